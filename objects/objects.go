@@ -1,0 +1,117 @@
+// Package objects names content by its BLAKE3-256 hash and says what a store of it promises.
+//
+// An object is immutable: its [Hash] is its name, "b3sum FILE" prints the same one, and whoever
+// reads an object checks it against its name. A store never changes the meaning of a name; it can
+// only gain objects. The package also holds the one BLAKE3 hasher of the program ([Hasher]).
+package objects
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+
+	"github.com/zeebo/blake3"
+)
+
+// Size is the length of a [Hash] in bytes.
+const Size = 32
+
+var (
+	// ErrNotFound says that a store holds no object of that name.
+	ErrNotFound = errors.New("object not found")
+	// ErrCorrupt says that stored bytes do not match their name.
+	ErrCorrupt = errors.New("object is corrupt")
+)
+
+// A Hash is the BLAKE3-256 of an object's bytes and so its name. The zero Hash names nothing.
+type Hash [Size]byte
+
+// A Store holds objects. Its methods may be called from several goroutines at once.
+type Store interface {
+	// Get opens the object h. The reader fails with [ErrCorrupt], at the latest at its end, if the
+	// bytes do not match h. The error wraps [ErrNotFound] if there is no such object.
+	Get(ctx context.Context, h Hash) (io.ReadCloser, error)
+	// Put stores what r holds and returns its name. Storing an object twice is a no-op.
+	Put(ctx context.Context, r io.Reader) (Hash, error)
+	// All yields the names of all objects in increasing order.
+	All(ctx context.Context) iter.Seq2[Hash, error]
+}
+
+// Sum returns the name of an object with the content b.
+func Sum(b []byte) Hash { return blake3.Sum256(b) }
+
+// ParseHash reads the 64 hexadecimal digits that [Hash.String] writes.
+func ParseHash(s string) (Hash, error) {
+	var h Hash
+	if len(s) != 2*Size {
+		return h, fmt.Errorf("hash %q: want %d hexadecimal digits", s, 2*Size)
+	}
+	if _, err := hex.Decode(h[:], []byte(s)); err != nil {
+		return Hash{}, fmt.Errorf("hash %q: %w", s, err)
+	}
+	return h, nil
+}
+
+// String returns h as 64 lower-case hexadecimal digits.
+func (h Hash) String() string { return hex.EncodeToString(h[:]) }
+
+// Short returns the first 8 digits, for people.
+func (h Hash) Short() string { return hex.EncodeToString(h[:4]) }
+
+// IsZero reports whether h names nothing.
+func (h Hash) IsZero() bool { return h == Hash{} }
+
+// Compare orders hashes by their bytes, as [bytes.Compare] does.
+func (h Hash) Compare(o Hash) int { return bytes.Compare(h[:], o[:]) }
+
+// MarshalText returns what String returns.
+func (h Hash) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
+
+// UnmarshalText reads what MarshalText wrote.
+func (h *Hash) UnmarshalText(b []byte) (err error) {
+	*h, err = ParseHash(string(b))
+	return err
+}
+
+// A Hasher computes the name of content that arrives in pieces. Use [NewHasher].
+type Hasher struct{ h *blake3.Hasher }
+
+// NewHasher returns a Hasher that has seen nothing yet.
+func NewHasher() *Hasher { return &Hasher{blake3.New()} }
+
+// Write adds b to the content. It never fails.
+func (h *Hasher) Write(b []byte) (int, error) { return h.h.Write(b) }
+
+// Sum returns the name of the content so far; more may be written after it.
+func (h *Hasher) Sum() (s Hash) {
+	h.h.Sum(s[:0])
+	return s
+}
+
+// Clone returns a Hasher with the same content so far, independent of h.
+func (h *Hasher) Clone() *Hasher { return &Hasher{h.h.Clone()} }
+
+// Verify returns a reader of rc that fails with [ErrCorrupt] at the end if the bytes read are not
+// the object want. Closing it closes rc.
+func Verify(rc io.ReadCloser, want Hash) io.ReadCloser {
+	return &verifier{ReadCloser: rc, sum: NewHasher(), want: want}
+}
+
+type verifier struct {
+	io.ReadCloser
+	sum  *Hasher
+	want Hash
+}
+
+func (v *verifier) Read(p []byte) (int, error) {
+	n, err := v.ReadCloser.Read(p)
+	v.sum.h.Write(p[:n])
+	if err == io.EOF && v.sum.Sum() != v.want {
+		return n, fmt.Errorf("read %s: %w", v.want, ErrCorrupt)
+	}
+	return n, err
+}
