@@ -1,0 +1,96 @@
+// Package stream stores content that only grows, such as a session's transcript, as append segments.
+//
+// Each growth adds only the new bytes: a [Segment] is one blob made of a zstd skippable frame, which
+// says where the bytes belong and what the stream's BLAKE3 is at their end, and a zstd frame whose
+// raw-content dictionary (id 0) is the at most [MaxDict] bytes of the same stream before it. The
+// hash at the end of a segment is the name of the content up to there, so every point of growth stays
+// an object. At every multiple of [KeyFrame] bytes a segment starts without a dictionary, so that
+// reading back never has to go further than that. There is no content-defined chunking: real sessions
+// share nothing that it would find, and segments store several times less.
+//
+// The zstd command restores a segment: "zstd -dc -D <the bytes before it>" (see docs/formats.md).
+package stream
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/memvcs/mem/objects"
+)
+
+const (
+	// MaxDict is how many bytes before a segment are its dictionary, at most.
+	MaxDict = 1 << 20
+	// MaxSegment is how many bytes of content a segment holds, at most.
+	MaxSegment = 8 << 20
+	// KeyFrame is the distance in bytes of segments without a dictionary.
+	KeyFrame = 32 << 20
+
+	skippable = 0x184D2A50 // the first magic number of a zstd skippable frame, RFC 8878 section 3.1.2
+	maxHead   = 512
+)
+
+// ErrFormat says that bytes are not a segment, or that segments do not fit together.
+var ErrFormat = errors.New("not a valid segment")
+
+// Name returns the name of a stream: that of a session's content in its generation, counted from 0.
+// A new generation begins when a session was rewritten before its old end.
+func Name(session string, generation int) objects.Hash {
+	return objects.Sum(fmt.Appendf(nil, "mem stream 1\n%s\n%d\n", session, generation))
+}
+
+// A Head says which bytes of a stream a segment holds.
+type Head struct {
+	Offset int64        `json:"o"`  // where they start
+	Length int64        `json:"l"`  // how many they are
+	Dict   int64        `json:"d"`  // how many bytes before Offset are the dictionary
+	Sum    objects.Hash `json:"b3"` // BLAKE3 of the stream up to their end
+}
+
+// End returns the length of the stream after the segment.
+func (h Head) End() int64 { return h.Offset + h.Length }
+
+// dictLen returns how many bytes are the dictionary of a segment that starts at off.
+func dictLen(off int64) int64 { return min(MaxDict, off%KeyFrame) }
+
+// check reports whether a segment with this head may exist.
+func (h Head) check() error {
+	switch {
+	case h.Offset < 0 || h.Length <= 0 || h.Length > MaxSegment:
+		return fmt.Errorf("%w: %d bytes at %d", ErrFormat, h.Length, h.Offset)
+	case h.Dict != dictLen(h.Offset):
+		return fmt.Errorf("%w: dictionary of %d bytes at %d", ErrFormat, h.Dict, h.Offset)
+	case h.Offset/KeyFrame != (h.End()-1)/KeyFrame:
+		return fmt.Errorf("%w: %d bytes at %d cross a key frame", ErrFormat, h.Length, h.Offset)
+	}
+	return nil
+}
+
+// ParseHead reads the head of a segment and returns the zstd frame behind it.
+func ParseHead(blob []byte) (Head, []byte, error) {
+	var h Head
+	if len(blob) < 8 || binary.LittleEndian.Uint32(blob) != skippable {
+		return h, nil, fmt.Errorf("%w: no skippable frame", ErrFormat)
+	}
+	n := int(binary.LittleEndian.Uint32(blob[4:]))
+	if n > maxHead || len(blob) < 8+n {
+		return h, nil, fmt.Errorf("%w: head of %d bytes", ErrFormat, n)
+	}
+	if err := json.Unmarshal(blob[8:8+n], &h); err != nil {
+		return h, nil, fmt.Errorf("%w: %w", ErrFormat, err)
+	}
+	return h, blob[8+n:], h.check()
+}
+
+// appendHead writes the skippable frame.
+func appendHead(dst []byte, h Head) []byte {
+	b, err := json.Marshal(h)
+	if err != nil {
+		panic(err) // a Head is numbers and a hash, which always marshal
+	}
+	dst = binary.LittleEndian.AppendUint32(dst, skippable)
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(b)))
+	return append(dst, b...)
+}

@@ -1,0 +1,212 @@
+package stream
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/memvcs/mem/objects"
+)
+
+// text makes n bytes that compress as transcripts do: repeated words in a changing order.
+func text(rng *rand.Rand, n int) []byte {
+	words := []string{`{"type":"user"`, `,"text":`, "payment ", "결제 ", "retry ", "0123456789", "}\n"}
+	b := make([]byte, 0, n+20)
+	for len(b) < n {
+		b = append(b, words[rng.IntN(len(words))]...)
+		b = append(b, byte('a'+rng.IntN(26)))
+	}
+	return b[:n]
+}
+
+// grow appends content in pieces of the given lengths and returns the segments and the name at each point.
+func grow(t testing.TB, content []byte, lengths []int) (blobs [][]byte, points []objects.Hash, counts []int) {
+	tail := &Tail{Hash: objects.NewHasher()}
+	for _, n := range lengths {
+		for s, err := range Append(context.Background(), tail, bytes.NewReader(content[:n])) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			blobs = append(blobs, s.Blob)
+		}
+		content = content[n:]
+		points = append(points, tail.Hash.Sum())
+		counts = append(counts, len(blobs))
+	}
+	return blobs, points, counts
+}
+
+func reader(blobs [][]byte, n int) *Reader {
+	return NewReader(n, func(i int) ([]byte, error) { return blobs[i], nil })
+}
+
+func TestAnySplitRestores(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(3, 4))
+	content := text(rng, KeyFrame+5<<20)
+	for _, lengths := range [][]int{
+		{len(content)},
+		{1, 2, 3, len(content) - 6},
+		{5 << 20, 5 << 20, 100, 27<<20 - 100},
+		{KeyFrame, len(content) - KeyFrame},
+		{KeyFrame - 1, 1, 1, len(content) - KeyFrame - 1},
+	} {
+		blobs, points, counts := grow(t, content, lengths)
+		at := 0
+		for i, n := range lengths {
+			at += n
+			if want := objects.Sum(content[:at]); points[i] != want {
+				t.Fatalf("split %v: point %d is %s, want %s", lengths, i, points[i], want)
+			}
+		}
+		last := len(lengths) - 1
+		got, err := io.ReadAll(reader(blobs, counts[last]))
+		if err != nil || !bytes.Equal(got, content) {
+			t.Fatalf("split %v: read %d bytes, %v, want %d", lengths, len(got), err, len(content))
+		}
+		var sb bytes.Buffer
+		if _, err := reader(blobs, counts[0]).WriteTo(&sb); err != nil || !bytes.Equal(sb.Bytes(), content[:lengths[0]]) {
+			t.Fatalf("split %v: first point: %d bytes, %v", lengths, sb.Len(), err)
+		}
+	}
+}
+
+func TestRandomGrowth(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(5, 6))
+	for range 50 {
+		content := text(rng, rng.IntN(3<<20))
+		var lengths []int
+		for left := len(content); left > 0; {
+			n := 1 + rng.IntN(left)
+			lengths = append(lengths, n)
+			left -= n
+		}
+		blobs, points, counts := grow(t, content, lengths)
+		for i := range points {
+			b, err := io.ReadAll(reader(blobs, counts[i]))
+			if err != nil || objects.Sum(b) != points[i] {
+				t.Fatalf("point %d of %v: %v", i, lengths, err)
+			}
+		}
+	}
+}
+
+func TestSameBytesEachTime(t *testing.T) {
+	content := text(rand.New(rand.NewPCG(7, 8)), 20<<20)
+	first, _, _ := grow(t, content, []int{9 << 20, 11 << 20})
+	for range 3 {
+		again, _, _ := grow(t, content, []int{9 << 20, 11 << 20})
+		for i := range first {
+			if !bytes.Equal(first[i], again[i]) {
+				t.Fatalf("segment %d differs from run to run", i)
+			}
+		}
+	}
+}
+
+func TestFlippedBitIsFound(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 10))
+	content := text(rng, 200_000)
+	blobs, _, _ := grow(t, content, []int{100_000, 100_000})
+	for range 300 {
+		s, bit := rng.IntN(len(blobs)), 0
+		bad := [][]byte{bytes.Clone(blobs[0]), bytes.Clone(blobs[1])}
+		bit = rng.IntN(8 * len(bad[s]))
+		bad[s][bit/8] ^= 1 << (bit % 8)
+		got, err := io.ReadAll(reader(bad, 2))
+		if !errors.Is(err, objects.ErrCorrupt) && !bytes.Equal(got, content) {
+			t.Fatalf("bit %d of segment %d flipped: %d wrong bytes, error %v", bit, s, len(got), err)
+		}
+	}
+}
+
+func TestReadErrorsArrive(t *testing.T) {
+	broken := errors.New("disk gone")
+	r := NewReader(2, func(int) ([]byte, error) { return nil, broken })
+	if _, err := io.ReadAll(r); !errors.Is(err, broken) {
+		t.Errorf("ReadAll = %v, want %v", err, broken)
+	}
+	tail := &Tail{Hash: objects.NewHasher()}
+	for _, err := range Append(context.Background(), tail, io.MultiReader(bytes.NewReader([]byte("x")), &failing{broken})) {
+		if !errors.Is(err, broken) {
+			t.Errorf("Append = %v, want %v", err, broken)
+		}
+	}
+}
+
+type failing struct{ err error }
+
+func (f *failing) Read([]byte) (int, error) { return 0, f.err }
+
+// TestPlainZstd restores a stream with the zstd command alone, as docs/formats.md tells.
+func TestPlainZstd(t *testing.T) {
+	if _, err := exec.LookPath("zstd"); err != nil {
+		t.Skip("SKIPPED: no zstd command on this machine")
+	}
+	content := text(rand.New(rand.NewPCG(11, 12)), 3<<20)
+	blobs, _, _ := grow(t, content, []int{1 << 20, 300_000, len(content) - 1<<20 - 300_000})
+	dir := t.TempDir()
+	var got []byte
+	for i, b := range blobs {
+		h, _, err := ParseHead(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seg, dict := filepath.Join(dir, "seg"), filepath.Join(dir, "dict")
+		if err := errors.Join(os.WriteFile(seg, b, 0o600), os.WriteFile(dict, got[int64(len(got))-h.Dict:], 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		args := []string{"-dc", seg}
+		if h.Dict > 0 {
+			args = append([]string{"-D", dict}, args...)
+		}
+		out, err := exec.Command("zstd", args...).Output()
+		if err != nil {
+			t.Fatalf("zstd %v on segment %d: %v", args, i, err)
+		}
+		got = append(got, out...)
+	}
+	if !bytes.Equal(got, content) {
+		t.Fatalf("zstd restored %d bytes, want the %d of the content", len(got), len(content))
+	}
+}
+
+func FuzzReader(f *testing.F) {
+	content := text(rand.New(rand.NewPCG(13, 14)), 5000)
+	blobs, _, _ := grow(f, content, []int{2500, 2500})
+	f.Add(blobs[0], blobs[1])
+	f.Add([]byte("x"), []byte{})
+	f.Fuzz(func(t *testing.T, a, b []byte) {
+		r := reader([][]byte{a, b}, 2)
+		got, err := io.ReadAll(r)
+		if err == nil && r.Sum() != objects.Sum(got) {
+			t.Fatal("content was handed out that its hash does not name")
+		}
+	})
+}
+
+func BenchmarkAppend(b *testing.B) {
+	content := text(rand.New(rand.NewPCG(1, 1)), 20<<20)
+	b.SetBytes(int64(len(content)))
+	for b.Loop() {
+		grow(b, content, []int{len(content)})
+	}
+}
+
+func BenchmarkRead(b *testing.B) {
+	content := text(rand.New(rand.NewPCG(1, 1)), 20<<20)
+	blobs, _, _ := grow(b, content, []int{len(content)})
+	b.SetBytes(int64(len(content)))
+	for b.Loop() {
+		if _, err := reader(blobs, len(blobs)).WriteTo(io.Discard); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,181 @@
+package stream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"runtime"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/memvcs/mem/objects"
+)
+
+// window is the zstd window; a decoder needs this much memory.
+const window = 8 << 20
+
+// A Segment is one growth of a stream, ready to be stored.
+type Segment struct {
+	Head
+	Blob []byte
+}
+
+// A Tail is the end of a stream: what a growth needs to know of what came before. The zero Tail,
+// with a new hasher, is that of an empty stream.
+type Tail struct {
+	Length int64
+	Dict   []byte          // the last bytes before Length, [DictLen] of them or more
+	Hash   *objects.Hasher // of everything before Length; Append continues it
+}
+
+// DictLen returns how many bytes before off a segment that starts there needs as its dictionary.
+func DictLen(off int64) int64 { return dictLen(off) }
+
+// Append reads content from r until its end and yields the segments that add it to the stream that
+// ends in t, in order. It works on up to two segments at once and holds only those in memory. When it
+// has finished t describes the longer stream. The blob of a segment belongs to the receiver.
+func Append(ctx context.Context, t *Tail, r io.Reader) iter.Seq2[Segment, error] {
+	return func(yield func(Segment, error) bool) {
+		a := &appender{t: t, r: r, free: make(chan []byte, workers+1)}
+		for range workers + 1 {
+			a.free <- nil
+		}
+		if err := a.run(ctx, yield); err != nil && !errors.Is(err, errStopped) {
+			yield(Segment{}, err)
+		}
+	}
+}
+
+var (
+	errStopped = errors.New("the receiver stopped")
+	workers    = min(2, runtime.GOMAXPROCS(0))
+)
+
+// A job is a segment on its way: done receives it once it is compressed.
+type job struct {
+	buf  []byte // dictionary and content
+	head Head
+	done chan Segment
+	err  error
+}
+
+type appender struct {
+	t    *Tail
+	r    io.Reader
+	free chan []byte
+}
+
+func (a *appender) run(ctx context.Context, yield func(Segment, error) bool) error {
+	var queue []*job
+	pop := func() error {
+		j := queue[0]
+		queue = queue[1:]
+		s := <-j.done
+		a.free <- j.buf
+		if j.err != nil {
+			return j.err
+		}
+		if !yield(s, nil) {
+			return errStopped
+		}
+		return nil
+	}
+	defer func() {
+		for _, j := range queue {
+			<-j.done
+		}
+	}()
+	for eof := false; !eof; {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		j, err := a.next()
+		if err != nil && err != io.EOF {
+			return err
+		}
+		eof = err == io.EOF
+		if j != nil {
+			go j.compress()
+			queue = append(queue, j)
+		}
+		if len(queue) == workers {
+			if err := pop(); err != nil {
+				return err
+			}
+		}
+	}
+	for len(queue) > 0 {
+		if err := pop(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// next reads the content of the next segment and moves the tail behind it. It returns io.EOF with the
+// last one, which is nil if there was nothing left.
+func (a *appender) next() (*job, error) {
+	t := a.t
+	d := dictLen(t.Length)
+	size := min(MaxSegment, KeyFrame-t.Length%KeyFrame)
+	if int64(len(t.Dict)) < d {
+		return nil, fmt.Errorf("append at %d: dictionary of %d bytes, want %d", t.Length, len(t.Dict), d)
+	}
+	buf := <-a.free
+	buf = append(buf[:0], t.Dict[int64(len(t.Dict))-d:]...)
+	buf, err := fill(buf, a.r, size)
+	if err == io.ErrUnexpectedEOF {
+		err = io.EOF
+	}
+	n := int64(len(buf)) - d
+	if n == 0 || err != nil && err != io.EOF {
+		a.free <- buf
+		return nil, err
+	}
+	t.Hash.Write(buf[d:])
+	j := &job{buf: buf, done: make(chan Segment, 1)}
+	j.head = Head{Offset: t.Length, Length: n, Dict: d, Sum: t.Hash.Sum()}
+	t.Length += n
+	t.Dict = append(t.Dict[:0:0], buf[max(0, int64(len(buf))-MaxDict):]...)
+	return j, err
+}
+
+// fill appends up to size bytes of r to buf, growing it as they come. It returns io.EOF or
+// io.ErrUnexpectedEOF at the end of r.
+func fill(buf []byte, r io.Reader, size int64) ([]byte, error) {
+	end := len(buf) + int(size)
+	for len(buf) < end {
+		if len(buf) == cap(buf) {
+			grown := make([]byte, len(buf), min(max(2*cap(buf), 256<<10), end))
+			copy(grown, buf)
+			buf = grown
+		}
+		n, err := r.Read(buf[len(buf):min(cap(buf), end)])
+		buf = buf[:len(buf)+n]
+		if err != nil {
+			return buf, err
+		}
+	}
+	return buf, nil
+}
+
+func (j *job) compress() {
+	opts := []zstd.EOption{
+		zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithEncoderConcurrency(1),
+		zstd.WithEncoderCRC(false), zstd.WithWindowSize(window),
+	}
+	if j.head.Dict > 0 {
+		opts = append(opts, zstd.WithEncoderDictRaw(0, j.buf[:j.head.Dict]))
+	}
+	e, err := zstd.NewWriter(nil, opts...)
+	if err != nil {
+		j.err = fmt.Errorf("compress segment at %d: %w", j.head.Offset, err)
+		j.done <- Segment{}
+		return
+	}
+	raw := j.buf[j.head.Dict:]
+	blob := appendHead(make([]byte, 0, len(raw)/5+maxHead), j.head)
+	j.done <- Segment{j.head, e.EncodeAll(raw, blob)}
+}
