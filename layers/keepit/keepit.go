@@ -1,0 +1,117 @@
+// Package keepit reads the marks by which a user says "keep this, word for word", and decides which of them
+// survive a compression.
+//
+// A mark is typed into a message as ##keepit0.80## followed by the text to keep. The number is a [Weight] in whole
+// hundredths. [Scan] finds the marks of one message, [Lint] finds what looks like a mark but is none. A [Pressure]
+// is how hard a compression presses (level, ratio, distance in sessions); [Pressure.Keeps] is the one and only place
+// where a weight is held against it: the engine, the preview, commands and front ends all ask it.
+//
+// Everything is integer arithmetic. With floats 0.50 + 0.30*1.0 <= 0.80 depends on the order of the operations, and
+// a mark exactly on the threshold must survive.
+//
+// The caller decides which texts are scanned: only what the user typed counts, so that a README that passes through
+// a tool cannot pin itself.
+package keepit
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Weight is the importance of a mark in hundredths, 0 to 100. At 100 it is pinned: it survives everything.
+type Weight int
+
+// Pinned is the weight that always survives.
+const Pinned Weight = 100
+
+// ParseWeight reads a weight in the one form it is written in, one digit, a dot and two decimals: "0.80". Other forms
+// and weights above 1.00 are errors: a command must not guess, only [Scan] clamps.
+func ParseWeight(s string) (Weight, error) {
+	if len(s) != 4 || s[1] != '.' || !digit(s[0]) || !digit(s[2]) || !digit(s[3]) {
+		return 0, fmt.Errorf("weight %q: want two decimals between 0.00 and 1.00, such as 0.80", s)
+	}
+	w := Weight(int(s[0]-'0')*100 + int(s[2]-'0')*10 + int(s[3]-'0'))
+	if w > Pinned {
+		return 0, fmt.Errorf("weight %q is out of range: want 0.00 to 1.00", s)
+	}
+	return w, nil
+}
+
+// String gives the weight as it is written in a mark: "0.80".
+func (w Weight) String() string {
+	sign := ""
+	if w < 0 {
+		sign, w = "-", -w
+	}
+	return fmt.Sprintf("%s%d.%02d", sign, int(w)/100, int(w)%100)
+}
+
+// MarshalText writes the weight as [Weight.String] does.
+func (w Weight) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
+
+// UnmarshalText reads what [ParseWeight] reads.
+func (w *Weight) UnmarshalText(b []byte) error {
+	v, err := ParseWeight(string(b))
+	if err == nil {
+		*w = v
+	}
+	return err
+}
+
+// Level is how freely a compression may drop things.
+type Level int
+
+// The levels, from the one that keeps most. Minimal is also called light.
+const (
+	Minimal Level = iota
+	Moderate
+	Aggressive
+)
+
+var levelNames = [...]string{"minimal", "moderate", "aggressive"}
+
+// ParseLevel reads minimal (or light, min), moderate (mod) or aggressive (agg), in any case.
+func ParseLevel(s string) (Level, error) {
+	switch strings.ToLower(s) {
+	case "minimal", "light", "min":
+		return Minimal, nil
+	case "moderate", "mod":
+		return Moderate, nil
+	case "aggressive", "agg":
+		return Aggressive, nil
+	}
+	return 0, fmt.Errorf("level %q: want minimal, moderate or aggressive", s)
+}
+
+// LevelFor is the level that goes with a ratio when the user names none: minimal up to 5:1, moderate up to 15:1.
+func LevelFor(ratio int) Level {
+	switch {
+	case ratio <= 5:
+		return Minimal
+	case ratio <= 15:
+		return Moderate
+	}
+	return Aggressive
+}
+
+// String is the level's name.
+func (l Level) String() string {
+	if l < Minimal || l > Aggressive {
+		return fmt.Sprintf("level(%d)", int(l))
+	}
+	return levelNames[l]
+}
+
+// MarshalText writes the level's name.
+func (l Level) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
+
+// UnmarshalText reads what [ParseLevel] reads.
+func (l *Level) UnmarshalText(b []byte) error {
+	v, err := ParseLevel(string(b))
+	if err == nil {
+		*l = v
+	}
+	return err
+}
+
+func digit(c byte) bool { return '0' <= c && c <= '9' }

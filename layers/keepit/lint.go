@@ -1,0 +1,138 @@
+package keepit
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// Finding is something in a message that looks like a mark and is none, or a mark that does not do what it seems to.
+type Finding struct {
+	Start, End int    // bytes of the message text
+	Text       string // what stands there
+	Problem    string // what is wrong, without the text
+	Hint       string // what to type instead
+}
+
+var (
+	nearTag = regexp.MustCompile(`(?i)#+[ \t]*/?[ \t]*keep-?_?it\b[^#\n]{0,16}#*|#+[ \t]*/?[ \t]*keepit[-+0-9.,][^#\n]{0,16}#*`)
+	number  = regexp.MustCompile(`[-+]?[0-9]*[.,]?[0-9]+`)
+)
+
+const endOfText = 4000 // an unclosed text longer than this deserves a word
+
+// Lint returns the near misses of a message, in order: one or three decimals, a comma, missing or too few #, spaces, a
+// clamped weight, a mark without text, a closing tag that closes nothing, a tag inside a code fence, and a text that
+// runs to the end of a long message because nothing closes it.
+func Lint(text string) []Finding {
+	var out []Finding
+	marks := Scan(text)
+	unclosed := openFence(text)
+	next, open := 0, false
+	for l := range lines(text) {
+		for _, loc := range nearTag.FindAllStringIndex(text[l.start:l.end], -1) {
+			at := l.start + loc[0]
+			f := Finding{Start: at, End: at + len(strings.TrimRight(text[at:l.start+loc[1]], " \t\r"))}
+			switch k := tagAt(text[at:f.End]); {
+			case l.fenced:
+				f.Problem, f.Hint = "is inside a code fence and counts as plain text", "write it outside the fence"
+				if at >= unclosed {
+					f.Hint = "close the code fence before it"
+				}
+			case k >= 0 && next < len(marks) && marks[next].Start == at+k:
+				m := marks[next]
+				next++
+				open = true
+				f.Start, f.End = m.Start, m.TextStart
+				f.Problem, f.Hint = markProblem(text, m)
+			case closingAt(text[at:f.End]) >= 0:
+				if open {
+					open = false
+					continue
+				}
+				f.Problem, f.Hint = "closes nothing", "open a mark first: ##keepit0.80##"
+			default:
+				f.Problem, f.Hint = nearProblem(text[at:f.End])
+			}
+			if f.Problem == "" {
+				continue
+			}
+			f.Text = text[f.Start:f.End]
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// tagAt returns where in s, among its leading #, an opening tag starts; -1 if there is none.
+func tagAt(s string) int {
+	k := strings.IndexFunc(s, func(r rune) bool { return r != '#' })
+	if k < 2 {
+		return -1
+	}
+	if _, _, n := openingTag(s[k-2:]); n == 0 {
+		return -1
+	}
+	return k - 2
+}
+
+func closingAt(s string) int {
+	k := strings.IndexFunc(s, func(r rune) bool { return r != '#' })
+	if k < 2 || closingTag(s[k-2:]) == 0 {
+		return -1
+	}
+	return k - 2
+}
+
+func markProblem(text string, m Marker) (problem, hint string) {
+	switch {
+	case m.Clamped:
+		return "has a weight above 1.00 and counts as 1.00", "weights go from 0.00 to 1.00: ##keepit1.00##"
+	case strings.TrimSpace(m.Text) == "":
+		return "marks no text", "put the text to keep behind it"
+	case !m.Closed && m.End == len(text) && len(m.Text) > endOfText:
+		return fmt.Sprintf("runs to the end of the message, %d bytes", len(m.Text)), "end it with ##/keepit##"
+	}
+	return "", ""
+}
+
+// nearProblem says why s, which mentions keepit behind a #, is no mark.
+func nearProblem(s string) (problem, hint string) {
+	if k := strings.IndexByte(s, '/'); k >= 0 && k < strings.IndexAny(s+"k", "kK") {
+		return "is no closing mark", "write ##/keepit##"
+	}
+	num := number.FindString(s)
+	w, twoDecimals := suggest(num)
+	hint = "write " + opening + w + "##"
+	switch {
+	case num == "":
+		return "is no mark: it has no weight", hint
+	case strings.Contains(num, ","):
+		return "is no mark: the weight has a comma", hint
+	case num[0] == '-' || num[0] == '+':
+		return "is no mark: the weight has a sign", hint
+	case !twoDecimals:
+		return "is no mark: two decimals are required", hint
+	case strings.ContainsAny(s, " \t-_"):
+		return "is no mark: nothing may stand between its parts", hint
+	case !strings.HasPrefix(s, "##"):
+		return "is no mark: it starts with one #", hint
+	}
+	return "is no mark: ## must follow the weight", hint
+}
+
+// suggest turns a number as it was written into the weight that was probably meant.
+func suggest(num string) (w string, twoDecimals bool) {
+	if num == "" {
+		return "0.80", false
+	}
+	whole, frac, _ := strings.Cut(strings.ReplaceAll(strings.TrimLeft(num, "+-"), ",", "."), ".")
+	twoDecimals = whole != "" && len(frac) == 2
+	if strings.TrimLeft(whole, "0") != "" || num[0] == '-' {
+		if num[0] == '-' {
+			return "0.00", twoDecimals
+		}
+		return "1.00", twoDecimals
+	}
+	return "0." + (frac + "00")[:2], twoDecimals
+}

@@ -1,0 +1,165 @@
+package keepit
+
+import (
+	"iter"
+	"strings"
+)
+
+// Marker is one mark of a message. All offsets are bytes of the message text.
+type Marker struct {
+	Weight    Weight
+	Clamped   bool   // the written weight was above 1.00
+	Start     int    // at "##keepit"
+	End       int    // behind the text, or behind ##/keepit## where that closes it
+	TextStart int    // behind the opening tag
+	TextEnd   int    // where the text ends
+	Text      string // exactly text[TextStart:TextEnd]: no trimming, no change
+	Closed    bool   // by ##/keepit##
+}
+
+// Scan returns the marks of text in order. A mark is ##keepitD.DD## with exactly two decimals, in any case; weights
+// above 1.00 are clamped. Its text runs to the next mark, to ##/keepit##, or to the end of the message.
+//
+// Inside a code fence (markdown's rules for ``` and ~~~) both tags are literal, so an example does not pin itself. A
+// fence inside a kept text is part of that text, and the text goes on behind it; a fence that is never closed runs to
+// the end of the message and makes every tag behind its start literal. Scan takes time linear in len(text) and never
+// fails; markers are disjoint and in order.
+func Scan(text string) []Marker {
+	var out []Marker
+	open := -1 // the last marker, while its text still runs
+	end := func(at, behind int, closed bool) {
+		if open < 0 {
+			return
+		}
+		m := &out[open]
+		m.TextEnd, m.End, m.Closed = at, behind, closed
+		m.Text = text[m.TextStart:at]
+		open = -1
+	}
+	for l := range lines(text) {
+		if l.fenced {
+			continue
+		}
+		for i := l.start; ; {
+			k := strings.Index(text[i:l.end], "##")
+			if k < 0 {
+				break
+			}
+			i += k
+			if n := closingTag(text[i:l.end]); n > 0 {
+				end(i, i+n, true)
+				i += n
+				continue
+			}
+			w, clamped, n := openingTag(text[i:l.end])
+			if n == 0 {
+				i++
+				continue
+			}
+			end(i, i, false)
+			out = append(out, Marker{Weight: w, Clamped: clamped, Start: i, TextStart: i + n})
+			open = len(out) - 1
+			i += n
+		}
+	}
+	end(len(text), len(text), false)
+	return out
+}
+
+const (
+	opening = "##keepit"
+	closing = "##/keepit##"
+)
+
+func hasFold(s, prefix string) bool {
+	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
+}
+
+// closingTag returns the length of the closing tag that s starts with, or 0.
+func closingTag(s string) int {
+	if hasFold(s, closing) {
+		return len(closing)
+	}
+	return 0
+}
+
+// openingTag reads the opening tag that s starts with; n is its length, 0 if there is none.
+func openingTag(s string) (w Weight, clamped bool, n int) {
+	if !hasFold(s, opening) {
+		return 0, false, 0
+	}
+	i := len(opening)
+	whole := 0
+	for ; i < len(s) && digit(s[i]); i++ {
+		whole = min(whole*10+int(s[i]-'0'), 1000)
+	}
+	rest := s[i:]
+	if i == len(opening) || len(rest) < 5 || rest[0] != '.' || !digit(rest[1]) || !digit(rest[2]) || rest[3:5] != "##" {
+		return 0, false, 0
+	}
+	v := whole*100 + int(rest[1]-'0')*10 + int(rest[2]-'0')
+	return Weight(min(v, 100)), v > 100, i + 5
+}
+
+type line struct {
+	start, end int  // without the newline
+	fenced     bool // a line of a code fence, or inside one
+	closes     bool // ends the fence
+}
+
+// lines walks over the lines of a text and tells which belong to a code fence.
+func lines(text string) iter.Seq[line] {
+	return func(yield func(line) bool) {
+		fence, length := byte(0), 0
+		for at := 0; at < len(text); {
+			l := line{start: at, end: len(text)}
+			if k := strings.IndexByte(text[at:], '\n'); k >= 0 {
+				l.end = at + k
+			}
+			at = l.end + 1
+			c, n, bare := fenceLine(text[l.start:l.end])
+			switch {
+			case fence == 0 && n >= 3 && (c == '~' || bare || !strings.Contains(strings.TrimLeft(text[l.start:l.end], " `"), "`")):
+				fence, length, l.fenced = c, n, true
+			case fence != 0:
+				l.fenced = true
+				if c == fence && n >= length && bare {
+					fence, l.closes = 0, true
+				}
+			}
+			if !yield(l) {
+				return
+			}
+		}
+	}
+}
+
+// fenceLine returns the fence character, how many there are (after up to three spaces), and whether nothing follows.
+func fenceLine(s string) (c byte, n int, bare bool) {
+	i := 0
+	for i < 3 && i < len(s) && s[i] == ' ' {
+		i++
+	}
+	if i == len(s) || s[i] != '`' && s[i] != '~' {
+		return 0, 0, false
+	}
+	c = s[i]
+	for i+n < len(s) && s[i+n] == c {
+		n++
+	}
+	return c, n, strings.TrimRight(s[i+n:], " \t\r") == ""
+}
+
+// openFence returns where the code fence starts that runs to the end of text, or len(text).
+func openFence(text string) int {
+	start, inside := len(text), false
+	for l := range lines(text) {
+		switch {
+		case !l.fenced || l.closes:
+			start, inside = len(text), false
+		case !inside:
+			start, inside = l.start, true
+		}
+	}
+	return start
+}
