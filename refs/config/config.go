@@ -1,0 +1,201 @@
+// Package config holds the settings of a store: the file config.json, the keys it may hold, their
+// defaults and what each value must look like.
+//
+// Every setting is one row of a table ([Keys]): a dotted name, a kind that checks values, a default
+// and one line for people. A value exists in one text form, the one that "mem config set" takes and
+// "mem config get" prints; a typed getter such as [Config.Bool] reads it. The file is edited and not
+// rewritten: members that this program does not know keep their place and their bytes ([Config.Unknown]
+// names them), so an older mem never destroys what a newer one wrote. A file that is not JSON is an
+// error that says where ([SyntaxError]) and is never overwritten.
+//
+// Values come, in falling precedence, from an override of one run ([Config.Override]), from the file,
+// and from the table. A Config is not safe for use by several goroutines at once.
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+)
+
+// An Origin says where the value of a setting comes from.
+type Origin string
+
+// The origins of a value.
+const (
+	Default  Origin = "default"      // the table of keys
+	File     Origin = "file"         // config.json
+	Override Origin = "command line" // this run alone
+)
+
+// A Setting is one key with the value in force.
+type Setting struct {
+	Key    string
+	Value  string
+	Origin Origin
+}
+
+// A Config is the settings in force: those of a file, over the defaults, under the overrides.
+type Config struct {
+	root     *object
+	override map[string]string
+}
+
+// Load reads the settings in file. A file that does not exist is an empty one. Values that do not fit
+// their key are not an error here, or a bad value could not be mended; see [Config.Check].
+func Load(file string) (*Config, error) {
+	b, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &Config{root: &object{}}, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read settings: %w", err)
+	}
+	c, err := Parse(b)
+	if err != nil {
+		return nil, fmt.Errorf("read settings in %s: %w", file, err)
+	}
+	return c, nil
+}
+
+// Parse reads settings from the text of a config.json. No text at all is an empty object.
+func Parse(b []byte) (*Config, error) {
+	root, err := parse(b)
+	if err != nil {
+		return nil, err
+	}
+	return &Config{root: root}, nil
+}
+
+// Get returns the value of key in force and where it comes from. It fails with an [*UnknownKeyError]
+// for a key that is not in the table, and with a [*ValueError] if the file holds a value that does not fit.
+func (c *Config) Get(key string) (string, Origin, error) {
+	k, err := find(key)
+	if err != nil {
+		return "", "", err
+	}
+	if v, ok := c.override[key]; ok {
+		return v, Override, nil
+	}
+	raw, ok := c.root.get(path(key))
+	if !ok {
+		return k.Default, Default, nil
+	}
+	v, err := k.Kind.read(raw)
+	if err != nil {
+		return "", File, &ValueError{Key: key, Value: string(raw), Want: k.Kind.want(), Err: err}
+	}
+	return v, File, nil
+}
+
+// Set puts value into the settings after checking it against the key's kind.
+// Nothing reaches the disk before [Config.Save] or the end of [Edit].
+func (c *Config) Set(key, value string) error {
+	k, v, err := check(key, value)
+	if err != nil {
+		return err
+	}
+	return c.root.set(path(key), k.Kind.json(v))
+}
+
+// Unset takes key out of the settings, so that its default holds again, and reports whether it was there.
+// A key that is not in the table may be unset too, if the file has it.
+func (c *Config) Unset(key string) (bool, error) {
+	if c.root.unset(path(key)) {
+		return true, nil
+	}
+	_, err := find(key)
+	return false, err
+}
+
+// Override sets key for this run alone, above what the file says.
+func (c *Config) Override(key, value string) error {
+	_, v, err := check(key, value)
+	if err != nil {
+		return err
+	}
+	if c.override == nil {
+		c.override = map[string]string{}
+	}
+	c.override[key] = v
+	return nil
+}
+
+// List returns every setting of the table with its value in force, and the members of families such as
+// pager.* that the file or an override sets, sorted by key. A value that does not fit is listed as it stands.
+func (c *Config) List() []Setting {
+	names := c.family()
+	for _, k := range Keys() {
+		if !k.family() {
+			names = append(names, k.Name)
+		}
+	}
+	slices.Sort(names)
+	var out []Setting
+	for _, name := range slices.Compact(names) {
+		v, from, err := c.Get(name)
+		var bad *ValueError
+		if errors.As(err, &bad) {
+			v = bad.Value
+		}
+		out = append(out, Setting{Key: name, Value: v, Origin: from})
+	}
+	return out
+}
+
+// family returns the members of the table's families that are set.
+func (c *Config) family() []string {
+	var names []string
+	for name := range c.override {
+		names = append(names, name)
+	}
+	for _, leaf := range c.root.leaves() {
+		if _, err := find(leaf); err == nil {
+			names = append(names, leaf)
+		}
+	}
+	return names
+}
+
+// Unknown returns the members of the file that no key of the table names, sorted.
+func (c *Config) Unknown() []string {
+	var names []string
+	for _, leaf := range c.root.leaves() {
+		if _, err := find(leaf); err != nil {
+			names = append(names, leaf)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Check returns the [*ValueError] of the first setting in the file that does not fit its key, or nil.
+func (c *Config) Check() error {
+	for _, leaf := range c.root.leaves() {
+		if _, err := find(leaf); err != nil {
+			continue
+		}
+		if _, _, err := c.Get(leaf); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// check finds key and returns value in its canonical form.
+func check(key, value string) (Key, string, error) {
+	k, err := find(key)
+	if err != nil {
+		return Key{}, "", err
+	}
+	v, err := k.Kind.parse(value)
+	if err != nil {
+		return Key{}, "", &ValueError{Key: key, Value: value, Want: k.Kind.want(), Err: err}
+	}
+	return k, v, nil
+}
+
+func path(key string) []string { return strings.Split(key, ".") }

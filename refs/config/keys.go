@@ -1,0 +1,65 @@
+package config
+
+import "strings"
+
+// A Key is one setting that exists. A Name that ends in ".*" is a family: any last word does.
+type Key struct {
+	Name    string
+	Kind    Kind
+	Default string
+	Usage   string // one line for people
+}
+
+func (k Key) family() bool { return strings.HasSuffix(k.Name, ".*") }
+
+// Match reports whether name is this key or a member of this family.
+func (k Key) Match(name string) bool {
+	if !k.family() {
+		return k.Name == name
+	}
+	stem := strings.TrimSuffix(k.Name, "*")
+	rest, ok := strings.CutPrefix(name, stem)
+	return ok && rest != "" && !strings.Contains(rest, ".")
+}
+
+// Keys returns every setting, sorted by name.
+func Keys() []Key {
+	return []Key{
+		{"color.ui", oneOf("auto", "always", "never"), "auto", "when to use colour"},
+		{"core.pager", text, "", "program that shows long output, instead of $PAGER and less"},
+		{"defaults.autoRegisterSessions", boolean, "false", "capture sessions without being asked"},
+		{"defaults.compressionPreset", oneOf("gentle", "standard", "aggressive"), "standard", "preset of a compression that names none"},
+		{"defaults.keepitDecayEnabled", boolean, "true", "let keepit markers fade with distance and ratio"},
+		{"defaults.model", text, "opus", "model that an engine asks if it needs one"},
+		{"engine", text, "extract", "engine that writes compressions"},
+		{"keepitDecay.compressionBase.aggressive", hundredths, "0.5", "weight that survives an aggressive compression at once"},
+		{"keepitDecay.compressionBase.light", hundredths, "0.1", "weight that survives a minimal compression at once"},
+		{"keepitDecay.compressionBase.moderate", hundredths, "0.3", "weight that survives a moderate compression at once"},
+		{"keepitDecay.maxSessionDistance", integer(1, 1000), "10", "sessions after which a marker fades no further"},
+		{"keepitDecay.pinnedWeight", hundredths, "1", "weight from which a marker never fades"},
+		{"lock.timeout", duration, "10s", "how long a command waits for another one to finish writing"},
+		{"pager.*", boolean, "true", "use the pager for this command"},
+		{"storage.compressionRetention", retention, "all", "compressions to keep: all, a number a session, or an age such as 90d"},
+		{"storage.maxCacheSize", size, "1GB", "space that the cache may take"},
+		{"tokens.model", text, "", "model whose tokens are estimated; empty for the one that a session used"},
+		{"ui.confirmDestructiveActions", boolean, "true", "ask before something is removed"},
+		{"ui.defaultView", oneOf("timeline", "list"), "timeline", "how sessions are listed: by month, or in one list"},
+		{"ui.showTokenEstimates", boolean, "true", "show estimated tokens in lists"},
+		{"version", text, "1.0.0", "version of the settings file"},
+	}
+}
+
+// Lookup returns the key that name belongs to. It fails with an [*UnknownKeyError].
+func Lookup(name string) (Key, error) { return find(name) }
+
+func find(name string) (Key, error) {
+	keys := Keys()
+	near := make([]string, 0, len(keys))
+	for _, k := range keys {
+		if k.Match(name) {
+			return k, nil
+		}
+		near = append(near, k.Name)
+	}
+	return Key{}, &UnknownKeyError{Key: name, Near: near}
+}

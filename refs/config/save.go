@@ -1,0 +1,88 @@
+package config
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+// ErrLocked says that somebody else was changing the settings for as long as the context allowed.
+var ErrLocked = errors.New("the settings are being changed by another process")
+
+// Edit changes the settings in file by fn: it takes a lock that dies with the process, loads the file,
+// calls fn and saves. If fn fails nothing is written. It fails with [ErrLocked] when ctx ends first.
+func Edit(ctx context.Context, file string, fn func(*Config) error) error {
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return fmt.Errorf("make the directory of the settings: %w", err)
+	}
+	lock := flock.New(file+".lock", flock.SetPermissions(0o600))
+	if ok, err := lock.TryLockContext(ctx, 5*time.Millisecond); !ok {
+		if errors.Is(err, context.DeadlineExceeded) {
+			return ErrLocked
+		}
+		return fmt.Errorf("lock the settings: %w", err)
+	}
+	c, err := Load(file)
+	if err == nil {
+		err = fn(c)
+	}
+	if err == nil {
+		err = c.Save(file)
+	}
+	return errors.Join(err, lock.Close())
+}
+
+// Save writes the settings to file: either the whole new text is there afterwards, on stable storage, or
+// the old one is. Overrides are not saved. Between [Load] and Save another process may have written; [Edit]
+// rules that out.
+func (c *Config) Save(file string) error {
+	b, err := c.root.encode()
+	if err != nil {
+		return err
+	}
+	if err := replace(file, b); err != nil {
+		return fmt.Errorf("save settings: %w", err)
+	}
+	return nil
+}
+
+// replace puts b in the place of file in one step. If file is a symbolic link, what it points to is replaced.
+func replace(file string, b []byte) error {
+	if target, err := filepath.EvalSymlinks(file); err == nil {
+		file = target
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(file), ".config-*.tmp") // made with mode 0600
+	if err != nil {
+		return err
+	}
+	_, err = tmp.Write(b)
+	if err == nil {
+		err = tmp.Sync()
+	}
+	err = errors.Join(err, tmp.Close())
+	if err == nil {
+		err = os.Rename(tmp.Name(), file)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(tmp.Name()))
+	}
+	return syncDir(filepath.Dir(file))
+}
+
+// syncDir makes a rename in dir durable. Windows has no such call and needs none.
+func syncDir(dir string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
