@@ -1,0 +1,230 @@
+package transcript
+
+import (
+	"bytes"
+	"errors"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+var errSyntax = errors.New("no valid JSON")
+
+// members calls fn with every member of the JSON object raw, until fn returns false. Keys are given as they are
+// written, without their quotes. It trusts that raw is valid where fn does not look, and never reads beyond it.
+func members(raw []byte, fn func(key, value []byte) bool) error {
+	i := space(raw, 0)
+	if i >= len(raw) || raw[i] != '{' {
+		return errSyntax
+	}
+	for i = space(raw, i+1); i < len(raw) && raw[i] != '}'; i = space(raw, i) {
+		if raw[i] == ',' {
+			i++
+			continue
+		}
+		if raw[i] != '"' {
+			return errSyntax
+		}
+		k := i
+		i = skipString(raw, i)
+		key := raw[k:i]
+		i = space(raw, i)
+		if i >= len(raw) || raw[i] != ':' || len(key) < 2 {
+			return errSyntax
+		}
+		v := space(raw, i+1)
+		i = skipValue(raw, v)
+		if i <= v {
+			return errSyntax
+		}
+		if !fn(key[1:len(key)-1], raw[v:i]) {
+			return nil
+		}
+	}
+	if i >= len(raw) {
+		return errSyntax
+	}
+	return nil
+}
+
+// elements calls fn with every element of the JSON array raw, until fn returns false, as [members] does.
+func elements(raw []byte, fn func(value []byte) bool) error {
+	i := space(raw, 0)
+	if i >= len(raw) || raw[i] != '[' {
+		return errSyntax
+	}
+	for i = space(raw, i+1); i < len(raw) && raw[i] != ']'; i = space(raw, i) {
+		if raw[i] == ',' {
+			i++
+			continue
+		}
+		v := i
+		i = skipValue(raw, v)
+		if i <= v {
+			return errSyntax
+		}
+		if !fn(raw[v:i]) {
+			return nil
+		}
+	}
+	if i >= len(raw) {
+		return errSyntax
+	}
+	return nil
+}
+
+func space(b []byte, i int) int {
+	for i < len(b) && (b[i] == ' ' || b[i] == '\t' || b[i] == '\r' || b[i] == '\n') {
+		i++
+	}
+	return i
+}
+
+// skipString returns the index behind the string that starts at b[i], or len(b).
+func skipString(b []byte, i int) int {
+	for i++; i < len(b); {
+		n := bytes.IndexByte(b[i:], '"')
+		if n < 0 {
+			return len(b)
+		}
+		i += n
+		slashes := 0
+		for b[i-1-slashes] == '\\' {
+			slashes++
+		}
+		i++
+		if slashes%2 == 0 {
+			return i
+		}
+	}
+	return len(b)
+}
+
+// skipValue returns the index behind the value that starts at b[i], or i if there is none.
+func skipValue(b []byte, i int) int {
+	depth := 0
+	for i < len(b) {
+		switch b[i] {
+		case '"':
+			i = skipString(b, i)
+		case '{', '[':
+			depth++
+			i++
+		case '}', ']':
+			if depth == 0 {
+				return i
+			}
+			depth--
+			i++
+		case ',', ':', ' ', '\t', '\r', '\n':
+			if depth == 0 {
+				return i
+			}
+			i++
+			continue
+		default:
+			for i < len(b) && !delimiter[b[i]] {
+				i++
+			}
+		}
+		if depth == 0 {
+			return i
+		}
+	}
+	return i
+}
+
+var delimiter = [256]bool{'"': true, '{': true, '}': true, '[': true, ']': true, ',': true, ':': true, ' ': true, '\t': true, '\r': true, '\n': true}
+
+// quoted returns what the JSON string raw says, or "" if raw is something else. Bytes that are no UTF-8
+// and lone surrogates become U+FFFD, as encoding/json has it.
+func quoted(raw []byte) string {
+	if len(raw) < 2 || raw[0] != '"' || raw[len(raw)-1] != '"' {
+		return ""
+	}
+	s := raw[1 : len(raw)-1]
+	if bytes.IndexByte(s, '\\') < 0 && utf8.Valid(s) {
+		return string(s)
+	}
+	return string(unquote(make([]byte, 0, len(s)), s))
+}
+
+// unquote appends what stands in a JSON string, its quotes taken off, to dst.
+func unquote(dst, s []byte) []byte {
+	for i := 0; i < len(s); {
+		c := s[i]
+		switch {
+		case c == '\\' && i+1 < len(s) && s[i+1] == 'u':
+			r, n := escaped(s[i:])
+			dst = utf8.AppendRune(dst, r)
+			i += n
+		case c == '\\' && i+1 < len(s):
+			dst = append(dst, unescape(s[i+1]))
+			i += 2
+		case c < utf8.RuneSelf:
+			j := i + 1
+			for j < len(s) && s[j] < utf8.RuneSelf && s[j] != '\\' {
+				j++
+			}
+			dst = append(dst, s[i:j]...)
+			i = j
+		default:
+			r, n := utf8.DecodeRune(s[i:])
+			dst = utf8.AppendRune(dst, r)
+			i += n
+		}
+	}
+	return dst
+}
+
+func unescape(c byte) byte {
+	switch c {
+	case 'b':
+		return '\b'
+	case 'f':
+		return '\f'
+	case 'n':
+		return '\n'
+	case 'r':
+		return '\r'
+	case 't':
+		return '\t'
+	}
+	return c
+}
+
+// escaped reads the \u escape at the start of s, or a pair of them, and returns how many bytes that took.
+func escaped(s []byte) (rune, int) {
+	r := hex4(s)
+	if r < 0 {
+		return utf8.RuneError, min(2, len(s))
+	}
+	if utf16.IsSurrogate(r) {
+		if pair := utf16.DecodeRune(r, hex4(s[6:])); pair != utf8.RuneError {
+			return pair, 12
+		}
+		return utf8.RuneError, 6
+	}
+	return r, 6
+}
+
+// hex4 returns the number of the \u escape at the start of s, or -1.
+func hex4(s []byte) rune {
+	if len(s) < 6 || s[0] != '\\' || s[1] != 'u' {
+		return -1
+	}
+	var r rune
+	for _, c := range s[2:6] {
+		switch {
+		case c >= '0' && c <= '9':
+			c -= '0'
+		case c >= 'a' && c <= 'f':
+			c -= 'a' - 10
+		case c >= 'A' && c <= 'F':
+			c -= 'A' - 10
+		default:
+			return -1
+		}
+		r = r<<4 | rune(c)
+	}
+	return r
+}

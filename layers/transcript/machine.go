@@ -1,0 +1,324 @@
+package transcript
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+// A state is where a [machine] stands in the grammar of JSON.
+type state uint8
+
+const (
+	stOpen     state = iota // before the '{' of the value itself
+	stObjFirst              // behind '{'
+	stKey                   // behind ',' in an object
+	stColon                 // behind a key
+	stValue                 // behind ':' or behind ',' in an array
+	stArrFirst              // behind '['
+	stAfter                 // behind a value
+	stString
+	stEscape
+	stHex
+	stLiteral
+	stMinus
+	stZero
+	stInt
+	stDot
+	stFrac
+	stExp
+	stExpSign
+	stExpInt
+)
+
+// A verdict is what a [machine] says of the bytes it was fed.
+type verdict uint8
+
+const (
+	more verdict = iota // all fine, not complete
+	done                // the object is complete
+	bad                 // this byte cannot be here
+)
+
+// A field is one member of the top-level object: offsets of the key without its quotes and of the value.
+type field struct{ k0, k1, v0, v1 int64 }
+
+// maxFields is how many members of a value a [machine] remembers. Real records have at most 25.
+const maxFields = 48
+
+// A machine checks one JSON object and may be stopped and fed on at any byte. On the way it notes where the members
+// of the top-level object lie, so that nobody has to walk the bytes a second time.
+type machine struct {
+	state  state
+	key    bool   // the string being read is a key
+	lit    string // what is left of true, false or null
+	hex    int    // digits left of a \u escape
+	depth  int
+	object [MaxDepth / 64]uint64 // one bit a level: it is an object
+	pos    int64                 // bytes fed
+	fields [maxFields]field
+	n      int
+	cur    field
+}
+
+// reset makes m ready for another object.
+func (m *machine) reset() {
+	m.state, m.depth, m.pos, m.n = stOpen, 0, 0, 0
+}
+
+// feed reads b. It returns how many bytes are fine and, with done, included or, with bad, followed by the byte at fault.
+func (m *machine) feed(b []byte) (int, verdict) {
+	i, st := 0, m.state
+loop:
+	for i < len(b) {
+		c := b[i]
+		switch st {
+		case stString:
+			i = plain(b, i)
+			if i == len(b) {
+				break loop
+			}
+			switch c = b[i]; {
+			case c == '"':
+				st = m.closeString(i)
+			case c != '\\':
+				return m.stop(i, st), bad
+			case i+1 < len(b) && simpleEscape[b[i+1]]:
+				i++
+			default:
+				st = stEscape
+			}
+		case stAfter:
+			switch {
+			case c == ',':
+				st = stValue
+				if m.inObject() {
+					st = stKey
+				}
+			case c == '}' && m.inObject(), c == ']' && !m.inObject():
+				m.depth--
+				m.closeValue(i + 1)
+				if m.depth == 0 {
+					return m.stop(i+1, stAfter), done
+				}
+			case c != ' ' && c != '\t' && c != '\r':
+				return m.stop(i, st), bad
+			}
+		case stKey, stObjFirst:
+			switch {
+			case c == '"':
+				st, m.key = stString, true
+				if m.depth == 1 {
+					m.cur.k0 = m.pos + int64(i) + 1
+				}
+			case c == '}' && st == stObjFirst:
+				st = stAfter
+				m.depth--
+				m.closeValue(i + 1)
+				if m.depth == 0 {
+					return m.stop(i+1, stAfter), done
+				}
+			case c != ' ' && c != '\t' && c != '\r':
+				return m.stop(i, st), bad
+			}
+		case stColon:
+			switch {
+			case c == ':':
+				st = stValue
+			case c != ' ' && c != '\t' && c != '\r':
+				return m.stop(i, st), bad
+			}
+		case stValue, stArrFirst:
+			if c == '"' {
+				st, m.key = stString, false
+				if m.depth == 1 {
+					m.cur.v0 = m.pos + int64(i)
+				}
+				break
+			}
+			next, ok := m.value(c, st, i)
+			if !ok {
+				return m.stop(i, st), bad
+			}
+			st = next
+		case stOpen:
+			if c != '{' {
+				return m.stop(i, st), bad
+			}
+			m.push(true)
+			st = stObjFirst
+		default:
+			next, again, ok := m.scalar(st, c, i)
+			if !ok {
+				return m.stop(i, st), bad
+			}
+			st = next
+			if again {
+				continue
+			}
+		}
+		i++
+	}
+	return m.stop(i, st), more
+}
+
+// stop notes where feed came to a halt.
+func (m *machine) stop(i int, st state) int {
+	m.pos += int64(i)
+	m.state = st
+	return i
+}
+
+func (m *machine) inObject() bool {
+	return m.object[(m.depth-1)>>6]>>((m.depth-1)&63)&1 == 1
+}
+
+// push opens a level and reports whether it may be that deep.
+func (m *machine) push(object bool) bool {
+	if m.depth == MaxDepth {
+		return false
+	}
+	bit := uint64(1) << (m.depth & 63)
+	if object {
+		m.object[m.depth>>6] |= bit
+	} else {
+		m.object[m.depth>>6] &^= bit
+	}
+	m.depth++
+	return true
+}
+
+// closeString ends the string whose closing quote is byte i of what is being fed.
+func (m *machine) closeString(i int) state {
+	if m.key {
+		if m.depth == 1 {
+			m.cur.k1 = m.pos + int64(i)
+		}
+		return stColon
+	}
+	m.closeValue(i + 1)
+	return stAfter
+}
+
+// closeValue notes a member of the top-level object whose value ends before byte i of what is being fed.
+func (m *machine) closeValue(i int) {
+	if m.depth == 1 && m.n < maxFields {
+		m.cur.v1 = m.pos + int64(i)
+		m.fields[m.n] = m.cur
+		m.n++
+	}
+}
+
+// value starts a value that is no string.
+func (m *machine) value(c byte, st state, i int) (state, bool) {
+	if c == ' ' || c == '\t' || c == '\r' {
+		return st, true
+	}
+	if c == ']' && st == stArrFirst {
+		m.depth--
+		m.closeValue(i + 1)
+		return stAfter, true
+	}
+	if m.depth == 1 {
+		m.cur.v0 = m.pos + int64(i)
+	}
+	switch {
+	case c == '{':
+		return stObjFirst, m.push(true)
+	case c == '[':
+		return stArrFirst, m.push(false)
+	case c == 't':
+		m.lit = "rue"
+		return stLiteral, true
+	case c == 'f':
+		m.lit = "alse"
+		return stLiteral, true
+	case c == 'n':
+		m.lit = "ull"
+		return stLiteral, true
+	case c == '-':
+		return stMinus, true
+	case c == '0':
+		return stZero, true
+	case c >= '1' && c <= '9':
+		return stInt, true
+	}
+	return st, false
+}
+
+// scalar takes the next byte of an escape, a literal or a number. again asks to look at the byte once more in the new state.
+func (m *machine) scalar(st state, c byte, i int) (next state, again, ok bool) {
+	digit := c >= '0' && c <= '9'
+	switch st {
+	case stEscape:
+		if c == 'u' {
+			m.hex = 4
+			return stHex, false, true
+		}
+		return stString, false, simpleEscape[c]
+	case stHex:
+		if m.hex--; m.hex == 0 {
+			return stString, false, isHex(c)
+		}
+		return stHex, false, isHex(c)
+	case stLiteral:
+		if c != m.lit[0] {
+			return st, false, false
+		}
+		if m.lit = m.lit[1:]; m.lit == "" {
+			m.closeValue(i + 1)
+			return stAfter, false, true
+		}
+		return st, false, true
+	case stMinus:
+		if c == '0' {
+			return stZero, false, true
+		}
+		return stInt, false, digit
+	case stDot:
+		return stFrac, false, digit
+	case stExp:
+		if c == '+' || c == '-' {
+			return stExpSign, false, true
+		}
+		return stExpInt, false, digit
+	case stExpSign:
+		return stExpInt, false, digit
+	}
+	switch {
+	case digit && st != stZero:
+		return st, false, true
+	case c == '.' && (st == stInt || st == stZero):
+		return stDot, false, true
+	case (c == 'e' || c == 'E') && st != stExpInt:
+		return stExp, false, true
+	}
+	m.closeValue(i)
+	return stAfter, true, true
+}
+
+var simpleEscape = [256]bool{'"': true, '\\': true, '/': true, 'b': true, 'f': true, 'n': true, 'r': true, 't': true}
+
+func isHex(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
+}
+
+// plain returns the index of the first byte of b from i on that ends a run of ordinary string bytes: a quote, a
+// backslash or a control character. It looks at eight bytes at a time.
+func plain(b []byte, i int) int {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	for ; i+8 <= len(b); i += 8 {
+		x := binary.LittleEndian.Uint64(b[i:])
+		quote := x ^ ones*'"'
+		slash := x ^ ones*'\\'
+		hit := ((x-ones*0x20)&^x | (quote-ones)&^quote | (slash-ones)&^slash) & highs
+		if hit != 0 {
+			return i + bits.TrailingZeros64(hit)>>3
+		}
+	}
+	for ; i < len(b); i++ {
+		if c := b[i]; c == '"' || c == '\\' || c < 0x20 {
+			break
+		}
+	}
+	return i
+}

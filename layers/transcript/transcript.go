@@ -1,0 +1,69 @@
+// Package transcript reads the session files that Claude Code writes, whatever state they are in.
+//
+// A session file is a stream of JSON objects, nearly always one a line. Nearly: two objects may
+// share a line, a crash leaves a torn line, a restore leaves no final newline, and a line may hold
+// NUL or bytes that are no UTF-8. The reader therefore splits bytes into [Value]s by three rules:
+//
+//   - A value never spans lines. A complete JSON object (as [encoding/json.Valid] means it, nested at most
+//     [MaxDepth] deep) is a value as soon as its closing brace is there.
+//   - Everything else on a line, white space around it aside, is one opaque value, closed by its '\n'. So are
+//     bare scalars, arrays, torn objects, garbage.
+//   - An object glued behind a torn one or behind garbage is still found if it is complete and is followed by
+//     the end of the line or by another object; the part before it is an opaque value, closed with it.
+//
+// Message n of a session is its n-th value, counted from 1, opaque ones included. The rules look at nothing
+// before a value and at nothing behind the byte that closes it, so numbers never change when a file grows:
+// [Closed] only ever grows, and what lies before it keeps its meaning. What is not closed yet is the tail.
+//
+// [Values] walks a file in memory and [Decode] gives what a record says. [Scanner] is the one cheap pass over a
+// file of any size that capture needs. [Typed] tells the words of the user from those of the client, [Queue] follows
+// what was typed while the model worked, and [Read] yields what a model would read, which is what is counted as tokens.
+// The format is internal to Claude Code and changes: an unknown type is no error, it is a [Message] with little in it.
+package transcript
+
+import (
+	"bytes"
+	"iter"
+)
+
+// MaxDepth is how deep the arrays and objects of a value may nest. What nests deeper is opaque.
+const MaxDepth = 512
+
+// A Value is one top-level piece of a session file.
+type Value struct {
+	N      int    // from 1
+	Off    int64  // where Raw starts in the file
+	Raw    []byte // the bytes themselves, a slice of what was split
+	Opaque bool   // Raw is no JSON object
+}
+
+// Values yields the values of b in file order. Nothing is lost: the Raw of all values and the white space
+// between them are b. A tail that is not closed counts as if its line ended at the end of b.
+func Values(b []byte) iter.Seq[Value] {
+	return func(yield func(Value) bool) {
+		s := splitter{}
+		n := 0
+		stopped := false
+		emit := func(p piece) bool {
+			raw := b[p.start:p.end]
+			if p.opaque {
+				raw = bytes.TrimRight(raw, " \t\r")
+			}
+			n++
+			stopped = !yield(Value{N: n, Off: p.start, Raw: raw, Opaque: p.opaque})
+			return !stopped
+		}
+		s.feed(b, emit)
+		if !stopped {
+			s.finish(emit)
+		}
+	}
+}
+
+// Closed returns the length of b without its tail, the last value if that is not closed yet. White space
+// behind a closed value is closed with it.
+func Closed(b []byte) int {
+	s := splitter{}
+	s.feed(b, func(piece) bool { return true })
+	return int(s.closed())
+}
