@@ -1,0 +1,109 @@
+package redact
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+
+	"github.com/memvcs/mem/objects"
+)
+
+// Numbers says which number a secret of a session has. The zero value is ready for a new session.
+// It holds hashes of secrets, so it must not leave the machine.
+type Numbers struct {
+	of    map[objects.Hash]int
+	added []objects.Hash // in the order of their numbers' making, for rollback
+	last  int
+}
+
+// Learn takes up the numbers that cuts made before were given.
+func (n *Numbers) Learn(cuts []Cut) {
+	for _, c := range cuts {
+		n.set(objects.Sum(plain(c.Bytes)), c.No)
+	}
+}
+
+// Count returns how many secrets have been numbered.
+func (n *Numbers) Count() int { return n.last }
+
+// number returns the number of secret, the next one if it is new.
+func (n *Numbers) number(secret []byte) int {
+	h := objects.Sum(plain(secret))
+	if no, ok := n.of[h]; ok {
+		return no
+	}
+	n.set(h, n.last+1)
+	return n.last
+}
+
+func (n *Numbers) set(h objects.Hash, no int) {
+	if _, ok := n.of[h]; ok {
+		return
+	}
+	if n.of == nil {
+		n.of = map[objects.Hash]int{}
+	}
+	n.of[h] = no
+	n.added = append(n.added, h)
+	n.last = max(n.last, no)
+}
+
+// mark and rollback let a caller number things on trial.
+func (n *Numbers) mark() [2]int { return [2]int{len(n.added), n.last} }
+
+func (n *Numbers) rollback(m [2]int) {
+	for _, h := range n.added[m[0]:] {
+		delete(n.of, h)
+	}
+	n.added, n.last = n.added[:m[0]], m[1]
+}
+
+// plain resolves JSON escapes, so that a secret is the same however it is escaped.
+func plain(secret []byte) []byte {
+	if bytes.IndexByte(secret, '\\') < 0 {
+		return secret
+	}
+	var s string
+	if json.Unmarshal([]byte(`"`+string(secret)+`"`), &s) != nil {
+		return secret
+	}
+	return []byte(s)
+}
+
+const opening, closing = "‹secret:", "›"
+
+// placeholder returns what stands in the clean text for the secret with that number.
+func placeholder(rule string, no int) string {
+	name := []byte(rule)
+	for i, c := range name {
+		if !ruleByte(c) {
+			name[i] = '-'
+		}
+	}
+	return opening + string(name) + ":" + strconv.Itoa(no) + closing
+}
+
+func ruleByte(c byte) bool { return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '-' }
+
+// placeholders finds the placeholders in text, in order.
+func placeholders(text []byte) (found []span) {
+	for at := 0; ; {
+		i := bytes.Index(text[at:], []byte(opening))
+		if i < 0 {
+			return found
+		}
+		start := at + i
+		at = start + len(opening)
+		for at < len(text) && ruleByte(text[at]) {
+			at++
+		}
+		digits := at + 1
+		for at < len(text) && (at < digits && text[at] == ':' || at >= digits && '0' <= text[at] && text[at] <= '9') {
+			at++
+		}
+		if at > digits && bytes.HasPrefix(text[at:], []byte(closing)) {
+			at += len(closing)
+			found = append(found, span{start: start, end: at})
+		}
+	}
+}

@@ -1,0 +1,140 @@
+package redact
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/memvcs/mem/objects"
+)
+
+// Format is the version of the encoding of patches, the first thing in every one of them.
+const Format = "mem-patch 1"
+
+// ErrPatch says that bytes are no patch, or that a patch does not fit what it is applied to.
+var ErrPatch = errors.New("not a valid patch")
+
+// A Patch is what the clean bytes of a session lack at one growth point: with the patches of the
+// growth points before it and the clean bytes it gives the original. It must never travel.
+type Patch struct {
+	Rules         string       // ID of the rules that made the cuts
+	Before, After int64        // length of the clean bytes at the growth point before, and at this one
+	Clean         objects.Hash // name of the clean bytes up to After
+	RawLen        int64        // length of the original, the tail included
+	Raw           objects.Hash // name of the original
+	Prev          objects.Hash // name of the patch of the growth point before; zero if Before is 0
+	Cuts          []Cut        // in order, all of them within Before and After
+	Tail          []byte       // end of the original that is no closed value yet
+}
+
+// header is the first line of an encoded patch.
+type header struct {
+	Format string       `json:"format"`
+	Rules  string       `json:"rules"`
+	Before int64        `json:"before"`
+	After  int64        `json:"after"`
+	Clean  objects.Hash `json:"clean"`
+	RawLen int64        `json:"raw_len"`
+	Raw    objects.Hash `json:"raw"`
+	Prev   string       `json:"prev,omitempty"`
+	Cuts   [][4]int64   `json:"cuts,omitempty"` // at, placeholder length, number, length of what was cut
+	Tail   int64        `json:"tail"`
+}
+
+// Encode returns the stored form of p: a line of JSON, the bytes of all cuts one after the other,
+// the tail. The same patch always gives the same bytes.
+func (p Patch) Encode() []byte {
+	h := header{Format: Format, Rules: p.Rules, Before: p.Before, After: p.After, Clean: p.Clean,
+		RawLen: p.RawLen, Raw: p.Raw, Tail: int64(len(p.Tail))}
+	if !p.Prev.IsZero() {
+		h.Prev = p.Prev.String()
+	}
+	size := len(p.Tail)
+	for _, c := range p.Cuts {
+		h.Cuts = append(h.Cuts, [4]int64{c.At, int64(c.Len), int64(c.No), int64(len(c.Bytes))})
+		size += len(c.Bytes)
+	}
+	line := h.line()
+	b := append(make([]byte, 0, len(line)+size), line...)
+	for _, c := range p.Cuts {
+		b = append(b, c.Bytes...)
+	}
+	return append(b, p.Tail...)
+}
+
+// line returns h with its line end.
+func (h header) line() []byte {
+	b, err := json.Marshal(h)
+	if err != nil {
+		panic("redact: a header of strings and numbers does not marshal: " + err.Error())
+	}
+	return append(b, '\n')
+}
+
+// Name returns the name of the encoded patch.
+func (p Patch) Name() objects.Hash { return objects.Sum(p.Encode()) }
+
+// Decode reads what [Patch.Encode] wrote, and nothing else: what it accepts encodes to the same
+// bytes. The patch shares memory with b. The error wraps [ErrPatch].
+func Decode(b []byte) (Patch, error) {
+	end := bytes.IndexByte(b, '\n') + 1
+	var h header
+	if err := json.Unmarshal(b[:end], &h); err != nil {
+		return Patch{}, fmt.Errorf("%w: header: %w", ErrPatch, err)
+	}
+	if h.Format != Format {
+		return Patch{}, fmt.Errorf("%w: format %q, want %q", ErrPatch, h.Format, Format)
+	}
+	if !bytes.Equal(h.line(), b[:end]) {
+		return Patch{}, fmt.Errorf("%w: header is not in canonical form", ErrPatch)
+	}
+	p := Patch{Rules: h.Rules, Before: h.Before, After: h.After, Clean: h.Clean, RawLen: h.RawLen, Raw: h.Raw}
+	if h.Prev != "" {
+		prev, err := objects.ParseHash(h.Prev)
+		if err != nil || prev.IsZero() || prev.String() != h.Prev {
+			return Patch{}, fmt.Errorf("%w: prev %q", ErrPatch, h.Prev)
+		}
+		p.Prev = prev
+	}
+	rest, err := p.takeCuts(h, b[end:])
+	if err != nil {
+		return Patch{}, err
+	}
+	if int64(len(rest)) != h.Tail {
+		return Patch{}, fmt.Errorf("%w: tail of %d bytes, want %d", ErrPatch, len(rest), h.Tail)
+	}
+	if len(rest) > 0 {
+		p.Tail = rest
+	}
+	return p, p.check()
+}
+
+// takeCuts fills p.Cuts from the header and the bytes behind it, and returns the bytes left.
+func (p *Patch) takeCuts(h header, b []byte) ([]byte, error) {
+	for i, c := range h.Cuts {
+		at, size, no, n := c[0], c[1], c[2], c[3]
+		if n < 0 || n > int64(len(b)) || size <= 0 || size > math.MaxInt32 || no <= 0 || no > math.MaxInt32 {
+			return nil, fmt.Errorf("%w: cut %d", ErrPatch, i)
+		}
+		p.Cuts = append(p.Cuts, Cut{At: at, Len: int(size), No: int(no), Bytes: b[:n:n]})
+		b = b[n:]
+	}
+	return b, nil
+}
+
+// check reports whether the numbers in p agree with each other.
+func (p Patch) check() error {
+	if p.Before < 0 || p.After < p.Before || p.RawLen < 0 {
+		return fmt.Errorf("%w: lengths %d, %d, %d", ErrPatch, p.Before, p.After, p.RawLen)
+	}
+	at := p.Before
+	for i, c := range p.Cuts {
+		if c.At < at || c.At > p.After-int64(c.Len) {
+			return fmt.Errorf("%w: cut %d at %d is out of order or out of bounds", ErrPatch, i, c.At)
+		}
+		at = c.At + int64(c.Len)
+	}
+	return nil
+}
