@@ -131,19 +131,17 @@ func (r Rules) find(text []byte, cuts []Cut) []span {
 // toRaw translates spans of the clean text, none of which touches a cut at its ends, into spans of
 // the value it was made of.
 func toRaw(found, spans []span, cuts []Cut) []span {
+	i, grown := 0, 0 // cuts passed, and by how much the value is longer than the clean text there
 	shift := func(at int) int {
-		d := 0
-		for i, c := range cuts {
-			if int(c.At)+c.Len > at {
-				break
-			}
-			d += spans[i].end - spans[i].start - c.Len
+		for ; i < len(cuts) && int(cuts[i].At)+cuts[i].Len <= at; i++ {
+			grown += spans[i].end - spans[i].start - cuts[i].Len
 		}
-		return at + d
+		return at + grown
 	}
 	out := make([]span, 0, len(found))
 	for _, f := range found {
-		out = append(out, span{shift(f.start), shift(f.end-1) + 1, f.rule, false})
+		start := shift(f.start)
+		out = append(out, span{start, shift(f.end-1) + 1, f.rule, false})
 	}
 	return out
 }
@@ -171,10 +169,16 @@ func render(value []byte, spans []span, numbered *Numbers) (clean []byte, cuts [
 // line end, where there is one. What is no JSON is taken line by line.
 func units(raw []byte) iter.Seq2[int, int] {
 	return func(yield func(int, int) bool) {
+		broken := 0 // up to here no value spans lines
 		for start := 0; start < len(raw); {
-			end := start + unit(raw[start:])
-			if nl := bytes.IndexByte(raw[start:end], '\n'); nl >= 0 && start+nl+1 < end && !valid(raw[start:end]) {
-				end = start + nl + 1
+			end := len(raw)
+			line := start + bytes.IndexByte(raw[start:], '\n') + 1
+			if start < broken && line > start {
+				end = line
+			}
+			end = start + unit(raw[start:end])
+			if line > start && line < end && !valid(raw[start:end]) {
+				broken, end = end, line
 			}
 			if !yield(start, end) {
 				return

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/memvcs/mem/objects"
 )
@@ -46,6 +47,7 @@ func TestRedact(t *testing.T) {
 		{"next value", "{\"a\":\"TOKEN_abcd1234\"}{\"b\":\"TOKEN_ffff0000\"}\n", "{\"a\":\"‹secret:toy:1›\"}{\"b\":\"‹secret:toy:2›\"}\n"},
 		{"number", `[1,12888888.5e3,-2]`, `[1,"‹secret:-ard--o:1›",-2]`},
 		{"quotes stay", `{"key": "v"}`, `{"‹secret:wide:1›": "‹secret:wide:2›"}`},
+		{"empty string", `{"key": "", "x":2}`, `{"‹secret:wide:1›": "", "x":2}`},
 		{"escape whole", `["ax\u005cb"]`, `["a‹secret:half:1›b"]`},
 		{"no JSON", "{\"a\" TOKEN_abcd1234\nTOKEN_abcd1234\"\n", "{\"a\" ‹secret:toy:1›\n‹secret:toy:1›\"\n"},
 		{"torn then whole", "{\"a\":{\"b\":1\n{\"key\": \"v\"}\n", "{\"a\":{\"b\":1\n{\"‹secret:wide:1›\": \"‹secret:wide:2›\"}\n"},
@@ -79,6 +81,28 @@ func undo(clean []byte, cuts []Cut) string {
 	}
 	b.Write(clean[at:])
 	return b.String()
+}
+
+// A hostile transcript must not make redaction take time that grows with the square of its length.
+func TestRedactIsLinear(t *testing.T) {
+	t.Parallel()
+	const n = 50_000
+	for _, raw := range []string{
+		strings.Repeat("{\n", n),
+		strings.Repeat("[", n) + "\n" + strings.Repeat("TOKEN_abcd1234\n", n),
+		`["` + strings.Repeat("TOKEN_abcd1234", n) + `"]`,
+		strings.Repeat("TOKEN_abcd1234", n),
+	} {
+		start := time.Now()
+		var numbered Numbers
+		clean, cuts := toys().Redact([]byte(raw), &numbered)
+		if token.Match(clean) || undo(clean, cuts) != raw {
+			t.Errorf("%.20q is not redacted", raw)
+		}
+		if d := time.Since(start); d > 20*time.Second {
+			t.Errorf("%.20q took %v", raw, d)
+		}
+	}
 }
 
 func TestRedactWithoutRulesDoesNotCopy(t *testing.T) {

@@ -51,9 +51,12 @@ func without(spans, holes []span) []span {
 	}
 	var out []span
 	for _, s := range spans {
+		for len(holes) > 0 && holes[0].end <= s.start {
+			holes = holes[1:]
+		}
 		for _, h := range holes {
-			if h.end <= s.start || h.start >= s.end {
-				continue
+			if h.start >= s.end {
+				break
 			}
 			if h.start > s.start {
 				out = append(out, span{s.start, h.start, s.rule, s.quote})
@@ -70,7 +73,7 @@ func without(spans, holes []span) []span {
 // places are the stretches of a value that may be cut, in order and apart.
 type places struct {
 	list []place
-	json bool
+	json bool // the value is JSON: a backslash starts an escape
 }
 
 // A place is the inside of a JSON string, a whole number, or a line of what is no JSON.
@@ -133,38 +136,44 @@ func stringEnd(value []byte, i int) int {
 // numbers to the whole number. found must be in order and apart; so is the result.
 func (p places) clip(value []byte, found []span) []span {
 	var out []span
+	list, at := p.list, 0 // at is the start of a character
 	for _, f := range found {
-		first, _ := slices.BinarySearchFunc(p.list, f.start, func(q place, at int) int { return cmp.Compare(q.end, at+1) })
-		for _, q := range p.list[first:] {
+		for len(list) > 0 && list[0].end <= f.start {
+			list = list[1:]
+		}
+		for _, q := range list {
 			if q.start >= f.end {
 				break
 			}
-			out = append(out, p.fit(value, q, f))
+			if q.start == q.end {
+				continue
+			}
+			at = max(at, q.start)
+			var s span
+			s, at = p.fit(value, q, f, at)
+			out = append(out, s)
 		}
 	}
 	return merge(out)
 }
 
-// fit returns the part of f in q, made safe.
-func (p places) fit(value []byte, q place, f span) span {
+// fit returns the part of f in q, made safe, and the start of its last character. at is the start of
+// a character in q, at or before f.
+func (p places) fit(value []byte, q place, f span, at int) (span, int) {
 	if q.number {
-		return span{q.start, q.end, f.rule, true}
+		return span{q.start, q.end, f.rule, true}, q.start
 	}
 	s := span{max(f.start, q.start), min(f.end, q.end), f.rule, false}
-	start := s.start
-	for at := q.start; at < q.end; {
-		next := at + p.character(value[at:q.end])
-		if at <= s.start {
-			start = at
-		}
-		if next >= s.end {
-			s.end = next
-			break
-		}
-		at = next
+	next := at + p.character(value[at:q.end])
+	for next <= s.start {
+		at, next = next, next+p.character(value[next:q.end])
 	}
-	s.start = start
-	return s
+	s.start = at
+	for next < s.end {
+		at, next = next, next+p.character(value[next:q.end])
+	}
+	s.end = next
+	return s, at
 }
 
 // character returns the length of the first character of b: an escape, a surrogate pair of two
