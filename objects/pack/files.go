@@ -1,0 +1,81 @@
+package pack
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// SyncDir makes the names in a directory durable. Windows keeps them so by itself.
+func SyncDir(dir string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// checkMark refuses marks that could not be told apart in file names.
+func checkMark(mark string) error {
+	ok := mark != "" && len(mark) <= 100
+	for _, c := range []byte(mark) {
+		ok = ok && (c == '-' || c == '_' || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z')
+	}
+	if !ok {
+		return fmt.Errorf("mark %q: want letters, digits, - and _", mark)
+	}
+	return nil
+}
+
+func packPrefix(mark string) string { return "tmp_pack_" + mark + "_" }
+func idxPrefix(mark string) string  { return "tmp_idx_" + mark + "_" }
+
+// Sweep removes the temporary files that killed writers with that mark left in dir, and nothing
+// else. The caller knows that no such writer lives: it holds the lock that they held.
+func Sweep(dir, mark string) error {
+	if err := checkMark(mark); err != nil {
+		return err
+	}
+	names, err := readNames(dir)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, name := range names {
+		if isTemp(name, packPrefix(mark)) || isTemp(name, idxPrefix(mark)) {
+			errs = append(errs, removeFile(filepath.Join(dir, name)))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// isTemp reports whether name is prefix and a number, so that mark "a" does not match "a_b".
+func isTemp(name, prefix string) bool {
+	n, ok := strings.CutPrefix(name, prefix)
+	return ok && n != "" && strings.Trim(n, "0123456789") == ""
+}
+
+// readNames lists a directory in no order.
+func readNames(dir string) ([]string, error) {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	names, err := f.Readdirnames(-1)
+	return names, errors.Join(err, f.Close())
+}
+
+// removeFile removes a file; it is fine if it is gone.
+func removeFile(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,169 @@
+package pack
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+func (d *Dir) toFront(f *file) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	i := slices.Index(d.files, f)
+	if i <= 0 {
+		return // another goroutine was faster, or the pack is gone
+	}
+	next := make([]*file, 0, len(d.files))
+	next = append(append(append(next, f), d.files[:i]...), d.files[i+1:]...)
+	d.files = next
+}
+
+// forget closes packs, so that the next list has them opened anew.
+func (d *Dir) forget(bad []*file) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, f := range bad {
+		i := slices.Index(d.files, f)
+		if i < 0 {
+			continue // another goroutine was faster
+		}
+		d.files = slices.Delete(slices.Clone(d.files), i, i+1)
+		d.bases = slices.DeleteFunc(d.bases, func(b string) bool { return b == f.base })
+		d.state++
+		_ = f.drop() // it was opened for reading; what matters is read again
+	}
+}
+
+// list returns the packs, and a number that changes when they do. It reads the directory if that
+// has not been done yet or again is set.
+func (d *Dir) list(again bool) ([]*file, int, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.state > 0 && !again {
+		return d.files, d.state, nil
+	}
+	bases, err := listPacks(d.path)
+	if err != nil {
+		return nil, 0, fmt.Errorf("list packs: %w", err)
+	}
+	if d.state > 0 && slices.Equal(bases, d.bases) {
+		return d.files, d.state, nil
+	}
+	var next []*file
+	for _, f := range d.files {
+		if _, ok := slices.BinarySearch(bases, f.base); ok {
+			next = append(next, f)
+		} else {
+			_ = f.drop() // it was opened for reading and is removed already
+		}
+	}
+	for _, base := range bases {
+		if _, ok := slices.BinarySearch(d.bases, base); !ok {
+			next = append(next, &file{base: base})
+		}
+	}
+	d.state++
+	d.bases, d.files = bases, next
+	return next, d.state, nil
+}
+
+// listPacks returns the paths, without ".pack", of all packs that have an index, in order of name.
+func listPacks(dir string) ([]string, error) {
+	names, err := readNames(dir)
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(names)
+	var bases []string
+	for _, name := range names {
+		base, ok := strings.CutSuffix(name, ".pack")
+		if _, idx := slices.BinarySearch(names, base+".idx"); ok && idx && strings.HasPrefix(base, "pack-") {
+			bases = append(bases, filepath.Join(dir, base))
+		}
+	}
+	slices.Sort(bases) // "pack-a-b.pack" comes before "pack-a.pack", but "pack-a" before "pack-a-b"
+	return bases, nil
+}
+
+// All yields the names of all objects in increasing order, each once.
+func (d *Dir) All() iter.Seq2[ID, error] {
+	return func(yield func(ID, error) bool) {
+		xs, unpin, err := d.pinAll()
+		if err != nil {
+			yield(ID{}, fmt.Errorf("list objects: %w", err))
+			return
+		}
+		for first := range 256 {
+			ids, err := bucket(xs, first)
+			if err != nil {
+				yield(ID{}, fmt.Errorf("list objects: %w", err))
+				unpin() // the error before it is the one to tell
+				return
+			}
+			for _, id := range ids {
+				if !yield(id, nil) {
+					unpin() // nobody listens any more
+					return
+				}
+			}
+		}
+		if err := unpin(); err != nil {
+			yield(ID{}, fmt.Errorf("list objects: %w", err))
+		}
+	}
+}
+
+// pinAll opens the indexes of all packs that are there now.
+func (d *Dir) pinAll() (xs []*index, unpin func() error, err error) {
+	for range maxLists {
+		var files []*file
+		if files, _, err = d.list(true); err != nil {
+			return nil, nil, err
+		}
+		var pinned []*file
+		unpin = func() error {
+			var errs []error
+			for _, f := range pinned {
+				errs = append(errs, f.unpin())
+			}
+			return errors.Join(errs...)
+		}
+		xs = xs[:0]
+		for _, f := range files {
+			var x *index
+			if x, err = f.pin(); err != nil {
+				break
+			}
+			xs, pinned = append(xs, x), append(pinned, f)
+		}
+		if err == nil {
+			return xs, unpin, nil
+		}
+		err = errors.Join(err, unpin())
+		if !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+	}
+	return nil, nil, err
+}
+
+// bucket returns the names that begin with the byte first, in order.
+func bucket(xs []*index, first int) ([]ID, error) {
+	var ids []ID
+	var buf []byte
+	for _, x := range xs {
+		var err error
+		if buf, err = x.names(buf, x.fan[first], x.fan[first+1]); err != nil {
+			return nil, err
+		}
+		for b := buf; len(b) > 0; b = b[idSize:] {
+			ids = append(ids, ID(b))
+		}
+	}
+	slices.SortFunc(ids, ID.Compare)
+	return slices.Compact(ids), nil
+}

@@ -1,0 +1,231 @@
+package pack
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// fanIn is how many packs a merge takes at least, if there are as many.
+const fanIn = 16
+
+// Merge copies small packs of dir into one and removes them, and returns how many it merged. It
+// takes the smallest packs, at least 16, and goes on as long as the next is not larger than twice
+// what it has: so the work of all merges grows with n log n, not with the square.
+//
+// Entries are copied as they are; each is checked by its CRC-32. The new pack is durable before an
+// old one is removed, and no object is dropped. Packs with a .keep or .promisor file and packs with
+// deltas are left alone; so are damaged ones, but they are named in an error that wraps
+// [ErrCorrupt], returned beside the number of those that were merged. The caller holds the lock
+// of those who merge; writers and readers need none.
+func Merge(dir, mark string) (int, error) {
+	return merge(dir, mark, func(cs []candidate) []candidate {
+		var sum int64
+		for i, c := range cs {
+			if i >= fanIn && c.size > 2*sum {
+				return cs[:i]
+			}
+			sum += c.size
+		}
+		return cs
+	})
+}
+
+// MergeAll is [Merge] of all packs that can be merged.
+func MergeAll(dir, mark string) (int, error) {
+	return merge(dir, mark, func(cs []candidate) []candidate { return cs })
+}
+
+// A candidate is a pack that may be merged.
+type candidate struct {
+	base string
+	size int64
+}
+
+// errSkip says that a pack cannot be merged, though nothing is wrong with it.
+var errSkip = errors.New("pack has deltas")
+
+// A packError says which pack made a merge stop.
+type packError struct {
+	base string
+	err  error
+}
+
+func (e *packError) Error() string { return fmt.Sprintf("pack %s: %v", filepath.Base(e.base), e.err) }
+func (e *packError) Unwrap() error { return e.err }
+
+// merge tries until all packs that choose wants are in good order, leaving out those that are not.
+func merge(dir, mark string, choose func([]candidate) []candidate) (int, error) {
+	var damaged []error
+	left := map[string]bool{}
+	for {
+		all, err := candidates(dir, left)
+		if err != nil {
+			return 0, fmt.Errorf("merge packs: %w", err)
+		}
+		n, err := mergeThese(dir, mark, choose(all))
+		var at *packError
+		if !errors.As(err, &at) || left[at.base] {
+			if err != nil {
+				err = fmt.Errorf("merge packs: %w", err)
+			}
+			return n, errors.Join(append(damaged, err)...)
+		}
+		left[at.base] = true
+		if errors.Is(err, ErrCorrupt) {
+			damaged = append(damaged, fmt.Errorf("merge packs: %w", err))
+		}
+	}
+}
+
+// candidates returns the packs that may be merged, the smallest first.
+func candidates(dir string, left map[string]bool) ([]candidate, error) {
+	bases, err := listPacks(dir)
+	if err != nil {
+		return nil, err
+	}
+	var cs []candidate
+	for _, base := range bases {
+		kept, err := hasAny(base, ".keep", ".promisor")
+		if err != nil {
+			return nil, err
+		}
+		if kept || left[base] {
+			continue
+		}
+		st, err := os.Stat(base + ".pack")
+		if err != nil {
+			return nil, err
+		}
+		cs = append(cs, candidate{base, st.Size()})
+	}
+	slices.SortStableFunc(cs, func(a, b candidate) int { return cmp.Compare(a.size, b.size) })
+	return cs, nil
+}
+
+func hasAny(base string, exts ...string) (bool, error) {
+	for _, ext := range exts {
+		_, err := os.Lstat(base + ext)
+		if err == nil {
+			return true, nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return false, err
+		}
+	}
+	return false, nil
+}
+
+// mergeThese does one merge. A pack that is in the way is told by a packError.
+func mergeThese(dir, mark string, cs []candidate) (int, error) {
+	if len(cs) < 2 {
+		return 0, nil
+	}
+	w, err := Create(dir, mark)
+	if err != nil {
+		return 0, err
+	}
+	for _, c := range cs {
+		if err := copyPack(w, c.base); err != nil {
+			return 0, errors.Join(err, w.Abort())
+		}
+	}
+	name, err := w.Close()
+	if err != nil {
+		return 0, err
+	}
+	var errs []error
+	if err := dropMultiIndex(dir); err != nil {
+		return 0, err // git would look for the old packs
+	}
+	for _, c := range cs {
+		if filepath.Base(c.base) != name {
+			errs = append(errs, removePack(c.base))
+		}
+	}
+	return len(cs), errors.Join(append(errs, SyncDir(dir))...)
+}
+
+// copyPack adds all entries of a pack to w.
+func copyPack(w *Writer, base string) (err error) {
+	x, err := openIndex(base + ".idx")
+	if err != nil {
+		return inPack(base, err)
+	}
+	defer func() { err = errors.Join(err, x.close()) }()
+	p, err := os.Open(base + ".pack")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, p.Close()) }()
+	end, err := checkPack(p, x)
+	if err != nil {
+		return inPack(base, err)
+	}
+	items, err := x.items()
+	if err != nil {
+		return inPack(base, err)
+	}
+	var raw []byte
+	for i, it := range items {
+		next := end
+		if i+1 < len(items) {
+			next = items[i+1].off
+		}
+		if it.off < headerSize || next <= it.off || next > end {
+			return inPack(base, fmt.Errorf("object %s lies from byte %d to %d: %w", it.id, it.off, next, ErrCorrupt))
+		}
+		raw = slices.Grow(raw[:0], int(next-it.off))[:next-it.off]
+		if err := readAt(p, raw, it.off); err != nil {
+			return inPack(base, err)
+		}
+		if crc32.ChecksumIEEE(raw) != it.crc {
+			return inPack(base, fmt.Errorf("object %s: wrong CRC-32: %w", it.id, ErrCorrupt))
+		}
+		if k := Kind(raw[0] >> 4 & 7); k == offsetDelta || k == refDelta {
+			return inPack(base, errSkip)
+		}
+		if err := w.add(it.id, it.crc, raw); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// inPack makes an error that stops the merge of one pack only. Errors of the disk stop all.
+func inPack(base string, err error) error {
+	if errors.Is(err, ErrCorrupt) || errors.Is(err, errSkip) {
+		return &packError{base, err}
+	}
+	return err
+}
+
+// dropMultiIndex removes git's index over several packs, which may name those to be removed.
+func dropMultiIndex(dir string) error {
+	names, err := readNames(dir)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if strings.HasPrefix(name, "multi-pack-index") {
+			err = errors.Join(err, removeFile(filepath.Join(dir, name)))
+		}
+	}
+	return err
+}
+
+// removePack removes the pack before its index, so that no pack is ever without one.
+func removePack(base string) error {
+	for _, ext := range []string{".pack", ".idx", ".rev", ".bitmap", ".mtimes"} {
+		if err := removeFile(base + ext); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,128 @@
+// Package pack writes and reads git's pack files: the only place where the program's bytes lie.
+//
+// A [Writer] puts already encoded objects ([Encode]) into one pack with an index (version 2) and
+// makes both durable before it says so. Objects are stored whole, never as deltas: what we store is
+// compressed already, and a whole object can be found, checked and copied without any other.
+// A [Dir] finds and reads objects in all packs of a directory; [Merge] copies small packs into one.
+//
+// The order of the last steps is the point of the package: pack and index are written to temporary
+// files and synced, then the index gets its final name, then the pack, then the directory is synced.
+// A reader takes a pack only if both files are there, so it sees a pack whole or not at all; git
+// ignores an index without a pack, while go-git fails every read beside a pack without an index.
+// For the same reason a pack is removed before its index.
+//
+// Packs come and go while others read. A Dir that misses an object or a file lists the directory
+// again, until two lists agree; a merge has its result durable before it removes anything, so no
+// reader in any process ever misses an object because of it.
+package pack
+
+import (
+	"bytes"
+	"crypto/sha1"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strconv"
+)
+
+// MaxSize is the size of the largest object that [Dir.Get] reads into memory.
+const MaxSize = 256 << 20
+
+var (
+	// ErrNotFound says that no pack holds an object of that name.
+	ErrNotFound = errors.New("object not found")
+	// ErrCorrupt says that stored bytes are not what they should be.
+	ErrCorrupt = errors.New("corrupt")
+	// ErrDelta says that an object is stored as a difference to another one, which this package
+	// does not resolve. The error is a [*DeltaError].
+	ErrDelta = errors.New("stored as a delta")
+	// ErrTooLarge says that an object is larger than [MaxSize].
+	ErrTooLarge = errors.New("object is too large")
+)
+
+// A DeltaError says which pack holds an object as a delta.
+type DeltaError struct {
+	ID   ID
+	Pack string // path of the pack without ".pack"
+}
+
+func (e *DeltaError) Error() string {
+	return fmt.Sprintf("object %s in %s: %v", e.ID, e.Pack, ErrDelta)
+}
+
+// Unwrap returns [ErrDelta].
+func (e *DeltaError) Unwrap() error { return ErrDelta }
+
+// An ID is git's name of an object, its SHA-1. The zero ID names nothing.
+type ID [20]byte
+
+// ParseID reads the 40 hexadecimal digits that [ID.String] writes.
+func ParseID(s string) (ID, error) {
+	var id ID
+	if len(s) != 2*len(id) {
+		return id, fmt.Errorf("object name %.60q: want 40 hexadecimal digits", s)
+	}
+	if _, err := hex.Decode(id[:], []byte(s)); err != nil {
+		return ID{}, fmt.Errorf("object name %q: %w", s, err)
+	}
+	return id, nil
+}
+
+// String returns id as 40 lower-case hexadecimal digits.
+func (id ID) String() string { return hex.EncodeToString(id[:]) }
+
+// IsZero reports whether id names nothing.
+func (id ID) IsZero() bool { return id == ID{} }
+
+// Compare orders names by their bytes.
+func (id ID) Compare(o ID) int { return bytes.Compare(id[:], o[:]) }
+
+// A Kind says what an object is, in the numbers of the pack format.
+type Kind byte
+
+// The kinds of objects. We write no tags, but another's can be read and copied.
+const (
+	Commit Kind = 1
+	Tree   Kind = 2
+	Blob   Kind = 3
+	Tag    Kind = 4
+)
+
+// The kinds of pack entries that are differences to other objects.
+const (
+	offsetDelta Kind = 6
+	refDelta    Kind = 7
+)
+
+// String returns git's word for k.
+func (k Kind) String() string {
+	switch k {
+	case Commit:
+		return "commit"
+	case Tree:
+		return "tree"
+	case Blob:
+		return "blob"
+	case Tag:
+		return "tag"
+	}
+	return "kind " + strconv.Itoa(int(k))
+}
+
+// Name returns git's name of an object: the SHA-1 of its kind, its size and its content.
+func Name(k Kind, data []byte) (id ID) {
+	h := sha1.New()
+	h.Write(preamble(k, int64(len(data))))
+	h.Write(data)
+	h.Sum(id[:0])
+	return id
+}
+
+// preamble is what git hashes before the content of an object.
+func preamble(k Kind, size int64) []byte {
+	b := make([]byte, 0, 32)
+	b = append(b, k.String()...)
+	b = append(b, ' ')
+	b = strconv.AppendInt(b, size, 10)
+	return append(b, 0)
+}
