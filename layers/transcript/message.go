@@ -65,6 +65,7 @@ type Message struct {
 	CompactSummary   bool
 	Blocks           []Block
 	Usage            Usage
+	Message          []byte // JSON, of user and assistant records: what Role to Usage come from
 	ToolUseResult    []byte // JSON, the client's own copy of a tool result
 	Raw              []byte
 }
@@ -108,6 +109,7 @@ func decode(v Value, whole bool) (Message, error) {
 		m.attach(attachment)
 	}
 	if message != nil {
+		m.Message = message
 		m.fill(message, whole)
 	}
 	return m, nil

@@ -1,0 +1,315 @@
+package transcript
+
+import (
+	"bytes"
+	"strings"
+	"time"
+)
+
+// headLimit is how much of one value a [Scanner] looks at. Boundaries and numbers are right for values of any
+// size; what is said behind the limit is not read.
+const headLimit = 8 << 20
+
+// A Scanner learns from one pass over a session what capture wants to know, in little memory, whatever the
+// length of the lines. Bytes are written to it in pieces of any size; how they are cut makes no difference, and a scan that
+// goes on from a [Carry] gives what one scan of everything gives. It is for one goroutine.
+type Scanner struct {
+	s       splitter
+	sum     func([]byte) [32]byte
+	base    int64 // offset of the first byte written
+	buf     []byte
+	bufOff  int64   // where buf starts, in bytes written
+	prev    [2]byte // the two bytes before what is being written
+	carry   Carry
+	prompts []Prompt
+	keyText []byte
+}
+
+// NewScanner returns a Scanner for the bytes from carry.Closed on; the zero Carry is that of an empty session. sum is
+// the hash of which a [Prompt] keeps the first bytes.
+func NewScanner(carry Carry, sum func([]byte) [32]byte) *Scanner {
+	return &Scanner{carry: carry, base: carry.Closed, sum: sum}
+}
+
+// Write scans p. It never fails and keeps no reference to p.
+func (sc *Scanner) Write(p []byte) (int, error) {
+	base := sc.s.off
+	sc.prev = sc.s.last
+	sc.s.feed(p, func(v piece) bool {
+		sc.carry.Values++
+		if v.opaque {
+			sc.carry.Opaque++
+			return true
+		}
+		sc.record(sc.raw(v, p, base), v.fields)
+		return true
+	})
+	sc.keep(p, base)
+	return len(p), nil
+}
+
+// raw returns the bytes of v, of which the last are in p, which starts at base, and the others in buf.
+func (sc *Scanner) raw(v piece, p []byte, base int64) []byte {
+	if v.start >= base {
+		return p[v.start-base : min(v.end-base, v.start-base+headLimit)]
+	}
+	sc.rebase(v.start, base)
+	if room := headLimit - len(sc.buf); room > 0 && v.end > base {
+		sc.buf = append(sc.buf, p[:min(v.end-base, int64(room))]...)
+	}
+	return sc.buf[:min(int64(len(sc.buf)), v.end-v.start)]
+}
+
+// rebase makes buf start at from, which is before base, the offset up to which it was filled.
+func (sc *Scanner) rebase(from, base int64) {
+	skip := from - sc.bufOff
+	if skip <= int64(len(sc.buf)) {
+		sc.buf = append(sc.buf[:0], sc.buf[skip:]...)
+	} else { // filled to the limit, and from is the brace of an object glued to what filled it
+		sc.buf = append(sc.buf[:0], sc.prev[2-(base-from):]...)
+	}
+	sc.bufOff = from
+}
+
+// keep copies what p, which starts at base, holds of an object that is not closed yet.
+func (sc *Scanner) keep(p []byte, base int64) {
+	if sc.s.phase != inside && sc.s.phase != pending {
+		sc.buf = sc.buf[:0]
+		return
+	}
+	if from := sc.s.cand; from >= base {
+		sc.buf, sc.bufOff, p = sc.buf[:0], from, p[from-base:]
+	} else if from != sc.bufOff {
+		sc.rebase(from, base)
+	}
+	if room := headLimit - len(sc.buf); room > 0 {
+		sc.buf = append(sc.buf, p[:min(room, len(p))]...)
+	}
+}
+
+// Close ends the scan. It does not fail; the value that is not closed stays uncounted, for the next scan.
+func (sc *Scanner) Close() error {
+	sc.buf = nil
+	return nil
+}
+
+// Summary returns what was found so far.
+func (sc *Scanner) Summary() Summary {
+	c := sc.carry
+	c.Closed = sc.base + sc.s.closed()
+	return Summary{Carry: c, Tail: sc.s.off - sc.s.closed(), Prompts: sc.prompts}
+}
+
+// A record is what the top-level members of an object say, not decoded.
+type record struct {
+	typ, timestamp, session, agent, cwd, branch, version, uuid []byte
+	message, title, leaf                                       []byte
+	meta, sidechain, compact                                   bool
+}
+
+// record takes the object raw, whose members are where fields says.
+func (sc *Scanner) record(raw []byte, fields []field) {
+	c := &sc.carry
+	if contains(raw, "##keepit") {
+		c.Marked++
+	}
+	r := members1(raw, fields)
+	if len(r.timestamp) > 0 {
+		if t, err := time.Parse(time.RFC3339, string(r.timestamp)); err == nil {
+			if c.First.IsZero() {
+				c.First = t.UTC()
+			}
+			c.Last = t.UTC()
+		}
+	}
+	first(&c.SessionID, r.session)
+	first(&c.Cwd, r.cwd)
+	replace(&c.Branch, r.branch)
+	replace(&c.Version, r.version)
+	switch string(r.typ) {
+	case "user":
+		if r.message == nil {
+			return
+		}
+		sc.message(r)
+		if !r.meta && !r.compact && !r.sidechain && speaks(r.message) {
+			sc.typed(raw)
+		}
+	case "assistant":
+		if r.message != nil {
+			sc.message(r)
+		}
+	case "attachment":
+		if contains(raw, "queued_command") {
+			sc.typed(raw)
+		}
+	case "queue-operation":
+		sc.typed(raw)
+	case "summary":
+		from := FromStray
+		if len(r.leaf) > 0 && string(r.leaf) == c.LastUUID {
+			from = FromSummary
+		}
+		c.title(quoted(r.title), from)
+	case "custom-title":
+		c.title(quoted(r.title), FromUser)
+	}
+}
+
+// members1 picks the members that matter. Strings lose their quotes only: what is compared or shown has no escapes but
+// in paths of Windows, which [first] decodes.
+func members1(raw []byte, fields []field) record {
+	var r record
+	for _, f := range fields {
+		if f.v1 > int64(len(raw)) {
+			continue // behind the limit
+		}
+		v := raw[f.v0:f.v1]
+		switch string(raw[f.k0:f.k1]) {
+		case "type":
+			r.typ = bare(v)
+		case "timestamp":
+			r.timestamp = bare(v)
+		case "sessionId":
+			r.session = v
+		case "agentId":
+			r.agent = v
+		case "cwd":
+			r.cwd = v
+		case "gitBranch":
+			r.branch = v
+		case "version":
+			r.version = v
+		case "uuid":
+			r.uuid = v
+		case "message":
+			r.message = v
+		case "isMeta":
+			r.meta = string(v) == "true"
+		case "isSidechain":
+			r.sidechain = string(v) == "true"
+		case "isCompactSummary":
+			r.compact = string(v) == "true"
+		case "summary", "customTitle":
+			r.title = v
+		case "leafUuid":
+			r.leaf = bare(v)
+		}
+	}
+	return r
+}
+
+// message counts a user or assistant record.
+func (sc *Scanner) message(r record) {
+	c := &sc.carry
+	replace(&c.LastUUID, r.uuid)
+	assistant := string(r.typ) == "assistant"
+	var id, model []byte
+	if assistant {
+		_ = members(r.message, func(key, value []byte) bool { // what is no object has neither
+			switch string(key) {
+			case "id":
+				id = bare(value)
+			case "model":
+				model = value
+			}
+			return id == nil || model == nil
+		})
+		if string(bare(model)) != "<synthetic>" {
+			replace(&c.Model, model)
+		}
+	}
+	if c.Messages == 0 && r.sidechain {
+		first(&c.AgentID, r.agent)
+	}
+	if r.meta {
+		return
+	}
+	if assistant && len(id) > 0 {
+		if string(id) == c.LastID {
+			return
+		}
+		c.LastID = string(id)
+	} else if assistant {
+		c.LastID = ""
+	}
+	c.Messages++
+}
+
+// speaks reports whether the message of a user record holds text and not only tool results.
+func speaks(message []byte) bool {
+	found := false
+	_ = members(message, func(key, value []byte) bool { // what is no object says nothing
+		if string(key) != "content" {
+			return true
+		}
+		if len(value) > 0 && value[0] == '"' {
+			found = true
+			return false
+		}
+		_ = elements(value, func(block []byte) bool { // neither string nor array: nothing
+			if block[0] == '"' {
+				found = true
+			} else {
+				_ = members(block, func(key, value []byte) bool { // no object: no text
+					if string(key) == "type" {
+						found = found || string(value) == `"text"`
+						return false
+					}
+					return true
+				})
+			}
+			return !found
+		})
+		return false
+	})
+	return found
+}
+
+// typed takes a record that may hold what the user typed.
+func (sc *Scanner) typed(raw []byte) {
+	c := &sc.carry
+	m, err := decode(Value{N: c.Values, Raw: raw}, false)
+	if err != nil {
+		return // cut off at the limit: counted, but nobody typed that much
+	}
+	text, ok := c.Queue.Typed(m)
+	if !ok {
+		return
+	}
+	c.Typed++
+	c.title(text, FromTyped)
+	sc.keyText = append(append(sc.keyText[:0], "user\n"...), m.TS...)
+	sc.keyText = append(append(sc.keyText, '\n'), text...)
+	p := Prompt{N: c.Values}
+	hash := sc.sum(sc.keyText)
+	copy(p.Key[:], hash[:])
+	if strings.Contains(text, "##keepit") {
+		p.Text = text
+	}
+	sc.prompts = append(sc.prompts, p)
+}
+
+// bare returns what stands between the quotes of raw.
+func bare(raw []byte) []byte {
+	if len(raw) < 2 || raw[0] != '"' {
+		return nil
+	}
+	return raw[1 : len(raw)-1]
+}
+
+// first sets s to the string raw if it is empty.
+func first(s *string, raw []byte) {
+	if *s == "" && len(raw) > 2 {
+		*s = quoted(raw)
+	}
+}
+
+// replace sets s to the string raw unless that is empty.
+func replace(s *string, raw []byte) {
+	if v := bare(raw); len(v) > 0 && string(v) != *s {
+		if bytes.IndexByte(v, '\\') < 0 || quoted(raw) != *s {
+			*s = quoted(raw)
+		}
+	}
+}
