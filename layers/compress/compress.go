@@ -1,0 +1,70 @@
+// Package compress makes a version of a session: what was said and done, cut down to a budget of tokens.
+//
+// [Resolve] turns what the user asked for into a [Plan]: how many tokens each part of the session gets, which marks
+// are kept word for word. The plan is the recipe: it holds bounds and budgets, never flags or today's distance. [Run]
+// carries it out: it cuts the kept texts out, lets a [Summarizer] say the rest in what room is left, puts the kept
+// texts back byte for byte, and checks both promises: no kept byte differs, and the text is never longer than the
+// budget. Nothing here reads files or stores anything.
+//
+// [Extract] is the engine that needs no model. It keeps whole lines, sentences and entries, chosen so that together
+// they mention as much as possible of what the session is about (see [pool]); at high ratios it drops words that
+// carry little (see [telegraph]). The same input gives the same bytes on every machine.
+package compress
+
+import (
+	"context"
+)
+
+// Kind says what an [Item] is.
+type Kind uint8
+
+// The kinds of items.
+const (
+	User      Kind = iota // what the user typed
+	Assistant             // what the assistant said
+	Recap                 // a summary that the client made of earlier messages
+	Call                  // a call of a tool, on one line
+	Command               // a shell command, on one line with its outcome
+	Edit                  // a change of the file Target; Text lists the symbols it touched
+	Failure               // error lines of a result
+	Output                // other text that a tool returned; only read when there is room for it
+)
+
+// An Item is one entry of a session as a compression sees it.
+type Item struct {
+	N       int    // number of its message, from 1; never falls from item to item
+	To      int    // last of its messages, if there are several; 0 means N
+	Kind    Kind   //
+	Text    string //
+	Target  string // of an Edit: the file
+	Closing bool   // of Assistant: the last words before the user speaks again
+	Weight  int    // hundredths: a mark that is not kept still makes its text more important
+}
+
+// Segment is a part of a version: what was said in some messages, in fewer words, or kept word for word.
+type Segment struct {
+	Role string   `json:"role"`           // user, assistant or tool
+	Text string   `json:"text"`           //
+	Src  [][2]int `json:"src"`            // the messages it stands for: first and last of each run
+	Keep string   `json:"keep,omitempty"` // the weight of the mark whose text this is, byte for byte
+}
+
+// Request asks for the text of items in at most Budget tokens, as Counter counts [Text] of the answer.
+type Request struct {
+	Items  []Item
+	Budget int
+	Count  Counter
+	Level  Level
+}
+
+// Summary is an answer to a [Request].
+type Summary struct {
+	Segments []Segment // in the order of their messages
+}
+
+// Summarizer says the same in fewer words. An answer may be shorter than the budget, never longer; each segment names
+// messages of the request. ID names the engine and its version for recipes: equal IDs and requests give equal answers.
+type Summarizer interface {
+	Summarize(ctx context.Context, req Request) (Summary, error)
+	ID() string
+}

@@ -1,0 +1,368 @@
+package compress
+
+import (
+	"path"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/kljensen/snowball/english"
+)
+
+// A concept is something a text can be about: an anchor (a file, a symbol, an issue, a hash, a number, a span in
+// back-ticks), a word stem, a pair of neighbouring stems of what the user typed, or a pair of CJK characters.
+// Concepts are numbered in the order in which they are first met, which makes every pass over them repeatable.
+
+type kind uint8
+
+const (
+	stemConcept kind = iota
+	anchorConcept
+	pairConcept
+)
+
+// lexicon numbers concepts.
+type lexicon struct {
+	ids   map[string]int32
+	words map[string]int32 // lower-case word -> stem concept, -1 for stop words
+	kinds []kind
+	count []int32 // units a concept occurs in
+	seen  []int32 // last unit that was counted, plus one
+}
+
+func newLexicon() *lexicon {
+	return &lexicon{ids: map[string]int32{}, words: map[string]int32{}}
+}
+
+func (l *lexicon) id(k kind, s string) int32 {
+	key := string([]byte{'0' + byte(k)}) + s
+	if id, ok := l.ids[key]; ok {
+		return id
+	}
+	id := int32(len(l.kinds))
+	l.ids[key] = id
+	l.kinds = append(l.kinds, k)
+	l.count = append(l.count, 0)
+	l.seen = append(l.seen, 0)
+	return id
+}
+
+// word returns the concept of a word, -1 for a stop word. w is only kept when it is new.
+func (l *lexicon) word(w string) int32 {
+	if id, ok := l.words[w]; ok {
+		return id
+	}
+	w = strings.Clone(w)
+	id := int32(-1)
+	if !stopWords[w] {
+		stem := w
+		if isASCII(w) {
+			stem = english.Stem(w, true)
+		}
+		id = l.id(stemConcept, stem)
+	}
+	l.words[w] = id
+	return id
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// gather appends the concepts of text to out, each once per unit; pairs adds the pairs of neighbouring stems.
+func (l *lexicon) gather(out []int32, unit int32, text string, pairs bool) []int32 {
+	add := func(id int32) {
+		if l.seen[id] == unit+1 {
+			return
+		}
+		l.seen[id] = unit + 1
+		l.count[id]++
+		out = append(out, id)
+	}
+	last := int32(-1)
+	l.eachWord(text, func(id int32) {
+		add(id)
+		if pairs && last >= 0 {
+			add(l.id(pairConcept, pairKey(last, id)))
+		}
+		last = id
+	})
+	eachAnchor(text, func(a string) { add(l.id(anchorConcept, a)) })
+	return out
+}
+
+func pairKey(a, b int32) string {
+	return string([]byte{byte(a), byte(a >> 8), byte(a >> 16), byte(a >> 24), byte(b), byte(b >> 8), byte(b >> 16), byte(b >> 24)})
+}
+
+// script tells apart the runs of text that make words.
+type script uint8
+
+const (
+	none script = iota
+	alphabet
+	han    // Han and Kana
+	hangul // Hangul
+)
+
+func scriptOf(r rune) script {
+	switch {
+	case r < utf8.RuneSelf:
+		if 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' {
+			return alphabet
+		}
+		return none
+	case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) || r == 'ー':
+		return han
+	case unicode.Is(unicode.Hangul, r):
+		return hangul
+	case unicode.IsLetter(r) || unicode.IsDigit(r):
+		return alphabet
+	}
+	return none
+}
+
+// eachWord yields the stem concepts of text in order, without stop words; runs of Han, Kana or Hangul give pairs of
+// characters.
+func (l *lexicon) eachWord(text string, yield func(int32)) {
+	for i := 0; i < len(text); {
+		r, n := utf8.DecodeRuneInString(text[i:])
+		s := scriptOf(r)
+		if s == none {
+			i += n
+			continue
+		}
+		j := i + n
+		for j < len(text) {
+			r, n := utf8.DecodeRuneInString(text[j:])
+			if t := scriptOf(r); t != s && (s != alphabet || r != '_') {
+				break
+			}
+			j += n
+		}
+		run := text[i:j]
+		i = j
+		if s == alphabet {
+			if len(run) <= 64 {
+				if id := l.word(strings.ToLower(run)); id >= 0 {
+					yield(id)
+				}
+			}
+			continue
+		}
+		l.eachPair(run, yield)
+	}
+}
+
+func (l *lexicon) eachPair(run string, yield func(int32)) {
+	a := 0
+	_, b := utf8.DecodeRuneInString(run)
+	if b == len(run) {
+		yield(l.id(stemConcept, run))
+		return
+	}
+	for b < len(run) {
+		_, n := utf8.DecodeRuneInString(run[b:])
+		yield(l.id(stemConcept, run[a:b+n]))
+		_, first := utf8.DecodeRuneInString(run[a:])
+		a, b = a+first, b+n
+	}
+}
+
+// eachAnchor yields the anchors of text: base names of paths, symbols in camelCase or snake_case, issue ids, hashes,
+// versions, numbers of three digits or more, and short spans in back-ticks.
+func eachAnchor(text string, yield func(string)) {
+	give := func(a string) {
+		a = strings.Trim(a, "`.,:;()[]{}\"'*")
+		if len(a) >= 3 && len(a) <= 60 {
+			yield(a)
+		}
+	}
+	for rest := text; ; {
+		i := strings.IndexByte(rest, '`')
+		if i < 0 {
+			break
+		}
+		rest = rest[i+1:]
+		j := strings.IndexAny(rest, "`\n")
+		if j < 0 {
+			break
+		}
+		if span := rest[:j]; rest[j] == '`' && j >= 2 && j <= 60 {
+			if strings.Contains(span, "/") && !strings.Contains(span, " ") {
+				span = path.Base(span)
+			}
+			give(span)
+		}
+		rest = rest[j+1:]
+	}
+	for i := 0; i < len(text); {
+		if !chunkByte[text[i]] {
+			i++
+			continue
+		}
+		j := i + 1
+		for j < len(text) && chunkByte[text[j]] {
+			j++
+		}
+		if j-i >= 3 && j-i <= 240 {
+			chunkAnchors(text[i:j], give)
+		}
+		i = j
+	}
+}
+
+// chunkByte marks the bytes a path, a symbol or an id is made of.
+var chunkByte = func() (t [256]bool) {
+	for c := range t {
+		t[c] = scriptOf(rune(c)) == alphabet && c < utf8.RuneSelf || strings.IndexByte("_./@-#", byte(c)) >= 0
+	}
+	return t
+}()
+
+// chunkAnchors yields the anchors of one run of chunkByte bytes.
+func chunkAnchors(c string, give func(string)) {
+	c = strings.TrimRight(c, ".-/#@")
+	if base := c[strings.LastIndexByte(c, '/')+1:]; fileName(base) || len(base) < len(c) && len(base) >= 3 && strings.Count(c, "/") >= 2 {
+		give(base)
+		if fileName(base) {
+			return
+		}
+	}
+	for len(c) > 0 {
+		k := strings.IndexAny(c, "/@.-")
+		part := c
+		if k >= 0 {
+			part = c[:k]
+		}
+		switch {
+		case symbol(part), hash(part):
+			give(part)
+		case number(part):
+			// versions and issue ids keep their neighbours
+			if v := version(c); len(v) > len(part) {
+				give(v)
+				k = len(v)
+			} else if len(strings.Trim(part, "#v")) >= 3 || part[0] == '#' {
+				give(part)
+			}
+		case k > 0 && c[k] == '-' && issue(c):
+			n := k + 1
+			for n < len(c) && isDigit(c[n]) {
+				n++
+			}
+			give(c[:n])
+			k = n
+		}
+		if k < 0 || k >= len(c) {
+			return
+		}
+		c = c[k+1:]
+	}
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+func isUpper(c byte) bool { return 'A' <= c && c <= 'Z' }
+func isLower(c byte) bool { return 'a' <= c && c <= 'z' }
+
+// fileName says whether s looks like a file: a name and an extension of one to five letters.
+func fileName(s string) bool {
+	k := strings.LastIndexByte(s, '.')
+	if k < 0 || len(s)-k < 2 || len(s)-k > 6 || k == 0 && len(s) < 4 {
+		return false
+	}
+	letters := 0
+	for _, c := range []byte(s[k+1:]) {
+		if isLower(c) {
+			letters++
+		} else if !isDigit(c) {
+			return false
+		}
+	}
+	return letters > 0 && !isDigit(s[k+1])
+}
+
+// symbol says whether s is written in camelCase, PascalCase with a second hump, or snake_case.
+func symbol(s string) bool {
+	lower, humps, under := false, 0, false
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '_':
+			under = under || i > 0 && i+1 < len(s)
+		case isUpper(c):
+			if i > 0 && s[i-1] != '_' && !isUpper(s[i-1]) {
+				humps++
+			}
+		case isLower(c):
+			lower = true
+		case !isDigit(c):
+			return false
+		}
+	}
+	return len(s) >= 3 && (under || lower && humps > 0)
+}
+
+func hash(s string) bool {
+	if len(s) < 7 || len(s) > 40 {
+		return false
+	}
+	digits := 0
+	for i := range len(s) {
+		switch {
+		case isDigit(s[i]):
+			digits++
+		case s[i] < 'a' || s[i] > 'f':
+			return false
+		}
+	}
+	return digits > 0
+}
+
+func number(s string) bool {
+	t := strings.TrimLeft(s, "#v")
+	if t == "" || len(s)-len(t) > 1 {
+		return false
+	}
+	for i := range len(t) {
+		if !isDigit(t[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// version returns the dotted number that c starts with.
+func version(c string) string {
+	i, dots := 0, 0
+	for i < len(c) && (isDigit(c[i]) || i == 0 && c[i] == 'v' || c[i] == '.' && i > 0 && i+1 < len(c) && isDigit(c[i-1]) && isDigit(c[i+1])) {
+		if c[i] == '.' {
+			dots++
+		}
+		i++
+	}
+	if dots == 0 {
+		return ""
+	}
+	return c[:i]
+}
+
+// issue says whether c starts like ABC-123.
+func issue(c string) bool {
+	k := 0
+	for k < len(c) && isUpper(c[k]) {
+		k++
+	}
+	return k >= 2 && k <= 10 && k+1 < len(c) && c[k] == '-' && isDigit(c[k+1])
+}
+
+var stopWords = set(`a about above after again against all am an and any are as at be because been before being below between both but by can cannot could
+	did do does doing down during each few for from further had has have having he her here hers him his how i if in into is it its itself just
+	let me more most my no nor not now of off on once only or other our ours out over own same she should so some such than that the their theirs them
+	then there these they this those through to too under until up very was we were what when where which while who whom why will with would you your
+	yours s t don re ve ll m d isn aren wasn weren doesn didn won wouldn couldn shouldn hasn haven hadn also really okay ok oh hey hi yeah im ive id
+	thats dont didnt doesnt cant youre theres whats like us`)

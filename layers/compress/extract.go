@@ -1,0 +1,198 @@
+package compress
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/tokens"
+)
+
+// Level and Counter are those of the packages that define them.
+type (
+	Level   = keepit.Level
+	Counter = tokens.Counter
+)
+
+// Extract is the engine without a model: see the package comment. Its zero value is ready.
+type Extract struct{}
+
+// ID names the engine and its version.
+func (Extract) ID() string { return "extract/1" }
+
+// share is a part of the budget that only some classes of units may use. What is left over is free for all.
+type share struct {
+	percent int
+	classes []class
+}
+
+// mix is how a level weighs things.
+type mix struct {
+	prior  [output + 1]int64 // per cent, by class
+	shares []share
+	weights
+}
+
+func mixFor(l Level) mix {
+	m := mix{
+		prior:   [...]int64{userClass: 200, closing: 170, prose: 110, failure: 130, file: 200, symbols: 130, command: 70, call: 60, output: 30},
+		weights: weights{stem: 50, anchor: 300, pair: 30},
+		shares: []share{
+			{30, []class{userClass}},
+			{10, []class{failure}},
+			{10, []class{file}},
+			{15, []class{closing}},
+			{3, []class{command}},
+		},
+	}
+	return m
+}
+
+// Summarize picks units of the items until the budget is full.
+func (Extract) Summarize(ctx context.Context, req Request) (Summary, error) {
+	room := req.Count.Unscale(req.Budget)
+	if room <= 0 || len(req.Items) == 0 {
+		return Summary{}, ctx.Err()
+	}
+	t := density(req.Items, room)
+	us := split(req.Items, t)
+	if tune != nil {
+		tune(&us)
+	}
+	l := newLexicon()
+	measure(us, l)
+	m := mixFor(req.Level)
+	if tuneMix != nil {
+		tuneMix(&m)
+	}
+	for i := range us {
+		u := &us[i]
+		u.prior = m.prior[u.class] * int64(100+req.Items[u.item].Weight) / 100
+	}
+	if err := ctx.Err(); err != nil {
+		return Summary{}, err
+	}
+	p := newPool(us, l, m.weights)
+	left := room
+	for _, s := range m.shares {
+		left -= p.fill(min(left, room*s.percent/100), func(u *unit) bool { return slices.Contains(s.classes, u.class) })
+	}
+	left -= p.fill(left, func(*unit) bool { return true })
+	return Summary{fit(p, req, room)}, nil
+}
+
+// fit renders what was taken, uses up what rounding left over, and makes sure that it is not too long.
+func fit(p *pool, req Request, room int) []Segment {
+	var segs []Segment
+	for range 4 {
+		segs = render(p, req.Items)
+		used := size(segs)
+		if used > room {
+			break
+		}
+		if p.fill(room-used, func(*unit) bool { return true }) == 0 {
+			return segs
+		}
+	}
+	segs = render(p, req.Items)
+	for i := len(p.units) - 1; i >= 0 && size(segs) > room; i-- {
+		if p.taken[i] {
+			p.taken[i] = false
+			segs = render(p, req.Items)
+		}
+	}
+	return segs
+}
+
+// size is the plain tokens of segments, the larger of the two forms they are shown in.
+func size(segs []Segment) int { return max(tokens.Raw(Text(segs)), tokens.Raw(Markdown(segs))) }
+
+// density says how terse the text must be: by how many tokens there are for one that fits.
+func density(items []Item, room int) terse {
+	n := int64(0)
+	for _, it := range items {
+		n += int64(len(it.Text))
+	}
+	switch ratio := n / 4 / int64(room); {
+	case ratio >= 5:
+		return curt
+	case ratio >= 2:
+		return telegram
+	}
+	return whole
+}
+
+var (
+	tune    func(*[]unit)
+	tuneMix func(*mix)
+)
+
+// render writes the units that were taken as segments: neighbours of one message together, files on one line.
+func render(p *pool, items []Item) []Segment {
+	var segs []Segment
+	var files []int32
+	lastItem, lastLine := int32(-1), int32(-1)
+	for i, u := range p.units {
+		if !p.taken[i] {
+			continue
+		}
+		if u.class == file {
+			files = append(files, int32(i))
+			continue
+		}
+		it := items[u.item]
+		if u.item == lastItem {
+			s := &segs[len(segs)-1]
+			sep := "\n"
+			if u.line == lastLine {
+				sep = " "
+			}
+			s.Text += sep + u.text
+		} else {
+			segs = append(segs, Segment{Role: role(u.class), Text: u.text, Src: [][2]int{{it.N, max(it.N, it.To)}}})
+		}
+		lastItem, lastLine = u.item, u.line
+	}
+	if len(files) > 0 {
+		segs = append(segs, fileList(p, items, files))
+	}
+	return segs
+}
+
+func role(c class) string {
+	switch c {
+	case userClass:
+		return "user"
+	case closing, prose:
+		return "assistant"
+	}
+	return "tool"
+}
+
+// fileList is the one segment that names the files that were changed.
+func fileList(p *pool, items []Item, files []int32) Segment {
+	s := Segment{Role: "tool"}
+	var names []string
+	for _, i := range files {
+		names = append(names, p.units[i].text)
+		it := items[p.units[i].item]
+		s.Src = append(s.Src, [2]int{it.N, max(it.N, it.To)})
+	}
+	s.Text = "Changed: " + strings.Join(names, ", ")
+	s.Src = merge(s.Src)
+	return s
+}
+
+// merge joins runs of messages that touch. They are in order.
+func merge(src [][2]int) [][2]int {
+	var out [][2]int
+	for _, r := range src {
+		if n := len(out); n > 0 && r[0] <= out[n-1][1]+1 {
+			out[n-1][1] = max(out[n-1][1], r[1])
+			continue
+		}
+		out = append(out, r)
+	}
+	return out
+}

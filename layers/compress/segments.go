@@ -1,0 +1,82 @@
+package compress
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Text writes segments for a terminal or a model: what the user said behind "> ", the rest as it is, a kept text as
+// it was typed. It is the form that a budget is measured on.
+func Text(segs []Segment) string {
+	var b strings.Builder
+	for _, s := range segs {
+		if s.Role == "user" && s.Keep == "" {
+			b.WriteString("> ")
+			b.WriteString(strings.ReplaceAll(s.Text, "\n", "\n> "))
+		} else {
+			b.WriteString(s.Text)
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// Markdown writes segments as a page. It is never counted shorter than the budget promises: see [Run].
+func Markdown(segs []Segment) string { return Text(segs) }
+
+// Encode writes segments as JSON lines, the form in which a version is stored.
+func Encode(segs []Segment) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	for i, s := range segs {
+		if err := s.check(); err != nil {
+			return nil, fmt.Errorf("segment %d: %w", i+1, err)
+		}
+		if err := e.Encode(s); err != nil {
+			return nil, fmt.Errorf("segment %d: %w", i+1, err)
+		}
+	}
+	return b.Bytes(), nil
+}
+
+// Decode reads what [Encode] wrote.
+func Decode(b []byte) ([]Segment, error) {
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	var segs []Segment
+	for {
+		var s Segment
+		err := d.Decode(&s)
+		if err == io.EOF {
+			return segs, nil
+		}
+		if err == nil {
+			err = s.check()
+		}
+		if err != nil {
+			return nil, fmt.Errorf("segment %d: %w", len(segs)+1, err)
+		}
+		segs = append(segs, s)
+	}
+}
+
+func (s Segment) check() error {
+	if s.Role != "user" && s.Role != "assistant" && s.Role != "tool" {
+		return fmt.Errorf("role %q: want user, assistant or tool", s.Role)
+	}
+	if len(s.Src) == 0 {
+		return fmt.Errorf("names no messages")
+	}
+	last := 0
+	for _, r := range s.Src {
+		if r[0] <= last || r[1] < r[0] {
+			return fmt.Errorf("messages %d to %d are out of order", r[0], r[1])
+		}
+		last = r[1]
+	}
+	return nil
+}
