@@ -1,0 +1,214 @@
+package gitstore
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/memvcs/mem/objects/pack"
+)
+
+// A Commit is a commit with at most one parent, by one person at one time in UTC.
+type Commit struct {
+	Tree        pack.ID
+	Parent      pack.ID // zero for the first commit
+	Name, Email string
+	Time        time.Time // whole seconds count
+	Message     string
+	Signature   string // empty, or lines each ending in "\n"
+
+	// foreign is what was signed, if encoding the fields would not give the same: other programs
+	// write more headers, time zones and committers that are not the author.
+	foreign string
+}
+
+// ErrCommit says that bytes are not a commit that this package can read, or a Commit none that it
+// can write.
+var ErrCommit = errors.New("malformed commit")
+
+// EncodeCommit returns the content of a commit. Fields that git would read differently are refused.
+func EncodeCommit(c Commit) ([]byte, error) {
+	sig := c.Signature
+	if sig != "" && !strings.HasSuffix(sig, "\n") {
+		sig += "\n"
+	}
+	switch {
+	case c.Tree.IsZero():
+		return nil, fmt.Errorf("no tree: %w", ErrCommit)
+	case c.Name == "" || c.Name != strings.TrimSpace(c.Name) || strings.ContainsAny(c.Name, "<>\n\x00"):
+		return nil, fmt.Errorf("name %.60q: %w", c.Name, ErrCommit)
+	case c.Email != strings.TrimSpace(c.Email) || strings.ContainsAny(c.Email, "<>\n\x00"):
+		return nil, fmt.Errorf("email %.60q: %w", c.Email, ErrCommit)
+	case c.Time.Unix() < 0:
+		return nil, fmt.Errorf("time %v: %w", c.Time, ErrCommit)
+	case strings.Contains(c.Message, "\x00"):
+		return nil, fmt.Errorf("message holds a NUL: %w", ErrCommit)
+	case strings.Contains(sig, "\x00"):
+		return nil, fmt.Errorf("signature holds a NUL: %w", ErrCommit)
+	}
+	return c.encode(sig), nil
+}
+
+// Payload returns what a signature of c signs: the content of the commit without the signature.
+func (c Commit) Payload() []byte {
+	if c.foreign != "" {
+		return []byte(c.foreign)
+	}
+	return c.encode("")
+}
+
+func (c Commit) encode(sig string) []byte {
+	b := make([]byte, 0, 256+len(c.Message)+len(sig))
+	b = fmt.Appendf(b, "tree %s\n", c.Tree)
+	if !c.Parent.IsZero() {
+		b = fmt.Appendf(b, "parent %s\n", c.Parent)
+	}
+	who := fmt.Sprintf("%s <%s> %d +0000\n", c.Name, c.Email, c.Time.Unix())
+	b = append(append(b, "author "...), who...)
+	b = append(append(b, "committer "...), who...)
+	lead := "gpgsig "
+	for line := range strings.Lines(sig) {
+		b = append(append(b, lead...), line...)
+		lead = " "
+	}
+	b = append(b, '\n')
+	return append(b, c.Message...)
+}
+
+// DecodeCommit reads the content of a commit. Headers that it does not know stay in
+// [Commit.Payload] alone; name, email and time are those of the author. What is not a commit or has
+// several parents is refused with [ErrCommit].
+func DecodeCommit(b []byte) (Commit, error) {
+	var c Commit
+	p := commitParser{rest: string(b)}
+	if err := p.headers(&c); err != nil {
+		return Commit{}, err
+	}
+	c.Message = p.rest
+	p.payload.WriteString("\n")
+	p.payload.WriteString(p.rest)
+	if s := p.payload.String(); s != string(c.encode("")) || !bytes.Equal(b, c.encode(c.Signature)) {
+		c.foreign = s
+	}
+	return c, nil
+}
+
+type commitParser struct {
+	rest    string
+	payload strings.Builder // the headers so far, without the signature
+}
+
+// headers reads up to and with the empty line before the message.
+func (p *commitParser) headers(c *Commit) error {
+	seen := map[string]bool{}
+	for {
+		header, ok := p.header()
+		if !ok {
+			return fmt.Errorf("headers do not end: %w", ErrCommit)
+		}
+		if header == "" {
+			break
+		}
+		key, value, ok := strings.Cut(strings.TrimSuffix(header, "\n"), " ")
+		if !ok || key == "" {
+			return fmt.Errorf("header %.60q: %w", header, ErrCommit)
+		}
+		if key != "gpgsig" {
+			p.payload.WriteString(header)
+		}
+		known, err := c.set(key, value)
+		if err != nil {
+			return fmt.Errorf("header %s: %w", key, err)
+		}
+		if known && seen[key] {
+			return fmt.Errorf("header %s comes twice: %w", key, ErrCommit)
+		}
+		seen[key] = true
+	}
+	for _, key := range []string{"tree", "author", "committer"} {
+		if !seen[key] {
+			return fmt.Errorf("no header %s: %w", key, ErrCommit)
+		}
+	}
+	return nil
+}
+
+// header returns the next header with its continuation lines and final newline, and "" at the
+// empty line.
+func (p *commitParser) header() (string, bool) {
+	end := strings.IndexByte(p.rest, '\n')
+	if end < 0 {
+		return "", false
+	}
+	if end == 0 {
+		p.rest = p.rest[1:]
+		return "", true
+	}
+	end++
+	for end < len(p.rest) && p.rest[end] == ' ' {
+		n := strings.IndexByte(p.rest[end:], '\n')
+		if n < 0 {
+			return "", false
+		}
+		end += n + 1
+	}
+	h := p.rest[:end]
+	p.rest = p.rest[end:]
+	return h, true
+}
+
+// set takes a header into c. It reports whether it knows it.
+func (c *Commit) set(key, value string) (known bool, err error) {
+	switch key {
+	case "tree":
+		c.Tree, err = parseID(value)
+	case "parent":
+		c.Parent, err = parseID(value)
+	case "author":
+		c.Name, c.Email, c.Time, err = parseIdent(value)
+	case "committer":
+		_, _, _, err = parseIdent(value)
+	case "gpgsig":
+		c.Signature = strings.ReplaceAll(value, "\n ", "\n") + "\n"
+	default:
+		return false, nil
+	}
+	return true, err
+}
+
+func parseID(s string) (pack.ID, error) {
+	id, err := pack.ParseID(s)
+	if err != nil {
+		return id, fmt.Errorf("%w: %w", err, ErrCommit)
+	}
+	if id.IsZero() {
+		return id, fmt.Errorf("names no object: %w", ErrCommit)
+	}
+	return id, nil
+}
+
+// parseIdent reads "NAME <EMAIL> SECONDS ZONE". Of the zone only the form matters: the time is the
+// same in all of them.
+func parseIdent(s string) (name, email string, at time.Time, err error) {
+	bad := fmt.Errorf("%.200q: %w", s, ErrCommit)
+	name, rest, ok := strings.Cut(s, "<")
+	if !ok {
+		return "", "", at, bad
+	}
+	email, rest, ok = strings.Cut(rest, "> ")
+	if !ok || strings.ContainsAny(name+email, "<>\n\x00") {
+		return "", "", at, bad
+	}
+	secs, zone, ok := strings.Cut(rest, " ")
+	n, nerr := strconv.ParseInt(secs, 10, 64)
+	if _, zerr := strconv.Atoi(zone); !ok || nerr != nil || zerr != nil || n < 0 || n > maxTime {
+		return "", "", at, bad
+	}
+	return strings.TrimSpace(name), strings.TrimSpace(email), time.Unix(n, 0).UTC(), nil
+}
+
+// maxTime is the end of the year 9999: a later time is a mistake.
+const maxTime = 253402300799

@@ -1,0 +1,168 @@
+package gitstore
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/memvcs/mem/objects/pack"
+)
+
+// config makes git careful in our repository: it collects no garbage on its own, does not search
+// for deltas in what is compressed already, syncs what it writes and keeps it private.
+const config = `[core]
+	repositoryformatversion = 0
+	filemode = true
+	bare = true
+	sharedRepository = 0600
+	fsync = all
+[gc]
+	auto = 0
+[pack]
+	window = 0
+`
+
+// scratch holds the temporary files of branches, on the file system of the repository.
+const scratch = "mem"
+
+// Init makes dir a bare git repository that only its owner can read; HEAD names refs/heads/main.
+// It may be killed at any point and run again, also by several processes at once: what is there
+// already stays as it is.
+func Init(dir string) error {
+	if err := initDir(dir); err != nil {
+		return fmt.Errorf("create repository %s: %w", dir, err)
+	}
+	return nil
+}
+
+func initDir(dir string) error {
+	for _, sub := range []string{"", "objects", "objects/info", "objects/pack", "refs", "refs/heads", "refs/tags", scratch} {
+		if err := makeDirs(filepath.Join(dir, filepath.FromSlash(sub))); err != nil {
+			return err
+		}
+	}
+	// HEAD comes last: without it a directory is no repository.
+	if err := writeOnce(dir, "config", config); err != nil {
+		return err
+	}
+	if err := writeOnce(dir, "HEAD", "ref: refs/heads/main\n"); err != nil {
+		return err
+	}
+	return check(dir)
+}
+
+// makeDirs creates a directory and those above it, private and durable.
+func makeDirs(dir string) error {
+	err := os.Mkdir(dir, 0o700)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := makeDirs(filepath.Dir(dir)); err != nil {
+			return err
+		}
+		err = os.Mkdir(dir, 0o700)
+	}
+	if err == nil {
+		return pack.SyncDir(filepath.Dir(dir))
+	}
+	if st, serr := os.Stat(dir); errors.Is(err, fs.ErrExist) && serr == nil && st.IsDir() {
+		return nil
+	}
+	return err
+}
+
+// writeOnce creates a file whole, or leaves the one that is there.
+func writeOnce(dir, name, content string) error {
+	path := filepath.Join(dir, name)
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	tmp, err := writeTemp(filepath.Join(dir, scratch), name, content)
+	if err != nil {
+		return err
+	}
+	err = os.Link(tmp, path) // fails if another process was faster
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return errors.Join(os.Rename(tmp, path), pack.SyncDir(dir)) // no links here
+	}
+	return errors.Join(os.Remove(tmp), pack.SyncDir(dir))
+}
+
+// writeTemp writes a durable temporary file and returns its path.
+func writeTemp(dir, name, content string) (string, error) {
+	f, err := os.CreateTemp(dir, name+".tmp*")
+	if err != nil {
+		return "", err
+	}
+	_, err = f.WriteString(content)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return "", errors.Join(err, os.Remove(f.Name()))
+	}
+	return f.Name(), nil
+}
+
+// SetHEAD makes HEAD name the branch ref, which need not exist. It is what "git log" and "git
+// clone" show first, nothing else.
+func (r *Repo) SetHEAD(ref string) error {
+	if err := CheckRef(ref); err != nil {
+		return fmt.Errorf("set HEAD: %w", err)
+	}
+	if err := r.setHEAD("ref: " + ref + "\n"); err != nil {
+		return fmt.Errorf("set HEAD: %w", err)
+	}
+	return nil
+}
+
+func (r *Repo) setHEAD(content string) error {
+	path := filepath.Join(r.dir, "HEAD")
+	if b, err := os.ReadFile(path); err == nil && string(b) == content {
+		return nil
+	}
+	dir := filepath.Join(r.dir, scratch)
+	if err := makeDirs(dir); err != nil {
+		return err
+	}
+	tmp, err := writeTemp(dir, "HEAD", content)
+	if err != nil {
+		return err
+	}
+	if err := os.Rename(tmp, path); err != nil {
+		return errors.Join(err, os.Remove(tmp))
+	}
+	return pack.SyncDir(r.dir)
+}
+
+// checkConfig refuses the settings under which a repository cannot be read as we read it.
+func checkConfig(path string) error {
+	b, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // git takes the defaults, and so do we
+	}
+	if err != nil {
+		return err
+	}
+	section := ""
+	for line := range strings.Lines(string(b)) {
+		line = strings.ToLower(strings.TrimSpace(line))
+		if strings.HasPrefix(line, "[") {
+			section, line, _ = strings.Cut(line[1:], "]")
+			line = strings.TrimSpace(line)
+		}
+		key, value, _ := strings.Cut(line, "=")
+		value, _, _ = strings.Cut(strings.ReplaceAll(value, ";", "#"), "#")
+		key, value = strings.TrimSpace(key), strings.Trim(value, " \t\"")
+		switch {
+		case section == "core" && key == "bare" && (value == "false" || value == "no" || value == "off" || value == "0"),
+			section == "core" && key == "repositoryformatversion" && value != "0" && value != "1",
+			section == "extensions" && key == "objectformat" && value != "sha1",
+			section == "extensions" && key == "refstorage" && value != "files",
+			section == "extensions" && key == "partialclone":
+			return fmt.Errorf("config: %s.%s = %s: %w", section, key, value, ErrNoRepository)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,156 @@
+package gitstore
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/format/idxfile"
+	"github.com/go-git/go-git/v5/plumbing/format/objfile"
+	"github.com/go-git/go-git/v5/plumbing/format/packfile"
+
+	"github.com/memvcs/mem/objects/pack"
+)
+
+func (r *Repo) loosePath(id pack.ID) string {
+	s := id.String()
+	return filepath.Join(r.dir, "objects", s[:2], s[2:])
+}
+
+// loose reads an object that has a file of its own.
+func (r *Repo) loose(id pack.ID) (pack.Kind, []byte, error) {
+	f, err := os.Open(r.loosePath(id))
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil, fmt.Errorf("read object %s: %w", id, pack.ErrNotFound)
+	}
+	if err != nil {
+		return 0, nil, err
+	}
+	k, data, err := readLoose(f)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return 0, nil, fmt.Errorf("read %s: %w", f.Name(), err)
+	}
+	return verified(id, k, data)
+}
+
+func readLoose(f *os.File) (k pack.Kind, data []byte, err error) {
+	z, err := objfile.NewReader(f)
+	if err != nil {
+		return 0, nil, corrupt(err)
+	}
+	t, size, err := z.Header()
+	if err != nil {
+		return 0, nil, corrupt(err)
+	}
+	if size > pack.MaxSize {
+		return 0, nil, fmt.Errorf("%d bytes: %w", size, pack.ErrTooLarge)
+	}
+	// The size is what the file says: take it as a limit only.
+	data, err = io.ReadAll(io.LimitReader(z, size+1))
+	if err = errors.Join(err, z.Close()); err != nil {
+		return 0, nil, corrupt(err)
+	}
+	return pack.Kind(t), data, nil
+}
+
+// corrupt marks what a decoder of go-git found wrong, unless the disk is to blame.
+func corrupt(err error) error {
+	var disk *fs.PathError
+	if errors.As(err, &disk) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", err, pack.ErrCorrupt)
+}
+
+// verified passes on what go-git read, if it has the name that was asked for.
+func verified(id pack.ID, k pack.Kind, data []byte) (pack.Kind, []byte, error) {
+	if got := pack.Name(k, data); got != id {
+		return 0, nil, fmt.Errorf("read object %s: content has the name %s: %w", id, got, pack.ErrCorrupt)
+	}
+	return k, data, nil
+}
+
+// deltas is a pack opened by go-git, to resolve what is stored as differences in it.
+type deltas struct {
+	file *lockless
+	pack *packfile.Packfile
+}
+
+func (d *deltas) close() error { return d.file.Close() }
+
+// lockless is a file as go-git wants it. Packs are never locked.
+type lockless struct{ *os.File }
+
+func (lockless) Lock() error   { return nil }
+func (lockless) Unlock() error { return nil }
+
+// delta reads an object that pack.Dir could not. go-git's packs may not be shared by goroutines.
+func (r *Repo) delta(at *pack.DeltaError) (pack.Kind, []byte, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	d, ok := r.deltas[at.Pack]
+	if !ok {
+		var err error
+		if d, err = openDeltas(at.Pack); err != nil {
+			return 0, nil, fmt.Errorf("read object %s: %w", at.ID, err)
+		}
+		r.deltas[at.Pack] = d
+	}
+	k, data, err := d.read(at.ID)
+	if err != nil {
+		return 0, nil, fmt.Errorf("read object %s in %s: %w", at.ID, filepath.Base(at.Pack), err)
+	}
+	return verified(at.ID, k, data)
+}
+
+func openDeltas(base string) (*deltas, error) {
+	idx, err := os.Open(base + ".idx")
+	if err != nil {
+		return nil, err
+	}
+	x := idxfile.NewMemoryIndex()
+	err = idxfile.NewDecoder(idx).Decode(x)
+	if err != nil {
+		err = corrupt(err)
+	}
+	if err = errors.Join(err, idx.Close()); err != nil {
+		return nil, fmt.Errorf("index %s.idx: %w", filepath.Base(base), err)
+	}
+	f, err := os.Open(base + ".pack")
+	if err != nil {
+		return nil, err
+	}
+	file := &lockless{f}
+	return &deltas{file, packfile.NewPackfile(x, nil, file, 0)}, nil
+}
+
+func (d *deltas) read(id pack.ID) (pack.Kind, []byte, error) {
+	off, err := d.pack.FindOffset(plumbing.Hash(id))
+	if err != nil {
+		return 0, nil, corrupt(err)
+	}
+	size, err := d.pack.GetSizeByOffset(off)
+	if err != nil {
+		return 0, nil, corrupt(err)
+	}
+	if size > pack.MaxSize {
+		return 0, nil, fmt.Errorf("%d bytes: %w", size, pack.ErrTooLarge)
+	}
+	o, err := d.pack.Get(plumbing.Hash(id))
+	if err != nil {
+		return 0, nil, corrupt(err)
+	}
+	rc, err := o.Reader()
+	if err != nil {
+		return 0, nil, corrupt(err)
+	}
+	data, err := io.ReadAll(rc)
+	if err = errors.Join(err, rc.Close()); err != nil {
+		return 0, nil, corrupt(err)
+	}
+	return pack.Kind(o.Type()), data, nil
+}

@@ -1,0 +1,166 @@
+package gitstore
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/memvcs/mem/objects/pack"
+)
+
+// A Ref is a branch and the commit it is at.
+type Ref struct {
+	Name string
+	ID   pack.ID
+}
+
+// ErrRef says that the stored state of a branch cannot be read as one: it is empty, garbage, or
+// the name of another branch (a symbolic ref), which is not followed.
+var ErrRef = errors.New("malformed branch")
+
+// Ref returns what a branch is at, and the zero ID if there is no such branch.
+func (r *Repo) Ref(name string) (pack.ID, error) {
+	if err := CheckRef(name); err != nil {
+		return pack.ID{}, err
+	}
+	id, err := r.looseRef(name)
+	if err != nil || !id.IsZero() {
+		return id, err
+	}
+	packed, err := r.packedRefs(name)
+	if err != nil || len(packed) == 0 || packed[0].Name != name {
+		return pack.ID{}, err
+	}
+	return packed[0].ID, nil
+}
+
+// Refs returns the branches whose names begin with prefix, in order.
+func (r *Repo) Refs(prefix string) ([]Ref, error) {
+	// Loose ones first: git packs a branch before it removes the file, so none slips through.
+	loose, err := r.looseRefs(prefix)
+	if err != nil {
+		return nil, err
+	}
+	packed, err := r.packedRefs(prefix)
+	if err != nil {
+		return nil, err
+	}
+	all := append(loose, packed...)
+	slices.SortStableFunc(all, func(a, b Ref) int { return strings.Compare(a.Name, b.Name) })
+	return slices.CompactFunc(all, func(a, b Ref) bool { return a.Name == b.Name }), nil
+}
+
+func (r *Repo) refPath(name string) string { return filepath.Join(r.dir, filepath.FromSlash(name)) }
+
+// looseRef reads the file of a branch. It returns the zero ID if there is none.
+func (r *Repo) looseRef(name string) (pack.ID, error) {
+	b, err := os.ReadFile(r.refPath(name))
+	if err != nil {
+		if st, serr := os.Stat(r.refPath(name)); isAbsent(err) || serr == nil && st.IsDir() {
+			return pack.ID{}, nil
+		}
+		return pack.ID{}, fmt.Errorf("read branch %s: %w", name, err)
+	}
+	id, err := pack.ParseID(strings.TrimRight(string(b), " \t\r\n"))
+	if err != nil || id.IsZero() {
+		return pack.ID{}, fmt.Errorf("branch %s is %.60q: %w", name, b, ErrRef)
+	}
+	return id, nil
+}
+
+// isAbsent reports whether a file is not there, perhaps because what should be its directory is a file.
+func isAbsent(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+}
+
+// looseRefs reads the files of all branches that begin with prefix.
+func (r *Repo) looseRefs(prefix string) ([]Ref, error) {
+	start := branches
+	if i := strings.LastIndexByte(prefix, '/'); strings.HasPrefix(prefix, branches) {
+		start = prefix[:i+1]
+	}
+	if start != branches {
+		if err := CheckRef(strings.TrimSuffix(start, "/")); err != nil {
+			return nil, err
+		}
+	}
+	var refs []Ref
+	err := filepath.WalkDir(r.refPath(start), func(path string, de fs.DirEntry, err error) error {
+		if err != nil {
+			if isAbsent(err) {
+				return nil // git removes directories that are empty
+			}
+			return err
+		}
+		rel, err := filepath.Rel(r.dir, path)
+		if err != nil {
+			return err
+		}
+		name := filepath.ToSlash(rel)
+		if de.IsDir() || !strings.HasPrefix(name, prefix) || strings.HasSuffix(name, ".lock") {
+			return nil
+		}
+		if err := CheckRef(name); err != nil {
+			return err
+		}
+		id, err := r.looseRef(name)
+		if err == nil && !id.IsZero() {
+			refs = append(refs, Ref{name, id})
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list branches: %w", err)
+	}
+	return refs, nil
+}
+
+// packedRefs reads the branches that begin with prefix from packed-refs, in order.
+func (r *Repo) packedRefs(prefix string) ([]Ref, error) {
+	b, err := os.ReadFile(filepath.Join(r.dir, "packed-refs"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	refs, err := parsePacked(string(b), prefix)
+	if err != nil {
+		return nil, fmt.Errorf("packed-refs: %w", err)
+	}
+	return refs, nil
+}
+
+// parsePacked reads lines of a name and a branch. Comments begin with "#"; "^" begins what a tag
+// points to.
+func parsePacked(s, prefix string) ([]Ref, error) {
+	var refs []Ref
+	for line := range strings.Lines(s) {
+		line, ok := strings.CutSuffix(line, "\n")
+		if !ok {
+			return nil, fmt.Errorf("last line %.120q is cut off: %w", line, ErrRef)
+		}
+		if strings.HasPrefix(line, "#") || strings.HasPrefix(line, "^") {
+			continue
+		}
+		hex, name, ok := strings.Cut(line, " ")
+		id, err := pack.ParseID(hex)
+		if !ok || err != nil || id.IsZero() {
+			return nil, fmt.Errorf("line %.120q: %w", line, ErrRef)
+		}
+		if !strings.HasPrefix(name, branches) || !strings.HasPrefix(name, prefix) {
+			continue
+		}
+		if err := CheckRef(name); err != nil {
+			return nil, err
+		}
+		refs = append(refs, Ref{name, id})
+	}
+	slices.SortFunc(refs, func(a, b Ref) int { return strings.Compare(a.Name, b.Name) })
+	return refs, nil
+}

@@ -1,0 +1,214 @@
+package gitstore
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/memvcs/mem/objects/pack"
+)
+
+// A LockedError says which lock another process holds.
+type LockedError struct {
+	Ref  string
+	File string // the lock
+}
+
+func (e *LockedError) Error() string {
+	return fmt.Sprintf("%v: another process holds %s (if no git command runs there, remove that file)", ErrLocked, e.File)
+}
+
+// Unwrap returns [ErrLocked].
+func (e *LockedError) Unwrap() error { return ErrLocked }
+
+// Update moves a branch from old to new; the zero ID as old means that it does not exist yet. When
+// it returns nil, the move is on stable storage. The error wraps [ErrMoved] if the branch is
+// elsewhere, [ErrLocked] if another program held git's lock until ctx was done, or for 10 seconds;
+// then nothing has changed. After any other error the branch is at old or at new.
+//
+// The caller makes sure that no other of our processes updates the same branch. Git may do so at
+// any time. A lock that one of our processes left when it was killed is recognised and taken over.
+func (r *Repo) Update(ctx context.Context, ref string, old, new pack.ID) error {
+	if err := CheckRef(ref); err != nil {
+		return err
+	}
+	if new.IsZero() {
+		return fmt.Errorf("update branch %s: no commit given", ref)
+	}
+	if err := r.update(ctx, ref, old, new); err != nil {
+		return fmt.Errorf("update branch %s: %w", ref, err)
+	}
+	return nil
+}
+
+func (r *Repo) update(ctx context.Context, ref string, old, new pack.ID) error {
+	path := r.refPath(ref)
+	l := lock{
+		path:   path + ".lock",
+		ticket: filepath.Join(r.dir, scratch, strings.NewReplacer("%", "%25", "/", "%2F").Replace(ref)),
+	}
+	if err := makeDirs(filepath.Dir(l.ticket)); err != nil {
+		return err
+	}
+	if err := l.clear(); err != nil {
+		return err
+	}
+	if err := l.writeTicket(new.String() + "\n"); err != nil {
+		return err
+	}
+	if err := l.wait(ctx, ref); err != nil {
+		return errors.Join(err, os.Remove(l.ticket))
+	}
+	if err := r.move(ref, old, l.path); err != nil {
+		return errors.Join(err, os.Remove(l.path), os.Remove(l.ticket))
+	}
+	return errors.Join(pack.SyncDir(filepath.Dir(path)), os.Remove(l.ticket))
+}
+
+// move compares the branch with old and gives the lock, which holds the new state, its name.
+func (r *Repo) move(ref string, old pack.ID, lock string) error {
+	now, err := r.Ref(ref)
+	if err != nil {
+		return err
+	}
+	if now != old {
+		return fmt.Errorf("it is at %s, not %s: %w", now, old, ErrMoved)
+	}
+	path := r.refPath(ref)
+	err = os.Rename(lock, path)
+	if st, serr := os.Lstat(path); err != nil && serr == nil && st.IsDir() {
+		// As git does: a directory that is empty is in nobody's way. One that is not stays.
+		if rerr := os.Remove(path); rerr != nil {
+			return errors.Join(err, rerr)
+		}
+		err = os.Rename(lock, path)
+	}
+	return err
+}
+
+// A lock is git's lock of a branch, made in a way that shows whose it is: the new state is written
+// to a file of our own, the ticket, which is then linked to the name of the lock. A lock and a
+// ticket that are one file are ours, and if nobody of us runs, they were left by a killed process.
+type lock struct {
+	path   string
+	ticket string
+}
+
+// clear removes what a killed process left. The ticket is never written to again: it may be one
+// file with the branch itself, if the process was killed after the rename.
+func (l lock) clear() error {
+	t, err := os.Lstat(l.ticket)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	p, err := os.Lstat(l.path)
+	if err != nil && !isAbsent(err) {
+		return err
+	}
+	if err == nil {
+		ours, err := l.ours(t, p)
+		if err != nil {
+			return err
+		}
+		if ours {
+			if err := os.Remove(l.path); err != nil {
+				return err
+			}
+		}
+	}
+	return os.Remove(l.ticket)
+}
+
+// ours reports whether the lock is one file with the ticket or, where there are no links, holds
+// the same: nobody else writes that commit to this branch.
+func (l lock) ours(ticket, lock fs.FileInfo) (bool, error) {
+	if os.SameFile(ticket, lock) {
+		return true, nil
+	}
+	want, err := os.ReadFile(l.ticket)
+	if err != nil {
+		return false, err
+	}
+	got, err := os.ReadFile(l.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return len(want) > 0 && bytes.Equal(want, got), err
+}
+
+func (l lock) writeTicket(content string) error { return writeSynced(l.ticket, content) }
+
+// writeSynced creates a file that does not exist, whole and durable, or not at all.
+func writeSynced(path, content string) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(content)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return errors.Join(err, os.Remove(path))
+	}
+	return nil
+}
+
+const (
+	firstPause = time.Millisecond
+	maxPause   = 32 * time.Millisecond
+	maxWait    = 10 * time.Second
+)
+
+// wait takes the lock, waiting while another process has it.
+func (l lock) wait(ctx context.Context, ref string) error {
+	pause, waited := firstPause, time.Duration(0)
+	for {
+		err := l.take()
+		if !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		if waited >= maxWait {
+			return &LockedError{ref, l.path}
+		}
+		timer := time.NewTimer(pause)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return fmt.Errorf("%w: %w", &LockedError{ref, l.path}, context.Cause(ctx))
+		case <-timer.C:
+		}
+		waited += pause
+		pause = min(2*pause, maxPause)
+	}
+}
+
+// take makes the lock in one step, or fails with fs.ErrExist.
+func (l lock) take() error {
+	for try := 0; ; try++ {
+		if err := makeDirs(filepath.Dir(l.path)); err != nil {
+			return err
+		}
+		err := os.Link(l.ticket, l.path)
+		if err == nil || errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		if errors.Is(err, fs.ErrNotExist) && try < maxTries {
+			continue // git removed the directory, which was empty
+		}
+		content, rerr := os.ReadFile(l.ticket)
+		if rerr != nil {
+			return errors.Join(err, rerr)
+		}
+		return writeSynced(l.path, string(content)) // no links here
+	}
+}
