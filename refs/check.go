@@ -1,0 +1,301 @@
+package refs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/objects/gitstore"
+	"github.com/memvcs/mem/objects/pack"
+	"github.com/memvcs/mem/objects/stream"
+)
+
+// A Problem is something that a check found wrong.
+type Problem struct {
+	Where string // the repository and the ref or path
+	What  string
+}
+
+func (p Problem) String() string { return p.Where + ": " + p.What }
+
+// Counts says how much a check looked at.
+type Counts struct {
+	Lanes, Commits, Objects, Records, Streams, Segments, Patches int
+	Bytes                                                        int64 // of content that was hashed
+}
+
+// Check looks at every lane of both repositories: the names of refs, the chain of signed commits, the
+// closed grammar of trees, the name and form of every record, the heads of segments and the points of
+// growth. With full it also reads and hashes every object, every byte of every stream and every pack. It reports
+// what is wrong and returns an error only when it could not go on.
+func (r *Repo) Check(ctx context.Context, full bool, report func(Problem)) (Counts, error) {
+	c := &checker{ctx: ctx, full: full, report: report}
+	for _, part := range []struct {
+		dir string
+		git *gitstore.Repo
+	}{{memoryDir, r.memory}, {originalsDir, r.originals}} {
+		refs, err := part.git.Refs("refs/")
+		if err != nil {
+			return c.n, fmt.Errorf("list refs of %s: %w", part.dir, err)
+		}
+		for _, ref := range refs {
+			c.where, c.git, c.originals = part.dir+" "+ref.Name, part.git, part.dir == originalsDir
+			if _, device, ok := parseLane(ref.Name); ok {
+				c.lane(ref.ID, device)
+			} else {
+				c.bad("", "not the name of a lane")
+			}
+			if err := ctx.Err(); err != nil {
+				return c.n, err
+			}
+		}
+		if full {
+			c.where = part.dir
+			if _, err := pack.Verify(part.git.PackDir(), func(file string, err error) { c.bad(file, "%v", err) }); err != nil {
+				return c.n, fmt.Errorf("verify packs of %s: %w", part.dir, err)
+			}
+		}
+	}
+	return c.n, nil
+}
+
+type checker struct {
+	ctx       context.Context
+	full      bool
+	report    func(Problem)
+	where     string
+	git       *gitstore.Repo
+	originals bool
+	n         Counts
+	key       string // the lane's public key
+	keys      map[string]string
+}
+
+func (c *checker) bad(path, format string, args ...any) {
+	where := c.where
+	if path != "" {
+		where += ":" + path
+	}
+	c.report(Problem{where, fmt.Sprintf(format, args...)})
+}
+
+// lane checks one lane. The device's key comes from the device record that the lane itself must hold;
+// a lane of originals.git uses the one of memory.git.
+func (c *checker) lane(tip pack.ID, device string) {
+	c.n.Lanes++
+	l, err := laneAt(c.git, tip, device)
+	if err != nil {
+		c.bad("", "%v", err)
+		return
+	}
+	if c.keys == nil {
+		c.keys = map[string]string{}
+	}
+	streams := map[string]int{}
+	err = l.root.walk(c.git, nil, func(path []string, id pack.ID) error {
+		p := strings.Join(path, "/")
+		if err := c.blob(l, p, id, streams); err != nil {
+			c.bad(p, "%v", err)
+		}
+		return c.ctx.Err()
+	})
+	if err != nil {
+		c.bad("", "%v", err)
+	}
+	c.streams(l, streams)
+	c.commits(tip, device)
+}
+
+// pathGrammar is the closed grammar of a lane's tree; anything else is refused. H is a hexadecimal digit.
+var pathGrammar = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(strings.ReplaceAll(
+		`^(?:(format)|(objects|points|patches)/(H)/(H)/(H)/(H)/(H{60})|(records)/(H)/(H)/(H)/(H)/(H{60})\.json|(streams)/(H)/(H)/(H)/(H{61})/s(\d{4})/(\d{6}))$`,
+		"H", "[0-9a-f]"))
+})
+
+// blob checks one blob of a lane by where it lies.
+func (c *checker) blob(l *lane, path string, id pack.ID, streams map[string]int) error {
+	m := pathGrammar().FindStringSubmatch(path)
+	if m == nil {
+		return errors.New("no such path may be in a lane")
+	}
+	if m[1] != "" {
+		return nil // read when the lane was opened
+	}
+	if m[14] != "" {
+		streams[m[15]+m[16]+m[17]+m[18]]++
+		return nil
+	}
+	name := strings.Join(m[3:8], "")
+	if m[8] != "" {
+		name = strings.Join(m[9:14], "")
+	}
+	h, err := objects.ParseHash(name)
+	if err != nil {
+		return err
+	}
+	switch {
+	case m[8] != "":
+		return c.record(l, h, id)
+	case m[2] == "patches":
+		c.n.Patches++
+		_, err := c.git.Get(id, pack.Blob)
+		return err
+	case m[2] == "points":
+		return c.point(l, h)
+	}
+	c.n.Objects++
+	if !c.full {
+		ok, err := c.git.Has(id)
+		if err == nil && !ok {
+			err = objects.ErrNotFound
+		}
+		return err
+	}
+	b, err := c.git.Get(id, pack.Blob)
+	if err != nil {
+		return err
+	}
+	c.n.Bytes += int64(len(b))
+	if objects.Sum(b) != h {
+		return objects.ErrCorrupt
+	}
+	return nil
+}
+
+func (c *checker) record(l *lane, h objects.Hash, id pack.ID) error {
+	c.n.Records++
+	b, err := c.git.Get(id, pack.Blob)
+	if err != nil {
+		return err
+	}
+	rec, err := checkRecord(b, h)
+	if err != nil {
+		return err
+	}
+	if rec.Device != l.device {
+		return fmt.Errorf("record of the device %s", rec.Device)
+	}
+	if rec.Kind == "device" {
+		var d deviceBody
+		if err := json.Unmarshal(rec.Body, &d); err != nil {
+			return err
+		}
+		if was := c.keys[l.device]; was != "" && was != d.Key {
+			return errors.New("another key for the same device")
+		}
+		c.keys[l.device] = d.Key
+	}
+	return nil
+}
+
+// point checks that a point of growth names the content it should: the head of its last segment says so.
+func (c *checker) point(l *lane, h objects.Hash) error {
+	c.n.Objects++
+	p, err := l.point(h)
+	if err != nil {
+		return err
+	}
+	b, err := l.blobs(p.Stream)(p.Segments - 1)
+	if err != nil {
+		return err
+	}
+	head, _, err := stream.ParseHead(b)
+	if err == nil && head.Sum != h {
+		err = objects.ErrCorrupt
+	}
+	return err
+}
+
+// streams checks that the segments of every stream follow one another, and with full every byte of them.
+func (c *checker) streams(l *lane, counts map[string]int) {
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		n := counts[name]
+		c.n.Streams++
+		c.n.Segments += n
+		h, err := objects.ParseHash(name)
+		if err == nil && c.full {
+			var size int64
+			size, err = stream.NewReader(n, l.blobs(h)).WriteTo(io.Discard)
+			c.n.Bytes += size
+		} else if err == nil {
+			err = heads(n, l.blobs(h))
+		}
+		if err != nil {
+			c.bad("streams/"+name, "%v", err)
+		}
+	}
+}
+
+func heads(n int, blobs stream.Blobs) error {
+	var end int64
+	for i := range n {
+		b, err := blobs(i)
+		if err != nil {
+			return err
+		}
+		h, _, err := stream.ParseHead(b)
+		if err != nil {
+			return fmt.Errorf("segment %d: %w", i, err)
+		}
+		if h.Offset != end {
+			return fmt.Errorf("segment %d: starts at %d, want %d: %w", i, h.Offset, end, objects.ErrCorrupt)
+		}
+		end = h.End()
+	}
+	return nil
+}
+
+// commits checks the chain of commits of a lane: one parent each, signed by the lane's device, with
+// falling Lamport times backwards and trees that are there.
+func (c *checker) commits(tip pack.ID, device string) {
+	var later uint64
+	for id := tip; !id.IsZero(); {
+		c.n.Commits++
+		commit, err := c.git.Commit(id)
+		if err != nil {
+			c.bad("", "commit %s: %v", id, err)
+			return
+		}
+		n, err := lamportOf(commit)
+		if err == nil && later != 0 && n > later {
+			err = fmt.Errorf("its Lamport time %d is after that of its child, %d", n, later)
+		}
+		later = n
+		if err == nil && commit.Email != device+"@mem.invalid" {
+			err = fmt.Errorf("its author %q is not the lane's device", commit.Email)
+		}
+		if err == nil {
+			err = verifySignature(c.keys[device], commit.Signature, commit.Payload())
+		}
+		if err != nil {
+			c.bad("", "commit %s: %v", id, err)
+		}
+		if ok, err := c.git.Has(commit.Tree); err != nil || !ok {
+			c.bad("", "commit %s: tree %s is missing", id, commit.Tree)
+		}
+		id = commit.Parent
+	}
+}
+
+// Root returns the hash of a project: BLAKE3 over the sorted names of its records, one on a line. Two
+// stores that hold the same records of a project print the same root.
+func (tx *Tx) Root() (objects.Hash, error) {
+	ids, err := tx.RecordIDs()
+	if err != nil {
+		return objects.Hash{}, err
+	}
+	h := objects.NewHasher()
+	for _, id := range ids {
+		fmt.Fprintln(h, id)
+	}
+	return h.Sum(), nil
+}

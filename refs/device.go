@@ -1,0 +1,192 @@
+package refs
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"crypto/sha512"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// A Device is one installation of mem. It alone writes and signs the lanes that bear its id.
+type Device struct {
+	ID   string // 32 hexadecimal digits, random, the same for ever
+	Name string // for people; may change
+	key  ed25519.PrivateKey
+}
+
+// PublicKey returns the key that checks the device's signatures, in the format of OpenSSH's
+// authorized_keys and allowed_signers files.
+func (d Device) PublicKey() string {
+	return "ssh-ed25519 " + base64.StdEncoding.EncodeToString(sshKey(d.key.Public().(ed25519.PublicKey)))
+}
+
+// email identifies the device as author of commits and as principal of its signatures.
+func (d Device) email() string { return d.ID + "@mem.invalid" }
+
+func validDevice(id string) bool { return len(id) == 32 && isHex(id) }
+
+// deviceJSON is the file device.json. It holds the secret key and never travels.
+type deviceJSON struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	Seed []byte `json:"seed"` // of the ed25519 key, base64
+}
+
+// ensureDevice makes device.json unless it is there.
+func ensureDevice(dir, name string, rand io.Reader) error {
+	file := filepath.Join(dir, deviceFile)
+	if _, err := os.Stat(file); err == nil {
+		return nil
+	} else if !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	random := make([]byte, 16+ed25519.SeedSize)
+	if _, err := io.ReadFull(rand, random); err != nil {
+		return fmt.Errorf("make device key: %w", err)
+	}
+	b, err := json.MarshalIndent(deviceJSON{hex.EncodeToString(random[:16]), cleanName(name), random[16:]}, "", "  ")
+	if err != nil {
+		return err
+	}
+	return writeFile(file, append(b, '\n'))
+}
+
+// cleanName keeps of a host name what git allows in the name of an author.
+func cleanName(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r < ' ' || strings.ContainsRune("<>\x7f", r) {
+			return -1
+		}
+		return r
+	}, s)
+	if s = strings.Trim(s, " .,:;\"'\\"); s == "" {
+		return "device"
+	}
+	return s
+}
+
+func readDevice(dir string) (Device, error) {
+	file := filepath.Join(dir, deviceFile)
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return Device{}, fmt.Errorf("read device: %w", err)
+	}
+	var j deviceJSON
+	if err := json.Unmarshal(b, &j); err != nil {
+		return Device{}, fmt.Errorf("read %s: %w", file, err)
+	}
+	if !validDevice(j.ID) || len(j.Seed) != ed25519.SeedSize {
+		return Device{}, fmt.Errorf("read %s: no valid device id and key in it", file)
+	}
+	return Device{j.ID, cleanName(j.Name), ed25519.NewKeyFromSeed(j.Seed)}, nil
+}
+
+// sign returns git's SSH signature of payload: an armored SSHSIG blob in the namespace "git"
+// (OpenSSH, PROTOCOL.sshsig).
+func (d Device) sign(payload []byte) string {
+	var blob bytes.Buffer
+	blob.WriteString("SSHSIG")
+	blob.Write(binary.BigEndian.AppendUint32(nil, 1))
+	for _, field := range [][]byte{
+		sshKey(d.key.Public().(ed25519.PublicKey)), []byte("git"), nil, []byte("sha512"),
+		sshStrings([]byte("ssh-ed25519"), ed25519.Sign(d.key, signed(payload))),
+	} {
+		blob.Write(sshStrings(field))
+	}
+	text := base64.StdEncoding.EncodeToString(blob.Bytes())
+	var sb strings.Builder
+	sb.WriteString("-----BEGIN SSH SIGNATURE-----\n")
+	for len(text) > 70 {
+		sb.WriteString(text[:70] + "\n")
+		text = text[70:]
+	}
+	sb.WriteString(text + "\n-----END SSH SIGNATURE-----\n")
+	return sb.String()
+}
+
+// signed returns what an SSHSIG signature of payload really signs.
+func signed(payload []byte) []byte {
+	sum := sha512.Sum512(payload)
+	return append([]byte("SSHSIG"), sshStrings([]byte("git"), nil, []byte("sha512"), sum[:])...)
+}
+
+// verifySignature checks an armored SSHSIG signature of payload against a public key in OpenSSH's format.
+func verifySignature(publicKey, signature string, payload []byte) error {
+	key, err := parsePublicKey(publicKey)
+	if err != nil {
+		return err
+	}
+	text := strings.TrimSpace(signature)
+	text, head := strings.CutPrefix(text, "-----BEGIN SSH SIGNATURE-----")
+	text, foot := strings.CutSuffix(text, "-----END SSH SIGNATURE-----")
+	if !head || !foot {
+		return errors.New("no SSH signature")
+	}
+	blob, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(text), ""))
+	if err != nil || len(blob) < 10 || string(blob[:6]) != "SSHSIG" {
+		return errors.New("garbled SSH signature")
+	}
+	fields, err := sshFields(blob[10:], 5)
+	if err != nil {
+		return err
+	}
+	sig, err := sshFields(fields[4], 2)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(fields[0], sshKey(key)) {
+		return errors.New("signed with another key than the device's")
+	}
+	if string(fields[1]) != "git" || string(fields[3]) != "sha512" || !ed25519.Verify(key, signed(payload), sig[1]) {
+		return errors.New("signature does not match")
+	}
+	return nil
+}
+
+func parsePublicKey(s string) (ed25519.PublicKey, error) {
+	b, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(s, "ssh-ed25519 "))
+	if err != nil {
+		return nil, fmt.Errorf("public key: %w", err)
+	}
+	f, err := sshFields(b, 2)
+	if err != nil || len(f[1]) != ed25519.PublicKeySize {
+		return nil, errors.New("public key: not an ed25519 key")
+	}
+	return f[1], nil
+}
+
+// sshKey returns the wire form of a public key.
+func sshKey(k ed25519.PublicKey) []byte { return sshStrings([]byte("ssh-ed25519"), k) }
+
+// sshStrings returns fields in the wire form of RFC 4251: a 32-bit length and the bytes.
+func sshStrings(fields ...[]byte) []byte {
+	var b []byte
+	for _, f := range fields {
+		b = binary.BigEndian.AppendUint32(b, uint32(len(f)))
+		b = append(b, f...)
+	}
+	return b
+}
+
+// sshFields reads n fields that sshStrings wrote.
+func sshFields(b []byte, n int) ([][]byte, error) {
+	var out [][]byte
+	for range n {
+		if len(b) < 4 || uint64(binary.BigEndian.Uint32(b)) > uint64(len(b)-4) {
+			return nil, errors.New("garbled SSH field")
+		}
+		l := binary.BigEndian.Uint32(b)
+		out = append(out, b[4:4+l])
+		b = b[4+l:]
+	}
+	return out, nil
+}

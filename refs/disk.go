@@ -1,0 +1,84 @@
+package refs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+// lockFile takes the kernel lock of file, waiting at most d, and returns what releases it. The lock
+// ends with the process, so none is ever stale. The error wraps [ErrLocked] when the time is over.
+func lockFile(ctx context.Context, file string, d time.Duration) (func(), error) {
+	l := flock.New(file, flock.SetPermissions(0o600))
+	ok, err := l.TryLock()
+	if err != nil {
+		return nil, err
+	}
+	unlock := func() { l.Close() }
+	if ok {
+		return unlock, nil
+	}
+	got := make(chan error, 1)
+	abandoned := make(chan struct{})
+	go func() {
+		err := l.Lock() // queues in the kernel, so that nobody starves
+		select {
+		case <-abandoned:
+			unlock()
+		case got <- err:
+		}
+	}()
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case err := <-got:
+		if err != nil {
+			return nil, err
+		}
+		return unlock, nil
+	case <-timer.C:
+		err = fmt.Errorf("%s: %w for %v", file, ErrLocked, d)
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	close(abandoned)
+	select {
+	case <-got:
+		unlock()
+	default:
+	}
+	return nil, err
+}
+
+// tryLockFile takes the kernel lock of file if nobody has it.
+func tryLockFile(file string) (unlock func(), ok bool, err error) {
+	l := flock.New(file, flock.SetPermissions(0o600))
+	ok, err = l.TryLock()
+	if err != nil || !ok {
+		return nil, false, err
+	}
+	return func() { l.Close() }, true, nil
+}
+
+// writeFile makes file with the content b: durable and whole, or not at all.
+func writeFile(file string, b []byte) error {
+	dir := filepath.Dir(file)
+	f, err := os.CreateTemp(dir, ".tmp-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), file)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return syncDir(dir)
+}

@@ -1,0 +1,37 @@
+//go:build unix
+
+package refs
+
+import (
+	"fmt"
+	"os"
+	"syscall"
+)
+
+// checkPrivate refuses a directory that somebody else owns or may write to.
+func checkPrivate(dir string) error {
+	fi, err := os.Stat(dir)
+	if err != nil {
+		return err
+	}
+	if !fi.IsDir() {
+		return fmt.Errorf("%s: not a directory: %w", dir, ErrNotRepo)
+	}
+	if st, ok := fi.Sys().(*syscall.Stat_t); ok && int(st.Uid) != os.Geteuid() {
+		return fmt.Errorf("%s: owned by user %d: %w", dir, st.Uid, ErrUnsafe)
+	}
+	if fi.Mode().Perm()&0o022 != 0 {
+		return fmt.Errorf("%s: mode %v lets others write to it: %w", dir, fi.Mode().Perm(), ErrUnsafe)
+	}
+	return nil
+}
+
+// syncDir makes the names in dir durable.
+func syncDir(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return f.Sync()
+}

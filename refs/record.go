@@ -1,0 +1,80 @@
+package refs
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/memvcs/mem/objects"
+)
+
+// ErrRecord says that bytes are not a record in its canonical form.
+var ErrRecord = errors.New("not a valid record")
+
+// A Record is one immutable statement of a device. Its name is the BLAKE3 of its canonical JSON. What
+// the body of a kind holds is told in docs/formats.md; a reader keeps kinds that it does not know.
+type Record struct {
+	ID      objects.Hash    `json:"-"`
+	Kind    string          `json:"kind"`
+	Device  string          `json:"device"`
+	Lamport uint64          `json:"lamport"` // larger than that of everything the device had seen
+	Time    time.Time       `json:"time"`    // for people; never decides anything
+	Body    json.RawMessage `json:"body"`
+}
+
+// Compare orders records by (lamport, device, id): of two assignments the later one in this order wins.
+func (r Record) Compare(o Record) int {
+	return cmp.Or(cmp.Compare(r.Lamport, o.Lamport), cmp.Compare(r.Device, o.Device), r.ID.Compare(o.ID))
+}
+
+// encode returns the canonical form of r and sets its ID.
+func (r *Record) encode() ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(r); err != nil {
+		return nil, fmt.Errorf("encode %s record: %w", r.Kind, err)
+	}
+	r.ID = objects.Sum(b.Bytes())
+	return b.Bytes(), nil
+}
+
+// DecodeRecord reads a record. The error wraps [ErrRecord] if b is not exactly its canonical form.
+func DecodeRecord(b []byte) (Record, error) {
+	var r Record
+	if err := json.Unmarshal(b, &r); err != nil {
+		return r, fmt.Errorf("%w: %w", ErrRecord, err)
+	}
+	again, err := r.encode()
+	if err != nil || !bytes.Equal(again, b) {
+		return r, fmt.Errorf("%w: not in canonical form", ErrRecord)
+	}
+	if r.Kind == "" || !validDevice(r.Device) {
+		return r, fmt.Errorf("%w: kind %q of device %q", ErrRecord, r.Kind, r.Device)
+	}
+	return r, nil
+}
+
+// newRecord returns a record and its bytes.
+func newRecord(kind string, d Device, lamport uint64, now time.Time, body any) (Record, []byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(body); err != nil {
+		return Record{}, nil, fmt.Errorf("encode %s record: %w", kind, err)
+	}
+	r := Record{Kind: kind, Device: d.ID, Lamport: lamport, Time: now.UTC().Truncate(time.Millisecond), Body: bytes.TrimSpace(b.Bytes())}
+	enc, err := r.encode()
+	return r, enc, err
+}
+
+// deviceBody is the body of a "device" record, the first one of every lane: the name of the device and
+// the key that checks the lane's signatures.
+type deviceBody struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	Key  string `json:"key"`
+}

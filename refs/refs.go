@@ -1,0 +1,230 @@
+// Package refs opens a memory: the two git repositories, the lanes in them and what lanes hold.
+//
+// A lane is the branch refs/heads/p/<project>/<device>. It is linear, and only its device writes and
+// signs it, so two machines never conflict: what a project is follows from the union of its lanes.
+// memory.git holds what may travel: records, objects, and the clean streams of sessions.
+// originals.git holds the patches that turn a clean stream back into the exact bytes it came from;
+// it has lanes of the same shape and never leaves the machine.
+//
+// Reading happens in [Repo.View], writing in [Repo.Update]: one commit or nothing. Content is hashed
+// and compressed before, in a [Stage], outside any lock. The order on disk is pack, index, directory,
+// then the ref; the ref of memory.git is the commit point. At every instant the store is valid, and a
+// crash leaves at most temporary files, which the next writer sweeps. go-git moves no ref here and
+// decides no durability, because it fsyncs nothing and loses updates (docs/trust.md).
+package refs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/objects/gitstore"
+)
+
+var (
+	// ErrNotRepo says that a directory holds no memory.
+	ErrNotRepo = errors.New("not a memory")
+	// ErrLocked says that another process kept a lock for longer than the timeout.
+	ErrLocked = errors.New("locked by another process")
+	// ErrConflict says that what a stage was built on has changed; do the work again.
+	ErrConflict = errors.New("changed by another writer meanwhile")
+	// ErrFormat says that a store was written by a newer version of mem.
+	ErrFormat = errors.New("written by a newer version of mem")
+	// ErrUnsafe says that other users could change the store.
+	ErrUnsafe = errors.New("not private to you")
+)
+
+// Format is the content of the file "format" in every lane.
+const Format = "mem 1\n"
+
+// Home is the project whose lanes only hold the devices' own records, so that a new store already has
+// a commit and plain git can log and clone it.
+const Home Project = "0000000000000000"
+
+// A Project is the id of a project: 16 lower-case hexadecimal digits.
+type Project string
+
+// ProjectOf returns the id of the project with the given identity, a normalised origin URL, a root
+// commit or a path.
+func ProjectOf(identity string) Project {
+	return Project(objects.Sum([]byte("mem project 1\n" + identity)).String()[:16])
+}
+
+// ParseProject checks that s is a project id.
+func ParseProject(s string) (Project, error) {
+	if len(s) != 16 || !isHex(s) {
+		return "", fmt.Errorf("project id %q: want 16 hexadecimal digits", s)
+	}
+	return Project(s), nil
+}
+
+func isHex(s string) bool {
+	return strings.Trim(s, "0123456789abcdef") == ""
+}
+
+// Options are what a Repo needs of the outside world.
+type Options struct {
+	Now         func() time.Time
+	Rand        io.Reader     // for new device ids and keys
+	LockTimeout time.Duration // how long an Update waits for another one; 0 means 10 s
+}
+
+// A Repo is an open memory. Its methods may be called from several goroutines at once.
+type Repo struct {
+	dir       string
+	opts      Options
+	memory    *gitstore.Repo
+	originals *gitstore.Repo
+	device    Device
+}
+
+const (
+	memoryDir    = "memory.git"
+	originalsDir = "originals.git"
+	deviceFile   = "device.json"
+)
+
+// Init makes a memory in dir, for a device with the given display name, and opens it. It can be
+// repeated, and done again after it was interrupted: what is there stays as it is.
+func Init(ctx context.Context, dir, deviceName string, opts Options) (*Repo, error) {
+	if err := makeRoot(dir); err != nil {
+		return nil, err
+	}
+	unlock, err := lockFile(ctx, filepath.Join(dir, "init.lock"), timeout(opts))
+	if err != nil {
+		return nil, fmt.Errorf("init %s: %w", dir, err)
+	}
+	defer unlock()
+	for _, git := range []string{memoryDir, originalsDir} {
+		if err := gitstore.Init(filepath.Join(dir, git)); err != nil {
+			return nil, fmt.Errorf("init %s: %w", dir, err)
+		}
+		if err := os.MkdirAll(filepath.Join(dir, git, "mem"), 0o700); err != nil {
+			return nil, err
+		}
+	}
+	if err := ensureDevice(dir, deviceName, opts.Rand); err != nil {
+		return nil, fmt.Errorf("init %s: %w", dir, err)
+	}
+	r, err := Open(dir, opts)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.initHome(ctx); err != nil {
+		return nil, fmt.Errorf("init %s: %w", dir, err)
+	}
+	return r, nil
+}
+
+// makeRoot makes the directory of a store, private to the user.
+func makeRoot(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	for _, sub := range []string{"cache", "spool"} {
+		if err := os.MkdirAll(filepath.Join(dir, sub), 0o700); err != nil {
+			return err
+		}
+	}
+	return checkPrivate(dir)
+}
+
+// initHome makes the first commit of both repositories and lets HEAD name it.
+func (r *Repo) initHome(ctx context.Context) error {
+	ref := laneRef(Home, r.device.ID)
+	id, err := r.memory.Ref(ref)
+	if err != nil {
+		return err
+	}
+	if id.IsZero() {
+		err := r.Update(ctx, Home, "init device "+r.device.Name, func(tx *Tx) error { return tx.both() })
+		if err != nil {
+			return err
+		}
+	}
+	for _, g := range []*gitstore.Repo{r.memory, r.originals} {
+		if err := g.SetHEAD(ref); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Open opens the memory in dir. The error wraps [ErrNotRepo] if there is none and [ErrUnsafe] if the
+// directory belongs to somebody else or others may write to it.
+func Open(dir string, opts Options) (*Repo, error) {
+	if _, err := os.Stat(filepath.Join(dir, memoryDir, "HEAD")); errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("%s: %w", dir, ErrNotRepo)
+	} else if err != nil {
+		return nil, fmt.Errorf("open memory: %w", err)
+	}
+	if err := checkPrivate(dir); err != nil {
+		return nil, err
+	}
+	r := &Repo{dir: dir, opts: opts}
+	if opts.LockTimeout == 0 {
+		r.opts.LockTimeout = 10 * time.Second
+	}
+	var err error
+	if r.device, err = readDevice(dir); err != nil {
+		return nil, err
+	}
+	if r.memory, err = gitstore.Open(filepath.Join(dir, memoryDir)); err != nil {
+		return nil, fmt.Errorf("open memory: %w", err)
+	}
+	if r.originals, err = gitstore.Open(filepath.Join(dir, originalsDir)); err != nil {
+		return nil, fmt.Errorf("open originals: %w", err)
+	}
+	return r, nil
+}
+
+func timeout(o Options) time.Duration {
+	if o.LockTimeout == 0 {
+		return 10 * time.Second
+	}
+	return o.LockTimeout
+}
+
+// Dir returns the directory of the store.
+func (r *Repo) Dir() string { return r.dir }
+
+// Device returns this device.
+func (r *Repo) Device() Device { return r.device }
+
+// Close releases the files the Repo holds open.
+func (r *Repo) Close() error { return errors.Join(r.memory.Close(), r.originals.Close()) }
+
+const lanePrefix = "refs/heads/p/"
+
+func laneRef(p Project, device string) string {
+	return lanePrefix + string(p) + "/" + device
+}
+
+// Projects returns the ids of all projects that have a lane, sorted, without [Home].
+func (r *Repo) Projects() ([]Project, error) {
+	all, err := r.memory.Refs(lanePrefix)
+	if err != nil {
+		return nil, fmt.Errorf("list projects: %w", err)
+	}
+	var out []Project
+	for _, ref := range all {
+		p, _, ok := parseLane(ref.Name)
+		if ok && p != Home && (len(out) == 0 || out[len(out)-1] != p) {
+			out = append(out, p)
+		}
+	}
+	return out, nil
+}
+
+// parseLane splits the name of a lane's ref.
+func parseLane(ref string) (Project, string, bool) {
+	p, device, ok := strings.Cut(strings.TrimPrefix(ref, lanePrefix), "/")
+	ok = ok && len(p) == 16 && isHex(p) && validDevice(device)
+	return Project(p), device, ok
+}

@@ -1,0 +1,209 @@
+package refs
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/objects/gitstore"
+	"github.com/memvcs/mem/objects/pack"
+	"github.com/memvcs/mem/objects/stream"
+)
+
+// deflate is the zlib level of what git stores and we do not compress ourselves.
+const deflate = 6
+
+// A Stage holds content on its way into an [Repo.Update]: hashed, compressed and written to a pack of
+// its own, outside any lock. [Tx.Adopt] makes it part of a commit; a Stage that is closed without that
+// leaves nothing behind. Its methods may be called from several goroutines at once.
+type Stage struct {
+	r      *Repo
+	git    *gitstore.Repo
+	mark   string
+	unlock func()
+
+	mu      sync.Mutex
+	w       *pack.Writer
+	puts    []put
+	grown   []Growth
+	adopted bool
+}
+
+// A put is a blob and where it goes.
+type put struct {
+	path []string
+	id   pack.ID
+}
+
+// A Growth is what a stage adds to a stream.
+type Growth struct {
+	Stream   objects.Hash
+	Base     int           // segments the stream had
+	Segments int           // segments it has then
+	Size     int64         // bytes it has then
+	Sum      objects.Hash  // name of its content then
+	paths    []put         // where the new segments go
+	Heads    []stream.Head // of the new segments
+}
+
+// Stage begins a stage of memory.git.
+func (r *Repo) Stage(ctx context.Context) (*Stage, error) { return r.stage(ctx, r.memory, memoryDir) }
+
+func (r *Repo) stage(ctx context.Context, g *gitstore.Repo, dir string) (*Stage, error) {
+	var random [8]byte
+	if _, err := io.ReadFull(r.opts.Rand, random[:]); err != nil {
+		return nil, err
+	}
+	s := &Stage{r: r, git: g, mark: "stage-" + hex.EncodeToString(random[:])}
+	var err error
+	s.unlock, err = lockFile(ctx, s.lockPath(dir), r.opts.LockTimeout)
+	if err != nil {
+		return nil, fmt.Errorf("begin stage: %w", err)
+	}
+	if s.w, err = pack.Create(filepath.Join(r.dir, dir, "objects", "pack"), s.mark); err != nil {
+		s.unlock()
+		return nil, errors.Join(fmt.Errorf("begin stage: %w", err), os.Remove(s.lockPath(dir)))
+	}
+	unlock := s.unlock
+	s.unlock = func() {
+		os.Remove(s.lockPath(dir)) // a name that stays is swept by the next writer
+		unlock()
+	}
+	return s, nil
+}
+
+func (s *Stage) lockPath(dir string) string {
+	return filepath.Join(s.r.dir, dir, "mem", s.mark+".lock")
+}
+
+// sweepStages removes what killed stages left in a repository. A stage that lives holds its lock.
+func (r *Repo) sweepStages(dir string) error {
+	files, err := os.ReadDir(filepath.Join(r.dir, dir, "mem"))
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		mark, ok := strings.CutSuffix(f.Name(), ".lock")
+		if !ok || !strings.HasPrefix(mark, "stage-") {
+			continue
+		}
+		file := filepath.Join(r.dir, dir, "mem", f.Name())
+		unlock, free, err := tryLockFile(file)
+		if err != nil || !free {
+			continue // alive, or gone meanwhile
+		}
+		err = errors.Join(pack.Sweep(filepath.Join(r.dir, dir, "objects", "pack"), mark), os.Remove(file))
+		unlock()
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("sweep leftovers: %w", err)
+		}
+	}
+	return nil
+}
+
+// Close discards the stage unless it was adopted by an Update that succeeded.
+func (s *Stage) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.w == nil {
+		return nil
+	}
+	err := s.w.Abort()
+	s.w = nil
+	s.unlock()
+	return err
+}
+
+// seal makes the pack durable and visible.
+func (s *Stage) seal() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, err := s.w.Close()
+	s.w = nil
+	s.unlock()
+	return err
+}
+
+func (s *Stage) add(k pack.Kind, b []byte, level int) (pack.ID, error) {
+	e := pack.Encode(k, b, level)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.w == nil {
+		return pack.ID{}, errors.New("stage is closed")
+	}
+	return e.ID, s.w.Add(e)
+}
+
+func (s *Stage) put(b []byte, level int, path []string) error {
+	id, err := s.add(pack.Blob, b, level)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	s.puts = append(s.puts, put{path, id})
+	s.mu.Unlock()
+	return nil
+}
+
+// Put stages an object of moderate size and returns its name.
+func (s *Stage) Put(b []byte) (objects.Hash, error) {
+	h := objects.Sum(b)
+	return h, s.put(b, deflate, objectPath(h))
+}
+
+// PutReader stages what r holds as an object.
+func (s *Stage) PutReader(r io.Reader) (objects.Hash, error) {
+	var b bytes.Buffer
+	if _, err := b.ReadFrom(r); err != nil {
+		return objects.Hash{}, err
+	}
+	return s.Put(b.Bytes())
+}
+
+// Grow stages the content of r as the growth of a stream of this device that has base segments and
+// ends in t, and moves t to the new end. The new end is a point of growth: an object of its own name.
+// Growing by nothing stages nothing.
+func (s *Stage) Grow(ctx context.Context, name objects.Hash, base int, t *stream.Tail, r io.Reader) (Growth, error) {
+	g := Growth{Stream: name, Base: base, Segments: base}
+	for seg, err := range stream.Append(ctx, t, r) {
+		if err != nil {
+			return g, fmt.Errorf("grow stream: %w", err)
+		}
+		id, err := s.add(pack.Blob, seg.Blob, 0)
+		if err != nil {
+			return g, fmt.Errorf("grow stream: %w", err)
+		}
+		g.paths = append(g.paths, put{segmentPath(name, g.Segments), id})
+		g.Heads = append(g.Heads, seg.Head)
+		g.Segments++
+	}
+	g.Size, g.Sum = t.Length, t.Hash.Sum()
+	if g.Segments == base {
+		return g, nil
+	}
+	point := fmt.Appendf(nil, "{\"stream\":\"%s\",\"segments\":%d}\n", name, g.Segments)
+	id, err := s.add(pack.Blob, point, deflate)
+	if err != nil {
+		return g, err
+	}
+	g.paths = append(g.paths, put{pointPath(g.Sum), id})
+	s.mu.Lock()
+	s.grown = append(s.grown, g)
+	s.mu.Unlock()
+	return g, nil
+}
+
+// segmentsPerDir is how many segments one directory of a stream holds.
+const segmentsPerDir = 64
+
+func segmentPath(name objects.Hash, i int) []string {
+	return append(streamPath(name), fmt.Sprintf("s%04d", i/segmentsPerDir), fmt.Sprintf("%06d", i))
+}

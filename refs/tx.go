@@ -1,0 +1,392 @@
+package refs
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/objects/gitstore"
+	"github.com/memvcs/mem/objects/pack"
+	"github.com/memvcs/mem/objects/stream"
+)
+
+// A Tx is a snapshot of the union of a project's lanes and, inside an [Repo.Update], what is staged on
+// top of this device's lane. It must not be used after its function returned, nor from several
+// goroutines at once, but for Get.
+type Tx struct {
+	r        *Repo
+	project  Project
+	lanes    []*lane // this device's first, then by device id
+	write    bool
+	stage    *Stage // of memory.git, made when first needed
+	patches  *Stage // of originals.git
+	origin   *lane  // this device's lane in originals.git, nil until needed
+	lamport  uint64
+	trailers []string
+	ctx      context.Context
+}
+
+// A lane is one device's branch at the time of the snapshot.
+type lane struct {
+	device string
+	tip    pack.ID // zero: no commit yet
+	root   *node
+	git    *gitstore.Repo
+}
+
+var _ objects.Store = (*Tx)(nil)
+
+// A Tip is the newest commit of a lane.
+type Tip struct{ Device, Commit string }
+
+// Tips returns the tips of the lanes that have a commit, sorted by device.
+func (tx *Tx) Tips() []Tip {
+	var tips []Tip
+	for _, l := range tx.lanes {
+		if !l.tip.IsZero() {
+			tips = append(tips, Tip{l.device, l.tip.String()})
+		}
+	}
+	slices.SortFunc(tips, func(a, b Tip) int { return strings.Compare(a.Device, b.Device) })
+	return tips
+}
+
+// openLane reads the lane of ref.
+func openLane(g *gitstore.Repo, ref, device string) (*lane, error) {
+	tip, err := g.Ref(ref)
+	if err != nil {
+		return nil, err
+	}
+	return laneAt(g, tip, device)
+}
+
+// laneAt returns the lane as it was at a commit; the zero id is an empty lane.
+func laneAt(g *gitstore.Repo, tip pack.ID, device string) (*lane, error) {
+	l := &lane{device: device, tip: tip, root: &node{}, git: g}
+	if tip.IsZero() {
+		return l, nil
+	}
+	c, err := g.Commit(tip)
+	if err != nil {
+		return nil, fmt.Errorf("lane of %s: %w", device, err)
+	}
+	l.root.id = c.Tree
+	return l, l.checkFormat()
+}
+
+// checkFormat refuses a lane in a format that this program does not know.
+func (l *lane) checkFormat() error {
+	b, err := l.read("format")
+	if err != nil {
+		return fmt.Errorf("lane of %s: %w", l.device, err)
+	}
+	if string(b) != Format {
+		return fmt.Errorf("lane of %s has the format %q: %w", l.device, strings.TrimSpace(string(b)), ErrFormat)
+	}
+	return nil
+}
+
+// read returns the blob at path; the error wraps objects.ErrNotFound if there is none.
+func (l *lane) read(path ...string) ([]byte, error) {
+	e, ok, err := l.root.find(l.git, path...)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", strings.Join(path, "/"), err)
+	}
+	if !ok || e.dir != nil {
+		return nil, fmt.Errorf("read %s: %w", strings.Join(path, "/"), objects.ErrNotFound)
+	}
+	b, err := l.git.Get(e.id, pack.Blob)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", strings.Join(path, "/"), err)
+	}
+	return b, nil
+}
+
+// Get opens an object of any of the lanes: a blob, or a point of growth of a stream.
+func (tx *Tx) Get(_ context.Context, h objects.Hash) (io.ReadCloser, error) {
+	for _, l := range tx.lanes {
+		rc, err := l.open(h)
+		if !errors.Is(err, objects.ErrNotFound) {
+			return rc, err
+		}
+	}
+	return nil, fmt.Errorf("read %s: %w", h, objects.ErrNotFound)
+}
+
+func (l *lane) open(h objects.Hash) (io.ReadCloser, error) {
+	b, err := l.read(objectPath(h)...)
+	if err == nil {
+		if objects.Sum(b) != h {
+			return nil, fmt.Errorf("read %s: %w", h, objects.ErrCorrupt)
+		}
+		return io.NopCloser(bytes.NewReader(b)), nil
+	}
+	if !errors.Is(err, objects.ErrNotFound) {
+		return nil, err
+	}
+	p, err := l.point(h)
+	if err != nil {
+		return nil, err
+	}
+	return objects.Verify(stream.NewReader(p.Segments, l.blobs(p.Stream)), h), nil
+}
+
+// A point says which segments of a stream make up an object.
+type point struct {
+	Stream   objects.Hash `json:"stream"`
+	Segments int          `json:"segments"`
+}
+
+func (l *lane) point(h objects.Hash) (point, error) {
+	var p point
+	b, err := l.read(pointPath(h)...)
+	if err != nil {
+		return p, err
+	}
+	if err := json.Unmarshal(b, &p); err != nil {
+		return p, fmt.Errorf("point %s: %w: %w", h, err, objects.ErrCorrupt)
+	}
+	return p, nil
+}
+
+// blobs returns what reads the segments of a stream.
+func (l *lane) blobs(name objects.Hash) stream.Blobs {
+	return func(i int) ([]byte, error) {
+		b, err := l.read(segmentPath(name, i)...)
+		if errors.Is(err, objects.ErrNotFound) {
+			return nil, fmt.Errorf("%w: %w", err, objects.ErrCorrupt)
+		}
+		return b, err
+	}
+}
+
+// segments counts the segments of a stream in the lane.
+func (l *lane) segments(name objects.Hash) (int, error) {
+	e, ok, err := l.root.find(l.git, streamPath(name)...)
+	if err != nil || !ok || e.dir == nil {
+		return 0, err
+	}
+	if err := e.dir.load(l.git); err != nil {
+		return 0, err
+	}
+	if len(e.dir.entries) == 0 {
+		return 0, nil
+	}
+	last := e.dir.entries[len(e.dir.entries)-1]
+	n, err := strconv.Atoi(strings.TrimPrefix(last.name, "s"))
+	if err != nil || last.dir == nil {
+		return 0, fmt.Errorf("stream %s: %w", name, objects.ErrCorrupt)
+	}
+	if err := last.dir.load(l.git); err != nil {
+		return 0, err
+	}
+	return n*segmentsPerDir + len(last.dir.entries), nil
+}
+
+// Segments returns how many segments of a stream this device has stored.
+func (tx *Tx) Segments(name objects.Hash) (int, error) { return tx.lanes[0].segments(name) }
+
+// TailDict returns the bytes that a growth of this device's stream needs as its dictionary, when it
+// has n segments and the length size.
+func (tx *Tx) TailDict(name objects.Hash, n int, size int64) ([]byte, error) {
+	want := stream.DictLen(size)
+	if want == 0 {
+		return nil, nil
+	}
+	w := &lastBytes{n: int(want)}
+	if _, err := stream.NewReader(n, tx.lanes[0].blobs(name)).WriteTo(w); err != nil {
+		return nil, err
+	}
+	return w.b, nil
+}
+
+// lastBytes keeps the last n bytes written to it.
+type lastBytes struct {
+	n int
+	b []byte
+}
+
+func (w *lastBytes) Write(p []byte) (int, error) {
+	w.b = append(w.b, p[max(0, len(p)-w.n):]...)
+	if len(w.b) > w.n {
+		w.b = append(w.b[:0:0], w.b[len(w.b)-w.n:]...)
+	}
+	return len(p), nil
+}
+
+// All yields the names of all objects of the lanes in increasing order.
+func (tx *Tx) All(context.Context) iter.Seq2[objects.Hash, error] {
+	return func(yield func(objects.Hash, error) bool) {
+		names, err := tx.names("objects", "points")
+		if err != nil {
+			yield(objects.Hash{}, err)
+			return
+		}
+		for _, h := range names {
+			if !yield(h, nil) {
+				return
+			}
+		}
+	}
+}
+
+// names returns the sorted names of all that lies in some directories of the lanes.
+func (tx *Tx) names(dirs ...string) ([]objects.Hash, error) {
+	var names []objects.Hash
+	for _, l := range tx.lanes {
+		for _, dir := range dirs {
+			e, ok, err := l.root.find(l.git, dir)
+			if err != nil {
+				return nil, err
+			}
+			if !ok || e.dir == nil {
+				continue
+			}
+			err = e.dir.walk(l.git, nil, func(path []string, _ pack.ID) error {
+				h, err := objects.ParseHash(strings.TrimSuffix(strings.Join(path, ""), ".json"))
+				names = append(names, h)
+				return err
+			})
+			if err != nil {
+				return nil, fmt.Errorf("list %s of %s: %w", dir, l.device, err)
+			}
+		}
+	}
+	slices.SortFunc(names, objects.Hash.Compare)
+	return slices.Compact(names), nil
+}
+
+// RecordIDs returns the sorted names of all records of the lanes.
+func (tx *Tx) RecordIDs() ([]objects.Hash, error) { return tx.names("records") }
+
+// Record returns one record of any lane.
+func (tx *Tx) Record(id objects.Hash) (Record, error) {
+	for _, l := range tx.lanes {
+		b, err := l.read(recordPath(id)...)
+		if errors.Is(err, objects.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return Record{}, err
+		}
+		return checkRecord(b, id)
+	}
+	return Record{}, fmt.Errorf("record %s: %w", id, objects.ErrNotFound)
+}
+
+func checkRecord(b []byte, id objects.Hash) (Record, error) {
+	if objects.Sum(b) != id {
+		return Record{}, fmt.Errorf("record %s: %w", id, objects.ErrCorrupt)
+	}
+	r, err := DecodeRecord(b)
+	if err != nil {
+		return r, fmt.Errorf("record %s: %w", id, err)
+	}
+	return r, nil
+}
+
+// Records returns the records of all lanes that were not there when the lanes had the given tips, in
+// the order of [Record.Compare]. Without tips it returns all. A tip that a lane does not know (because
+// it was rewritten) counts as none.
+func (tx *Tx) Records(ctx context.Context, since []Tip) ([]Record, error) {
+	var out []Record
+	for _, l := range tx.lanes {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		var err error
+		if out, err = l.recordsSince(out, since); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(out, Record.Compare)
+	return slices.CompactFunc(out, func(a, b Record) bool { return a.ID == b.ID }), nil
+}
+
+func (l *lane) recordsSince(out []Record, since []Tip) ([]Record, error) {
+	e, ok, err := l.root.find(l.git, "records")
+	if err != nil || !ok || e.dir == nil {
+		return out, err
+	}
+	var old *node
+	for _, t := range since {
+		if t.Device != l.device {
+			continue
+		}
+		if old, err = l.recordsAt(t.Commit); err != nil {
+			return nil, err
+		}
+	}
+	err = e.dir.walkNew(l.git, old, nil, func(path []string, blob pack.ID) error {
+		id, err := objects.ParseHash(strings.TrimSuffix(strings.Join(path, ""), ".json"))
+		if err != nil {
+			return err
+		}
+		b, err := l.git.Get(blob, pack.Blob)
+		if err != nil {
+			return err
+		}
+		r, err := checkRecord(b, id)
+		out = append(out, r)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("records of %s: %w", l.device, err)
+	}
+	return out, nil
+}
+
+// recordsAt returns the directory of records at a commit, nil if the commit is not there any more.
+func (l *lane) recordsAt(commit string) (*node, error) {
+	id, err := pack.ParseID(commit)
+	if err != nil {
+		return nil, err
+	}
+	was, err := laneAt(l.git, id, l.device)
+	if errors.Is(err, pack.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	e, _, err := was.root.find(l.git, "records")
+	return e.dir, err
+}
+
+// Follows reports whether every lane still goes on from the given tips: whether what was known at those
+// tips is still true, and [Tx.Records] since them is all there is to learn.
+func (tx *Tx) Follows(tips []Tip) (bool, error) {
+	for _, t := range tips {
+		i := slices.IndexFunc(tx.lanes, func(l *lane) bool { return l.device == t.Device })
+		if i < 0 {
+			return false, nil
+		}
+		ok, err := tx.lanes[i].follows(t.Commit)
+		if err != nil || !ok {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+func (l *lane) follows(commit string) (bool, error) {
+	for id := l.tip; !id.IsZero(); {
+		if id.String() == commit {
+			return true, nil
+		}
+		c, err := l.git.Commit(id)
+		if err != nil {
+			return false, err
+		}
+		id = c.Parent
+	}
+	return false, nil
+}

@@ -1,0 +1,385 @@
+package refs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/objects/gitstore"
+	"github.com/memvcs/mem/objects/pack"
+)
+
+// maxPacks is how many packs a repository may have before an update merges them.
+const maxPacks = 32
+
+// View runs fn on a snapshot of the project. It takes no lock and waits for nobody.
+func (r *Repo) View(ctx context.Context, p Project, fn func(*Tx) error) error {
+	tx, err := r.begin(ctx, p)
+	if err != nil {
+		return err
+	}
+	return fn(tx)
+}
+
+// Update runs fn on a snapshot of the project and commits what it staged to this device's lane: all of
+// it or, if there is an error, nothing. Nothing staged is no commit. When Update returns nil the commit
+// is on stable storage. Updates of one lane queue; the error wraps [ErrLocked] if the queue took longer
+// than the timeout, and [ErrConflict] if what fn adopted was built on a state that is gone. The message
+// becomes the first line of the commit's.
+func (r *Repo) Update(ctx context.Context, p Project, message string, fn func(*Tx) error) error {
+	mem := filepath.Join(r.dir, memoryDir, "mem")
+	unlock, err := lockFile(ctx, filepath.Join(mem, "lane-"+string(p)+".lock"), r.opts.LockTimeout)
+	if err != nil {
+		return fmt.Errorf("write lane: %w", err)
+	}
+	defer unlock()
+	for _, dir := range []string{memoryDir, originalsDir} {
+		if err := r.sweepStages(dir); err != nil {
+			return err
+		}
+	}
+	tx, err := r.begin(ctx, p)
+	if err != nil {
+		return err
+	}
+	tx.write = true
+	defer tx.discard()
+	if err := fn(tx); err != nil {
+		return err
+	}
+	if err := tx.commit(message); err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
+	return errors.Join(r.mergePacks(ctx, memoryDir), r.mergePacks(ctx, originalsDir))
+}
+
+func (r *Repo) begin(ctx context.Context, p Project) (*Tx, error) {
+	tx := &Tx{r: r, project: p, ctx: ctx}
+	own := laneRef(p, r.device.ID)
+	l, err := openLane(r.memory, own, r.device.ID)
+	if err != nil {
+		return nil, err
+	}
+	tx.lanes = append(tx.lanes, l)
+	all, err := r.memory.Refs(lanePrefix + string(p) + "/")
+	if err != nil {
+		return nil, fmt.Errorf("list lanes: %w", err)
+	}
+	for _, ref := range all {
+		if ref.Name == own {
+			continue
+		}
+		_, device, ok := parseLane(ref.Name)
+		if !ok {
+			return nil, fmt.Errorf("ref %s is not a lane", ref.Name)
+		}
+		if l, err = laneAt(r.memory, ref.ID, device); err != nil {
+			return nil, err
+		}
+		tx.lanes = append(tx.lanes, l)
+	}
+	return tx, tx.readLamport()
+}
+
+// readLamport finds the largest Lamport time that the lanes have seen.
+func (tx *Tx) readLamport() error {
+	for _, l := range tx.lanes {
+		if l.tip.IsZero() {
+			continue
+		}
+		c, err := l.git.Commit(l.tip)
+		if err != nil {
+			return err
+		}
+		n, err := lamportOf(c)
+		if err != nil {
+			return fmt.Errorf("commit %s: %w", l.tip, err)
+		}
+		tx.lamport = max(tx.lamport, n)
+	}
+	return nil
+}
+
+func lamportOf(c gitstore.Commit) (uint64, error) {
+	for _, t := range trailers(c.Message) {
+		if v, ok := strings.CutPrefix(t, "Mem-Lamport: "); ok {
+			return strconv.ParseUint(v, 10, 64)
+		}
+	}
+	return 0, errors.New("no Mem-Lamport trailer")
+}
+
+// trailers returns the lines of the last paragraph of a commit message.
+func trailers(message string) []string {
+	message = strings.TrimRight(message, "\n")
+	_, last, ok := strings.Cut(message, "\n\n")
+	if !ok {
+		return nil
+	}
+	if i := strings.LastIndex(last, "\n\n"); i >= 0 {
+		last = last[i+2:]
+	}
+	return strings.Split(last, "\n")
+}
+
+// own returns this device's lane.
+func (tx *Tx) own() *lane { return tx.lanes[0] }
+
+// needStage makes the stage of memory.git if there is none yet.
+func (tx *Tx) needStage() error {
+	if !tx.write {
+		return errors.New("write in a view")
+	}
+	if tx.stage != nil {
+		return nil
+	}
+	s, err := tx.r.Stage(tx.ctx)
+	tx.stage = s
+	return err
+}
+
+// Adopt makes what s holds part of the commit. At most one stage can be adopted, before anything is
+// put. The error wraps [ErrConflict] if a stream has grown since s was built.
+func (tx *Tx) Adopt(s *Stage) error {
+	if !tx.write || tx.stage != nil && tx.stage != s {
+		return errors.New("adopt: a stage is in use already")
+	}
+	tx.stage, s.adopted = s, true
+	for _, g := range s.grown {
+		n, err := tx.own().segments(g.Stream)
+		if err != nil {
+			return err
+		}
+		if n != g.Base {
+			return fmt.Errorf("stream %s has %d segments, not %d: %w", g.Stream.Short(), n, g.Base, ErrConflict)
+		}
+		if err := tx.setAll(g.paths); err != nil {
+			return err
+		}
+	}
+	return tx.setAll(s.puts)
+}
+
+func (tx *Tx) setAll(puts []put) error {
+	for _, p := range puts {
+		if _, err := tx.own().root.set(tx.r.memory, p.id, p.path...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Put stores an object of moderate size in this device's lane.
+func (tx *Tx) Put(_ context.Context, r io.Reader) (objects.Hash, error) {
+	b, err := io.ReadAll(r)
+	if err != nil {
+		return objects.Hash{}, err
+	}
+	h := objects.Sum(b)
+	return h, tx.putBlob(b, objectPath(h))
+}
+
+func (tx *Tx) putBlob(b []byte, path []string) error {
+	if err := tx.needStage(); err != nil {
+		return err
+	}
+	id, err := tx.stage.add(pack.Blob, b, deflate)
+	if err != nil {
+		return err
+	}
+	_, err = tx.own().root.set(tx.r.memory, id, path...)
+	return err
+}
+
+// Add stores a record of the given kind; body is marshalled as its JSON body.
+func (tx *Tx) Add(kind string, body any) (Record, error) {
+	tx.lamport++
+	rec, b, err := newRecord(kind, tx.r.device, tx.lamport, tx.r.opts.Now(), body)
+	if err != nil {
+		return rec, err
+	}
+	return rec, tx.putBlob(b, recordPath(rec.ID))
+}
+
+// Trailer adds a line for machines to the commit message, "Mem-<key>: <value>".
+func (tx *Tx) Trailer(key, value string) {
+	value = strings.Map(func(r rune) rune {
+		if r < ' ' {
+			return ' '
+		}
+		return r
+	}, value)
+	tx.trailers = append(tx.trailers, "Mem-"+key+": "+value)
+}
+
+// PutPatch stores in originals.git the patch that belongs to the record id. It is durable before the
+// commit of memory.git.
+func (tx *Tx) PutPatch(id objects.Hash, patch []byte) error {
+	if err := tx.needOrigin(); err != nil {
+		return err
+	}
+	blob, err := tx.patches.add(pack.Blob, patch, deflate)
+	if err != nil {
+		return err
+	}
+	_, err = tx.origin.root.set(tx.r.originals, blob, patchPath(id)...)
+	return err
+}
+
+func (tx *Tx) needOrigin() (err error) {
+	if tx.patches == nil {
+		if tx.patches, err = tx.r.stage(tx.ctx, tx.r.originals, originalsDir); err != nil {
+			return err
+		}
+	}
+	if tx.origin == nil {
+		tx.origin, err = openLane(tx.r.originals, laneRef(tx.project, tx.r.device.ID), tx.r.device.ID)
+	}
+	return err
+}
+
+// Patch returns the patch that belongs to the record id. The error wraps [objects.ErrNotFound] if this
+// machine does not have it, as for sessions that were captured on another one.
+func (tx *Tx) Patch(id objects.Hash) ([]byte, error) {
+	all, err := tx.r.originals.Refs(lanePrefix + string(tx.project) + "/")
+	if err != nil {
+		return nil, err
+	}
+	for _, ref := range all {
+		l, err := laneAt(tx.r.originals, ref.ID, "originals")
+		if err != nil {
+			return nil, err
+		}
+		b, err := l.read(patchPath(id)...)
+		if !errors.Is(err, objects.ErrNotFound) {
+			return b, err
+		}
+	}
+	return nil, fmt.Errorf("patch of %s: %w", id.Short(), objects.ErrNotFound)
+}
+
+// both makes the update commit to both repositories although nothing is put.
+func (tx *Tx) both() error {
+	if err := tx.needOrigin(); err != nil {
+		return err
+	}
+	tx.origin.root.dirty = true
+	tx.own().root.dirty = true
+	return tx.needStage()
+}
+
+// commit writes the patches, then everything else. The move of memory.git's ref is the commit point.
+func (tx *Tx) commit(message string) error {
+	if tx.origin != nil && tx.origin.root.dirty {
+		if err := tx.commitLane(tx.patches, tx.origin, "patches of "+message); err != nil {
+			return fmt.Errorf("originals: %w", err)
+		}
+	}
+	if !tx.own().root.dirty {
+		return nil
+	}
+	if err := tx.needStage(); err != nil {
+		return err
+	}
+	if tx.own().tip.IsZero() {
+		d := tx.r.device
+		if _, err := tx.Add("device", deviceBody{d.ID, d.Name, d.PublicKey()}); err != nil {
+			return err
+		}
+	}
+	return tx.commitLane(tx.stage, tx.own(), message)
+}
+
+// commitLane writes the changed directories and a signed commit, and moves the lane's ref to it.
+func (tx *Tx) commitLane(s *Stage, l *lane, message string) error {
+	if l.tip.IsZero() {
+		id, err := s.add(pack.Blob, []byte(Format), deflate)
+		if err != nil {
+			return err
+		}
+		if _, err := l.root.set(l.git, id, "format"); err != nil {
+			return err
+		}
+	}
+	tree, err := l.root.encode(func(k pack.Kind, b []byte) (pack.ID, error) { return s.add(k, b, deflate) })
+	if err != nil {
+		return err
+	}
+	d := tx.r.device
+	c := gitstore.Commit{Tree: tree, Parent: l.tip, Name: d.Name, Email: d.email(), Time: tx.r.opts.Now(), Message: tx.message(message)}
+	c.Signature = d.sign(c.Payload())
+	b, err := gitstore.EncodeCommit(c)
+	if err != nil {
+		return err
+	}
+	id, err := s.add(pack.Commit, b, deflate)
+	if err != nil {
+		return err
+	}
+	if err := s.seal(); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(tx.ctx, tx.r.opts.LockTimeout)
+	defer cancel()
+	return l.git.Update(ctx, laneRef(tx.project, d.ID), l.tip, id)
+}
+
+func (tx *Tx) message(subject string) string {
+	lines := append(slices.Clone(tx.trailers), fmt.Sprintf("Mem-Lamport: %d", tx.lamport))
+	subject, body, _ := strings.Cut(strings.TrimSpace(subject), "\n")
+	if body = strings.TrimSpace(body); body != "" {
+		subject += "\n\n" + body
+	}
+	return subject + "\n\n" + strings.Join(lines, "\n") + "\n"
+}
+
+// discard closes the stages that were not committed.
+func (tx *Tx) discard() {
+	for _, s := range []*Stage{tx.stage, tx.patches} {
+		if s != nil {
+			s.Close() // on failure temporary files stay, which the next writer sweeps
+		}
+	}
+}
+
+// mergePacks merges small packs when there are many, unless somebody else is at it.
+func (r *Repo) mergePacks(ctx context.Context, dir string) error {
+	packs := filepath.Join(r.dir, dir, "objects", "pack")
+	n, err := countPacks(packs)
+	if err != nil || n <= maxPacks {
+		return err
+	}
+	unlock, free, err := tryLockFile(filepath.Join(r.dir, dir, "mem", "merge.lock"))
+	if err != nil || !free {
+		return err
+	}
+	defer unlock()
+	if err := pack.Sweep(packs, "merge"); err != nil {
+		return fmt.Errorf("merge packs: %w", err)
+	}
+	if _, err := pack.Merge(packs, "merge"); err != nil {
+		return fmt.Errorf("merge packs: %w", err)
+	}
+	return ctx.Err()
+}
+
+func countPacks(dir string) (int, error) {
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		return 0, err
+	}
+	n := 0
+	for _, f := range files {
+		if strings.HasSuffix(f.Name(), ".pack") {
+			n++
+		}
+	}
+	return n, nil
+}
