@@ -1,0 +1,83 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"strconv"
+)
+
+// A lean is a command whose peak memory is measured, in the state that the ones before it left.
+type lean struct {
+	args []string
+	most float64 // MB
+}
+
+// barMemory measures the peak memory of the commands on a transcript that is one line of 500 MB, on
+// one of 20 MB, and of an import.
+func (b *bench) barMemory() ([]row, error) {
+	line := filepath.Join(b.tmp, "line", "5c1f0b3e-0000-4000-a000-000000000001.jsonl")
+	if err := b.worker("line", line, strconv.Itoa(500e6)); err != nil {
+		return nil, err
+	}
+	rows, err := b.leans("one line of 500 MB", line, []lean{
+		{[]string{"add", line}, 64},
+		{[]string{"checkout", sessionOf(line) + ":original", "-o", filepath.Join(b.tmp, "restored")}, 300},
+		{[]string{"compress", sessionOf(line), "--ratio", "50"}, 300},
+		{[]string{"fsck", "--full"}, 300},
+	})
+	if err != nil {
+		return rows, err
+	}
+	c, err := b.generated(20e6, 1)
+	if err != nil {
+		return rows, err
+	}
+	id := sessionOf(c.files[0])
+	more, err := b.leans("generated, 20 MB", c.files[0], []lean{
+		{[]string{"add", c.files[0]}, 300},
+		{[]string{"add", c.files[0]}, 300},
+		{[]string{"show", id + ":L1", "--format", "jsonl"}, 300},
+		{[]string{"compress", id, "--ratio", "10"}, 300},
+		{[]string{"compose", "context", id, "--budget", "16k"}, 300},
+		{[]string{"checkout", "context", "-o", filepath.Join(b.tmp, "context")}, 300},
+		{[]string{"log"}, 300},
+		{[]string{"ls"}, 300},
+		{[]string{"fsck", "--full"}, 300},
+	})
+	rows = append(rows, more...)
+	if err != nil {
+		return rows, err
+	}
+	many, err := b.generated(500e6, 120)
+	if err != nil {
+		return rows, err
+	}
+	more, err = b.leans(many.name, many.dir, []lean{{[]string{"import", many.dir}, 300}})
+	return append(rows, more...), err
+}
+
+// leans runs commands in a new memory, one after the other, and states the peak of each.
+func (b *bench) leans(what, file string, commands []lean) ([]row, error) {
+	if err := b.initStore(); err != nil {
+		return nil, err
+	}
+	var rows []row
+	seen := map[string]bool{}
+	for _, l := range commands {
+		name := l.args[0]
+		if seen[name] {
+			name += " again"
+		}
+		seen[name] = true
+		p := &probe{name: "mem " + name, argv: append([]string{b.mem}, l.args...)}
+		r := row{Bar: "memory", What: "peak memory of `" + p.name + "`", Corpus: what, Unit: "MB"}
+		r.Demand, r.Least = atMost(l.most)
+		if err := b.run(p); err != nil {
+			r.Skip = tail(err.Error())
+		} else {
+			r.Value, r.Detail = float64(p.rss)/1e6, fmt.Sprintf("in %.0f ms", p.median())
+		}
+		rows = append(rows, r)
+	}
+	return rows, nil
+}

@@ -1,0 +1,191 @@
+// Bench measures mem from outside, as a user's shell would run it, against the tools that a user
+// would otherwise take, and says of every bar the project has set itself whether it is reached.
+//
+//	go run ./testdata/bench [-mem BIN] [-transcripts DIR] [-runs 5] [-json] [BAR...]
+//
+// Machines are noisy and differ, so what counts are ratios. Both sides of a ratio come from the same
+// rounds: each round runs every command once, in order, and the medians are compared. Without BAR all
+// bars are measured; -list prints their names. The sessions are generated (see [makeCorpus]); with
+// -transcripts the bars that depend on content are measured on real ones too.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// A bench is one run of the program.
+type bench struct {
+	tmp         string // everything is made in here
+	mem         string // the binary to measure
+	hello       string
+	hashfile    string
+	self        string // this program, for its workers
+	transcripts string // "" for generated sessions only
+	runs        int
+	made        map[string]corpus
+}
+
+// A bar is a group of rows that are measured together.
+type bar struct {
+	name string
+	what string
+	run  func(*bench) ([]row, error)
+}
+
+var bars = []bar{
+	{"store", "the store alone against zstd", (*bench).barStore},
+	{"add", "cold add against zstd, git and restic", (*bench).barAdd},
+	{"readd", "adding again, grown and unchanged", (*bench).barReadd},
+	{"import", "500 MB in 120 sessions", (*bench).barImport},
+	{"size", "what five growth points take on disk", (*bench).barSize},
+	{"often", "what 100 adds of one session take on disk", (*bench).barOften},
+	{"start", "the start of the binary", (*bench).barStart},
+	{"first", "the first read at a million objects", (*bench).barFirst},
+	{"restore", "an original back to a file", (*bench).barRestore},
+	{"overhead", "git bytes per add at 100,000 records", (*bench).barOverhead},
+	{"lists", "log, ls and status at 1,000 sessions", (*bench).barLists},
+	{"race", "eight writers with git among the readers", (*bench).barRace},
+	{"compress", "compress of 1, 5 and 20 MB", (*bench).barCompress},
+	{"refine", "L1 on one core", (*bench).barRefine},
+	{"memory", "peak memory of the commands", (*bench).barMemory},
+}
+
+func main() {
+	if len(os.Args) > 2 && os.Args[1] == "worker" {
+		exit(work(os.Args[2], os.Args[3:]))
+	}
+	var b bench
+	flag.StringVar(&b.mem, "mem", "", "measure this `binary` instead of building one")
+	flag.StringVar(&b.transcripts, "transcripts", "", "measure on the real sessions in this `directory` too")
+	flag.IntVar(&b.runs, "runs", 5, "rounds per bar")
+	tmp := flag.String("tmp", "", "work in a new directory in this `directory`")
+	asJSON := flag.Bool("json", false, "print one JSON object")
+	list := flag.Bool("list", false, "print the names of the bars")
+	flag.Parse()
+	if *list {
+		for _, bar := range bars {
+			fmt.Printf("%-10s %s\n", bar.name, bar.what)
+		}
+		return
+	}
+	exit(b.main(*tmp, *asJSON, flag.Args()))
+}
+
+func exit(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+func (b *bench) main(tmp string, asJSON bool, names []string) (err error) {
+	chosen, err := choose(names)
+	if err != nil {
+		return err
+	}
+	if b.tmp, err = os.MkdirTemp(tmp, "mem-bench-"); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(b.tmp)) }()
+	if b.tmp, err = filepath.EvalSymlinks(b.tmp); err != nil {
+		return err
+	}
+	if err := b.build(); err != nil {
+		return err
+	}
+	var rows []row
+	for _, bar := range chosen {
+		fmt.Fprintf(os.Stderr, "bench: %s: %s\n", bar.name, bar.what)
+		got, err := bar.run(b)
+		rows = append(rows, got...)
+		if err != nil { // the other bars are still worth measuring
+			rows = append(rows, row{Bar: bar.name, What: bar.what, Skip: tail(err.Error())})
+			fmt.Fprintf(os.Stderr, "bench: SKIPPED %s: %v\n", bar.name, err)
+		}
+	}
+	if err := report(os.Stdout, rows, b.runs, b.command(names), asJSON); err != nil {
+		return err
+	}
+	missed := slices.DeleteFunc(rows, row.ok)
+	if len(missed) > 0 {
+		return fmt.Errorf("%d of the bars are missed or skipped", len(missed))
+	}
+	return nil
+}
+
+func choose(names []string) ([]bar, error) {
+	if len(names) == 0 {
+		return bars, nil
+	}
+	var chosen []bar
+	for _, name := range names {
+		i := slices.IndexFunc(bars, func(b bar) bool { return b.name == name })
+		if i < 0 {
+			return nil, fmt.Errorf("there is no bar %q; -list prints them", name)
+		}
+		chosen = append(chosen, bars[i])
+	}
+	return chosen, nil
+}
+
+// command returns what the user would type to get the same table.
+func (b *bench) command(names []string) string {
+	argv := []string{"go run ./testdata/bench"}
+	if b.transcripts != "" {
+		argv = append(argv, "-transcripts DIR")
+	}
+	if b.runs != 5 {
+		argv = append(argv, fmt.Sprintf("-runs %d", b.runs))
+	}
+	return strings.Join(append(argv, names...), " ")
+}
+
+// build makes the binaries to run, all with the same flags.
+func (b *bench) build() (err error) {
+	if b.self, err = os.Executable(); err != nil {
+		return err
+	}
+	b.hello, b.hashfile = filepath.Join(b.tmp, "hello"), filepath.Join(b.tmp, "hashfile")
+	todo := map[string]string{b.hello: "testdata/bench/hello", b.hashfile: "testdata/bench/hashfile"}
+	if b.mem == "" {
+		b.mem = filepath.Join(b.tmp, "mem")
+		todo[b.mem] = "cmd/mem"
+	}
+	if b.mem, err = filepath.Abs(b.mem); err != nil {
+		return err
+	}
+	for bin, pkg := range todo {
+		cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", bin, module+"/"+pkg)
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("build %s: %w\n%s", pkg, err, tail(string(out)))
+		}
+	}
+	return os.MkdirAll(filepath.Join(b.tmp, "home"), 0o700)
+}
+
+const module = "github.com/memvcs/mem"
+
+// environ is what every measured command gets: nothing of the user's own configuration.
+func (b *bench) environ() []string {
+	home := filepath.Join(b.tmp, "home")
+	return []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + b.tmp, "LC_ALL=C", "TZ=UTC", "NO_COLOR=1",
+		"CLAUDE_CONFIG_DIR=" + filepath.Join(home, "claude"), "MEM_DIR=" + b.store(),
+		"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=bench", "GIT_AUTHOR_EMAIL=bench@localhost",
+		"GIT_COMMITTER_NAME=bench", "GIT_COMMITTER_EMAIL=bench@localhost",
+		"RESTIC_PASSWORD=bench", "RESTIC_CACHE_DIR=" + filepath.Join(b.tmp, "restic-cache"),
+		"RESTIC_REPOSITORY=" + filepath.Join(b.tmp, "restic"),
+	}
+}
+
+// store is where mem keeps its memory during the benchmark.
+func (b *bench) store() string { return filepath.Join(b.tmp, "store") }

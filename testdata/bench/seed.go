@@ -1,0 +1,99 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/refs"
+)
+
+// open opens the memory that MEM_DIR names.
+func open() (*refs.Repo, error) {
+	return refs.Open(os.Getenv("MEM_DIR"), refs.Options{Now: time.Now, Rand: rand.Reader})
+}
+
+// seedObjects puts n small objects into one lane and writes the name of one of them to file.
+func seedObjects(n int, file string) (err error) {
+	ctx := context.Background()
+	r, err := open()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	const batch = 100_000
+	var last objects.Hash
+	for from := 0; from < n; from += batch {
+		s, err := r.Stage(ctx)
+		if err != nil {
+			return err
+		}
+		for i := from; i < min(n, from+batch); i++ {
+			if last, err = s.Put(fmt.Appendf(nil, "object %d of a large memory\n", i)); err != nil {
+				return errors.Join(err, s.Close())
+			}
+		}
+		message := fmt.Sprintf("%d objects", min(n, from+batch))
+		err = r.Update(ctx, refs.ProjectOf("bench"), message, func(tx *refs.Tx) error { return tx.Adopt(s) })
+		if err := errors.Join(err, s.Close()); err != nil {
+			return err
+		}
+	}
+	return os.WriteFile(file, []byte(last.String()+"\n"), 0o600)
+}
+
+// seedRecords adds n records, of a kind that readers keep and skip, to the first project.
+func seedRecords(n int) (err error) {
+	ctx := context.Background()
+	r, err := open()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	projects, err := r.Projects()
+	if err != nil {
+		return err
+	}
+	if len(projects) == 0 {
+		return errors.New("the memory has no project")
+	}
+	return r.Update(ctx, projects[0], fmt.Sprintf("%d records", n), func(tx *refs.Tx) error {
+		for i := range n {
+			if _, err := tx.Add("bench", map[string]int{"n": i}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// makeLine writes a transcript that is a single record of n bytes.
+func makeLine(file string, n int64) error {
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return err
+	}
+	materials, err := gather()
+	if err != nil {
+		return err
+	}
+	f, err := os.Create(file)
+	if err != nil {
+		return err
+	}
+	s := newSession(materials[0], 1, 1)
+	w := bufio.NewWriterSize(f, 1<<20)
+	fmt.Fprintf(w, `{"type":"user","uuid":"%s","parentUuid":null,"sessionId":"%s","cwd":"%s","timestamp":"%s","message":{"role":"user","content":"`, s.uuid(), s.uuid(), s.cwd, s.tick())
+	for written := int64(0); written < n; {
+		text := quote(s.prose(50) + "\n")
+		k, _ := w.WriteString(text[1 : len(text)-1]) // an error sticks and comes back from Flush
+		written += int64(k)
+	}
+	w.WriteString("\"}}\n")
+	return errors.Join(w.Flush(), f.Close())
+}

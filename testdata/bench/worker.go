@@ -1,0 +1,32 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/memvcs/mem/objects/pack"
+)
+
+// work does what a child of the bench was started for.
+func work(task string, args []string) error {
+	number := func(i int) (n int64) {
+		if i < len(args) {
+			n, _ = strconv.ParseInt(args[i], 10, 64) // the bench itself wrote it
+		}
+		return n
+	}
+	switch task {
+	case "corpus": // dir, bytes, sessions
+		return makeCorpus(args[0], number(1), int(number(2)), 1)
+	case "line": // file, bytes
+		return makeLine(args[0], number(1))
+	case "objects": // count, file
+		return seedObjects(int(number(0)), args[1])
+	case "records": // count
+		return seedRecords(int(number(0)))
+	case "merge": // the directory of packs
+		_, err := pack.Merge(args[0], "bench")
+		return err
+	}
+	return fmt.Errorf("there is no task %q", task)
+}
