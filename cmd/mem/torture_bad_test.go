@@ -1,0 +1,236 @@
+package main_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A refusal is a command that must fail in a certain way.
+type refusal struct {
+	name   string
+	args   []string
+	code   int
+	stderr string // regular expression
+}
+
+func (r *rig) refuses(tt refusal) {
+	r.t.Helper()
+	res := r.killed(20*time.Second, tt.args...)
+	if res.code != tt.code || !regexp.MustCompile(tt.stderr).MatchString(res.stderr) {
+		r.t.Errorf("%s: want exit %d and %q, got %s", tt.name, tt.code, tt.stderr, res)
+	}
+	if !strings.Contains(res.stderr, "error: ") || strings.Contains(res.stderr, "goroutine ") {
+		r.t.Errorf("%s: no clear error: %s", tt.name, res)
+	}
+}
+
+// tortureBadInput gives mem what it cannot use.
+func tortureBadInput(t *testing.T, r *rig) {
+	one := newTeller(501, "/home/user/app")
+	file := r.write("in/"+one.id+".jsonl", one.more(30))
+	r.ok("add", file)
+	pin := newTeller(502, "/home/user/app")
+	pin.turns = 1
+	text := fmt.Sprintf(`{"type":"user","uuid":"u1","parentUuid":null,"sessionId":%q,"cwd":"/home/user/app","timestamp":"2026-03-01T09:00:00.000Z","message":{"role":"user","content":"##keepit1.00## %s"}}`, pin.id, strings.Repeat("never forget this decision. ", 400))
+	r.ok("add", r.write("in/"+pin.id+".jsonl", []byte(text+"\n"+string(pin.more(10)))))
+	twins := []string{"abcdef00-0000-4000-a000-000000000001", "abcdef00-0000-4000-a000-000000000002"}
+	for _, id := range twins {
+		w := newTeller(503, "/home/user/app")
+		w.id = id
+		r.ok("add", r.write("in/"+id+".jsonl", w.more(5)))
+	}
+	dir := filepath.Join(r.dir, "in")
+	fifo, loop := filepath.Join(dir, "fifo.jsonl"), filepath.Join(dir, "loop.jsonl")
+	if out, err := exec.Command("mkfifo", fifo).CombinedOutput(); err != nil {
+		t.Fatalf("mkfifo: %v\n%s", err, out)
+	}
+	if err := os.Symlink("loop.jsonl", loop); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []refusal{
+		{"not a transcript", []string{"add", r.write("in/notes.jsonl", []byte("# Notes\n\nJust text.\n"))}, 128, `notes\.jsonl`},
+		{"binary", []string{"add", r.write("in/binary.jsonl", []byte("\x7fELF\x00\x01\x02\xff\xfe"))}, 128, `binary\.jsonl`},
+		{"JSON of another kind", []string{"add", r.write("in/package.jsonl", []byte(`{"name":"x","version":"1"}`+"\n"))}, 128, `package\.jsonl`},
+		{"empty file", []string{"add", r.write("in/empty.jsonl", nil)}, 128, `empty`},
+		{"directory", []string{"add", dir}, 128, `directory`},
+		{"FIFO", []string{"add", fifo}, 128, `fifo\.jsonl`},
+		{"symlink loop", []string{"add", loop}, 128, `loop\.jsonl`},
+		{"no such file", []string{"add", filepath.Join(dir, "none.jsonl")}, 128, `none\.jsonl`},
+		{"device", []string{"add", "/dev/zero"}, 128, `/dev/zero`},
+		{"no such session", []string{"show", "0123beef"}, 128, `0123beef`},
+		{"no such version", []string{"show", one.id + ":v009"}, 128, `v009`},
+		{"no such object", []string{"cat-file", "b3:" + strings.Repeat("ab", 32)}, 128, `abab`},
+		{"ambiguous prefix", []string{"show", "abcdef"}, 128, `(?s)abcdef.*` + twins[0] + `.*` + twins[1]},
+		{"weight out of range", []string{"keepit", "preview", one.id, "--weight", "1.50"}, 129, `1\.50`},
+		{"ratio 0", []string{"compress", one.id, "--ratio", "0"}, 129, `ratio`},
+		{"ratio below 1", []string{"compress", one.id, "--ratio", "-3"}, 129, `ratio`},
+		{"ratio of words", []string{"compress", one.id, "--ratio", "ten"}, 129, `ten`},
+		{"tokens 0", []string{"compress", one.id, "--tokens", "0"}, 129, `tokens`},
+		{"budget 0", []string{"compose", "x", one.id, "--budget", "0"}, 129, `budget`},
+		{"budget of words", []string{"compose", "x", one.id, "--budget", "lots"}, 129, `lots`},
+		{"budget below the pins", []string{"compose", "x", pin.id, "--budget", "60"}, 5, `(?i)budget|pin`},
+		{"nothing to compose", []string{"compose", "x"}, 129, ``},
+		{"bad name", []string{"compose", "../x", one.id, "--budget", "4k"}, 129, `\.\./x`},
+		{"unknown command", []string{"remember"}, 129, `remember`},
+		{"unknown flag", []string{"ls", "--bogus"}, 129, `bogus`},
+		{"no operand", []string{"add"}, 129, ``},
+		{"checkout onto a directory", []string{"checkout", one.id + ":original", "-o", dir}, 128, `in`},
+		{"checkout into nowhere", []string{"checkout", one.id + ":original", "-o", filepath.Join(r.dir, "no", "such", "dir", "f")}, 128, `no/such`},
+	} {
+		r.refuses(tt)
+	}
+	r.unsteady()
+	r.fsck("after bad input")
+	left, err := filepath.Glob(filepath.Join(r.store, "memory.git", "objects", "pack", "tmp_*"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v %v", left, err)
+	}
+}
+
+// unsteady adds a file while another writer appends to it, and while one rewrites it: what is stored
+// is a state that the file went through, or there is an error.
+func (r *rig) unsteady() {
+	r.t.Helper()
+	w := newTeller(504, "/home/user/app")
+	first := w.more(400)
+	rest := w.more(4000)
+	file := r.write("in/"+w.id+".jsonl", first)
+	f, err := os.OpenFile(file, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	done := make(chan error)
+	go func() {
+		var err error
+		for len(rest) > 0 && err == nil {
+			n := min(len(rest), 1000)
+			_, err = f.Write(rest[:n])
+			rest = rest[n:]
+		}
+		done <- err
+	}()
+	for going := true; going; {
+		select {
+		case err := <-done:
+			if err != nil {
+				r.t.Fatal(err)
+			}
+			going = false
+		default:
+		}
+		if res := r.mem("add", file); res.code != 0 {
+			r.t.Fatalf("add of a growing file: %s", res)
+		}
+		got, err := r.original(w.id)
+		whole, err2 := os.ReadFile(file)
+		if err != nil || err2 != nil || !strings.HasPrefix(string(whole), string(got)) {
+			r.t.Fatalf("a growing file was stored as %d bytes that are no state of it: %v %v", len(got), err, err2)
+		}
+	}
+	if err := f.Close(); err != nil {
+		r.t.Fatal(err)
+	}
+	whole, err := os.ReadFile(file)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.same(w.id, whole, "after the last append")
+}
+
+// tortureBadStore opens stores that mem must not touch.
+func tortureBadStore(t *testing.T, r *rig) {
+	w := newTeller(601, "/home/user/app")
+	content := w.more(30)
+	file := r.write("in/"+w.id+".jsonl", content)
+	r.ok("add", file)
+	more := r.write("more/"+w.id+".jsonl", append(content, w.more(5)...))
+
+	none := &rig{t: t, bin: r.bin, dir: r.dir, store: filepath.Join(r.dir, "nothing")}
+	for _, args := range [][]string{{"ls"}, {"log"}, {"status"}, {"show", w.id}, {"fsck"}} {
+		none.refuses(refusal{"no store: " + args[0], args, 10, `mem init`})
+	}
+	r.tooNew(more)
+	r.openToOthers(more)
+	r.readOnly(w.id, content, more)
+	r.foreign(more)
+	r.locked(more)
+	r.ok("add", more)
+	r.fsck("after bad stores")
+}
+
+// tooNew gives every lane a format from the future, with plain git.
+func (r *rig) tooNew(file string) {
+	r.t.Helper()
+	c := r.clone(r.t.(*testing.T).TempDir())
+	script := `set -e
+		blob=$(echo "mem 99" | git hash-object -w --stdin)
+		for ref in $(git for-each-ref --format='%(refname)'); do
+			tree=$( (git ls-tree "$ref" | grep -v '	format$'; printf '100644 blob %s\tformat\n' "$blob") | git mktree)
+			commit=$(git log -1 --format=%B "$ref" | git -c user.name=x -c user.email=x@localhost commit-tree "$tree" -p "$ref")
+			git update-ref "$ref" "$commit"
+		done`
+	if res := c.run(0, []string{"sh", "-c", "cd " + filepath.Join(c.store, "memory.git") + "\n" + script}); res.code != 0 {
+		r.t.Fatal(res)
+	}
+	for _, args := range [][]string{{"ls", "--all-projects"}, {"add", file}, {"compress", sessionName(file)}} {
+		c.refuses(refusal{"newer format: " + args[0], args, 128, `newer`})
+	}
+}
+
+func sessionName(file string) string { return strings.TrimSuffix(filepath.Base(file), ".jsonl") }
+
+// openToOthers lets everybody write to the store.
+func (r *rig) openToOthers(file string) {
+	r.t.Helper()
+	c := r.clone(r.t.(*testing.T).TempDir())
+	if err := os.Chmod(c.store, 0o777); err != nil {
+		r.t.Fatal(err)
+	}
+	c.refuses(refusal{"open to others", []string{"add", file}, 128, `(?i)others|private|permission|chmod`})
+}
+
+// foreign gives the store to another user.
+func (r *rig) foreign(file string) {
+	r.t.Helper()
+	if os.Getuid() != 0 {
+		r.t.Log("SKIPPED: only root can give a store away")
+		return
+	}
+	c := r.clone(r.t.(*testing.T).TempDir())
+	if out, err := exec.Command("chown", "-R", "65534", c.store).CombinedOutput(); err != nil {
+		r.t.Fatalf("chown: %v\n%s", err, out)
+	}
+	for _, args := range [][]string{{"ls"}, {"add", file}} {
+		c.refuses(refusal{"foreign store: " + args[0], args, 128, `(?i)owned|belongs|private`})
+	}
+}
+
+// readOnly puts the store on a read-only mount: reading works, writing says why not.
+func (r *rig) readOnly(id string, content []byte, file string) {
+	r.t.Helper()
+	space := namespace(r.t.(*testing.T))
+	c := r.clone(r.t.(*testing.T).TempDir())
+	locked := func(args ...string) result {
+		script := `mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && exec "$@"`
+		return c.run(0, append(append(append([]string{}, space...), "sh", "-c", script, c.store, c.bin), args...))
+	}
+	for _, args := range [][]string{{"ls", "--all-projects"}, {"log", "--all-projects"}, {"show", id}, {"fsck"}, {"checkout", id + ":original", "-o", filepath.Join(c.dir, "out")}} {
+		if res := locked(args...); res.code != 0 {
+			r.t.Errorf("reading from a read-only store: %v: %s", args, res)
+		}
+	}
+	if got, err := os.ReadFile(filepath.Join(c.dir, "out")); err != nil || string(got) != string(content) {
+		r.t.Errorf("checkout from a read-only store: %d bytes, want %d, %v", len(got), len(content), err)
+	}
+	for _, args := range [][]string{{"add", file}, {"compress", id, "--ratio", "7"}} {
+		if res := locked(args...); res.code != 128 || !strings.Contains(res.stderr, "error: ") || !strings.Contains(res.stderr, "read-only") {
+			r.t.Errorf("writing to a read-only store: %v: %s", args, res)
+		}
+	}
+}

@@ -1,0 +1,99 @@
+package main_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// onFullDisk runs in a mount namespace of its own: a small disk with a copy of the store is filled up
+// to the last $LEFT KiB, a command meets it, then there is room again. Every line it prints but "first"
+// must end in 0.
+const onFullDisk = `
+set -eu
+mount -t tmpfs -o size=16m,mode=700 none "$DISK"
+cp -a "$STORE" "$DISK/store"
+export MEM_DIR="$DISK/store"
+head -c 32m /dev/zero >"$DISK/fill" 2>/dev/null || true
+size=$(stat -c %s "$DISK/fill")
+truncate -s $((size - LEFT * 1024)) "$DISK/fill"
+set +e
+"$@" 2>"$OUT/stderr"; echo "first $?"
+"$MEM" fsck >"$OUT/fsck" 2>&1; echo "fsck-full $?"
+"$MEM" checkout "$OLD:original" -o "$OUT/old"; echo "checkout-full $?"
+cmp "$OUT/old" "$KEPT"; echo "old-full $?"
+rm "$DISK/fill"
+"$MEM" fsck >"$OUT/fsck" 2>&1; echo "fsck $?"
+"$@"; echo "again $?"
+"$MEM" checkout "$NEW:original" -o "$OUT/new" && cmp "$OUT/new" "$WANT"; echo "new $?"
+git -C "$MEM_DIR/memory.git" fsck --strict --no-dangling >"$OUT/fsck" 2>&1; echo "git-fsck $?"
+`
+
+// tortureFullDisk adds and compresses on a disk with hardly any room left.
+func tortureFullDisk(t *testing.T, r *rig) {
+	space := namespace(t)
+	old, grown := newTeller(401, "/home/user/app"), newTeller(402, "/home/user/app")
+	kept := r.write("in/"+old.id+".jsonl", old.more(30))
+	before := grown.more(20)
+	file := r.write("in/"+grown.id+".jsonl", before)
+	r.ok("add", kept)
+	r.ok("add", file)
+	after := r.write("after/"+grown.id+".jsonl", append(before, grown.more(60)...))
+
+	step := amount(t, 32, 4, 4)
+	for left := 0; left <= 64; left += step {
+		r.full(space, left, map[string]string{"OLD": old.id, "KEPT": kept, "NEW": grown.id, "WANT": after}, r.bin, "add", after)
+		r.full(space, left, map[string]string{"OLD": old.id, "KEPT": kept, "NEW": grown.id, "WANT": file}, r.bin, "compress", old.id, "--ratio", "3")
+	}
+}
+
+// namespace returns the command that runs another one where it may mount.
+func namespace(t *testing.T) []string {
+	for _, argv := range [][]string{{"unshare", "-m"}, {"unshare", "-Urm"}} {
+		try := append(append([]string{}, argv[1:]...), "mount", "-t", "tmpfs", "none", t.TempDir())
+		if exec.Command(argv[0], try...).Run() == nil {
+			return argv
+		}
+	}
+	t.Skip("SKIPPED: neither root nor a user namespace can mount a small disk here")
+	return nil
+}
+
+func (r *rig) full(space []string, left int, env map[string]string, argv ...string) {
+	r.t.Helper()
+	disk, out := filepath.Join(r.dir, "disk"), filepath.Join(r.dir, "out")
+	for _, dir := range []string{disk, out} {
+		if err := os.RemoveAll(dir); err != nil {
+			r.t.Fatal(err)
+		}
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			r.t.Fatal(err)
+		}
+	}
+	cmd := exec.Command(space[0], append(append(append([]string{}, space[1:]...), "sh", "-c", onFullDisk, "sh"), argv...)...)
+	cmd.Env = append(r.environ(), "DISK="+disk, "OUT="+out, "STORE="+r.store, "MEM="+r.bin, fmt.Sprintf("LEFT=%d", left))
+	for k, v := range env {
+		cmd.Env = append(cmd.Env, k+"="+v)
+	}
+	said, err := cmd.CombinedOutput()
+	what := fmt.Sprintf("%s with %d KiB left", argv[1], left)
+	if err != nil {
+		r.t.Fatalf("%s: %v\n%s", what, err, said)
+	}
+	stderr, err := os.ReadFile(filepath.Join(out, "stderr"))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for line := range strings.Lines(string(said)) {
+		name, code, _ := strings.Cut(strings.TrimSpace(line), " ")
+		switch {
+		case code == "0":
+		case name == "first" && (code == "128" || code == "3") && strings.Contains(string(stderr), "error: "):
+		case name == "first" || strings.Contains("fsck-full checkout-full old-full fsck again new git-fsck", name):
+			r.t.Fatalf("%s: %s\n%s\nstderr: %s", what, line, said, stderr)
+		}
+	}
+}
