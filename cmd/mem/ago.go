@@ -1,0 +1,51 @@
+package main
+
+import (
+	"fmt"
+	"time"
+)
+
+// ago says how long before now t was, as a person would. The piped form of a time is RFC 3339 in UTC.
+func ago(now, t time.Time) string {
+	d := now.Sub(t)
+	if d < 0 {
+		return "in the future"
+	}
+	day := 24 * time.Hour
+	for _, u := range []struct {
+		below, unit time.Duration
+		name        string
+	}{
+		{time.Minute, time.Second, "second"}, {time.Hour, time.Minute, "minute"}, {day, time.Hour, "hour"},
+		{14 * day, day, "day"}, {60 * day, 7 * day, "week"}, {730 * day, 30 * day, "month"}, {1 << 62, 365 * day, "year"},
+	} {
+		if d < u.below {
+			n := int(d / u.unit)
+			return fmt.Sprintf("%d %s%s ago", n, u.name, plural(n))
+		}
+	}
+	return t.UTC().Format(time.DateOnly)
+}
+
+// timeCell is a time in a table.
+func (e *Env) timeCell(t time.Time) cell {
+	if t.IsZero() {
+		return cell{full: "-"}
+	}
+	return cell{full: t.UTC().Format(time.RFC3339), short: ago(e.Now(), t)}
+}
+
+// bytesText writes a number of bytes for people.
+func bytesText(n int64) string {
+	if n < 1000 {
+		return fmt.Sprintf("%d B", n)
+	}
+	f := float64(n)
+	for _, unit := range []string{"kB", "MB", "GB"} {
+		f /= 1000
+		if f < 999.95 {
+			return fmt.Sprintf("%.1f %s", f, unit)
+		}
+	}
+	return fmt.Sprintf("%.1f TB", f/1000)
+}

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// A command is one row of the table of commands.
+type command struct {
+	name   string
+	alias  string
+	group  group
+	writes []string // subcommands that change something and so take -n and -y; "" is the command itself
+	make   func(*Env) *cli.Command
+}
+
+// changes reports whether the command at path, which starts with the name of c, changes something.
+func (c command) changes(path []string) bool {
+	if len(path) == 0 {
+		return false
+	}
+	return slices.Contains(c.writes, strings.Join(path[1:], " "))
+}
+
+// A group is a heading of "mem help".
+type group string
+
+const (
+	groupStart    group = "start"
+	groupLook     group = "look at memory"
+	groupMake     group = "make something of it"
+	groupKeep     group = "keep it in order"
+	groupHelp     group = "settings and help"
+	groupPlumbing group = "plumbing, for scripts"
+	groupHidden   group = ""
+)
+
+func groups() []group {
+	return []group{groupStart, groupLook, groupMake, groupKeep, groupHelp, groupPlumbing}
+}
+
+// commands is the table of commands, in the order of "mem help". Only the command that is run is made.
+func commands() []command {
+	return []command{
+		{name: "config", group: groupHelp, writes: []string{"set", "unset"}, make: (*Env).config},
+		{name: "completion", group: groupHelp, make: (*Env).completion},
+		{name: "help", group: groupHelp, make: (*Env).help},
+		{name: "version", group: groupHelp, make: (*Env).version},
+		{name: "__complete", group: groupHidden, make: (*Env).complete},
+	}
+}
+
+// visible returns the names of the commands that may be suggested.
+func visible(table []command) []string {
+	var names []string
+	for _, c := range table {
+		if c.group == groupHidden {
+			continue
+		}
+		names = append(names, c.name)
+		if c.alias != "" {
+			names = append(names, c.alias)
+		}
+	}
+	return names
+}

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/memvcs/mem/refs/config"
+)
+
+// config is the command that reads and changes the settings of the store.
+func (e *Env) config() *cli.Command {
+	return &cli.Command{
+		Name:  "config",
+		Usage: "read and change settings",
+		Description: "Settings live in config.json in the memory's directory. \"mem config list\" shows them all, with what is in\n" +
+			"force and where it comes from; -c KEY=VALUE changes one for a single run of any command.",
+		Subcommands: []*cli.Command{
+			{Name: "get", Usage: "print a setting", ArgsUsage: "<key>", Action: func(c *cli.Context) error {
+				if err := operands(c, 1, 1); err != nil {
+					return err
+				}
+				return e.runConfigGet(c.Args().First())
+			}},
+			{Name: "set", Usage: "change a setting", ArgsUsage: "<key> <value>", Action: func(c *cli.Context) error {
+				if err := operands(c, 2, 2); err != nil {
+					return err
+				}
+				return e.runConfigSet(c.Context, c.Args().Get(0), c.Args().Get(1))
+			}},
+			{Name: "unset", Usage: "go back to the default of a setting", ArgsUsage: "<key>", Action: func(c *cli.Context) error {
+				if err := operands(c, 1, 1); err != nil {
+					return err
+				}
+				return e.runConfigUnset(c.Context, c.Args().First())
+			}},
+			{Name: "list", Usage: "print all settings and where they come from", Action: func(c *cli.Context) error {
+				if err := operands(c, 0, 0); err != nil {
+					return err
+				}
+				return e.runConfigList()
+			}},
+		},
+	}
+}
+
+// A setting is one key as --json prints it.
+type setting struct {
+	Key    string `json:"key"`
+	Value  string `json:"value"`
+	Origin string `json:"origin"`
+}
+
+func (e *Env) runConfigGet(key string) error {
+	c, err := e.settings()
+	if err != nil {
+		return err
+	}
+	v, from, err := c.Get(key)
+	if err != nil {
+		if _, unknown := config.Lookup(key); unknown != nil {
+			return asSetting(err)
+		}
+		return err
+	}
+	if e.opt.json {
+		return e.printJSON("config.get", setting{key, v, string(from)})
+	}
+	e.printf("%s\n", e.safe(v))
+	return nil
+}
+
+// A settingChange is what a change did, or would do, as --json prints it.
+type settingChange struct {
+	Key    string `json:"key"`
+	Before string `json:"before"`
+	After  string `json:"after"`
+	DryRun bool   `json:"dry_run"`
+}
+
+func (e *Env) runConfigSet(ctx context.Context, key, val string) error {
+	return e.changeSetting(ctx, "config.set", key, func(c *config.Config) error { return c.Set(key, val) })
+}
+
+func (e *Env) runConfigUnset(ctx context.Context, key string) error {
+	return e.changeSetting(ctx, "config.unset", key, func(c *config.Config) error {
+		_, err := c.Unset(key)
+		return err
+	})
+}
+
+// changeSetting changes key by fn and says what that did if somebody wants to know.
+func (e *Env) changeSetting(ctx context.Context, what, key string, fn func(*config.Config) error) error {
+	done := settingChange{Key: key, DryRun: e.opt.dryRun}
+	err := e.changeSettings(ctx, func(c *config.Config) error {
+		done.Before, _, _ = c.Get(key) // a value that does not fit may be replaced; fn finds an unknown key
+		if err := fn(c); err != nil {
+			return asSetting(err)
+		}
+		done.After, _, _ = c.Get(key) // a key that only the file knew is gone now
+		return nil
+	})
+	switch {
+	case err != nil:
+		return err
+	case e.opt.json:
+		return e.printJSON(what, done)
+	case e.opt.dryRun:
+		e.printf("would change %s from %q to %q\n", key, done.Before, done.After)
+	}
+	return nil
+}
+
+func (e *Env) runConfigList() error {
+	c, err := e.settings()
+	if err != nil {
+		return err
+	}
+	var answer struct {
+		Settings []setting `json:"settings"`
+		Unknown  []string  `json:"unknown"`
+	}
+	answer.Unknown = append([]string{}, c.Unknown()...)
+	for _, s := range c.List() {
+		answer.Settings = append(answer.Settings, setting{s.Key, s.Value, string(s.Origin)})
+	}
+	if e.opt.json {
+		return e.printJSON("config.list", answer)
+	}
+	t := e.table(column{name: "key"}, column{name: "value", shrinks: true}, column{name: "origin"})
+	for _, s := range answer.Settings {
+		t.row(cell{full: s.Key}, cell{full: s.Value}, cell{full: s.Origin})
+	}
+	if err := t.flush(); err != nil {
+		return err
+	}
+	if len(answer.Unknown) > 0 {
+		e.warn("config.json also holds what mem does not know: %s", strings.Join(answer.Unknown, ", "))
+	}
+	return nil
+}

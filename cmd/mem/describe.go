@@ -1,0 +1,142 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// A commandHelp describes one command for help, for --json and for completion.
+type commandHelp struct {
+	Command     string       `json:"command"`
+	Usage       string       `json:"usage"`
+	Synopsis    string       `json:"synopsis"`
+	Group       string       `json:"group,omitempty"`
+	Description string       `json:"description,omitempty"`
+	Subcommands []string     `json:"subcommands,omitempty"`
+	Options     []optionHelp `json:"options"`
+	Global      []optionHelp `json:"-"`
+}
+
+// An optionHelp describes one option.
+type optionHelp struct {
+	Name    string   `json:"name"`
+	Short   string   `json:"short,omitempty"`
+	Value   string   `json:"value,omitempty"` // what the value is called; empty if it has none
+	Choices []string `json:"choices,omitempty"`
+	Usage   string   `json:"usage"`
+	maybe   bool     // may stand without its value
+}
+
+// spelled is how the option is written: "-n, --dry-run", "--color[=WHEN]".
+func (o optionHelp) spelled() string {
+	s := dashed(o.Name)
+	if o.Short != "" {
+		s = dashed(o.Short) + ", " + s
+	} else if len(o.Name) > 1 {
+		s = "    " + s
+	}
+	switch {
+	case o.Value == "":
+		return s
+	case o.maybe:
+		return s + "[=" + o.Value + "]"
+	}
+	return s + " " + o.Value
+}
+
+func dashed(name string) string {
+	if len(name) == 1 {
+		return "-" + name
+	}
+	return "--" + name
+}
+
+// describe says what is to be known of the command at path.
+func (e *Env) describe(path []string, c *cli.Command) commandHelp {
+	d := commandHelp{
+		Command: strings.Join(path, " "), Usage: c.Usage, Description: c.Description,
+		Subcommands: subcommands(c), Options: optionsHelp(c.Flags),
+	}
+	table := commands()
+	i := slices.IndexFunc(table, func(c command) bool { return c.name == path[0] })
+	d.Group = string(table[i].group)
+	global := optionsHelp((&options{}).flags(table[i].changes(path)))
+	for _, o := range global {
+		if !slices.ContainsFunc(d.Options, func(own optionHelp) bool { return own.Name == o.Name }) {
+			d.Global = append(d.Global, o)
+		}
+	}
+	d.Synopsis = "mem " + d.Command
+	if c.Action == nil {
+		d.Synopsis += " <subcommand>"
+	}
+	if len(c.Flags) > 0 {
+		d.Synopsis += " [<options>]"
+	}
+	if c.ArgsUsage != "" {
+		d.Synopsis += " " + c.ArgsUsage
+	}
+	return d
+}
+
+// everything describes all commands that are not hidden.
+func (e *Env) everything() any {
+	var all struct {
+		Commands []commandHelp `json:"commands"`
+		Global   []optionHelp  `json:"global_options"`
+		Topics   []string      `json:"topics"`
+	}
+	all.Topics, all.Global = topics(), optionsHelp((&options{}).flags(true))
+	for _, row := range commands() {
+		if row.group != groupHidden {
+			all.Commands = append(all.Commands, e.describeAll([]string{row.name}, row.make(e))...)
+		}
+	}
+	return all
+}
+
+func (e *Env) describeAll(path []string, c *cli.Command) []commandHelp {
+	list := []commandHelp{e.describe(path, c)}
+	for _, s := range c.Subcommands {
+		if !s.Hidden {
+			list = append(list, e.describeAll(append(slices.Clone(path), s.Name), s)...)
+		}
+	}
+	return list
+}
+
+func optionsHelp(flags []cli.Flag) []optionHelp {
+	list := []optionHelp{}
+	for _, f := range flags {
+		o := optionOf(f)
+		h := optionHelp{Name: o.name, Choices: o.choices, maybe: o.implied != "" && o.choices != nil}
+		if i := slices.IndexFunc(f.Names(), func(n string) bool { return len(n) == 1 }); i > 0 {
+			h.Short = f.Names()[i]
+		}
+		if d, ok := f.(cli.DocGenerationFlag); ok {
+			h.Value, h.Usage = placeholder(d.GetUsage())
+		}
+		if h.Value == "" && o.needsValue {
+			h.Value = "VALUE"
+		}
+		if d, ok := f.(cli.VisibleFlag); !ok || d.IsVisible() {
+			list = append(list, h)
+		}
+	}
+	return list
+}
+
+// placeholder finds the word in back quotes in a line of usage, which is what the value is called.
+func placeholder(usage string) (value, text string) {
+	before, rest, ok := strings.Cut(usage, "`")
+	if !ok {
+		return "", usage
+	}
+	value, after, ok := strings.Cut(rest, "`")
+	if !ok {
+		return "", usage
+	}
+	return value, before + value + after
+}

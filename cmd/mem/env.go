@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"syscall"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/memvcs/mem/refs/config"
+)
+
+// An Env is the world as a command sees it. Nothing else in this module touches the clock, randomness,
+// the environment, the working directory or a terminal. Tests make their own; commands are its methods.
+type Env struct {
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	Dir            string                 // the directory that relative paths start from
+	Getenv         func(string) string    // an empty value is the same as none
+	Environ        func() []string        // for programs that mem starts
+	Now            func() time.Time       // the time that is recorded; MEM_NOW fixes it
+	Uptime         func() time.Duration   // time that always passes, for progress and waiting
+	Rand           io.Reader              // for keys and device ids, and nothing else
+	Executable     func() (string, error) // the path of this program
+	Term           Term
+
+	opt   options // the global options of this run
+	out   *output // where results go
+	conf  *config.Config
+	paint *palette
+}
+
+// A Term says which of the standard streams are terminals, and how wide the one of Stdout is.
+type Term struct {
+	Stdin, Stdout, Stderr bool
+	Width                 func() int // 0 if it is not known
+}
+
+// osEnv is the real world.
+func osEnv() Env {
+	start := time.Now()
+	dir, err := os.Getwd()
+	if err != nil {
+		dir = "." // the directory was removed: only commands that need it will fail
+	}
+	return Env{
+		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Dir:        dir,
+		Getenv:     os.Getenv,
+		Environ:    os.Environ,
+		Now:        time.Now,
+		Uptime:     func() time.Duration { return time.Since(start) },
+		Rand:       rand.Reader,
+		Executable: os.Executable,
+		Term: Term{
+			Stdin:  term.IsTerminal(int(os.Stdin.Fd())),
+			Stdout: term.IsTerminal(int(os.Stdout.Fd())),
+			Stderr: term.IsTerminal(int(os.Stderr.Fd())),
+			Width:  width,
+		},
+	}
+}
+
+func width() int {
+	w, _, err := term.GetSize(int(os.Stdout.Fd()))
+	if err != nil {
+		return 0
+	}
+	return w
+}
+
+// interruptible returns a context that ends at the first interrupt; the second one kills. It also makes
+// a write to a closed pipe an error instead of a death, without passing that on to programs mem starts.
+func interruptible() (context.Context, context.CancelFunc) {
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	return ctx, stop
+}
+
+// neverExitTwo makes the Go runtime die by a signal where it would exit with status 2: at a panic in a
+// goroutine and at fatal errors. A panic in a command is caught by [run].
+func neverExitTwo() { debug.SetTraceback("crash") }
+
+// path returns name as seen from the directory of the run.
+func (e *Env) path(name string) string {
+	if filepath.IsAbs(name) {
+		return filepath.Clean(name)
+	}
+	return filepath.Join(e.Dir, name)
+}
+
+// home returns the user's home directory, "" if there is none.
+func (e *Env) home() string {
+	if runtime.GOOS == "windows" {
+		return e.Getenv("USERPROFILE")
+	}
+	return e.Getenv("HOME")
+}
+
+// memoryDir returns the directory of the store: --mem-dir, MEM_DIR or ~/.claude-memory.
+func (e *Env) memoryDir() (string, error) {
+	for _, dir := range []string{e.opt.memDir, e.Getenv("MEM_DIR")} {
+		if dir != "" {
+			return e.path(dir), nil
+		}
+	}
+	return e.underHome(".claude-memory", "MEM_DIR")
+}
+
+// claudeDir returns the directory where Claude Code keeps its own files: CLAUDE_CONFIG_DIR or ~/.claude.
+func (e *Env) claudeDir() (string, error) {
+	if dir := e.Getenv("CLAUDE_CONFIG_DIR"); dir != "" {
+		return e.path(dir), nil
+	}
+	return e.underHome(".claude", "CLAUDE_CONFIG_DIR")
+}
+
+func (e *Env) underHome(name, variable string) (string, error) {
+	home := e.home()
+	if home == "" {
+		return "", withHint(fatalf("there is no home directory"), "set "+variable+" to a directory")
+	}
+	return filepath.Join(home, name), nil
+}
+
+// command prepares another program to run where mem runs, with settings added to its environment.
+func (e *Env) command(ctx context.Context, settings []string, name string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir = e.Dir
+	if e.Environ != nil {
+		cmd.Env = append(e.Environ(), settings...)
+	}
+	return cmd
+}

@@ -1,0 +1,200 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"strings"
+
+	"github.com/memvcs/mem/refs/config"
+)
+
+// The exit statuses. There is no 2: Claude Code reads it as a hook's order to stop.
+const (
+	exitDone        = 0
+	exitNo          = 1 // the answer is no: no match, a difference, problems found
+	exitPartial     = 3 // some of it was done
+	exitAuth        = 4 // authentication is needed
+	exitBudget      = 5 // a budget or a cap cannot be met
+	exitNoMemory    = 10
+	exitLocked      = 11
+	exitFatal       = 128
+	exitUsage       = 129
+	exitInterrupted = 130
+)
+
+// A coded error carries its exit status.
+type coded struct {
+	error
+	code int
+}
+
+func (e *coded) Unwrap() error { return e.error }
+
+// withCode gives err an exit status of its own.
+func withCode(code int, err error) error { return &coded{err, code} }
+
+// A quiet error sets the exit status and prints nothing, because the command has said it all.
+type quiet struct{ code int }
+
+func (e *quiet) Error() string { return fmt.Sprintf("exit status %d", e.code) }
+
+// exit ends a command that has printed its answer with a status other than 0.
+func exit(code int) error { return &quiet{code} }
+
+// A hinted error tells people what to do next.
+type hinted struct {
+	error
+	hints []string
+}
+
+func (e *hinted) Unwrap() error { return e.error }
+
+// withHint adds what to do next to err: a command to type, or a few words.
+func withHint(err error, hints ...string) error { return &hinted{err, hints} }
+
+func fatalf(format string, args ...any) error { return fmt.Errorf(format, args...) }
+
+// statuses maps errors of the packages below to exit statuses. The first match holds.
+func statuses() []struct {
+	err  error
+	code int
+} {
+	return []struct {
+		err  error
+		code int
+	}{
+		{errStdoutClosed, exitDone},
+		{context.Canceled, exitInterrupted},
+		{config.ErrLocked, exitLocked},
+	}
+}
+
+// statusOf returns the exit status of a command that ended with err.
+func statusOf(err error) int {
+	var usage *usageError
+	var missing *missingValue
+	var own *coded
+	var silent *quiet
+	switch {
+	case err == nil:
+		return exitDone
+	case errors.As(err, &silent):
+		return silent.code
+	case errors.As(err, &own):
+		return own.code
+	case errors.As(err, &usage), errors.As(err, &missing):
+		return exitUsage
+	}
+	for _, s := range statuses() {
+		if errors.Is(err, s.err) {
+			return s.code
+		}
+	}
+	return exitFatal
+}
+
+// hintsOf returns what an error, or something it wraps, says should be done.
+func hintsOf(err error) []string {
+	var h *hinted
+	var unknown *config.UnknownKeyError
+	var value *config.ValueError
+	switch {
+	case errors.As(err, &h):
+		return append(h.hints, hintsOf(h.error)...)
+	case errors.As(err, &unknown):
+		if near := suggest(unknown.Key, unknown.Near); len(near) > 0 {
+			return []string{didYouMean("", near)}
+		}
+		return []string{"mem config list"}
+	case errors.As(err, &value):
+		return []string{"mem config unset " + value.Key}
+	case errors.Is(err, config.ErrLocked):
+		return []string{"wait longer with --lock-timeout"}
+	}
+	return nil
+}
+
+// A problem is an error as --json prints it.
+type problem struct {
+	Code    int      `json:"code"`
+	Message string   `json:"message"`
+	Hints   []string `json:"hints"`
+}
+
+// report prints err for whoever is there to read it and returns the exit status.
+func (e *Env) report(err error) int {
+	code := statusOf(err)
+	var silent *quiet
+	if code == exitDone || errors.As(err, &silent) {
+		return code
+	}
+	p := problem{Code: code, Message: oneLine(err.Error()), Hints: []string{}}
+	if code == exitInterrupted {
+		p.Message = "interrupted"
+	}
+	for _, h := range hintsOf(err) {
+		p.Hints = append(p.Hints, oneLine(h))
+	}
+	e.printProblem(p)
+	return code
+}
+
+func (e *Env) printProblem(p problem) {
+	if e.opt.json {
+		if b, err := encodeJSON("error", p); err == nil {
+			_, _ = e.Stderr.Write(b) // there is nowhere left to say that stderr is broken
+			return
+		}
+	}
+	var b bytes.Buffer
+	style := e.stderrStyle()
+	fmt.Fprintf(&b, "%s %s\n", style.red("error:"), p.Message)
+	for _, h := range p.Hints {
+		if e.Getenv("MEM_ADVICE") != "0" {
+			fmt.Fprintf(&b, "%s %s\n", style.yellow("hint:"), h)
+		}
+	}
+	_, _ = e.Stderr.Write(b.Bytes()) // as above
+}
+
+// oneLine joins the lines of a message and makes it safe to print.
+func oneLine(s string) string {
+	return sanitizeLine(strings.ReplaceAll(strings.TrimRight(s, "\n"), "\n", "; "))
+}
+
+// crashed reports a panic. A panic is a fault of mem, never of its user.
+func (e *Env) crashed(p any) int {
+	e.printProblem(problem{
+		Code:    exitFatal,
+		Message: oneLine(fmt.Sprintf("internal: %v", p)),
+		Hints:   []string{"this is a fault of mem; please report it with what follows"},
+	})
+	if !e.opt.json {
+		_, _ = io.WriteString(e.Stderr, sanitize(string(debug.Stack()))) // as above
+	}
+	return exitFatal
+}
+
+// encodeJSON writes v, which must encode as a JSON object, with the schema of what in front.
+func encodeJSON(what string, v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, fmt.Errorf("encode the answer: %w", err)
+	}
+	body, ok := bytes.CutPrefix(b.Bytes(), []byte("{"))
+	if !ok {
+		return nil, fmt.Errorf("encode the answer: %T is not an object", v)
+	}
+	head := `{"schema":"mem.` + what + `/v1"`
+	if !bytes.HasPrefix(body, []byte("}")) {
+		head += ","
+	}
+	return escapeJSON(append([]byte(head), body...)), nil
+}

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"syscall"
+)
+
+// errStdoutClosed says that whoever read the results has gone. That is no failure: "mem log | head".
+var errStdoutClosed = errors.New("standard output is closed")
+
+// An output carries results to stdout. A terminal gets them line by line, anything else in blocks.
+// After the reader has gone every write fails with [errStdoutClosed].
+type output struct {
+	to    io.Writer
+	buf   *bufio.Writer
+	tty   bool
+	pager *pager
+	fail  error
+}
+
+func newOutput(w io.Writer, tty bool) *output {
+	return &output{to: w, buf: bufio.NewWriterSize(w, 64<<10), tty: tty}
+}
+
+// Write adds p to the results.
+func (o *output) Write(p []byte) (int, error) {
+	if o.fail != nil {
+		return 0, o.fail
+	}
+	n, err := o.buf.Write(p)
+	if err == nil && o.tty && o.pager == nil && bytes.IndexByte(p, '\n') >= 0 {
+		err = o.buf.Flush()
+	}
+	return n, o.note(err)
+}
+
+// flush sends on what was written so far.
+func (o *output) flush() error {
+	if o.fail != nil {
+		return o.fail
+	}
+	return o.note(o.buf.Flush())
+}
+
+// close sends on the rest, and waits for the reader at the pager.
+func (o *output) close() error {
+	err := o.flush()
+	if o.pager == nil {
+		return err
+	}
+	return errors.Join(err, o.pager.close())
+}
+
+// note remembers how writing failed, if it did.
+func (o *output) note(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, syscall.EPIPE), errors.Is(err, io.ErrClosedPipe):
+		o.fail = errStdoutClosed
+	default:
+		o.fail = fmt.Errorf("write the answer: %w", err)
+	}
+	return o.fail
+}
+
+// printf writes to stdout. That it failed is noticed when the command ends.
+func (e *Env) printf(format string, args ...any) { fmt.Fprintf(e.out, format, args...) }
+
+// note says something beside the answer, on stderr, unless -q is given.
+func (e *Env) note(format string, args ...any) {
+	if !e.opt.quiet {
+		e.say(format, args...)
+	}
+}
+
+// detail is a note for those who gave -v.
+func (e *Env) detail(format string, args ...any) {
+	if e.opt.verbose {
+		e.note(format, args...)
+	}
+}
+
+// warn says on stderr that something is not as it should be.
+func (e *Env) warn(format string, args ...any) {
+	e.say(e.stderrStyle().yellow("warning:")+" "+format, args...)
+}
+
+func (e *Env) say(format string, args ...any) {
+	for i, a := range args {
+		switch s := a.(type) {
+		case string:
+			args[i] = sanitizeLine(s)
+		case error:
+			args[i] = sanitizeLine(s.Error())
+		}
+	}
+	fmt.Fprintf(e.Stderr, format+"\n", args...)
+}
+
+// hint says on stderr what could be done next, unless -q is given or MEM_ADVICE is 0.
+func (e *Env) hint(format string, args ...any) {
+	if e.Getenv("MEM_ADVICE") != "0" && !e.opt.json {
+		e.note(e.stderrStyle().yellow("hint:")+" "+format, args...)
+	}
+}
+
+// printJSON prints v, a struct, as the one answer of the command what. A terminal gets it indented.
+func (e *Env) printJSON(what string, v any) error {
+	b, err := encodeJSON(what, v)
+	if err != nil {
+		return err
+	}
+	if e.Term.Stdout {
+		var wide bytes.Buffer
+		if err := json.Indent(&wide, b, "", "  "); err != nil {
+			return fmt.Errorf("indent the answer: %w", err)
+		}
+		b = wide.Bytes()
+	}
+	_, err = e.out.Write(b)
+	return err
+}

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/clipperhouse/displaywidth"
+)
+
+const (
+	progressAfter = 500 * time.Millisecond // shorter work shows nothing
+	progressEvery = 100 * time.Millisecond
+)
+
+// A progress is one line on stderr that tells a waiting person how far the work is. It shows itself only on
+// a terminal, only after half a second, and is gone when the work is done. It is safe for several goroutines,
+// and a nil one does nothing.
+type progress struct {
+	mu    sync.Mutex
+	e     *Env
+	what  string
+	total int64 // 0 if it is not known
+	bytes bool
+	done  int64
+	start time.Duration
+	next  time.Duration // when to draw again
+	drawn bool
+}
+
+// progress starts counting to total units of what, such as "adding sessions".
+func (e *Env) progress(what string, total int64) *progress {
+	if !e.Term.Stderr || e.opt.quiet || e.opt.json || e.Getenv("TERM") == "dumb" || e.Getenv("ACCESSIBLE") != "" {
+		return nil
+	}
+	start := e.Uptime()
+	return &progress{e: e, what: what, total: total, start: start, next: start + progressAfter}
+}
+
+// progressBytes is like [Env.progress] for work that is counted in bytes.
+func (e *Env) progressBytes(what string, total int64) *progress {
+	p := e.progress(what, total)
+	if p != nil {
+		p.bytes = true
+	}
+	return p
+}
+
+// add says that n more units are done.
+func (p *progress) add(n int64) {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.done += n
+	now := p.e.Uptime()
+	if now < p.next {
+		return
+	}
+	p.next, p.drawn = now+progressEvery, true
+	fmt.Fprintf(p.e.Stderr, "\r%s\x1b[K", p.line(now-p.start))
+}
+
+// end takes the line away.
+func (p *progress) end() {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.drawn {
+		fmt.Fprint(p.e.Stderr, "\r\x1b[K")
+	}
+	p.drawn = false
+}
+
+// line is what is drawn after the time spent.
+func (p *progress) line(spent time.Duration) string {
+	count := func(n int64) string {
+		if p.bytes {
+			return bytesText(n)
+		}
+		return fmt.Sprint(n)
+	}
+	text := fmt.Sprintf("%s  %s", sanitizeLine(p.what), count(p.done))
+	if p.total > 0 {
+		share := min(float64(p.done)/float64(p.total), 1)
+		full := int(share * 20)
+		text += fmt.Sprintf(" of %s  [%s%s] %3.0f%%", count(p.total), strings.Repeat("=", full), strings.Repeat(" ", 20-full), share*100)
+		if share > 0.02 {
+			text += "  " + clock(time.Duration(float64(spent)*(1-share)/share)) + " left"
+		}
+	}
+	screen := 80
+	if p.e.Term.Width != nil {
+		if w := p.e.Term.Width(); w > 0 {
+			screen = w
+		}
+	}
+	return displaywidth.TruncateString(text, screen-1, "…")
+}
+
+func clock(d time.Duration) string {
+	return fmt.Sprintf("%d:%02d", int(d.Minutes()), int(d.Seconds())%60)
+}

@@ -1,0 +1,154 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/memvcs/mem/refs/config"
+)
+
+// run runs mem with args in the world of env and returns its exit status.
+func run(ctx context.Context, env Env, args []string) (code int) {
+	e := &env
+	e.opt = options{}
+	e.out = newOutput(e.Stdout, e.Term.Stdout)
+	defer func() {
+		if p := recover(); p != nil {
+			code = e.crashed(p)
+		}
+	}()
+	err := e.dispatch(ctx, args)
+	return e.report(e.finish(err))
+}
+
+// finish writes out what is left of the answer. If that fails nothing else matters, unless the command
+// had failed before.
+func (e *Env) finish(err error) error {
+	closed := e.out.close()
+	if err == nil || errors.Is(err, errStdoutClosed) {
+		return closed
+	}
+	return err
+}
+
+// dispatch puts the command line in order and runs the command that it names.
+func (e *Env) dispatch(ctx context.Context, args []string) error {
+	table := commands()
+	var chosen command
+	p := parser{
+		names: visible(table),
+		find: func(name string) *cli.Command {
+			i := slices.IndexFunc(table, func(c command) bool { return c.name == name || c.alias == name })
+			if i < 0 {
+				return nil
+			}
+			chosen = table[i]
+			return chosen.make(e)
+		},
+	}
+	p.globals = scopeOf((&options{}).flags(true), true)
+	line, err := p.normalise(args)
+	if err != nil {
+		e.opt.json = wantsJSON(args)
+		return err
+	}
+	if line.command == nil {
+		return e.runHelp(line.path)
+	}
+	if line.help {
+		line.operands, line.local = line.path, nil
+		chosen, line.command = command{name: "help"}, e.help()
+	}
+	return e.invoke(ctx, chosen, line)
+}
+
+// invoke hands the command its options and operands through the cli package and runs it.
+func (e *Env) invoke(ctx context.Context, entry command, line *argv) error {
+	leaf := *line.command
+	leaf.Name = strings.Join(line.path, " ")
+	leaf.Aliases, leaf.Subcommands = nil, nil
+	if entry.name == "help" {
+		leaf.Name = "help"
+	}
+	leaf.HideHelp, leaf.OnUsageError = true, asUsage
+	action := leaf.Action
+	leaf.Action = func(c *cli.Context) error {
+		if err := e.settle(); err != nil {
+			return err
+		}
+		return action(c)
+	}
+	app := &cli.App{
+		Name: "mem", HelpName: "mem", Usage: "mem", Compiled: time.Unix(0, 0), // or it would look at its own file
+		Flags: e.opt.flags(true), Commands: []*cli.Command{&leaf},
+		Reader: e.Stdin, Writer: e.out, ErrWriter: e.Stderr,
+		HideHelp: true, HideVersion: true, DisableSliceFlagSeparator: true,
+		OnUsageError:   asUsage,
+		ExitErrHandler: func(*cli.Context, error) {}, // report does it
+	}
+	if !entry.changes(line.path) {
+		if err := mustWrite(leaf.Name, line.global); err != nil {
+			return err
+		}
+	}
+	return app.RunContext(ctx, line.args(leaf.Name))
+}
+
+func asUsage(_ *cli.Context, err error, _ bool) error { return usagef("%v", err) }
+
+// mustWrite refuses the options that only a command that changes something has.
+func mustWrite(name string, global []string) error {
+	for _, o := range []string{"--dry-run=true", "--yes=true"} {
+		if slices.Contains(global, o) {
+			spelled, _, _ := strings.Cut(o, "=")
+			return withHint(usagef("mem %s has no option %s: it changes nothing", name, spelled), "mem "+name+" -h")
+		}
+	}
+	return nil
+}
+
+// settle makes the global options take effect.
+func (e *Env) settle() error {
+	if e.opt.dir != "" {
+		e.Dir = e.path(e.opt.dir)
+	}
+	if fixed := e.Getenv("MEM_NOW"); fixed != "" {
+		now, err := time.Parse(time.RFC3339, fixed)
+		if err != nil {
+			return usagef("MEM_NOW is %q: want a time such as 2026-01-15T10:00:00Z", fixed)
+		}
+		e.Now = func() time.Time { return now }
+	}
+	scratch, err := config.Parse(nil)
+	if err != nil {
+		return err
+	}
+	return e.override(scratch)
+}
+
+// override applies the -c options to c.
+func (e *Env) override(c *config.Config) error {
+	for _, kv := range e.opt.set.Value() {
+		key, val, ok := strings.Cut(kv, "=")
+		if !ok {
+			return withHint(usagef("option -c wants KEY=VALUE, not %q", kv), "mem -c "+kv+"=true ...")
+		}
+		if err := c.Override(key, val); err != nil {
+			return asSetting(err)
+		}
+	}
+	return nil
+}
+
+// wantsJSON looks for --json in a line that could not be read.
+func wantsJSON(args []string) bool {
+	if i := slices.Index(args, "--"); i >= 0 {
+		args = args[:i]
+	}
+	return slices.Contains(args, "--json")
+}

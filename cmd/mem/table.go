@@ -1,0 +1,153 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/clipperhouse/displaywidth"
+)
+
+// A table prints rows: to a terminal aligned, with a header and cut to its width; to anything else with tabs
+// between the full values, without a header, for scripts.
+type table struct {
+	e       *Env
+	columns []column
+	rows    [][]cell
+}
+
+type column struct {
+	name    string
+	right   bool // numbers
+	shrinks bool // gives way if the line is too long; otherwise the last column does
+}
+
+// A cell holds the value for scripts and, if it is not the same, the one for people, with its paint.
+type cell struct {
+	full  string
+	short string
+	paint func(string) string
+	bold  int // so many bytes of the text for people are bold and the rest dim: a unique prefix
+}
+
+func (c cell) text() string {
+	if c.short != "" {
+		return sanitizeLine(c.short)
+	}
+	return sanitizeLine(c.full)
+}
+
+// idCell shows as much of id as tells it from all others, in bold, and a little of the rest.
+func idCell(id string, unique int) cell {
+	return cell{full: id, short: id[:min(max(unique, 8), len(id))], bold: unique}
+}
+
+func (e *Env) table(columns ...column) *table { return &table{e: e, columns: columns} }
+
+// row adds a row, which has one cell a column.
+func (t *table) row(cells ...cell) { t.rows = append(t.rows, cells) }
+
+// flush prints the table. One without rows prints nothing.
+func (t *table) flush() error {
+	if len(t.rows) == 0 {
+		return nil
+	}
+	var b strings.Builder
+	if t.e.Term.Stdout {
+		t.align(&b)
+	} else {
+		t.separate(&b)
+	}
+	_, err := t.e.out.Write([]byte(b.String()))
+	return err
+}
+
+func (t *table) separate(b *strings.Builder) {
+	for _, row := range t.rows {
+		for i, c := range row {
+			if i > 0 {
+				b.WriteByte('\t')
+			}
+			b.WriteString(sanitizeLine(c.full))
+		}
+		b.WriteByte('\n')
+	}
+}
+
+const gap = "  "
+
+func (t *table) align(b *strings.Builder) {
+	widths := t.widths()
+	head := make([]cell, len(t.columns))
+	for i, c := range t.columns {
+		head[i] = cell{full: strings.ToUpper(c.name), paint: t.e.style().dim}
+	}
+	t.line(b, head, widths)
+	for _, row := range t.rows {
+		t.line(b, row, widths)
+	}
+}
+
+func (t *table) line(b *strings.Builder, row []cell, widths []int) {
+	for i, c := range row {
+		if i > 0 {
+			b.WriteString(gap)
+		}
+		text := displaywidth.TruncateString(c.text(), widths[i], "…")
+		pad := strings.Repeat(" ", max(0, widths[i]-displaywidth.String(text)))
+		if t.columns[i].right {
+			b.WriteString(pad)
+		}
+		b.WriteString(t.painted(c, text))
+		if !t.columns[i].right && i < len(row)-1 {
+			b.WriteString(pad)
+		}
+	}
+	b.WriteByte('\n')
+}
+
+func (t *table) painted(c cell, text string) string {
+	style := t.e.style()
+	switch {
+	case c.bold > 0 && c.bold <= len(text):
+		return style.bold(text[:c.bold]) + style.dim(text[c.bold:])
+	case c.paint != nil:
+		return c.paint(text)
+	}
+	return text
+}
+
+// widths returns how wide each column is, so that a line fits the terminal if that can be.
+func (t *table) widths() []int {
+	widths := make([]int, len(t.columns))
+	shrinks, total := len(t.columns)-1, len(gap)*(len(t.columns)-1)
+	for i, c := range t.columns {
+		widths[i] = displaywidth.String(c.name)
+		for _, row := range t.rows {
+			widths[i] = max(widths[i], displaywidth.String(row[i].text()))
+		}
+		total += widths[i]
+		if c.shrinks {
+			shrinks = i
+		}
+	}
+	if screen := t.e.width(); screen > 0 && total > screen {
+		least := min(widths[shrinks], max(8, displaywidth.String(t.columns[shrinks].name)))
+		widths[shrinks] = max(least, widths[shrinks]-(total-screen))
+	}
+	return widths
+}
+
+// width returns how many columns the terminal has, 0 if it is not known.
+func (e *Env) width() int {
+	if !e.Term.Stdout || e.Term.Width == nil {
+		return 0
+	}
+	return e.Term.Width()
+}
+
+// safe returns s as it may be printed: as it is to a file or a pipe, sanitised to a terminal.
+func (e *Env) safe(s string) string {
+	if e.Term.Stdout {
+		return sanitize(s)
+	}
+	return s
+}
