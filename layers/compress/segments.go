@@ -13,19 +13,33 @@ import (
 func Text(segs []Segment) string {
 	var b strings.Builder
 	for _, s := range segs {
-		if s.Role == "user" && s.Keep == "" {
-			b.WriteString("> ")
-			b.WriteString(strings.ReplaceAll(s.Text, "\n", "\n> "))
-		} else {
-			b.WriteString(s.Text)
-		}
-		b.WriteByte('\n')
+		s.write(&b)
 	}
 	return b.String()
 }
 
-// Markdown writes segments as a page. It is never counted shorter than the budget promises: see [Run].
-func Markdown(segs []Segment) string { return Text(segs) }
+// Markdown writes segments as a page: the lines of [Text] with an empty line between segments. Run keeps the budget in
+// this form, too.
+func Markdown(segs []Segment) string {
+	var b strings.Builder
+	for i, s := range segs {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		s.write(&b)
+	}
+	return b.String()
+}
+
+func (s Segment) write(b *strings.Builder) {
+	if s.Role == "user" && s.Keep == "" {
+		b.WriteString("> ")
+		b.WriteString(strings.ReplaceAll(s.Text, "\n", "\n> "))
+	} else {
+		b.WriteString(s.Text)
+	}
+	b.WriteByte('\n')
+}
 
 // Encode writes segments as JSON lines, the form in which a version is stored.
 func Encode(segs []Segment) ([]byte, error) {

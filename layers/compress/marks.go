@@ -1,0 +1,87 @@
+package compress
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/memvcs/mem/layers/keepit"
+)
+
+// Mark is a mark of a session: a marker in what the user typed in a message.
+type Mark struct {
+	Message int
+	keepit.Marker
+}
+
+// Marks returns the marks in what the user typed in message n.
+func Marks(n int, typed string) []Mark {
+	var out []Mark
+	for _, m := range keepit.Scan(typed) {
+		out = append(out, Mark{n, m})
+	}
+	return out
+}
+
+func (m Mark) span() Span { return Span{m.Message, m.TextStart, m.TextEnd, m.Weight} }
+
+// Fate is what was decided about a mark.
+type Fate struct {
+	Mark      Mark
+	Pressure  keepit.Pressure // of its tier
+	Threshold int             // thousandths
+	Margin    int             // thousandths, below zero when it is summarised
+	Kept      bool            // with [PreserveAll] always, with [Ignore] never
+}
+
+// fates holds every mark against the pressure of its tier.
+func (s Settings) fates(tiers []Tier, parts []Part, marks []Mark) []Fate {
+	marks = append([]Mark(nil), marks...)
+	sort.SliceStable(marks, func(a, b int) bool {
+		return marks[a].Message < marks[b].Message || marks[a].Message == marks[b].Message && marks[a].Start < marks[b].Start
+	})
+	var out []Fate
+	for _, m := range marks {
+		i := sort.Search(len(parts), func(i int) bool { return parts[i].To >= m.Message })
+		if m.Message < parts[0].From || i == len(parts) {
+			if m.Message < parts[0].From {
+				continue // skipped
+			}
+			i = len(parts) - 1
+		}
+		p := keepit.Pressure{Level: tiers[i].Level, Ratio: tiers[i].Ratio, Distance: max(s.Distance, 1), Decay: s.Decay}
+		f := Fate{Mark: m, Pressure: p, Threshold: p.Threshold(), Margin: p.Margin(m.Weight), Kept: p.Keeps(m.Weight)}
+		switch s.Keepit {
+		case PreserveAll:
+			f.Kept = true
+		case Ignore:
+			f.Kept = false
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// PinError says that the kept texts alone are larger than the budget.
+type PinError struct {
+	Need, Budget int    // tokens
+	Pins         []Span // what is kept, in order
+	Texts        []string
+}
+
+// Error names the kept texts.
+func (e *PinError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "kept texts alone are %d tokens, the budget is %d:", e.Need, e.Budget)
+	for i, p := range e.Pins {
+		if i == 5 {
+			fmt.Fprintf(&b, " and %d more", len(e.Pins)-i)
+			break
+		}
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, " %s in message %d (%q)", p.Weight, p.Message, oneLine(e.Texts[i], 40))
+	}
+	return b.String()
+}

@@ -1,0 +1,305 @@
+package compress
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/lineage"
+)
+
+// ErrSettings says that what was asked for makes no sense; the message tells what and what to ask instead.
+var ErrSettings = errors.New("compression settings")
+
+// ErrEmpty says that there is nothing to compress.
+var ErrEmpty = errors.New("no conversation to compress")
+
+// KeepitMode says what becomes of marks.
+type KeepitMode string
+
+// The modes. The empty mode is Decay.
+const (
+	Decay       KeepitMode = "decay"
+	PreserveAll KeepitMode = "preserve-all"
+	Ignore      KeepitMode = "ignore"
+)
+
+// A Tier compresses the messages up to End per cent of a session, counted from the oldest.
+type Tier struct {
+	End   int // 1 to 100; tiers ascend and the last ends at 100
+	Ratio int
+	Level Level
+}
+
+// ParseTier reads END:RATIO:LEVEL, such as "25:10:moderate".
+func ParseTier(s string) (Tier, error) {
+	p := strings.Split(s, ":")
+	bad := func(what string) (Tier, error) {
+		return Tier{}, fmt.Errorf("%w: tier %q: %s; want END:RATIO:LEVEL such as 25:10:moderate", ErrSettings, s, what)
+	}
+	if len(p) != 3 {
+		return bad(fmt.Sprintf("%d parts", len(p)))
+	}
+	end, err := strconv.Atoi(strings.TrimSuffix(p[0], "%"))
+	if err != nil || end < 1 || end > 100 {
+		return bad("the end is no number from 1 to 100")
+	}
+	ratio, err := strconv.Atoi(strings.TrimSuffix(p[1], "x"))
+	if err != nil || ratio < 1 || ratio > maxRatio {
+		return bad("the ratio is no number of 1 or more")
+	}
+	level, err := keepit.ParseLevel(p[2])
+	if err != nil {
+		return bad(err.Error())
+	}
+	return Tier{end, ratio, level}, nil
+}
+
+// String writes the tier as [ParseTier] reads it.
+func (t Tier) String() string { return fmt.Sprintf("%d:%d:%s", t.End, t.Ratio, t.Level) }
+
+// maxRatio is far above what is useful and far below what overflows.
+const maxRatio = 1_000_000_000
+
+// Presets are the names of the tables of tiers, mildest first.
+var Presets = [...]string{"gentle", "standard", "aggressive"}
+
+// Preset returns the tiers of a preset.
+func Preset(name string) ([]Tier, error) {
+	const light, mod, agg = keepit.Minimal, keepit.Moderate, keepit.Aggressive
+	switch name {
+	case "gentle":
+		return []Tier{{25, 10, mod}, {50, 7, mod}, {75, 5, light}, {90, 4, light}, {100, 2, light}}, nil
+	case "standard":
+		return []Tier{{25, 25, agg}, {50, 15, agg}, {75, 10, mod}, {90, 5, mod}, {100, 3, light}}, nil
+	case "aggressive":
+		return []Tier{{25, 50, agg}, {50, 35, agg}, {75, 20, agg}, {90, 10, mod}, {100, 5, light}}, nil
+	}
+	return nil, fmt.Errorf("%w: preset %q is unknown; there are %s", ErrSettings, name, strings.Join(Presets[:], ", "))
+}
+
+// Settings are what the user asked for. One of Ratio, Tokens, Preset and Tiers says how small; Tokens may stand beside
+// Preset or Tiers and then scales all their budgets.
+type Settings struct {
+	Ratio    int          // uniform: tokens of the original for one of the output
+	Tokens   int          // greatest number of tokens of the output
+	Preset   string       // tiered, by a table
+	Tiers    []Tier       // tiered, as given
+	Level    *Level       // of a uniform compression; nil: the one that goes with the ratio
+	Skip     int          // messages at the start that are left out altogether, with their marks
+	Keepit   KeepitMode   //
+	Distance int          // how many sessions ago, 1 = the newest; 0 counts as 1
+	Decay    keepit.Decay // zero: the default constants
+	Counter  Counter      //
+	Engine   string       // Summarizer.ID; empty: that of Extract
+}
+
+// Tiered says whether the settings name tiers.
+func (s Settings) Tiered() bool { return s.Preset != "" || len(s.Tiers) > 0 }
+
+// A Message is one message of the conversation, as tiers and budgets count it: records that share a message id are one.
+type Message struct {
+	First, Last int // numbers of its records
+	Raw         int // plain tokens of what a model would read of it
+}
+
+// Stats are what a plan must know of a session.
+type Stats struct {
+	Messages []Message // in order
+}
+
+// Raw is the plain tokens of the conversation.
+func (s Stats) Raw() int {
+	n := 0
+	for _, m := range s.Messages {
+		n += m.Raw
+	}
+	return n
+}
+
+// Span is text between two byte offsets of what the user typed in a message: the text of a mark, without its tags.
+type Span struct {
+	Message int           `json:"message"`
+	Start   int           `json:"start"`
+	End     int           `json:"end"`
+	Weight  keepit.Weight `json:"weight"`
+}
+
+// Part is a tier of a plan: a run of messages and the tokens it gets, kept texts included.
+type Part struct {
+	From   int   `json:"from"`
+	To     int   `json:"to"`
+	Budget int   `json:"budget"`
+	Level  Level `json:"level"`
+}
+
+// Plan is a compression with everything decided. It is the parameters of the recipe: two equal plans on equal input
+// give the same bytes.
+type Plan struct {
+	Engine     string `json:"engine"`
+	Tokenizer  string `json:"tokenizer"`
+	Budget     int    `json:"budget"` // tokens of the whole output, never exceeded
+	Skip       int    `json:"skip"`
+	Tiers      []Part `json:"tiers"`
+	Kept       []Span `json:"kept"`
+	Summarised []Span `json:"summarised"` // marks that did not survive: they count for more than other text
+}
+
+// Step is the name of the step in recipes, and StepVersion its version.
+const (
+	Step        = "compress"
+	StepVersion = 1
+)
+
+// Recipe returns the recipe of the plan.
+func (p Plan) Recipe() (lineage.Recipe, error) { return lineage.NewRecipe(Step, StepVersion, p) }
+
+// Resolve decides everything: the bounds and budgets of tiers, which marks are kept. The fates tell, for each mark
+// that is not skipped, in order, what was decided and why; -n and the keepit preview print them.
+func Resolve(s Settings, st Stats, marks []Mark) (Plan, []Fate, error) {
+	if err := s.valid(); err != nil {
+		return Plan{}, nil, err
+	}
+	if s.Skip >= len(st.Messages) {
+		return Plan{}, nil, fmt.Errorf("%w: %d messages, %d skipped", ErrEmpty, len(st.Messages), s.Skip)
+	}
+	p := Plan{Engine: s.Engine, Tokenizer: s.Counter.ID(), Skip: s.Skip, Kept: []Span{}, Summarised: []Span{}}
+	if p.Engine == "" {
+		p.Engine = Extract{}.ID()
+	}
+	msgs := st.Messages[s.Skip:]
+	tiers, err := s.tiers(msgs)
+	if err != nil {
+		return Plan{}, nil, err
+	}
+	p.Tiers = parts(tiers, msgs, s.Counter)
+	for i := range p.Tiers {
+		p.Budget += p.Tiers[i].Budget
+	}
+	if s.Tokens > 0 {
+		p.scale(s.Tokens)
+	}
+	if p.Budget < 1 {
+		return Plan{}, nil, fmt.Errorf("%w: nothing would be left of %s tokens; ask for a smaller ratio", ErrSettings,
+			tokens.Commas(s.Counter.Scale(Stats{msgs}.Raw())))
+	}
+	fates := s.fates(tiers, p.Tiers, marks)
+	for _, f := range fates {
+		switch {
+		case s.Keepit == Ignore:
+		case f.Kept:
+			p.Kept = append(p.Kept, f.Mark.span())
+		default:
+			p.Summarised = append(p.Summarised, f.Mark.span())
+		}
+	}
+	return p, fates, nil
+}
+
+func (s Settings) valid() error {
+	bad := func(format string, args ...any) error {
+		return fmt.Errorf("%w: "+format, append([]any{ErrSettings}, args...)...)
+	}
+	ways := 0
+	for _, set := range []bool{s.Ratio != 0, s.Preset != "", len(s.Tiers) > 0} {
+		if set {
+			ways++
+		}
+	}
+	switch {
+	case ways > 1:
+		return bad("give one of ratio, preset and tiers")
+	case ways == 0 && s.Tokens == 0:
+		return bad("give a ratio, a number of tokens, a preset or tiers")
+	case s.Ratio != 0 && s.Tokens != 0:
+		return bad("give a ratio or a number of tokens, not both")
+	case s.Ratio < 0 || s.Ratio > maxRatio:
+		return bad("ratio %d: want 1 or more, such as 10", s.Ratio)
+	case s.Tokens < 0:
+		return bad("tokens %d: want 1 or more", s.Tokens)
+	case s.Skip < 0:
+		return bad("skip %d: want 0 or more", s.Skip)
+	case s.Distance < 0:
+		return bad("distance %d: want 1 or more", s.Distance)
+	case s.Level != nil && s.Tiered():
+		return bad("the level of a tiered compression is that of its tiers")
+	}
+	switch s.Keepit {
+	case "", Decay, PreserveAll, Ignore:
+	default:
+		return bad("keepit %q: want decay, preserve-all or ignore", s.Keepit)
+	}
+	return s.Decay.Valid()
+}
+
+// tiers returns the tiers of the settings; a uniform compression is one tier.
+func (s Settings) tiers(msgs []Message) ([]Tier, error) {
+	switch {
+	case s.Preset != "":
+		return Preset(s.Preset)
+	case len(s.Tiers) > 0:
+		end := 0
+		for _, t := range s.Tiers {
+			if t.End <= end || t.Ratio < 1 {
+				return nil, fmt.Errorf("%w: tier %s: ends must ascend and ratios be 1 or more", ErrSettings, t)
+			}
+			end = t.End
+		}
+		if end != 100 {
+			return nil, fmt.Errorf("%w: the last tier ends at %d%%: it must end at 100", ErrSettings, end)
+		}
+		return s.Tiers, nil
+	}
+	t := Tier{End: 100, Ratio: s.Ratio}
+	if t.Ratio == 0 {
+		raw := s.Counter.Scale(Stats{msgs}.Raw())
+		t.Ratio = max(1, (raw+s.Tokens-1)/s.Tokens)
+	}
+	t.Level = keepit.LevelFor(t.Ratio)
+	if s.Level != nil {
+		t.Level = *s.Level
+	}
+	return []Tier{t}, nil
+}
+
+// parts lays tiers over messages. Every tier is there, even one without messages (From > To, no budget).
+func parts(tiers []Tier, msgs []Message, c Counter) []Part {
+	out := make([]Part, 0, len(tiers))
+	at, prev := 0, msgs[0].First-1
+	for _, t := range tiers {
+		end := len(msgs) * t.End / 100
+		if t.End == 100 {
+			end = len(msgs)
+		}
+		p := Part{From: prev + 1, To: prev, Level: t.Level}
+		raw := 0
+		for ; at < end; at++ {
+			raw += msgs[at].Raw
+			p.To = max(p.To, msgs[at].Last)
+		}
+		p.Budget = c.Scale(raw) / t.Ratio
+		prev = p.To
+		out = append(out, p)
+	}
+	return out
+}
+
+// scale makes the budgets of the tiers add up to total, in their proportions.
+func (p *Plan) scale(total int) {
+	sum := int64(p.Budget)
+	if sum == 0 {
+		p.Tiers[len(p.Tiers)-1].Budget, p.Budget = total, total
+		return
+	}
+	left, before := total, int64(0)
+	for i := range p.Tiers {
+		t := &p.Tiers[i]
+		before += int64(t.Budget)
+		t.Budget = int(int64(total)*before/sum) - (total - left)
+		left -= t.Budget
+	}
+	p.Budget = total
+}

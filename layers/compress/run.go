@@ -1,0 +1,370 @@
+package compress
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"sort"
+	"strings"
+
+	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/tokens"
+)
+
+// Input is a session, ready to compress.
+type Input struct {
+	// Items are the entries of L1 in order. The Text of a User item is exactly what was typed in its message: the
+	// offsets of spans count in it.
+	Items []Item
+	// Output yields what tools returned in the messages from..to, in order, as items of kind [Output]. It is only
+	// asked when the budget has room for more than Items hold. It may be nil.
+	Output func(from, to int) iter.Seq2[Item, error]
+}
+
+// Result is a finished version.
+type Result struct {
+	Segments []Segment
+	Body     []byte // the segments as they are stored
+	Tokens   int    // of [Text], by the plan's counter
+	Messages int    // how many messages the segments name
+}
+
+// Run carries out a plan. It promises that the tokens of the result are at most p.Budget, measured by the plan's
+// counter on [Text] of the segments and on [Markdown] of them, and that every kept span is there byte for byte, in
+// order; otherwise it fails. The error is a [*PinError] if the kept spans alone are too large.
+func Run(ctx context.Context, in Input, p Plan, engine Summarizer) (Result, error) {
+	if engine.ID() != p.Engine {
+		return Result{}, fmt.Errorf("the plan is for engine %s, not %s", p.Engine, engine.ID())
+	}
+	c, err := tokens.ByID(p.Tokenizer)
+	if err != nil {
+		return Result{}, err
+	}
+	items, pins, err := cutOut(in.Items, p)
+	if err != nil {
+		return Result{}, err
+	}
+	r := &run{in: in, plan: p, count: c, engine: engine, pins: pins}
+	if err := r.share(items); err != nil {
+		return Result{}, err
+	}
+	if err := r.fill(ctx); err != nil {
+		return Result{}, err
+	}
+	return r.finish(pins)
+}
+
+// run is a plan on its way.
+type run struct {
+	in     Input
+	plan   Plan
+	count  Counter
+	engine Summarizer
+	pins   []pin
+	parts  []*part
+}
+
+// part is a tier on its way.
+type part struct {
+	Part
+	items []Item
+	room  int // tokens that are not for pins
+	used  int
+	extra bool // tool output is among the items
+	segs  []Segment
+}
+
+// share gives every tier the tokens that its pins leave; what the pins of a tier exceed it by, the others lose.
+func (r *run) share(items []Item) error {
+	pinned := 0
+	if len(r.pins) > 0 {
+		pinned = r.count.Scale(size(pinSegments(r.pins)) + len(r.pins))
+	}
+	if pinned > r.plan.Budget {
+		e := &PinError{Need: pinned, Budget: r.plan.Budget}
+		for _, p := range r.pins {
+			e.Pins, e.Texts = append(e.Pins, p.Span), append(e.Texts, p.text)
+		}
+		return e
+	}
+	sum := 0
+	for _, t := range r.plan.Tiers {
+		p := &part{Part: t, room: t.Budget}
+		for _, pin := range r.pins {
+			if t.From <= pin.Message && pin.Message <= t.To {
+				p.room -= r.count.Scale(tokens.Raw(pin.text) + 2)
+			}
+		}
+		p.room = max(p.room, 0)
+		sum += p.room
+		for len(items) > 0 && (items[0].N <= t.To || len(r.parts) == len(r.plan.Tiers)-1) {
+			if items[0].N >= r.plan.Tiers[0].From {
+				p.items = append(p.items, items[0])
+			}
+			items = items[1:]
+		}
+		r.parts = append(r.parts, p)
+	}
+	if free := r.plan.Budget - pinned; sum > free {
+		for _, p := range r.parts {
+			p.room = int(int64(p.room) * int64(free) / int64(sum))
+		}
+	}
+	return nil
+}
+
+// fill lets the engine work, twice at most more: what some tiers leave over goes to those that used up theirs.
+func (r *run) fill(ctx context.Context) error {
+	todo := r.parts
+	for range 3 {
+		for _, p := range todo {
+			if err := r.summarize(ctx, p); err != nil {
+				return err
+			}
+		}
+		left, hungry := r.plan.Budget-r.tokens(), 0
+		todo = nil
+		for _, p := range r.parts {
+			if p.used >= p.room*9/10 && p.used > 0 {
+				todo = append(todo, p)
+				hungry += p.room
+			}
+		}
+		if left < r.plan.Budget/20+8 || hungry == 0 {
+			break
+		}
+		for _, p := range todo {
+			p.room += int(int64(left) * int64(p.room) / int64(hungry))
+		}
+	}
+	for excess := r.tokens() - r.plan.Budget; excess > 0; excess = r.tokens() - r.plan.Budget {
+		p := r.largest()
+		if p.used == 0 {
+			return fmt.Errorf("compress to %d tokens: %d too many", r.plan.Budget, excess)
+		}
+		p.room = max(0, min(p.room, p.used)-excess)
+		if err := r.summarize(ctx, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *run) largest() *part {
+	best := r.parts[0]
+	for _, p := range r.parts {
+		if p.used > best.used {
+			best = p
+		}
+	}
+	return best
+}
+
+// tokens is the length of the version as it stands.
+func (r *run) tokens() int { return r.count.Scale(size(r.splice())) }
+
+func (r *run) summarize(ctx context.Context, p *part) error {
+	p.segs, p.used = nil, 0
+	if p.room == 0 {
+		return nil
+	}
+	if !p.extra && r.in.Output != nil && roomy(p.items, r.count.Unscale(p.room)) {
+		p.extra = true
+		if err := r.addOutput(p); err != nil {
+			return err
+		}
+	}
+	if len(p.items) == 0 {
+		return nil
+	}
+	s, err := r.engine.Summarize(ctx, Request{Items: p.items, Budget: p.room, Count: r.count, Level: p.Level})
+	if err != nil {
+		return fmt.Errorf("compress messages %d to %d: %w", p.From, p.To, err)
+	}
+	p.segs = s.Segments
+	if p.used = r.count.Scale(size(p.segs)); p.used > p.room {
+		return fmt.Errorf("compress messages %d to %d: engine %s used %d tokens of %d", p.From, p.To, r.engine.ID(), p.used, p.room)
+	}
+	return nil
+}
+
+// roomy says whether all of the items would leave a good part of room (plain tokens) unused.
+func roomy(items []Item, room int) bool {
+	raw := 0
+	for _, it := range items {
+		if raw += tokens.Raw(it.Text) + 2; raw > room*5/4 {
+			return false
+		}
+	}
+	return true
+}
+
+// addOutput mixes what tools returned into the items.
+func (r *run) addOutput(p *part) error {
+	for it, err := range r.in.Output(p.From, p.To) {
+		if err != nil {
+			return fmt.Errorf("read tool output of messages %d to %d: %w", p.From, p.To, err)
+		}
+		p.items = append(p.items, it)
+	}
+	sort.SliceStable(p.items, func(a, b int) bool { return p.items[a].N < p.items[b].N })
+	return nil
+}
+
+// splice puts the pins back where they were.
+func (r *run) splice() []Segment {
+	var segs []Segment
+	for _, p := range r.parts {
+		segs = append(segs, p.segs...)
+	}
+	if len(r.pins) == 0 {
+		return segs
+	}
+	out := make([]Segment, 0, len(segs)+len(r.pins))
+	pins := r.pins
+	for _, s := range segs {
+		for len(pins) > 0 && len(s.Src) > 0 && pins[0].Message < s.Src[0][0] {
+			out = append(out, pins[0].segment())
+			pins = pins[1:]
+		}
+		out = append(out, s)
+	}
+	return append(out, pinSegments(pins)...)
+}
+
+// finish checks the promises and encodes the version.
+func (r *run) finish(pins []pin) (Result, error) {
+	res := Result{Segments: r.splice()}
+	for _, s := range res.Segments {
+		if s.Keep == "" || len(pins) == 0 {
+			continue
+		}
+		if s.Text != pins[0].text || s.Keep != pins[0].Weight.String() {
+			return Result{}, fmt.Errorf("kept text of message %d was changed", pins[0].Message)
+		}
+		pins = pins[1:]
+	}
+	if len(pins) > 0 {
+		return Result{}, fmt.Errorf("kept text of message %d was lost", pins[0].Message)
+	}
+	res.Tokens = r.count.Count(Text(res.Segments))
+	if res.Tokens > r.plan.Budget {
+		return Result{}, fmt.Errorf("compress to %d tokens: the result has %d", r.plan.Budget, res.Tokens)
+	}
+	named := map[[2]int]bool{}
+	for _, s := range res.Segments {
+		for _, m := range s.Src {
+			if !named[m] {
+				named[m] = true
+				res.Messages += m[1] - m[0] + 1
+			}
+		}
+	}
+	var err error
+	res.Body, err = Encode(res.Segments)
+	return res, err
+}
+
+// pin is a kept text on its way around the engine.
+type pin struct {
+	Span
+	text string
+}
+
+func (p pin) segment() Segment {
+	return Segment{Role: "user", Text: p.text, Src: [][2]int{{p.Message, p.Message}}, Keep: p.Weight.String()}
+}
+
+func pinSegments(pins []pin) []Segment {
+	var out []Segment
+	for _, p := range pins {
+		out = append(out, p.segment())
+	}
+	return out
+}
+
+// cutOut takes the kept spans out of the items of the user, and the tags of all marks. What is left between them are
+// items of their own; a mark that is not kept gives its item its weight.
+func cutOut(items []Item, p Plan) ([]Item, []pin, error) {
+	spans := append(append([]Span(nil), p.Kept...), p.Summarised...)
+	sort.SliceStable(spans, func(a, b int) bool {
+		return spans[a].Message < spans[b].Message || spans[a].Message == spans[b].Message && spans[a].Start < spans[b].Start
+	})
+	kept := map[Span]bool{}
+	for _, s := range p.Kept {
+		kept[s] = true
+	}
+	out := make([]Item, 0, len(items)+2*len(spans))
+	var pins []pin
+	for _, it := range items {
+		for len(spans) > 0 && spans[0].Message < it.N {
+			return nil, nil, fmt.Errorf("the mark in message %d is in no text that the user typed", spans[0].Message)
+		}
+		if it.Kind != User {
+			out = append(out, it)
+			continue
+		}
+		at := 0
+		rest := func(to, weight int) {
+			if part := withoutTags(it.Text[at:to]); strings.TrimSpace(part) != "" {
+				f := it
+				f.Text, f.Weight = part, max(weight, it.Weight)
+				out = append(out, f)
+			}
+			at = to
+		}
+		for len(spans) > 0 && spans[0].Message == it.N {
+			s := spans[0]
+			spans = spans[1:]
+			if s.Start < at || s.End < s.Start || s.End > len(it.Text) {
+				return nil, nil, fmt.Errorf("message %d has no bytes %d to %d to keep", s.Message, s.Start, s.End)
+			}
+			rest(s.Start, 0)
+			if kept[s] {
+				pins = append(pins, pin{s, it.Text[s.Start:s.End]})
+				at = s.End
+			} else {
+				rest(s.End, int(s.Weight))
+			}
+		}
+		rest(len(it.Text), 0)
+	}
+	if len(spans) > 0 {
+		return nil, nil, fmt.Errorf("the mark in message %d is in no text that the user typed", spans[0].Message)
+	}
+	return out, pins, nil
+}
+
+// withoutTags takes the tags of marks out of a text.
+func withoutTags(s string) string {
+	if !strings.Contains(s, "##") {
+		return s
+	}
+	var b strings.Builder
+	at := 0
+	for _, m := range keepit.Scan(s) {
+		b.WriteString(s[at:m.Start])
+		b.WriteString(m.Text)
+		at = m.End
+	}
+	b.WriteString(s[at:])
+	return withoutClosers(b.String())
+}
+
+// withoutClosers takes out closing tags whose opening tag went with a kept text.
+func withoutClosers(s string) string {
+	const tag = "##/keepit##"
+	var b strings.Builder
+	at := 0
+	for i := 0; i+len(tag) <= len(s); i++ {
+		if s[i] == '#' && strings.EqualFold(s[i:i+len(tag)], tag) {
+			b.WriteString(s[at:i])
+			at = i + len(tag)
+			i = at - 1
+		}
+	}
+	if at == 0 {
+		return s
+	}
+	return b.String() + s[at:]
+}
