@@ -14,12 +14,9 @@ const headLimit = 8 << 20
 // length of the lines. Bytes are written to it in pieces of any size; how they are cut makes no difference, and a scan that
 // goes on from a [Carry] gives what one scan of everything gives. It is for one goroutine.
 type Scanner struct {
-	s       splitter
+	h       head
 	sum     func([]byte) [32]byte
 	base    int64 // offset of the first byte written
-	buf     []byte
-	bufOff  int64   // where buf starts, in bytes written
-	prev    [2]byte // the two bytes before what is being written
 	carry   Carry
 	prompts []Prompt
 	keyText []byte
@@ -28,76 +25,34 @@ type Scanner struct {
 // NewScanner returns a Scanner for the bytes from carry.Closed on; the zero Carry is that of an empty session. sum is
 // the hash of which a [Prompt] keeps the first bytes.
 func NewScanner(carry Carry, sum func([]byte) [32]byte) *Scanner {
-	return &Scanner{carry: carry, base: carry.Closed, sum: sum}
+	return &Scanner{h: head{limit: headLimit}, carry: carry, base: carry.Closed, sum: sum}
 }
 
 // Write scans p. It never fails and keeps no reference to p.
 func (sc *Scanner) Write(p []byte) (int, error) {
-	base := sc.s.off
-	sc.prev = sc.s.last
-	sc.s.feed(p, func(v piece) bool {
+	sc.h.feed(p, func(v piece) bool {
 		sc.carry.Values++
 		if v.opaque {
 			sc.carry.Opaque++
-			return true
+		} else {
+			sc.record(sc.h.raw(v, p), v.fields)
 		}
-		sc.record(sc.raw(v, p, base), v.fields)
 		return true
 	})
-	sc.keep(p, base)
 	return len(p), nil
-}
-
-// raw returns the bytes of v, of which the last are in p, which starts at base, and the others in buf.
-func (sc *Scanner) raw(v piece, p []byte, base int64) []byte {
-	if v.start >= base {
-		return p[v.start-base : min(v.end-base, v.start-base+headLimit)]
-	}
-	sc.rebase(v.start, base)
-	if room := headLimit - len(sc.buf); room > 0 && v.end > base {
-		sc.buf = append(sc.buf, p[:min(v.end-base, int64(room))]...)
-	}
-	return sc.buf[:min(int64(len(sc.buf)), v.end-v.start)]
-}
-
-// rebase makes buf start at from, which is before base, the offset up to which it was filled.
-func (sc *Scanner) rebase(from, base int64) {
-	skip := from - sc.bufOff
-	if skip <= int64(len(sc.buf)) {
-		sc.buf = append(sc.buf[:0], sc.buf[skip:]...)
-	} else { // filled to the limit, and from is the brace of an object glued to what filled it
-		sc.buf = append(sc.buf[:0], sc.prev[2-(base-from):]...)
-	}
-	sc.bufOff = from
-}
-
-// keep copies what p, which starts at base, holds of an object that is not closed yet.
-func (sc *Scanner) keep(p []byte, base int64) {
-	if sc.s.phase != inside && sc.s.phase != pending {
-		sc.buf = sc.buf[:0]
-		return
-	}
-	if from := sc.s.cand; from >= base {
-		sc.buf, sc.bufOff, p = sc.buf[:0], from, p[from-base:]
-	} else if from != sc.bufOff {
-		sc.rebase(from, base)
-	}
-	if room := headLimit - len(sc.buf); room > 0 {
-		sc.buf = append(sc.buf, p[:min(room, len(p))]...)
-	}
 }
 
 // Close ends the scan. It does not fail; the value that is not closed stays uncounted, for the next scan.
 func (sc *Scanner) Close() error {
-	sc.buf = nil
+	sc.h.buf = nil
 	return nil
 }
 
 // Summary returns what was found so far.
 func (sc *Scanner) Summary() Summary {
 	c := sc.carry
-	c.Closed = sc.base + sc.s.closed()
-	return Summary{Carry: c, Tail: sc.s.off - sc.s.closed(), Prompts: sc.prompts}
+	c.Closed = sc.base + sc.h.s.closed()
+	return Summary{Carry: c, Tail: sc.h.s.off - sc.h.s.closed(), Prompts: sc.prompts}
 }
 
 // A record is what the top-level members of an object say, not decoded.

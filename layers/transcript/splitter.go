@@ -1,6 +1,6 @@
 package transcript
 
-// A piece is a value that a [splitter] found: absolute offsets, an opaque one with the white space behind it.
+// A piece is a value that a [splitter] found, by absolute offsets.
 type piece struct {
 	start, end int64
 	opaque     bool
@@ -38,7 +38,7 @@ func (s *splitter) closed() int64 {
 }
 
 // feed reads b and calls emit for each value that it closes, until emit returns false.
-func (s *splitter) feed(b []byte, emit func(piece) bool) {
+func (s *splitter) feed(b []byte, emit func(piece) bool) bool {
 	base := s.off
 	at := func(i int) byte { // i may be -1 or -2: the bytes before b
 		if i >= 0 {
@@ -78,7 +78,7 @@ func (s *splitter) feed(b []byte, emit func(piece) bool) {
 			ok, i = s.decide(b, i, base, emit)
 		}
 		if !ok {
-			return
+			return false
 		}
 	}
 	s.off = base + int64(len(b))
@@ -87,6 +87,7 @@ func (s *splitter) feed(b []byte, emit func(piece) bool) {
 	} else if n == 1 {
 		s.last = [2]byte{s.last[1], b[0]}
 	}
+	return true
 }
 
 // finish says that the stream ends here and that its last line ends with it.
@@ -96,8 +97,8 @@ func (s *splitter) finish(emit func(piece) bool) {
 		s.tornEnd(s.off, emit)
 	case pending:
 		s.accept(emit)
+		s.phase = between
 	}
-	s.phase = between
 }
 
 // skip passes white space and opens the value that follows it.

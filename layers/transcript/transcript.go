@@ -6,8 +6,8 @@
 //
 //   - A value never spans lines. A complete JSON object (as [encoding/json.Valid] means it, nested at most
 //     [MaxDepth] deep) is a value as soon as its closing brace is there.
-//   - Everything else on a line, white space around it aside, is one opaque value, closed by its '\n'. So are
-//     bare scalars, arrays, torn objects, garbage.
+//   - Everything else on a line, from its first byte that is no white space, is one opaque value, closed by its
+//     '\n'. So are bare scalars, arrays, torn objects, garbage.
 //   - An object glued behind a torn one or behind garbage is still found if it is complete and is followed by
 //     the end of the line or by another object; the part before it is an opaque value, closed with it.
 //
@@ -22,7 +22,7 @@
 package transcript
 
 import (
-	"bytes"
+	"io"
 	"iter"
 )
 
@@ -32,9 +32,10 @@ const MaxDepth = 512
 // A Value is one top-level piece of a session file.
 type Value struct {
 	N      int    // from 1
-	Off    int64  // where Raw starts in the file
-	Raw    []byte // the bytes themselves, a slice of what was split
-	Opaque bool   // Raw is no JSON object
+	Off    int64  // where it starts in the file
+	Size   int64  // in bytes
+	Raw    []byte // the bytes themselves, a slice of what was split; [Stream] cuts them off at its limit
+	Opaque bool   // it is no JSON object
 }
 
 // Values yields the values of b in file order. Nothing is lost: the Raw of all values and the white space
@@ -45,17 +46,49 @@ func Values(b []byte) iter.Seq[Value] {
 		n := 0
 		stopped := false
 		emit := func(p piece) bool {
-			raw := b[p.start:p.end]
-			if p.opaque {
-				raw = bytes.TrimRight(raw, " \t\r")
-			}
 			n++
-			stopped = !yield(Value{N: n, Off: p.start, Raw: raw, Opaque: p.opaque})
+			stopped = !yield(Value{N: n, Off: p.start, Size: p.end - p.start, Raw: b[p.start:p.end], Opaque: p.opaque})
 			return !stopped
 		}
 		s.feed(b, emit)
 		if !stopped {
 			s.finish(emit)
+		}
+	}
+}
+
+// Stream is [Values] for a file that is too large to hold: it reads r and yields the same values, but of a value that
+// is larger than limit only the first limit bytes are in Raw, and of an opaque value none. Raw is overwritten by the
+// next step. An error of r is yielded last, behind the values that were closed before it.
+func Stream(r io.Reader, limit int) iter.Seq2[Value, error] {
+	return func(yield func(Value, error) bool) {
+		h := head{limit: limit}
+		n := 0
+		var chunk []byte
+		emit := func(p piece) bool {
+			n++
+			v := Value{N: n, Off: p.start, Size: p.end - p.start, Opaque: p.opaque}
+			if !p.opaque {
+				v.Raw = h.raw(p, chunk)
+			}
+			return yield(v, nil)
+		}
+		buf := make([]byte, 256<<10)
+		for {
+			k, err := r.Read(buf)
+			chunk = buf[:k]
+			if !h.feed(chunk, emit) {
+				return
+			}
+			if err == io.EOF {
+				h.base, chunk = h.s.off, nil
+				h.s.finish(emit)
+				return
+			}
+			if err != nil {
+				yield(Value{}, err)
+				return
+			}
 		}
 	}
 }

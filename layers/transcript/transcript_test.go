@@ -5,9 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"iter"
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 )
 
 // spell writes values as kind letter and text: o for an object, x for an opaque value.
@@ -18,7 +21,7 @@ func spell(b []byte) []string {
 		if v.Opaque {
 			kind = "x"
 		}
-		got = append(got, kind+string(v.Raw))
+		got = append(got, kind+strings.TrimRight(string(v.Raw), " \t\r"))
 	}
 	return got
 }
@@ -97,11 +100,11 @@ func checkValues(t *testing.T, b []byte) {
 			t.Fatalf("lost %q before value %d of %q", gap, n, b)
 		}
 		end = int(v.Off) + len(v.Raw)
-		object := v.Raw[0] == '{' && json.Valid(v.Raw) && depth(v.Raw) <= MaxDepth
+		object := v.Raw[0] == '{' && int64(len(v.Raw)) == v.Size && json.Valid(v.Raw) && depth(v.Raw) <= MaxDepth
 		if !v.Opaque && !object {
 			t.Fatalf("value %d of %q is no object: %q", n, b, v.Raw)
 		}
-		if v.Opaque && object && bytes.Equal(lineAround(b, int(v.Off)), v.Raw) {
+		if v.Opaque && object && bytes.Equal(lineAround(b, int(v.Off)), bytes.TrimRight(v.Raw, " \t\r")) {
 			t.Fatalf("value %d of %q is an object: %q", n, b, v.Raw)
 		}
 		if bytes.IndexByte(v.Raw, '\n') >= 0 {
@@ -110,6 +113,39 @@ func checkValues(t *testing.T, b []byte) {
 	}
 	if gap := b[end:]; len(bytes.Trim(gap, " \t\r\n")) > 0 {
 		t.Fatalf("lost %q at the end of %q", gap, b)
+	}
+}
+
+// checkStream holds that a stream in small pieces gives what [Values] gives.
+func checkStream(t *testing.T, b []byte) {
+	t.Helper()
+	const limit = 20
+	next, stop := iter.Pull2(Stream(iotest.OneByteReader(bytes.NewReader(b)), limit))
+	defer stop()
+	for want := range Values(b) {
+		want.Raw = want.Raw[:min(limit, len(want.Raw))]
+		if want.Opaque {
+			want.Raw = nil
+		}
+		got, err, ok := next()
+		if !ok || err != nil || got.N != want.N || got.Off != want.Off || got.Size != want.Size || got.Opaque != want.Opaque || !bytes.Equal(got.Raw, want.Raw) {
+			t.Fatalf("Stream of %q: %+v, %v, want %+v", b, got, err, want)
+		}
+	}
+	if got, err, ok := next(); ok {
+		t.Fatalf("Stream of %q: %+v, %v too many", b, got, err)
+	}
+}
+
+func TestStreamError(t *testing.T) {
+	t.Parallel()
+	r := io.MultiReader(strings.NewReader("{\"a\":1}\n{\"b\""), iotest.ErrReader(io.ErrUnexpectedEOF))
+	var got []string
+	for v, err := range Stream(r, 100) {
+		got = append(got, fmt.Sprint(string(v.Raw), err))
+	}
+	if want := []string{`{"a":1}<nil>`, "unexpected EOF"}; !slices.Equal(got, want) {
+		t.Errorf("Stream = %q, want %q", got, want)
 	}
 }
 
@@ -152,6 +188,7 @@ func checkGrowth(t *testing.T, b []byte, cut int) {
 	if len(part) > len(all) || !slices.Equal(part, all[:len(part)]) {
 		t.Fatalf("%q closed at %d: %q, grown: %q", b, closed, part, all)
 	}
+	checkStream(t, b)
 	rest := spell(b[closed:])
 	if !slices.Equal(append(part, rest...), all) {
 		t.Fatalf("%q cut at %d: %q + %q, want %q", b, closed, part, rest, all)
