@@ -42,7 +42,7 @@ func EncodeCommit(c Commit) ([]byte, error) {
 		return nil, fmt.Errorf("name %.60q: %w", c.Name, ErrCommit)
 	case c.Email != strings.TrimSpace(c.Email) || strings.ContainsAny(c.Email, "<>\n\x00"):
 		return nil, fmt.Errorf("email %.60q: %w", c.Email, ErrCommit)
-	case c.Time.Unix() < 0:
+	case c.Time.Unix() < 0 || c.Time.Unix() > maxTime:
 		return nil, fmt.Errorf("time %v: %w", c.Time, ErrCommit)
 	case strings.Contains(c.Message, "\x00"):
 		return nil, fmt.Errorf("message holds a NUL: %w", ErrCommit)

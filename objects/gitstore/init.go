@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/memvcs/mem/objects/pack"
 )
@@ -66,8 +67,12 @@ func makeDirs(dir string) error {
 	if err == nil {
 		return pack.SyncDir(filepath.Dir(dir))
 	}
-	if st, serr := os.Stat(dir); errors.Is(err, fs.ErrExist) && serr == nil && st.IsDir() {
-		return nil
+	if !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	st, err := os.Stat(dir)
+	if err == nil && !st.IsDir() {
+		return &fs.PathError{Op: "mkdir", Path: dir, Err: syscall.ENOTDIR}
 	}
 	return err
 }
