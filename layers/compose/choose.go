@@ -1,0 +1,215 @@
+package compose
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/memvcs/mem/objects"
+)
+
+// Original is the label of a session's original.
+const Original = "original"
+
+// A Version is a compression that exists.
+type Version struct {
+	Label            string
+	Hash             objects.Hash
+	Tokens           int // see Charge
+	Ratio            int
+	Kept, Summarised int // markers
+}
+
+// A Source is a session that goes into a composition, with the forms it can take. The zero value of
+// each option leaves the choice to [Choose].
+type Source struct {
+	Session  string
+	Original int // tokens of the original, see Charge
+	Versions []Version
+	Distance int // sessions ago, 1 = the newest; 0 = its place in the list
+
+	Pin        string // label of the version that must be taken, or Original
+	Share      int    // tokens it must not exceed, instead of a share by strategy
+	Recompress bool   // compress anew, whatever versions exist
+	Least      int    // tokens that a new compression needs for what it may not drop
+}
+
+// A Request says what to choose from and under which limits.
+type Request struct {
+	Sources  []Source
+	Budget   int
+	Overhead int // tokens to take off the budget first, see Reserve
+	Strategy Strategy
+	Ratio    int // preferred compression ratio of existing versions; 0 = any
+}
+
+// A Kind says which form of a session was picked.
+type Kind int
+
+// The kinds.
+const (
+	PickOriginal Kind = iota // the session as it is
+	PickVersion              // a version that exists
+	PickNew                  // a compression yet to be made, of at most Pick.Tokens
+)
+
+// A Pick is the choice for one source.
+type Pick struct {
+	Session  string
+	Kind     Kind
+	Version  Version // of PickVersion
+	Tokens   int     // what it may cost: exactly for the first two kinds, at most for PickNew
+	Share    int     // what it was given at first
+	Score    int     // thousandths, of PickVersion; -1 = not scored
+	Ratio    int     // of PickNew: original tokens over Tokens, rounded up
+	Distance int     // of PickNew
+	Why      string
+}
+
+// Label returns what to call the pick: a version's label, "original", "(new)".
+func (p Pick) Label() string {
+	switch p.Kind {
+	case PickOriginal:
+		return Original
+	case PickVersion:
+		return p.Version.Label
+	default:
+		return "(new)"
+	}
+}
+
+// A Plan is the choice for all sources, in their order.
+type Plan struct {
+	Picks []Pick
+	Total int // with the overhead, never more than the budget
+	Left  int // what nobody could use
+}
+
+// minNew is the smallest compression worth asking for.
+const minNew = 16
+
+// Choose picks a form for each source so that all of it fits in the budget. It does no I/O and
+// depends on nothing but the request; the order of a source's versions does not matter.
+//
+// Every source gets a share. It takes its original if that fits, else the version of the best score
+// that fits, else (score under one half, or none fits) a new compression of its share. What is left
+// over then goes to the others: it buys the cheapest step up (from new to a version, to a larger
+// version, to the original) as long as there is one, and what remains widens the new compressions.
+//
+// It fails with a [*BudgetError] only if pinned versions, fixed shares and the least that the
+// others need are more than the budget.
+func Choose(req Request) (Plan, error) {
+	if err := req.check(); err != nil {
+		return Plan{}, err
+	}
+	shares, err := req.shares()
+	if err != nil {
+		return Plan{}, err
+	}
+	plan := Plan{Picks: make([]Pick, len(req.Sources))}
+	for i, s := range req.Sources {
+		plan.Picks[i] = req.pick(i, shares[i], shares[i])
+		plan.Picks[i].Session, plan.Picks[i].Share = s.Session, shares[i]
+	}
+	req.useLeftovers(&plan)
+	for i := range plan.Picks {
+		req.explain(&plan.Picks[i], i)
+	}
+	plan.Left = req.left(plan)
+	plan.Total = req.Budget - plan.Left
+	return plan, nil
+}
+
+// check refuses what cannot be meant.
+func (r Request) check() error {
+	for _, s := range r.Sources {
+		if s.Original < 0 || s.Share < 0 || s.Least < 0 || s.Distance < 0 {
+			return fmt.Errorf("compose %s: negative number", s.Session)
+		}
+		if s.Pin != "" && s.Pin != Original && s.pinned() == nil {
+			return fmt.Errorf("compose %s: %w: %s", s.Session, ErrNoVersion, s.Pin)
+		}
+		for _, v := range s.Versions {
+			if v.Tokens < 0 || v.Kept < 0 || v.Summarised < 0 {
+				return fmt.Errorf("compose %s: version %s: negative number", s.Session, v.Label)
+			}
+		}
+	}
+	return nil
+}
+
+// pinned returns the version that s is pinned to.
+func (s Source) pinned() *Version {
+	i := slices.IndexFunc(s.Versions, func(v Version) bool { return v.Label == s.Pin })
+	if i < 0 {
+		return nil
+	}
+	return &s.Versions[i]
+}
+
+// pick returns the best form of source i that fits in room, which is share or more.
+func (r Request) pick(i, share, room int) Pick {
+	s := r.Sources[i]
+	switch {
+	case s.Pin != "" && s.Pin != Original:
+		v := *s.pinned()
+		return Pick{Kind: PickVersion, Version: v, Tokens: v.Tokens, Score: -1}
+	case s.Pin == Original || s.Original <= room:
+		return Pick{Kind: PickOriginal, Tokens: s.Original, Score: -1}
+	case s.Recompress:
+		return Pick{Kind: PickNew, Tokens: room, Score: -1}
+	}
+	if v, score, ok := r.best(s, share, room); ok && score >= worthTaking {
+		return Pick{Kind: PickVersion, Version: v, Tokens: v.Tokens, Score: score}
+	}
+	return Pick{Kind: PickNew, Tokens: room, Score: -1}
+}
+
+// worthTaking is the score from which a version is taken rather than a new one made.
+const worthTaking = 500
+
+// best returns the version of s with the highest score among those that fit in room. One that is
+// larger than share is scored as if its share were what it needs.
+func (r Request) best(s Source, share, room int) (best Version, score int, ok bool) {
+	for _, v := range s.Versions {
+		if v.Tokens > room {
+			continue
+		}
+		n := r.Score(v, max(share, v.Tokens))
+		if !ok || cmp.Or(cmp.Compare(n, score), cmp.Compare(v.Tokens, best.Tokens),
+			best.Hash.Compare(v.Hash), cmp.Compare(best.Label, v.Label)) > 0 {
+			best, score, ok = v, n, true
+		}
+	}
+	return best, score, ok
+}
+
+// Score says in thousandths how good a version is for a share that it fits in: how much of the share
+// it uses, how near it is to the preferred ratio, how many markers it kept. A version over the share
+// scores 0, one without markers has lost none.
+func (r Request) Score(v Version, share int) int {
+	if v.Tokens > share {
+		return 0
+	}
+	score := 1000
+	if share > 0 {
+		score = 500 + mulDiv(500, v.Tokens, share)
+	}
+	if r.Ratio > 0 {
+		away := max(v.Ratio-r.Ratio, r.Ratio-v.Ratio)
+		score = score * max(500, 1000-min(1000, 20*min(away, 50))) / 1000
+	}
+	if n := v.Kept + v.Summarised; n > 0 {
+		score = score * (500 + mulDiv(500, v.Kept, n)) / 1000
+	}
+	return score
+}
+
+// left returns the tokens of the budget that plan does not use.
+func (r Request) left(plan Plan) int {
+	n := r.Budget - r.Overhead
+	for _, p := range plan.Picks {
+		n -= p.Tokens
+	}
+	return n
+}

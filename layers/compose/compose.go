@@ -1,0 +1,162 @@
+// Package compose makes one context out of several sessions under a token budget.
+//
+// The work has two halves. [Choose] decides, without any I/O, which form of each session goes in:
+// the original where it fits its share of the budget, a version that exists, or a new compression
+// of a given size. A [Composition] then holds the texts that were chosen, and [Composition.Markdown],
+// [Composition.Transcript] and [Composition.Manifest] write it down for people, for the client and
+// for programs.
+//
+// # What is counted
+//
+// The tokens of a composition are those of composed.md as a whole: heading, list of sources, section
+// headings, the tag in front of each piece, the texts. composed.jsonl carries exactly the same text,
+// piece by piece. They are counted in two parts: [Reserve] is an upper bound of everything but the
+// bodies and is taken off the budget before it is shared; [Charge] is what one body costs, and is the
+// number of tokens a [Source] must state for its original and its versions. A counter need not be
+// additive to the last token, so [Composition.Measure] counts the finished text and refuses one
+// that is over its budget.
+//
+// The stored form ([Composition.Encode]) holds the inputs and no time of making: the same parts give
+// the same bytes and the same name.
+package compose
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/memvcs/mem/objects"
+)
+
+// A Counter counts tokens; [github.com/memvcs/mem/layers/tokens.Counter] is one.
+type Counter interface {
+	Count(text string) int
+	ID() string
+}
+
+// A Part is one session's share of a composition.
+type Part struct {
+	Session  string       `json:"session"`
+	Project  string       `json:"project,omitempty"`
+	Title    string       `json:"title,omitempty"`
+	Date     time.Time    `json:"date,omitzero"` // when the session ended
+	Version  string       `json:"version"`       // label: v002, original
+	Hash     objects.Hash `json:"hash"`          // name of the version or original
+	Tokens   int          `json:"tokens"`        // of its body, see Charge
+	Messages int          `json:"messages"`      // of the session that the part stands for
+	Segments []Segment    `json:"-"`
+}
+
+// A Composition is an ordered list of parts under a name.
+type Composition struct {
+	Name    string `json:"name"`
+	Budget  int    `json:"budget,omitempty"` // 0 = none
+	Counter string `json:"counter"`          // ID of the counter of all token numbers
+	Tokens  int    `json:"tokens"`
+	Parts   []Part `json:"-"`
+}
+
+// Measure counts the tokens of c and of its parts and sets them. It returns a [*BudgetError] if
+// there is a budget and c is over it.
+func (c *Composition) Measure(counter Counter) error {
+	c.Counter = counter.ID()
+	for i := range c.Parts {
+		c.Parts[i].Tokens = counter.Count(body(i, c.Parts[i].Segments))
+	}
+	c.Tokens = counter.Count(string(c.Markdown()))
+	if c.Budget == 0 || c.Tokens <= c.Budget {
+		return nil
+	}
+	err := &BudgetError{Budget: c.Budget, Need: c.Tokens, Overhead: c.Tokens}
+	for _, p := range c.Parts {
+		err.Pins = append(err.Pins, Pin{Session: p.Session, What: p.Version, Tokens: p.Tokens})
+		err.Overhead -= p.Tokens
+	}
+	return err
+}
+
+// Charge returns what the body of part i (from 0) costs.
+func Charge(counter Counter, i int, segments []Segment) int {
+	return counter.Count(body(i, segments))
+}
+
+// Reserve returns an upper bound of the tokens that a composition of parts has besides its bodies.
+// The parts need their session, title, project and date. Version and hash may be open; then the
+// costliest that mem makes are assumed.
+func Reserve(counter Counter, name string, parts []Part) int {
+	c := Composition{Name: name, Parts: append([]Part(nil), parts...)}
+	for i := range c.Parts {
+		p := &c.Parts[i]
+		p.Hash = costliest
+		if p.Version == "" {
+			p.Version = "v0000"
+		}
+	}
+	n := counter.Count(c.heading()+between) + counter.Count(c.footing()+"\n")
+	for i := range c.Parts {
+		n += counter.Count(c.Parts[i].heading(i) + between)
+	}
+	return n
+}
+
+// costliest is a hash of whose short form every character is a token of its own.
+var costliest = objects.Hash{0x1a, 0x2b, 0x3c, 0x4d}
+
+// A BudgetError says that what must go in does not fit.
+type BudgetError struct {
+	Budget   int
+	Need     int // tokens that would do
+	Overhead int // of Need: headings and sources
+	Pins     []Pin
+}
+
+// A Pin is something that takes its tokens whatever the budget.
+type Pin struct {
+	Session string
+	What    string // a label, "share" for a fixed share, "markers" for what no compression may drop
+	Tokens  int
+}
+
+func (e *BudgetError) Error() string {
+	s := fmt.Sprintf("a budget of %d tokens is too small: %d are needed", e.Budget, e.Need)
+	for i, p := range e.Pins {
+		sep := ", "
+		if i == 0 {
+			sep = " for "
+		}
+		s += fmt.Sprintf("%s%s (%s) %d", sep, p.Session, p.What, p.Tokens)
+	}
+	if e.Overhead > 0 {
+		s += fmt.Sprintf(", headings %d", e.Overhead)
+	}
+	return s
+}
+
+// Fit compresses until the body costs at most budget: compress is asked for so many tokens, and for
+// fewer if charge says that the tags made it too long. It returns the segments and what was asked for
+// last. The error is that of compress, or a [*BudgetError].
+func Fit(budget int, charge func([]Segment) int, compress func(tokens int) ([]Segment, error)) ([]Segment, int, error) {
+	ask := budget
+	for try := range 8 {
+		segments, err := compress(ask)
+		if err != nil {
+			return nil, ask, err
+		}
+		cost := charge(segments)
+		if cost <= budget {
+			return segments, ask, nil
+		}
+		if ask = lower(ask, cost, budget, try); ask <= 0 {
+			break
+		}
+	}
+	return nil, ask, &BudgetError{Budget: budget, Need: budget - ask + 1}
+}
+
+// lower returns what to ask for after ask cost more than budget: first in proportion, then less by
+// what is too much.
+func lower(ask, cost, budget, try int) int {
+	if try == 0 {
+		return min(ask-1, mulDiv(ask, budget, cost))
+	}
+	return ask - (cost - budget)
+}

@@ -1,0 +1,77 @@
+package compose
+
+import (
+	"bytes"
+	"encoding/json"
+	"time"
+
+	"github.com/memvcs/mem/objects"
+)
+
+// Meta is what composition.json says beyond the composition itself.
+type Meta struct {
+	CreatedAt  time.Time
+	OutputFile string                  // path of the composed file, as the user gave it
+	UsedIn     []string                // sessions that were started from it
+	Recompress map[string]Recompressed // by version hash: parts that were compressed for it
+}
+
+// Recompressed says how and why a part was compressed for a composition.
+type Recompressed struct {
+	Settings json.RawMessage `json:"settings"`
+	Reason   string          `json:"reason"`
+}
+
+// manifest is composition.json.
+type manifest struct {
+	ID            string       `json:"compositionId"`
+	Name          string       `json:"name"`
+	CreatedAt     time.Time    `json:"createdAt"`
+	Components    []component  `json:"components"`
+	OutputFile    string       `json:"outputFile"`
+	TotalTokens   int          `json:"totalTokens"`
+	TotalMessages int          `json:"totalMessages"`
+	UsedIn        []string     `json:"usedInSessions"`
+	Budget        int          `json:"tokenBudget,omitempty"`
+	Tokenizer     string       `json:"tokenizer"`
+	Hash          objects.Hash `json:"hash"`
+	Markdown      objects.Hash `json:"composedMdHash"`
+	Transcript    objects.Hash `json:"composedJsonlHash"`
+}
+
+type component struct {
+	Session    string        `json:"sessionId"`
+	Version    string        `json:"versionId"`
+	Order      int           `json:"order"`
+	Tokens     int           `json:"tokenContribution"`
+	Recompress *Recompressed `json:"recompress,omitempty"`
+	Hash       objects.Hash  `json:"hash"`
+	Project    string        `json:"project,omitempty"`
+	Title      string        `json:"title,omitempty"`
+	Messages   int           `json:"messages"`
+}
+
+// Manifest returns composition.json. tokenContribution is what a part's body costs; totalTokens is
+// the whole of composed.md and so a little more than their sum. totalMessages counts the messages of
+// composed.jsonl.
+func (c Composition) Manifest(m Meta) ([]byte, error) {
+	out := manifest{
+		ID: c.ID(), Name: c.Name, CreatedAt: m.CreatedAt.UTC(), Components: []component{}, OutputFile: m.OutputFile,
+		TotalTokens: c.Tokens, TotalMessages: len(c.turns()), UsedIn: append([]string{}, m.UsedIn...), Budget: c.Budget,
+		Tokenizer: c.Counter, Hash: objects.Sum(c.Encode()), Markdown: objects.Sum(c.Markdown()), Transcript: objects.Sum(c.Transcript()),
+	}
+	for i, p := range c.Parts {
+		comp := component{Session: p.Session, Version: p.Version, Order: i, Tokens: p.Tokens, Hash: p.Hash,
+			Project: p.Project, Title: p.Title, Messages: p.Messages}
+		if r, ok := m.Recompress[p.Hash.String()]; ok {
+			comp.Recompress = &r
+		}
+		out.Components = append(out.Components, comp)
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	err := enc.Encode(out)
+	return b.Bytes(), err
+}

@@ -1,0 +1,95 @@
+package compose
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Markdown returns composed.md: a heading with the sources, a section for each part, a tag in front
+// of each piece that says where it comes from, in the form of a revision. What the user said stands
+// behind "> ".
+func (c Composition) Markdown() []byte {
+	return []byte(strings.Join(c.Texts(), between) + "\n")
+}
+
+// between is what composed.md puts between two texts.
+const between = "\n\n"
+
+// A turn is what one side says, in pieces.
+type turn struct {
+	role  string
+	texts []string
+	part  int // the part it ends in
+}
+
+// Roles of the Messages API.
+const (
+	user      = "user"
+	assistant = "assistant"
+)
+
+// turns returns the whole text of c as a conversation: the user first, both sides taking turns, the
+// assistant last. Headings are the user's words.
+func (c Composition) turns() []turn {
+	turns := []turn{{role: user, texts: []string{c.heading()}}}
+	say := func(role, text string, part int) {
+		if last := &turns[len(turns)-1]; last.role == role {
+			last.texts, last.part = append(last.texts, text), part
+			return
+		}
+		turns = append(turns, turn{role, []string{text}, part})
+	}
+	for i, p := range c.Parts {
+		say(user, p.heading(i), i)
+		for role, text := range pieces(i, p.Segments) {
+			say(role, text, i)
+		}
+	}
+	say(assistant, c.footing(), max(0, len(c.Parts)-1))
+	return turns
+}
+
+// heading returns the text in front of the first part.
+func (c Composition) heading() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Memory: %s\n\n", oneLine(c.Name, 200))
+	b.WriteString("This is context from earlier sessions, put together by mem. [mem 1#12..14] above a text means: from messages 12 to 14 of source 1.\n")
+	for i, p := range c.Parts {
+		fmt.Fprintf(&b, "\n%d. %s:%s b3:%s", i+1, oneLine(p.Session, 200), oneLine(p.Version, 80), p.Hash.Short())
+		if p.Project != "" {
+			b.WriteString(" of " + oneLine(p.Project, 80))
+		}
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// heading returns the text in front of p, the part number i.
+func (p Part) heading(i int) string {
+	title := oneLine(p.Title, 80)
+	if title == "" {
+		title = "Session " + oneLine(p.Session, 200)
+	}
+	if !p.Date.IsZero() {
+		title += ", " + p.Date.UTC().Format("2006-01-02")
+	}
+	return fmt.Sprintf("## %d. %s", i+1, title)
+}
+
+// footing returns the text behind the last part.
+func (c Composition) footing() string {
+	return "[mem end of " + oneLine(c.Name, 200) + "]"
+}
+
+// oneLine returns s with each run of white space and control characters as one space, cut to n
+// characters.
+func oneLine(s string, n int) string {
+	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control)
+	}), " ")
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	return string([]rune(s)[:n-1]) + "…"
+}

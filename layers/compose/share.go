@@ -1,0 +1,166 @@
+package compose
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math/bits"
+	"slices"
+)
+
+// ErrNoVersion says that a source is pinned to a version it does not have.
+var ErrNoVersion = errors.New("no such version")
+
+// A Strategy says how a budget is shared among the sources whose share is not fixed.
+type Strategy int
+
+// The strategies.
+const (
+	Equal          Strategy = iota
+	Proportional            // by the size of the originals
+	Recency                 // the newest gets the most, one step less for each older one
+	InverseRecency          // the oldest gets the most
+)
+
+var strategies = []string{"equal", "proportional", "recency", "inverse-recency"}
+
+// ParseStrategy reads what [Strategy.String] writes.
+func ParseStrategy(s string) (Strategy, error) {
+	i := slices.Index(strategies, s)
+	if i < 0 {
+		return 0, fmt.Errorf("allocation %q: want equal, proportional, recency or inverse-recency", s)
+	}
+	return Strategy(i), nil
+}
+
+func (s Strategy) String() string { return strategies[s] }
+
+// shares returns what each source may use at first. It fails if the sum of what cannot be less is
+// more than the budget.
+func (r Request) shares() ([]int, error) {
+	shares, free := make([]int, len(r.Sources)), []int(nil)
+	short := &BudgetError{Budget: r.Budget, Need: r.Overhead, Overhead: r.Overhead}
+	for i, s := range r.Sources {
+		pin := s.need()
+		if s.Share > 0 && pin.Tokens > s.Share {
+			return nil, &BudgetError{Budget: s.Share, Need: pin.Tokens, Pins: []Pin{pin}}
+		}
+		if s.Pin == "" && s.Share > 0 {
+			pin = Pin{s.Session, "share", s.Share}
+		}
+		if s.Pin == "" && s.Share == 0 {
+			free = append(free, i)
+		}
+		shares[i] = pin.Tokens
+		short.Need += pin.Tokens
+		short.Pins = append(short.Pins, pin)
+	}
+	if short.Need > r.Budget {
+		return nil, short
+	}
+	weights, floors, rest := r.weights(free), make([]int, len(free)), r.Budget-short.Need
+	for k, i := range free {
+		floors[k] = shares[i]
+		rest += shares[i]
+	}
+	for k, n := range split(rest, weights, floors) {
+		shares[free[k]] = n
+	}
+	return shares, nil
+}
+
+// need returns the tokens that s takes at least.
+func (s Source) need() Pin {
+	switch {
+	case s.Pin == Original:
+		return Pin{s.Session, Original, s.Original}
+	case s.Pin != "":
+		return Pin{s.Session, s.Pin, s.pinned().Tokens}
+	default:
+		return Pin{s.Session, "markers", min(s.Original, max(s.Least, minNew))}
+	}
+}
+
+// weights returns how much of the budget each of the free sources gets relative to the others.
+func (r Request) weights(free []int) []int {
+	w := make([]int, len(free))
+	byAge := slices.Clone(free) // newest first
+	slices.SortStableFunc(byAge, func(a, b int) int { return cmp.Compare(r.distance(a), r.distance(b)) })
+	for k, i := range free {
+		rank := slices.Index(byAge, i)
+		switch r.Strategy {
+		case Proportional:
+			w[k] = min(max(1, r.Sources[i].Original), 1<<40)
+		case Recency:
+			w[k] = len(free) - rank
+		case InverseRecency:
+			w[k] = rank + 1
+		default:
+			w[k] = 1
+		}
+	}
+	return w
+}
+
+// distance returns how many sessions ago source i was.
+func (r Request) distance(i int) int {
+	if d := r.Sources[i].Distance; d > 0 {
+		return d
+	}
+	return i + 1
+}
+
+// split shares total by weights, which are positive, giving nobody less than its floor. The sum of
+// the result is total, which must not be less than the sum of the floors. Odd tokens go to the
+// largest remainders, the earlier first.
+func split(total int, weights, floors []int) []int {
+	out := slices.Clone(floors)
+	open := make([]int, len(weights))
+	for i := range open {
+		open[i] = i
+	}
+	for len(open) > 0 {
+		sum := 0
+		for _, i := range open {
+			sum += weights[i]
+		}
+		raised := slices.DeleteFunc(slices.Clone(open), func(i int) bool { return mulDiv(total, weights[i], sum) >= floors[i] })
+		if len(raised) == 0 {
+			deal(total, sum, weights, open, out)
+			return out
+		}
+		for _, i := range raised {
+			total -= floors[i]
+		}
+		open = slices.DeleteFunc(open, func(i int) bool { return slices.Contains(raised, i) })
+	}
+	return out
+}
+
+// deal gives each of the open ones its part of total, rounded by largest remainder.
+func deal(total, sum int, weights, open, out []int) {
+	left, rest := total, make(map[int]int, len(open))
+	for _, i := range open {
+		out[i] = mulDiv(total, weights[i], sum)
+		rest[i] = remainder(total, weights[i], sum)
+		left -= out[i]
+	}
+	byRest := slices.Clone(open)
+	slices.SortStableFunc(byRest, func(a, b int) int { return cmp.Compare(rest[b], rest[a]) })
+	for _, i := range byRest[:left] {
+		out[i]++
+	}
+}
+
+// mulDiv returns a*b/c for numbers that are not negative, where b <= c, without overflow.
+func mulDiv(a, b, c int) int {
+	hi, lo := bits.Mul64(uint64(a), uint64(b))
+	q, _ := bits.Div64(hi, lo, uint64(c))
+	return int(q)
+}
+
+// remainder returns a*b mod c under the same conditions.
+func remainder(a, b, c int) int {
+	hi, lo := bits.Mul64(uint64(a), uint64(b))
+	return int(bits.Rem64(hi, lo, uint64(c)))
+}

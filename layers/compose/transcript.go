@@ -1,0 +1,93 @@
+package compose
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/memvcs/mem/objects"
+)
+
+// record is a line of composed.jsonl. The client needs type, uuid, parentUuid, timestamp and
+// message; the other fields are for readers that expect them.
+type record struct {
+	Parent    *string `json:"parentUuid"`
+	Sidechain bool    `json:"isSidechain"`
+	UserType  string  `json:"userType"`
+	Session   string  `json:"sessionId"`
+	Type      string  `json:"type"`
+	Message   message `json:"message"`
+	UUID      string  `json:"uuid"`
+	Timestamp string  `json:"timestamp"`
+}
+
+type message struct {
+	Role    string `json:"role"`
+	Content []text `json:"content"`
+}
+
+type text struct {
+	Type string `json:"type"`
+	Text string `json:"text"`
+}
+
+// Transcript returns composed.jsonl, a session that "claude --resume composed.jsonl --fork-session"
+// takes up. It holds the text of composed.md, each piece a text block: records of user and assistant
+// in turn, the user first, in one chain, without tool calls, thinking or empty texts, and each with a
+// time, that of its part. All ids follow from the content.
+func (c Composition) Transcript() []byte {
+	name := objects.Sum(c.Encode())
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	var parent *string
+	var last time.Time
+	for i, t := range c.turns() {
+		id := uuid(name, fmt.Sprint("message ", i))
+		last = c.timeOf(t.part, last)
+		r := record{Parent: parent, UserType: "external", Session: c.ID(), Type: t.role, UUID: id,
+			Timestamp: last.Format("2006-01-02T15:04:05.000Z"), Message: message{Role: t.role}}
+		for _, s := range t.texts {
+			r.Message.Content = append(r.Message.Content, text{"text", s})
+		}
+		if err := enc.Encode(r); err != nil {
+			panic("compose: a record of strings does not marshal: " + err.Error())
+		}
+		parent = &id
+	}
+	return out.Bytes()
+}
+
+// timeOf returns the time of a turn in the given part: that of the part, but later than last.
+func (c Composition) timeOf(part int, last time.Time) time.Time {
+	t := time.Unix(0, 0).UTC()
+	if part < len(c.Parts) && c.Parts[part].Date.After(t) {
+		t = c.Parts[part].Date.UTC().Truncate(time.Millisecond)
+	}
+	if !t.After(last) {
+		t = last.Add(time.Millisecond)
+	}
+	return t
+}
+
+// Texts returns the text blocks of composed.jsonl in order. Who captures a session that went on from
+// a composition knows by them what mem itself had written.
+func (c Composition) Texts() (texts []string) {
+	for _, t := range c.turns() {
+		texts = append(texts, t.texts...)
+	}
+	return texts
+}
+
+// ID returns the composition's id in the form of a UUID. It follows from the content; the session id
+// in composed.jsonl is the same.
+func (c Composition) ID() string { return uuid(objects.Sum(c.Encode()), "composition") }
+
+// uuid returns the UUID, of version 8, that belongs to a label in the space of an object.
+func uuid(space objects.Hash, label string) string {
+	h := objects.Sum(append(space[:], label...))
+	h[6] = h[6]&0x0f | 0x80
+	h[8] = h[8]&0x3f | 0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", h[0:4], h[4:6], h[6:8], h[8:10], h[10:16])
+}
