@@ -23,7 +23,7 @@ type completer func(e *Env, ctx context.Context, typed string) []candidate
 func completers() map[string]completer {
 	return map[string]completer{
 		"command": completeCommand,
-		"topic":   completeCommand,
+		"topic":   completeTopic,
 		"key":     completeKey,
 		"shell":   func(*Env, context.Context, string) []candidate { return words(shells()) },
 	}
@@ -171,6 +171,14 @@ func completeCommand(e *Env, _ context.Context, _ string) []candidate {
 		if c.group != groupHidden {
 			list = append(list, candidate{c.name, c.make(e).Usage})
 		}
+	}
+	return list
+}
+
+func completeTopic(*Env, context.Context, string) []candidate {
+	var list []candidate
+	for _, t := range topics() {
+		list = append(list, candidate{t, topicTitle(t)})
 	}
 	return list
 }

@@ -66,7 +66,7 @@ func (p *parser) explain(err error, spelled string, others ...string) error {
 			}
 		}
 	}
-	if p.leaf && p.command != nil && !p.command.SkipFlagParsing {
+	if p.command != nil && p.command.ArgsUsage != "" {
 		return withHint(usagef("%s has no option %s", line, spelled), line+" -h", fmt.Sprintf("%s -- %s if it is an operand", line, spelled))
 	}
 	return withHint(usagef("%s has no option %s", line, spelled), line+" -h")

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/memvcs/mem/objects"
+)
+
+// TestMain lets the scripts run this program, and some programs that misbehave, as processes.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"mem":        main,
+		"mem-panic":  panicInCommand,
+		"mem-thread": panicInGoroutine,
+	})
+}
+
+// TestScript runs the scripts in testdata/script: the specification of the command line. Besides what
+// testscript knows they may say
+//
+//	status N mem ...     run mem; its exit status must be N
+//	json FILE            FILE holds one JSON object with a schema in front, and a newline at its end
+//	b3 FILE HASH         the BLAKE3 name of FILE is HASH
+//	env MEM_NOW=...      give mem another time
+func TestScript(t *testing.T) {
+	t.Parallel()
+	testscript.Run(t, testscript.Params{
+		Dir:                filepath.Join("testdata", "script"),
+		RequireUniqueNames: true,
+		Setup:              setupScript,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"status": status,
+			"json":   jsonFile,
+			"b3":     b3,
+		},
+	})
+}
+
+// setupScript gives a script an empty home and a fixed time.
+func setupScript(env *testscript.Env) error {
+	home := filepath.Join(env.WorkDir, "home")
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		return err
+	}
+	for _, v := range [][2]string{
+		{"HOME", home}, {"USERPROFILE", home},
+		{"MEM_DIR", filepath.Join(env.WorkDir, "memory")},
+		{"MEM_NOW", "2026-01-20T14:00:00Z"},
+		{"CLAUDE_CONFIG_DIR", filepath.Join(home, ".claude")},
+		{"GIT_CONFIG_NOSYSTEM", "1"}, {"LC_ALL", "C.UTF-8"}, {"TZ", "UTC"},
+	} {
+		env.Setenv(v[0], v[1])
+	}
+	return nil
+}
+
+// status runs a program that must end with a given exit status.
+func status(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: status N program args...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		var exited *exec.ExitError
+		if !errors.As(err, &exited) {
+			ts.Fatalf("run %s: %v", args[1], err)
+		}
+		got = exited.ExitCode()
+	}
+	if got != want {
+		ts.Fatalf("%s: exit status %d, want %d", strings.Join(args[1:], " "), got, want)
+	}
+}
+
+// jsonFile checks the outer form of an answer.
+func jsonFile(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: json FILE")
+	}
+	text := ts.ReadFile(args[0])
+	ts.Check(checkAnswer(text))
+}
+
+func checkAnswer(text string) error {
+	if !strings.HasPrefix(text, `{"schema":"mem.`) || strings.Count(text, "\n") != 1 || !strings.HasSuffix(text, "}\n") {
+		return fmt.Errorf("not one line with a schema in front: %q", text)
+	}
+	var v map[string]any
+	dec := json.NewDecoder(strings.NewReader(text))
+	if err := dec.Decode(&v); err != nil {
+		return err
+	}
+	if dec.More() {
+		return fmt.Errorf("more than one value: %q", text)
+	}
+	return nil
+}
+
+// b3 compares the name of a file with a hash.
+func b3(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 2 {
+		ts.Fatalf("usage: b3 FILE HASH")
+	}
+	b, err := os.ReadFile(ts.MkAbs(args[0]))
+	ts.Check(err)
+	if got := objects.Sum(b).String(); (got == args[1]) == neg {
+		ts.Fatalf("%s is %s", args[0], got)
+	}
+}
+
+// panicInCommand is a mem whose command panics.
+func panicInCommand() {
+	neverExitTwo()
+	env := osEnv()
+	env.Executable = func() (string, error) { panic("a \x1b[31mtest\x1b[0m") }
+	os.Exit(run(context.Background(), env, append(os.Args[1:], "version", "-v")))
+}
+
+// panicInGoroutine is a mem that dies where no recover reaches.
+func panicInGoroutine() {
+	neverExitTwo()
+	go panic("in a goroutine")
+	<-make(chan bool)
+}
