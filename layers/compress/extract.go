@@ -57,15 +57,9 @@ func (Extract) Summarize(ctx context.Context, req Request) (Summary, error) {
 	}
 	t := density(req.Items, room)
 	us := split(req.Items, t)
-	if tune != nil {
-		tune(&us)
-	}
 	l := newLexicon()
 	measure(us, l)
 	m := mixFor(req.Level)
-	if tuneMix != nil {
-		tuneMix(&m)
-	}
 	for i := range us {
 		u := &us[i]
 		u.prior = m.prior[u.class] * int64(100+req.Items[u.item].Weight) / 100
@@ -122,11 +116,6 @@ func density(items []Item, room int) terse {
 	}
 	return whole
 }
-
-var (
-	tune    func(*[]unit)
-	tuneMix func(*mix)
-)
 
 // render writes the units that were taken as segments: neighbours of one message together, files on one line.
 func render(p *pool, items []Item) []Segment {
