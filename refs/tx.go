@@ -136,7 +136,40 @@ func (l *lane) open(h objects.Hash) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, err
 	}
-	return objects.Verify(stream.NewReader(p.Segments, l.blobs(p.Stream)), h), nil
+	return &content{stream.NewReader(p.Segments, l.blobs(p.Stream)), h}, nil
+}
+
+// content reads an object from a stream, whose reader checks every byte against the hashes in the
+// segments; what is left to check is that the last of them is the name of the object.
+type content struct {
+	*stream.Reader
+	want objects.Hash
+}
+
+func (c *content) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	if err == io.EOF {
+		return n, c.check()
+	}
+	return n, err
+}
+
+func (c *content) WriteTo(w io.Writer) (int64, error) {
+	n, err := c.Reader.WriteTo(w)
+	if err != nil {
+		return n, err
+	}
+	if err := c.check(); err != io.EOF {
+		return n, err
+	}
+	return n, nil
+}
+
+func (c *content) check() error {
+	if c.Sum() != c.want {
+		return fmt.Errorf("read %s: %w", c.want, objects.ErrCorrupt)
+	}
+	return io.EOF
 }
 
 // A point says which segments of a stream make up an object.

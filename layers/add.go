@@ -1,0 +1,410 @@
+package layers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/memvcs/mem/layers/transcript"
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/refs"
+)
+
+// AddOptions say how to add.
+type AddOptions struct {
+	DryRun   bool
+	Op       string            // for the log: "add", "import"
+	Progress func(bytes int64) // called after each source with its size, from any goroutine; may be nil
+}
+
+// A SourceError says which source could not be captured.
+type SourceError struct {
+	Source Source
+	Err    error
+}
+
+func (e *SourceError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *SourceError) Unwrap() error { return e.Err }
+
+// Limits of one commit of a large import: what a kill can cost.
+const (
+	batchFiles = 256
+	batchBytes = 256 << 20
+)
+
+// Add captures sources, each into the project it belongs to. Sources that cannot be captured do not
+// keep the others from being stored: it returns what was stored together with the errors, each a
+// [*SourceError], joined. An error of the store ends it. Adding what is stored already changes nothing.
+func (m *Memory) Add(ctx context.Context, sources []Source, o AddOptions) ([]Added, error) {
+	var out []Added
+	var failed []error
+	groups, err := m.group(ctx, sources, &failed)
+	if err != nil {
+		return nil, err
+	}
+	for _, g := range groups {
+		for _, batch := range g.batches() {
+			added, errs, err := m.addBatch(ctx, g.project, batch, o)
+			out = append(out, added...)
+			failed = append(failed, errs...)
+			if err != nil {
+				return out, errors.Join(append(failed, err)...)
+			}
+		}
+		if err := m.rememberPaths(ctx, g, o); err != nil {
+			return out, err
+		}
+	}
+	return out, errors.Join(failed...)
+}
+
+// A group is the sources of one project.
+type group struct {
+	project Project
+	sources []Source
+	sizes   []int64
+	dirs    []string // the working directories they name
+}
+
+// group finds out to which project each source belongs, in the order of first mention.
+func (m *Memory) group(ctx context.Context, sources []Source, failed *[]error) ([]*group, error) {
+	var groups []*group
+	byDir := map[string]*group{}
+	for _, src := range sources {
+		cwd, size, err := peek(src)
+		if err != nil {
+			*failed = append(*failed, &SourceError{src, err})
+			continue
+		}
+		g := byDir[cwd]
+		if g == nil {
+			p, _, err := m.Locate(ctx, cwd)
+			if err != nil {
+				return nil, err
+			}
+			i := slices.IndexFunc(groups, func(g *group) bool { return g.project.ID == p.ID })
+			if i < 0 {
+				i = len(groups)
+				groups = append(groups, &group{project: p})
+			}
+			g = groups[i]
+			g.dirs = append(g.dirs, cwd)
+			byDir[cwd] = g
+		}
+		g.sources = append(g.sources, src)
+		g.sizes = append(g.sizes, size)
+	}
+	return groups, nil
+}
+
+// peek returns the working directory that the start of a source names, or else the directory it lies in.
+func peek(src Source) (cwd string, size int64, err error) {
+	f, size, err := openSource(src.Path)
+	if err != nil {
+		return "", 0, err
+	}
+	defer f.Close()
+	sc := transcript.NewScanner(transcript.Carry{}, func(b []byte) [32]byte { return [32]byte{} })
+	defer sc.Close()
+	buf := make([]byte, 16<<10)
+	for read := 0; read < 1<<20; {
+		n, err := f.Read(buf)
+		sc.Write(buf[:n])
+		if cwd := sc.Summary().Cwd; cwd != "" {
+			return cwd, size, nil
+		}
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return "", 0, fmt.Errorf("read %s: %w", src.Path, err)
+		}
+		read += n
+	}
+	return filepath.Dir(src.Path), size, nil
+}
+
+// batches cuts the group into commits of bounded size.
+func (g *group) batches() [][]Source {
+	var out [][]Source
+	start, bytes := 0, int64(0)
+	for i := range g.sources {
+		if i-start == batchFiles || i > start && bytes+g.sizes[i] > batchBytes {
+			out = append(out, g.sources[start:i])
+			start, bytes = i, 0
+		}
+		bytes += g.sizes[i]
+	}
+	return append(out, g.sources[start:])
+}
+
+// addBatch captures sources of one project in one commit. If another writer came first it starts again
+// from what that one stored.
+func (m *Memory) addBatch(ctx context.Context, p Project, sources []Source, o AddOptions) ([]Added, []error, error) {
+	for try := 0; ; try++ {
+		added, errs, err := m.tryBatch(ctx, p, sources, o)
+		if !errors.Is(err, refs.ErrConflict) || try == 100 {
+			return added, errs, err
+		}
+	}
+}
+
+func (m *Memory) tryBatch(ctx context.Context, p Project, sources []Source, o AddOptions) (added []Added, failed []error, err error) {
+	st, err := m.State(ctx, p.ID)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := m.repo.Stage(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer s.Close()
+	captures, errs := m.captureAll(ctx, st, p, s, sources, o)
+	for i, c := range captures {
+		if errs[i] != nil {
+			if errors.Is(errs[i], refs.ErrConflict) || ctx.Err() != nil {
+				return nil, nil, errs[i]
+			}
+			failed = append(failed, &SourceError{sources[i], errs[i]})
+			continue
+		}
+		added = append(added, c.added)
+	}
+	changed := slices.DeleteFunc(captures, func(c *capture) bool { return c.added.Change == "" || c.added.Change == "unchanged" && !c.hidden() })
+	if o.DryRun || len(changed) == 0 {
+		return added, failed, nil
+	}
+	if len(failed) > 0 { // what a failed source staged must not stay
+		return m.withoutFailed(ctx, p, sources, errs, o, failed)
+	}
+	ids := map[string]objects.Hash{}
+	err = m.repo.Update(ctx, p.ID, addMessage(changed, o), func(tx *refs.Tx) error {
+		if err := tx.Adopt(s); err != nil {
+			return err
+		}
+		return m.record(tx, st, p, changed, ids)
+	})
+	if err != nil {
+		return nil, failed, err
+	}
+	for i := range added {
+		added[i].ID = ids[added[i].Session]
+	}
+	return added, failed, nil
+}
+
+// withoutFailed does the batch again with the sources that can be read.
+func (m *Memory) withoutFailed(ctx context.Context, p Project, sources []Source, errs []error, o AddOptions, failed []error) ([]Added, []error, error) {
+	var good []Source
+	for i, src := range sources {
+		if errs[i] == nil {
+			good = append(good, src)
+		}
+	}
+	o.Progress = nil
+	added, more, err := m.addBatch(ctx, p, good, o)
+	return added, append(failed, more...), err
+}
+
+// captureAll stages sources on several goroutines.
+func (m *Memory) captureAll(ctx context.Context, st *State, p Project, s *refs.Stage, sources []Source, o AddOptions) ([]*capture, []error) {
+	captures, errs := make([]*capture, len(sources)), make([]error, len(sources))
+	parallel(len(sources), m.opts.Workers, func(i int) {
+		c := &capture{m: m, src: sources[i]}
+		c.added = Added{Session: sources[i].SessionID(), Path: sources[i].Path, Project: p}
+		captures[i] = c
+		if errs[i] = ctx.Err(); errs[i] == nil {
+			errs[i] = c.stage(ctx, st, s)
+		}
+		c.added.Now = c.snap
+		if errs[i] != nil {
+			c.added.Change = ""
+		}
+		if o.Progress != nil {
+			o.Progress(c.size)
+		}
+	})
+	return captures, errs
+}
+
+// parallel calls f(0) to f(n-1) on up to workers goroutines.
+func parallel(n, workers int, f func(i int)) {
+	var wg sync.WaitGroup
+	next := make(chan int)
+	for range max(1, min(workers, n)) {
+		wg.Go(func() {
+			for i := range next {
+				f(i)
+			}
+		})
+	}
+	for i := range n {
+		next <- i
+	}
+	close(next)
+	wg.Wait()
+}
+
+// hidden reports whether the session was taken out of the lists, so that adding it brings it back.
+func (c *capture) hidden() bool { return c.known != nil && c.known.Deleted }
+
+// record stages the records and patches of captures.
+func (m *Memory) record(tx *refs.Tx, st *State, p Project, captures []*capture, ids map[string]objects.Hash) error {
+	if st.Name == "" {
+		if _, err := tx.Add(kindProject, projectBody{p.Identity, p.Name}); err != nil {
+			return err
+		}
+	}
+	for _, c := range captures {
+		if c.hidden() {
+			if _, err := tx.Add(kindSet, setBody{"session/" + c.snap.Session, "deleted", false}); err != nil {
+				return err
+			}
+		}
+		if c.added.Change == "unchanged" {
+			continue
+		}
+		rec, err := tx.Add(kindSession, c.snap)
+		if err != nil {
+			return err
+		}
+		ids[c.snap.Session] = rec.ID
+		if c.patch != nil {
+			if err := tx.PutPatch(rec.ID, c.patch); err != nil {
+				return err
+			}
+		}
+		if len(captures) == 1 {
+			tx.Trailer("Op", "add")
+			tx.Trailer("Session", c.snap.Session)
+			tx.Trailer("Output", c.snap.Original.String())
+		}
+	}
+	if len(captures) > 1 {
+		tx.Trailer("Op", "import")
+		tx.Trailer("Sessions", fmt.Sprint(len(captures)))
+	}
+	return nil
+}
+
+func addMessage(captures []*capture, o AddOptions) string {
+	op := o.Op
+	if op == "" {
+		op = "add"
+	}
+	if len(captures) > 1 {
+		return fmt.Sprintf("%s %d sessions", op, len(captures))
+	}
+	c := captures[0]
+	what := fmt.Sprintf("%s %s", op, shortID(c.snap.Session))
+	if title := c.snap.Scan.Title; title != "" {
+		what += fmt.Sprintf(" %q", title)
+	}
+	if c.added.Change == "grown" {
+		what += fmt.Sprintf("  +%d messages", c.added.NewValues)
+	}
+	return what
+}
+
+// shortID returns the start of a session's id, for people.
+func shortID(id string) string {
+	if rest, ok := strings.CutPrefix(id, "agent-"); ok {
+		return "agent-" + rest[:min(8, len(rest))]
+	}
+	return id[:min(8, len(id))]
+}
+
+// rememberPaths notes which directories belong to the project of a group.
+func (m *Memory) rememberPaths(ctx context.Context, g *group, o AddOptions) error {
+	if o.DryRun {
+		return nil
+	}
+	known, err := m.paths(ctx)
+	if err != nil {
+		return err
+	}
+	for _, dir := range g.dirs {
+		if slices.ContainsFunc(known, func(b pathBody) bool { return b.Path == dir && b.Project == g.project.ID }) {
+			continue
+		}
+		if err := m.addPath(ctx, g.project, dir, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Sources finds the session files under dir: dir itself may be Claude Code's configuration, its
+// projects directory, one project of it, or any directory of session files. Subagents and overflow
+// files are linked to the session they belong to. Symbolic links are not followed.
+func Sources(dir string) ([]Source, error) {
+	if sub := filepath.Join(dir, "projects"); isDir(sub) {
+		dir = sub
+	}
+	var out []Source
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if !d.Type().IsRegular() || filepath.Ext(path) != ".jsonl" {
+			return nil
+		}
+		src := Source{Path: path}
+		if parent, ok := subagentOf(path); ok {
+			src.Parent = parent
+		} else {
+			src.Files = overflowFiles(strings.TrimSuffix(path, ".jsonl"))
+		}
+		out = append(out, src)
+		return nil
+	})
+	return out, err
+}
+
+func isDir(path string) bool {
+	fi, err := os.Stat(path)
+	return err == nil && fi.IsDir()
+}
+
+// SourceOf returns the source for the session file at path.
+func SourceOf(path string) Source {
+	src := Source{Path: path}
+	if parent, ok := subagentOf(path); ok {
+		src.Parent = parent
+		return src
+	}
+	src.Files = overflowFiles(strings.TrimSuffix(path, ".jsonl"))
+	return src
+}
+
+// subagentOf returns the session of a path .../<session>/subagents/agent-x.jsonl.
+func subagentOf(path string) (string, bool) {
+	dir := filepath.Dir(path)
+	if filepath.Base(dir) != "subagents" {
+		return "", false
+	}
+	return filepath.Base(filepath.Dir(dir)), true
+}
+
+// overflowFiles returns the files of <session>/tool-results, sorted.
+func overflowFiles(dir string) []string {
+	entries, err := os.ReadDir(filepath.Join(dir, "tool-results"))
+	if err != nil {
+		return nil // most sessions have none
+	}
+	var out []string
+	for _, e := range entries {
+		if e.Type().IsRegular() {
+			out = append(out, filepath.Join(dir, "tool-results", e.Name()))
+		}
+	}
+	return out
+}

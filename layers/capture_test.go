@@ -1,0 +1,266 @@
+package layers
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"iter"
+	mrand "math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/memvcs/mem/layers/redact"
+	"github.com/memvcs/mem/refs"
+)
+
+func testOptions() Options {
+	return Options{
+		Now:     func() time.Time { return time.Date(2026, 1, 20, 14, 0, 0, 0, time.UTC) },
+		Rand:    rand.Reader,
+		Workers: 2,
+	}
+}
+
+func newMemory(t testing.TB, o Options) *Memory {
+	t.Helper()
+	m, err := Init(context.Background(), filepath.Join(t.TempDir(), "memory"), "desk", o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { m.Close() })
+	return m
+}
+
+// toyRules take out words like TOKEN_a1b2c3d4.
+func toyRules() redact.Rules {
+	re := regexp.MustCompile(`TOKEN_[a-z0-9]{8}`)
+	return redact.Rules{ID: "toy", Rules: []redact.Rule{func(v []byte) iter.Seq[redact.Finding] {
+		return func(yield func(redact.Finding) bool) {
+			for _, at := range re.FindAllIndex(v, -1) {
+				if !yield(redact.Finding{Start: at[0], End: at[1], Rule: "toy"}) {
+					return
+				}
+			}
+		}
+	}}}
+}
+
+func userLine(i int, text string) string {
+	return fmt.Sprintf(`{"type":"user","uuid":"u%d","timestamp":"2026-01-15T10:%02d:00Z","cwd":"/home/dev/shop","sessionId":"s1","message":{"role":"user","content":%q}}`+"\n", i, i%60, text)
+}
+
+func write(t testing.TB, path, content string) Source {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return SourceOf(path)
+}
+
+func add(t testing.TB, m *Memory, src ...Source) []Added {
+	t.Helper()
+	added, err := m.Add(context.Background(), src, AddOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return added
+}
+
+// restored returns the exact bytes of every growth point of the session, and fails if the store is not clean.
+func restored(t testing.TB, m *Memory, p refs.Project, id string) [][]byte {
+	t.Helper()
+	ctx := context.Background()
+	st, err := m.State(ctx, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := st.session(id)
+	var out [][]byte
+	for i := range s.Points {
+		var b bytes.Buffer
+		if err := m.WriteOriginal(ctx, p, s, &s.Points[i], &b); err != nil {
+			t.Fatalf("growth point %d: %v", i, err)
+		}
+		out = append(out, b.Bytes())
+	}
+	return out
+}
+
+// TestAnyAppends cuts files at random places, in the middle of lines too, and adds after every piece:
+// each state of the file can be had back, with rules that cut secrets out and without.
+func TestAnyAppends(t *testing.T) {
+	t.Parallel()
+	for _, rules := range []redact.Rules{{}, toyRules()} {
+		rng := mrand.New(mrand.NewPCG(1, 2))
+		for round := range 12 {
+			o := testOptions()
+			o.Rules = rules
+			m := newMemory(t, o)
+			path := filepath.Join(t.TempDir(), "s1.jsonl")
+			var whole strings.Builder
+			for i := range 30 {
+				fmt.Fprint(&whole, userLine(i, fmt.Sprintf("message %d with TOKEN_%08d and 결제 %d", i, rng.IntN(5), rng.IntN(1000))))
+			}
+			text := whole.String()
+			var want []string
+			var project refs.Project
+			for at := 0; at < len(text); {
+				at = min(len(text), at+400+rng.IntN(2000))
+				a := add(t, m, write(t, path, text[:at]))[0]
+				project = a.Project.ID
+				want = append(want, text[:at])
+				if again := add(t, m, SourceOf(path))[0]; again.Change != "unchanged" {
+					t.Fatalf("round %d: added twice: %s", round, again.Change)
+				}
+			}
+			got := restored(t, m, project, "s1")
+			if len(got) != len(want) {
+				t.Fatalf("round %d: %d growth points, want %d", round, len(got), len(want))
+			}
+			for i := range got {
+				if string(got[i]) != want[i] {
+					t.Fatalf("round %d, growth point %d: got %d bytes, want %d", round, i, len(got[i]), len(want[i]))
+				}
+			}
+			checkClean(t, m)
+			if len(rules.Rules) > 0 {
+				noSecret(t, m, project)
+			}
+		}
+	}
+}
+
+func checkClean(t testing.TB, m *Memory) {
+	t.Helper()
+	if _, err := m.repo.Check(context.Background(), true, func(p refs.Problem) { t.Errorf("check: %s", p) }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// noSecret reads all objects and records that could travel.
+func noSecret(t *testing.T, m *Memory, p refs.Project) {
+	t.Helper()
+	ctx := context.Background()
+	err := m.repo.View(ctx, p, func(tx *refs.Tx) error {
+		for h, err := range tx.All(ctx) {
+			if err != nil {
+				return err
+			}
+			b, err := m.object(ctx, p, h)
+			if err != nil {
+				return err
+			}
+			if bytes.Contains(b, []byte("TOKEN_")) {
+				t.Errorf("object %s holds a secret", h.Short())
+			}
+		}
+		records, err := tx.Records(ctx, nil)
+		for _, r := range records {
+			if bytes.Contains(r.Body, []byte("TOKEN_")) {
+				t.Errorf("record %s holds a secret: %s", r.ID.Short(), r.Body)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestRewrittenKeepsBoth(t *testing.T) {
+	t.Parallel()
+	m := newMemory(t, testOptions())
+	path := filepath.Join(t.TempDir(), "s1.jsonl")
+	first := userLine(1, "one") + userLine(2, "two")
+	second := userLine(1, "uno") + userLine(2, "dos") + userLine(3, "tres")
+	a := add(t, m, write(t, path, first))[0]
+	b := add(t, m, write(t, path, second))[0]
+	if a.Change != "new" || b.Change != "rewritten" || b.Now.Generation != 1 {
+		t.Errorf("changes %s, %s, generation %d", a.Change, b.Change, b.Now.Generation)
+	}
+	got := restored(t, m, a.Project.ID, "s1")
+	if len(got) != 2 || string(got[0]) != first || string(got[1]) != second {
+		t.Errorf("restored %q", got)
+	}
+	checkClean(t, m)
+}
+
+func TestAddRefuses(t *testing.T) {
+	t.Parallel()
+	m := newMemory(t, testOptions())
+	dir := t.TempDir()
+	good := write(t, filepath.Join(dir, "good.jsonl"), userLine(1, "hello"))
+	bad := []Source{
+		{Path: dir}, {Path: filepath.Join(dir, "missing.jsonl")},
+		write(t, filepath.Join(dir, "empty.jsonl"), ""),
+		write(t, filepath.Join(dir, "text.jsonl"), "no transcript\nat all\n"),
+		write(t, filepath.Join(dir, "torn.jsonl"), `{"type":"user","mess`),
+	}
+	for _, src := range bad {
+		_, err := m.Add(context.Background(), []Source{src}, AddOptions{})
+		if err == nil || !errors.Is(err, ErrNotTranscript) && !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("Add(%s): %v", filepath.Base(src.Path), err)
+		}
+	}
+	added, err := m.Add(context.Background(), append(bad, good), AddOptions{})
+	var se *SourceError
+	if !errors.As(err, &se) || len(added) != 1 || added[0].Session != "good" {
+		t.Errorf("Add(bad and good) = %d added, %v", len(added), err)
+	}
+	checkClean(t, m)
+}
+
+// TestEcho shows that what a fork copied is not typed again: its markers count once.
+func TestEcho(t *testing.T) {
+	t.Parallel()
+	m := newMemory(t, testOptions())
+	dir := t.TempDir()
+	text := userLine(1, "##keepit1.00## never deploy on friday")
+	a := add(t, m, write(t, filepath.Join(dir, "parent.jsonl"), text))[0]
+	b := add(t, m, write(t, filepath.Join(dir, "fork.jsonl"), text+userLine(2, "##keepit0.50## and test first")))[0]
+	if len(a.Now.Markers) != 1 || len(b.Now.Markers) != 1 || b.Now.Markers[0].N != 2 || b.Echo != 1 {
+		t.Errorf("parent has markers %v; fork has %v and %d echoes", a.Now.Markers, b.Now.Markers, b.Echo)
+	}
+}
+
+// TestStateCache compares the state from the cache with one built from nothing, after every step.
+func TestStateCache(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	m := newMemory(t, testOptions())
+	dir := t.TempDir()
+	text := ""
+	for i := range 8 {
+		text += userLine(i, fmt.Sprint("text ", i))
+		p := add(t, m, write(t, filepath.Join(dir, fmt.Sprintf("s%d.jsonl", i%3)), text))[0].Project.ID
+		cached, err := m.State(ctx, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i == 5 { // a damaged cache counts as none
+			os.WriteFile(m.cachePath("state", string(p)+".json"), []byte("garbage"), 0o600)
+		} else {
+			os.RemoveAll(m.cachePath("state"))
+		}
+		fresh, err := m.State(ctx, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a, b := fmt.Sprintf("%+v", deref(cached)), fmt.Sprintf("%+v", deref(fresh)); a != b {
+			t.Fatalf("step %d: cached\n%s\nfresh\n%s", i, a, b)
+		}
+	}
+}
+
+func deref(st *State) (out []Session) {
+	for _, s := range st.Sessions {
+		out = append(out, *s)
+	}
+	return out
+}

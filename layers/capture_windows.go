@@ -1,0 +1,4 @@
+package layers
+
+// nonblock is nothing here: Windows has no FIFOs among files.
+const nonblock = 0

@@ -1,0 +1,95 @@
+// Package layers is what a memory can do: one method of [Memory] per journey.
+//
+// Sessions come in ([Memory.Add], [Memory.Import]), are refined and compressed ([Memory.Compress]),
+// composed under a budget ([Memory.Compose]) and written out again ([Memory.Checkout]). What a project
+// is follows from the records of its lanes alone ([State]); names that people type are resolved by
+// [Memory.Resolve]. Front ends parse, call one method, print.
+package layers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/memvcs/mem/layers/redact"
+	"github.com/memvcs/mem/refs"
+)
+
+// Options are what a Memory needs of the outside world.
+type Options struct {
+	Now         func() time.Time
+	Rand        io.Reader
+	LockTimeout time.Duration
+	Workers     int          // how many files are worked on at once; 0 means one
+	Model       string       // whose tokens are counted when a session does not say; "" is the newest
+	Rules       redact.Rules // what is taken out of transcripts before they are stored
+}
+
+// A Memory is an open store. Its methods may be called from several goroutines at once.
+type Memory struct {
+	repo *refs.Repo
+	opts Options
+}
+
+func (o Options) refs() refs.Options {
+	return refs.Options{Now: o.Now, Rand: o.Rand, LockTimeout: o.LockTimeout}
+}
+
+// Init makes a memory in dir, for a device of the given name, and opens it. It may be repeated.
+func Init(ctx context.Context, dir, device string, o Options) (*Memory, error) {
+	r, err := refs.Init(ctx, dir, device, o.refs())
+	if err != nil {
+		return nil, err
+	}
+	return &Memory{r, o}, nil
+}
+
+// Open opens the memory in dir. The error wraps [refs.ErrNotRepo] if there is none.
+func Open(dir string, o Options) (*Memory, error) {
+	r, err := refs.Open(dir, o.refs())
+	if err != nil {
+		return nil, err
+	}
+	return &Memory{r, o}, nil
+}
+
+// Close releases what the memory holds open.
+func (m *Memory) Close() error { return m.repo.Close() }
+
+// Repo returns the store below, for plumbing.
+func (m *Memory) Repo() *refs.Repo { return m.repo }
+
+// State returns what the project p is now.
+func (m *Memory) State(ctx context.Context, p refs.Project) (st *State, err error) {
+	err = m.repo.View(ctx, p, func(tx *refs.Tx) error {
+		st, err = m.state(ctx, tx, p)
+		return err
+	})
+	return st, err
+}
+
+// ErrNotTranscript says that a file holds no session of Claude Code.
+var ErrNotTranscript = errors.New("not a transcript")
+
+// A NotFoundError says that nothing has the name, and what has a name like it.
+type NotFoundError struct {
+	What       string // "session", "version", "composition", "message"
+	Name       string
+	Candidates []string
+}
+
+func (e *NotFoundError) Error() string { return fmt.Sprintf("no %s is called '%s'", e.What, e.Name) }
+
+// An AmbiguousError says that a name stands for several things.
+type AmbiguousError struct {
+	What       string
+	Name       string
+	Candidates []string // each with its title
+}
+
+func (e *AmbiguousError) Error() string {
+	return fmt.Sprintf("'%s' matches %d %ss: %s", e.Name, len(e.Candidates), e.What, strings.Join(e.Candidates, ", "))
+}

@@ -1,0 +1,86 @@
+package layers
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/memvcs/mem/layers/redact"
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/refs"
+)
+
+// ErrWithheld says that the exact bytes of a session need a patch that this machine does not have: it
+// was captured on another one, and only the clean transcript travels.
+var ErrWithheld = errors.New("the exact bytes were kept on the device that captured the session")
+
+// patches returns what the snapshot p of a session needs besides its clean stream, oldest first.
+func (m *Memory) patches(ctx context.Context, project refs.Project, s *Session, p *Point) ([]redact.Patch, error) {
+	var out []redact.Patch
+	chain := s.chain(p)
+	err := m.repo.View(ctx, project, func(tx *refs.Tx) error {
+		for i := len(chain) - 1; i >= 0; i-- {
+			b, err := tx.Patch(chain[i].Stamp.Record)
+			if errors.Is(err, objects.ErrNotFound) {
+				return fmt.Errorf("session %s: %w", shortID(s.ID), ErrWithheld)
+			}
+			if err != nil {
+				return err
+			}
+			patch, err := redact.Decode(b)
+			if err != nil {
+				return fmt.Errorf("patch of %s: %w", shortID(s.ID), err)
+			}
+			out = append(out, patch)
+			if patch.Before == 0 {
+				break
+			}
+		}
+		return nil
+	})
+	slices.Reverse(out)
+	return out, err
+}
+
+// WriteOriginal writes the exact bytes that a session's file had at the snapshot p. What was written is
+// the original only if the error is nil.
+func (m *Memory) WriteOriginal(ctx context.Context, project refs.Project, s *Session, p *Point, w io.Writer) error {
+	if !p.Withheld {
+		return m.WriteObject(ctx, project, p.Original, w)
+	}
+	patches, err := m.patches(ctx, project, s, p)
+	if err != nil {
+		return err
+	}
+	return m.repo.View(ctx, project, func(tx *refs.Tx) error {
+		rc, err := tx.Get(ctx, p.Original)
+		if err != nil {
+			return err
+		}
+		defer rc.Close()
+		return redact.Restore(w, rc, patches...)
+	})
+}
+
+// WriteObject writes the object h of a project.
+func (m *Memory) WriteObject(ctx context.Context, project refs.Project, h objects.Hash, w io.Writer) error {
+	return m.repo.View(ctx, project, func(tx *refs.Tx) error {
+		rc, err := tx.Get(ctx, h)
+		if err != nil {
+			return err
+		}
+		defer rc.Close()
+		_, err = io.Copy(w, rc)
+		return err
+	})
+}
+
+// object returns the content of the object h of a project.
+func (m *Memory) object(ctx context.Context, project refs.Project, h objects.Hash) ([]byte, error) {
+	var b bytes.Buffer
+	err := m.WriteObject(ctx, project, h, &b)
+	return b.Bytes(), err
+}

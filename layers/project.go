@@ -1,0 +1,227 @@
+package layers
+
+import (
+	"bufio"
+	"context"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/refs"
+)
+
+// A Project is a body of work whose sessions belong together.
+type Project struct {
+	ID       refs.Project `json:"id"`
+	Name     string       `json:"name"`     // for people; never a path
+	Identity string       `json:"identity"` // what the id is a hash of
+}
+
+// projectOf returns the project with an identity, named after the directory dir.
+func projectOf(identity, dir string) Project {
+	return Project{ID: refs.ProjectOf(identity), Name: baseName(dir), Identity: identity}
+}
+
+// baseName returns the last element of a path of any system.
+func baseName(dir string) string {
+	dir = strings.TrimRight(strings.ReplaceAll(dir, `\`, "/"), "/")
+	if i := strings.LastIndexByte(dir, '/'); i >= 0 {
+		dir = dir[i+1:]
+	}
+	if dir == "" {
+		return "root"
+	}
+	return dir
+}
+
+// Locate returns the project that the directory dir belongs to: the one it was linked to or found to be
+// before, itself or the nearest directory above it; else by the origin of its git repository, its root
+// commit, or its path. Known says that this memory has met it before.
+func (m *Memory) Locate(ctx context.Context, dir string) (p Project, known bool, err error) {
+	paths, err := m.paths(ctx)
+	if err != nil {
+		return Project{}, false, err
+	}
+	for d := dir; d != ""; d = parent(d) {
+		for i := len(paths) - 1; i >= 0; i-- {
+			if b := paths[i]; b.Path == d && (b.Linked || d == dir || isRepo(d) || !insideRepo(dir)) {
+				return Project{b.Project, b.Name, b.Identity}, true, nil
+			}
+		}
+	}
+	return identify(ctx, dir), false, nil
+}
+
+// paths returns what this device knows of directories, later records last.
+func (m *Memory) paths(ctx context.Context) ([]pathBody, error) {
+	var paths []pathBody
+	err := m.repo.View(ctx, refs.Home, func(tx *refs.Tx) error {
+		st, err := m.state(ctx, tx, refs.Home)
+		if err == nil {
+			paths = st.Paths
+		}
+		return err
+	})
+	return paths, err
+}
+
+// parent returns the directory above d, "" if there is none.
+func parent(d string) string {
+	up := filepath.Dir(d)
+	if up == d || up == "." {
+		return ""
+	}
+	return up
+}
+
+func isRepo(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, ".git"))
+	return err == nil
+}
+
+func insideRepo(dir string) bool {
+	for d := dir; d != ""; d = parent(d) {
+		if isRepo(d) {
+			return true
+		}
+	}
+	return false
+}
+
+// identify finds out what a directory is. One that is not there any more, or was never on this machine,
+// is its path.
+func identify(ctx context.Context, dir string) Project {
+	for d := dir; d != ""; d = parent(d) {
+		if !isRepo(d) {
+			continue
+		}
+		if origin := originURL(d); origin != "" {
+			return projectOf("origin "+origin, d)
+		}
+		if root := rootCommit(ctx, d); root != "" {
+			return projectOf("root "+root, d)
+		}
+		return projectOf("path "+d, d)
+	}
+	return projectOf("path "+dir, dir)
+}
+
+// originURL returns the normalised URL of the remote "origin" of the repository in dir, "" if it has
+// none.
+func originURL(dir string) string {
+	f, err := os.Open(filepath.Join(gitDir(dir), "config"))
+	if err != nil {
+		return "" // no readable configuration is no origin
+	}
+	defer f.Close()
+	section := ""
+	for sc := bufio.NewScanner(f); sc.Scan(); {
+		line := strings.TrimSpace(sc.Text())
+		if strings.HasPrefix(line, "[") {
+			section = strings.ToLower(strings.ReplaceAll(line, " ", ""))
+			continue
+		}
+		key, value, ok := strings.Cut(line, "=")
+		if ok && section == `[remote"origin"]` && strings.EqualFold(strings.TrimSpace(key), "url") {
+			return NormalURL(strings.Trim(strings.TrimSpace(value), `"`))
+		}
+	}
+	return ""
+}
+
+// gitDir returns where the configuration of the repository in dir lies: of a linked worktree, the main one's.
+func gitDir(dir string) string {
+	git := filepath.Join(dir, ".git")
+	b, err := os.ReadFile(git)
+	if err != nil {
+		return git // a directory
+	}
+	target := strings.TrimSpace(strings.TrimPrefix(string(b), "gitdir:"))
+	if !filepath.IsAbs(target) {
+		target = filepath.Join(dir, target)
+	}
+	if common, err := os.ReadFile(filepath.Join(target, "commondir")); err == nil {
+		return filepath.Join(target, strings.TrimSpace(string(common)))
+	}
+	return target
+}
+
+// NormalURL brings the spellings of one remote into one form, host/path: without scheme, user, port,
+// trailing ".git" and slashes, the host in lower case. It never keeps a password.
+func NormalURL(s string) string {
+	if host, path, ok := strings.Cut(s, ":"); ok && !strings.Contains(host, "/") && !strings.HasPrefix(path, "//") && len(host) > 1 {
+		s = "ssh://" + host + "/" + strings.TrimPrefix(path, "/")
+	}
+	u, err := url.Parse(s)
+	if err != nil {
+		return ""
+	}
+	path := strings.TrimSuffix(strings.Trim(u.Path, "/"), ".git")
+	if u.Host == "" {
+		return "/" + path
+	}
+	return strings.ToLower(u.Hostname()) + "/" + path
+}
+
+// rootCommit asks git for the first commit of the repository in dir, "" if it cannot tell.
+func rootCommit(ctx context.Context, dir string) string {
+	cmd := exec.CommandContext(ctx, "git", "-C", dir, "rev-list", "--max-parents=0", "HEAD")
+	out, err := cmd.Output()
+	if err != nil {
+		return "" // no git, or no commit yet: the path will do
+	}
+	roots := strings.Fields(string(out))
+	slices.Sort(roots)
+	if len(roots) == 0 {
+		return ""
+	}
+	return roots[0]
+}
+
+// Projects returns all projects of the memory, sorted by name.
+func (m *Memory) Projects(ctx context.Context) ([]Project, error) {
+	ids, err := m.repo.Projects()
+	if err != nil {
+		return nil, err
+	}
+	var out []Project
+	for _, id := range ids {
+		st, err := m.State(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, Project{id, st.Name, st.Identity})
+	}
+	slices.SortFunc(out, func(a, b Project) int {
+		return strings.Compare(a.Name+"\x00"+string(a.ID), b.Name+"\x00"+string(b.ID))
+	})
+	return out, nil
+}
+
+// LinkProject makes dir belong to the project p on this device, from now on.
+func (m *Memory) LinkProject(ctx context.Context, p Project, dir string) error {
+	return m.addPath(ctx, p, dir, true)
+}
+
+// addPath remembers that dir belongs to p, unless that is known.
+func (m *Memory) addPath(ctx context.Context, p Project, dir string, linked bool) error {
+	return m.repo.Update(ctx, refs.Home, "path of "+p.Name, func(tx *refs.Tx) error {
+		st, err := m.state(ctx, tx, refs.Home)
+		if err != nil {
+			return err
+		}
+		for i := len(st.Paths) - 1; i >= 0; i-- {
+			if b := st.Paths[i]; b.Path == dir {
+				if b.Project == p.ID && (b.Linked || !linked) {
+					return nil
+				}
+				break
+			}
+		}
+		_, err = tx.Add(kindPath, pathBody{dir, p.ID, p.Identity, p.Name, linked})
+		return err
+	})
+}

@@ -1,0 +1,152 @@
+package layers
+
+import (
+	"time"
+
+	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/transcript"
+	"github.com/memvcs/mem/lineage"
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/refs"
+)
+
+// The kinds of records. docs/formats.md tells what they mean; a kind never changes its meaning.
+const (
+	kindProject     = "project"
+	kindPath        = "path" // in the home lane only
+	kindSession     = "session"
+	kindVersion     = "version"
+	kindComposition = "composition"
+	kindSet         = "set"
+)
+
+// projectBody says what a project is; written with its first session.
+type projectBody struct {
+	Identity string `json:"identity"`
+	Name     string `json:"name"`
+}
+
+// pathBody says that a directory on this device belongs to a project.
+type pathBody struct {
+	Path     string       `json:"path"`
+	Project  refs.Project `json:"project"`
+	Identity string       `json:"identity"`
+	Name     string       `json:"name"`
+	Linked   bool         `json:"linked,omitempty"` // by the user, not found out
+}
+
+// A Snapshot is a session as it was at one point of its growth: the body of a "session" record.
+// Markers and Typed tell only of what came after the snapshot before it in the same generation.
+type Snapshot struct {
+	Session    string       `json:"session"`
+	Generation int          `json:"generation"`
+	Original   objects.Hash `json:"original"` // name of the clean stream up to here
+	Size       int64        `json:"size"`     // bytes of it
+	Segments   int          `json:"segments"`
+	Rules      string       `json:"rules"`              // the rule set that made it clean
+	Withheld   bool         `json:"withheld,omitempty"` // the exact bytes need a patch of originals.git
+
+	Scan transcript.Carry `json:"scan"` // what a pass over the bytes found; the next scan goes on from it
+
+	Source  string     `json:"source,omitempty"` // where the file was
+	Parent  string     `json:"parent,omitempty"` // the session whose subagent this is
+	Files   []FileRef  `json:"files,omitempty"`  // overflow files of tool results
+	Markers []Mark     `json:"markers,omitempty"`
+	Typed   []TypedKey `json:"typed,omitempty"`
+	Echo    []int      `json:"echo,omitempty"` // typed messages that another session or mem wrote first
+}
+
+// A FileRef is a file that belongs to a session, stored as an object.
+type FileRef struct {
+	Name string       `json:"name"`
+	Hash objects.Hash `json:"hash"`
+	Size int64        `json:"size"`
+}
+
+// A Mark is a keepit marker of a session: bytes Start to End of what the user typed in message N.
+type Mark struct {
+	N       int           `json:"n"`
+	Weight  keepit.Weight `json:"weight"`
+	Start   int           `json:"start"`
+	End     int           `json:"end"`
+	Clamped bool          `json:"clamped,omitempty"`
+}
+
+// A TypedKey recognises a message that the user typed: the first 16 hexadecimal digits of the BLAKE3
+// of role, timestamp and text. A copy of the message, in a fork or a resumed composition, has the same.
+type TypedKey struct {
+	N   int            `json:"n"`
+	Key transcript.Key `json:"key"`
+}
+
+// A Version is one compression of a session: the body of a "version" record.
+type Version struct {
+	Session    string             `json:"session"`
+	Label      string             `json:"label"` // v001; unique per session and device
+	Source     string             `json:"source,omitempty"`
+	Derivation lineage.Derivation `json:"derivation"`
+	Engine     string             `json:"engine"`
+	Settings   VersionSettings    `json:"settings"`
+
+	TokensIn    int     `json:"tokens_in"`
+	TokensOut   int     `json:"tokens_out"`
+	Counter     string  `json:"counter"` // how tokens were counted
+	MessagesIn  int     `json:"messages_in"`
+	MessagesOut int     `json:"messages_out"`
+	Ratio       float64 `json:"ratio"` // tokens in / tokens out, two decimals
+	Preserved   int     `json:"keepit_preserved"`
+	Summarised  int     `json:"keepit_summarised"`
+
+	ID     objects.Hash `json:"-"` // of the record
+	Device string       `json:"-"`
+	Time   time.Time    `json:"-"`
+	// Deleted says that the version was taken out of the lists; its bytes stay.
+	Deleted bool `json:"-"`
+}
+
+// VersionSettings are what a user asked for, in the words of the seeds' CompressionSettings.
+type VersionSettings struct {
+	Mode           string `json:"mode"` // uniform, tiered
+	Ratio          int    `json:"compactionRatio,omitempty"`
+	Tokens         int    `json:"tokens,omitempty"`
+	Aggressiveness string `json:"aggressiveness,omitempty"`
+	Preset         string `json:"tierPreset,omitempty"`
+	Tiers          string `json:"customTiers,omitempty"`
+	Skip           int    `json:"skipFirstMessages,omitempty"`
+	Keepit         string `json:"keepitMode"`
+	Distance       int    `json:"sessionDistance"`
+}
+
+// A Composition is a named context made of several parts: the body of a "composition" record.
+type Composition struct {
+	Name       string             `json:"name"`
+	Budget     int                `json:"budget"`
+	Strategy   string             `json:"strategy"`
+	Parts      []CompositionPart  `json:"parts"`
+	Derivation lineage.Derivation `json:"derivation"`
+	Tokens     int                `json:"tokens"`
+	Counter    string             `json:"counter"`
+	Messages   int                `json:"messages"`
+	Typed      []transcript.Key   `json:"typed,omitempty"` // keys of the messages it puts into a session
+
+	ID      objects.Hash `json:"-"`
+	Device  string       `json:"-"`
+	Time    time.Time    `json:"-"`
+	Deleted bool         `json:"-"`
+}
+
+// A CompositionPart is one component of a composition.
+type CompositionPart struct {
+	Project refs.Project `json:"project"`
+	Session string       `json:"session"`
+	Label   string       `json:"label"` // of the version, or "original"
+	Output  objects.Hash `json:"output"`
+	Tokens  int          `json:"tokens"`
+}
+
+// setBody assigns a value to a field of a thing; the last one in the order of records wins.
+type setBody struct {
+	Target string `json:"target"` // session/<id>, version/<record>, composition/<name>
+	Field  string `json:"field"`  // deleted
+	Value  bool   `json:"value"`
+}
