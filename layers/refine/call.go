@@ -1,0 +1,139 @@
+package refine
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/memvcs/mem/layers/transcript"
+	"github.com/tidwall/gjson"
+)
+
+// limit cuts s in Lean mode.
+func (r *refiner) limit(s string) string {
+	if r.mode == Lean {
+		return cut(s, 300)
+	}
+	return s
+}
+
+// otherLimit is how much of the input of a tool that is not known here is kept.
+const otherLimit = 2000
+
+// call makes the entry of a tool's call.
+func (r *refiner) call(b transcript.Block) Entry {
+	e := Entry{Role: "tool", Name: b.Name}
+	in := input(b.Input)
+	get := func(name string) string { return in.Get(name).String() }
+	switch b.Name {
+	case "Bash", "PowerShell":
+		e.Cmd = r.limit(get("command"))
+	case "Read":
+		e.Target = r.path(get("file_path"))
+		e.Lines = lines(in.Get("offset").Int(), in.Get("limit").Int())
+	case "Edit", "MultiEdit", "Write", "NotebookEdit":
+		r.edit(&e, in)
+	case "Grep":
+		e.Target = get("pattern")
+		if where := get("path") + get("glob"); where != "" {
+			e.Target += " in " + strings.TrimSpace(r.path(get("path"))+" "+get("glob"))
+		}
+	case "Glob":
+		e.Target = get("pattern")
+		if where := get("path"); where != "" {
+			e.Target += " in " + r.path(where)
+		}
+	case "Task", "Agent":
+		e.Target = get("description")
+		if kind := get("subagent_type"); kind != "" {
+			e.Target = kind + ": " + e.Target
+		}
+	case "TodoWrite":
+		e.Target = r.limit(r.todos(in.Get("todos")))
+	case "TaskCreate":
+		e.Target = get("subject")
+	case "TaskUpdate":
+		e.Target = strings.TrimSpace("#" + get("taskId") + " " + get("status"))
+	case "ExitPlanMode":
+		e.Said = r.limit(get("plan"))
+	case "AskUserQuestion":
+		in.Get("questions.#.question").ForEach(func(_, q gjson.Result) bool {
+			e.Target = strings.TrimSpace(e.Target + "\n" + q.String())
+			return true
+		})
+	case "WebSearch":
+		e.Target = get("query")
+	case "WebFetch":
+		e.Target = get("url")
+	case "Skill":
+		e.Target = strings.TrimSpace(get("skill") + get("command") + " " + get("args"))
+	default:
+		e.Target = r.other(b.Input, in)
+	}
+	if r.mode == Lean {
+		e.Target = cut(e.Target, 300)
+	}
+	return e
+}
+
+// other returns what tells most of the input of a tool: its only string, or all of it.
+func (r *refiner) other(raw []byte, in gjson.Result) string {
+	n, only := 0, ""
+	in.ForEach(func(_, v gjson.Result) bool {
+		n++
+		only = v.String()
+		return true
+	})
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return cut(only, otherLimit)
+	}
+	return cut(string(raw), otherLimit)
+}
+
+func lines(offset, limit int64) string {
+	if offset <= 0 && limit <= 0 {
+		return ""
+	}
+	offset = max(offset, 1)
+	if limit <= 0 {
+		return strconv.FormatInt(offset, 10) + "-"
+	}
+	return strconv.FormatInt(offset, 10) + "-" + strconv.FormatInt(offset+limit-1, 10)
+}
+
+// edit fills the entry of a call that changes a file.
+func (r *refiner) edit(e *Entry, in gjson.Result) {
+	e.Target = r.path(in.Get("file_path").String() + in.Get("notebook_path").String())
+	var d differ
+	switch edits := in.Get("edits"); {
+	case edits.IsArray():
+		edits.ForEach(func(_, v gjson.Result) bool {
+			d.add(v.Get("old_string").String(), v.Get("new_string").String())
+			return true
+		})
+	case in.Get("content").Exists():
+		d.add("", in.Get("content").String())
+	case in.Get("new_source").Exists():
+		d.add("", in.Get("new_source").String())
+	default:
+		d.add(in.Get("old_string").String(), in.Get("new_string").String())
+	}
+	e.Symbols = symbols(&d, e.Target)
+	e.Diff = r.limit(d.String())
+}
+
+// todos tells what changed in the model's list of things to do.
+func (r *refiner) todos(list gjson.Result) string {
+	var changed []string
+	list.ForEach(func(_, v gjson.Result) bool {
+		item, state := v.Get("content").String(), v.Get("status").String()
+		if r.todo[item] != state {
+			r.todo[item] = state
+			changed = append(changed, state+": "+item)
+		}
+		return true
+	})
+	return strings.Join(changed, "\n")
+}

@@ -1,0 +1,212 @@
+package refine
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// An Entry is one line of L1. Role is one of
+//
+//	user       Said was typed by the user (Side: by another agent)
+//	assistant  Said was written by the model
+//	tool       a call of the tool Name, with its result
+//	summary    Said is a compact summary; Name "boundary" is the place of the compaction
+//	note       Said was written by the client; Name says what it is
+//	opaque     Bytes bytes that are no readable record
+type Entry struct {
+	N       int      `json:"n"` // of the message it comes from
+	TS      string   `json:"ts,omitempty"`
+	Role    string   `json:"role"`
+	Side    bool     `json:"side,omitempty"` // of a sidechain: an agent's own conversation
+	Name    string   `json:"name,omitempty"`
+	Said    string   `json:"text,omitempty"`
+	Target  string   `json:"target,omitempty"` // file (:line of the first change), pattern, question; files inside the working directory relative to it
+	Lines   string   `json:"lines,omitempty"`  // of a file that was read: "from-to"
+	Cmd     string   `json:"cmd,omitempty"`
+	Exit    int      `json:"exit,omitempty"`    // of Cmd
+	Diff    string   `json:"diff,omitempty"`    // changed lines, each behind "-" or "+"; "@@" between places that are apart
+	Symbols []string `json:"symbols,omitempty"` // that the diff defines, stands in, or newly names
+	Errors  []string `json:"errors,omitempty"`  // lines of the output that tell of a failure
+	Result  string   `json:"result,omitempty"`  // "ok", or the first lines of the error; empty: there is no result
+	Images  int      `json:"images,omitempty"`
+	Bytes   int64    `json:"bytes,omitempty"` // of opaque
+}
+
+// Typed reports whether e is text that the user typed.
+func (e Entry) Typed() bool { return e.Role == "user" && !e.Side }
+
+// Entries yields the lines of an L1. An error ends it; it says which line could not be read.
+func Entries(r io.Reader) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		in := bufio.NewReaderSize(r, 64<<10)
+		for n := 1; ; n++ {
+			line, err := in.ReadBytes('\n')
+			if err != nil && !errors.Is(err, io.EOF) {
+				yield(Entry{}, fmt.Errorf("read L1: line %d: %w", n, err))
+				return
+			}
+			if len(line) == 0 {
+				return
+			}
+			var e Entry
+			if err := json.Unmarshal(line, &e); err != nil {
+				yield(Entry{}, fmt.Errorf("read L1: line %d: %w", n, err))
+				return
+			}
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+// AppendJSON appends the line that e is in L1, without its newline: compact, fields in the order of [Entry], nothing escaped that need not be.
+func (e Entry) AppendJSON(b []byte) []byte {
+	b = strconv.AppendInt(append(b, `{"n":`...), int64(e.N), 10)
+	b = appendField(b, "ts", e.TS)
+	b = appendField(b, "role", e.Role)
+	if e.Side {
+		b = append(b, `,"side":true`...)
+	}
+	b = appendField(b, "name", e.Name)
+	b = appendField(b, "text", e.Said)
+	b = appendField(b, "target", e.Target)
+	b = appendField(b, "lines", e.Lines)
+	b = appendField(b, "cmd", e.Cmd)
+	b = appendNumber(b, "exit", int64(e.Exit))
+	b = appendField(b, "diff", e.Diff)
+	b = appendList(b, "symbols", e.Symbols)
+	b = appendList(b, "errors", e.Errors)
+	b = appendField(b, "result", e.Result)
+	b = appendNumber(b, "images", int64(e.Images))
+	b = appendNumber(b, "bytes", e.Bytes)
+	return append(b, '}')
+}
+
+// MarshalJSON returns what AppendJSON appends.
+func (e Entry) MarshalJSON() ([]byte, error) { return e.AppendJSON(nil), nil }
+
+func appendField(b []byte, name, s string) []byte {
+	if s == "" {
+		return b
+	}
+	return appendString(append(append(append(b, `,"`...), name...), `":`...), s)
+}
+
+func appendNumber(b []byte, name string, n int64) []byte {
+	if n == 0 {
+		return b
+	}
+	return strconv.AppendInt(append(append(append(b, `,"`...), name...), `":`...), n, 10)
+}
+
+func appendList(b []byte, name string, list []string) []byte {
+	if len(list) == 0 {
+		return b
+	}
+	b = append(append(append(b, `,"`...), name...), `":`...)
+	for i, s := range list {
+		b = appendString(append(b, "[,"[min(i, 1)]), s)
+	}
+	return append(b, ']')
+}
+
+// appendString appends s as a JSON string. Bytes that are no UTF-8 become U+FFFD.
+func appendString(b []byte, s string) []byte {
+	b = append(b, '"')
+	start := 0
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c >= ' ' && c != '"' && c != '\\' && c < utf8.RuneSelf {
+			i++
+			continue
+		}
+		size := 1
+		if c >= utf8.RuneSelf {
+			r, n := utf8.DecodeRuneInString(s[i:])
+			if r != utf8.RuneError || n > 1 {
+				i += n
+				continue
+			}
+		}
+		b = append(b, s[start:i]...)
+		switch c {
+		case '"', '\\':
+			b = append(b, '\\', c)
+		case '\n':
+			b = append(b, '\\', 'n')
+		case '\t':
+			b = append(b, '\\', 't')
+		case '\r':
+			b = append(b, '\\', 'r')
+		default:
+			if c < ' ' {
+				b = append(b, '\\', 'u', '0', '0', "0123456789abcdef"[c>>4], "0123456789abcdef"[c&15])
+			} else {
+				b = append(b, "\ufffd"...)
+			}
+		}
+		i += size
+		start = i
+	}
+	return append(append(b, s[start:]...), '"')
+}
+
+// String returns e for a reader: its number, who, and what Text returns.
+func (e Entry) String() string {
+	who := e.Role
+	if e.Side {
+		who = "agent " + who
+	}
+	return fmt.Sprintf("#%d %s: %s", e.N, who, e.Text())
+}
+
+// Text returns all that e holds but its number, time and role, for a reader or a search. It may have several
+// lines; there is no newline at the end.
+func (e Entry) Text() string {
+	var b strings.Builder
+	put := func(sep, s string) {
+		if s == "" {
+			return
+		}
+		if b.Len() > 0 {
+			b.WriteString(sep)
+		}
+		b.WriteString(s)
+	}
+	put("", e.Name)
+	put(" ", e.Target)
+	put(":", e.Lines)
+	put(" ", e.Cmd)
+	put(" ", bracket("symbols: ", strings.Join(e.Symbols, " ")))
+	if e.Exit != 0 {
+		put(" ", "[exit "+strconv.Itoa(e.Exit)+"]")
+	}
+	if e.Images > 0 {
+		put(" ", "["+strconv.Itoa(e.Images)+" image(s)]")
+	}
+	if e.Bytes > 0 {
+		put(" ", "["+strconv.FormatInt(e.Bytes, 10)+" bytes]")
+	}
+	put("\n", e.Said)
+	put("\n", e.Diff)
+	if e.Result != "ok" {
+		put("\n=> ", e.Result)
+	}
+	put("\n! ", strings.Join(e.Errors, "\n! "))
+	return b.String()
+}
+
+func bracket(label, s string) string {
+	if s == "" {
+		return ""
+	}
+	return "[" + label + s + "]"
+}

@@ -1,0 +1,161 @@
+package refine
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/memvcs/mem/layers/transcript"
+	"github.com/tidwall/gjson"
+)
+
+// noteLimit is how much is kept of meta text and of the output of the client's own commands.
+const noteLimit = 200
+
+// user takes a user record: what was typed, what the client wrote in the user's name, results of tools.
+func (r *refiner) user() {
+	m := r.m
+	images := 0
+	var said []string
+	for _, b := range m.Blocks {
+		switch b.Kind {
+		case transcript.ToolResult:
+			r.result(b)
+		case transcript.Image:
+			images++
+		case transcript.Text:
+			said = append(said, b.Text)
+		}
+	}
+	all := strings.Join(said, "\n")
+	text, typed := r.queue.Typed(m)
+	switch {
+	case m.CompactSummary:
+		r.add(Entry{Role: "summary", Said: all})
+	case typed:
+		r.add(Entry{Role: "user", Said: text, Images: images})
+	case (m.Sidechain || m.AgentID != "") && !m.Meta && strings.TrimSpace(all) != "":
+		r.add(Entry{Role: "user", Said: all, Images: images})
+	case strings.TrimSpace(all) == "":
+		if images > 0 && !m.Meta {
+			r.add(Entry{Role: "user", Images: images})
+		}
+	case r.repeated(m):
+	default:
+		r.note(said)
+	}
+}
+
+// repeated reports whether the text of m was typed, but counted before: taken from the queue and repeated beside a result.
+func (r *refiner) repeated(m transcript.Message) bool {
+	_, typed := transcript.Typed(m)
+	return typed
+}
+
+// assistant takes a record of the model's answer.
+func (r *refiner) assistant() {
+	for _, b := range r.m.Blocks {
+		switch b.Kind {
+		case transcript.Text:
+			if strings.TrimSpace(b.Text) != "" {
+				r.add(Entry{Role: "assistant", Said: b.Text})
+			}
+		case transcript.ToolUse:
+			x := r.add(r.call(b))
+			if _, twice := r.calls[b.ToolID]; b.ToolID != "" && !twice {
+				x.id, x.wait = b.ToolID, true
+				r.calls[b.ToolID] = x
+			}
+		}
+	}
+}
+
+// attachment takes what the client attached to the conversation: queued commands count as typed, files are named.
+func (r *refiner) attachment() {
+	switch r.m.Subtype {
+	case "queued_command":
+		if text, ok := r.queue.Typed(r.m); ok {
+			r.add(Entry{Role: "user", Said: text})
+		} else if !r.repeated(r.m) && r.m.Content != "" {
+			r.note([]string{r.m.Content})
+		}
+	case "file", "edited_text_file", "compact_file_reference":
+		if name := gjson.GetBytes(r.m.Raw, "attachment.filename").String(); name != "" {
+			r.add(Entry{Role: "note", Name: strings.ReplaceAll(r.m.Subtype, "_", " "), Target: r.path(name)})
+		}
+	}
+}
+
+// system takes a record of the client about the session.
+func (r *refiner) system() {
+	if r.m.Subtype != "compact_boundary" {
+		return
+	}
+	said := r.m.Content
+	meta := gjson.GetBytes(r.m.Raw, "compactMetadata")
+	if n := meta.Get("preTokens").Int(); n > 0 {
+		said += fmt.Sprintf(" (%s, %d tokens before)", meta.Get("trigger").String(), n)
+	}
+	r.add(Entry{Role: "summary", Name: "boundary", Said: said})
+}
+
+// note keeps the beginning of what the client wrote. Commands and interruptions are made short.
+func (r *refiner) note(said []string) {
+	for _, s := range said {
+		s = strings.TrimSpace(s)
+		switch {
+		case strings.Contains(s, "<command-name>"):
+			command := strings.TrimSpace(between(s, "command-name") + " " + between(s, "command-args"))
+			r.add(Entry{Role: "note", Name: "command", Said: command})
+		case strings.HasPrefix(s, "<bash-input>"):
+			r.add(Entry{Role: "note", Name: "command", Said: "!" + between(s, "bash-input")})
+		case strings.HasPrefix(s, "<local-command-caveat>"), strings.HasPrefix(s, "Caveat: The messages below"), s == "":
+		case strings.HasPrefix(s, "<task-notification>") && between(s, "summary") != "":
+			r.add(Entry{Role: "note", Name: "notice", Said: cut(between(s, "summary"), noteLimit)})
+		case strings.HasPrefix(s, "<local-command-std"):
+			out := between(s, "local-command-stdout") + between(s, "local-command-stderr")
+			if out != "" {
+				r.add(Entry{Role: "note", Name: "output", Said: cut(withoutColour(out), noteLimit)})
+			}
+		case r.m.Meta:
+			r.add(Entry{Role: "note", Said: cut(s, noteLimit)})
+		default:
+			r.add(Entry{Role: "note", Said: s})
+		}
+	}
+}
+
+// between returns what stands in s between the tags of that name.
+func between(s, tag string) string {
+	_, s, ok := strings.Cut(s, "<"+tag+">")
+	if !ok {
+		return ""
+	}
+	s, _, _ = strings.Cut(s, "</"+tag+">")
+	return strings.TrimSpace(s)
+}
+
+// cut returns the first n bytes of s, or fewer, so that no character is cut, and a mark if something is missing.
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	n -= len("…")
+	for n > 0 && s[n]&0xc0 == 0x80 {
+		n--
+	}
+	return s[:n] + "…"
+}
+
+// path returns the path relative to the working directory of the current message if it is inside.
+func (r *refiner) path(path string) string {
+	if rest, ok := strings.CutPrefix(path, r.m.Cwd); ok && r.m.Cwd != "" && rest != "" && (rest[0] == '/' || rest[0] == '\\') {
+		return rest[1:]
+	}
+	return path
+}
+
+func member(raw []byte, name string) string { return gjson.GetBytes(raw, name).String() }
+
+// input reads the input of a call. What is no object has no members.
+func input(raw json.RawMessage) gjson.Result { return gjson.ParseBytes(raw) }
