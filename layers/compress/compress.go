@@ -21,6 +21,7 @@ type Kind uint8
 // The kinds of items.
 const (
 	User      Kind = iota // what the user typed
+	Answer                // what the user answered to a question or a call
 	Assistant             // what the assistant said
 	Recap                 // a summary that the client made of earlier messages
 	Call                  // a call of a tool, on one line

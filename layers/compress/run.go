@@ -13,7 +13,7 @@ import (
 
 // Input is a session, ready to compress.
 type Input struct {
-	// Items are the entries of L1 in order. The Text of a User item is exactly what was typed in its message: the
+	// Items are the entries of L1 in order, as [Items] makes them. The Text of a User item is exactly what was typed in its message: the
 	// offsets of spans count in it.
 	Items []Item
 	// Output yields what tools returned in the messages from..to, in order, as items of kind [Output]. It is only
@@ -67,11 +67,12 @@ type run struct {
 // part is a tier on its way.
 type part struct {
 	Part
-	items []Item
-	room  int // tokens that are not for pins
-	used  int
-	extra bool // tool output is among the items
-	segs  []Segment
+	items  []Item
+	detail []Item // changed lines of edits
+	room   int    // tokens that are not for pins
+	used   int
+	extra  int // what was added to the items: 1 = detail, 2 = tool output, too
+	segs   []Segment
 }
 
 // share gives every tier the tokens that its pins leave; what the pins of a tier exceed it by, the others lose.
@@ -98,7 +99,11 @@ func (r *run) share(items []Item) error {
 		p.room = max(p.room, 0)
 		sum += p.room
 		for len(items) > 0 && (items[0].N <= t.To || len(r.parts) == len(r.plan.Tiers)-1) {
-			if items[0].N >= r.plan.Tiers[0].From {
+			switch {
+			case items[0].N < r.plan.Tiers[0].From:
+			case items[0].Kind == Output:
+				p.detail = append(p.detail, items[0])
+			default:
 				p.items = append(p.items, items[0])
 			}
 			items = items[1:]
@@ -168,8 +173,12 @@ func (r *run) summarize(ctx context.Context, p *part) error {
 	if p.room == 0 {
 		return nil
 	}
-	if !p.extra && r.in.Output != nil && roomy(p.items, r.count.Unscale(p.room)) {
-		p.extra = true
+	if room := r.count.Unscale(p.room); p.extra == 0 && roomy(p.items, room) {
+		p.extra++
+		p.items = zip(p.items, p.detail)
+	}
+	if room := r.count.Unscale(p.room); p.extra == 1 && r.in.Output != nil && roomy(p.items, room) {
+		p.extra++
 		if err := r.addOutput(p); err != nil {
 			return err
 		}
@@ -201,14 +210,22 @@ func roomy(items []Item, room int) bool {
 
 // addOutput mixes what tools returned into the items.
 func (r *run) addOutput(p *part) error {
+	var more []Item
 	for it, err := range r.in.Output(p.From, p.To) {
 		if err != nil {
 			return fmt.Errorf("read tool output of messages %d to %d: %w", p.From, p.To, err)
 		}
-		p.items = append(p.items, it)
+		more = append(more, it)
 	}
-	sort.SliceStable(p.items, func(a, b int) bool { return p.items[a].N < p.items[b].N })
+	p.items = zip(p.items, more)
 	return nil
+}
+
+// zip joins two lists of items in the order of their messages.
+func zip(a, b []Item) []Item {
+	out := append(append(make([]Item, 0, len(a)+len(b)), a...), b...)
+	sort.SliceStable(out, func(i, j int) bool { return out[i].N < out[j].N })
+	return out
 }
 
 // splice puts the pins back where they were.

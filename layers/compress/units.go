@@ -61,7 +61,7 @@ func split(items []Item, t terse) []unit {
 	for i, it := range items {
 		line++
 		switch it.Kind {
-		case User, Assistant, Recap:
+		case User, Answer, Assistant, Recap:
 			c := proseClass(it)
 			eachLine(it.Text, func(s string) {
 				line++
@@ -94,7 +94,7 @@ func split(items []Item, t terse) []unit {
 
 func proseClass(it Item) class {
 	switch {
-	case it.Kind == User:
+	case it.Kind == User, it.Kind == Answer:
 		return userClass
 	case it.Kind == Assistant && it.Closing:
 		return closing

@@ -1,0 +1,109 @@
+package compress
+
+import (
+	"fmt"
+	"iter"
+	"strconv"
+	"strings"
+
+	"github.com/memvcs/mem/layers/refine"
+)
+
+// Items turns the entries of an L1 into items. Echo tells of a message whether its typed text is an echo, text that mem
+// wrote or that a fork copied: it does not count as typed then. It may be nil. The changed lines of edits become items
+// of kind [Output]: [Run] uses them only when there is room.
+func Items(entries iter.Seq2[refine.Entry, error], echo func(n int) bool) ([]Item, error) {
+	var b builder
+	for e, err := range entries {
+		if err != nil {
+			return nil, fmt.Errorf("read items: %w", err)
+		}
+		switch {
+		case e.Typed() && e.Said == "":
+		case e.Typed() && echo != nil && echo(e.N):
+			b.add(Item{N: e.N, Kind: Recap, Text: e.Said})
+		case e.Typed():
+			b.close()
+			b.add(Item{N: e.N, Kind: User, Text: e.Said})
+		case e.Role == "user":
+			b.add(Item{N: e.N, Kind: Recap, Text: e.Said})
+		case e.Role == "assistant":
+			b.add(Item{N: e.N, Kind: Assistant, Text: e.Said})
+			if !e.Side {
+				b.last = len(b.items)
+			}
+		case e.Role == "summary" && e.Name != "boundary":
+			b.add(Item{N: e.N, Kind: Recap, Text: e.Said})
+		case e.Role == "tool":
+			b.tool(e)
+		case e.Role == "note":
+			b.add(Item{N: e.N, Kind: Call, Text: strings.TrimSpace(e.Name + " " + e.Target + " " + e.Said)})
+		}
+	}
+	b.close()
+	return b.items, nil
+}
+
+type builder struct {
+	items []Item
+	last  int // index behind the last words of the assistant
+}
+
+func (b *builder) add(it Item) {
+	if strings.TrimSpace(it.Text) != "" || it.Kind == Edit && it.Target != "" {
+		b.items = append(b.items, it)
+	}
+}
+
+// close marks the last words of the assistant before the user speaks again.
+func (b *builder) close() {
+	if b.last > 0 {
+		b.items[b.last-1].Closing = true
+		b.last = 0
+	}
+}
+
+func (b *builder) tool(e refine.Entry) {
+	switch {
+	case e.Diff != "" || len(e.Symbols) > 0 || edits[e.Name]:
+		file := e.Target
+		if k := strings.LastIndexByte(file, ':'); k > 0 && strings.Trim(file[k+1:], "0123456789") == "" {
+			file = file[:k]
+		}
+		b.add(Item{N: e.N, Kind: Edit, Target: file, Text: strings.Join(e.Symbols, " ")})
+		b.add(Item{N: e.N, Kind: Output, Text: e.Diff})
+	case e.Cmd != "":
+		text := "$ " + e.Cmd
+		if e.Exit != 0 {
+			text = "$ " + oneLine(e.Cmd, 200) + " -> exit " + strconv.Itoa(e.Exit)
+		}
+		b.add(Item{N: e.N, Kind: Command, Text: text})
+	case e.Name != "result":
+		b.add(Item{N: e.N, Kind: Call, Text: strings.TrimSpace(e.Name + " " + e.Target)})
+	}
+	b.add(Item{N: e.N, Kind: Assistant, Text: e.Said}) // a plan
+	answer, refused := strings.CutPrefix(e.Result, "refused by the user: ")
+	switch {
+	case e.Result == "ok", e.Result == "":
+	case refused, e.Name == "AskUserQuestion":
+		b.add(Item{N: e.N, Kind: Answer, Text: answer})
+	case e.Name == "Task", e.Name == "Agent":
+		b.add(Item{N: e.N, Kind: Recap, Text: e.Result})
+	default:
+		b.add(Item{N: e.N, Kind: Failure, Text: firstLines(e.Result, 3)})
+	}
+	b.add(Item{N: e.N, Kind: Failure, Text: strings.Join(e.Errors, "\n")})
+}
+
+var edits = map[string]bool{"Edit": true, "MultiEdit": true, "Write": true, "NotebookEdit": true}
+
+func firstLines(s string, n int) string {
+	for i := range len(s) {
+		if s[i] == '\n' {
+			if n--; n == 0 {
+				return s[:i]
+			}
+		}
+	}
+	return s
+}
