@@ -57,7 +57,7 @@ func (p *parser) explain(err error, spelled string, others ...string) error {
 	scope := p.scope()
 	known := sortedKeys(scope)
 	for _, s := range append(others, spelled) {
-		if name := strings.TrimLeft(s, "-"); len(name) > 1 {
+		if name := strings.TrimLeft(s, "-"); len(name) > 2 {
 			if _, ok := scope[name]; ok && s != spelled {
 				return withHint(usagef("%s has no option %s", line, spelled), fmt.Sprintf("did you mean %q?", s))
 			}

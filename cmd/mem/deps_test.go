@@ -1,0 +1,225 @@
+package main
+
+import (
+	"fmt"
+	"go/ast"
+	goparser "go/parser"
+	"go/token"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/memvcs/mem/"
+
+// imports says which of our packages each package may import. It is policy, in the order of the layers:
+// change the design before this table, and the table before the code.
+func imports() map[string]string {
+	return map[string]string{
+		"objects":           "",
+		"layers/transcript": "",
+		"layers/keepit":     "",
+		"layers/tokens":     "",
+		"refs/config":       "",
+
+		"objects/objectstest": "objects",
+		"lineage":             "objects",
+		"objects/pack":        "",
+		"objects/gitstore":    "objects/pack",
+		"objects/stream":      "objects",
+		"layers/redact":       "objects",
+		"layers/refine":       "layers/transcript",
+
+		"layers/compress": "objects lineage layers/keepit layers/tokens layers/transcript layers/refine",
+		"refs":            "objects objects/pack objects/gitstore objects/stream lineage",
+
+		"layers/compose": "objects lineage layers/keepit layers/tokens layers/transcript layers/compress",
+
+		"layers": "objects lineage objects/pack objects/gitstore objects/stream refs refs/config layers/transcript layers/keepit layers/tokens layers/redact layers/refine layers/compress layers/compose",
+
+		"cmd/mem": "layers refs refs/config lineage objects layers/transcript layers/keepit layers/tokens layers/compress layers/compose",
+
+		// Programs and libraries of the tests, which no package of the program imports.
+		"testdata/corpus": "",
+	}
+}
+
+// outside says which packages may import each module that is not ours. A module that is not here may
+// be imported by nobody.
+func outside() map[string]string {
+	return map[string]string{
+		"github.com/zeebo/blake3":              "objects",
+		"github.com/go-git/go-git/v5":          "objects/gitstore refs",
+		"github.com/go-git/go-billy/v5":        "objects/gitstore refs",
+		"github.com/urfave/cli/v2":             "cmd/mem",
+		"golang.org/x/term":                    "cmd/mem",
+		"github.com/clipperhouse/displaywidth": "cmd/mem",
+		"github.com/gofrs/flock":               "refs refs/config",
+		"github.com/klauspost/compress":        "objects/pack objects/stream",
+		"github.com/tidwall/gjson":             "layers/transcript layers/refine layers",
+		"github.com/tiktoken-go/tokenizer":     "layers/tokens",
+		"github.com/kljensen/snowball":         "layers/compress",
+		"golang.org/x/crypto":                  "refs",
+		"golang.org/x/sys":                     "refs",
+	}
+}
+
+// A worldly name reaches the world outside: the clock, randomness, the environment, the terminal. Only
+// cmd/mem may, and there only env.go; whoever needs such a thing below is given it.
+func worldly() map[string][]string {
+	return map[string][]string{
+		"os": {"Getenv", "LookupEnv", "Environ", "Setenv", "Getwd", "Chdir", "Exit", "Stdin", "Stdout", "Stderr", "Args",
+			"UserHomeDir", "UserCacheDir", "UserConfigDir", "Hostname", "Executable"},
+		"time": {"Now", "Since", "Until"},
+		"fmt":  {"Print", "Printf", "Println", "Scan", "Scanf", "Scanln"},
+		"log":  {"Print", "Printf", "Println", "Fatal", "Fatalf", "Fatalln", "Panic", "Panicf", "Panicln", "Default"},
+	}
+}
+
+// worldlyImports may stand in env.go alone, whatever is used of them.
+func worldlyImports() []string {
+	return []string{"math/rand", "math/rand/v2", "crypto/rand", "golang.org/x/term", "os/user", "os/signal"}
+}
+
+// doors are the files that may touch the world.
+func doors() []string { return []string{"cmd/mem/env.go", "cmd/mem/main.go"} }
+
+// TestImports checks every file of the module that is no test, whatever system it is for.
+func TestImports(t *testing.T) {
+	t.Parallel()
+	root := filepath.Join("..", "..")
+	files := 0
+	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, name)
+		if err != nil {
+			return err
+		}
+		rel = filepath.ToSlash(rel)
+		if d.IsDir() && rel != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" && rel != "testdata") {
+			return fs.SkipDir
+		}
+		if !strings.HasSuffix(rel, ".go") || strings.HasSuffix(rel, "_test.go") {
+			return nil
+		}
+		files++
+		checkFile(t, name, rel)
+		return nil
+	})
+	if err != nil || files < 20 {
+		t.Fatalf("%d files, %v", files, err)
+	}
+}
+
+func checkFile(t *testing.T, name, rel string) {
+	fset := token.NewFileSet()
+	f, err := goparser.ParseFile(fset, name, nil, goparser.SkipObjectResolution)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	pkg := path.Dir(rel)
+	if strings.HasPrefix(pkg, "testdata/") {
+		return // a generator, run by hand or by tests
+	}
+	if _, ok := imports()[pkg]; !ok {
+		t.Errorf("%s is not in the table of packages", pkg)
+	}
+	for _, spec := range f.Imports {
+		p, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			t.Error(err)
+		}
+		if err := mayImport(pkg, rel, p); err != nil {
+			t.Error(err)
+		}
+	}
+	if !slices.Contains(doors(), rel) {
+		ast.Inspect(f, func(n ast.Node) bool { return checkWorldly(t, fset, rel, n) })
+	}
+	if !strings.HasPrefix(pkg, "objects/objectstest") {
+		checkPackageRegexp(t, rel, f)
+	}
+}
+
+// mayImport says what is wrong with the package pkg importing p in the file rel.
+func mayImport(pkg, rel, p string) error {
+	if ours, ok := strings.CutPrefix(p, module); ok {
+		if !slices.Contains(strings.Fields(imports()[pkg]), ours) {
+			return fmt.Errorf("%s must not import %s", pkg, ours)
+		}
+		return nil
+	}
+	if slices.Contains(worldlyImports(), p) && !slices.Contains(doors(), rel) {
+		return fmt.Errorf("%s must not import %s: only cmd/mem/env.go touches the world", rel, p)
+	}
+	first, _, _ := strings.Cut(p, "/")
+	if !strings.Contains(first, ".") {
+		return nil
+	}
+	for mod, users := range outside() {
+		if p == mod || strings.HasPrefix(p, mod+"/") {
+			if slices.Contains(strings.Fields(users), pkg) {
+				return nil
+			}
+			return fmt.Errorf("%s must not import %s", pkg, p)
+		}
+	}
+	return fmt.Errorf("%s imports %s, which is not in the table of modules", pkg, p)
+}
+
+func checkWorldly(t *testing.T, fset *token.FileSet, rel string, n ast.Node) bool {
+	sel, ok := n.(*ast.SelectorExpr)
+	if !ok {
+		return true
+	}
+	x, ok := sel.X.(*ast.Ident)
+	if ok && slices.Contains(worldly()[x.Name], sel.Sel.Name) {
+		t.Errorf("%s:%d: %s.%s: only cmd/mem/env.go touches the world", rel, fset.Position(sel.Pos()).Line, x.Name, sel.Sel.Name)
+	}
+	return true
+}
+
+// checkPackageRegexp refuses regular expressions that are compiled when the program starts.
+func checkPackageRegexp(t *testing.T, rel string, f *ast.File) {
+	for _, d := range f.Decls {
+		decl, ok := d.(*ast.GenDecl)
+		if !ok || decl.Tok != token.VAR {
+			continue
+		}
+		ast.Inspect(decl, func(n ast.Node) bool {
+			if _, ok := n.(*ast.FuncLit); ok {
+				return false // runs later
+			}
+			if sel, ok := n.(*ast.SelectorExpr); ok && strings.HasPrefix(sel.Sel.Name, "MustCompile") {
+				t.Errorf("%s: %s at package level slows every start", rel, sel.Sel.Name)
+			}
+			return true
+		})
+	}
+}
+
+// TestTableIsAnOrder checks that the table of packages has no cycle.
+func TestTableIsAnOrder(t *testing.T) {
+	t.Parallel()
+	table := imports()
+	done := map[string]bool{}
+	for range table {
+		for pkg, needs := range table {
+			if !slices.ContainsFunc(strings.Fields(needs), func(p string) bool { return !done[p] }) {
+				done[pkg] = true
+			}
+		}
+	}
+	for pkg := range table {
+		if !done[pkg] {
+			t.Errorf("%s imports itself in a circle, or a package that is not in the table", pkg)
+		}
+	}
+}
