@@ -62,7 +62,7 @@ func (w *Writer) add(id ID, crc uint32, raw []byte) error {
 	if _, ok := w.seen[id]; ok {
 		return nil
 	}
-	if len(w.items) == math.MaxUint32 {
+	if uint64(len(w.items)) == math.MaxUint32 {
 		return errors.New("add to a pack that is full")
 	}
 	w.seen[id] = struct{}{}

@@ -1,0 +1,151 @@
+package pack
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// indexOf makes an index in memory as if it were a large one.
+func indexOf(t testing.TB, items []item) *index {
+	t.Helper()
+	b := appendIndex(nil, items, ID{9})
+	x, err := parseIndex(bytes.NewReader(b), nil, int64(len(b)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// names that are spread evenly, in clusters, and as unlucky for interpolation as they can be.
+var spreads = map[string]func(r *rand.Rand, i int) ID{
+	"even":    func(r *rand.Rand, _ int) (id ID) { fill(r, id[:]); return id },
+	"bucket":  func(r *rand.Rand, _ int) (id ID) { fill(r, id[1:]); return id },
+	"cluster": func(r *rand.Rand, i int) (id ID) { fill(r, id[10:]); id[0], id[1] = 7, byte(i%3*100); return id },
+	"tail":    func(_ *rand.Rand, i int) (id ID) { binary.BigEndian.PutUint64(id[12:], uint64(i)); return id },
+	"double": func(_ *rand.Rand, i int) (id ID) {
+		id[1+i/8%8] = 1 << (i % 8)
+		binary.BigEndian.PutUint32(id[16:], uint32(i))
+		return id
+	},
+}
+
+func fill(r *rand.Rand, b []byte) {
+	for i := range b {
+		b[i] = byte(r.Uint32())
+	}
+}
+
+func TestFind(t *testing.T) {
+	t.Parallel()
+	for name, spread := range spreads {
+		for _, n := range []int{0, 1, 2, window - 1, window, window + 1, 5000} {
+			r := rand.New(rand.NewPCG(1, uint64(n)))
+			want := map[ID]int64{}
+			var items []item
+			for i := range n {
+				it := item{id: spread(r, i), crc: uint32(i), off: int64(12 + 7*i)}
+				if _, twice := want[it.id]; !twice {
+					want[it.id] = it.off
+					items = append(items, it)
+				}
+			}
+			x := indexOf(t, items)
+			for id, off := range want {
+				if got, ok, err := x.find(id); got != off || !ok || err != nil {
+					t.Fatalf("%s of %d: find(%s) = %d, %v, %v, want %d", name, n, id, got, ok, err, off)
+				}
+				id[19] ^= 0x80
+				if _, there := want[id]; there {
+					continue
+				}
+				if got, ok, err := x.find(id); ok || err != nil {
+					t.Fatalf("%s of %d: find(%s) = %d, %v, %v, want nothing", name, n, id, got, ok, err)
+				}
+			}
+			all, err := x.items()
+			if err != nil || len(all) != len(want) {
+				t.Fatalf("%s of %d: items: %d, %v", name, n, len(all), err)
+			}
+			for i, it := range all {
+				if it.off != want[it.id] || i > 0 && all[i-1].off >= it.off {
+					t.Fatalf("%s of %d: items[%d] = %+v", name, n, i, it)
+				}
+			}
+		}
+	}
+}
+
+// A pack of more than 2 GiB has offsets in a table of their own. Git reads them as we do.
+func TestFarOffsets(t *testing.T) {
+	t.Parallel()
+	items := []item{{ID{1}, 1, 12}, {ID{2}, 2, 1<<31 - 1}, {ID{3}, 3, 1 << 31}, {ID{4}, 4, 1 << 40}, {ID{5}, 5, 1<<32 - 1}}
+	b := appendIndex(nil, items, ID{9})
+	x, err := parseSmall(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want strings.Builder
+	for _, it := range items {
+		if got, ok, err := x.find(it.id); got != it.off || !ok || err != nil {
+			t.Errorf("find(%s) = %d, %v, %v, want %d", it.id, got, ok, err, it.off)
+		}
+		fmt.Fprintf(&want, "%d %s (%08x)\n", it.off, it.id, it.crc)
+	}
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("SKIPPED, NOTHING IS KNOWN ABOUT GIT: ", err)
+	}
+	cmd := exec.Command("git", "show-index", "--object-format=sha1")
+	cmd.Stdin = bytes.NewReader(b)
+	if out, err := cmd.CombinedOutput(); string(out) != want.String() || err != nil {
+		t.Errorf("git show-index: %v\n%swant\n%s", err, out, want.String())
+	}
+}
+
+func FuzzIndex(f *testing.F) {
+	f.Add(appendIndex(nil, []item{{ID{1}, 1, 12}, {ID{2}, 2, 1 << 40}, {ID{2, 1}, 3, 99}}, ID{9}), []byte{2})
+	f.Fuzz(func(t *testing.T, b, name []byte) {
+		x, err := parseIndex(bytes.NewReader(b), nil, int64(len(b)))
+		if err != nil {
+			if !errors.Is(err, ErrCorrupt) {
+				t.Errorf("parseIndex: %v, want ErrCorrupt", err)
+			}
+			return
+		}
+		var id ID
+		copy(id[:], name)
+		if off, _, err := x.find(id); off < 0 || err != nil && !errors.Is(err, ErrCorrupt) {
+			t.Errorf("find(%s) = %d, %v", id, off, err)
+		}
+		if items, err := x.items(); err == nil && len(items) != x.n {
+			t.Errorf("items: %d, want %d", len(items), x.n)
+		}
+	})
+}
+
+// Whatever a pack holds, reading gives the right object or an error.
+func FuzzReadObject(f *testing.F) {
+	for _, level := range []int{0, 6} {
+		f.Add([]byte("some bytes"), append(make([]byte, headerSize), Encode(Blob, []byte("some bytes"), level).raw...))
+	}
+	f.Fuzz(func(t *testing.T, want, b []byte) {
+		r, end := bytes.NewReader(b), int64(len(b))
+		id := Name(Blob, want)
+		k, got, err := readObject(r, id, headerSize, end)
+		if err == nil && (k != Blob || !bytes.Equal(got, want)) {
+			t.Errorf("readObject = %v, %q, want %q", k, got, want)
+		}
+		if err != nil && !errors.Is(err, ErrCorrupt) && !errors.Is(err, ErrDelta) && !errors.Is(err, ErrTooLarge) {
+			t.Errorf("readObject: %v", err)
+		}
+		if s, err := readSlot(bufio.NewReader(nil), r, headerSize, end); err == nil && (s.size < 0 || s.at > end) {
+			t.Errorf("readSlot = %+v", s)
+		}
+	})
+}
