@@ -38,6 +38,7 @@ type text struct {
 // time, that of its part. All ids follow from the content.
 func (c Composition) Transcript() []byte {
 	name := objects.Sum(c.Encode())
+	session := uuid(name, "composition")
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
@@ -46,7 +47,7 @@ func (c Composition) Transcript() []byte {
 	for i, t := range c.turns() {
 		id := uuid(name, fmt.Sprint("message ", i))
 		last = c.timeOf(t.part, last)
-		r := record{Parent: parent, UserType: "external", Session: c.ID(), Type: t.role, UUID: id,
+		r := record{Parent: parent, UserType: "external", Session: session, Type: t.role, UUID: id,
 			Timestamp: last.Format("2006-01-02T15:04:05.000Z"), Message: message{Role: t.role}}
 		for _, s := range t.texts {
 			r.Message.Content = append(r.Message.Content, text{"text", s})
@@ -59,11 +60,14 @@ func (c Composition) Transcript() []byte {
 	return out.Bytes()
 }
 
-// timeOf returns the time of a turn in the given part: that of the part, but later than last.
+// timeOf returns the time of a turn in the given part: that of the part, if it is one that a client
+// can read, but later than last.
 func (c Composition) timeOf(part int, last time.Time) time.Time {
 	t := time.Unix(0, 0).UTC()
-	if part < len(c.Parts) && c.Parts[part].Date.After(t) {
-		t = c.Parts[part].Date.UTC().Truncate(time.Millisecond)
+	if part < len(c.Parts) {
+		if d := c.Parts[part].Date.UTC(); d.Year() >= 1970 && d.Year() < 9999 {
+			t = d.Truncate(time.Millisecond)
+		}
 	}
 	if !t.After(last) {
 		t = last.Add(time.Millisecond)
