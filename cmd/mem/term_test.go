@@ -1,0 +1,384 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/memvcs/mem/refs/config"
+)
+
+// A world is an Env whose streams are kept.
+type world struct {
+	Env
+	out, err bytes.Buffer
+	vars     map[string]string
+}
+
+// newWorld returns a world of pipes with an empty home, or of terminals that are 60 columns wide.
+func newWorld(t *testing.T, terminal bool) *world {
+	t.Helper()
+	dir := t.TempDir()
+	w := &world{vars: map[string]string{"HOME": dir, "USERPROFILE": dir, "MEM_NOW": "2026-01-20T14:00:00Z"}}
+	w.Env = Env{
+		Stdin: strings.NewReader(""), Stdout: &w.out, Stderr: &w.err, Dir: dir,
+		Getenv:     func(k string) string { return w.vars[k] },
+		Now:        func() time.Time { return time.Unix(0, 0) },
+		Uptime:     func() time.Duration { return 0 },
+		Rand:       strings.NewReader(""),
+		Executable: func() (string, error) { return "/bin/mem", nil },
+		Term:       Term{terminal, terminal, terminal, func() int { return 60 }},
+	}
+	w.Env.opt.lockTimeout = -1
+	w.Env.out = newOutput(&w.out, terminal)
+	return w
+}
+
+func (w *world) run(args ...string) int { return run(context.Background(), w.Env, args) }
+
+func TestColored(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		option, ui, vars string
+		tty, want        bool
+	}{
+		{"", "auto", "", true, true},
+		{"", "auto", "", false, false},
+		{"", "auto", "TERM=dumb", true, false},
+		{"", "auto", "CLICOLOR=0", true, false},
+		{"", "always", "CLICOLOR=0", false, true},
+		{"", "never", "", true, false},
+		{"", "never", "FORCE_COLOR=1", false, true},
+		{"", "never", "CLICOLOR_FORCE=1", false, true},
+		{"", "auto", "CLICOLOR_FORCE=0", false, false},
+		{"", "auto", "FORCE_COLOR=false", false, false},
+		{"", "always", "NO_COLOR=yes", true, false},
+		{"", "auto", "NO_COLOR=1 FORCE_COLOR=1", true, false},
+		{"always", "never", "NO_COLOR=1", false, true},
+		{"never", "always", "FORCE_COLOR=1", true, false},
+		{"auto", "always", "NO_COLOR=1", true, true},
+		{"auto", "always", "FORCE_COLOR=1", false, false},
+	} {
+		vars := map[string]string{}
+		for _, kv := range strings.Fields(tt.vars) {
+			k, v, _ := strings.Cut(kv, "=")
+			vars[k] = v
+		}
+		if got := colored(tt.option, tt.ui, func(k string) string { return vars[k] }, tt.tty); got != tt.want {
+			t.Errorf("colored(%q, %q, %s, %v) = %v, want %v", tt.option, tt.ui, tt.vars, tt.tty, got, tt.want)
+		}
+	}
+}
+
+func sampleTable(e *Env) *table {
+	tab := e.table(column{name: "id"}, column{name: "tokens", right: true}, column{name: "title", shrinks: true}, column{name: "state"})
+	tab.row(idCell("0123456789abcdef", 4), cell{full: "100234", short: "100.2k"}, cell{full: "데이터 계층을 설계한다, and a long rest of it"}, cell{full: "ok"})
+	tab.row(idCell("abcd", 4), cell{full: "9"}, cell{full: "tab\tand\nnewline \x1b[31mred\u202e"}, cell{full: "changed"})
+	return tab
+}
+
+func TestTablePiped(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, false)
+	if err := sampleTable(&w.Env).flush(); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Env.out.close(); err != nil {
+		t.Fatal(err)
+	}
+	want := "0123456789abcdef\t100234\t데이터 계층을 설계한다, and a long rest of it\tok\n" +
+		"abcd\t9\ttab and newline red‹U+202E›\tchanged\n"
+	if got := w.out.String(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestTableOnATerminal(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, true)
+	w.vars["NO_COLOR"] = "1"
+	if err := sampleTable(&w.Env).flush(); err != nil {
+		t.Fatal(err)
+	}
+	want := "" +
+		"ID        TOKENS  TITLE                              STATE\n" +
+		"01234567  100.2k  데이터 계층을 설계한다, and a lo…  ok\n" +
+		"abcd           9  tab and newline red‹U+202E›        changed\n"
+	if got := w.out.String(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	w = newWorld(t, true)
+	w.Env.Term.Width = func() int { return 5 } // cannot be met; nothing breaks
+	if err := sampleTable(&w.Env).flush(); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(w.out.String(), "\x1b[1m0123\x1b[0m\x1b[2m4567\x1b[0m") {
+		t.Errorf("the unique prefix is not bold: %q", w.out.String())
+	}
+	w = newWorld(t, true)
+	if err := w.Env.table(column{name: "id"}).flush(); err != nil || w.out.Len() > 0 {
+		t.Errorf("an empty table prints %q, %v", w.out.String(), err)
+	}
+}
+
+func TestProgress(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, true)
+	var now time.Duration
+	w.Env.Uptime = func() time.Duration { return now }
+	p := w.Env.progressBytes("reading \x1b[31mx", 100e6)
+	for range 4 {
+		p.add(10e6)
+		now += 100 * time.Millisecond
+	}
+	if w.err.Len() > 0 {
+		t.Errorf("drawn before half a second: %q", w.err.String())
+	}
+	now = time.Second
+	p.add(10e6)
+	p.add(1) // too soon to draw again
+	want := "\rreading x  50.0 MB of 100.0 MB  [==========          ]  50%\x1b[K"
+	if got := w.err.String(); !strings.HasPrefix(got, "\rreading x  50.0 MB of 100.0 MB  [==========          ]") || strings.Count(got, "\r") != 1 {
+		t.Errorf("drew %q, want about %q", got, want)
+	}
+	p.end()
+	if !strings.HasSuffix(w.err.String(), "\r\x1b[K") {
+		t.Errorf("left on the screen: %q", w.err.String())
+	}
+	for _, quiet := range []func(*world){
+		func(w *world) { w.Env.Term.Stderr = false },
+		func(w *world) { w.Env.opt.quiet = true },
+		func(w *world) { w.Env.opt.json = true },
+		func(w *world) { w.vars["ACCESSIBLE"] = "1" },
+	} {
+		w := newWorld(t, true)
+		quiet(w)
+		p := w.Env.progress("x", 3)
+		p.add(1)
+		p.end()
+		if p != nil || w.err.Len() > 0 {
+			t.Errorf("progress where there should be none: %q", w.err.String())
+		}
+	}
+}
+
+func TestConfirm(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		typed    string
+		yes, tty bool
+		want     bool
+		fine     bool
+	}{
+		{"y\n", false, true, true, true}, {"Yes\n", false, true, true, true}, {"\n", false, true, false, true},
+		{"", false, true, false, true}, {"n\n", false, true, false, true}, {"", true, false, true, true}, {"y\n", false, false, false, false},
+	} {
+		w := newWorld(t, tt.tty)
+		w.Env.Stdin, w.Env.opt.yes = strings.NewReader(tt.typed), tt.yes
+		got, err := w.Env.confirm("remove %s?", "abc1")
+		if got != tt.want || (err == nil) != tt.fine {
+			t.Errorf("%+v: %v, %v", tt, got, err)
+		}
+		if err != nil && (statusOf(err) != exitUsage || !strings.Contains(hintsOf(err)[0], "--yes")) {
+			t.Errorf("%v with %q", err, hintsOf(err))
+		}
+	}
+	w := newWorld(t, false)
+	if w.run("config", "set", "ui.confirmDestructiveActions", "false") != 0 {
+		t.Fatal(w.err.String())
+	}
+	if ok, err := w.Env.confirm("remove?"); !ok || err != nil {
+		t.Errorf("with the setting off: %v, %v", ok, err)
+	}
+}
+
+func TestStatus(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		err  error
+		want int
+	}{
+		{nil, 0},
+		{errors.New("x"), 128},
+		{fmt.Errorf("a: %w", usagef("x")), 129},
+		{withHint(withCode(exitBudget, errors.New("x")), "h"), 5},
+		{withCode(exitPartial, withHint(errors.New("x"), "h")), 3},
+		{exit(exitNo), 1},
+		{context.Canceled, 130},
+		{fmt.Errorf("write: %w", errStdoutClosed), 0},
+		{config.ErrLocked, 11},
+		{&config.ValueError{}, 128},
+	} {
+		if got := statusOf(tt.err); got != tt.want {
+			t.Errorf("statusOf(%v) = %d, want %d", tt.err, got, tt.want)
+		}
+		if statusOf(tt.err) == 2 {
+			t.Errorf("statusOf(%v) is 2", tt.err)
+		}
+	}
+}
+
+func TestReportIsOneLine(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, false)
+	err := withHint(errors.Join(errors.New("first \x1b[31mred"), errors.New("second\u202e")), "mem \x1b]0;x\x07fsck")
+	if code := w.Env.report(fmt.Errorf("wrapped: %w", err)); code != exitFatal {
+		t.Errorf("status %d", code)
+	}
+	want := "error: wrapped: first red; second‹U+202E›\nhint: mem fsck\n"
+	if got := w.err.String(); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestClosedStdout checks that a reader who has gone is no failure, and a disk that is full is one.
+func TestClosedStdout(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		err  error
+		want int
+	}{{syscall.EPIPE, 0}, {io.ErrClosedPipe, 0}, {syscall.ENOSPC, exitFatal}} {
+		w := newWorld(t, false)
+		w.Env.Stdout = brokenWriter{tt.err}
+		if code := w.run("help", "exit-codes"); code != tt.want {
+			t.Errorf("%v: status %d, want %d", tt.err, code, tt.want)
+		}
+		if (w.err.Len() == 0) != (tt.want == 0) {
+			t.Errorf("%v: stderr %q", tt.err, w.err.String())
+		}
+		w.err.Reset()
+		if code := w.run("vesrion"); code != exitUsage {
+			t.Errorf("%v: a usage error ends with %d", tt.err, code)
+		}
+	}
+}
+
+type brokenWriter struct{ err error }
+
+func (b brokenWriter) Write([]byte) (int, error) {
+	return 0, &os.PathError{Op: "write", Path: "/dev/stdout", Err: b.err}
+}
+
+func TestPagerChoice(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ vars, setting, option, want string }{
+		{"MEM_PAGER=a PAGER=c", "b", "", "a"}, {"PAGER=c", "b", "", "b"}, {"PAGER=c", "", "", "c"},
+		{"PAGER=cat", "", "", ""}, {"MEM_PAGER=cat PAGER=c", "", "", ""}, {"PAGER=c", "", "--no-pager", ""}, {"PAGER=c TERM=dumb", "", "", ""},
+	} {
+		w := newWorld(t, true)
+		for _, kv := range strings.Fields(tt.vars) {
+			k, v, _ := strings.Cut(kv, "=")
+			w.vars[k] = v
+		}
+		w.Env.opt.noPager = tt.option != ""
+		if tt.setting != "" {
+			if err := w.Env.opt.set.Set("core.pager=" + tt.setting); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, err := w.Env.pagerProgram("log"); got != tt.want || err != nil {
+			t.Errorf("%+v: %q, %v", tt, got, err)
+		}
+	}
+	w := newWorld(t, true)
+	w.vars["PAGER"] = "c"
+	if w.run("config", "set", "pager.log", "no") != 0 {
+		t.Fatal(w.err.String())
+	}
+	for name, want := range map[string]string{"log": "", "show": "c"} {
+		if got, err := w.Env.pagerProgram(name); got != want || err != nil {
+			t.Errorf("pager of %s = %q, %v", name, got, err)
+		}
+	}
+}
+
+// TestPager runs a real program as the pager: one that reads all, one that leaves early, one that is not there.
+func TestPager(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("sh"); err != nil {
+		t.Skip("SKIPPED: no sh")
+	}
+	for _, tt := range []struct {
+		pager  string
+		status int
+		out    string
+	}{
+		{"sed s/^/P/", 0, "Pwhat the exit status"}, {"head -n 1", 0, "what the exit status"}, {"true", 0, ""}, {"/no/such/pager", 128, ""},
+	} {
+		w := newWorld(t, true)
+		w.vars["MEM_PAGER"] = tt.pager
+		code := w.run("help", "exit-codes")
+		if code != tt.status || !strings.HasPrefix(w.out.String(), tt.out) {
+			t.Errorf("%s: status %d, out %q, err %q", tt.pager, code, w.out.String(), w.err.String())
+		}
+	}
+}
+
+func TestAgo(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 1, 20, 14, 0, 0, 0, time.UTC)
+	for d, want := range map[time.Duration]string{
+		0: "0 seconds ago", 59 * time.Second: "59 seconds ago", time.Minute: "1 minute ago", 25 * time.Hour: "1 day ago",
+		13 * 24 * time.Hour: "13 days ago", 15 * 24 * time.Hour: "2 weeks ago", 100 * 24 * time.Hour: "3 months ago",
+		800 * 24 * time.Hour: "2 years ago", -time.Hour: "in the future",
+	} {
+		if got := ago(now, now.Add(-d)); got != want {
+			t.Errorf("ago(%v) = %q, want %q", d, got, want)
+		}
+	}
+	for n, want := range map[int64]string{0: "0 B", 999: "999 B", 1000: "1.0 kB", 18_200_000: "18.2 MB", 999_960: "1.0 MB", 5e12: "5.0 TB"} {
+		if got := bytesText(n); got != want {
+			t.Errorf("bytesText(%d) = %q, want %q", n, got, want)
+		}
+	}
+}
+
+func TestPlaces(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, false)
+	home := w.vars["HOME"]
+	for _, tt := range []struct{ option, variable, want string }{
+		{"", "", filepath.Join(home, ".claude-memory")}, {"", "m", filepath.Join(w.Dir, "m")}, {"o", "m", filepath.Join(w.Dir, "o")},
+	} {
+		w.Env.opt.memDir, w.vars["MEM_DIR"] = tt.option, tt.variable
+		if got, err := w.Env.memoryDir(); got != tt.want || err != nil {
+			t.Errorf("%+v: %q, %v", tt, got, err)
+		}
+	}
+	if got, err := w.Env.claudeDir(); got != filepath.Join(home, ".claude") || err != nil {
+		t.Errorf("claudeDir() = %q, %v", got, err)
+	}
+}
+
+// TestJSONOnATerminal checks that an answer for eyes is indented and means the same, and that nothing in it
+// reaches the terminal's controls.
+func TestJSONOnATerminal(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, true)
+	v := struct {
+		Title string   `json:"title"`
+		List  []string `json:"list"`
+	}{"a\u202e<b>\u009b\U000e0041", []string{}}
+	if err := w.Env.printJSON("test", v); err != nil {
+		t.Fatal(err)
+	}
+	want := "{\n  \"schema\": \"mem.test/v1\",\n  \"title\": \"a\\u202e<b>\\u009b\\udb40\\udc41\",\n  \"list\": []\n}\n"
+	if got := w.out.String(); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if err := w.Env.printJSON("test", struct{}{}); err != nil {
+		t.Error(err)
+	}
+	if err := w.Env.printJSON("test", 3); err == nil {
+		t.Error("a number as an answer: no error")
+	}
+}
