@@ -21,7 +21,7 @@ type refusal struct {
 
 func (r *rig) refuses(tt refusal) {
 	r.t.Helper()
-	res := r.killed(20*time.Second, tt.args...)
+	res := r.kill(20*time.Second, tt.args...)
 	if res.code != tt.code || !regexp.MustCompile(tt.stderr).MatchString(res.stderr) {
 		r.t.Errorf("%s: want exit %d and %q, got %s", tt.name, tt.code, tt.stderr, res)
 	}

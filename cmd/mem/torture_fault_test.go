@@ -109,9 +109,6 @@ func (f *faults) run(c *rig, a attempt, bad fault) (result, string) {
 // try tries one fault and looks at what it left.
 func (f *faults) try(a attempt, bad fault) {
 	f.t.Helper()
-	if err := os.MkdirAll(filepath.Join(f.dir, "clone"), 0o700); err != nil {
-		f.t.Fatal(err)
-	}
 	c := f.clone(filepath.Join(f.dir, "clone"))
 	res, log := f.run(c, a, bad)
 	call := "after the last call"

@@ -53,10 +53,10 @@ func (r *rig) environ() []string {
 }
 
 // mem runs a command to its end.
-func (r *rig) mem(args ...string) result { return r.killed(0, args...) }
+func (r *rig) mem(args ...string) result { return r.kill(0, args...) }
 
-// killed runs a command and kills it after a time, unless that is 0.
-func (r *rig) killed(after time.Duration, args ...string) result {
+// kill runs a command and kills it after a time, unless that is 0.
+func (r *rig) kill(after time.Duration, args ...string) result {
 	return r.run(after, append([]string{r.bin}, args...))
 }
 
@@ -68,8 +68,8 @@ func (r *rig) run(after time.Duration, argv []string) result {
 	err := cmd.Start()
 	if err == nil {
 		if after > 0 {
-			kill := time.AfterFunc(after, func() { cmd.Process.Kill() }) // it may have ended before
-			defer kill.Stop()
+			timer := time.AfterFunc(after, func() { cmd.Process.Kill() }) // it may have ended before
+			defer timer.Stop()
 		}
 		err = cmd.Wait()
 	}
@@ -197,7 +197,7 @@ func (r *rig) write(name string, content []byte) string {
 func (r *rig) clone(dir string) *rig {
 	r.t.Helper()
 	c := &rig{t: r.t, bin: r.bin, dir: dir, store: filepath.Join(dir, "store")}
-	if err := os.RemoveAll(c.store); err != nil {
+	if err := errors.Join(os.RemoveAll(c.store), os.MkdirAll(dir, 0o700)); err != nil {
 		r.t.Fatal(err)
 	}
 	if out, err := exec.Command("cp", "-a", r.store, c.store).CombinedOutput(); err != nil {

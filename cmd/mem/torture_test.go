@@ -14,12 +14,15 @@ import (
 // clean without any repair; the next command works; nothing half-written is visible.
 //
 // MEM_TORTURE says how much: "" a taste of everything in some seconds, "commit" what every change must
-// survive, "full" all of it.
+// survive, "full" all of it. MEM_TORTURE_BIN names a binary to run instead of a new build.
 func TestTorture(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("SKIPPED: written for systems with signals")
 	}
-	bin := build(t, ".", "mem")
+	bin := os.Getenv("MEM_TORTURE_BIN")
+	if bin == "" {
+		bin = build(t, ".", "mem")
+	}
 	for _, tt := range []struct {
 		name string
 		run  func(*testing.T, *rig)
