@@ -273,7 +273,10 @@ func isLower(c byte) bool { return 'a' <= c && c <= 'z' }
 // fileName says whether s looks like a file: a name and an extension of one to five letters.
 func fileName(s string) bool {
 	k := strings.LastIndexByte(s, '.')
-	if k < 0 || len(s)-k < 2 || len(s)-k > 6 || k == 0 && len(s) < 4 {
+	if k == 0 && len(s) >= 4 {
+		return strings.Trim(s[1:], "abcdefghijklmnopqrstuvwxyz") == "" // .gitignore
+	}
+	if k <= 0 || len(s)-k < 2 || len(s)-k > 6 {
 		return false
 	}
 	letters := 0

@@ -34,17 +34,27 @@ type mix struct {
 	weights
 }
 
+// mixFor returns the mix of a level. The numbers of aggressive were found by measuring what versions of real sessions
+// keep (anchors, words of the user, files and words of commits, failures that were fixed); the milder levels give
+// more room to what was said and done in between.
 func mixFor(l Level) mix {
 	m := mix{
-		prior:   [...]int64{userClass: 200, closing: 170, prose: 110, failure: 130, file: 200, symbols: 130, command: 70, call: 60, output: 30},
-		weights: weights{stem: 50, anchor: 300, pair: 30},
+		prior:   [...]int64{userClass: 200, closing: 170, prose: 85, failure: 130, file: 200, symbols: 130, command: 70, call: 60, output: 30},
+		weights: weights{stem: 60, anchor: 300, pair: 60},
 		shares: []share{
-			{30, []class{userClass}},
-			{10, []class{failure}},
-			{10, []class{file}},
-			{15, []class{closing}},
-			{3, []class{command}},
+			{38, []class{userClass}},
+			{12, []class{failure}},
+			{14, []class{file}},
+			{20, []class{closing}},
 		},
+	}
+	switch l {
+	case keepit.Moderate:
+		m.prior[prose], m.prior[command] = 110, 80
+		m.shares = []share{{35, []class{userClass}}, {10, []class{failure}}, {10, []class{file}}, {20, []class{closing}}, {4, []class{command}}}
+	case keepit.Minimal:
+		m.prior[prose], m.prior[command], m.prior[call] = 140, 100, 80
+		m.shares = []share{{30, []class{userClass}}, {8, []class{failure}}, {6, []class{file}}, {15, []class{closing}}, {6, []class{command}}, {20, []class{prose}}}
 	}
 	return m
 }
@@ -55,14 +65,12 @@ func (Extract) Summarize(ctx context.Context, req Request) (Summary, error) {
 	if room <= 0 || len(req.Items) == 0 {
 		return Summary{}, ctx.Err()
 	}
-	t := density(req.Items, room)
-	us := split(req.Items, t)
+	us := split(req.Items, density(req.Items, room))
 	l := newLexicon()
 	measure(us, l)
 	m := mixFor(req.Level)
 	for i := range us {
-		u := &us[i]
-		u.prior = m.prior[u.class] * int64(100+req.Items[u.item].Weight) / 100
+		us[i].prior = m.priority(&us[i], l) * int64(100+req.Items[us[i].item].Weight) / 100
 	}
 	if err := ctx.Err(); err != nil {
 		return Summary{}, err
@@ -74,6 +82,22 @@ func (Extract) Summarize(ctx context.Context, req Request) (Summary, error) {
 	}
 	left -= p.fill(left, func(*unit) bool { return true })
 	return Summary{fit(p, req, room)}, nil
+}
+
+// priority is the prior of a unit. An error that names nothing says little; the name of a test that failed says much.
+func (m mix) priority(u *unit, l *lexicon) int64 {
+	prior := m.prior[u.class]
+	if u.class != failure {
+		return prior
+	}
+	named := slices.ContainsFunc(u.about, func(c int32) bool { return l.kinds[c] == anchorConcept })
+	switch {
+	case !named:
+		return prior / 2
+	case strings.Contains(u.text, "FAIL"):
+		return prior * 3
+	}
+	return prior
 }
 
 // fit renders what was taken, uses up what rounding left over, and makes sure that it is not too long.

@@ -78,6 +78,9 @@ func (b *builder) tool(e refine.Entry) {
 			text = "$ " + oneLine(e.Cmd, 200) + " -> exit " + strconv.Itoa(e.Exit)
 		}
 		b.add(Item{N: e.N, Kind: Command, Text: text})
+		for _, f := range staged(e.Cmd) {
+			b.add(Item{N: e.N, Kind: Edit, Target: f})
+		}
 	case e.Name != "result":
 		b.add(Item{N: e.N, Kind: Call, Text: strings.TrimSpace(e.Name + " " + e.Target)})
 	}
@@ -93,6 +96,31 @@ func (b *builder) tool(e refine.Entry) {
 		b.add(Item{N: e.N, Kind: Failure, Text: firstLines(e.Result, 3)})
 	}
 	b.add(Item{N: e.N, Kind: Failure, Text: strings.Join(e.Errors, "\n")})
+}
+
+// staged returns the files that a shell command names to git add, mv or rm: they changed, whoever changed them.
+func staged(cmd string) []string {
+	var files []string
+	for rest := cmd; ; {
+		k := strings.Index(rest, "git ")
+		if k < 0 {
+			return files
+		}
+		rest = rest[k+len("git "):]
+		args := rest
+		if k := strings.IndexAny(args, "&|;\n<>"); k >= 0 {
+			args = args[:k]
+		}
+		words := strings.Fields(args)
+		if len(words) < 2 || words[0] != "add" && words[0] != "mv" && words[0] != "rm" {
+			continue
+		}
+		for _, w := range words[1:] {
+			if w = strings.Trim(w, `"'`); fileName(w[strings.LastIndexByte(w, '/')+1:]) && !strings.ContainsAny(w, "*?$(") {
+				files = append(files, w)
+			}
+		}
+	}
 }
 
 var edits = map[string]bool{"Edit": true, "MultiEdit": true, "Write": true, "NotebookEdit": true}

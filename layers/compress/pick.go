@@ -6,7 +6,7 @@ import (
 )
 
 // The choice is greedy weighted coverage: take the unit that covers most weight of what is not covered yet, for what
-// it costs; what is covered then counts only a fifth. Weights only ever fall, so a stale score is an upper bound and a
+// it costs; what is covered then counts only a tenth. Weights only ever fall, so a stale score is an upper bound and a
 // heap of stale scores finds the best unit without looking at the others: the cost is near linear.
 //
 // All arithmetic is on integers, so that every machine makes the same choice.
@@ -29,7 +29,7 @@ func newPool(us []unit, l *lexicon, w weights) *pool {
 	return p
 }
 
-// score is what taking u is worth now, per cost to the power .8.
+// score is what taking u is worth now, per cost to the power .85.
 func (p *pool) score(u *unit) int64 {
 	gain := int64(0)
 	for _, c := range u.about {
@@ -78,7 +78,7 @@ func (p *pool) take(i int) {
 	p.taken[i] = true
 	p.round++
 	for _, c := range p.units[i].about {
-		p.weight[c] /= 5
+		p.weight[c] /= 10
 	}
 }
 
@@ -108,8 +108,8 @@ func log2(n int64) int64 {
 	return int64(k)<<8 + (n<<8)>>k - 1<<8
 }
 
-// power is n to the power .8, in 16ths, linear between the powers of two of the result.
+// power is n to the power .85, in 16ths, linear between the powers of two of the result.
 func power(n int64) int64 {
-	e := log2(n) * 4 / 5
+	e := log2(n) * 85 / 100
 	return (1<<8 + e&0xff) << (e >> 8) >> 4
 }
