@@ -44,6 +44,7 @@ func groups() []group {
 // commands is the table of commands, in the order of "mem help". Only the command that is run is made.
 func commands() []command {
 	return []command{
+		{name: "init", group: groupStart, writes: []string{""}, make: (*Env).init},
 		{name: "config", group: groupHelp, writes: []string{"set", "unset"}, make: (*Env).config},
 		{name: "completion", group: groupHelp, make: (*Env).completion},
 		{name: "help", group: groupHelp, make: (*Env).help},

@@ -30,6 +30,7 @@ type Env struct {
 	Uptime         func() time.Duration   // time that always passes, for progress and waiting
 	Rand           io.Reader              // for keys and device ids, and nothing else
 	Executable     func() (string, error) // the path of this program
+	Hostname       func() (string, error)
 	Term           Term
 
 	opt   options // the global options of this run
@@ -60,6 +61,7 @@ func osEnv() Env {
 		Uptime:     func() time.Duration { return time.Since(start) },
 		Rand:       rand.Reader,
 		Executable: os.Executable,
+		Hostname:   os.Hostname,
 		Term: Term{
 			Stdin:  term.IsTerminal(int(os.Stdin.Fd())),
 			Stdout: term.IsTerminal(int(os.Stdout.Fd())),

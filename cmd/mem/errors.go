@@ -10,6 +10,8 @@ import (
 	"runtime/debug"
 	"strings"
 
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/config"
 )
 
@@ -70,6 +72,8 @@ func statuses() []struct {
 	}{
 		{errStdoutClosed, exitDone},
 		{context.Canceled, exitInterrupted},
+		{refs.ErrNotRepo, exitNoMemory},
+		{refs.ErrLocked, exitLocked},
 		{config.ErrLocked, exitLocked},
 	}
 }
@@ -103,6 +107,7 @@ func hintsOf(err error) []string {
 	var h *hinted
 	var unknown *config.UnknownKeyError
 	var value *config.ValueError
+	var missing *layers.NotFoundError
 	switch {
 	case errors.As(err, &h):
 		return append(h.hints, hintsOf(h.error)...)
@@ -113,10 +118,31 @@ func hintsOf(err error) []string {
 		return []string{"mem config list"}
 	case errors.As(err, &value):
 		return []string{"mem config unset " + value.Key}
-	case errors.Is(err, config.ErrLocked):
+	case errors.As(err, &missing):
+		return missingHints(missing)
+	case errors.Is(err, refs.ErrNotRepo):
+		return []string{"mem init"}
+	case errors.Is(err, refs.ErrLocked), errors.Is(err, config.ErrLocked):
 		return []string{"wait longer with --lock-timeout"}
+	case errors.Is(err, refs.ErrFormat):
+		return []string{"install a newer mem"}
 	}
 	return nil
+}
+
+// missingHints says what may have been meant by a name that nothing has, or else what there is.
+func missingHints(missing *layers.NotFoundError) []string {
+	if len(missing.Candidates) == 0 {
+		return nil
+	}
+	if near := suggest(missing.Name, missing.Candidates); len(near) > 0 && len(near) <= 3 {
+		return []string{didYouMean("", near)}
+	}
+	const most = 8
+	if n := len(missing.Candidates); n > most {
+		return []string{fmt.Sprintf("there are %s and %d more", strings.Join(missing.Candidates[:most], ", "), n-most)}
+	}
+	return []string{"there is " + strings.Join(missing.Candidates, ", ")}
 }
 
 // A problem is an error as --json prints it.

@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/config"
 )
 
@@ -36,6 +38,7 @@ func newWorld(t *testing.T, terminal bool) *world {
 		Uptime:     func() time.Duration { return 0 },
 		Rand:       strings.NewReader(""),
 		Executable: func() (string, error) { return "/bin/mem", nil },
+		Hostname:   func() (string, error) { return "host", nil },
 		Term:       Term{terminal, terminal, terminal, func() int { return 60 }},
 	}
 	w.Env.opt.lockTimeout = -1
@@ -216,6 +219,10 @@ func TestStatus(t *testing.T) {
 		{context.Canceled, 130},
 		{fmt.Errorf("write: %w", errStdoutClosed), 0},
 		{config.ErrLocked, 11},
+		{fmt.Errorf("open: %w", refs.ErrNotRepo), 10},
+		{refs.ErrLocked, 11},
+		{refs.ErrFormat, 128},
+		{&layers.NotFoundError{}, 128},
 		{&config.ValueError{}, 128},
 	} {
 		if got := statusOf(tt.err); got != tt.want {

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"time"
+
+	"github.com/memvcs/mem/layers"
+)
+
+// memory opens the memory that the command works on. The caller closes it.
+func (e *Env) memory() (*layers.Memory, error) {
+	dir, err := e.memoryDir()
+	if err != nil {
+		return nil, err
+	}
+	o, err := e.memoryOptions()
+	if err != nil {
+		return nil, err
+	}
+	m, err := layers.Open(dir, o)
+	if err != nil {
+		return nil, fmt.Errorf("open the memory: %w", err)
+	}
+	return m, nil
+}
+
+// memoryOptions are what a memory needs of the world and of the settings.
+func (e *Env) memoryOptions() (layers.Options, error) {
+	conf, err := e.settings()
+	if err != nil {
+		return layers.Options{}, err
+	}
+	wait, err := e.lockTimeout()
+	if err != nil {
+		return layers.Options{}, err
+	}
+	model, err := conf.String("tokens.model")
+	return layers.Options{
+		Now: e.Now, Rand: e.Rand, LockTimeout: max(wait, time.Nanosecond), // 0 would mean the default
+		Workers: runtime.GOMAXPROCS(0), Model: model,
+	}, err
+}
