@@ -1,0 +1,197 @@
+//go:build e2e
+
+package main_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// A messagesAPI answers as the Messages API does, with one text for every request, and keeps what it
+// was asked.
+type messagesAPI struct {
+	url    string
+	answer string
+
+	mu       sync.Mutex
+	requests []apiRequest
+	others   []string // requests that are none of the Messages API's
+}
+
+// An apiRequest is the part of a request that the rules are about.
+type apiRequest struct {
+	Model    string            `json:"model"`
+	Stream   bool              `json:"stream"`
+	Tools    []json.RawMessage `json:"tools"`
+	Messages []apiMessage      `json:"messages"`
+}
+
+type apiMessage struct {
+	Role    string    `json:"role"`
+	Content apiBlocks `json:"content"`
+}
+
+// apiBlocks are content blocks; a bare string is read as one text block.
+type apiBlocks []apiBlock
+
+type apiBlock struct {
+	Type      string `json:"type"`
+	Text      string `json:"text"`
+	ID        string `json:"id"`
+	ToolUseID string `json:"tool_use_id"`
+	Signature string `json:"signature"`
+}
+
+func (b *apiBlocks) UnmarshalJSON(raw []byte) error {
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		*b = apiBlocks{{Type: "text", Text: s}}
+		return nil
+	}
+	return json.Unmarshal(raw, (*[]apiBlock)(b))
+}
+
+// serveMessages starts an API on the loopback interface until the test ends.
+func serveMessages(t *testing.T, answer string) *messagesAPI {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	api := &messagesAPI{url: "http://" + l.Addr().String(), answer: answer}
+	srv := &http.Server{Handler: api}
+	go srv.Serve(l)                   // ends with ErrServerClosed when the test does
+	t.Cleanup(func() { srv.Close() }) // nothing to do about an error at the end
+	return api
+}
+
+func (a *messagesAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	var req apiRequest
+	if err == nil && r.Method == http.MethodPost && r.URL.Path == "/v1/messages" {
+		err = json.Unmarshal(body, &req)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch {
+	case err != nil:
+		a.others = append(a.others, fmt.Sprintf("%s %s: %v", r.Method, r.URL.Path, err))
+		http.Error(w, `{"type":"error","error":{"type":"invalid_request_error","message":"mock"}}`, http.StatusBadRequest)
+	case r.Method == http.MethodPost && r.URL.Path == "/v1/messages/count_tokens":
+		fmt.Fprintf(w, `{"input_tokens":%d}`, len(body)/4)
+	case r.Method == http.MethodPost && r.URL.Path == "/v1/messages":
+		a.requests = append(a.requests, req)
+		a.reply(w, req, len(body)/4)
+	default:
+		a.others = append(a.others, r.Method+" "+r.URL.Path)
+		http.Error(w, `{"type":"error","error":{"type":"not_found_error","message":"mock"}}`, http.StatusNotFound)
+	}
+}
+
+// asked returns the requests so far.
+func (a *messagesAPI) asked() []apiRequest {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return append([]apiRequest(nil), a.requests...)
+}
+
+// reply sends the answer, as a stream if that was asked for.
+func (a *messagesAPI) reply(w http.ResponseWriter, req apiRequest, tokens int) {
+	type object = map[string]any
+	usage := object{"input_tokens": tokens, "output_tokens": 5, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0}
+	message := object{"id": fmt.Sprintf("msg_%024d", len(a.requests)), "type": "message", "role": "assistant", "model": req.Model,
+		"content": []object{{"type": "text", "text": a.answer}}, "stop_reason": "end_turn", "stop_sequence": nil, "usage": usage}
+	if !req.Stream {
+		w.Header().Set("Content-Type", "application/json")
+		json.NewEncoder(w).Encode(message) // the client sees what went wrong
+		return
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	message["content"], message["stop_reason"] = []object{}, nil
+	for _, event := range []object{
+		{"type": "message_start", "message": message},
+		{"type": "content_block_start", "index": 0, "content_block": object{"type": "text", "text": ""}},
+		{"type": "content_block_delta", "index": 0, "delta": object{"type": "text_delta", "text": a.answer}},
+		{"type": "content_block_stop", "index": 0},
+		{"type": "message_delta", "delta": object{"stop_reason": "end_turn", "stop_sequence": nil}, "usage": usage},
+		{"type": "message_stop"},
+	} {
+		b, err := json.Marshal(event)
+		if err != nil {
+			panic(err) // maps of strings and numbers always encode
+		}
+		fmt.Fprintf(w, "event: %s\ndata: %s\n\n", event["type"], b)
+	}
+}
+
+// broken returns the rules of the Messages API that messages break. Messages of the role system, which
+// newer clients put between the others, do not take part in the conversation.
+func broken(messages []apiMessage) (rules []string) {
+	var open map[string]bool // calls that the next message must answer
+	role, n := "", 0
+	for i, m := range messages {
+		if m.Role == "system" {
+			continue
+		}
+		if n++; n == 1 && m.Role != "user" {
+			rules = append(rules, "the first message is not the user's")
+		}
+		if len(m.Content) == 0 {
+			rules = append(rules, fmt.Sprintf("message %d has no content", i))
+		}
+		calls, answers := map[string]bool{}, map[string]bool{}
+		for _, b := range m.Content {
+			switch {
+			case b.Type == "text" && strings.TrimSpace(b.Text) == "":
+				rules = append(rules, fmt.Sprintf("message %d has an empty text", i))
+			case b.Type == "thinking" && b.Signature == "":
+				rules = append(rules, fmt.Sprintf("message %d has unsigned thinking", i))
+			case b.Type == "tool_use":
+				calls[b.ID] = true
+			case b.Type == "tool_result":
+				answers[b.ToolUseID] = true
+				if !open[b.ToolUseID] {
+					rules = append(rules, fmt.Sprintf("message %d answers no call", i))
+				}
+			}
+		}
+		for id := range open {
+			if !answers[id] {
+				rules = append(rules, fmt.Sprintf("message %d leaves a call open", i))
+			}
+		}
+		open, role = calls, m.Role
+	}
+	if role != "user" {
+		rules = append(rules, "the last message is not the user's")
+	}
+	return rules
+}
+
+func TestE2EMockKnowsTheRules(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ name, messages, want string }{
+		{"good", `[{"role":"user","content":"a"},{"role":"system","content":[]},{"role":"assistant","content":[{"type":"tool_use","id":"t"}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t"}]}]`, ""},
+		{"nothing", `[]`, "the last message is not the user's"},
+		{"assistant first", `[{"role":"assistant","content":"a"},{"role":"user","content":"a"}]`, "the first message is not the user's"},
+		{"empty text", `[{"role":"user","content":" \n"}]`, "message 0 has an empty text"},
+		{"no content", `[{"role":"user","content":[]}]`, "message 0 has no content"},
+		{"unsigned", `[{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"thinking"}]},{"role":"user","content":"a"}]`, "message 1 has unsigned thinking"},
+		{"open call", `[{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"tool_use","id":"t"}]},{"role":"user","content":"a"}]`, "message 2 leaves a call open"},
+		{"orphan result", `[{"role":"user","content":[{"type":"tool_result","tool_use_id":"t"}]}]`, "message 0 answers no call"},
+	} {
+		var messages []apiMessage
+		if err := json.Unmarshal([]byte(tt.messages), &messages); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(broken(messages), "; "); got != tt.want {
+			t.Errorf("%s: broken = %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
