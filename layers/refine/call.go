@@ -54,7 +54,7 @@ func (r *refiner) call(b transcript.Block) Entry {
 	case "TaskUpdate":
 		e.Target = strings.TrimSpace("#" + get("taskId") + " " + get("status"))
 	case "ExitPlanMode":
-		e.Said = r.limit(get("plan"))
+		r.planned(&e, get("plan"))
 	case "AskUserQuestion":
 		in.Get("questions.#.question").ForEach(func(_, q gjson.Result) bool {
 			e.Target = strings.TrimSpace(e.Target + "\n" + q.String())
@@ -120,8 +120,32 @@ func (r *refiner) edit(e *Entry, in gjson.Result) {
 	default:
 		d.add(in.Get("old_string").String(), in.Get("new_string").String())
 	}
+	r.written = cut(d.after, planLimit)
 	e.Symbols = symbols(&d, e.Target)
 	e.Diff = r.limit(d.String())
+}
+
+// planLimit is how much of a text is held to compare the next one with.
+const planLimit = 1 << 20
+
+// planned fills the entry of a plan that the model proposes: whole, or how it differs from the plan before. A plan
+// that was written to a file just before is not repeated.
+func (r *refiner) planned(e *Entry, plan string) {
+	switch {
+	case plan == "" || strings.TrimSpace(plan) == strings.TrimSpace(r.written):
+	case r.plan == "":
+		e.Said = r.limit(plan)
+	default:
+		var d differ
+		d.add(r.plan, plan)
+		if e.Diff = d.String(); len(e.Diff) >= len(plan) {
+			e.Said, e.Diff = plan, ""
+		}
+		e.Said, e.Diff = r.limit(e.Said), r.limit(e.Diff)
+	}
+	if plan != "" {
+		r.plan = cut(plan, planLimit)
+	}
 }
 
 // todos tells what changed in the model's list of things to do.

@@ -9,6 +9,7 @@ const cellLimit = 1 << 20
 type differ struct {
 	lines   []string // "-old", "+new", "@@"
 	context []string // unchanged lines seen on the way
+	after   string   // the last new text
 }
 
 // String returns the diff.
@@ -19,6 +20,7 @@ func (d *differ) add(before, after string) {
 	if len(d.lines) > 0 {
 		d.lines = append(d.lines, "@@")
 	}
+	d.after = after
 	a, b := split(before), split(after)
 	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
 		d.context = append(d.context, a[0])

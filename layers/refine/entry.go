@@ -24,10 +24,10 @@ type Entry struct {
 	N       int      `json:"n"` // of the message it comes from
 	TS      string   `json:"ts,omitempty"`
 	Role    string   `json:"role"`
-	Side    bool     `json:"side,omitempty"` // of a sidechain: an agent's own conversation
+	Side    bool     `json:"side,omitempty"` // of a sidechain, an agent's own conversation; in a file that is nothing else only what its user says has it
 	Name    string   `json:"name,omitempty"`
 	Said    string   `json:"text,omitempty"`
-	Target  string   `json:"target,omitempty"` // file (:line of the first change), pattern, question; files inside the working directory relative to it
+	Target  string   `json:"target,omitempty"` // file (:line of the first change), pattern, question; files in the working directory or beside it relative to it
 	Lines   string   `json:"lines,omitempty"`  // of a file that was read: "from-to"
 	Cmd     string   `json:"cmd,omitempty"`
 	Exit    int      `json:"exit,omitempty"`    // of Cmd

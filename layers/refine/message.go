@@ -147,12 +147,27 @@ func cut(s string, n int) string {
 	return s[:n] + "…"
 }
 
-// path returns the path relative to the working directory of the current message if it is inside.
-func (r *refiner) path(path string) string {
-	if rest, ok := strings.CutPrefix(path, r.m.Cwd); ok && r.m.Cwd != "" && rest != "" && (rest[0] == '/' || rest[0] == '\\') {
-		return rest[1:]
+// path returns the path relative to the working directory of the current message if it is inside, or beside it, as
+// another worktree is.
+func (r *refiner) path(name string) string {
+	cwd := r.m.Cwd
+	if rest, ok := inside(name, cwd); ok {
+		return rest
 	}
-	return path
+	if i := strings.LastIndexByte(cwd, '/'); i > 0 && strings.Count(cwd, "/") > 3 {
+		if rest, ok := inside(name, cwd[:i]); ok {
+			return "../" + rest
+		}
+	}
+	return name
+}
+
+func inside(name, dir string) (string, bool) {
+	rest, ok := strings.CutPrefix(name, dir)
+	if !ok || dir == "" || len(rest) < 2 || rest[0] != '/' && rest[0] != '\\' {
+		return "", false
+	}
+	return rest[1:], true
 }
 
 func member(raw []byte, name string) string { return gjson.GetBytes(raw, name).String() }

@@ -98,6 +98,11 @@ type refiner struct {
 	calls map[string]*entry // calls without a result, by id
 	todo  map[string]string // state of each item of the list the model keeps
 	m     transcript.Message
+	agent bool // the first message is of a sidechain: this is a subagent's own file
+	begun bool
+
+	plan    string // the last one proposed
+	written string // what the last edit put into a file
 }
 
 // An entry is an Entry that may still wait for its result.
@@ -123,6 +128,9 @@ func (r *refiner) value(v transcript.Value) {
 		return
 	}
 	r.m = m
+	if !r.begun && m.Message != nil {
+		r.begun, r.agent = true, m.Sidechain
+	}
 	switch m.Type {
 	case "user":
 		r.user()
@@ -152,7 +160,8 @@ func (r *refiner) opaque(v transcript.Value) {
 
 // add appends an entry that comes from the current message.
 func (r *refiner) add(e Entry) *entry {
-	e.N, e.TS, e.Side = r.m.N, seconds(r.m.TS), r.m.Sidechain
+	e.N, e.TS = r.m.N, seconds(r.m.TS)
+	e.Side = r.m.Sidechain && (!r.agent || e.Role == "user")
 	x := &entry{Entry: e}
 	r.open = append(r.open, x)
 	return x

@@ -2,6 +2,7 @@ package refine
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -71,10 +72,24 @@ func (r *refiner) failed(e *Entry, text string) {
 			e.Exit, text = n, strings.TrimSpace(rest)
 		}
 	}
-	e.Result = cut(text, limit)
+	e.Result = cut(telling(text), limit)
 	if e.Result == "" {
 		e.Result = "error"
 	}
+	e.Diff = cut(e.Diff, 300) // of a change that was not made
+}
+
+// telling leaves lines out that say nothing about an error: blank ones and the progress of Go's tests.
+func telling(s string) string {
+	var b strings.Builder
+	for line := range strings.Lines(s) {
+		t := strings.TrimSpace(line)
+		if t == "" || t == "FAIL" || strings.HasPrefix(t, "=== ") || strings.HasPrefix(t, "--- PASS") {
+			continue
+		}
+		b.WriteString(line)
+	}
+	return strings.TrimSpace(b.String())
 }
 
 // clean takes out what the client put into a result.
@@ -94,27 +109,61 @@ func clean(s string) string {
 	return strings.TrimSpace(withoutColour(s))
 }
 
-// place adds the line of the first change to the name of the file, which the client's own copy of the result tells.
+// place adds the line of the first change to the name of the file. The client's own copy of the result tells it, and how
+// a file that was written as a whole differs from what it was.
 func (r *refiner) place(e *Entry) {
 	if e.Result != "ok" || e.Target == "" {
 		return
 	}
-	i := bytes.LastIndex(r.m.ToolUseResult, []byte(`"structuredPatch":[{`))
+	const name = `"structuredPatch":[`
+	i := bytes.LastIndex(r.m.ToolUseResult, []byte(name+"{"))
 	if i < 0 {
 		return
 	}
-	hunk := gjson.ParseBytes(r.m.ToolUseResult[i+len(`"structuredPatch":[`):])
-	line := hunk.Get("newStart").Int()
-	hunk.Get("lines").ForEach(func(_, v gjson.Result) bool {
-		if strings.HasPrefix(v.Str, " ") {
-			line++
-			return true
-		}
-		return false
-	})
-	if line > 0 {
+	patch := gjson.ParseBytes(r.m.ToolUseResult[i+len(name)-1:])
+	if line := firstChange(patch.Get("0")); line > 0 {
 		e.Target += ":" + strconv.FormatInt(line, 10)
 	}
+	if e.Name != "Write" {
+		return
+	}
+	if diff := changed(patch); diff != "" && len(diff) < len(e.Diff) {
+		e.Diff = r.limit(diff)
+	}
+}
+
+// firstChange returns the line that a hunk changes first.
+func firstChange(hunk gjson.Result) int64 {
+	line := hunk.Get("newStart").Int()
+	hunk.Get("lines").ForEach(func(_, v gjson.Result) bool {
+		if !strings.HasPrefix(v.Str, " ") {
+			return false
+		}
+		line++
+		return true
+	})
+	return line
+}
+
+// changed returns the changed lines of a patch.
+func changed(patch gjson.Result) string {
+	var lines []string
+	gap := false
+	patch.ForEach(func(_, hunk gjson.Result) bool {
+		hunk.Get("lines").ForEach(func(_, v gjson.Result) bool {
+			if v.Str == "" || v.Str[0] != '-' && v.Str[0] != '+' {
+				gap = len(lines) > 0
+				return true
+			}
+			if gap {
+				lines, gap = append(lines, "@@"), false
+			}
+			lines = append(lines, v.Str)
+			return true
+		})
+		return true
+	})
+	return strings.Join(lines, "\n")
 }
 
 // failMarks stand in every line that [isFailure] takes, so output without them need not be read.
@@ -144,10 +193,14 @@ func failures(raw []byte, shown string) []string {
 			continue
 		}
 		if strings.HasPrefix(line, "--- FAIL") {
-			tests = appendNew(tests, line, failLines)
+			name, _, _ := strings.Cut(line, " (") // how long it took says nothing
+			tests = appendNew(tests, name, failLines)
 		} else {
 			others = appendNew(others, line, errorLines)
 		}
+	}
+	if len(tests) > 0 || strings.Contains(shown, "--- FAIL") { // the name of the package says less
+		others = slices.DeleteFunc(others, func(s string) bool { return strings.HasPrefix(s, "FAIL\t") })
 	}
 	return append(tests, others...)
 }
