@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/memvcs/mem/layers/redact"
@@ -30,8 +31,9 @@ type Options struct {
 
 // A Memory is an open store. Its methods may be called from several goroutines at once.
 type Memory struct {
-	repo *refs.Repo
-	opts Options
+	repo     *refs.Repo
+	opts     Options
+	tokensMu sync.Mutex // orders writes of the cached token counts
 }
 
 func (o Options) refs() refs.Options {
@@ -44,7 +46,7 @@ func Init(ctx context.Context, dir, device string, o Options) (*Memory, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Memory{r, o}, nil
+	return &Memory{repo: r, opts: o}, nil
 }
 
 // Open opens the memory in dir. The error wraps [refs.ErrNotRepo] if there is none.
@@ -53,7 +55,7 @@ func Open(dir string, o Options) (*Memory, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Memory{r, o}, nil
+	return &Memory{repo: r, opts: o}, nil
 }
 
 // Close releases what the memory holds open.

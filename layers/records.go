@@ -1,8 +1,11 @@
 package layers
 
 import (
+	"encoding/json"
+	"fmt"
 	"time"
 
+	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/lineage"
@@ -149,4 +152,13 @@ type setBody struct {
 	Target string `json:"target"` // session/<id>, version/<record>, composition/<name>
 	Field  string `json:"field"`  // deleted
 	Value  bool   `json:"value"`
+}
+
+// Plan returns the plan that the version was made by.
+func (v *Version) Plan() (compress.Plan, error) {
+	var p compress.Plan
+	if err := json.Unmarshal(v.Derivation.Recipe.Params, &p); err != nil {
+		return p, fmt.Errorf("plan of %s: %w", v.Label, err)
+	}
+	return p, nil
 }

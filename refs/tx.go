@@ -423,3 +423,38 @@ func (l *lane) follows(commit string) (bool, error) {
 	}
 	return false, nil
 }
+
+// Find returns the names of the objects that begin with the given hexadecimal digits, sorted. A full name
+// costs one look-up a level, a prefix as much of the tree as it leaves open.
+func (tx *Tx) Find(prefix string) ([]objects.Hash, error) {
+	if len(prefix) < 4 || len(prefix) > 2*objects.Size || !isHex(prefix) {
+		return nil, nil
+	}
+	var names []objects.Hash
+	for _, l := range tx.lanes {
+		for _, dir := range []string{"objects", "points"} {
+			e, ok, err := l.root.find(l.git, dir, prefix[:1], prefix[1:2], prefix[2:3], prefix[3:4])
+			if err != nil {
+				return nil, err
+			}
+			if !ok || e.dir == nil {
+				continue
+			}
+			if err := e.dir.load(l.git); err != nil {
+				return nil, err
+			}
+			for _, f := range e.dir.entries {
+				if !strings.HasPrefix(f.name, prefix[4:]) {
+					continue
+				}
+				h, err := objects.ParseHash(prefix[:4] + f.name)
+				if err != nil {
+					return nil, err
+				}
+				names = append(names, h)
+			}
+		}
+	}
+	slices.SortFunc(names, objects.Hash.Compare)
+	return slices.Compact(names), nil
+}

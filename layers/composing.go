@@ -1,0 +1,390 @@
+package layers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/layers/compose"
+	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/layers/transcript"
+	"github.com/memvcs/mem/lineage"
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/refs"
+)
+
+// ComposeStep is the name of the step in recipes.
+const (
+	ComposeStep        = "compose"
+	composeStepVersion = 1
+)
+
+// A ComposePart asks for one session in a composition.
+type ComposePart struct {
+	Rev        Rev
+	Share      int  // tokens at most; 0 is a share by the strategy
+	Recompress bool // compress it anew, whatever versions exist
+}
+
+// A ComposeRequest asks for a composition.
+type ComposeRequest struct {
+	Project  Project // it is stored in
+	Name     string
+	Parts    []ComposePart
+	Budget   int
+	Strategy compose.Strategy
+	DryRun   bool
+}
+
+// A Composed is what composing made, found, or would make.
+type Composed struct {
+	Composition *Composition
+	Existed     bool // this name has this content already
+	Plan        compose.Plan
+	Parts       []ComposePart
+	Overhead    int // tokens of headings and sources
+}
+
+// ErrNoParts says that a composition needs at least one session.
+var ErrNoParts = errors.New("nothing to compose")
+
+// composing is a composition on its way.
+type composing struct {
+	m       *Memory
+	req     ComposeRequest
+	counter tokens.Counter
+	mats    []material
+	out     compose.Composition
+}
+
+// Compose makes the composition that req asks for: it chooses a form for each session, makes the versions
+// that are missing, and stores the result under its name. The whole never exceeds the budget.
+func (m *Memory) Compose(ctx context.Context, req ComposeRequest) (Composed, error) {
+	if len(req.Parts) == 0 {
+		return Composed{}, ErrNoParts
+	}
+	c := &composing{m: m, req: req, counter: m.largest(req.Parts)}
+	c.out = compose.Composition{Name: req.Name, Budget: req.Budget}
+	ask := compose.Request{Budget: req.Budget, Strategy: req.Strategy}
+	for i, p := range req.Parts {
+		src, err := c.source(ctx, i, p)
+		if err != nil {
+			return Composed{}, err
+		}
+		ask.Sources = append(ask.Sources, src)
+	}
+	ask.Overhead = compose.Reserve(c.counter, req.Name, c.out.Parts)
+	plan, err := compose.Choose(ask)
+	done := Composed{Plan: plan, Parts: req.Parts, Overhead: ask.Overhead}
+	if err != nil || req.DryRun {
+		return done, err
+	}
+	for i, pick := range plan.Picks {
+		if err := c.take(ctx, i, pick); err != nil {
+			return done, err
+		}
+	}
+	if err := c.out.Measure(c.counter); err != nil {
+		return done, err
+	}
+	return c.save(ctx, done)
+}
+
+// largest returns the counter that finds the most tokens among those of the sessions' models, so that
+// the budget holds for each.
+func (m *Memory) largest(parts []ComposePart) tokens.Counter {
+	var best tokens.Counter
+	for i, p := range parts {
+		if c := m.counter(p.Rev.Session.Now()); i == 0 || c.Scale(1000) > best.Scale(1000) {
+			best = c
+		}
+	}
+	return best
+}
+
+// source reads which forms a session can take and what each costs.
+func (c *composing) source(ctx context.Context, i int, p ComposePart) (compose.Source, error) {
+	s, now := p.Rev.Session, p.Rev.Session.Now()
+	src := compose.Source{Session: s.ID, Share: p.Share, Recompress: p.Recompress}
+	st, err := c.m.State(ctx, p.Rev.Project.ID)
+	if err != nil {
+		return src, err
+	}
+	mat, err := c.m.material(ctx, p.Rev.Project.ID, s, now)
+	if err != nil {
+		return src, err
+	}
+	c.mats = append(c.mats, mat)
+	c.out.Parts = append(c.out.Parts, compose.Part{
+		Session: s.ID, Project: p.Rev.Project.Name, Title: now.Scan.Title, Date: now.Scan.Last, Messages: len(mat.stats.Messages),
+	})
+	src.Distance = max(1, st.Distance(st.session(s.ID)))
+	src.Original = c.counter.Scale(mat.stats.Raw())
+	if p.Rev.Kind == IsOriginal {
+		src.Pin = compose.Original
+	}
+	if src.Original <= c.req.Budget || src.Pin != "" { // else it cannot be chosen: no need to be exact
+		segs, err := c.original(ctx, i)
+		if err != nil {
+			return src, err
+		}
+		src.Original = compose.Charge(c.counter, i, segs)
+	}
+	src.Least = c.least(i, mat)
+	return src, c.versions(ctx, i, st, p, &src)
+}
+
+// versions lists the versions of the session now, or the one that was asked for.
+func (c *composing) versions(ctx context.Context, i int, st *State, p ComposePart, src *compose.Source) error {
+	for _, v := range st.VersionsOf(p.Rev.Session.ID) {
+		asked := p.Rev.Kind == IsVersion && v.ID == p.Rev.Version.ID
+		current := v.Derivation.Inputs[0] == p.Rev.Session.Now().Original
+		if p.Rev.Kind == IsVersion && !asked || !asked && !current {
+			continue
+		}
+		segs, err := c.m.VersionSegments(ctx, p.Rev.Project.ID, v)
+		if err != nil {
+			return err
+		}
+		src.Versions = append(src.Versions, compose.Version{
+			Label: v.Label, Hash: v.Derivation.Output, Tokens: compose.Charge(c.counter, i, segs),
+			Ratio: int(v.Ratio), Kept: v.Preserved, Summarised: v.Summarised,
+		})
+		if asked {
+			src.Pin = v.Label
+		}
+	}
+	return nil
+}
+
+// least returns what the pinned texts of a session cost: no compression may drop them.
+func (c *composing) least(i int, mat material) int {
+	var pins []compress.Segment
+	for _, k := range mat.marks {
+		if k.Weight >= keepit.Pinned {
+			pins = append(pins, compress.Segment{Role: "user", Text: k.Text, Src: [][2]int{{k.Message, k.Message}}, Keep: k.Weight.String()})
+		}
+	}
+	if len(pins) == 0 {
+		return 0
+	}
+	return compose.Charge(c.counter, i, pins)
+}
+
+// VersionSegments returns the text of a version.
+func (m *Memory) VersionSegments(ctx context.Context, project refs.Project, v *Version) ([]compress.Segment, error) {
+	b, err := m.object(ctx, project, v.Derivation.Output)
+	if err != nil {
+		return nil, err
+	}
+	return compress.Decode(b)
+}
+
+// original returns the whole conversation as segments: what a model would read of it.
+func (c *composing) original(ctx context.Context, i int) ([]compress.Segment, error) {
+	rev := c.req.Parts[i].Rev
+	return c.m.Conversation(ctx, rev.Project.ID, rev.Session.Now())
+}
+
+// Conversation returns the conversation of a session at p as segments, uncut.
+func (m *Memory) Conversation(ctx context.Context, project refs.Project, p *Point) ([]compress.Segment, error) {
+	var out []compress.Segment
+	err := m.stream(ctx, project, p.Original, func(r io.Reader) error {
+		for v, err := range transcript.Stream(r, hugeValue) {
+			if err != nil {
+				return err
+			}
+			if v.Opaque {
+				continue
+			}
+			msg, err := transcript.Decode(v)
+			if err != nil {
+				continue // an object that is no record says nothing
+			}
+			out = append(out, said(v.N, msg)...)
+		}
+		return nil
+	})
+	return out, err
+}
+
+// said returns a message as segments.
+func said(n int, msg transcript.Message) []compress.Segment {
+	var out []compress.Segment
+	add := func(role, text string) {
+		if text = strings.TrimSpace(text); text != "" {
+			out = append(out, compress.Segment{Role: role, Text: text, Src: [][2]int{{n, n}}})
+		}
+	}
+	if typed, ok := transcript.Typed(msg); ok {
+		add("user", typed)
+		return out
+	}
+	for _, b := range msg.Blocks {
+		switch b.Kind {
+		case transcript.Text:
+			add("assistant", b.Text)
+		case transcript.ToolUse:
+			add("tool", b.Name+" "+string(b.Input))
+		case transcript.ToolResult:
+			add("tool", b.Result())
+		}
+	}
+	return out
+}
+
+// take fills part i with what was picked, compressing it first where that was the choice.
+func (c *composing) take(ctx context.Context, i int, pick compose.Pick) error {
+	rev, part := c.req.Parts[i].Rev, &c.out.Parts[i]
+	part.Version = pick.Label()
+	var err error
+	switch pick.Kind {
+	case compose.PickOriginal:
+		part.Hash = rev.Session.Now().Original
+		part.Segments, err = c.original(ctx, i)
+	case compose.PickVersion:
+		part.Hash = pick.Version.Hash
+		part.Segments, err = c.segments(ctx, rev.Project.ID, part.Hash)
+	default:
+		err = c.compress(ctx, i, pick)
+	}
+	return err
+}
+
+func (c *composing) segments(ctx context.Context, project refs.Project, h objects.Hash) ([]compress.Segment, error) {
+	b, err := c.m.object(ctx, project, h)
+	if err != nil {
+		return nil, err
+	}
+	return compress.Decode(b)
+}
+
+// compress makes a version of part i that costs at most what was picked. The engine is asked for fewer
+// tokens until the tags that a composition adds fit too; only the last version is stored.
+func (c *composing) compress(ctx context.Context, i int, pick compose.Pick) error {
+	rev, part := c.req.Parts[i].Rev, &c.out.Parts[i]
+	level := keepit.Moderate
+	settings := func(ask int) compress.Settings {
+		return compress.Settings{Tokens: ask, Level: &level, Distance: pick.Distance, Counter: c.counter}
+	}
+	_, ask, err := compose.Fit(pick.Tokens,
+		func(segs []compress.Segment) int { return compose.Charge(c.counter, i, segs) },
+		func(ask int) ([]compress.Segment, error) {
+			plan, _, err := compress.Resolve(settings(ask), c.mats[i].stats, c.mats[i].marks)
+			if err != nil {
+				return nil, err
+			}
+			res, err := compress.Run(ctx, c.mats[i].input, plan, compress.Extract{})
+			return res.Segments, err
+		})
+	if err != nil {
+		return fmt.Errorf("compress %s: %w", shortID(rev.Session.ID), err)
+	}
+	made, err := c.m.Compress(ctx, Rev{Kind: IsSession, Project: rev.Project, Session: rev.Session}, settings(ask), false)
+	if err != nil {
+		return err
+	}
+	part.Version, part.Hash = made.Version.Label, made.Version.Derivation.Output
+	part.Segments, err = c.segments(ctx, rev.Project.ID, part.Hash)
+	return err
+}
+
+// composePlan is the parameters of a composition's recipe.
+type composePlan struct {
+	Name    string   `json:"name"`
+	Budget  int      `json:"budget"`
+	Counter string   `json:"counter"`
+	Parts   []string `json:"parts"` // session:label of each input
+}
+
+// save stores the composition under its name, unless the name holds it already.
+func (c *composing) save(ctx context.Context, done Composed) (Composed, error) {
+	body := c.out.Encode()
+	comp := &Composition{
+		Name: c.req.Name, Budget: c.req.Budget, Strategy: c.req.Strategy.String(), Tokens: c.out.Tokens, Counter: c.out.Counter,
+		Messages: len(c.out.Texts()),
+	}
+	plan := composePlan{c.req.Name, c.req.Budget, c.out.Counter, nil}
+	for i, p := range c.out.Parts {
+		comp.Parts = append(comp.Parts, CompositionPart{c.req.Parts[i].Rev.Project.ID, p.Session, p.Version, p.Hash, p.Tokens})
+		plan.Parts = append(plan.Parts, p.Session+":"+p.Version)
+		comp.Derivation.Inputs = append(comp.Derivation.Inputs, p.Hash)
+	}
+	var err error
+	if comp.Derivation.Recipe, err = lineage.NewRecipe(ComposeStep, composeStepVersion, plan); err != nil {
+		return done, err
+	}
+	comp.Derivation.Output = objects.Sum(body)
+	comp.Typed = typedKeys(c.out.Transcript())
+	done.Composition = comp
+	s, err := c.m.repo.Stage(ctx)
+	if err != nil {
+		return done, err
+	}
+	defer s.Close()
+	if _, err := s.Put(body); err != nil {
+		return done, err
+	}
+	message := fmt.Sprintf("compose %s  %s tokens, %d parts", comp.Name, tokens.Format(comp.Tokens), len(comp.Parts))
+	err = c.m.repo.Update(ctx, c.req.Project.ID, message, func(tx *refs.Tx) error {
+		st, err := c.m.state(ctx, tx, c.req.Project.ID)
+		if err != nil {
+			return err
+		}
+		if was := st.composition(comp.Name); was != nil && was.Derivation.Output == comp.Derivation.Output {
+			done.Composition, done.Existed = was, true
+			return nil
+		}
+		if st.Name == "" {
+			if _, err := tx.Add(kindProject, projectBody{c.req.Project.Identity, c.req.Project.Name}); err != nil {
+				return err
+			}
+		}
+		if err := tx.Adopt(s); err != nil {
+			return err
+		}
+		tx.Trailer("Op", "compose")
+		tx.Trailer("Composition", comp.Name)
+		tx.Trailer("Output", comp.Derivation.Output.String())
+		rec, err := tx.Add(kindComposition, comp)
+		comp.ID, comp.Device, comp.Time = rec.ID, rec.Device, rec.Time
+		return err
+	})
+	return done, err
+}
+
+// typedKeys returns the keys of what a transcript made by mem would count as typed.
+func typedKeys(b []byte) []transcript.Key {
+	sc := transcript.NewScanner(transcript.Carry{}, func(b []byte) [32]byte { return objects.Sum(b) })
+	sc.Write(b)
+	defer sc.Close()
+	var keys []transcript.Key
+	for _, p := range sc.Summary().Prompts {
+		keys = append(keys, p.Key)
+	}
+	return keys
+}
+
+// composition returns the newest state of a composition, nil if there is none.
+func (st *State) composition(name string) *Composition {
+	for _, c := range slices.Backward(st.Compositions) {
+		if c.Name == name && !c.Deleted {
+			return c
+		}
+	}
+	return nil
+}
+
+// Composed returns the stored composition with its texts.
+func (m *Memory) Composed(ctx context.Context, rev Rev) (compose.Composition, error) {
+	b, err := m.object(ctx, rev.Project.ID, rev.Composition.Derivation.Output)
+	if err != nil {
+		return compose.Composition{}, err
+	}
+	return compose.Decode(b)
+}

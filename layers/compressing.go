@@ -1,0 +1,275 @@
+package layers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/lineage"
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/refs"
+)
+
+// A Compressed is what a compression made, found, or would make.
+type Compressed struct {
+	Project  Project
+	Session  *Session
+	Point    *Point
+	Version  *Version // of a dry run: as it would be, without a label
+	Existed  bool     // the same recipe had been run before
+	Plan     compress.Plan
+	Fates    []compress.Fate
+	Segments []compress.Segment // only if they were made now
+}
+
+// ErrNotCompressible says that a revision names nothing that can be compressed.
+var ErrNotCompressible = errors.New("only a session can be compressed")
+
+// Compress makes a version of the session that rev names. The same recipe on the same session returns the
+// version that exists. A dry run decides everything and writes nothing.
+func (m *Memory) Compress(ctx context.Context, rev Rev, s compress.Settings, dryRun bool) (Compressed, error) {
+	if rev.Session == nil || rev.Kind != IsSession && rev.Kind != IsOriginal {
+		return Compressed{}, ErrNotCompressible
+	}
+	c := Compressed{Project: rev.Project, Session: rev.Session, Point: rev.Session.Now()}
+	st, err := m.State(ctx, rev.Project.ID)
+	if err != nil {
+		return c, err
+	}
+	if s.Distance == 0 {
+		s.Distance = max(1, st.Distance(st.session(rev.Session.ID)))
+	}
+	if s.Counter == (tokens.Counter{}) {
+		s.Counter = m.counter(c.Point)
+	}
+	mat, err := m.material(ctx, rev.Project.ID, c.Session, c.Point)
+	if err != nil {
+		return c, err
+	}
+	if c.Plan, c.Fates, err = compress.Resolve(s, mat.stats, mat.marks); err != nil {
+		return c, err
+	}
+	recipe, err := c.Plan.Recipe()
+	if err != nil {
+		return c, err
+	}
+	if c.Version = st.made(recipe.Key(c.Point.Original)); c.Version != nil {
+		c.Existed = true
+		return c, nil
+	}
+	engine := compress.Extract{}
+	c.Version = newVersion(c, s, mat.stats, recipe, engine.ID())
+	if dryRun {
+		return c, nil
+	}
+	res, err := compress.Run(ctx, mat.input, c.Plan, engine)
+	if err != nil {
+		return c, err
+	}
+	c.Segments = res.Segments
+	c.Version.TokensOut, c.Version.MessagesOut = res.Tokens, res.Messages
+	c.Version.Ratio = math.Round(100*float64(c.Version.TokensIn)/float64(max(1, res.Tokens))) / 100
+	c.Version.Derivation.Output = objects.Sum(res.Body)
+	return m.saveVersion(ctx, c, res.Body)
+}
+
+// made returns the version that a derivation made, nil if there is none.
+func (st *State) made(k lineage.Key) *Version {
+	for _, v := range slices.Backward(st.Versions) {
+		if !v.Deleted && v.Derivation.Key() == k {
+			return v
+		}
+	}
+	return nil
+}
+
+func newVersion(c Compressed, s compress.Settings, stats compress.Stats, recipe lineage.Recipe, engine string) *Version {
+	v := &Version{
+		Session: c.Session.ID, Engine: engine, Counter: s.Counter.ID(), Settings: settingsOf(s, c.Plan),
+		Derivation: lineage.Derivation{Inputs: []objects.Hash{c.Point.Original}, Recipe: recipe},
+		TokensIn:   s.Counter.Scale(stats.Raw()), MessagesIn: len(stats.Messages), TokensOut: c.Plan.Budget,
+	}
+	for _, f := range c.Fates {
+		if f.Kept {
+			v.Preserved++
+		} else {
+			v.Summarised++
+		}
+	}
+	v.Ratio = math.Round(100*float64(v.TokensIn)/float64(max(1, v.TokensOut))) / 100
+	return v
+}
+
+// settingsOf says what was asked for in the words of the seeds.
+func settingsOf(s compress.Settings, p compress.Plan) VersionSettings {
+	v := VersionSettings{Mode: "uniform", Ratio: s.Ratio, Tokens: s.Tokens, Preset: s.Preset, Skip: s.Skip, Keepit: string(s.Keepit), Distance: s.Distance}
+	if v.Keepit == "" {
+		v.Keepit = string(compress.Decay)
+	}
+	if !s.Tiered() {
+		v.Aggressiveness = p.Tiers[0].Level.String()
+		return v
+	}
+	v.Mode = "tiered"
+	if len(s.Tiers) > 0 {
+		v.Preset = "custom"
+		var parts []string
+		for _, t := range s.Tiers {
+			parts = append(parts, t.String())
+		}
+		v.Tiers = strings.Join(parts, " ")
+	}
+	return v
+}
+
+// saveVersion commits a version, unless another writer made the same one meanwhile.
+func (m *Memory) saveVersion(ctx context.Context, c Compressed, body []byte) (Compressed, error) {
+	s, err := m.repo.Stage(ctx)
+	if err != nil {
+		return c, err
+	}
+	defer s.Close()
+	if _, err := s.Put(body); err != nil {
+		return c, err
+	}
+	message := fmt.Sprintf("compress %s  %s -> %s tokens", shortID(c.Session.ID), tokens.Format(c.Version.TokensIn), tokens.Format(c.Version.TokensOut))
+	err = m.repo.Update(ctx, c.Project.ID, message, func(tx *refs.Tx) error {
+		st, err := m.state(ctx, tx, c.Project.ID)
+		if err != nil {
+			return err
+		}
+		if v := st.made(c.Version.Derivation.Key()); v != nil {
+			c.Version, c.Existed = v, true
+			return nil
+		}
+		c.Version.Label = st.nextLabel(c.Session.ID, m.repo.Device().ID)
+		if err := tx.Adopt(s); err != nil {
+			return err
+		}
+		tx.Trailer("Op", "compress")
+		tx.Trailer("Session", c.Session.ID)
+		tx.Trailer("Version", c.Version.Label)
+		tx.Trailer("Output", c.Version.Derivation.Output.String())
+		rec, err := tx.Add(kindVersion, c.Version)
+		c.Version.ID, c.Version.Device, c.Version.Time = rec.ID, rec.Device, rec.Time
+		return err
+	})
+	return c, err
+}
+
+// nextLabel returns the label of the next version that a device makes of a session. Numbers are never
+// used again, not even those of deleted versions.
+func (st *State) nextLabel(session, device string) string {
+	n := 0
+	for _, v := range st.Versions {
+		if v.Session == session && v.Device == device {
+			var k int
+			if _, err := fmt.Sscanf(v.Label, "v%d", &k); err == nil {
+				n = max(n, k)
+			}
+		}
+	}
+	return fmt.Sprintf("v%03d", n+1)
+}
+
+// FileName returns the name of the version's files without extension, as in the seeds:
+// v001_tiered-standard_10k.
+func (v *Version) FileName() string {
+	kind := v.Settings.Preset
+	if v.Settings.Mode == "uniform" {
+		kind = v.Settings.Aggressiveness
+	}
+	return fmt.Sprintf("%s_%s-%s_%dk", v.Label, v.Settings.Mode, kind, (v.TokensOut+500)/1000)
+}
+
+// A Keepit is a marker of a session with its text and where it stands.
+type Keepit struct {
+	ID      string // k1, k2, ... in the order of the session
+	Mark    compress.Mark
+	Context string // what stands before it in the message
+	Kept    []string
+	Lost    []string // labels of versions
+}
+
+// Keepits returns the markers of a session and what became of them in its versions.
+func (m *Memory) Keepits(ctx context.Context, rev Rev) ([]Keepit, error) {
+	if rev.Session == nil {
+		return nil, ErrNotCompressible
+	}
+	st, err := m.State(ctx, rev.Project.ID)
+	if err != nil {
+		return nil, err
+	}
+	p := rev.Session.Now()
+	items, err := m.items(ctx, rev.Project.ID, rev.Session, p)
+	if err != nil {
+		return nil, err
+	}
+	var out []Keepit
+	for _, it := range items {
+		if it.Kind != compress.User {
+			continue
+		}
+		for _, mark := range compress.Marks(it.N, it.Text) {
+			k := Keepit{ID: fmt.Sprintf("k%d", len(out)+1), Mark: mark, Context: lastWords(it.Text[:mark.Start], 60)}
+			for _, v := range st.VersionsOf(rev.Session.ID) {
+				switch kept, ok := v.fate(mark); {
+				case !ok:
+				case kept:
+					k.Kept = append(k.Kept, v.Label)
+				default:
+					k.Lost = append(k.Lost, v.Label)
+				}
+			}
+			out = append(out, k)
+		}
+	}
+	return out, nil
+}
+
+// lastWords returns the end of s in one line of at most n characters.
+func lastWords(s string, n int) string {
+	r := []rune(strings.Join(strings.Fields(s), " "))
+	if len(r) > n {
+		return "…" + string(r[len(r)-n+1:])
+	}
+	return string(r)
+}
+
+// fate reports whether the version kept the mark; ok is false if it knew nothing of it.
+func (v *Version) fate(mark compress.Mark) (kept, ok bool) {
+	plan, err := v.Plan()
+	if err != nil {
+		return false, false
+	}
+	is := func(s compress.Span) bool {
+		return s.Message == mark.Message && s.Start == mark.TextStart && s.End == mark.TextEnd
+	}
+	if slices.ContainsFunc(plan.Kept, is) {
+		return true, true
+	}
+	return false, slices.ContainsFunc(plan.Summarised, is)
+}
+
+// Pressure returns under which pressure a uniform compression of the session with these settings puts its
+// markers.
+func (m *Memory) Pressure(ctx context.Context, rev Rev, ratio int, level *keepit.Level, distance int) (keepit.Pressure, error) {
+	st, err := m.State(ctx, rev.Project.ID)
+	if err != nil {
+		return keepit.Pressure{}, err
+	}
+	if distance == 0 && rev.Session != nil {
+		distance = st.Distance(st.session(rev.Session.ID))
+	}
+	p := keepit.Pressure{Level: keepit.LevelFor(ratio), Ratio: ratio, Distance: max(1, distance)}
+	if level != nil {
+		p.Level = *level
+	}
+	return p, nil
+}

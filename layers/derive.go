@@ -1,0 +1,289 @@
+package layers
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+
+	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/refine"
+	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/layers/transcript"
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/refs"
+)
+
+// hugeValue is the size from which a value of a transcript is not read for deriving.
+const hugeValue = 16 << 20
+
+// WriteL1 writes the L1 of the session at p, one JSON object a line. L1 is a pure function of the clean
+// transcript; it is computed when first needed and kept in the cache.
+func (m *Memory) WriteL1(ctx context.Context, project refs.Project, p *Point, mode refine.Mode, w io.Writer) error {
+	l1, err := m.l1(ctx, project, p.Original, mode)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(l1)
+	return err
+}
+
+func (m *Memory) l1(ctx context.Context, project refs.Project, original objects.Hash, mode refine.Mode) ([]byte, error) {
+	file := m.cachePath("l1", fmt.Sprintf("%s-%d-%d.jsonl", original, refine.Version, mode))
+	if b, ok := readCacheBytes(file); ok {
+		return b, nil
+	}
+	var out bytes.Buffer
+	err := m.stream(ctx, project, original, func(r io.Reader) error {
+		_, err := refine.Stream(r, mode, &out)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("refine %s: %w", original.Short(), err)
+	}
+	writeCacheBytes(file, out.Bytes())
+	return out.Bytes(), nil
+}
+
+// stream calls f with the content of an object.
+func (m *Memory) stream(ctx context.Context, project refs.Project, h objects.Hash, f func(io.Reader) error) error {
+	return m.repo.View(ctx, project, func(tx *refs.Tx) error {
+		rc, err := tx.Get(ctx, h)
+		if err != nil {
+			return err
+		}
+		defer rc.Close()
+		return f(rc)
+	})
+}
+
+// counted is what the messages of a session are worth, kept in the cache: the plain tokens of what a model
+// would read of them. It is extended when the session grows, so each message is counted once.
+type counted struct {
+	Format   int                `json:"format"`
+	Messages []compress.Message `json:"messages"`
+	Raw      int                `json:"raw"` // of all messages
+	Size     int64              `json:"size"`
+	Values   int                `json:"values"`
+	LastID   string             `json:"last_id"`
+}
+
+const countedVersion = 1
+
+func (m *Memory) countedPath(h objects.Hash) string { return m.cachePath("counts", h.String()+".json") }
+
+// readCounted returns what is known of a growth point.
+func (m *Memory) readCounted(h objects.Hash) (c counted, ok bool) {
+	ok = readCache(m.countedPath(h), &c) && c.Format == countedVersion
+	return c, ok
+}
+
+// counts returns the counted messages of the session at p.
+func (m *Memory) counts(ctx context.Context, project refs.Project, s *Session, p *Point) (counted, error) {
+	if c, ok := m.readCounted(p.Original); ok {
+		return c, nil
+	}
+	c := counted{Format: countedVersion}
+	chain := s.chain(p)
+	for _, q := range slices.Backward(chain) {
+		if earlier, ok := m.readCounted(q.Original); ok {
+			c = earlier
+			break
+		}
+	}
+	err := m.stream(ctx, project, p.Original, func(r io.Reader) error {
+		if _, err := io.CopyN(io.Discard, r, c.Size); err != nil {
+			return err
+		}
+		return c.extend(ctx, r, max(1, m.opts.Workers))
+	})
+	if err != nil {
+		return c, fmt.Errorf("count %s: %w", shortID(s.ID), err)
+	}
+	c.Size = p.Size
+	writeCache(m.countedPath(p.Original), c)
+	m.noteTokens(project, p.Original, c.Raw)
+	return c, nil
+}
+
+// countBatch is how many bytes of text are counted at a time.
+const countBatch = 4 << 20
+
+// extend counts the messages of r, which begins behind what c has counted.
+func (c *counted) extend(ctx context.Context, r io.Reader, workers int) error {
+	counter := transcript.Counter{LastID: c.LastID}
+	var texts []string
+	var of []int // index of the message of each text
+	size := 0
+	flush := func() {
+		for i, n := range countRaw(texts, workers) {
+			c.Messages[of[i]].Raw += n
+			c.Raw += n
+		}
+		texts, of, size = texts[:0], of[:0], 0
+	}
+	base := c.Values
+	for v, err := range transcript.Stream(r, hugeValue) {
+		if err != nil {
+			return err
+		}
+		c.Values = base + v.N
+		if v.Opaque {
+			continue
+		}
+		msg, err := transcript.Decode(v)
+		if err != nil {
+			continue // an object that is no record: L1 shows it as opaque
+		}
+		begins := counter.Add(msg)
+		for text := range transcript.Read(msg) {
+			if begins || len(c.Messages) == 0 {
+				c.Messages = append(c.Messages, compress.Message{First: base + v.N})
+				begins = false
+			}
+			i := len(c.Messages) - 1
+			c.Messages[i].Last = base + v.N
+			texts, of, size = append(texts, text), append(of, i), size+len(text)
+		}
+		if size > countBatch {
+			flush()
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+		}
+	}
+	flush()
+	c.LastID = counter.LastID
+	return nil
+}
+
+// countRaw counts plain tokens of texts on several goroutines.
+func countRaw(texts []string, workers int) []int {
+	out := make([]int, len(texts))
+	parallel(len(texts), workers, func(i int) { out[i] = tokens.Raw(texts[i]) })
+	return out
+}
+
+// noteTokens keeps the size of a session where lists find it quickly.
+func (m *Memory) noteTokens(project refs.Project, h objects.Hash, raw int) {
+	m.tokensMu.Lock()
+	defer m.tokensMu.Unlock()
+	known := m.knownTokens(project)
+	known[h.String()] = raw
+	writeCache(m.cachePath("tokens", string(project)+".json"), known)
+}
+
+// knownTokens returns the plain tokens of the originals that have been counted, by name.
+func (m *Memory) knownTokens(project refs.Project) map[string]int {
+	known := map[string]int{}
+	if !readCache(m.cachePath("tokens", string(project)+".json"), &known) {
+		return map[string]int{}
+	}
+	return known
+}
+
+// Tokens returns the tokens of the session at p if they have been counted, else an estimate from its size.
+func (m *Memory) Tokens(p *Point, known map[string]int) (n int, exact bool) {
+	c := m.counter(p)
+	if raw, ok := known[p.Original.String()]; ok {
+		return c.Scale(raw), true
+	}
+	return c.Estimate(p.Size / readShare), false
+}
+
+// readShare is about which part of a transcript's bytes a model reads; the rest is what the client keeps.
+const readShare = 5
+
+// counter returns the counter for the model of a session.
+func (m *Memory) counter(p *Point) tokens.Counter {
+	if m.opts.Model != "" {
+		return tokens.For(m.opts.Model)
+	}
+	return tokens.For(p.Scan.Model)
+}
+
+// material is a session, ready to compress.
+type material struct {
+	stats compress.Stats
+	marks []compress.Mark
+	input compress.Input
+}
+
+// material reads what a compression of the session at p needs.
+func (m *Memory) material(ctx context.Context, project refs.Project, s *Session, p *Point) (material, error) {
+	var out material
+	type counting struct {
+		c   counted
+		err error
+	}
+	done := make(chan counting, 1)
+	go func() {
+		c, err := m.counts(ctx, project, s, p)
+		done <- counting{c, err}
+	}()
+	items, err := m.items(ctx, project, s, p)
+	counts := <-done
+	if err := errors.Join(err, counts.err); err != nil {
+		return out, err
+	}
+	out.stats.Messages = counts.c.Messages
+	for _, it := range items {
+		if it.Kind == compress.User {
+			out.marks = append(out.marks, compress.Marks(it.N, it.Text)...)
+		}
+	}
+	out.input = compress.Input{Items: items, Output: m.toolOutput(ctx, project, p)}
+	return out, nil
+}
+
+// items returns the L1 of the session as a compression sees it.
+func (m *Memory) items(ctx context.Context, project refs.Project, s *Session, p *Point) ([]compress.Item, error) {
+	l1, err := m.l1(ctx, project, p.Original, refine.Full)
+	if err != nil {
+		return nil, err
+	}
+	echo := map[int]bool{}
+	for _, q := range s.chain(p) {
+		for _, n := range q.Echo {
+			echo[n] = true
+		}
+	}
+	return compress.Items(refine.Entries(bytes.NewReader(l1)), func(n int) bool { return echo[n] })
+}
+
+// toolOutput yields what tools returned, for versions with room for it.
+func (m *Memory) toolOutput(ctx context.Context, project refs.Project, p *Point) func(from, to int) iter.Seq2[compress.Item, error] {
+	return func(from, to int) iter.Seq2[compress.Item, error] {
+		return func(yield func(compress.Item, error) bool) {
+			err := m.stream(ctx, project, p.Original, func(r io.Reader) error {
+				for v, err := range transcript.Stream(r, hugeValue) {
+					if err != nil {
+						return err
+					}
+					if v.N > to {
+						return nil
+					}
+					if v.N < from || v.Opaque {
+						continue
+					}
+					msg, err := transcript.Decode(v)
+					if err != nil {
+						continue // no record, so no result of a tool
+					}
+					for _, b := range msg.Blocks {
+						if b.Kind == transcript.ToolResult && !yield(compress.Item{N: v.N, Kind: compress.Output, Text: b.Result()}, nil) {
+							return nil
+						}
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				yield(compress.Item{}, err)
+			}
+		}
+	}
+}

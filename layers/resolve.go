@@ -1,0 +1,442 @@
+package layers
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/refs"
+)
+
+// A Kind says what a revision names.
+type Kind string
+
+// The kinds of revisions.
+const (
+	IsSession     Kind = "session"
+	IsOriginal    Kind = "original"
+	IsL1          Kind = "L1"
+	IsVersion     Kind = "version"
+	IsComposition Kind = "composition"
+	IsMessages    Kind = "messages"
+	IsObject      Kind = "object"
+	IsCommit      Kind = "commit"
+)
+
+// A Rev is what a revision names. Which fields are set follows from Kind.
+type Rev struct {
+	Kind        Kind
+	Project     Project
+	Session     *Session
+	Version     *Version
+	Composition *Composition
+	Hash        objects.Hash // of the object it is: the clean original, the version's or composition's output
+	Commit      string
+	From, To    int    // of messages
+	How         string // how the name was resolved, for people
+}
+
+// A Scope is where names are looked up.
+type Scope struct {
+	Project Project  // looked in first
+	Last    *Session // the session named last in the command, for bare labels; nil is "@"
+	Strict  bool     // look in no other project
+}
+
+// ErrLayer says that a layer of a session does not exist.
+var ErrLayer = errors.New("no such layer")
+
+// Resolve finds what the revision s names (design: abc1, @~2, abc1:v002, abc1#12..18, name@{1},
+// b3:9f2c, HEAD~1). The error is a [*NotFoundError], an [*AmbiguousError] or one of the store.
+func (m *Memory) Resolve(ctx context.Context, sc Scope, s string) (Rev, error) {
+	switch {
+	case strings.HasPrefix(s, "b3:"):
+		return m.resolveObject(ctx, sc, s)
+	case s == "HEAD" || strings.HasPrefix(s, "HEAD~"):
+		return m.resolveCommit(ctx, sc, s)
+	}
+	name, sub, hasSub := strings.Cut(s, ":")
+	messages, hasMessages := "", false
+	if !hasSub {
+		name, messages, hasMessages = strings.Cut(s, "#")
+	}
+	if label := normalLabel(s); label != "" {
+		return m.resolveLabel(ctx, sc, label)
+	}
+	if !hasSub && !hasMessages {
+		if rev, ok, err := m.resolveComposition(ctx, sc, s); ok || err != nil {
+			return rev, err
+		}
+	}
+	rev, err := m.resolveSession(ctx, sc, name)
+	if err != nil {
+		return rev, err
+	}
+	switch {
+	case hasSub:
+		return m.resolveSub(ctx, rev, sub)
+	case hasMessages:
+		return resolveMessages(rev, messages)
+	}
+	return rev, nil
+}
+
+// normalLabel returns s if it is the label of a version: v001, v12, v002~desk; else "".
+func normalLabel(s string) string {
+	digits, _, _ := strings.Cut(strings.TrimPrefix(s, "v"), "~")
+	if n, err := strconv.Atoi(digits); err == nil && n > 0 && strings.HasPrefix(s, "v") && digits[0] != '+' {
+		return "v" + fmt.Sprintf("%03d", n) + s[1+len(digits):]
+	}
+	return ""
+}
+
+// scoped calls f with the state of the scope's project and then, until it says it is done, of all others.
+func (m *Memory) scoped(ctx context.Context, sc Scope, f func(p Project, st *State) (done bool)) error {
+	st, err := m.State(ctx, sc.Project.ID)
+	if err != nil {
+		return err
+	}
+	if f(sc.Project, st) || sc.Strict {
+		return nil
+	}
+	ids, err := m.repo.Projects()
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if id == sc.Project.ID {
+			continue
+		}
+		st, err := m.State(ctx, id)
+		if err != nil {
+			return err
+		}
+		if f(Project{id, st.Name, st.Identity}, st) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// resolveSession finds a session by "@", "@~n", full id, unique prefix, or title.
+func (m *Memory) resolveSession(ctx context.Context, sc Scope, name string) (Rev, error) {
+	if strings.HasPrefix(name, "@") {
+		return m.resolveRecent(ctx, sc, name)
+	}
+	var found []Rev
+	var near []string
+	inScope := false
+	err := m.scoped(ctx, sc, func(p Project, st *State) bool {
+		for _, s := range st.Sessions {
+			if how := s.matches(name); how != "" {
+				rev := Rev{Kind: IsSession, Project: p, Session: s, Hash: s.Now().Original, How: how}
+				if s.ID == name {
+					found = []Rev{rev}
+					return true
+				}
+				found = append(found, rev)
+			} else if p.ID == sc.Project.ID && !s.Deleted {
+				near = append(near, shortID(s.ID))
+			}
+		}
+		inScope = p.ID == sc.Project.ID && len(found) > 0
+		return inScope && len(name) < fullIDLength
+	})
+	if err != nil {
+		return Rev{}, err
+	}
+	found = preferShown(found)
+	switch len(found) {
+	case 0:
+		return Rev{}, &NotFoundError{What: "session", Name: name, Candidates: near}
+	case 1:
+		return found[0], nil
+	}
+	var names []string
+	for _, r := range found {
+		names = append(names, describe(r.Session))
+	}
+	return Rev{}, &AmbiguousError{What: "session", Name: name, Candidates: names}
+}
+
+// fullIDLength is the length of a session's UUID; a name as long is looked for everywhere.
+const fullIDLength = 36
+
+func describe(s *Session) string {
+	if t := s.Now().Scan.Title; t != "" {
+		return fmt.Sprintf("%s %q", shortID(s.ID), t)
+	}
+	return shortID(s.ID)
+}
+
+// preferShown drops deleted sessions when there are others.
+func preferShown(found []Rev) []Rev {
+	shown := slices.DeleteFunc(slices.Clone(found), func(r Rev) bool { return r.Session.Deleted })
+	if len(shown) > 0 {
+		return shown
+	}
+	return found
+}
+
+// matches reports how a name fits the session, "" if it does not.
+func (s *Session) matches(name string) string {
+	switch {
+	case s.ID == name:
+		return "full id"
+	case len(name) >= 4 && strings.HasPrefix(s.ID, name):
+		return "prefix of an id"
+	case len(name) >= 4 && strings.HasPrefix(s.ID, "agent-"+name):
+		return "prefix of a subagent's id"
+	case name != "" && strings.EqualFold(s.Now().Scan.Title, name):
+		return "title"
+	}
+	return ""
+}
+
+// Recent returns the sessions of a state, the newest first, without subagents and deleted ones.
+func (st *State) Recent() []*Session {
+	var out []*Session
+	for _, s := range st.Sessions {
+		if !s.Deleted && s.Now().Parent == "" {
+			out = append(out, s)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b *Session) int {
+		return cmp.Or(b.Now().Scan.Last.Compare(a.Now().Scan.Last), cmp.Compare(a.ID, b.ID))
+	})
+	return out
+}
+
+// Distance returns how many sessions ago s was, 1 for the newest; 1 too for what is not in the list.
+func (st *State) Distance(s *Session) int {
+	return slices.Index(st.Recent(), s) + 1
+}
+
+func (m *Memory) resolveRecent(ctx context.Context, sc Scope, name string) (Rev, error) {
+	back := 0
+	if name != "@" {
+		n, err := strconv.Atoi(strings.TrimPrefix(name, "@~"))
+		if err != nil || n < 0 || !strings.HasPrefix(name, "@~") {
+			return Rev{}, &NotFoundError{What: "session", Name: name}
+		}
+		back = n
+	}
+	st, err := m.State(ctx, sc.Project.ID)
+	if err != nil {
+		return Rev{}, err
+	}
+	recent := st.Recent()
+	if back >= len(recent) {
+		return Rev{}, &NotFoundError{What: "session", Name: name}
+	}
+	s := recent[back]
+	return Rev{Kind: IsSession, Project: sc.Project, Session: s, Hash: s.Now().Original, How: fmt.Sprintf("session at distance %d", back+1)}, nil
+}
+
+// resolveSub resolves what stands behind the colon.
+func (m *Memory) resolveSub(ctx context.Context, rev Rev, sub string) (Rev, error) {
+	switch strings.ToLower(sub) {
+	case "original":
+		rev.Kind = IsOriginal
+		return rev, nil
+	case "l1":
+		rev.Kind = IsL1
+		return rev, nil
+	case "l2", "l3", "l4":
+		return rev, fmt.Errorf("%s of %s: %w", strings.ToUpper(sub), shortID(rev.Session.ID), ErrLayer)
+	}
+	st, err := m.State(ctx, rev.Project.ID)
+	if err != nil {
+		return rev, err
+	}
+	versions := st.VersionsOf(rev.Session.ID)
+	if strings.EqualFold(sub, "latest") && len(versions) > 0 {
+		return rev.at(versions[len(versions)-1]), nil
+	}
+	var labels []string
+	for _, v := range versions {
+		labels = append(labels, v.Label)
+	}
+	label, device, _ := strings.Cut(normalLabel(sub), "~")
+	var found []*Version
+	for _, v := range versions {
+		if v.Label == label && (device == "" || strings.HasPrefix(v.Device, device)) {
+			found = append(found, v)
+		}
+	}
+	if i := slices.IndexFunc(found, func(v *Version) bool { return v.Device == m.repo.Device().ID }); i >= 0 && device == "" {
+		found = found[i : i+1]
+	}
+	switch len(found) {
+	case 0:
+		return rev, &NotFoundError{What: "version", Name: shortID(rev.Session.ID) + ":" + sub, Candidates: labels}
+	case 1:
+		return rev.at(found[0]), nil
+	}
+	var names []string
+	for _, v := range found {
+		names = append(names, v.Label+"~"+v.Device[:8])
+	}
+	return rev, &AmbiguousError{What: "version", Name: sub, Candidates: names}
+}
+
+func (r Rev) at(v *Version) Rev {
+	r.Kind, r.Version, r.Hash = IsVersion, v, v.Derivation.Output
+	return r
+}
+
+// VersionsOf returns the versions of a session in the order they were made, without deleted ones.
+func (st *State) VersionsOf(session string) []*Version {
+	var out []*Version
+	for _, v := range st.Versions {
+		if v.Session == session && !v.Deleted {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+func (m *Memory) resolveLabel(ctx context.Context, sc Scope, label string) (Rev, error) {
+	if sc.Last != nil {
+		var rev Rev
+		err := m.scoped(ctx, sc, func(p Project, st *State) bool {
+			if s := st.session(sc.Last.ID); s != nil {
+				rev = Rev{Kind: IsSession, Project: p, Session: s, How: "of the session named last"}
+			}
+			return rev.Session != nil
+		})
+		if err != nil {
+			return rev, err
+		}
+		return m.resolveSub(ctx, rev, label)
+	}
+	rev, err := m.resolveRecent(ctx, sc, "@")
+	if err != nil {
+		return rev, err
+	}
+	rev.How = "of the newest session"
+	return m.resolveSub(ctx, rev, label)
+}
+
+func resolveMessages(rev Rev, s string) (Rev, error) {
+	from, to, isRange := strings.Cut(s, "..")
+	a, err := strconv.Atoi(from)
+	b := a
+	if isRange && err == nil {
+		b, err = strconv.Atoi(to)
+	}
+	total := rev.Session.Now().Scan.Values
+	if err != nil || a < 1 || b < a || b > total {
+		return rev, &NotFoundError{What: "message", Name: shortID(rev.Session.ID) + "#" + s, Candidates: []string{fmt.Sprintf("1..%d", total)}}
+	}
+	rev.Kind, rev.From, rev.To = IsMessages, a, b
+	return rev, nil
+}
+
+// resolveComposition finds a composition, or with @{n} its n-th state before the newest.
+func (m *Memory) resolveComposition(ctx context.Context, sc Scope, s string) (Rev, bool, error) {
+	name, back := s, 0
+	if base, rest, ok := strings.Cut(s, "@{"); ok {
+		n, err := strconv.Atoi(strings.TrimSuffix(rest, "}"))
+		if err != nil || n < 0 || !strings.HasSuffix(rest, "}") {
+			return Rev{}, true, &NotFoundError{What: "composition", Name: s}
+		}
+		name, back = base, n
+	}
+	var found []Rev
+	err := m.scoped(ctx, sc, func(p Project, st *State) bool {
+		for i := len(st.Compositions) - 1; i >= 0; i-- {
+			if c := st.Compositions[i]; c.Name == name && !c.Deleted {
+				found = append(found, Rev{Kind: IsComposition, Project: p, Composition: c, Hash: c.Derivation.Output, How: "name of a composition"})
+			}
+		}
+		return len(found) > 0
+	})
+	if err != nil || len(found) == 0 {
+		return Rev{}, false, err
+	}
+	if back >= len(found) {
+		return Rev{}, true, &NotFoundError{What: "composition", Name: s, Candidates: []string{fmt.Sprintf("%s@{%d}", name, len(found)-1)}}
+	}
+	return found[back], true, nil
+}
+
+func (m *Memory) resolveObject(ctx context.Context, sc Scope, s string) (Rev, error) {
+	prefix := strings.ToLower(strings.TrimPrefix(s, "b3:"))
+	var found []Rev
+	err := m.eachProject(sc.Project.ID, func(id refs.Project) (bool, error) {
+		return false, m.repo.View(ctx, id, func(tx *refs.Tx) error {
+			names, err := tx.Find(prefix)
+			for _, h := range names {
+				if !slices.ContainsFunc(found, func(r Rev) bool { return r.Hash == h }) {
+					found = append(found, Rev{Kind: IsObject, Project: Project{ID: id}, Hash: h, How: "object"})
+				}
+			}
+			return err
+		})
+	})
+	switch {
+	case err != nil:
+		return Rev{}, err
+	case len(found) == 0:
+		return Rev{}, &NotFoundError{What: "object", Name: s}
+	case len(found) > 1:
+		var names []string
+		for _, r := range found {
+			names = append(names, "b3:"+r.Hash.Short())
+		}
+		return Rev{}, &AmbiguousError{What: "object", Name: s, Candidates: names}
+	}
+	return found[0], nil
+}
+
+// eachProject calls f for the project first and then all others, until it says done.
+func (m *Memory) eachProject(first refs.Project, f func(refs.Project) (done bool, err error)) error {
+	if first != "" {
+		if done, err := f(first); done || err != nil {
+			return err
+		}
+	}
+	ids, err := m.repo.Projects()
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if id == first {
+			continue
+		}
+		if done, err := f(id); done || err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *Memory) resolveCommit(ctx context.Context, sc Scope, s string) (Rev, error) {
+	back := 0
+	if rest, ok := strings.CutPrefix(s, "HEAD~"); ok {
+		n, err := strconv.Atoi(rest)
+		if err != nil || n < 0 {
+			return Rev{}, &NotFoundError{What: "commit", Name: s}
+		}
+		back = n
+	}
+	for e, err := range m.repo.Log(ctx, sc.Project.ID, nil) {
+		if err != nil {
+			return Rev{}, err
+		}
+		if e.Device != m.repo.Device().ID {
+			continue
+		}
+		if back == 0 {
+			return Rev{Kind: IsCommit, Project: sc.Project, Commit: e.Commit, How: e.Subject}, nil
+		}
+		back--
+	}
+	return Rev{}, &NotFoundError{What: "commit", Name: s}
+}
