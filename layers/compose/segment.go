@@ -20,13 +20,14 @@ func body(i int, segments []Segment) string {
 	return b.String()
 }
 
-// pieces yields the role and the text of each run of segments of one side, in the form of
-// [compress.Text] under a tag. Tool entries are the assistant's. Segments of white space are left out.
+// pieces yields the role and the text of each run of segments of one side: a tag, then the texts as
+// they are, each on a line of its own. Tool entries are the assistant's. Segments of white space are
+// left out.
 func pieces(i int, segments []Segment) func(yield func(string, string) bool) {
 	return func(yield func(string, string) bool) {
 		var run []Segment
 		say := func() bool {
-			return len(run) == 0 || yield(side(run[0]), tag(i, run)+"\n"+strings.TrimSuffix(compress.Text(run), "\n"))
+			return len(run) == 0 || yield(side(run[0]), tag(i, run)+texts(run))
 		}
 		for _, s := range segments {
 			if strings.TrimSpace(s.Text) == "" {
@@ -52,9 +53,19 @@ func side(s Segment) string {
 	return assistant
 }
 
-// tag returns the line in front of a run: [mem 1#12..14], the number of the part in the list of
-// sources, and the first and last of the messages it comes from. A session id in its place would cost
-// twice as many tokens.
+// texts returns the texts of a run, each behind a line end.
+func texts(run []Segment) string {
+	var b strings.Builder
+	for _, s := range run {
+		b.WriteByte('\n')
+		b.WriteString(s.Text)
+	}
+	return b.String()
+}
+
+// tag returns the line in front of a run: [mem 1#12..14 user], the number of the part in the list of
+// sources, the first and last of the messages it comes from, and whose words it is unless they are the
+// assistant's. A session id in place of the number would cost twice as many tokens.
 func tag(i int, run []Segment) string {
 	first, last := 0, 0
 	for _, s := range run {
@@ -65,12 +76,15 @@ func tag(i int, run []Segment) string {
 			last = max(last, r[1])
 		}
 	}
-	switch {
-	case first == 0:
-		return fmt.Sprintf("[mem %d]", i+1)
-	case first == last:
-		return fmt.Sprintf("[mem %d#%d]", i+1, first)
-	default:
-		return fmt.Sprintf("[mem %d#%d..%d]", i+1, first, last)
+	tag := fmt.Sprintf("[mem %d", i+1)
+	if first > 0 {
+		tag += fmt.Sprintf("#%d", first)
 	}
+	if last > first {
+		tag += fmt.Sprintf("..%d", last)
+	}
+	if side(run[0]) == user {
+		tag += " " + user
+	}
+	return tag + "]"
 }
