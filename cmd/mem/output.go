@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"syscall"
 )
 
@@ -61,12 +62,18 @@ func (o *output) note(err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, syscall.EPIPE), errors.Is(err, io.ErrClosedPipe):
+	case errors.Is(err, syscall.EPIPE), errors.Is(err, io.ErrClosedPipe), gone(err):
 		o.fail = errStdoutClosed
 	default:
 		o.fail = fmt.Errorf("write the answer: %w", err)
 	}
 	return o.fail
+}
+
+// gone reports whether err is how Windows says that nobody reads a pipe any more.
+func gone(err error) bool {
+	const brokenPipe, noData = syscall.Errno(109), syscall.Errno(232)
+	return runtime.GOOS == "windows" && (errors.Is(err, brokenPipe) || errors.Is(err, noData))
 }
 
 // printf writes to stdout. That it failed is noticed when the command ends.
