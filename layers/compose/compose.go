@@ -153,10 +153,10 @@ func Fit(budget int, charge func([]Segment) int, compress func(tokens int) ([]Se
 }
 
 // lower returns what to ask for after ask cost more than budget: first in proportion, then less by
-// what is too much.
+// what is too much and a little more each time, since another size makes other texts with other tags.
 func lower(ask, cost, budget, try int) int {
 	if try == 0 {
 		return min(ask-1, mulDiv(ask, budget, cost))
 	}
-	return ask - (cost - budget)
+	return ask - (cost - budget) - try*budget/400
 }
