@@ -276,7 +276,7 @@ func fileName(s string) bool {
 	if k == 0 && len(s) >= 4 {
 		return strings.Trim(s[1:], "abcdefghijklmnopqrstuvwxyz") == "" // .gitignore
 	}
-	if k <= 0 || len(s)-k < 2 || len(s)-k > 6 {
+	if k <= 0 || len(s) < 4 || len(s)-k < 2 || len(s)-k > 6 {
 		return false
 	}
 	letters := 0
@@ -303,6 +303,9 @@ func symbol(s string) bool {
 			}
 		case isLower(c):
 			lower = true
+			if i >= 2 && isUpper(s[i-1]) && isUpper(s[i-2]) {
+				humps++
+			}
 		case !isDigit(c):
 			return false
 		}

@@ -78,9 +78,9 @@ func (Extract) Summarize(ctx context.Context, req Request) (Summary, error) {
 	p := newPool(us, l, m.weights)
 	left := room
 	for _, s := range m.shares {
-		left -= p.fill(min(left, room*s.percent/100), func(u *unit) bool { return slices.Contains(s.classes, u.class) })
+		left -= p.fill(min(left, room*s.percent/100), 1, func(u *unit) bool { return slices.Contains(s.classes, u.class) })
 	}
-	left -= p.fill(left, func(*unit) bool { return true })
+	p.fill(left, 1, anyUnit)
 	return Summary{fit(p, req, room)}, nil
 }
 
@@ -100,6 +100,8 @@ func (m mix) priority(u *unit, l *lexicon) int64 {
 	return prior
 }
 
+func anyUnit(*unit) bool { return true }
+
 // fit renders what was taken, uses up what rounding left over, and makes sure that it is not too long.
 func fit(p *pool, req Request, room int) []Segment {
 	var segs []Segment
@@ -109,7 +111,11 @@ func fit(p *pool, req Request, room int) []Segment {
 		if used > room {
 			break
 		}
-		if p.fill(room-used, func(*unit) bool { return true }) == 0 {
+		least := int64(1)
+		if used < room*9/10 {
+			least = 0 // better a line that says nothing new than none
+		}
+		if p.fill(room-used, least, anyUnit) == 0 {
 			return segs
 		}
 	}

@@ -38,13 +38,14 @@ func (p *pool) score(u *unit) int64 {
 	return gain * u.prior / power(int64(u.cost)+2)
 }
 
-// fill takes units that want allows, best first, while they fit into budget plain tokens. It returns what they cost.
-func (p *pool) fill(budget int, want func(*unit) bool) int {
+// fill takes units that want allows, best first, while they fit into budget plain tokens and are worth at least least.
+// It returns what they cost.
+func (p *pool) fill(budget int, least int64, want func(*unit) bool) int {
 	var h ranking
 	for i := range p.units {
 		u := &p.units[i]
 		if !p.taken[i] && int(u.cost) <= budget && want(u) {
-			if s := p.score(u); s > 0 {
+			if s := p.score(u); s >= least {
 				h = append(h, ranked{s, int32(i), p.round})
 			}
 		}
@@ -60,7 +61,7 @@ func (p *pool) fill(budget int, want func(*unit) bool) int {
 		}
 		if top.round != p.round {
 			top.score, top.round = p.score(u), p.round
-			if top.score > 0 {
+			if top.score >= least {
 				heap.Fix(&h, 0)
 			} else {
 				heap.Pop(&h)

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/memvcs/mem/layers/keepit"
 )
 
 // Text writes segments for a terminal or a model: what the user said behind "> ", the rest as it is, a kept text as
@@ -81,6 +83,11 @@ func Decode(b []byte) ([]Segment, error) {
 func (s Segment) check() error {
 	if s.Role != "user" && s.Role != "assistant" && s.Role != "tool" {
 		return fmt.Errorf("role %q: want user, assistant or tool", s.Role)
+	}
+	if s.Keep != "" {
+		if _, err := keepit.ParseWeight(s.Keep); err != nil {
+			return err
+		}
 	}
 	if len(s.Src) == 0 {
 		return fmt.Errorf("names no messages")

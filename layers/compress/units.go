@@ -58,6 +58,10 @@ func split(items []Item, t terse) []unit {
 		us = append(us, unit{item: int32(i), line: line, class: c, text: text})
 	}
 	files := map[string]bool{}
+	short := 1
+	if t == whole {
+		short = 8 // there is room for long commands
+	}
 	for i, it := range items {
 		line++
 		switch it.Kind {
@@ -77,14 +81,14 @@ func split(items []Item, t terse) []unit {
 				put(i, file, name)
 			}
 			if it.Text != "" {
-				put(i, symbols, name+": "+oneLine(it.Text, 300))
+				put(i, symbols, name+": "+oneLine(it.Text, 300*short))
 			}
 		case Command:
-			put(i, command, oneLine(it.Text, 240))
+			put(i, command, oneLine(it.Text, 240*short))
 		case Call:
-			put(i, call, oneLine(it.Text, 240))
+			put(i, call, oneLine(it.Text, 240*short))
 		case Failure:
-			eachLine(it.Text, func(s string) { put(i, failure, oneLine(s, 240)) })
+			eachLine(it.Text, func(s string) { put(i, failure, oneLine(s, 240*short)) })
 		case Output:
 			eachLine(it.Text, func(s string) { line++; put(i, output, s) })
 		}
