@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -18,6 +19,7 @@ type corpus struct {
 	name  string
 	dir   string
 	files []string // absolute, sorted
+	twins []string // files that are another copy of a session in files
 	bytes int64
 }
 
@@ -69,13 +71,17 @@ func (b *bench) both(total int64, count int) ([]corpus, error) {
 }
 
 // openCorpus lists the sessions under dir. Of two files with the same name, which would be one
-// session, the first counts.
+// session, the first is taken.
 func openCorpus(name, dir string) (corpus, error) {
 	c := corpus{name: name, dir: dir}
 	seen := map[string]bool{}
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || filepath.Ext(path) != ".jsonl" || seen[d.Name()] {
+		if err != nil || d.IsDir() || filepath.Ext(path) != ".jsonl" {
 			return err
+		}
+		if seen[d.Name()] {
+			c.twins = append(c.twins, path)
+			return nil
 		}
 		info, err := d.Info()
 		if err != nil {
@@ -92,9 +98,9 @@ func openCorpus(name, dir string) (corpus, error) {
 	return c, err
 }
 
-// largest returns the path and size of the biggest session.
+// largest returns the path and size of the biggest session, of all its copies.
 func (c corpus) largest() (path string, size int64) {
-	for _, f := range c.files {
+	for _, f := range slices.Concat(c.files, c.twins) {
 		if info, err := os.Stat(f); err == nil && info.Size() > size {
 			path, size = f, info.Size()
 		}

@@ -138,5 +138,5 @@ func short(tool, out string) string {
 		f := strings.Fields(out)
 		return strings.Join(f[:min(2, len(f))], " ")
 	}
-	return strings.TrimPrefix(out, "git version ")
+	return strings.Replace(out, "git version", "git", 1)
 }
