@@ -108,9 +108,27 @@ func TestFarOffsets(t *testing.T) {
 	}
 }
 
+// The shape of an index is right and what is in it is not.
 func FuzzIndex(f *testing.F) {
-	f.Add(appendIndex(nil, []item{{ID{1}, 1, 12}, {ID{2}, 2, 1 << 40}, {ID{2, 1}, 3, 99}}, ID{9}), []byte{2})
-	f.Fuzz(func(t *testing.T, b, name []byte) {
+	good := appendIndex(nil, []item{{ID{1}, 1, 12}, {ID{2}, 2, 1 << 40}, {ID{2, 1}, 3, 99}}, ID{9})
+	f.Add(good[:namesAt], good[namesAt:], []byte{2})
+	f.Add(good[:10], bytes.Repeat(good[namesAt:namesAt+60], 500), []byte{1, 0, 1})
+	f.Fuzz(func(t *testing.T, head, body, name []byte) {
+		var id ID
+		copy(id[:], name)
+		if len(head) != namesAt { // all names in the bucket of id
+			n := max(0, len(body)-2*idSize) / 28
+			body = body[:min(len(body), n*28+2*idSize)]
+			head = []byte(idxMagic)
+			for i := range 256 {
+				v := 0
+				if i >= int(id[0]) {
+					v = n
+				}
+				head = binary.BigEndian.AppendUint32(head, uint32(v))
+			}
+		}
+		b := append(bytes.Clone(head), body...)
 		x, err := parseIndex(bytes.NewReader(b), nil, int64(len(b)))
 		if err != nil {
 			if !errors.Is(err, ErrCorrupt) {
@@ -118,8 +136,6 @@ func FuzzIndex(f *testing.F) {
 			}
 			return
 		}
-		var id ID
-		copy(id[:], name)
 		if off, _, err := x.find(id); off < 0 || err != nil && !errors.Is(err, ErrCorrupt) {
 			t.Errorf("find(%s) = %d, %v", id, off, err)
 		}
