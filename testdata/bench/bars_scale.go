@@ -111,14 +111,8 @@ func (b *bench) barLists() ([]row, error) {
 	if err := b.initStore(); err != nil {
 		return nil, err
 	}
-	for part := 1; part <= 10; part++ {
-		grown, err := c.grow(projects, part, 10)
-		if err != nil {
-			return nil, err
-		}
-		if err := b.addAll(grown); err != nil {
-			return nil, err
-		}
+	if err := b.worker("operations", c.dir, projects, "10"); err != nil {
+		return nil, err
 	}
 	p := &probe{name: "git", dir: b.repositories()[0], argv: []string{"git", "rev-list", "--all", "--count"}, keep: true}
 	if err := b.run(p); err != nil {

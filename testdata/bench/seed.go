@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
 )
@@ -71,6 +72,33 @@ func seedRecords(n int) (err error) {
 		}
 		return nil
 	})
+}
+
+// seedOperations adds every session of the corpus in dir steps times as it grows below to, each time as
+// an operation of its own.
+func seedOperations(dir, to string, steps int) (err error) {
+	c, err := openCorpus("", dir)
+	if err != nil {
+		return err
+	}
+	options := layers.Options{Now: time.Now, Rand: rand.Reader, Workers: 1, LockTimeout: time.Minute}
+	m, err := layers.Open(os.Getenv("MEM_DIR"), options)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, m.Close()) }()
+	for part := 1; part <= steps; part++ {
+		files, err := c.grow(to, part, steps)
+		if err != nil {
+			return err
+		}
+		for _, f := range files {
+			if _, err := m.Add(context.Background(), []layers.Source{{Path: f}}, layers.AddOptions{Op: "add"}); err != nil {
+				return fmt.Errorf("add %s: %w", f, err)
+			}
+		}
+	}
+	return nil
 }
 
 // makeLine writes a transcript that is a single record of n bytes.

@@ -24,6 +24,8 @@ func work(task string, args []string) error {
 		return seedObjects(int(number(0)), args[1])
 	case "records": // count
 		return seedRecords(int(number(0)))
+	case "operations": // corpus, where to grow it, steps
+		return seedOperations(args[0], args[1], int(number(2)))
 	case "merge": // the directory of packs
 		_, err := pack.Merge(args[0], "bench")
 		return err
