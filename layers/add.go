@@ -132,16 +132,19 @@ func peek(src Source) (cwd string, size int64, err error) {
 	return filepath.Dir(src.Path), size, nil
 }
 
-// batches cuts the group into commits of bounded size.
+// batches cuts the group into commits of bounded size, none with two files of the same session.
 func (g *group) batches() [][]Source {
 	var out [][]Source
 	start, bytes := 0, int64(0)
-	for i := range g.sources {
-		if i-start == batchFiles || i > start && bytes+g.sizes[i] > batchBytes {
+	ids := map[string]bool{}
+	for i, src := range g.sources {
+		if i-start == batchFiles || i > start && bytes+g.sizes[i] > batchBytes || ids[src.SessionID()] {
 			out = append(out, g.sources[start:i])
 			start, bytes = i, 0
+			clear(ids)
 		}
 		bytes += g.sizes[i]
+		ids[src.SessionID()] = true
 	}
 	return append(out, g.sources[start:])
 }

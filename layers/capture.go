@@ -54,7 +54,7 @@ type capture struct {
 	file  *os.File
 	size  int64
 	known *Session       // nil if the project has no such session
-	base  *Point         // what this device has stored of it, nil if nothing
+	base  *Point         // the snapshot that the file goes on from, nil if there is none
 	prev  []redact.Patch // the patches of base
 	snap  Snapshot
 	tail  []byte // behind the last closed value
@@ -94,14 +94,7 @@ func (c *capture) stage(ctx context.Context, st *State, s *refs.Stage) (err erro
 	}
 	defer c.file.Close()
 	c.snap = Snapshot{Session: c.src.SessionID(), Source: c.src.Path, Parent: c.src.Parent, Rules: c.m.opts.Rules.ID}
-	if c.known = st.session(c.snap.Session); c.known != nil {
-		c.base = c.known.own(c.m.repo.Device().ID)
-	}
-	if c.base != nil && c.base.Withheld {
-		if c.prev, err = c.m.patches(ctx, st.Project, c.known, c.base); err != nil {
-			return err
-		}
-	}
+	c.known = st.session(c.snap.Session)
 	end, err := c.closedEnd()
 	if err != nil {
 		return err
@@ -109,6 +102,10 @@ func (c *capture) stage(ctx context.Context, st *State, s *refs.Stage) (err erro
 	from, err := c.start(ctx, st.Project, end)
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.src.Path, err)
+	}
+	if c.added.Change == "unchanged" {
+		c.snap = c.base.Snapshot
+		return nil
 	}
 	if err := c.grow(ctx, s, from, end); err != nil {
 		return fmt.Errorf("%s: %w", c.src.Path, err)
@@ -166,40 +163,84 @@ type place struct {
 	cuts     bool // the stored part has cuts
 }
 
-// start decides whether the file goes on from what is stored, and where. What was rewritten before its
-// old end starts a new generation, beside the old one.
+// start decides which generation of the session the file goes on from, and where. What none of them
+// begins is a new generation, beside the old ones; what one of them holds already is unchanged.
 func (c *capture) start(ctx context.Context, p refs.Project, end int64) (place, error) {
-	fresh := place{clean: stream.Tail{Hash: objects.NewHasher()}}
 	c.added.Change = "new"
-	if c.base == nil {
-		return fresh, nil
+	for _, base := range c.generations() {
+		at, ok, err := c.follows(ctx, p, base, end)
+		if ok || err != nil {
+			c.base, c.added.Change, c.snap.Generation = base, "grown", base.Generation
+			return at, err
+		}
+		if ok, err = c.holds(ctx, p, base); ok || err != nil {
+			c.base, c.added.Change = base, "unchanged"
+			return at, err
+		}
+		c.added.Change = "rewritten"
+		c.snap.Generation = max(c.snap.Generation, base.Generation+1)
 	}
-	cuts := slices.ContainsFunc(c.prev, func(p redact.Patch) bool { return len(p.Cuts) > 0 })
-	c.added.Change, c.snap.Generation = "grown", c.base.Generation
-	at := place{segments: c.base.Segments, carry: c.base.Scan, cuts: cuts}
-	ok := false
-	var err error
-	if cuts {
-		ok, err = c.followsRaw(ctx, p, &at)
+	c.base = nil
+	return place{clean: stream.Tail{Hash: objects.NewHasher()}}, nil
+}
+
+// generations returns the newest snapshot of each generation that this device has stored, newest first.
+func (c *capture) generations() []*Point {
+	var out []*Point
+	if c.known == nil {
+		return nil
+	}
+	for i := len(c.known.Points) - 1; i >= 0; i-- {
+		p := &c.known.Points[i]
+		if p.Stamp.Device == c.m.repo.Device().ID && !slices.ContainsFunc(out, func(q *Point) bool { return q.Generation == p.Generation }) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// follows reports whether the file starts with what base stands for, and where its new bytes begin.
+func (c *capture) follows(ctx context.Context, p refs.Project, base *Point, end int64) (at place, ok bool, err error) {
+	c.prev = nil
+	if base.Withheld {
+		if c.prev, err = c.m.patches(ctx, p, c.known, base); err != nil {
+			return at, false, err
+		}
+	}
+	at = place{segments: base.Segments, carry: base.Scan}
+	at.cuts = slices.ContainsFunc(c.prev, func(p redact.Patch) bool { return len(p.Cuts) > 0 })
+	if at.cuts {
+		ok, err = c.followsRaw(ctx, p, base, &at)
 	} else {
-		ok, err = c.followsClean(&at, end)
+		ok, err = c.followsClean(base, &at, end)
 	}
-	if ok || err != nil {
-		return at, err
+	return at, ok, err
+}
+
+// holds reports whether the whole file is a beginning of the stored stream, as an older copy of it is.
+func (c *capture) holds(ctx context.Context, p refs.Project, base *Point) (bool, error) {
+	if c.size > base.Size {
+		return false, nil
 	}
-	c.added.Change = "rewritten"
-	c.snap.Generation = c.base.Generation + 1
-	return fresh, nil
+	file, stored := objects.NewHasher(), objects.NewHasher()
+	if err := copyRange(file, c.file, 0, c.size); err != nil {
+		return false, err
+	}
+	err := c.m.stream(ctx, p, base.Original, func(r io.Reader) error {
+		_, err := io.CopyN(stored, r, c.size)
+		return err
+	})
+	return err == nil && file.Sum() == stored.Sum(), err
 }
 
 // followsClean reports whether the file starts with the stored stream, which has no cuts.
-func (c *capture) followsClean(at *place, end int64) (bool, error) {
-	size := c.base.Size
+func (c *capture) followsClean(base *Point, at *place, end int64) (bool, error) {
+	size := base.Size
 	if size > end {
 		return false, nil
 	}
 	h := objects.NewHasher()
-	if err := copyRange(h, c.file, 0, size); err != nil || h.Sum() != c.base.Original {
+	if err := copyRange(h, c.file, 0, size); err != nil || h.Sum() != base.Original {
 		return false, err
 	}
 	dict := make([]byte, stream.DictLen(size))
@@ -211,7 +252,7 @@ func (c *capture) followsClean(at *place, end int64) (bool, error) {
 }
 
 // followsRaw reports whether the file starts with the bytes that the stored stream was made from.
-func (c *capture) followsRaw(ctx context.Context, p refs.Project, at *place) (bool, error) {
+func (c *capture) followsRaw(ctx context.Context, p refs.Project, base *Point, at *place) (bool, error) {
 	last := c.prev[len(c.prev)-1]
 	if last.RawLen > c.size {
 		return false, nil
@@ -223,7 +264,7 @@ func (c *capture) followsRaw(ctx context.Context, p refs.Project, at *place) (bo
 	clean := objects.NewHasher()
 	var dict []byte
 	err := c.m.repo.View(ctx, p, func(tx *refs.Tx) error {
-		rc, err := tx.Get(ctx, c.base.Original)
+		rc, err := tx.Get(ctx, base.Original)
 		if err != nil {
 			return err
 		}
@@ -231,10 +272,10 @@ func (c *capture) followsRaw(ctx context.Context, p refs.Project, at *place) (bo
 		if _, err := io.Copy(clean, rc); err != nil {
 			return err
 		}
-		dict, err = tx.TailDict(stream.Name(c.snap.Session, c.base.Generation), c.base.Segments, c.base.Size)
+		dict, err = tx.TailDict(stream.Name(c.snap.Session, base.Generation), base.Segments, base.Size)
 		return err
 	})
-	at.raw, at.clean = last.RawLen-int64(len(last.Tail)), stream.Tail{Length: c.base.Size, Dict: dict, Hash: clean}
+	at.raw, at.clean = last.RawLen-int64(len(last.Tail)), stream.Tail{Length: base.Size, Dict: dict, Hash: clean}
 	return true, err
 }
 

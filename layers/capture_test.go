@@ -264,3 +264,24 @@ func deref(st *State) (out []Session) {
 	}
 	return out
 }
+
+// TestCopies adds two files of one session again and again: each is stored once.
+func TestCopies(t *testing.T) {
+	t.Parallel()
+	m := newMemory(t, testOptions())
+	one, two := t.TempDir(), t.TempDir()
+	a := write(t, filepath.Join(one, "s1.jsonl"), userLine(1, "one")+userLine(2, "two"))
+	b := write(t, filepath.Join(two, "s1.jsonl"), userLine(3, "other"))
+	older := write(t, filepath.Join(t.TempDir(), "s1.jsonl"), userLine(1, "one"))
+	var changes []string
+	for range 3 {
+		for _, added := range add(t, m, a, b, older) {
+			changes = append(changes, added.Change)
+		}
+	}
+	want := "new rewritten unchanged unchanged unchanged unchanged unchanged unchanged unchanged"
+	if got := strings.Join(changes, " "); got != want {
+		t.Errorf("changes: %s, want %s", got, want)
+	}
+	checkClean(t, m)
+}

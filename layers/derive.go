@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"maps"
 	"slices"
 
 	"github.com/memvcs/mem/layers/compress"
@@ -167,13 +168,29 @@ func countRaw(texts []string, workers int) []int {
 	return out
 }
 
-// noteTokens keeps the size of a session where lists find it quickly.
+// noteTokens keeps the size of a session where lists find it quickly; Close writes it.
 func (m *Memory) noteTokens(project refs.Project, h objects.Hash, raw int) {
-	m.tokensMu.Lock()
-	defer m.tokensMu.Unlock()
-	known := m.knownTokens(project)
-	known[h.String()] = raw
-	writeCache(m.cachePath("tokens", string(project)+".json"), known)
+	m.countedMu.Lock()
+	defer m.countedMu.Unlock()
+	if m.counted == nil {
+		m.counted = map[refs.Project]map[string]int{}
+	}
+	if m.counted[project] == nil {
+		m.counted[project] = map[string]int{}
+	}
+	m.counted[project][h.String()] = raw
+}
+
+// writeTokens adds what was counted to the cached lists.
+func (m *Memory) writeTokens() {
+	m.countedMu.Lock()
+	defer m.countedMu.Unlock()
+	for project, counted := range m.counted {
+		known := m.knownTokens(project)
+		maps.Copy(known, counted)
+		writeCache(m.cachePath("tokens", string(project)+".json"), known)
+	}
+	m.counted = nil
 }
 
 // knownTokens returns the plain tokens of the originals that have been counted, by name.

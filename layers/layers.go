@@ -31,9 +31,11 @@ type Options struct {
 
 // A Memory is an open store. Its methods may be called from several goroutines at once.
 type Memory struct {
-	repo     *refs.Repo
-	opts     Options
-	tokensMu sync.Mutex // orders writes of the cached token counts
+	repo *refs.Repo
+	opts Options
+
+	countedMu sync.Mutex
+	counted   map[refs.Project]map[string]int // tokens counted by this Memory, by original
 }
 
 func (o Options) refs() refs.Options {
@@ -58,8 +60,11 @@ func Open(dir string, o Options) (*Memory, error) {
 	return &Memory{repo: r, opts: o}, nil
 }
 
-// Close releases what the memory holds open.
-func (m *Memory) Close() error { return m.repo.Close() }
+// Close writes what was counted to the cache and releases what the memory holds open.
+func (m *Memory) Close() error {
+	m.writeTokens()
+	return m.repo.Close()
+}
 
 // Repo returns the store below, for plumbing.
 func (m *Memory) Repo() *refs.Repo { return m.repo }

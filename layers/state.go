@@ -106,16 +106,6 @@ func (s *Session) Markers() []Mark {
 	return out
 }
 
-// own returns the newest snapshot that this device stored, nil if there is none.
-func (s *Session) own(device string) *Point {
-	for i := len(s.Points) - 1; i >= 0; i-- {
-		if s.Points[i].Stamp.Device == device {
-			return &s.Points[i]
-		}
-	}
-	return nil
-}
-
 // session returns the session with the full id, or nil.
 func (st *State) session(id string) *Session {
 	if st.byID == nil {

@@ -1,0 +1,141 @@
+package layers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/layers/refine"
+	"github.com/memvcs/mem/layers/transcript"
+	"github.com/memvcs/mem/refs"
+)
+
+// A UsedError says that something cannot be removed because compositions name it.
+type UsedError struct {
+	What string
+	By   []string
+}
+
+func (e *UsedError) Error() string {
+	return fmt.Sprintf("%s is used by %d compositions (%s)", e.What, len(e.By), strings.Join(e.By, ", "))
+}
+
+// ErrNotRemovable says that a revision names nothing that can be taken out of the lists.
+var ErrNotRemovable = errors.New("only sessions, versions and compositions can be removed")
+
+// Remove takes what rev names out of the lists; its bytes stay and adding it again brings it back. It
+// refuses with a [*UsedError] what a composition uses, unless force is set.
+func (m *Memory) Remove(ctx context.Context, rev Rev, force, dryRun bool) error {
+	target, what, err := rev.target()
+	if err != nil {
+		return err
+	}
+	st, err := m.State(ctx, rev.Project.ID)
+	if err != nil {
+		return err
+	}
+	if by := st.usedBy(rev); len(by) > 0 && !force {
+		return &UsedError{what, by}
+	}
+	if dryRun {
+		return nil
+	}
+	return m.repo.Update(ctx, rev.Project.ID, "rm "+what, func(tx *refs.Tx) error {
+		tx.Trailer("Op", "rm")
+		_, err := tx.Add(kindSet, setBody{target, "deleted", true})
+		return err
+	})
+}
+
+func (r Rev) target() (target, what string, err error) {
+	switch r.Kind {
+	case IsSession:
+		return "session/" + r.Session.ID, shortID(r.Session.ID), nil
+	case IsVersion:
+		return "version/" + r.Version.ID.String(), shortID(r.Session.ID) + ":" + r.Version.Label, nil
+	case IsComposition:
+		return "composition/" + r.Composition.Name, r.Composition.Name, nil
+	}
+	return "", "", ErrNotRemovable
+}
+
+// usedBy returns the names of the compositions that use what rev names.
+func (st *State) usedBy(rev Rev) []string {
+	var names []string
+	for _, c := range st.Compositions {
+		if c.Deleted || rev.Kind == IsComposition || slices.Contains(names, c.Name) {
+			continue
+		}
+		if slices.ContainsFunc(c.Parts, func(p CompositionPart) bool {
+			return p.Session == rev.Session.ID && (rev.Kind == IsSession || p.Label == rev.Version.Label)
+		}) {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}
+
+// UsedBy returns the names of the compositions that use a version.
+func (st *State) UsedBy(v *Version) []string {
+	return st.usedBy(Rev{Kind: IsVersion, Session: &Session{ID: v.Session}, Version: v})
+}
+
+// Derive makes the L1 and the token counts of sessions, on all cores, so that later commands find them.
+// It calls progress after each.
+func (m *Memory) Derive(ctx context.Context, added []Added, progress func(bytes int64)) error {
+	states := map[refs.Project]*State{}
+	for _, a := range added {
+		if states[a.Project.ID] == nil {
+			st, err := m.State(ctx, a.Project.ID)
+			if err != nil {
+				return err
+			}
+			st.session("") // makes the index, which is only read from here on
+			states[a.Project.ID] = st
+		}
+	}
+	errs := make([]error, len(added))
+	parallel(len(added), m.opts.Workers, func(i int) {
+		if errs[i] = ctx.Err(); errs[i] == nil {
+			errs[i] = m.derive(ctx, states[added[i].Project.ID], added[i])
+		}
+		if progress != nil {
+			progress(added[i].Now.Size)
+		}
+	})
+	return errors.Join(errs...)
+}
+
+func (m *Memory) derive(ctx context.Context, st *State, a Added) error {
+	s := st.session(a.Session)
+	if s == nil {
+		return &NotFoundError{What: "session", Name: a.Session}
+	}
+	if _, err := m.l1(ctx, a.Project.ID, s.Now().Original, refine.Full); err != nil {
+		return err
+	}
+	_, err := m.counts(ctx, a.Project.ID, s, s.Now())
+	return err
+}
+
+// copyValues writes the values from to to of a transcript, each on a line.
+func copyValues(r io.Reader, from, to int, w io.Writer) error {
+	for v, err := range transcript.Stream(r, hugeValue) {
+		if err != nil {
+			return err
+		}
+		if v.N > to {
+			return nil
+		}
+		if v.N < from {
+			continue
+		}
+		if _, err := fmt.Fprintf(w, "%s\n", v.Raw); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,209 @@
+package layers
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/refs"
+)
+
+// A Manifest is a project in the shape of the seeds' manifest.json. It is a view, computed when asked for.
+type Manifest struct {
+	Version      string                         `json:"version"`
+	ProjectID    refs.Project                   `json:"projectId"`
+	OriginalPath string                         `json:"originalPath"`
+	DisplayName  string                         `json:"displayName"`
+	CreatedAt    string                         `json:"createdAt"`
+	LastModified string                         `json:"lastModified"`
+	Sessions     map[string]ManifestSession     `json:"sessions"` // encoding/json sorts the keys
+	Compositions map[string]ManifestComposition `json:"compositions"`
+	Settings     ManifestSettings               `json:"settings"`
+}
+
+// ManifestSettings are the settings that a manifest repeats.
+type ManifestSettings struct {
+	Preset       string `json:"defaultCompressionPreset"`
+	AutoRegister bool   `json:"autoRegisterNewSessions"`
+	Decay        bool   `json:"keepitDecayEnabled"`
+}
+
+// A ManifestSession is a SessionManifestEntry of the seeds.
+type ManifestSession struct {
+	SessionID        string            `json:"sessionId"`
+	OriginalFile     string            `json:"originalFile"`
+	OriginalTokens   int               `json:"originalTokens"`
+	OriginalMessages int               `json:"originalMessages"`
+	First            string            `json:"firstTimestamp"`
+	Last             string            `json:"lastTimestamp"`
+	RegisteredAt     string            `json:"registeredAt"`
+	LastAccessed     string            `json:"lastAccessed"`
+	Metadata         ManifestMetadata  `json:"metadata"`
+	Markers          []ManifestMarker  `json:"keepitMarkers"`
+	Compressions     []ManifestVersion `json:"compressions"`
+}
+
+// ManifestMetadata is a SessionMetadata of the seeds.
+type ManifestMetadata struct {
+	Branch  string `json:"gitBranch,omitempty"`
+	Project string `json:"projectName,omitempty"`
+	Client  string `json:"claudeVersion,omitempty"`
+}
+
+// A ManifestMarker is a KeepitMarker of the seeds; Message is the number of its message.
+type ManifestMarker struct {
+	ID         string        `json:"markerId"`
+	Message    int           `json:"message"`
+	Weight     keepit.Weight `json:"weight"`
+	Content    string        `json:"content"`
+	Position   [2]int        `json:"position"`
+	Context    string        `json:"context"`
+	Survived   []string      `json:"survivedIn"`
+	Summarised []string      `json:"summarizedIn"`
+}
+
+// A ManifestVersion is a CompressionRecord of the seeds.
+type ManifestVersion struct {
+	VersionID string          `json:"versionId"`
+	File      string          `json:"file"`
+	CreatedAt string          `json:"createdAt"`
+	Settings  VersionSettings `json:"settings"`
+	Tokens    int             `json:"outputTokens"`
+	Messages  int             `json:"outputMessages"`
+	Ratio     float64         `json:"compressionRatio"`
+	Keepit    ManifestKeepit  `json:"keepitStats"`
+	Source    string          `json:"sourceVersion,omitempty"`
+}
+
+// ManifestKeepit is a keepitStats of the seeds: weights counts the kept markers by weight.
+type ManifestKeepit struct {
+	Preserved  int            `json:"preserved"`
+	Summarised int            `json:"summarized"`
+	Weights    map[string]int `json:"weights"`
+}
+
+// A ManifestComposition is a ComposedContextRecord of the seeds.
+type ManifestComposition struct {
+	ID         string              `json:"compositionId"`
+	Name       string              `json:"name"`
+	CreatedAt  string              `json:"createdAt"`
+	Components []ManifestComponent `json:"components"`
+	Tokens     int                 `json:"totalTokens"`
+	Messages   int                 `json:"totalMessages"`
+	UsedIn     []string            `json:"usedInSessions"`
+}
+
+// A ManifestComponent is a CompositionComponent of the seeds.
+type ManifestComponent struct {
+	SessionID string `json:"sessionId"`
+	VersionID string `json:"versionId"`
+	Order     int    `json:"order"`
+	Tokens    int    `json:"tokenContribution"`
+}
+
+// Manifest returns the manifest of a project.
+func (m *Memory) Manifest(ctx context.Context, p Project, settings ManifestSettings) (Manifest, error) {
+	st, err := m.State(ctx, p.ID)
+	if err != nil {
+		return Manifest{}, err
+	}
+	out := Manifest{
+		Version: "1.0.0", ProjectID: p.ID, DisplayName: st.Name, Settings: settings,
+		Sessions: map[string]ManifestSession{}, Compositions: map[string]ManifestComposition{},
+	}
+	known := m.knownTokens(p.ID)
+	var first, last time.Time
+	for _, s := range st.Sessions {
+		if s.Deleted {
+			continue
+		}
+		entry, err := m.manifestSession(ctx, Rev{Kind: IsSession, Project: p, Session: s}, st, known)
+		if err != nil {
+			return out, err
+		}
+		out.Sessions[s.ID] = entry
+		if t := s.Points[0].Time; first.IsZero() || t.Before(first) {
+			first = t
+		}
+		if t := s.Now().Time; t.After(last) {
+			last = t
+		}
+		if out.OriginalPath == "" {
+			out.OriginalPath = s.Now().Scan.Cwd
+		}
+	}
+	for _, c := range st.Compositions {
+		if !c.Deleted {
+			out.Compositions[c.Name] = manifestComposition(c)
+		}
+	}
+	out.CreatedAt, out.LastModified = stampText(first), stampText(last)
+	return out, nil
+}
+
+func stampText(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
+}
+
+func (m *Memory) manifestSession(ctx context.Context, rev Rev, st *State, known map[string]int) (ManifestSession, error) {
+	s, now := rev.Session, rev.Session.Now()
+	tokens, _ := m.Tokens(now, known)
+	out := ManifestSession{
+		SessionID: s.ID, OriginalFile: now.Source, OriginalTokens: tokens, OriginalMessages: now.Scan.Messages,
+		First: stampText(now.Scan.First), Last: stampText(now.Scan.Last),
+		RegisteredAt: stampText(s.Points[0].Time), LastAccessed: stampText(now.Time),
+		Metadata: ManifestMetadata{now.Scan.Branch, st.Name, now.Scan.Version},
+		Markers:  []ManifestMarker{}, Compressions: []ManifestVersion{},
+	}
+	for _, v := range st.VersionsOf(s.ID) {
+		mv, err := manifestVersion(v)
+		if err != nil {
+			return out, err
+		}
+		out.Compressions = append(out.Compressions, mv)
+	}
+	if len(s.Markers()) == 0 {
+		return out, nil
+	}
+	marks, err := m.Keepits(ctx, rev)
+	for _, k := range marks {
+		out.Markers = append(out.Markers, ManifestMarker{
+			ID: k.ID, Message: k.Mark.Message, Weight: k.Mark.Weight, Content: k.Mark.Text, Position: [2]int{k.Mark.Start, k.Mark.End},
+			Context: k.Context, Survived: append([]string{}, k.Kept...), Summarised: append([]string{}, k.Lost...),
+		})
+	}
+	return out, err
+}
+
+func manifestVersion(v *Version) (ManifestVersion, error) {
+	plan, err := v.Plan()
+	if err != nil {
+		return ManifestVersion{}, fmt.Errorf("version %s: %w", v.Label, err)
+	}
+	weights := map[string]int{}
+	for _, s := range plan.Summarised {
+		weights[s.Weight.String()] += 0
+	}
+	for _, s := range plan.Kept {
+		weights[s.Weight.String()]++
+	}
+	return ManifestVersion{
+		VersionID: v.Label, File: v.FileName(), CreatedAt: stampText(v.Time), Settings: v.Settings, Tokens: v.TokensOut,
+		Messages: v.MessagesOut, Ratio: v.Ratio, Keepit: ManifestKeepit{v.Preserved, v.Summarised, weights}, Source: v.Source,
+	}, nil
+}
+
+func manifestComposition(c *Composition) ManifestComposition {
+	out := ManifestComposition{
+		ID: c.ID.String(), Name: c.Name, CreatedAt: stampText(c.Time), Components: []ManifestComponent{},
+		Tokens: c.Tokens, Messages: c.Messages, UsedIn: []string{},
+	}
+	for i, p := range c.Parts {
+		out.Components = append(out.Components, ManifestComponent{p.Session, p.Label, i, p.Tokens})
+	}
+	return out
+}

@@ -1,0 +1,74 @@
+package layers
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"testing"
+
+	"github.com/memvcs/mem/layers/compress"
+)
+
+// TestRealTranscripts takes the sessions under MEM_TRANSCRIPTS through the whole journey and compares every
+// original byte for byte.
+func TestRealTranscripts(t *testing.T) {
+	dir := os.Getenv("MEM_TRANSCRIPTS")
+	if dir == "" {
+		t.Skip("SKIPPED: set MEM_TRANSCRIPTS to a directory of Claude Code sessions")
+	}
+	ctx := context.Background()
+	m := newMemory(t, testOptions())
+	sources, err := Sources(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	added, err := m.Add(ctx, sources, AddOptions{})
+	if err != nil {
+		t.Errorf("Add: %v", err)
+	}
+	last := map[string]string{}
+	for _, a := range added {
+		last[a.Session] = a.Path
+	}
+	for _, a := range added {
+		if last[a.Session] != a.Path || a.Change == "unchanged" {
+			continue // another copy of the session is the newest
+		}
+		want, err := os.ReadFile(a.Path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		st, err := m.State(ctx, a.Project.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := st.session(a.Session)
+		var got bytes.Buffer
+		if err := m.WriteOriginal(ctx, a.Project.ID, s, s.Now(), &got); err != nil || !bytes.Equal(got.Bytes(), want) {
+			t.Errorf("original of %s: %d bytes, %v, want %d", a.Session, got.Len(), err, len(want))
+		}
+	}
+	if err := m.Derive(ctx, added, nil); err != nil {
+		t.Errorf("Derive: %v", err)
+	}
+	for _, a := range added[:min(40, len(added))] {
+		st, err := m.State(ctx, a.Project.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rev := Rev{Kind: IsSession, Project: a.Project, Session: st.session(a.Session)}
+		c, err := m.Compress(ctx, rev, compress.Settings{Ratio: 10}, false)
+		if err != nil {
+			t.Errorf("compress %s: %v", a.Session, err)
+			continue
+		}
+		if v := c.Version; v.TokensOut > c.Plan.Budget || c.Plan.Budget > 100 && v.TokensOut*100 < 85*c.Plan.Budget {
+			t.Errorf("compress %s: %d tokens of a budget of %d", a.Session, v.TokensOut, c.Plan.Budget)
+		}
+	}
+	checked, err := m.Check(ctx, true)
+	if err != nil || len(checked.Problems) > 0 {
+		t.Errorf("check: %v %v", checked.Problems, err)
+	}
+	t.Logf("%d sessions, %+v", len(added), checked.Counts)
+}

@@ -1,0 +1,193 @@
+package layers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/layers/compose"
+	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/lineage"
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/refs"
+)
+
+// A Checked is the result of a check of the whole memory.
+type Checked struct {
+	refs.Counts
+	Versions, Compositions int
+	Withheld               int // originals whose patch is not on this machine
+	Problems               []refs.Problem
+	Roots                  []Root
+}
+
+// A Root is the hash of a project: two memories with the same records have the same.
+type Root struct {
+	Project Project
+	Hash    objects.Hash
+}
+
+// Check checks everything: refs, commits, trees, records, streams ([refs.Repo.Check]), and that lineage has
+// no cycle and every input and output is there. With full it reads every byte and restores every original
+// that this device has patches for.
+func (m *Memory) Check(ctx context.Context, full bool) (Checked, error) {
+	var c Checked
+	var err error
+	report := func(p refs.Problem) { c.Problems = append(c.Problems, p) }
+	if c.Counts, err = m.repo.Check(ctx, full, report); err != nil {
+		return c, err
+	}
+	ids, err := m.repo.Projects()
+	if err != nil {
+		return c, err
+	}
+	for _, id := range ids {
+		if err := m.checkProject(ctx, id, full, &c); err != nil {
+			report(refs.Problem{Where: "project " + string(id), What: err.Error()})
+		}
+	}
+	slices.SortFunc(c.Roots, func(a, b Root) int { return strings.Compare(string(a.Project.ID), string(b.Project.ID)) })
+	return c, nil
+}
+
+func (m *Memory) checkProject(ctx context.Context, id refs.Project, full bool, c *Checked) error {
+	var st *State
+	err := m.repo.View(ctx, id, func(tx *refs.Tx) error {
+		fresh := &State{Format: stateVersion, Project: id} // not from the cache: that is checked too
+		records, err := tx.Records(ctx, nil)
+		if err != nil {
+			return err
+		}
+		for _, r := range records {
+			if err := fresh.apply(r); err != nil {
+				return err
+			}
+		}
+		fresh.finish()
+		st = fresh
+		root, err := tx.Root()
+		if err != nil {
+			return err
+		}
+		c.Roots = append(c.Roots, Root{Project{id, st.Name, st.Identity}, root})
+		return m.checkLineage(ctx, tx, st, c)
+	})
+	if err != nil {
+		return err
+	}
+	return m.checkPatches(ctx, id, st, full, c)
+}
+
+// checkLineage looks whether everything that records name is there and fits together.
+func (m *Memory) checkLineage(ctx context.Context, tx *refs.Tx, st *State, c *Checked) error {
+	bad := func(what string, err error) {
+		c.Problems = append(c.Problems, refs.Problem{Where: "project " + st.Name + ": " + what, What: err.Error()})
+	}
+	have := map[objects.Hash]bool{}
+	for h, err := range tx.All(ctx) {
+		if err != nil {
+			return err
+		}
+		have[h] = true
+	}
+	need := func(what string, h objects.Hash) {
+		if !have[h] {
+			bad(what, fmt.Errorf("object %s is missing: %w", h.Short(), objects.ErrNotFound))
+		}
+	}
+	var graph lineage.Graph
+	for _, s := range st.Sessions {
+		for _, p := range s.Points {
+			need("session "+shortID(s.ID), p.Original)
+			for _, f := range p.Files {
+				need("session "+shortID(s.ID)+", file "+f.Name, f.Hash)
+			}
+		}
+	}
+	for _, v := range st.Versions {
+		c.Versions++
+		what := fmt.Sprintf("version %s:%s", shortID(v.Session), v.Label)
+		m.checkDerivation(what, v.Derivation, need, &graph)
+		if err := m.checkVersion(ctx, tx, v); err != nil {
+			bad(what, err)
+		}
+	}
+	for _, k := range st.Compositions {
+		c.Compositions++
+		what := "composition " + k.Name
+		need(what, k.Derivation.Output)
+		graph.Add(k.Derivation)
+		for i, p := range k.Parts {
+			if p.Project == st.Project {
+				need(what, k.Derivation.Inputs[i])
+			}
+		}
+		if err := readObject(ctx, tx, k.Derivation.Output, func(b []byte) error { _, err := compose.Decode(b); return err }); err != nil {
+			bad(what, err)
+		}
+	}
+	if err := graph.Check(); err != nil {
+		bad("lineage", err)
+	}
+	return nil
+}
+
+func (m *Memory) checkDerivation(what string, d lineage.Derivation, need func(string, objects.Hash), g *lineage.Graph) {
+	g.Add(d)
+	need(what, d.Output)
+	for _, h := range append(slices.Clone(d.Inputs), d.Witnesses...) {
+		need(what, h)
+	}
+}
+
+// checkVersion reads a version and its plan.
+func (m *Memory) checkVersion(ctx context.Context, tx *refs.Tx, v *Version) error {
+	if _, err := v.Plan(); err != nil {
+		return err
+	}
+	return readObject(ctx, tx, v.Derivation.Output, func(b []byte) error { _, err := compress.Decode(b); return err })
+}
+
+// readObject gives f the content of an object; that it is missing is reported elsewhere.
+func readObject(ctx context.Context, tx *refs.Tx, h objects.Hash, f func([]byte) error) error {
+	rc, err := tx.Get(ctx, h)
+	if errors.Is(err, objects.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer rc.Close()
+	b, err := io.ReadAll(rc)
+	if err != nil {
+		return err
+	}
+	return f(b)
+}
+
+// checkPatches looks whether the exact bytes of every session can be had.
+func (m *Memory) checkPatches(ctx context.Context, id refs.Project, st *State, full bool, c *Checked) error {
+	for _, s := range st.Sessions {
+		for i := range s.Points {
+			p := &s.Points[i]
+			if !p.Withheld {
+				continue
+			}
+			_, err := m.patches(ctx, id, s, p)
+			if errors.Is(err, ErrWithheld) && p.Stamp.Device != m.repo.Device().ID {
+				c.Withheld++
+				continue
+			}
+			if err == nil && full {
+				err = m.WriteOriginal(ctx, id, s, p, io.Discard)
+			}
+			if err != nil {
+				c.Problems = append(c.Problems, refs.Problem{Where: "project " + st.Name + ": original of " + shortID(s.ID), What: err.Error()})
+			}
+		}
+	}
+	return ctx.Err()
+}

@@ -1,0 +1,218 @@
+package layers
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf16"
+
+	"github.com/memvcs/mem/layers/transcript"
+)
+
+// A Status says how a session in a list stands to the file it came from.
+type Status string
+
+// The states of a session.
+const (
+	Stored    Status = "stored"    // in memory; the file is as it was, or gone
+	Changed   Status = "changed"   // in memory; the file has grown or was rewritten
+	Untracked Status = "untracked" // only a file
+	Removed   Status = "removed"   // taken out of the lists; the bytes are there
+)
+
+// An Item is one session in a list.
+type Item struct {
+	ID       string
+	Status   Status
+	Title    string
+	Last     time.Time // of the last message; of an untracked file, when it was changed
+	Messages int
+	Tokens   int
+	Exact    bool // the tokens were counted, not guessed from the size
+	Bytes    int64
+	Versions []*Version
+	Markers  int
+	Parent   string
+	Path     string // the file, if it is there
+	Extra    int64  // bytes the file has grown by
+	Session  *Session
+}
+
+// ListOptions say what to list.
+type ListOptions struct {
+	Claude    string // the configuration directory of Claude Code; "" looks at no files
+	Dir       string // the working directory, whose files count as the project's too
+	Subagents bool
+	Removed   bool
+}
+
+// List returns the sessions of a project, in memory or only in Claude Code's files, the newest first.
+// It reads no transcript in memory and at most the start of untracked files.
+func (m *Memory) List(ctx context.Context, p Project, o ListOptions) ([]Item, *State, error) {
+	st, err := m.State(ctx, p.ID)
+	if err != nil {
+		return nil, nil, err
+	}
+	files, err := m.clientFiles(ctx, p, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	known := m.knownTokens(p.ID)
+	versions := map[string][]*Version{}
+	for _, v := range st.Versions {
+		if !v.Deleted {
+			versions[v.Session] = append(versions[v.Session], v)
+		}
+	}
+	var items []Item
+	for _, s := range st.Sessions {
+		f, onDisk := files[s.ID]
+		delete(files, s.ID)
+		if s.Now().Parent != "" && !o.Subagents || s.Deleted && !o.Removed {
+			continue
+		}
+		it := m.item(s, versions[s.ID], known)
+		if onDisk {
+			it.Path = f.path
+			m.compareFile(ctx, p, &it, f)
+		}
+		items = append(items, it)
+	}
+	for id, f := range files {
+		items = append(items, m.untracked(id, f))
+	}
+	slices.SortFunc(items, func(a, b Item) int { return cmp.Or(b.Last.Compare(a.Last), cmp.Compare(a.ID, b.ID)) })
+	return items, st, nil
+}
+
+func (m *Memory) item(s *Session, versions []*Version, known map[string]int) Item {
+	now := s.Now()
+	it := Item{ID: s.ID, Status: Stored, Title: now.Scan.Title, Last: now.Scan.Last, Messages: now.Scan.Messages, Bytes: now.Size, Versions: versions, Markers: len(s.Markers()), Parent: now.Parent, Session: s}
+	if it.Last.IsZero() {
+		it.Last = now.Time
+	}
+	if s.Deleted {
+		it.Status = Removed
+	}
+	it.Tokens, it.Exact = m.Tokens(now, known)
+	return it
+}
+
+// compareFile compares a stored session with its file by size; a session with a withheld part knows the
+// size from its patch.
+func (m *Memory) compareFile(ctx context.Context, p Project, it *Item, f clientFile) {
+	now := it.Session.Now()
+	size := now.Size
+	if now.Withheld {
+		if patches, err := m.patches(ctx, p.ID, it.Session, now); err == nil && len(patches) > 0 {
+			size = patches[len(patches)-1].RawLen
+		}
+	}
+	if f.size != size && it.Status == Stored {
+		it.Status, it.Extra = Changed, f.size-size
+	}
+}
+
+func (m *Memory) untracked(id string, f clientFile) Item {
+	it := Item{ID: id, Status: Untracked, Last: f.modified, Bytes: f.size, Path: f.path}
+	it.Tokens = m.counter(&Point{}).Estimate(f.size / readShare)
+	it.Title = firstTitle(f.path)
+	return it
+}
+
+// firstTitle looks for the title of a session at the start of its file.
+func firstTitle(path string) string {
+	f, _, err := openSource(path)
+	if err != nil {
+		return "" // listing goes on; adding it will say what is wrong
+	}
+	defer f.Close()
+	sc := transcript.NewScanner(transcript.Carry{}, func([]byte) [32]byte { return [32]byte{} })
+	defer sc.Close()
+	buf := make([]byte, 64<<10)
+	n, err := f.Read(buf)
+	if err != nil {
+		return ""
+	}
+	sc.Write(buf[:n])
+	return sc.Summary().Title
+}
+
+// A clientFile is a session file of Claude Code.
+type clientFile struct {
+	path     string
+	size     int64
+	modified time.Time
+}
+
+// clientFiles returns the session files that Claude Code has for the directories of a project, by session.
+func (m *Memory) clientFiles(ctx context.Context, p Project, o ListOptions) (map[string]clientFile, error) {
+	files := map[string]clientFile{}
+	if o.Claude == "" {
+		return files, nil
+	}
+	paths, err := m.paths(ctx)
+	if err != nil {
+		return nil, err
+	}
+	dirs := map[string]bool{}
+	for _, b := range paths {
+		if b.Project == p.ID {
+			dirs[ClientDir(b.Path)] = true
+		}
+	}
+	if here, _, err := m.Locate(ctx, o.Dir); err == nil && here.ID == p.ID {
+		dirs[ClientDir(o.Dir)] = true
+	}
+	for name := range dirs {
+		entries, err := os.ReadDir(filepath.Join(o.Claude, "projects", name))
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range entries {
+			id, ok := strings.CutSuffix(e.Name(), ".jsonl")
+			if !ok || !e.Type().IsRegular() {
+				continue
+			}
+			fi, err := e.Info()
+			if err != nil || fi.Size() == 0 {
+				continue // gone meanwhile, or nothing in it yet
+			}
+			files[id] = clientFile{filepath.Join(o.Claude, "projects", name, e.Name()), fi.Size(), fi.ModTime()}
+		}
+	}
+	return files, nil
+}
+
+// ClientDir returns the name of the directory in which Claude Code keeps the sessions of the working
+// directory dir: each UTF-16 unit that is no ASCII letter or digit becomes '-'; a name longer than 200 is
+// cut there and gets a hash of the whole path. The name cannot be turned back.
+func ClientDir(dir string) string {
+	units := utf16.Encode([]rune(dir))
+	name := make([]byte, len(units))
+	var h int32
+	for i, u := range units {
+		name[i] = '-'
+		if u < 128 && (u >= 'a' && u <= 'z' || u >= 'A' && u <= 'Z' || u >= '0' && u <= '9') {
+			name[i] = byte(u)
+		}
+		h = h*31 + int32(u)
+	}
+	if len(name) <= 200 {
+		return string(name)
+	}
+	abs := int64(h)
+	if abs < 0 {
+		abs = -abs
+	}
+	return string(name[:200]) + "-" + strconv.FormatInt(abs, 36)
+}
