@@ -32,7 +32,7 @@ func (a *argv) args(name string) []string {
 // A parser reads a command line from left to right.
 type parser struct {
 	argv
-	globals scope
+	globals func() scope                   // the options of mem itself
 	find    func(name string) *cli.Command // finds a command by its name; nil if there is none
 	names   []string                       // of the commands, to suggest one
 	rest    []string
@@ -231,7 +231,7 @@ func (p *parser) end() error {
 // a subcommand may still follow, also its options.
 func (p *parser) scope() scope {
 	s := scope{}
-	s.add(p.globals)
+	s.add(p.globals())
 	if p.command == nil {
 		return s
 	}

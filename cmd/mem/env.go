@@ -53,7 +53,7 @@ func osEnv() Env {
 		dir = "." // the directory was removed: only commands that need it will fail
 	}
 	return Env{
-		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Stdin: os.Stdin, Stdout: stream{os.Stdout}, Stderr: stream{os.Stderr},
 		Dir:        dir,
 		Getenv:     os.Getenv,
 		Environ:    os.Environ,
@@ -79,13 +79,21 @@ func width() int {
 	return w
 }
 
-// interruptible returns a context that ends at the first interrupt; the second one kills. It also makes
-// a write to a closed pipe an error instead of a death, without passing that on to programs mem starts.
-func interruptible() (context.Context, context.CancelFunc) {
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop)
-	return ctx, stop
+// patience is how long a run must last before an interrupt ends it in good order. One that comes sooner
+// kills, as any moment may: listening costs more than a short command takes.
+const patience = 5 * time.Millisecond
+
+// interruptible returns a context that ends at the first interrupt; the second one kills.
+func interruptible() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	time.AfterFunc(patience, func() {
+		interrupts := make(chan os.Signal, 1)
+		signal.Notify(interrupts, os.Interrupt, syscall.SIGTERM)
+		<-interrupts
+		signal.Stop(interrupts)
+		cancel()
+	})
+	return ctx
 }
 
 // neverExitTwo makes the Go runtime die by a signal where it would exit with status 2: at a panic in a

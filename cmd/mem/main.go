@@ -18,8 +18,5 @@ import "os"
 
 func main() {
 	neverExitTwo()
-	ctx, stop := interruptible()
-	code := run(ctx, osEnv(), os.Args[1:])
-	stop()
-	os.Exit(code)
+	os.Exit(run(interruptible(), osEnv(), os.Args[1:]))
 }

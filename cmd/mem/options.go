@@ -51,6 +51,9 @@ func (o *options) flags(writes bool) []cli.Flag {
 	return flags
 }
 
+// globalScope describes the global options to the parser, which learns of each option only when one is used.
+func globalScope() scope { return scopeOf((&options{}).flags(true), true) }
+
 // parseWait reads a time such as 500ms or 10s; a bare number is seconds.
 func parseWait(s string) (time.Duration, error) {
 	if n, err := strconv.ParseUint(s, 10, 31); err == nil {

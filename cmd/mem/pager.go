@@ -80,7 +80,7 @@ func (e *Env) startPager(program string) (*pager, error) {
 	}
 	// The pager outlives an interrupt: the same key is its own business.
 	cmd := e.command(context.Background(), settings, shell, flag, program)
-	cmd.Stdout, cmd.Stderr = e.Stdout, e.Stderr
+	cmd.Stdout, cmd.Stderr = file(e.Stdout), file(e.Stderr)
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, fmt.Errorf("connect the pager: %w", err)

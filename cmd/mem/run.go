@@ -41,7 +41,8 @@ func (e *Env) dispatch(ctx context.Context, args []string) error {
 	table := commands()
 	var chosen command
 	p := parser{
-		names: visible(table),
+		names:   visible(table),
+		globals: globalScope,
 		find: func(name string) *cli.Command {
 			i := slices.IndexFunc(table, func(c command) bool { return c.name == name || c.alias == name })
 			if i < 0 {
@@ -51,7 +52,6 @@ func (e *Env) dispatch(ctx context.Context, args []string) error {
 			return chosen.make(e)
 		},
 	}
-	p.globals = scopeOf((&options{}).flags(true), true)
 	line, err := p.normalise(args)
 	if err != nil {
 		e.opt.json = wantsJSON(args)
