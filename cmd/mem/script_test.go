@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -16,6 +17,8 @@ import (
 
 	"github.com/memvcs/mem/objects"
 )
+
+var update = flag.Bool("update", false, "write what the scripts compare with anew; read the diff")
 
 // TestMain lets the scripts run this program, and some programs that misbehave, as processes.
 func TestMain(m *testing.M) {
@@ -38,6 +41,7 @@ func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                filepath.Join("testdata", "script"),
 		RequireUniqueNames: true,
+		UpdateScripts:      *update,
 		Setup:              setupScript,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"status": status,
