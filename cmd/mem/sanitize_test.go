@@ -17,7 +17,7 @@ func TestSanitizeEveryCharacter(t *testing.T) {
 			if why := harmful(out); why != "" {
 				t.Fatalf("sanitize(%q) = %q: %s", s, out, why)
 			}
-			if out != sanitize(out) {
+			if out != s && out != sanitize(out) {
 				t.Fatalf("sanitize(%q) = %q, which it would change again", s, out)
 			}
 		}
