@@ -163,6 +163,9 @@ func (r *Repo) read(id pack.ID) (k pack.Kind, data []byte, err error) {
 		if k, data, err = r.delta(delta); !errors.Is(err, fs.ErrNotExist) {
 			return k, data, err
 		}
+		if _, lerr := r.packs.Count(); lerr != nil { // which lists the packs again
+			return 0, nil, lerr
+		}
 	}
 	return 0, nil, err
 }

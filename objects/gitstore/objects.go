@@ -94,8 +94,11 @@ func (r *Repo) delta(at *pack.DeltaError) (pack.Kind, []byte, error) {
 	defer r.mu.Unlock()
 	d, ok := r.deltas[at.Pack]
 	if !ok {
-		var err error
-		if d, err = openDeltas(at.Pack); err != nil {
+		err := r.dropGone()
+		if err == nil {
+			d, err = openDeltas(at.Pack)
+		}
+		if err != nil {
 			return 0, nil, fmt.Errorf("read object %s: %w", at.ID, err)
 		}
 		r.deltas[at.Pack] = d
@@ -105,6 +108,18 @@ func (r *Repo) delta(at *pack.DeltaError) (pack.Kind, []byte, error) {
 		return 0, nil, fmt.Errorf("read object %s in %s: %w", at.ID, filepath.Base(at.Pack), err)
 	}
 	return verified(at.ID, k, data)
+}
+
+// dropGone closes packs that git has removed.
+func (r *Repo) dropGone() error {
+	var errs []error
+	for base, d := range r.deltas {
+		if _, err := os.Stat(base + ".pack"); errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, d.close())
+			delete(r.deltas, base)
+		}
+	}
+	return errors.Join(errs...)
 }
 
 func openDeltas(base string) (*deltas, error) {

@@ -102,7 +102,8 @@ func (r *Repo) looseRefs(prefix string) ([]Ref, error) {
 			return err
 		}
 		name := filepath.ToSlash(rel)
-		if de.IsDir() || !strings.HasPrefix(name, prefix) || strings.HasSuffix(name, ".lock") {
+		// Like git, look past locks and what a desktop drops everywhere.
+		if de.IsDir() || !strings.HasPrefix(name, prefix) || strings.HasSuffix(name, ".lock") || strings.HasPrefix(de.Name(), ".") {
 			return nil
 		}
 		if err := CheckRef(name); err != nil {

@@ -81,6 +81,7 @@ func TestRefs(t *testing.T) {
 	update(t, r, "refs/heads/p/a/y", one, two)
 	update(t, r, "refs/heads/main", pack.ID{}, three)
 	write(t, filepath.Join(r.Dir(), "refs/heads/p/a/z.lock"), "")
+	write(t, filepath.Join(r.Dir(), "refs/heads/p/.DS_Store"), "x")
 	if err := os.Mkdir(filepath.Join(r.Dir(), "refs/heads/p/empty"), 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -193,3 +193,42 @@ func TestFlippedBytes(t *testing.T) {
 		}
 	}
 }
+
+func TestVerify(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	name := writePack(t, dir, pack.Encode(pack.Blob, randomBytes(1, 300), 6))
+	verify := func() (bad []string) {
+		t.Helper()
+		if _, err := pack.Verify(dir, func(file string, err error) { bad = append(bad, fmt.Sprint(file, ": ", err)) }); err != nil {
+			t.Fatal(err)
+		}
+		return bad
+	}
+	if bad := verify(); len(bad) != 0 {
+		t.Errorf("Verify of a good pack: %v", bad)
+	}
+	for _, file := range []string{name + ".idx", name + ".pack"} {
+		path := filepath.Join(dir, file)
+		good, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(path, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for i := range good {
+			bad := append([]byte(nil), good...)
+			bad[i] ^= 4
+			if err := os.WriteFile(path, bad, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if bad := verify(); len(bad) != 1 || !strings.HasPrefix(bad[0], file) {
+				t.Fatalf("Verify with byte %d of %s flipped: %v", i, file, bad)
+			}
+		}
+		if err := os.WriteFile(path, good, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

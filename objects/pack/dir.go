@@ -96,9 +96,10 @@ func (d *Dir) Reader(id ID) (k Kind, size int64, rc io.ReadCloser, err error) {
 	return k, size, rc, nil
 }
 
-// look calls use with the packs that hold id until it succeeds. Nothing found, it lists the
-// directory again, and believes only a list that holds nothing it has not searched: a directory
-// that is listed while packs are merged may show neither the old packs nor the new one.
+// look calls use with the packs that hold id until it succeeds. A directory that is listed while
+// packs are merged may show neither the old packs nor the new one. So nothing is "not found" before
+// two lists, one after the other, have shown the packs that were searched: what the first may have
+// missed was there before the second began.
 func (d *Dir) look(id ID, use func(f *file, off int64) error) error {
 	files, state, err := d.list(false)
 	reopened := false
@@ -115,7 +116,9 @@ func (d *Dir) look(id ID, use func(f *file, off int64) error) error {
 			d.forget(r.bad)
 		}
 		searched := state
-		files, state, err = d.list(true)
+		for try := 0; try < 2 && err == nil && state == searched; try++ {
+			files, state, err = d.list(true)
+		}
 		if err == nil && state == searched && !r.vanished {
 			return cmp.Or(r.err, ErrNotFound)
 		}
@@ -123,7 +126,7 @@ func (d *Dir) look(id ID, use func(f *file, off int64) error) error {
 	return fmt.Errorf("%s changes all the time", d.path)
 }
 
-// A result of a search: found, or the first error of a pack that has the object but damaged.
+// A result of a search: found, or the first error of a pack that is damaged.
 type result struct {
 	found    bool
 	err      error

@@ -145,6 +145,19 @@ func FuzzIndex(f *testing.F) {
 	})
 }
 
+func TestTooLarge(t *testing.T) {
+	t.Parallel()
+	b := appendHeader(make([]byte, headerSize), Blob, MaxSize+1)
+	b = append(b, make([]byte, 1<<20)...)
+	if _, _, err := readObject(bytes.NewReader(b), ID{}, headerSize, int64(len(b))); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("readObject of %d bytes: %v, want ErrTooLarge", MaxSize+1, err)
+	}
+	b = b[:headerSize+100]
+	if _, _, err := readObject(bytes.NewReader(b), ID{}, headerSize, int64(len(b))); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("readObject of %d bytes in 100: %v, want ErrCorrupt", MaxSize+1, err)
+	}
+}
+
 // Whatever a pack holds, reading gives the right object or an error.
 func FuzzReadObject(f *testing.F) {
 	for _, level := range []int{0, 6} {

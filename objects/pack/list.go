@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 )
 
 func (d *Dir) toFront(f *file) {
@@ -61,14 +63,36 @@ func (d *Dir) list(again bool) ([]*file, int, error) {
 			_ = f.drop() // it was opened for reading and is removed already
 		}
 	}
-	for _, base := range bases {
-		if _, ok := slices.BinarySearch(d.bases, base); !ok {
-			next = append(next, &file{base: base})
-		}
-	}
+	fresh := slices.DeleteFunc(slices.Clone(bases), func(base string) bool {
+		_, known := slices.BinarySearch(d.bases, base)
+		return known
+	})
 	d.state++
-	d.bases, d.files = bases, next
-	return next, d.state, nil
+	d.bases, d.files = bases, append(newestFirst(fresh), next...)
+	return d.files, d.state, nil
+}
+
+// newestFirst orders packs so that the tip of a branch, which is what a process reads first, is
+// found in the first pack that is opened.
+func newestFirst(bases []string) []*file {
+	type aged struct {
+		f  *file
+		at time.Time // zero if the pack is gone again
+	}
+	var packs []aged
+	for _, base := range bases {
+		a := aged{f: &file{base: base}}
+		if st, err := os.Lstat(base + ".pack"); err == nil {
+			a.at = st.ModTime()
+		}
+		packs = append(packs, a)
+	}
+	slices.SortStableFunc(packs, func(a, b aged) int { return b.at.Compare(a.at) })
+	var files []*file
+	for _, a := range packs {
+		files = append(files, a.f)
+	}
+	return files
 }
 
 // listPacks returns the paths, without ".pack", of all packs that have an index, in order of name.

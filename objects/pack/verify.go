@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -20,6 +21,7 @@ func Verify(dir string, bad func(file string, err error)) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
+	slices.Sort(names)
 	var total int64
 	for _, name := range names {
 		if !strings.HasPrefix(name, "pack-") || !strings.HasSuffix(name, ".pack") {
