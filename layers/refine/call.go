@@ -32,15 +32,14 @@ func (r *refiner) call(b transcript.Block) Entry {
 		e.Lines = lines(in.Get("offset").Int(), in.Get("limit").Int())
 	case "Edit", "MultiEdit", "Write", "NotebookEdit":
 		r.edit(&e, in)
-	case "Grep":
+	case "Grep", "Glob":
 		e.Target = get("pattern")
-		if where := get("path") + get("glob"); where != "" {
-			e.Target += " in " + strings.TrimSpace(r.path(get("path"))+" "+get("glob"))
+		where := get("path")
+		if where = r.path(where); where == r.m.Cwd {
+			where = ""
 		}
-	case "Glob":
-		e.Target = get("pattern")
-		if where := get("path"); where != "" {
-			e.Target += " in " + r.path(where)
+		if where = strings.TrimSpace(where + " " + get("glob")); where != "" {
+			e.Target += " in " + where
 		}
 	case "Task", "Agent":
 		e.Target = get("description")

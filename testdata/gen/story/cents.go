@@ -36,7 +36,7 @@ func centsFind(s *session) {
 }
 
 func centsDecide(s *session) {
-	s.user("Agreed, cents. Write this down for later sessions:\n\n##keepit1.00## Prices are int64 cents everywhere, never floats. Rounding happens only in price.Discount, half up, in the customer's favour never.\n##/keepit##\n\nAnd the order file keeps its old lines, accounting does not want them rewritten. ##keepit0.80## data/orders.jsonl is append-only; old lines with float totals stay and the reader must accept both.")
+	s.user("Agreed, cents. Write this down for later sessions:\n\n##keepit1.00## Prices are int64 cents everywhere, never floats. Rounding happens only in price.Discount, half up.\n##/keepit##\n\nAnd the order file keeps its old lines, accounting does not want them rewritten. ##keepit0.80## data/orders.jsonl is append-only; old lines with float totals stay and the reader must accept both.")
 	s.call("TodoWrite", object{"todos", []any{
 		object{"content", "Price as int64 cents", "status", "in_progress", "activeForm", "Changing Price"},
 		object{"content", "Rounding rule in Discount with tests", "status", "pending", "activeForm", "Adding the rounding rule"},
@@ -63,7 +63,7 @@ func centsDecide(s *session) {
 func centsBuild(s *session) {
 	s.write("price/price_test.go", centsPriceTestGo)
 	s.bashFails("go test ./price -run TestDiscount -v", 1, "=== RUN   TestDiscount\n    price_test.go:27: Discount(125 cents, 333) = 84, want 83\n    price_test.go:27: Discount(5 cents, 100) = 5, want 4\n--- FAIL: TestDiscount (0.00s)\nFAIL\nFAIL\texample.com/shop/price\t0.003s\nFAIL")
-	s.think("Integer division truncates the discount, so the price that remains is too high: that is in the shop's favour, which matches 'never in the customer's favour'... The user said half up, of the discount. Check: 125*333/1000 = 41.625, half up 42, remaining 83. So the discount must be rounded half up.")
+	s.think("Integer division truncates the discount, so the price that remains is too high. The user said half up. Check: 125*333/1000 = 41.625, half up 42, remaining 83. So the discount must be rounded half up.")
 	s.say("The test found a real mistake of mine: integer division cuts the discount off, so a 33.3 % coupon on 1.25 € left 84 cents. Your rule says half up, which is 42 cents off and 83 to pay.")
 	s.edit("price/price.go", "\treturn p - p*Price(permille)/1000\n", "\treturn p - (p*Price(permille)+500)/1000\n")
 	s.bash("go test ./price -run TestDiscount -v", "=== RUN   TestDiscount\n--- PASS: TestDiscount (0.00s)\nPASS\nok  \texample.com/shop/price\t0.002s")
