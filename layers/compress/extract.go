@@ -39,8 +39,8 @@ type mix struct {
 // more room to what was said and done in between.
 func mixFor(l Level) mix {
 	m := mix{
-		prior:   [...]int64{userClass: 200, closing: 170, prose: 85, failure: 130, file: 200, symbols: 130, command: 70, call: 60, output: 30},
-		weights: weights{stem: 60, anchor: 300, pair: 60},
+		prior:   [...]int64{userClass: 200, closing: 170, prose: 100, failure: 130, file: 200, symbols: 130, command: 70, call: 60, output: 30},
+		weights: weights{stem: 60, anchor: 350, pair: 60},
 		shares: []share{
 			{38, []class{userClass}},
 			{12, []class{failure}},
@@ -50,7 +50,7 @@ func mixFor(l Level) mix {
 	}
 	switch l {
 	case keepit.Moderate:
-		m.prior[prose], m.prior[command] = 110, 80
+		m.prior[prose], m.prior[command] = 115, 80
 		m.shares = []share{{35, []class{userClass}}, {10, []class{failure}}, {10, []class{file}}, {20, []class{closing}}, {4, []class{command}}}
 	case keepit.Minimal:
 		m.prior[prose], m.prior[command], m.prior[call] = 140, 100, 80
@@ -65,7 +65,7 @@ func (Extract) Summarize(ctx context.Context, req Request) (Summary, error) {
 	if room <= 0 || len(req.Items) == 0 {
 		return Summary{}, ctx.Err()
 	}
-	us := split(req.Items, density(req.Items, room))
+	us := split(req.Items, density(req, room))
 	l := newLexicon()
 	measure(us, l)
 	m := mixFor(req.Level)
@@ -132,19 +132,20 @@ func fit(p *pool, req Request, room int) []Segment {
 // size is the plain tokens of segments, the larger of the two forms they are shown in.
 func size(segs []Segment) int { return max(tokens.Raw(Text(segs)), tokens.Raw(Markdown(segs))) }
 
-// density says how terse the text must be: by how many tokens there are for one that fits.
-func density(items []Item, room int) terse {
+// wordy is how many tokens of L1 there must be for one that fits before words are left out: L1 is about a tenth of what
+// a model read, so that is at about 20:1.
+const wordy = 2
+
+// density says how terse the text must be: by how much there is for what fits. The mildest level never drops a word.
+func density(req Request, room int) terse {
 	n := int64(0)
-	for _, it := range items {
+	for _, it := range req.Items {
 		n += int64(len(it.Text))
 	}
-	switch ratio := n / 4 / int64(room); {
-	case ratio >= 5:
-		return curt
-	case ratio >= 2:
-		return telegram
+	if req.Level == keepit.Minimal || n < 4*wordy*int64(room) {
+		return whole
 	}
-	return whole
+	return curt
 }
 
 // render writes the units that were taken as segments: neighbours of one message together, files on one line.

@@ -268,15 +268,15 @@ func (r *run) finish(pins []pin) (Result, error) {
 	if res.Tokens > r.plan.Budget {
 		return Result{}, fmt.Errorf("compress to %d tokens: the result has %d", r.plan.Budget, res.Tokens)
 	}
-	named := map[[2]int]bool{}
+	named := map[int]bool{}
 	for _, s := range res.Segments {
 		for _, m := range s.Src {
-			if !named[m] {
-				named[m] = true
-				res.Messages += m[1] - m[0] + 1
+			for n := m[0]; n <= m[1]; n++ {
+				named[n] = true
 			}
 		}
 	}
+	res.Messages = len(named)
 	var err error
 	res.Body, err = Encode(res.Segments)
 	return res, err

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/tokens"
@@ -321,6 +322,42 @@ func TestToolOutputFillsRoom(t *testing.T) {
 	}
 	if _, err := Run(context.Background(), in, p, Extract{}); !errors.Is(err, bad) {
 		t.Errorf("an error of the source is lost: %v", err)
+	}
+}
+
+// Odd sessions give a sensible result, in little time.
+func TestHardInputs(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("supercalifragilistic ", 100_000)
+	for name, items := range map[string][]Item{
+		"one message of 2 MB":      {{N: 1, Kind: User, Text: long}},
+		"one word of 2 MB":         {{N: 1, Kind: Assistant, Text: strings.Repeat("x", 2<<20)}},
+		"back-ticks":               {{N: 1, Kind: Assistant, Text: strings.Repeat("`", 1<<20)}},
+		"one line of signs":        {{N: 1, Kind: User, Text: strings.Repeat("-_./#@", 1<<18)}},
+		"Korean without a space":   {{N: 1, Kind: User, Text: strings.Repeat("데이터베이스를선택했다", 50_000)}},
+		"only results of tools":    {{N: 1, Kind: Failure, Text: "exit status 1"}, {N: 2, Kind: Output, Text: "b\nc"}},
+		"the same line many times": {{N: 1, Kind: Assistant, Text: strings.Repeat("Running the tests again.\n", 50_000)}},
+		"nothing":                  nil,
+	} {
+		st := Stats{[]Message{{1, 2, 600_000}}}
+		p, _, err := Resolve(Settings{Tokens: 500}, st, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		start := time.Now()
+		r, err := Run(context.Background(), Input{Items: items}, p, Extract{})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if r.Tokens > 500 {
+			t.Errorf("%s: %d tokens", name, r.Tokens)
+		}
+		if d := time.Since(start); d > 10*time.Second {
+			t.Errorf("%s took %v", name, d)
+		}
+		if name == "one message of 2 MB" && r.Tokens == 0 {
+			t.Errorf("%s: nothing is left", name)
+		}
 	}
 }
 

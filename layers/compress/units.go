@@ -36,7 +36,7 @@ const (
 )
 
 const (
-	longLine = 200 // longer lines are cut into sentences
+	longLine = 120 // longer lines are cut into sentences
 	longUnit = 600 // bytes; longer ones are cut between words
 )
 
@@ -46,10 +46,10 @@ func split(items []Item, t terse) []unit {
 	line := int32(0)
 	said := map[string]bool{}
 	put := func(i int, c class, text string) {
-		if c != userClass || len(text) > 400 {
-			text = telegraph(text, t)
+		if c == userClass {
+			text = telegraph(text, min(t, telegram)) // the user's own words go last
 		} else {
-			text = telegraph(text, min(t, telegram))
+			text = telegraph(text, t)
 		}
 		if text == "" || c != file && said[text] {
 			return
