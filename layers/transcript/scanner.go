@@ -233,7 +233,7 @@ func (sc *Scanner) typed(raw []byte) {
 		return
 	}
 	c.Typed++
-	c.title(text, FromTyped)
+	c.title(untilMarker(text), FromTyped)
 	sc.keyText = append(append(sc.keyText[:0], "user\n"...), m.TS...)
 	sc.keyText = append(append(sc.keyText, '\n'), text...)
 	p := Prompt{N: c.Values}
@@ -243,6 +243,14 @@ func (sc *Scanner) typed(raw []byte) {
 		p.Text = text
 	}
 	sc.prompts = append(sc.prompts, p)
+}
+
+// untilMarker returns the words before the first marker, or text if there are none.
+func untilMarker(text string) string {
+	if before, _, ok := strings.Cut(text, "##keepit"); ok && strings.TrimSpace(before) != "" {
+		return before
+	}
+	return text
 }
 
 // bare returns what stands between the quotes of raw.

@@ -28,6 +28,7 @@ func centsFind(s *session) {
 	s.read("price/price.go")
 	s.read("cart/cart.go")
 	s.read("checkout/order.go")
+	s.read("README.md")
 	s.think("Price is a float64; Times and the sum accumulate error; the page rounds with %.2f, the order file does not. That is why accounting saw it and nobody else.")
 	s.say("The cause: `price.Price` is a `float64`. `Cart.Total` adds floats, and three mugs at 9.90 € already give 29.700000000000003. The page hides it because `Price.String` prints two digits, but `checkout.Place` writes the raw number into `data/orders.jsonl`, and that file is what accounting reads.\n\nNothing else is involved: the parser and the templates are fine.")
 	s.user("Good. How would you fix it?")
