@@ -33,10 +33,10 @@ const (
 
 // An Item is one entry of a session as a compression sees it.
 type Item struct {
-	N       int    // number of its message, from 1; never falls from item to item
-	To      int    // last of its messages, if there are several; 0 means N
-	Kind    Kind   //
-	Text    string //
+	N       int // number of its message, from 1; never falls from item to item
+	To      int // last of its messages, if there are several; 0 means N
+	Kind    Kind
+	Text    string
 	Target  string // of an Edit: the file
 	Closing bool   // of Assistant: the last words before the user speaks again
 	Weight  int    // hundredths: a mark that is not kept still makes its text more important
@@ -44,8 +44,8 @@ type Item struct {
 
 // Segment is a part of a version: what was said in some messages, in fewer words, or kept word for word.
 type Segment struct {
-	Role string   `json:"role"`           // user, assistant or tool
-	Text string   `json:"text"`           //
+	Role string   `json:"role"` // user, assistant or tool
+	Text string   `json:"text"`
 	Src  [][2]int `json:"src"`            // the messages it stands for: first and last of each run
 	Keep string   `json:"keep,omitempty"` // the weight of the mark whose text this is, byte for byte
 }

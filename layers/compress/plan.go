@@ -84,17 +84,17 @@ func Preset(name string) ([]Tier, error) {
 // Settings are what the user asked for. One of Ratio, Tokens, Preset and Tiers says how small; Tokens may stand beside
 // Preset or Tiers and then scales all their budgets.
 type Settings struct {
-	Ratio    int          // uniform: tokens of the original for one of the output
-	Tokens   int          // greatest number of tokens of the output
-	Preset   string       // tiered, by a table
-	Tiers    []Tier       // tiered, as given
-	Level    *Level       // of a uniform compression; nil: the one that goes with the ratio
-	Skip     int          // messages at the start that are left out altogether, with their marks
-	Keepit   KeepitMode   //
+	Ratio    int    // uniform: tokens of the original for one of the output
+	Tokens   int    // greatest number of tokens of the output
+	Preset   string // tiered, by a table
+	Tiers    []Tier // tiered, as given
+	Level    *Level // of a uniform compression; nil: the one that goes with the ratio
+	Skip     int    // messages at the start that are left out altogether, with their marks
+	Keepit   KeepitMode
 	Distance int          // how many sessions ago, 1 = the newest; 0 counts as 1
 	Decay    keepit.Decay // zero: the default constants
-	Counter  Counter      //
-	Engine   string       // Summarizer.ID; empty: that of Extract
+	Counter  Counter
+	Engine   string // Summarizer.ID; empty: that of Extract
 }
 
 // Tiered says whether the settings name tiers.

@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"sort"
-	"strings"
 
-	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/tokens"
 )
 
@@ -280,108 +278,4 @@ func (r *run) finish(pins []pin) (Result, error) {
 	var err error
 	res.Body, err = Encode(res.Segments)
 	return res, err
-}
-
-// pin is a kept text on its way around the engine.
-type pin struct {
-	Span
-	text string
-}
-
-func (p pin) segment() Segment {
-	return Segment{Role: "user", Text: p.text, Src: [][2]int{{p.Message, p.Message}}, Keep: p.Weight.String()}
-}
-
-func pinSegments(pins []pin) []Segment {
-	var out []Segment
-	for _, p := range pins {
-		out = append(out, p.segment())
-	}
-	return out
-}
-
-// cutOut takes the kept spans out of the items of the user, and the tags of all marks. What is left between them are
-// items of their own; a mark that is not kept gives its item its weight.
-func cutOut(items []Item, p Plan) ([]Item, []pin, error) {
-	spans := append(append([]Span(nil), p.Kept...), p.Summarised...)
-	sort.SliceStable(spans, func(a, b int) bool {
-		return spans[a].Message < spans[b].Message || spans[a].Message == spans[b].Message && spans[a].Start < spans[b].Start
-	})
-	kept := map[Span]bool{}
-	for _, s := range p.Kept {
-		kept[s] = true
-	}
-	out := make([]Item, 0, len(items)+2*len(spans))
-	var pins []pin
-	for _, it := range items {
-		for len(spans) > 0 && spans[0].Message < it.N {
-			return nil, nil, fmt.Errorf("the mark in message %d is in no text that the user typed", spans[0].Message)
-		}
-		if it.Kind != User {
-			out = append(out, it)
-			continue
-		}
-		at := 0
-		rest := func(to, weight int) {
-			if part := withoutTags(it.Text[at:to]); strings.TrimSpace(part) != "" {
-				f := it
-				f.Text, f.Weight = part, max(weight, it.Weight)
-				out = append(out, f)
-			}
-			at = to
-		}
-		for len(spans) > 0 && spans[0].Message == it.N {
-			s := spans[0]
-			spans = spans[1:]
-			if s.Start < at || s.End < s.Start || s.End > len(it.Text) {
-				return nil, nil, fmt.Errorf("message %d has no bytes %d to %d to keep", s.Message, s.Start, s.End)
-			}
-			rest(s.Start, 0)
-			if kept[s] {
-				pins = append(pins, pin{s, it.Text[s.Start:s.End]})
-				at = s.End
-			} else {
-				rest(s.End, int(s.Weight))
-			}
-		}
-		rest(len(it.Text), 0)
-	}
-	if len(spans) > 0 {
-		return nil, nil, fmt.Errorf("the mark in message %d is in no text that the user typed", spans[0].Message)
-	}
-	return out, pins, nil
-}
-
-// withoutTags takes the tags of marks out of a text.
-func withoutTags(s string) string {
-	if !strings.Contains(s, "##") {
-		return s
-	}
-	var b strings.Builder
-	at := 0
-	for _, m := range keepit.Scan(s) {
-		b.WriteString(s[at:m.Start])
-		b.WriteString(m.Text)
-		at = m.End
-	}
-	b.WriteString(s[at:])
-	return withoutClosers(b.String())
-}
-
-// withoutClosers takes out closing tags whose opening tag went with a kept text.
-func withoutClosers(s string) string {
-	const tag = "##/keepit##"
-	var b strings.Builder
-	at := 0
-	for i := 0; i+len(tag) <= len(s); i++ {
-		if s[i] == '#' && strings.EqualFold(s[i:i+len(tag)], tag) {
-			b.WriteString(s[at:i])
-			at = i + len(tag)
-			i = at - 1
-		}
-	}
-	if at == 0 {
-		return s
-	}
-	return b.String() + s[at:]
 }
