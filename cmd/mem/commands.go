@@ -45,6 +45,15 @@ func groups() []group {
 func commands() []command {
 	return []command{
 		{name: "init", group: groupStart, writes: []string{""}, make: (*Env).init},
+		{name: "demo", group: groupStart, make: (*Env).demo},
+		{name: "add", group: groupStart, writes: []string{""}, make: (*Env).add},
+		{name: "import", group: groupStart, writes: []string{""}, make: (*Env).importCommand},
+		{name: "show", group: groupLook, make: (*Env).show},
+		{name: "compress", group: groupMake, writes: []string{""}, make: (*Env).compress},
+		{name: "compose", group: groupMake, writes: []string{""}, make: (*Env).compose},
+		{name: "checkout", group: groupMake, writes: []string{""}, make: (*Env).checkout},
+		{name: "fsck", alias: "verify", group: groupKeep, make: (*Env).fsck},
+		{name: "cat-file", group: groupPlumbing, make: (*Env).catFile},
 		{name: "config", group: groupHelp, writes: []string{"set", "unset"}, make: (*Env).config},
 		{name: "completion", group: groupHelp, make: (*Env).completion},
 		{name: "help", group: groupHelp, make: (*Env).help},

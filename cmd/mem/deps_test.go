@@ -41,9 +41,10 @@ func imports() map[string]string {
 
 		"layers": "objects lineage objects/pack objects/gitstore objects/stream refs refs/config layers/transcript layers/keepit layers/tokens layers/redact layers/refine layers/compress layers/compose",
 
-		"cmd/mem": "layers refs refs/config lineage objects layers/transcript layers/keepit layers/tokens layers/compress layers/compose",
+		"cmd/mem": "layers refs refs/config lineage objects layers/transcript layers/keepit layers/tokens layers/compress layers/compose testdata",
 
 		// Programs and libraries of the tests, which no package of the program imports.
+		"testdata":        "",
 		"testdata/corpus": "",
 	}
 }

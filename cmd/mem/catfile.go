@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/objects"
+)
+
+type catFileOptions struct {
+	size   bool
+	exists bool
+}
+
+// catFile is the command that prints an object.
+func (e *Env) catFile() *cli.Command {
+	var o catFileOptions
+	return &cli.Command{
+		Name:      "cat-file",
+		Usage:     "print the content of an object",
+		ArgsUsage: "<object>",
+		Description: "An object is named b3:HASH, or the start of it, or by any revision that names content. What is printed has been\n" +
+			"checked against its name.",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "size", Aliases: []string{"s"}, Usage: "print its size only", Destination: &o.size},
+			&cli.BoolFlag{Name: "exists", Aliases: []string{"e"}, Usage: "print nothing; the exit status says whether it is there", Destination: &o.exists},
+		},
+		Action: func(c *cli.Context) error {
+			if err := operands(c, 1, 1); err != nil {
+				return err
+			}
+			return e.runCatFile(c.Context, o, c.Args().First())
+		},
+	}
+}
+
+func (e *Env) runCatFile(ctx context.Context, o catFileOptions, name string) error {
+	if h, err := objects.ParseHash(name); err == nil {
+		name = "b3:" + h.String()
+	}
+	m, err := e.memory()
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	rev, err := e.resolveContent(ctx, m, name)
+	var missing *layers.NotFoundError
+	if errors.As(err, &missing) && o.exists {
+		return exit(exitNo)
+	}
+	if err != nil {
+		return err
+	}
+	switch {
+	case o.exists:
+		return nil
+	case o.size:
+		var n counter
+		if err := m.WriteObject(ctx, rev.Project.ID, rev.Hash, &n); err != nil {
+			return err
+		}
+		e.printf("%d\n", n)
+		return nil
+	}
+	return m.WriteObject(ctx, rev.Project.ID, rev.Hash, e.out)
+}
+
+// resolveContent finds the object that a name stands for. An object's own name needs no project.
+func (e *Env) resolveContent(ctx context.Context, m *layers.Memory, name string) (layers.Rev, error) {
+	var sc layers.Scope
+	if len(name) < 3 || name[:3] != "b3:" {
+		var err error
+		if sc, err = e.scope(ctx, m); err != nil {
+			return layers.Rev{}, err
+		}
+	}
+	rev, err := e.resolve(ctx, m, sc, name)
+	if err != nil {
+		return rev, err
+	}
+	if rev.Hash.IsZero() {
+		return rev, withHint(fatalf("%s has no content of its own", name), "mem rev-parse --explain "+name)
+	}
+	return rev, nil
+}
+
+// A counter counts the bytes written to it.
+type counter int64
+
+func (c *counter) Write(p []byte) (int, error) {
+	*c += counter(len(p))
+	return len(p), nil
+}

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/memvcs/mem/layers"
+)
+
+type checkoutOptions struct {
+	out    string
+	format string
+}
+
+// checkout is the command that writes what a revision names into files.
+func (e *Env) checkout() *cli.Command {
+	var o checkoutOptions
+	return &cli.Command{
+		Name:      "checkout",
+		Usage:     "write an original, version or composition into files",
+		ArgsUsage: "<rev>",
+		Description: "A session or abc1:original gives its exact bytes. A composition gives composed.md, composed.jsonl (resume it with\n" +
+			"\"claude --resume composed.jsonl --fork-session\") and composition.json. -o - writes to standard output.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `PATH`, a file or directory; - is standard output", Destination: &o.out},
+			choiceFlag(&o.format, "format", "write only `FORM`: md, jsonl, text or both", "md", "jsonl", "text", "both"),
+		},
+		Action: func(c *cli.Context) error {
+			if err := operands(c, 1, 1); err != nil {
+				return err
+			}
+			return e.runCheckout(c.Context, o, c.Args().First())
+		},
+	}
+}
+
+// A checkoutAnswer says which files were written.
+type checkoutAnswer struct {
+	Kind   string   `json:"kind"`
+	Hash   string   `json:"hash"`
+	Files  []string `json:"files"`
+	DryRun bool     `json:"dry_run"`
+}
+
+func (e *Env) runCheckout(ctx context.Context, o checkoutOptions, name string) error {
+	format := layers.Format(o.format)
+	if o.format == "both" {
+		format = ""
+	}
+	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+		rev, err := e.resolve(ctx, m, sc, name)
+		if err != nil {
+			return err
+		}
+		if o.out == "-" {
+			return storeError(m.Write(ctx, rev, format, e.out))
+		}
+		path := e.Dir
+		if o.out != "" {
+			path = e.path(o.out)
+		} else if rev.Kind == layers.IsComposition {
+			path = e.path(rev.Composition.Name)
+		}
+		answer := checkoutAnswer{Kind: string(rev.Kind), Hash: rev.Hash.String(), Files: []string{path}, DryRun: e.opt.dryRun}
+		if !e.opt.dryRun {
+			if answer.Files, err = m.Checkout(ctx, rev, path, format); err != nil {
+				return storeError(err)
+			}
+		}
+		if e.opt.json {
+			return e.printJSON("checkout", answer)
+		}
+		for _, f := range answer.Files {
+			e.printf("%s\n", e.safe(f))
+		}
+		return nil
+	})
+}

@@ -1,0 +1,230 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/compose"
+	"github.com/memvcs/mem/layers/tokens"
+)
+
+type composeOptions struct {
+	budget     int
+	allocate   string
+	auto       bool
+	recompress []string // revisions; "" is all
+}
+
+// defaultBudget is that of the seeds' composition builder.
+const defaultBudget = 16_000
+
+// autoSessions is how many of the newest sessions --auto takes when none are named.
+const autoSessions = 5
+
+// compose is the command that makes one context of several sessions.
+func (e *Env) compose() *cli.Command {
+	o := composeOptions{budget: defaultBudget, allocate: "equal"}
+	var recompress cli.StringSlice
+	return &cli.Command{
+		Name:      "compose",
+		Usage:     "make one context of several sessions under a token budget",
+		ArgsUsage: "<name> <rev>[=TOKENS]...",
+		Description: "A session takes its original if that fits its share, else the version of the best score, else a new one. A\n" +
+			"version that is named is taken as it is. The whole never exceeds the budget. Write it out with \"mem checkout\".",
+		Flags: []cli.Flag{
+			parsedFlag(&o.budget, "budget", "use at most `T` tokens, such as 16k (the default)", parseTokens),
+			choiceFlag(&o.allocate, "allocate", "share the budget by `RULE`: equal, proportional, recency or inverse-recency", "equal", "proportional", "recency", "inverse-recency"),
+			&cli.BoolFlag{Name: "auto", Usage: "take the newest sessions of the project when none are named", Destination: &o.auto},
+			&cli.StringSliceFlag{Name: "recompress", Usage: "compress `REV` anew whatever versions exist (all: every part)", Destination: &recompress},
+		},
+		Action: func(c *cli.Context) error {
+			least := 2
+			if o.auto {
+				least = 1
+			}
+			if err := operands(c, least, -1); err != nil {
+				return err
+			}
+			o.recompress = recompress.Value()
+			return e.runCompose(c.Context, o, c.Args().First(), c.Args().Tail())
+		},
+	}
+}
+
+func (e *Env) runCompose(ctx context.Context, o composeOptions, name string, revs []string) error {
+	if err := checkName(name); err != nil {
+		return err
+	}
+	strategy, err := compose.ParseStrategy(o.allocate)
+	if err != nil {
+		return usagef("%v", err)
+	}
+	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+		parts, err := e.composeParts(ctx, m, sc, o, revs)
+		if err != nil {
+			return err
+		}
+		req := layers.ComposeRequest{Project: sc.Project, Name: name, Parts: parts, Budget: o.budget, Strategy: strategy, DryRun: e.opt.dryRun}
+		done, err := m.Compose(ctx, req)
+		if err != nil {
+			return composeError(err)
+		}
+		if e.opt.json {
+			return e.printJSON("compose", e.composeAnswer(req, done))
+		}
+		return e.printComposed(req, done)
+	})
+}
+
+// checkName refuses names of compositions that could be taken for something else.
+func checkName(name string) error {
+	if name == "" || strings.ContainsAny(name, ":#@~=^ \t\n") || strings.HasPrefix(name, "-") || name == "HEAD" || len(name) > 100 {
+		return withHint(usagef("%q cannot be the name of a composition", name), "use letters, digits, '-', '.' and '/', such as feature-x")
+	}
+	return nil
+}
+
+// composeParts resolves the operands REV[=TOKENS].
+func (e *Env) composeParts(ctx context.Context, m *layers.Memory, sc layers.Scope, o composeOptions, revs []string) ([]layers.ComposePart, error) {
+	if len(revs) == 0 {
+		st, err := m.State(ctx, sc.Project.ID)
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range st.Recent()[:min(autoSessions, len(st.Recent()))] {
+			revs = append([]string{s.ID}, revs...) // oldest first
+		}
+		if len(revs) == 0 {
+			return nil, withHint(fatalf("the project %s has no sessions in memory", sc.Project.Name), "mem import")
+		}
+	}
+	var parts []layers.ComposePart
+	for _, operand := range revs {
+		rev, share, hasShare := strings.Cut(operand, "=")
+		part := layers.ComposePart{Recompress: matchesAny(rev, o.recompress)}
+		if hasShare {
+			n, err := parseTokens(share)
+			if err != nil {
+				return nil, usagef("%s: %v", operand, err)
+			}
+			part.Share = n
+		}
+		r, err := e.resolve(ctx, m, sc, rev)
+		if err != nil {
+			return nil, err
+		}
+		if r.Session == nil || r.Kind != layers.IsSession && r.Kind != layers.IsOriginal && r.Kind != layers.IsVersion {
+			return nil, withHint(fatalf("%s is no session or version", rev), "name sessions, or versions such as abc1:v001")
+		}
+		sc.Last, part.Rev = r.Session, r
+		parts = append(parts, part)
+	}
+	return parts, nil
+}
+
+func matchesAny(rev string, list []string) bool {
+	for _, s := range list {
+		if s == rev || s == "all" {
+			return true
+		}
+	}
+	return false
+}
+
+func composeError(err error) error {
+	var budget *compose.BudgetError
+	if errors.As(err, &budget) {
+		return withCode(exitBudget, withHint(err, fmt.Sprintf("mem compose ... --budget %d", budget.Need)))
+	}
+	if errors.Is(err, layers.ErrNoParts) {
+		return withCode(exitUsage, err)
+	}
+	return compressError(err)
+}
+
+// A composeAnswer is a composition as compose --json prints it.
+type composeAnswer struct {
+	Name    string          `json:"name"`
+	Budget  int             `json:"budget"`
+	Tokens  int             `json:"tokens"`
+	Counter string          `json:"counter"`
+	Hash    string          `json:"hash"`
+	Parts   []composePicked `json:"parts"`
+	Existed bool            `json:"existed"`
+	DryRun  bool            `json:"dry_run"`
+}
+
+type composePicked struct {
+	Session string `json:"session"`
+	Pick    string `json:"pick"`
+	Tokens  int    `json:"tokens"`
+	Share   int    `json:"share"`
+	Score   string `json:"score"`
+	Why     string `json:"why"`
+}
+
+func (e *Env) composeAnswer(req layers.ComposeRequest, d layers.Composed) composeAnswer {
+	a := composeAnswer{Name: req.Name, Budget: req.Budget, Tokens: d.Plan.Total, Parts: []composePicked{}, Existed: d.Existed, DryRun: e.opt.dryRun}
+	if d.Composition != nil {
+		a.Tokens, a.Counter, a.Hash = d.Composition.Tokens, d.Composition.Counter, d.Composition.Derivation.Output.String()
+	}
+	for i, p := range d.Plan.Picks {
+		a.Parts = append(a.Parts, composePicked{p.Session, pickLabel(d, i), pickTokens(d, i), p.Share, score(p.Score), p.Why})
+	}
+	return a
+}
+
+// pickLabel returns what part i became: a version that was made has its label by now.
+func pickLabel(d layers.Composed, i int) string {
+	if d.Composition != nil && i < len(d.Composition.Parts) {
+		return d.Composition.Parts[i].Label
+	}
+	return d.Plan.Picks[i].Label()
+}
+
+func pickTokens(d layers.Composed, i int) int {
+	if d.Composition != nil && i < len(d.Composition.Parts) {
+		return d.Composition.Parts[i].Tokens
+	}
+	return d.Plan.Picks[i].Tokens
+}
+
+func score(thousandths int) string {
+	if thousandths < 0 {
+		return "-"
+	}
+	return strconv.FormatFloat(float64(thousandths)/1000, 'f', 2, 64)
+}
+
+func (e *Env) printComposed(req layers.ComposeRequest, d layers.Composed) error {
+	t := e.table(column{name: "#", right: true}, column{name: "SESSION"}, column{name: "PICK"}, column{name: "TOKENS", right: true},
+		column{name: "SHARE", right: true}, column{name: "SCORE", right: true}, column{name: "WHY", shrinks: true})
+	for i, p := range d.Plan.Picks {
+		t.row(cell{full: strconv.Itoa(i + 1)}, cell{full: p.Session, short: shortID(p.Session)}, cell{full: pickLabel(d, i)},
+			cell{full: strconv.Itoa(pickTokens(d, i)), short: tokens.Commas(pickTokens(d, i))}, cell{full: strconv.Itoa(p.Share), short: tokens.Commas(p.Share)},
+			cell{full: score(p.Score)}, cell{full: p.Why})
+	}
+	if err := t.flush(); err != nil {
+		return err
+	}
+	verb, total := "composed", d.Plan.Total
+	switch {
+	case e.opt.dryRun:
+		verb = "would compose"
+	case d.Existed:
+		verb, total = "unchanged:", d.Composition.Tokens
+	default:
+		total = d.Composition.Tokens
+	}
+	e.printf("%s %s  ~%s of %s tokens, %d part%s\n", verb, e.safe(req.Name), tokens.Commas(total), tokens.Commas(req.Budget), len(req.Parts), plural(len(req.Parts)))
+	if !e.opt.dryRun {
+		e.hint("write it out with \"mem checkout %s -o DIR\"", req.Name)
+	}
+	return nil
+}

@@ -1,0 +1,268 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/tokens"
+)
+
+type compressOptions struct {
+	ratio    int
+	tokens   int
+	preset   string
+	tiers    cli.StringSlice
+	level    string
+	distance int
+	keepit   string
+	skip     int
+}
+
+// compress is the command that makes a version of a session.
+func (e *Env) compress() *cli.Command {
+	var o compressOptions
+	return &cli.Command{
+		Name:      "compress",
+		Usage:     "make a smaller version of a session",
+		ArgsUsage: "<session>",
+		Description: "Say how small with --ratio, --tokens, --preset or --tier; without any of them it is the preset of the settings.\n" +
+			"Markers that survive are kept byte for byte. The same recipe again gives the version that exists.",
+		Flags: []cli.Flag{
+			parsedFlag(&o.ratio, "ratio,r", "make it `N` times smaller", positive("a ratio", "10")),
+			parsedFlag(&o.tokens, "tokens", "make it at most `T` tokens, such as 3000 or 3k", parseTokens),
+			choiceFlag(&o.preset, "preset", "use the tiers of `NAME`: gentle, standard or aggressive", compress.Presets[:]...),
+			&cli.StringSliceFlag{Name: "tier", Usage: "make a tier: `END:RATIO:LEVEL`, such as 25:10:moderate; repeat up to 100", Destination: &o.tiers},
+			choiceFlag(&o.level, "aggressiveness,a", "keep more or less: `LEVEL` is minimal, moderate or aggressive", "minimal", "light", "moderate", "aggressive"),
+			parsedFlag(&o.distance, "distance", "decide the fate of markers as if `N` sessions ago", positive("a distance", "5")),
+			choiceFlag(&o.keepit, "keepit", "let markers `MODE`: decay, preserve-all or ignore", "decay", "preserve-all", "ignore"),
+			parsedFlag(&o.skip, "skip", "leave out the first `N` messages", notNegative),
+		},
+		Action: func(c *cli.Context) error {
+			if err := operands(c, 1, 1); err != nil {
+				return err
+			}
+			return e.runCompress(c.Context, o, c.Args().First())
+		},
+	}
+}
+
+// positive returns a parser of whole numbers from 1.
+func positive(what, example string) func(string) (int, error) {
+	return func(s string) (int, error) {
+		n, err := strconv.Atoi(s)
+		if err != nil || n < 1 || n > 1_000_000_000 {
+			return 0, fmt.Errorf("%s is a whole number from 1, such as %s", what, example)
+		}
+		return n, nil
+	}
+}
+
+func notNegative(s string) (int, error) {
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 0 {
+		return 0, errors.New("want a whole number from 0")
+	}
+	return n, nil
+}
+
+// parseTokens reads a number of tokens: 3000, 16k, 1.5k.
+func parseTokens(s string) (int, error) {
+	bad := errors.New("want a number of tokens from 1, such as 3000 or 16k")
+	scale := 1.0
+	if n := len(s); n > 0 && (s[n-1] == 'k' || s[n-1] == 'K') {
+		s, scale = s[:n-1], 1000
+	}
+	f, err := strconv.ParseFloat(s, 64)
+	n := int(f * scale)
+	if err != nil || f <= 0 || n < 1 || f > 1e9 {
+		return 0, bad
+	}
+	return n, nil
+}
+
+// settings turns the options into what the engine is asked for.
+func (o *compressOptions) settings(conf interface{ String(string) (string, error) }, decay keepit.Decay) (compress.Settings, error) {
+	s := compress.Settings{
+		Ratio: o.ratio, Tokens: o.tokens, Preset: o.preset, Skip: o.skip, Keepit: compress.KeepitMode(o.keepit), Distance: o.distance, Decay: decay,
+	}
+	for _, t := range o.tiers.Value() {
+		tier, err := compress.ParseTier(t)
+		if err != nil {
+			return s, withHint(usagef("%v", err), "a tier is END:RATIO:LEVEL, such as --tier 25:10:moderate --tier 100:3:minimal")
+		}
+		s.Tiers = append(s.Tiers, tier)
+	}
+	if o.level != "" {
+		level, err := keepit.ParseLevel(o.level)
+		if err != nil {
+			return s, usagef("%v", err)
+		}
+		s.Level = &level
+	}
+	if s.Ratio == 0 && s.Tokens == 0 && s.Preset == "" && len(s.Tiers) == 0 {
+		preset, err := conf.String("defaults.compressionPreset")
+		s.Preset = preset
+		return s, err
+	}
+	return s, nil
+}
+
+func (e *Env) runCompress(ctx context.Context, o compressOptions, name string) error {
+	conf, err := e.settings()
+	if err != nil {
+		return err
+	}
+	decay, err := e.decay()
+	if err != nil {
+		return err
+	}
+	s, err := o.settings(conf, decay)
+	if err != nil {
+		return err
+	}
+	if on, err := conf.Bool("defaults.keepitDecayEnabled"); err != nil {
+		return err
+	} else if !on && s.Keepit == "" {
+		s.Keepit = compress.PreserveAll
+	}
+	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+		rev, err := e.resolve(ctx, m, sc, name)
+		if err != nil {
+			return err
+		}
+		c, err := m.Compress(ctx, rev, s, e.opt.dryRun)
+		if err != nil {
+			return compressError(err)
+		}
+		if e.opt.json {
+			return e.printJSON("compress", e.compressAnswer(c))
+		}
+		return e.printCompressed(c)
+	})
+}
+
+// decay returns the constants of the decay of markers as the settings have them.
+func (e *Env) decay() (keepit.Decay, error) {
+	var d keepit.Decay
+	conf, err := e.settings()
+	if err != nil {
+		return d, err
+	}
+	return decayOf(conf)
+}
+
+// compressError says what can be done about an error of the engine.
+func compressError(err error) error {
+	var pins *compress.PinError
+	switch {
+	case errors.As(err, &pins):
+		return withCode(exitBudget, withHint(err, "ask for more tokens, or let markers decay with a greater --distance"))
+	case errors.Is(err, compress.ErrEmpty):
+		return withHint(err, "there must be messages left to compress")
+	case errors.Is(err, compress.ErrSettings):
+		return withCode(exitUsage, withHint(err, "mem compress -h"))
+	case errors.Is(err, layers.ErrNotCompressible):
+		return withHint(err, "name a session: mem compress SESSION")
+	}
+	return storeError(err)
+}
+
+// A compressAnswer is a version as compress --json prints it.
+type compressAnswer struct {
+	Session      string       `json:"session"`
+	Version      string       `json:"version"`
+	InputTokens  int          `json:"input_tokens"`
+	OutputTokens int          `json:"output_tokens"`
+	Ratio        float64      `json:"ratio"`
+	InMessages   int          `json:"input_messages"`
+	OutMessages  int          `json:"output_messages"`
+	Budget       int          `json:"budget"`
+	Preserved    int          `json:"keepit_preserved"`
+	Summarised   int          `json:"keepit_summarised"`
+	Markers      []fateAnswer `json:"markers"`
+	Engine       string       `json:"engine"`
+	Counter      string       `json:"counter"`
+	Hash         string       `json:"hash"`
+	Key          string       `json:"recipe_key"`
+	Existed      bool         `json:"existed"`
+	DryRun       bool         `json:"dry_run"`
+}
+
+// A fateAnswer is what was decided about one marker.
+type fateAnswer struct {
+	Message   int    `json:"message"`
+	Weight    string `json:"weight"`
+	Threshold string `json:"threshold"`
+	Margin    string `json:"margin"`
+	Kept      bool   `json:"survives"`
+	Text      string `json:"text"`
+}
+
+func (e *Env) compressAnswer(c layers.Compressed) compressAnswer {
+	v := c.Version
+	a := compressAnswer{
+		Session: v.Session, Version: v.Label, InputTokens: v.TokensIn, OutputTokens: v.TokensOut, Ratio: v.Ratio,
+		InMessages: v.MessagesIn, OutMessages: v.MessagesOut, Budget: c.Plan.Budget, Preserved: v.Preserved, Summarised: v.Summarised,
+		Markers: []fateAnswer{}, Engine: v.Engine, Counter: v.Counter, Key: v.Derivation.Key().String(), Existed: c.Existed, DryRun: e.opt.dryRun,
+	}
+	if !v.Derivation.Output.IsZero() {
+		a.Hash = v.Derivation.Output.String()
+	}
+	for _, f := range c.Fates {
+		a.Markers = append(a.Markers, fateAnswer{
+			f.Mark.Message, f.Mark.Weight.String(), keepit.Thousandths(f.Threshold), keepit.Thousandths(f.Margin), f.Kept, f.Mark.Text,
+		})
+	}
+	return a
+}
+
+func (e *Env) printCompressed(c layers.Compressed) error {
+	v := c.Version
+	switch {
+	case c.Existed:
+		e.printf("%s is that version already: %s -> %s tokens (%.1f:1)\n", e.safe(label(v)), tokens.Commas(v.TokensIn), tokens.Commas(v.TokensOut), v.Ratio)
+		return nil
+	case e.opt.dryRun:
+		e.printf("Would compress %s (~%s tokens, %s messages)\n", e.safe(shortID(v.Session)), tokens.Commas(v.TokensIn), tokens.Commas(v.MessagesIn))
+	default:
+		e.printf("[%s] compress %s  %s -> %s tokens (%.1f:1), %d of %d keepits kept\n", e.safe(c.Project.Name), e.safe(label(v)),
+			tokens.Commas(v.TokensIn), tokens.Commas(v.TokensOut), v.Ratio, v.Preserved, v.Preserved+v.Summarised)
+		return nil
+	}
+	e.printf("  recipe     %s, engine %s\n", e.safe(modeOf(v)), v.Engine)
+	for _, p := range c.Plan.Tiers {
+		if len(c.Plan.Tiers) > 1 && p.To >= p.From {
+			e.printf("  tier       messages %d-%d, %s tokens, %s\n", p.From, p.To, tokens.Commas(p.Budget), p.Level)
+		}
+	}
+	e.printf("  result     at most %s tokens, about %.0f:1\n", tokens.Commas(c.Plan.Budget), v.Ratio)
+	if len(c.Fates) == 0 {
+		return nil
+	}
+	e.printf("  threshold  %s\n\n", e.safe(c.Fates[0].Pressure.String()))
+	return e.fateTable(c.Fates)
+}
+
+// fateTable prints what was decided about each marker, and why.
+func (e *Env) fateTable(fates []compress.Fate) error {
+	t := e.table(column{name: "WEIGHT"}, column{name: "FATE"}, column{name: "MARGIN", right: true}, column{name: "AT"}, column{name: "TEXT", shrinks: true})
+	for _, f := range fates {
+		fate, margin := "summarised", keepit.Thousandths(f.Margin)
+		switch {
+		case f.Mark.Weight >= keepit.Pinned && f.Kept:
+			fate, margin = "pinned", "-"
+		case f.Kept:
+			fate = "survives"
+		}
+		t.row(cell{full: f.Mark.Weight.String()}, cell{full: fate}, cell{full: margin}, cell{full: fmt.Sprintf("#%d", f.Mark.Message)},
+			cell{full: firstWords(f.Mark.Text, 120)})
+	}
+	return t.flush()
+}

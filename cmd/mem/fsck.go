@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/tokens"
+)
+
+type fsckOptions struct {
+	full bool
+	root bool
+}
+
+// fsck is the command that checks the store.
+func (e *Env) fsck() *cli.Command {
+	var o fsckOptions
+	return &cli.Command{
+		Name:  "fsck",
+		Usage: "check that everything is there and unchanged",
+		Description: "Checks refs, signed commits, trees, records, streams and lineage of both repositories. The root hash of a project is\n" +
+			"the same in two memories that hold the same records. The exit status is 1 if something is wrong.",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "full", Usage: "read and hash every byte", Destination: &o.full},
+			&cli.BoolFlag{Name: "root", Usage: "print only the root hash of each project", Destination: &o.root},
+		},
+		Action: func(c *cli.Context) error {
+			if err := operands(c, 0, 0); err != nil {
+				return err
+			}
+			return e.runFsck(c.Context, o)
+		},
+	}
+}
+
+// A fsckAnswer is a check as fsck --json prints it.
+type fsckAnswer struct {
+	OK           bool          `json:"ok"`
+	Full         bool          `json:"full"`
+	Lanes        int           `json:"lanes"`
+	Commits      int           `json:"commits"`
+	Objects      int           `json:"objects"`
+	Records      int           `json:"records"`
+	Streams      int           `json:"streams"`
+	Segments     int           `json:"segments"`
+	Patches      int           `json:"patches"`
+	Versions     int           `json:"versions"`
+	Compositions int           `json:"compositions"`
+	Withheld     int           `json:"withheld"`
+	Bytes        int64         `json:"bytes_hashed"`
+	Problems     []fsckProblem `json:"problems"`
+	Roots        []fsckRoot    `json:"roots"`
+}
+
+type fsckProblem struct {
+	Where string `json:"where"`
+	What  string `json:"what"`
+}
+
+type fsckRoot struct {
+	Project string `json:"project"`
+	Name    string `json:"name"`
+	Root    string `json:"root"`
+}
+
+func (e *Env) runFsck(ctx context.Context, o fsckOptions) error {
+	m, err := e.memory()
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	c, err := m.Check(ctx, o.full)
+	if err != nil {
+		return err
+	}
+	if err := e.printFsck(o, c); err != nil {
+		return err
+	}
+	if len(c.Problems) > 0 {
+		return exit(exitNo)
+	}
+	return nil
+}
+
+func (e *Env) printFsck(o fsckOptions, c layers.Checked) error {
+	if e.opt.json {
+		return e.printJSON("fsck", fsckAnswerOf(o, c))
+	}
+	if o.root {
+		for _, r := range c.Roots {
+			e.printf("%s %s %s\n", r.Hash, r.Project.ID, e.safe(r.Project.Name))
+		}
+	}
+	for _, p := range c.Problems {
+		e.say("%s %s: %s", e.stderrStyle().red("problem:"), p.Where, p.What)
+	}
+	if o.root {
+		return nil
+	}
+	verdict := "ok"
+	if n := len(c.Problems); n > 0 {
+		verdict = tokens.Commas(n) + " problem" + plural(n)
+	}
+	e.printf("checked %s objects, %s records, %s commits, %s versions, %s compositions, %s segments: %s\n", tokens.Commas(c.Objects), tokens.Commas(c.Records),
+		tokens.Commas(c.Commits), tokens.Commas(c.Versions), tokens.Commas(c.Compositions), tokens.Commas(c.Segments), verdict)
+	if o.full {
+		e.printf("read and hashed %s (BLAKE3)\n", byteText(c.Bytes))
+	}
+	if c.Withheld > 0 {
+		e.note("%d originals were captured on another device, which alone has their exact bytes", c.Withheld)
+	}
+	for _, r := range c.Roots {
+		e.printf("root %s  %s\n", r.Hash, e.safe(r.Project.Name))
+	}
+	return nil
+}
+
+func fsckAnswerOf(o fsckOptions, c layers.Checked) fsckAnswer {
+	a := fsckAnswer{
+		OK: len(c.Problems) == 0, Full: o.full, Lanes: c.Lanes, Commits: c.Commits, Objects: c.Objects, Records: c.Records, Streams: c.Streams,
+		Segments: c.Segments, Patches: c.Patches, Versions: c.Versions, Compositions: c.Compositions, Withheld: c.Withheld, Bytes: c.Bytes,
+		Problems: []fsckProblem{}, Roots: []fsckRoot{},
+	}
+	for _, p := range c.Problems {
+		a.Problems = append(a.Problems, fsckProblem{p.Where, p.What})
+	}
+	for _, r := range c.Roots {
+		a.Roots = append(a.Roots, fsckRoot{string(r.Project.ID), r.Project.Name, r.Hash.String()})
+	}
+	return a
+}

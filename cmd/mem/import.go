@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/dustin/go-humanize"
+	"github.com/urfave/cli/v2"
+
+	"github.com/memvcs/mem/layers"
+)
+
+type importOptions struct{ noL1 bool }
+
+// importCommand is the command that captures everything Claude Code has.
+func (e *Env) importCommand() *cli.Command {
+	var o importOptions
+	return &cli.Command{
+		Name:      "import",
+		Usage:     "capture all sessions that Claude Code has, or those under a directory",
+		ArgsUsage: "[<dir>]",
+		Description: "Without a directory it is ~/.claude, or CLAUDE_CONFIG_DIR. Subagents and overflow files of tool results come\n" +
+			"along, linked to their sessions. Importing again adds only what is new.",
+		Flags: []cli.Flag{&cli.BoolFlag{Name: "no-l1", Usage: "capture only; derive L1 and count tokens when they are needed", Destination: &o.noL1}},
+		Action: func(c *cli.Context) error {
+			if err := operands(c, 0, 1); err != nil {
+				return err
+			}
+			return e.runImport(c.Context, o, c.Args().First())
+		},
+	}
+}
+
+func (e *Env) runImport(ctx context.Context, o importOptions, dir string) error {
+	if dir == "" {
+		var err error
+		if dir, err = e.claudeDir(); err != nil {
+			return err
+		}
+	}
+	dir = e.path(dir)
+	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+		sources, err := layers.Sources(dir)
+		if errors.Is(err, os.ErrNotExist) {
+			return withHint(fmt.Errorf("import: %w", err), "name the directory that holds session files (*.jsonl)")
+		}
+		if err != nil {
+			return fmt.Errorf("import %s: %w", dir, err)
+		}
+		if len(sources) == 0 {
+			return withHint(fatalf("there are no session files (*.jsonl) under %s", dir), "name the directory that holds them")
+		}
+		return e.addAll(ctx, m, "import", sources, func(added []layers.Added) error {
+			if o.noL1 {
+				return nil
+			}
+			bar := e.progressBytes("refining", totalAdded(added))
+			defer bar.end()
+			return m.Derive(ctx, added, bar.add)
+		})
+	})
+}
+
+func totalAdded(added []layers.Added) (n int64) {
+	for _, a := range added {
+		n += a.Now.Size
+	}
+	return n
+}
+
+// byteText writes a number of bytes for people.
+func byteText(n int64) string { return humanize.Bytes(uint64(max(n, 0))) }

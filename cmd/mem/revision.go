@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/refs"
+)
+
+// project returns the project that the run works on: the one that -p names, by name or id, else the one of
+// the directory.
+func (e *Env) theProject(ctx context.Context, m *layers.Memory) (layers.Project, error) {
+	if e.opt.project == "" {
+		p, _, err := m.Locate(ctx, e.Dir)
+		return p, err
+	}
+	return e.projectNamed(ctx, m, e.opt.project)
+}
+
+// projectNamed finds a project by its id or name.
+func (e *Env) projectNamed(ctx context.Context, m *layers.Memory, name string) (layers.Project, error) {
+	all, err := m.Projects(ctx)
+	if err != nil {
+		return layers.Project{}, err
+	}
+	var found []layers.Project
+	var names []string
+	for _, p := range all {
+		names = append(names, p.Name)
+		if string(p.ID) == name || p.Name == name || len(name) >= 4 && strings.HasPrefix(string(p.ID), name) {
+			found = append(found, p)
+		}
+	}
+	switch len(found) {
+	case 0:
+		err := error(&layers.NotFoundError{What: "project", Name: name})
+		if near := suggest(name, names); len(near) > 0 {
+			return layers.Project{}, withHint(err, didYouMean("", near))
+		}
+		return layers.Project{}, withHint(err, "mem project list")
+	case 1:
+		return found[0], nil
+	}
+	var ids []string
+	for _, p := range found {
+		ids = append(ids, string(p.ID))
+	}
+	return layers.Project{}, withHint(&layers.AmbiguousError{What: "project", Name: name, Candidates: ids}, "name the project by its id")
+}
+
+// scope returns where the names of this run are looked up.
+func (e *Env) scope(ctx context.Context, m *layers.Memory) (layers.Scope, error) {
+	p, err := e.theProject(ctx, m)
+	return layers.Scope{Project: p, Strict: e.opt.project != "" && !e.opt.allProjects}, err
+}
+
+// resolve finds what a revision names.
+func (e *Env) resolve(ctx context.Context, m *layers.Memory, sc layers.Scope, rev string) (layers.Rev, error) {
+	r, err := m.Resolve(ctx, sc, rev)
+	var ambiguous *layers.AmbiguousError
+	if errors.As(err, &ambiguous) {
+		return r, withHint(err, "write more of the name")
+	}
+	if errors.Is(err, layers.ErrLayer) {
+		return r, withHint(err, "layers there are: original, L1")
+	}
+	return r, err
+}
+
+// resolveAll finds what revisions name; a bare label belongs to the session named before it.
+func (e *Env) resolveAll(ctx context.Context, m *layers.Memory, sc layers.Scope, revs []string) ([]layers.Rev, error) {
+	var out []layers.Rev
+	for _, s := range revs {
+		r, err := e.resolve(ctx, m, sc, s)
+		if err != nil {
+			return nil, err
+		}
+		if r.Session != nil {
+			sc.Last = r.Session
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+// withMemory opens the memory, finds the scope of the run and calls f.
+func (e *Env) withMemory(ctx context.Context, f func(m *layers.Memory, sc layers.Scope) error) (err error) {
+	m, err := e.memory()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, m.Close()) }()
+	sc, err := e.scope(ctx, m)
+	if err != nil {
+		return err
+	}
+	return f(m, sc)
+}
+
+// label writes the name of a version of a session.
+func label(v *layers.Version) string { return shortID(v.Session) + ":" + v.Label }
+
+// shortID returns the start of a session's id, for people.
+func shortID(id string) string {
+	if rest, ok := strings.CutPrefix(id, "agent-"); ok {
+		return "agent-" + rest[:min(8, len(rest))]
+	}
+	return id[:min(8, len(id))]
+}
+
+// storeError adds to an error of the store what can be done about it.
+func storeError(err error) error {
+	switch {
+	case errors.Is(err, refs.ErrUnsafe):
+		return withHint(err, "make the directory yours alone: chmod 700, chown")
+	case errors.Is(err, layers.ErrNotTranscript):
+		return withHint(err, "session files are ~/.claude/projects/*/*.jsonl; see them with \"mem ls --untracked\"")
+	case errors.Is(err, layers.ErrWithheld):
+		return withHint(err, fmt.Sprintf("the clean transcript is here: %q", "mem show SESSION --format text"))
+	}
+	return err
+}

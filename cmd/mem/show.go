@@ -1,0 +1,256 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/tokens"
+)
+
+type showOptions struct {
+	format   string
+	manifest bool
+	raw      bool
+}
+
+// show is the command that prints what a revision names.
+func (e *Env) show() *cli.Command {
+	var o showOptions
+	return &cli.Command{
+		Name:      "show",
+		Usage:     "print a session, version, layer, message range or composition",
+		ArgsUsage: "[<rev>]",
+		Description: "Without a revision it is the newest session of the project. --format text, md and jsonl print the content alone;\n" +
+			"without it what is known of the thing comes first. See \"mem help revisions\".",
+		Flags: []cli.Flag{
+			choiceFlag(&o.format, "format", "print the content alone, as `FORM`: text, md or jsonl", "text", "md", "jsonl"),
+			&cli.BoolFlag{Name: "manifest", Usage: "print the project as the seeds' manifest.json", Destination: &o.manifest},
+			&cli.BoolFlag{Name: "raw", Usage: "do not make the text safe for a terminal", Destination: &o.raw},
+		},
+		Action: func(c *cli.Context) error {
+			most := 1
+			if o.manifest {
+				most = 0
+			}
+			if err := operands(c, 0, most); err != nil {
+				return err
+			}
+			rev := c.Args().First()
+			if rev == "" {
+				rev = "@"
+			}
+			return e.runShow(c.Context, o, rev)
+		},
+	}
+}
+
+func (e *Env) runShow(ctx context.Context, o showOptions, name string) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+		if o.manifest {
+			return e.showManifest(ctx, m, sc)
+		}
+		rev, err := e.resolve(ctx, m, sc, name)
+		if err != nil {
+			return err
+		}
+		if e.opt.json {
+			return e.showJSON(ctx, m, rev)
+		}
+		if err := e.page("show"); err != nil {
+			return err
+		}
+		if o.format == "" {
+			if err := e.showHead(ctx, m, rev); err != nil {
+				return err
+			}
+			o.format = "text"
+			if rev.Kind == layers.IsVersion || rev.Kind == layers.IsComposition {
+				o.format = "md"
+			}
+			if rev.Kind == layers.IsSession || rev.Kind == layers.IsCommit {
+				return nil
+			}
+		}
+		var w io.Writer = e.out
+		if e.Term.Stdout && !o.raw {
+			w = &safeWriter{w: e.out}
+		}
+		return storeError(m.Write(ctx, rev, layers.Format(o.format), w))
+	})
+}
+
+func (e *Env) showManifest(ctx context.Context, m *layers.Memory, sc layers.Scope) error {
+	conf, err := e.settings()
+	if err != nil {
+		return err
+	}
+	preset, err := conf.String("defaults.compressionPreset")
+	if err != nil {
+		return err
+	}
+	auto, err := conf.Bool("defaults.autoRegisterSessions")
+	if err != nil {
+		return err
+	}
+	decay, err := conf.Bool("defaults.keepitDecayEnabled")
+	if err != nil {
+		return err
+	}
+	man, err := m.Manifest(ctx, sc.Project, layers.ManifestSettings{Preset: preset, AutoRegister: auto, Decay: decay})
+	if err != nil {
+		return err
+	}
+	b, err := json.MarshalIndent(man, "", "  ")
+	if err != nil {
+		return err
+	}
+	_, err = e.out.Write(append(b, '\n'))
+	return err
+}
+
+// A shown is a thing as show --json prints it.
+type shown struct {
+	Kind        string              `json:"kind"`
+	Hash        string              `json:"hash,omitempty"`
+	Project     string              `json:"project,omitempty"`
+	Session     string              `json:"session,omitempty"`
+	Title       string              `json:"title,omitempty"`
+	Messages    int                 `json:"messages,omitempty"`
+	Bytes       int64               `json:"bytes,omitempty"`
+	First       string              `json:"first,omitempty"`
+	Last        string              `json:"last,omitempty"`
+	Label       string              `json:"label,omitempty"`
+	UsedBy      []string            `json:"used_by,omitempty"`
+	Version     *layers.Version     `json:"version,omitempty"`
+	Composition *layers.Composition `json:"composition,omitempty"`
+	Commit      string              `json:"commit,omitempty"`
+}
+
+func (e *Env) describeRev(ctx context.Context, m *layers.Memory, rev layers.Rev) (shown, error) {
+	s := shown{Kind: string(rev.Kind), Project: rev.Project.Name, Version: rev.Version, Composition: rev.Composition, Commit: rev.Commit}
+	if !rev.Hash.IsZero() {
+		s.Hash = rev.Hash.String()
+	}
+	if rev.Session != nil {
+		now := rev.Session.Now()
+		s.Session, s.Title, s.Messages, s.Bytes = rev.Session.ID, now.Scan.Title, now.Scan.Messages, now.Size
+		s.First, s.Last = timeText(now.Scan.First), timeText(now.Scan.Last)
+	}
+	if rev.Version != nil {
+		st, err := m.State(ctx, rev.Project.ID)
+		if err != nil {
+			return s, err
+		}
+		s.Label, s.UsedBy = rev.Version.Label, st.UsedBy(rev.Version)
+	}
+	return s, nil
+}
+
+func timeText(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
+}
+
+func (e *Env) showJSON(ctx context.Context, m *layers.Memory, rev layers.Rev) error {
+	s, err := e.describeRev(ctx, m, rev)
+	if err != nil {
+		return err
+	}
+	return e.printJSON("show", s)
+}
+
+// showHead prints what is known of a thing before its content.
+func (e *Env) showHead(ctx context.Context, m *layers.Memory, rev layers.Rev) error {
+	s, err := e.describeRev(ctx, m, rev)
+	if err != nil {
+		return err
+	}
+	switch rev.Kind {
+	case layers.IsVersion:
+		v := rev.Version
+		e.headLine("version "+label(v), "b3:"+rev.Hash.Short())
+		e.field("Source", fmt.Sprintf("%s:original b3:%s, %s tok, %d messages", shortID(v.Session), v.Derivation.Inputs[0].Short(), tokens.Commas(v.TokensIn), v.MessagesIn))
+		e.field("Recipe", fmt.Sprintf("%s, keepit %s distance %d, skip %d", modeOf(v), v.Settings.Keepit, v.Settings.Distance, v.Settings.Skip))
+		e.field("Engine", v.Engine+", tokens "+v.Counter)
+		e.field("Result", fmt.Sprintf("%s tok, %d messages, %.1f:1, keepit %d of %d kept", tokens.Commas(v.TokensOut), v.MessagesOut, v.Ratio, v.Preserved, v.Preserved+v.Summarised))
+		for _, name := range s.UsedBy {
+			e.field("Used by", name)
+		}
+		e.field("Date", v.Time.Format(time.ANSIC))
+		e.printf("\n")
+	case layers.IsComposition:
+		c := rev.Composition
+		e.headLine("composition "+c.Name, "b3:"+rev.Hash.Short())
+		for _, p := range c.Parts {
+			e.field("Part", fmt.Sprintf("%s:%s  %s tok", shortID(p.Session), p.Label, tokens.Commas(p.Tokens)))
+		}
+		e.field("Result", fmt.Sprintf("%s tok of %s, %d messages, shares %s", tokens.Commas(c.Tokens), tokens.Commas(c.Budget), c.Messages, c.Strategy))
+		e.field("Date", c.Time.Format(time.ANSIC))
+		e.printf("\n")
+	case layers.IsSession:
+		return e.showSession(ctx, m, rev)
+	case layers.IsCommit:
+		e.headLine("commit "+rev.Commit, rev.How)
+	}
+	return nil
+}
+
+func (e *Env) headLine(what, more string) {
+	e.printf("%s   %s\n", e.style().yellow(e.safe(what)), e.safe(more))
+}
+
+func (e *Env) field(name, value string) { e.printf("%-9s %s\n", name+":", e.safe(value)) }
+
+// modeOf writes how a version was made: "uniform 30:1 aggressive", "tiered standard".
+func modeOf(v *layers.Version) string {
+	s := v.Settings
+	switch {
+	case s.Mode == "tiered" && s.Tiers != "":
+		return "tiered " + s.Tiers
+	case s.Mode == "tiered":
+		return "tiered " + s.Preset
+	case s.Ratio > 0:
+		return fmt.Sprintf("uniform %d:1 %s", s.Ratio, s.Aggressiveness)
+	}
+	return fmt.Sprintf("uniform %s tokens %s", tokens.Commas(s.Tokens), s.Aggressiveness)
+}
+
+// showSession prints a session: its facts, its versions, its markers.
+func (e *Env) showSession(ctx context.Context, m *layers.Memory, rev layers.Rev) error {
+	now := rev.Session.Now()
+	e.headLine("session "+rev.Session.ID, "b3:"+now.Original.Short())
+	e.field("Title", now.Scan.Title)
+	e.field("Project", rev.Project.Name)
+	e.field("Date", now.Scan.First.Format("2 Jan 2006 15:04")+" - "+now.Scan.Last.Format("2 Jan 2006 15:04"))
+	e.field("Messages", tokens.Commas(now.Scan.Messages))
+	e.field("Size", byteText(now.Size))
+	if now.Scan.Branch != "" {
+		e.field("Branch", now.Scan.Branch)
+	}
+	if now.Parent != "" {
+		e.field("Parent", now.Parent)
+	}
+	st, err := m.State(ctx, rev.Project.ID)
+	if err != nil {
+		return err
+	}
+	for _, v := range st.VersionsOf(rev.Session.ID) {
+		e.field("Version", fmt.Sprintf("%s  %s  %s tok  %.1f:1", v.Label, modeOf(v), tokens.Commas(v.TokensOut), v.Ratio))
+	}
+	if len(rev.Session.Markers()) == 0 {
+		return nil
+	}
+	marks, err := m.Keepits(ctx, rev)
+	for _, k := range marks {
+		e.field("Keepit", fmt.Sprintf("%s  %s  #%d  %s", k.ID, k.Mark.Weight, k.Mark.Message, firstWords(k.Mark.Text, 60)))
+	}
+	return err
+}
