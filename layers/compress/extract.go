@@ -70,7 +70,11 @@ func (Extract) Summarize(ctx context.Context, req Request) (Summary, error) {
 	measure(us, l)
 	m := mixFor(req.Level)
 	for i := range us {
-		us[i].prior = m.priority(&us[i], l) * int64(100+req.Items[us[i].item].Weight) / 100
+		it := &req.Items[us[i].item]
+		us[i].prior = m.priority(&us[i], l) * int64(100+it.Weight) / 100
+		if it.Kind == User && len(it.Text) > pasted {
+			us[i].prior /= 2
+		}
 	}
 	if err := ctx.Err(); err != nil {
 		return Summary{}, err
@@ -99,6 +103,10 @@ func (m mix) priority(u *unit, l *lexicon) int64 {
 	}
 	return prior
 }
+
+// pasted is the length from which on a message of the user was hardly typed: a log or a page that was pasted must not
+// crowd out the requests around it.
+const pasted = 4000
 
 func anyUnit(*unit) bool { return true }
 
