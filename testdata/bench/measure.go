@@ -23,6 +23,7 @@ type probe struct {
 	env    []string
 	out    string // file that gets standard output; "" throws it away
 	wall   []time.Duration
+	cpu    []time.Duration // user and system time
 	rss    int64 // the largest resident set of all runs, in bytes
 	stdout []byte
 	keep   bool // keep standard output in stdout
@@ -69,13 +70,16 @@ func (b *bench) run(p *probe) error {
 	start := time.Now()
 	err := cmd.Run()
 	p.wall = append(p.wall, time.Since(start))
+	if state := cmd.ProcessState; state != nil {
+		if u, ok := state.SysUsage().(*syscall.Rusage); ok {
+			p.rss = max(p.rss, int64(u.Maxrss)*1024)
+		}
+	}
 	if err != nil {
 		return fmt.Errorf("%s: %s: %w\n%s", p.name, strings.Join(p.argv, " "), err, tail(errs.String()))
 	}
+	p.cpu = append(p.cpu, cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime())
 	p.stdout = out.Bytes()
-	if u, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		p.rss = max(p.rss, int64(u.Maxrss)*1024)
-	}
 	return nil
 }
 
@@ -89,13 +93,20 @@ func (b *bench) output(argv ...string) ([]byte, error) {
 	return p.stdout, err
 }
 
-// median returns the middle of what was measured, in milliseconds.
-func (p *probe) median() float64 {
-	var ms []float64
-	for _, d := range p.wall {
-		ms = append(ms, float64(d)/float64(time.Millisecond))
+// median returns the middle of the times that were measured, in milliseconds.
+func (p *probe) median() float64 { return middle(milliseconds(p.wall)) }
+
+// String names p with its times.
+func (p *probe) String() string {
+	return fmt.Sprintf("%s %.1f ms (cpu %.1f)", p.name, p.median(), middle(milliseconds(p.cpu)))
+}
+
+func milliseconds(times []time.Duration) []float64 {
+	ms := make([]float64, len(times))
+	for i, d := range times {
+		ms[i] = float64(d) / float64(time.Millisecond)
 	}
-	return middle(ms)
+	return ms
 }
 
 // middle returns the median of v, 0 if it is empty.

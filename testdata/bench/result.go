@@ -79,7 +79,7 @@ func ratio(bar, what, corpus string, a, b *probe, d *float64, least bool) row {
 	return row{
 		Bar: bar, What: what, Corpus: corpus, Unit: "x", Demand: d, Least: least,
 		Value:  a.median() / b.median(),
-		Detail: fmt.Sprintf("%s %.1f ms, %s %.1f ms", a.name, a.median(), b.name, b.median()),
+		Detail: fmt.Sprintf("%v, %v", a, b),
 	}
 }
 
