@@ -33,7 +33,7 @@ type ComposePart struct {
 
 // A ComposeRequest asks for a composition.
 type ComposeRequest struct {
-	Project  Project // it is stored in
+	Project  Project // it is stored in; that of the first part if the memory does not know it
 	Name     string
 	Parts    []ComposePart
 	Budget   int
@@ -67,6 +67,11 @@ type composing struct {
 func (m *Memory) Compose(ctx context.Context, req ComposeRequest) (Composed, error) {
 	if len(req.Parts) == 0 {
 		return Composed{}, ErrNoParts
+	}
+	if st, err := m.State(ctx, req.Project.ID); err != nil {
+		return Composed{}, err
+	} else if st.Name == "" { // nothing is known of this project: the composition goes to its first session's
+		req.Project = req.Parts[0].Rev.Project
 	}
 	c := &composing{m: m, req: req, counter: m.largest(req.Parts)}
 	c.out = compose.Composition{Name: req.Name, Budget: req.Budget}
@@ -339,11 +344,6 @@ func (c *composing) save(ctx context.Context, done Composed) (Composed, error) {
 		if was := st.composition(comp.Name); was != nil && was.Derivation.Output == comp.Derivation.Output {
 			done.Composition, done.Existed = was, true
 			return nil
-		}
-		if st.Name == "" {
-			if _, err := tx.Add(kindProject, projectBody{c.req.Project.Identity, c.req.Project.Name}); err != nil {
-				return err
-			}
 		}
 		if err := tx.Adopt(s); err != nil {
 			return err

@@ -197,7 +197,7 @@ func (d *demo) step(say string, args ...string) error {
 	}
 	inner.Stderr = d.e.Stdout
 	inner.Term.Stderr = false
-	if code := run(d.ctx, inner, append([]string{"mem", "--no-pager"}, args...)); code != exitDone {
+	if code := run(d.ctx, inner, append([]string{"--no-pager"}, args...)); code != exitDone {
 		return withCode(code, fatalf("the demo stopped at mem %s", args[0]))
 	}
 	return nil
