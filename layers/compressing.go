@@ -82,7 +82,7 @@ func (m *Memory) Compress(ctx context.Context, rev Rev, s compress.Settings, dry
 // made returns the version that a derivation made, nil if there is none.
 func (st *State) made(k lineage.Key) *Version {
 	for _, v := range slices.Backward(st.Versions) {
-		if !v.Deleted && v.Derivation.Key() == k {
+		if !v.Deleted && v.key == k {
 			return v
 		}
 	}

@@ -78,6 +78,16 @@ func (m *Memory) State(ctx context.Context, p refs.Project) (st *State, err erro
 	return st, err
 }
 
+// Outline is State without what only adding and deriving need: the parameters of recipes, the keys of typed
+// messages and the queues of scans. It is what lists and names are made of, and much faster to have.
+func (m *Memory) Outline(ctx context.Context, p refs.Project) (st *State, err error) {
+	err = m.repo.View(ctx, p, func(tx *refs.Tx) error {
+		st, err = m.outline(ctx, tx, p)
+		return err
+	})
+	return st, err
+}
+
 // ErrNotTranscript says that a file holds no session of Claude Code.
 var ErrNotTranscript = errors.New("not a transcript")
 

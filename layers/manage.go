@@ -33,7 +33,7 @@ func (m *Memory) Remove(ctx context.Context, rev Rev, force, dryRun bool) error 
 	if err != nil {
 		return err
 	}
-	st, err := m.State(ctx, rev.Project.ID)
+	st, err := m.Outline(ctx, rev.Project.ID)
 	if err != nil {
 		return err
 	}

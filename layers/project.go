@@ -59,7 +59,7 @@ func (m *Memory) Locate(ctx context.Context, dir string) (p Project, known bool,
 func (m *Memory) paths(ctx context.Context) ([]pathBody, error) {
 	var paths []pathBody
 	err := m.repo.View(ctx, refs.Home, func(tx *refs.Tx) error {
-		st, err := m.state(ctx, tx, refs.Home)
+		st, err := m.outline(ctx, tx, refs.Home)
 		if err == nil {
 			paths = st.Paths
 		}
@@ -189,7 +189,7 @@ func (m *Memory) Projects(ctx context.Context) ([]Project, error) {
 	}
 	var out []Project
 	for _, id := range ids {
-		st, err := m.State(ctx, id)
+		st, err := m.Outline(ctx, id)
 		if err != nil {
 			return nil, err
 		}
@@ -209,7 +209,7 @@ func (m *Memory) LinkProject(ctx context.Context, p Project, dir string) error {
 // addPath remembers that dir belongs to p, unless that is known.
 func (m *Memory) addPath(ctx context.Context, p Project, dir string, linked bool) error {
 	return m.repo.Update(ctx, refs.Home, "path of "+p.Name, func(tx *refs.Tx) error {
-		st, err := m.state(ctx, tx, refs.Home)
+		st, err := m.outline(ctx, tx, refs.Home)
 		if err != nil {
 			return err
 		}

@@ -105,6 +105,8 @@ type Version struct {
 	Time   time.Time    `json:"-"`
 	// Deleted says that the version was taken out of the lists; its bytes stay.
 	Deleted bool `json:"-"`
+
+	key lineage.Key // of Derivation, once the version is part of a State
 }
 
 // VersionSettings are what a user asked for, in the words of the seeds' CompressionSettings.

@@ -97,7 +97,7 @@ func normalLabel(s string) string {
 
 // scoped calls f with the state of the scope's project and then, until it says it is done, of all others.
 func (m *Memory) scoped(ctx context.Context, sc Scope, f func(p Project, st *State) (done bool)) error {
-	st, err := m.State(ctx, sc.Project.ID)
+	st, err := m.Outline(ctx, sc.Project.ID)
 	if err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func (m *Memory) scoped(ctx context.Context, sc Scope, f func(p Project, st *Sta
 		if id == sc.Project.ID {
 			continue
 		}
-		st, err := m.State(ctx, id)
+		st, err := m.Outline(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -226,7 +226,7 @@ func (m *Memory) resolveRecent(ctx context.Context, sc Scope, name string) (Rev,
 		}
 		back = n
 	}
-	st, err := m.State(ctx, sc.Project.ID)
+	st, err := m.Outline(ctx, sc.Project.ID)
 	if err != nil {
 		return Rev{}, err
 	}
@@ -250,13 +250,13 @@ func (m *Memory) resolveSub(ctx context.Context, rev Rev, sub string) (Rev, erro
 	case "l2", "l3", "l4":
 		return rev, fmt.Errorf("%s of %s: %w", strings.ToUpper(sub), shortID(rev.Session.ID), ErrLayer)
 	}
-	st, err := m.State(ctx, rev.Project.ID)
+	st, err := m.Outline(ctx, rev.Project.ID)
 	if err != nil {
 		return rev, err
 	}
 	versions := st.VersionsOf(rev.Session.ID)
 	if strings.EqualFold(sub, "latest") && len(versions) > 0 {
-		return rev.at(versions[len(versions)-1]), nil
+		return m.at(ctx, rev, versions[len(versions)-1])
 	}
 	var labels []string
 	for _, v := range versions {
@@ -276,7 +276,7 @@ func (m *Memory) resolveSub(ctx context.Context, rev Rev, sub string) (Rev, erro
 	case 0:
 		return rev, &NotFoundError{What: "version", Name: shortID(rev.Session.ID) + ":" + sub, Candidates: labels}
 	case 1:
-		return rev.at(found[0]), nil
+		return m.at(ctx, rev, found[0])
 	}
 	var names []string
 	for _, v := range found {
@@ -285,9 +285,10 @@ func (m *Memory) resolveSub(ctx context.Context, rev Rev, sub string) (Rev, erro
 	return rev, &AmbiguousError{What: "version", Name: sub, Candidates: names}
 }
 
-func (r Rev) at(v *Version) Rev {
+// at returns the revision of a version, which it completes.
+func (m *Memory) at(ctx context.Context, r Rev, v *Version) (Rev, error) {
 	r.Kind, r.Version, r.Hash = IsVersion, v, v.Derivation.Output
-	return r
+	return r, m.complete(ctx, r.Project.ID, v)
 }
 
 // VersionsOf returns the versions of a session in the order they were made, without deleted ones.
@@ -363,7 +364,8 @@ func (m *Memory) resolveComposition(ctx context.Context, sc Scope, s string) (Re
 	if back >= len(found) {
 		return Rev{}, true, &NotFoundError{What: "composition", Name: s, Candidates: []string{fmt.Sprintf("%s@{%d}", name, len(found)-1)}}
 	}
-	return found[back], true, nil
+	rev := found[back]
+	return rev, true, m.completeComposition(ctx, rev.Project.ID, rev.Composition)
 }
 
 func (m *Memory) resolveObject(ctx context.Context, sc Scope, s string) (Rev, error) {

@@ -2,7 +2,6 @@ package layers
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -14,35 +13,33 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// stateVersion is the version of the cached form of a State; another one is rebuilt.
-const stateVersion = 1
-
 // A State is what a project is: a pure function of the records of its lanes, whatever their order.
 // It is kept in the cache and brought up to date from the records that came since.
 type State struct {
-	Format       int            `json:"format"`
-	Tips         []refs.Tip     `json:"tips"`
-	Project      refs.Project   `json:"project"`
-	Name         string         `json:"name"`
-	Identity     string         `json:"identity"`
-	NameStamp    stamp          `json:"name_stamp"`
-	Sessions     []*Session     `json:"sessions"`     // by id
-	Versions     []*Version     `json:"-"`            // in the order of records
-	Compositions []*Composition `json:"-"`            // in the order of records
-	Stored       storedLists    `json:"lists"`        // Versions and Compositions with what their records do not say
-	Sets         []assignment   `json:"sets"`         // the winning ones
-	Paths        []pathBody     `json:"paths"`        // of the home project only
-	Unknown      int            `json:"unknown_kind"` // records of kinds this program does not know
+	Format       int
+	Tips         []refs.Tip
+	Project      refs.Project
+	Name         string
+	Identity     string
+	NameStamp    stamp
+	Sessions     []*Session     // by id
+	Versions     []*Version     // in the order of records
+	Compositions []*Composition // in the order of records
+	Stored       storedLists    // Versions and Compositions with what their records do not say
+	Sets         []assignment   // the winning ones
+	Paths        []pathBody     // of the home project only
+	Unknown      int            // records of kinds this program does not know
 
 	byID  map[string]*Session
+	sets  map[[2]string]int         // where the assignment to a field of a target is in Sets
 	typed map[transcript.Key]string // who wrote it first
 }
 
 // stamp is where a record stands among all others, and so which of two assignments wins.
 type stamp struct {
-	Lamport uint64       `json:"l"`
-	Device  string       `json:"d"`
-	Record  objects.Hash `json:"r"`
+	Lamport uint64
+	Device  string
+	Record  objects.Hash
 }
 
 func stampOf(r refs.Record) stamp { return stamp{r.Lamport, r.Device, r.ID} }
@@ -53,32 +50,32 @@ func (s stamp) compare(o stamp) int {
 
 type assignment struct {
 	setBody
-	Stamp stamp `json:"stamp"`
+	Stamp stamp
 }
 
 type storedLists struct {
-	Versions     []storedItem[Version]     `json:"versions"`
-	Compositions []storedItem[Composition] `json:"compositions"`
+	Versions     []storedItem[Version]
+	Compositions []storedItem[Composition]
 }
 
 type storedItem[T any] struct {
-	Stamp stamp     `json:"s"`
-	Time  time.Time `json:"t"`
-	Body  *T        `json:"b"`
+	Stamp stamp
+	Time  time.Time
+	Body  *T
 }
 
 // A Session is all that is known of one conversation.
 type Session struct {
-	ID     string  `json:"id"`
-	Points []Point `json:"points"` // growth points, in the order of records; the last is the session now
+	ID     string
+	Points []Point // growth points, in the order of records; the last is the session now
 	// Deleted says that the session was taken out of the lists; its bytes stay.
-	Deleted bool `json:"-"`
+	Deleted bool
 }
 
 // A Point is a snapshot with its place among the records.
 type Point struct {
-	Stamp stamp     `json:"s"`
-	Time  time.Time `json:"t"`
+	Stamp stamp
+	Time  time.Time
 	Snapshot
 }
 
@@ -128,6 +125,7 @@ func (st *State) apply(r refs.Record) error {
 		return applyTo(r, func(b Snapshot) { st.addPoint(Point{stampOf(r), r.Time, b}) })
 	case kindVersion:
 		return applyTo(r, func(b Version) {
+			b.key = b.Derivation.Key()
 			st.Stored.Versions = append(st.Stored.Versions, storedItem[Version]{stampOf(r), r.Time, &b})
 		})
 	case kindComposition:
@@ -172,117 +170,86 @@ func (st *State) addPoint(p Point) {
 
 // assign keeps the winner of all assignments to the same field.
 func (st *State) assign(a assignment) {
-	for i, b := range st.Sets {
-		if b.Target == a.Target && b.Field == a.Field {
-			if a.Stamp.compare(b.Stamp) > 0 {
-				st.Sets[i] = a
-			}
-			return
+	if st.sets == nil {
+		st.sets = map[[2]string]int{}
+		for i, b := range st.Sets {
+			st.sets[[2]string{b.Target, b.Field}] = i
 		}
 	}
-	st.Sets = append(st.Sets, a)
+	at := [2]string{a.Target, a.Field}
+	i, ok := st.sets[at]
+	switch {
+	case !ok:
+		st.sets[at] = len(st.Sets)
+		st.Sets = append(st.Sets, a)
+	case a.Stamp.compare(st.Sets[i].Stamp) > 0:
+		st.Sets[i] = a
+	}
 }
 
 // finish brings lists into their order and fills in what follows from the records.
 func (st *State) finish() {
-	slices.SortFunc(st.Sessions, func(a, b *Session) int { return cmp.Compare(a.ID, b.ID) })
+	order(st.Sessions, func(a, b *Session) int { return cmp.Compare(a.ID, b.ID) })
 	for _, s := range st.Sessions {
-		slices.SortFunc(s.Points, func(a, b Point) int { return a.Stamp.compare(b.Stamp) })
+		order(s.Points, func(a, b Point) int { return a.Stamp.compare(b.Stamp) })
 		s.Deleted = false
 	}
-	slices.SortFunc(st.Stored.Versions, func(a, b storedItem[Version]) int { return a.Stamp.compare(b.Stamp) })
-	slices.SortFunc(st.Stored.Compositions, func(a, b storedItem[Composition]) int { return a.Stamp.compare(b.Stamp) })
-	slices.SortFunc(st.Sets, func(a, b assignment) int { return a.Stamp.compare(b.Stamp) })
-	st.Versions, st.Compositions = st.Versions[:0], st.Compositions[:0]
+	order(st.Stored.Versions, func(a, b storedItem[Version]) int { return a.Stamp.compare(b.Stamp) })
+	order(st.Stored.Compositions, func(a, b storedItem[Composition]) int { return a.Stamp.compare(b.Stamp) })
+	order(st.Sets, func(a, b assignment) int { return a.Stamp.compare(b.Stamp) })
+	st.sets = nil
+	st.Versions = slices.Grow(st.Versions[:0], len(st.Stored.Versions))
 	for _, v := range st.Stored.Versions {
-		v.Body.ID, v.Body.Device, v.Body.Time = v.Stamp.Record, v.Stamp.Device, v.Time
-		v.Body.Deleted = false
+		v.Body.ID, v.Body.Device, v.Body.Time, v.Body.Deleted = v.Stamp.Record, v.Stamp.Device, v.Time, false
 		st.Versions = append(st.Versions, v.Body)
 	}
+	st.Compositions = slices.Grow(st.Compositions[:0], len(st.Stored.Compositions))
 	for _, c := range st.Stored.Compositions {
-		c.Body.ID, c.Body.Device, c.Body.Time = c.Stamp.Record, c.Stamp.Device, c.Time
-		c.Body.Deleted = false
+		c.Body.ID, c.Body.Device, c.Body.Time, c.Body.Deleted = c.Stamp.Record, c.Stamp.Device, c.Time, false
 		st.Compositions = append(st.Compositions, c.Body)
 	}
-	for _, a := range st.Sets {
-		st.applySet(a)
+	st.applySets()
+}
+
+// order sorts a list that mostly is in order already.
+func order[T any](s []T, compare func(a, b T) int) {
+	if !slices.IsSortedFunc(s, compare) {
+		slices.SortFunc(s, compare)
 	}
 }
 
-func (st *State) applySet(a assignment) {
-	kind, name, _ := strings.Cut(a.Target, "/")
-	if a.Field != "deleted" {
+// applySets carries out the winning assignments.
+func (st *State) applySets() {
+	if len(st.Sets) == 0 {
 		return
 	}
-	switch kind {
-	case "session":
-		if s := st.session(name); s != nil {
-			s.Deleted = a.Value
+	versions, compositions := map[string]*Version{}, map[string][]storedItem[Composition]{}
+	for _, v := range st.Versions {
+		versions[v.ID.String()] = v
+	}
+	for _, c := range st.Stored.Compositions {
+		compositions[c.Body.Name] = append(compositions[c.Body.Name], c)
+	}
+	for _, a := range st.Sets {
+		kind, name, _ := strings.Cut(a.Target, "/")
+		if a.Field != "deleted" {
+			continue
 		}
-	case "version":
-		for _, v := range st.Versions {
-			if v.ID.String() == name {
+		switch kind {
+		case "session":
+			if s := st.session(name); s != nil {
+				s.Deleted = a.Value
+			}
+		case "version":
+			if v := versions[name]; v != nil {
 				v.Deleted = a.Value
 			}
-		}
-	case "composition":
-		for _, c := range st.Compositions {
-			if c.Name == name {
-				c.Deleted = a.Value && stampBefore(st, c, a.Stamp)
+		case "composition":
+			for _, c := range compositions[name] { // composing a name again brings it back
+				c.Body.Deleted = a.Value && c.Stamp.compare(a.Stamp) < 0
 			}
 		}
 	}
-}
-
-// stampBefore reports whether the composition was made before the assignment: composing a name again
-// brings it back.
-func stampBefore(st *State, c *Composition, s stamp) bool {
-	for _, item := range st.Stored.Compositions {
-		if item.Body == c {
-			return item.Stamp.compare(s) < 0
-		}
-	}
-	return true
-}
-
-// state returns the state of a project as a transaction sees it, using and refreshing the cache.
-func (m *Memory) state(ctx context.Context, tx *refs.Tx, p refs.Project) (*State, error) {
-	tips := tx.Tips()
-	file := m.cachePath("state", string(p)+".json")
-	st := readState(file, p)
-	if slices.Equal(st.Tips, tips) {
-		st.finish()
-		return st, nil
-	}
-	ok, err := tx.Follows(st.Tips)
-	if err != nil {
-		return nil, err
-	}
-	if !ok {
-		st = &State{Format: stateVersion, Project: p}
-	}
-	records, err := tx.Records(ctx, st.Tips)
-	if err != nil {
-		return nil, err
-	}
-	for _, r := range records {
-		if err := st.apply(r); err != nil {
-			return nil, err
-		}
-	}
-	st.Tips = tips
-	st.finish()
-	writeCache(file, st)
-	return st, nil
-}
-
-// readState returns the cached state, or an empty one: a cache may be deleted or torn at any time.
-func readState(file string, p refs.Project) *State {
-	st := &State{}
-	if !readCache(file, st) || st.Format != stateVersion || st.Project != p {
-		return &State{Format: stateVersion, Project: p}
-	}
-	return st
 }
 
 // seenElsewhere reports whether a typed message is known from another session or from a composition.

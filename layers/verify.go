@@ -56,7 +56,7 @@ func (m *Memory) Check(ctx context.Context, full bool) (Checked, error) {
 func (m *Memory) checkProject(ctx context.Context, id refs.Project, full bool, c *Checked) error {
 	var st *State
 	err := m.repo.View(ctx, id, func(tx *refs.Tx) error {
-		fresh := &State{Format: stateVersion, Project: id} // not from the cache: that is checked too
+		fresh := newState(id) // not from the cache: that is checked too
 		records, err := tx.Records(ctx, nil)
 		if err != nil {
 			return err

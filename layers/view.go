@@ -55,7 +55,7 @@ type ListOptions struct {
 // List returns the sessions of a project, in memory or only in Claude Code's files, the newest first.
 // It reads no transcript in memory and at most the start of untracked files.
 func (m *Memory) List(ctx context.Context, p Project, o ListOptions) ([]Item, *State, error) {
-	st, err := m.State(ctx, p.ID)
+	st, err := m.Outline(ctx, p.ID)
 	if err != nil {
 		return nil, nil, err
 	}

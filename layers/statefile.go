@@ -1,0 +1,269 @@
+package layers
+
+import (
+	"context"
+	"slices"
+
+	"github.com/memvcs/mem/layers/transcript"
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/refs"
+)
+
+// A State is cached in two files. The outline holds what lists, names and logs need, and is read by every
+// command. The bulk holds the rest, which only adding and deriving need: plans, the keys of typed messages,
+// unread queues. Each names the tips it was made at and is brought up to date from there on its own, so
+// neither depends on the other.
+
+// stateVersion is the version of both files; another one is rebuilt.
+const stateVersion = 2
+
+// A bulk is what the outline leaves out of one record.
+type bulk struct {
+	params []byte           // of a version's or composition's recipe
+	typed  []TypedKey       // of a session's snapshot
+	keys   []transcript.Key // of a composition
+	queue  transcript.Queue // of a session's snapshot
+}
+
+// bulks are the bulk of a project's records, by record.
+type bulks struct {
+	tips []refs.Tip
+	of   map[objects.Hash]bulk
+}
+
+// A history reads the records of a project since some tips, once.
+type history struct {
+	tx      *refs.Tx
+	tips    []refs.Tip
+	read    bool
+	since   []refs.Tip
+	follows bool
+	records []refs.Record
+}
+
+// after returns the records that came after the tips. If a lane does not go on from them, follows is false
+// and the records are all there are.
+func (h *history) after(ctx context.Context, tips []refs.Tip) (records []refs.Record, follows bool, err error) {
+	if h.read && slices.Equal(tips, h.since) {
+		return h.records, h.follows, nil
+	}
+	h.read, h.since = true, tips
+	if h.follows, err = h.tx.Follows(tips); err != nil {
+		return nil, false, err
+	}
+	if !h.follows {
+		tips = nil
+	}
+	h.records, err = h.tx.Records(ctx, tips)
+	return h.records, h.follows, err
+}
+
+// state returns the state of a project as a transaction sees it, using and refreshing the cache.
+func (m *Memory) state(ctx context.Context, tx *refs.Tx, p refs.Project) (*State, error) {
+	h := &history{tx: tx, tips: tx.Tips()}
+	st, err := m.outlineAt(ctx, h, p)
+	if err != nil {
+		return nil, err
+	}
+	b, err := m.bulksAt(ctx, h, p)
+	if err != nil {
+		return nil, err
+	}
+	st.fill(b)
+	return st, nil
+}
+
+// outline is state without what only adding and deriving need.
+func (m *Memory) outline(ctx context.Context, tx *refs.Tx, p refs.Project) (*State, error) {
+	return m.outlineAt(ctx, &history{tx: tx, tips: tx.Tips()}, p)
+}
+
+func (m *Memory) outlineAt(ctx context.Context, h *history, p refs.Project) (*State, error) {
+	file := m.cachePath("state", string(p))
+	st := &State{}
+	if b, ok := readCacheBytes(file); !ok || !decode(b, st.code) || st.Format != stateVersion || st.Project != p {
+		st = newState(p)
+	}
+	if slices.Equal(st.Tips, h.tips) {
+		st.finish()
+		return st, nil
+	}
+	records, follows, err := h.after(ctx, st.Tips)
+	if err != nil {
+		return nil, err
+	}
+	if !follows {
+		st = newState(p)
+	}
+	for _, r := range records {
+		if err := st.apply(r); err != nil {
+			return nil, err
+		}
+	}
+	st.Tips = h.tips
+	st.finish()
+	st.strip()
+	writeCacheBytes(file, encode(st.code))
+	return st, nil
+}
+
+func newState(p refs.Project) *State { return &State{Format: stateVersion, Project: p} }
+
+func (m *Memory) bulksAt(ctx context.Context, h *history, p refs.Project) (*bulks, error) {
+	file := m.cachePath("bulk", string(p))
+	b := &bulks{}
+	if raw, ok := readCacheBytes(file); !ok || !decode(raw, b.code) {
+		b = &bulks{of: map[objects.Hash]bulk{}}
+	}
+	if slices.Equal(b.tips, h.tips) {
+		return b, nil
+	}
+	records, follows, err := h.after(ctx, b.tips)
+	if err != nil {
+		return nil, err
+	}
+	if !follows {
+		b.of = map[objects.Hash]bulk{}
+	}
+	for _, r := range records {
+		if err := b.apply(r); err != nil {
+			return nil, err
+		}
+	}
+	b.tips = h.tips
+	writeCacheBytes(file, encode(b.code))
+	return b, nil
+}
+
+// apply keeps the bulk of a record, if it has any.
+func (b *bulks) apply(r refs.Record) error {
+	switch r.Kind {
+	case kindSession:
+		return applyTo(r, func(s Snapshot) { b.of[r.ID] = bulk{typed: s.Typed, queue: s.Scan.Queue} })
+	case kindVersion:
+		return applyTo(r, func(v Version) { b.of[r.ID] = bulk{params: v.Derivation.Recipe.Params} })
+	case kindComposition:
+		return applyTo(r, func(c Composition) { b.of[r.ID] = bulk{params: c.Derivation.Recipe.Params, keys: c.Typed} })
+	}
+	return nil
+}
+
+// fill puts the bulk into the state.
+func (st *State) fill(b *bulks) {
+	for _, s := range st.Sessions {
+		for i := range s.Points {
+			p := &s.Points[i]
+			x := b.of[p.Stamp.Record]
+			p.Typed, p.Scan.Queue = x.typed, x.queue
+		}
+	}
+	for _, v := range st.Versions {
+		v.Derivation.Recipe.Params = b.of[v.ID].params
+	}
+	for _, c := range st.Compositions {
+		x := b.of[c.ID]
+		c.Derivation.Recipe.Params, c.Typed = x.params, x.keys
+	}
+}
+
+// strip takes out of the state what the outline lacks.
+func (st *State) strip() { st.fill(&bulks{}) }
+
+// complete fills in what the outline leaves out of a version.
+func (m *Memory) complete(ctx context.Context, p refs.Project, v *Version) error {
+	return m.repo.View(ctx, p, func(tx *refs.Tx) error {
+		r, err := tx.Record(v.ID)
+		if err != nil {
+			return err
+		}
+		return applyTo(r, func(b Version) { v.Derivation = b.Derivation })
+	})
+}
+
+// completeComposition fills in what the outline leaves out of a composition.
+func (m *Memory) completeComposition(ctx context.Context, p refs.Project, c *Composition) error {
+	return m.repo.View(ctx, p, func(tx *refs.Tx) error {
+		r, err := tx.Record(c.ID)
+		if err != nil {
+			return err
+		}
+		return applyTo(r, func(b Composition) { c.Derivation, c.Typed = b.Derivation, b.Typed })
+	})
+}
+
+// code writes or reads the bulks, sorted by record.
+func (b *bulks) code(c *codec) {
+	codeTips(c, &b.tips)
+	var ids []objects.Hash
+	for id := range b.of {
+		ids = append(ids, id)
+	}
+	slices.SortFunc(ids, objects.Hash.Compare)
+	if c.reading {
+		b.of = map[objects.Hash]bulk{}
+	}
+	list(c, &ids, func(id *objects.Hash) {
+		c.hash(id)
+		x := b.of[*id]
+		c.bytes(&x.params)
+		list(c, &x.typed, func(t *TypedKey) { number(c, &t.N); c.fixed(t.Key[:]) })
+		list(c, &x.keys, func(k *transcript.Key) { c.fixed(k[:]) })
+		list(c, &x.queue.Waiting, func(s *string) { word(c, s) })
+		list(c, &x.queue.Taken, func(s *string) { word(c, s) })
+		b.of[*id] = x
+	})
+}
+
+func codeTips(c *codec, tips *[]refs.Tip) {
+	list(c, tips, func(t *refs.Tip) { word(c, &t.Device); word(c, &t.Commit) })
+}
+
+// code writes or reads the outline.
+func (st *State) code(c *codec) {
+	number(c, &st.Format)
+	if st.Format != stateVersion {
+		c.failed = true
+		return
+	}
+	codeTips(c, &st.Tips)
+	word(c, &st.Project)
+	word(c, &st.Name)
+	word(c, &st.Identity)
+	st.NameStamp.code(c)
+	number(c, &st.Unknown)
+	list(c, &st.Sessions, func(s **Session) {
+		if c.reading {
+			*s = &Session{}
+		}
+		(*s).code(c)
+	})
+	list(c, &st.Stored.Versions, func(i *storedItem[Version]) { i.code(c); i.Body.code(c) })
+	list(c, &st.Stored.Compositions, func(i *storedItem[Composition]) { i.code(c); i.Body.code(c) })
+	list(c, &st.Sets, func(a *assignment) {
+		word(c, &a.Target)
+		word(c, &a.Field)
+		c.bool(&a.Value)
+		a.Stamp.code(c)
+	})
+	list(c, &st.Paths, func(p *pathBody) {
+		word(c, &p.Path)
+		word(c, &p.Project)
+		word(c, &p.Identity)
+		word(c, &p.Name)
+		c.bool(&p.Linked)
+	})
+}
+
+func (s *stamp) code(c *codec) {
+	c.uint(&s.Lamport)
+	word(c, &s.Device)
+	c.hash(&s.Record)
+}
+
+func (i *storedItem[T]) code(c *codec) {
+	i.Stamp.code(c)
+	c.time(&i.Time)
+	if c.reading {
+		i.Body = new(T)
+	}
+}

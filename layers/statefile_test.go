@@ -1,0 +1,261 @@
+package layers
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/transcript"
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/refs"
+)
+
+// fillValue gives every field of a value, at any depth, some value of its own.
+func fillValue(v reflect.Value, rng *rand.Rand) {
+	switch x := v.Addr().Interface().(type) {
+	case *time.Time:
+		*x = time.Unix(rng.Int64N(1<<33), rng.Int64N(1e9)).UTC()
+		if rng.IntN(2) == 0 {
+			*x = x.In(time.FixedZone("", 3600*rng.IntN(12)))
+		}
+		return
+	case *keepit.Weight:
+		*x = keepit.Weight(rng.IntN(101))
+		return
+	case *json.RawMessage:
+		*x = fmt.Appendf(nil, `{"n":%d}`, rng.IntN(1000))
+		return
+	}
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				fillValue(v.Field(i), rng)
+			}
+		}
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1+rng.IntN(2), 3))
+		for i := range v.Len() {
+			fillValue(v.Index(i), rng)
+		}
+	case reflect.Array:
+		for i := range v.Len() {
+			fillValue(v.Index(i), rng)
+		}
+	case reflect.String:
+		v.SetString(fmt.Sprintf("text %d", rng.IntN(1000)))
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Int, reflect.Int64:
+		v.SetInt(1 + rng.Int64N(1<<50))
+	case reflect.Uint8, reflect.Uint64:
+		v.SetUint(1 + rng.Uint64N(200))
+	case reflect.Float64:
+		v.SetFloat(rng.Float64())
+	default:
+		panic("fill " + v.Type().String())
+	}
+}
+
+// records returns a record of each kind, with every field of its body set.
+func someRecords(t *testing.T, rng *rand.Rand) []refs.Record {
+	var s Snapshot
+	var v Version
+	var c Composition
+	var set setBody
+	var project projectBody
+	var path pathBody
+	var out []refs.Record
+	for kind, body := range map[string]any{
+		kindSession: &s, kindVersion: &v, kindComposition: &c, kindSet: &set, kindProject: &project, kindPath: &path, "other": &path,
+	} {
+		fillValue(reflect.ValueOf(body).Elem(), rng)
+		b, err := json.Marshal(body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := refs.Record{Kind: kind, Device: "d1", Lamport: rng.Uint64N(1000), Body: b, Time: time.UnixMilli(rng.Int64N(1 << 40)).UTC()}
+		fillValue(reflect.ValueOf(&r.ID).Elem(), rng)
+		out = append(out, r)
+	}
+	return out
+}
+
+// TestStateFile shows that the two cached files together hold every field of every record: a field that
+// is new and not written would be missing here.
+func TestStateFile(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(3, 4))
+	for range 50 {
+		want, all := newState("0123456789abcdef"), &bulks{of: map[objects.Hash]bulk{}}
+		for range 1 + rng.IntN(4) {
+			for _, r := range someRecords(t, rng) {
+				if err := want.apply(r); err != nil {
+					t.Fatal(err)
+				}
+				if err := all.apply(r); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		want.Tips = []refs.Tip{{Device: "d1", Commit: "c1"}}
+		all.tips = want.Tips
+		want.finish()
+		got, bulk := &State{}, &bulks{}
+		if !decode(encode(want.code), got.code) || !decode(encode(all.code), bulk.code) {
+			t.Fatal("cannot read what was written")
+		}
+		got.finish()
+		if len(got.Sessions[0].Points[0].Typed) > 0 || got.Versions[0].Derivation.Recipe.Params != nil {
+			t.Error("the outline holds bulk")
+		}
+		got.fill(bulk)
+		if a, b := show(want), show(got); a != b {
+			t.Fatalf("wrote\n%s\nread\n%s", a, b)
+		}
+	}
+}
+
+// show writes out everything that a state says.
+func show(st *State) string {
+	c := *st
+	c.byID, c.sets, c.typed = nil, nil, nil
+	b, err := json.Marshal(c)
+	if err != nil {
+		return err.Error()
+	}
+	for _, v := range st.Versions {
+		b = fmt.Appendf(b, "\n%s %s %v", v.key, v.ID, v.Deleted)
+	}
+	for _, s := range st.Sessions {
+		for _, p := range s.Points {
+			b = fmt.Appendf(b, "\n%+v", p)
+		}
+	}
+	return string(b)
+}
+
+func FuzzStateFile(f *testing.F) {
+	st := newState("0123456789abcdef")
+	st.addPoint(Point{Snapshot: Snapshot{Session: "s1", Scan: transcript.Carry{Title: "title"}}})
+	f.Add(encode(st.code))
+	f.Add(encode((&bulks{of: map[objects.Hash]bulk{{1}: {params: []byte("{}")}}}).code))
+	f.Add(encode((&ledger{}).code))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		st := &State{}
+		if decode(b, st.code) {
+			st.finish()
+			if again := (&State{}); !decode(encode(st.code), again.code) {
+				t.Error("cannot read what was written")
+			}
+		}
+		decode(b, (&bulks{}).code)
+		decode(b, (&ledger{}).code)
+	})
+}
+
+// TestStateAfterEverything compares, after each operation of several kinds, the state brought up to date with
+// the one built from nothing, the outline with the state, and the log with the one read from the commits.
+func TestStateAfterEverything(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	m := newMemory(t, testOptions())
+	dir := t.TempDir()
+	rng := rand.New(rand.NewPCG(5, 6))
+	p := add(t, m, write(t, filepath.Join(dir, "s0.jsonl"), userLine(0, "text")))[0].Project
+	for step := range 40 {
+		err := m.repo.Update(ctx, p.ID, fmt.Sprint("step ", step), func(tx *refs.Tx) error {
+			for range rng.IntN(3) + 1 {
+				for _, r := range someRecords(t, rng) {
+					if r.Kind == kindSet {
+						continue
+					}
+					if _, err := tx.Add(r.Kind, r.Body); err != nil {
+						return err
+					}
+				}
+				target := []string{"session/s0", "session/text 1", "composition/text 2"}[rng.IntN(3)]
+				if _, err := tx.Add(kindSet, setBody{target, "deleted", rng.IntN(2) == 0}); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkCaches(t, m, p.ID, rng.IntN(4))
+	}
+}
+
+// checkCaches compares cached and fresh answers, and then harms the caches in one of several ways.
+func checkCaches(t *testing.T, m *Memory, p refs.Project, harm int) {
+	t.Helper()
+	ctx := context.Background()
+	outline, err := m.Outline(ctx, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	full, err := m.State(ctx, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	log, err := m.Log(ctx, p, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fresh := newState(p)
+	err = m.repo.View(ctx, p, func(tx *refs.Tx) error {
+		records, err := tx.Records(ctx, nil)
+		for _, r := range records {
+			if err := fresh.apply(r); err != nil {
+				return err
+			}
+		}
+		fresh.Tips = tx.Tips()
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fresh.finish()
+	if a, b := show(full), show(fresh); a != b {
+		t.Fatalf("cached\n%s\nfresh\n%s", a, b)
+	}
+	fresh.strip()
+	if a, b := show(outline), show(fresh); a != b {
+		t.Fatalf("outline\n%s\nfresh\n%s", a, b)
+	}
+	i := 0
+	for e, err := range m.repo.Log(ctx, p, nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i >= len(log) || fmt.Sprintf("%+v", log[i]) != fmt.Sprintf("%+v", e) {
+			t.Fatalf("log entry %d of %d: want %+v", i, len(log), e)
+		}
+		i++
+	}
+	if i != len(log) {
+		t.Fatalf("log has %d entries, want %d", len(log), i)
+	}
+	for _, kind := range []string{"state", "bulk", "log"} {
+		file := m.cachePath(kind, string(p))
+		switch harm {
+		case 1:
+			os.Remove(file)
+		case 2:
+			os.WriteFile(file, []byte("garbage"), 0o600)
+		}
+		if harm == 3 {
+			break // only the outline goes on
+		}
+	}
+}
