@@ -34,6 +34,11 @@ func (r *refiner) user() {
 		r.add(Entry{Role: "summary", Said: all})
 	case typed:
 		r.add(Entry{Role: "user", Said: text, Images: images})
+		for _, s := range said { // what the client put beside it, but for its reminders to the model
+			if s = strings.TrimSpace(s); !strings.Contains(text, s) && !strings.Contains(s, "<system-reminder>") {
+				r.note([]string{s})
+			}
+		}
 	case (m.Sidechain || m.AgentID != "") && !m.Meta && strings.TrimSpace(all) != "":
 		r.add(Entry{Role: "user", Said: all, Images: images})
 	case strings.TrimSpace(all) == "":

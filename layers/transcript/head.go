@@ -33,18 +33,12 @@ func (h *head) raw(v piece, p []byte) []byte {
 	return h.buf[:min(int64(len(h.buf)), v.end-v.start)]
 }
 
-// rebase makes buf start at from, which is before base.
+// rebase makes buf start at from, which is before base. It moves only when an object was found glued to a torn one,
+// and then its brace is one of the two bytes before base.
 func (h *head) rebase(from int64) {
-	skip := from - h.off
-	switch {
-	case skip == 0:
-		return
-	case skip <= int64(len(h.buf)):
-		h.buf = append(h.buf[:0], h.buf[skip:]...)
-	default: // filled to the limit, and from is the brace of an object glued to what filled it
-		h.buf = append(h.buf[:0], h.prev[2-(h.base-from):]...)
+	if from != h.off {
+		h.buf, h.off = append(h.buf[:0], h.prev[2-(h.base-from):]...), from
 	}
-	h.off = from
 }
 
 // keep copies what p holds of an object that is not closed yet.
