@@ -244,7 +244,7 @@ func TestStateCache(t *testing.T) {
 			t.Fatal(err)
 		}
 		if i == 5 { // a damaged cache counts as none
-			os.WriteFile(m.cachePath("state", string(p)+".json"), []byte("garbage"), 0o600)
+			os.WriteFile(m.cachePath("state", string(p)), []byte("garbage"), 0o600)
 		} else {
 			os.RemoveAll(m.cachePath("state"))
 		}
