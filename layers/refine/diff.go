@@ -5,6 +5,9 @@ import "strings"
 // cellLimit bounds the work for one pair of texts; beyond it all old lines go before all new ones.
 const cellLimit = 1 << 20
 
+// splitLimit bounds how many lines a text is split into; one of more is taken as a single line.
+const splitLimit = 200_000
+
 // A differ collects the lines that change from one text to another, without context.
 type differ struct {
 	lines   []string // "-old", "+new", "@@"
@@ -39,6 +42,9 @@ func (d *differ) add(before, after string) {
 func split(s string) []string {
 	if s == "" {
 		return nil
+	}
+	if strings.Count(s, "\n") > splitLimit {
+		return []string{s}
 	}
 	return strings.Split(strings.TrimSuffix(s, "\n"), "\n")
 }

@@ -50,8 +50,11 @@ type Stats struct {
 // hugeLimit is the size above which a value is not read.
 const hugeLimit = 16 << 20
 
-// openLimit is how many entries wait at most for the result of the first of them.
-const openLimit = 4096
+// openLimit and heldLimit are how many entries, of how many bytes, wait at most for the result of the first of them.
+const (
+	openLimit = 4096
+	heldLimit = 8 << 20
+)
 
 // Refine writes the L1 of the session src to w. The same bytes give the same L1.
 func Refine(src []byte, mode Mode, w io.Writer) (Stats, error) {
@@ -95,6 +98,7 @@ type refiner struct {
 	err   error
 	queue transcript.Queue
 	open  []*entry          // in order; the first waits for its result
+	held  int               // bytes of them, about
 	calls map[string]*entry // calls without a result, by id
 	todo  map[string]string // state of each item of the list the model keeps
 	m     transcript.Message
@@ -149,6 +153,9 @@ func (r *refiner) value(v transcript.Value) {
 	case "pr-link":
 		r.add(Entry{Role: "note", Name: "pull request", Said: member(m.Raw, "prUrl")})
 	}
+	if r.held > heldLimit {
+		r.flush(0)
+	}
 	r.flush(openLimit)
 }
 
@@ -164,6 +171,7 @@ func (r *refiner) add(e Entry) *entry {
 	e.Side = r.m.Sidechain && (!r.agent || e.Role == "user")
 	x := &entry{Entry: e}
 	r.open = append(r.open, x)
+	r.held += len(e.Said) + len(e.Target) + len(e.Cmd) + len(e.Diff)
 	return x
 }
 
@@ -188,7 +196,7 @@ func (r *refiner) flush(limit int) {
 	}
 	clear(r.open[:done])
 	if r.open = r.open[done:]; len(r.open) == 0 {
-		r.open = nil
+		r.open, r.held = nil, 0
 	}
 }
 

@@ -7,8 +7,9 @@ import (
 )
 
 const (
-	maxDefined = 8 // symbols that an edit defines or stands in
-	maxNamed   = 6 // identifiers that it newly names
+	maxDefined = 8    // symbols that an edit defines or stands in
+	maxNamed   = 6    // identifiers that it newly names
+	maxRead    = 5000 // lines of either
 )
 
 // symbols returns what the changed lines define, the definitions among the lines around them, and identifiers of
@@ -17,28 +18,29 @@ func symbols(d *differ, file string) []string {
 	if prose[strings.ToLower(path.Ext(file))] {
 		return nil
 	}
+	lines, context := d.lines[:min(len(d.lines), maxRead)], d.context[:min(len(d.context), maxRead)]
 	var found []string
-	for _, l := range d.lines {
+	for _, l := range lines {
 		if name := defined(l[1:]); name != "" && l != "@@" {
 			found = appendNew(found, name, maxDefined)
 		}
 	}
-	for _, l := range d.context {
+	for _, l := range context {
 		if name := defined(l); name != "" {
 			found = appendNew(found, name, maxDefined)
 		}
 	}
 	old := map[string]bool{}
-	for _, l := range d.lines {
+	for _, l := range lines {
 		if l[0] == '-' {
 			identifiers(l[1:], func(s string) { old[s] = true })
 		}
 	}
-	for _, l := range d.context {
+	for _, l := range context {
 		identifiers(l, func(s string) { old[s] = true })
 	}
 	limit := len(found) + maxNamed
-	for _, l := range d.lines {
+	for _, l := range lines {
 		if l[0] == '+' && len(found) < limit {
 			identifiers(l[1:], func(s string) {
 				if !old[s] {

@@ -73,6 +73,7 @@ func oneLine(s string, n int) string {
 type Counter struct {
 	N      int
 	LastID string
+	Usage  Usage // the sum over the messages: records that share a message.id repeat it
 }
 
 // Add counts m and reports whether it begins a message.
@@ -80,17 +81,17 @@ func (c *Counter) Add(m Message) bool {
 	if m.Type != "user" && m.Type != "assistant" || m.Meta || m.Message == nil {
 		return false
 	}
-	return c.count(m.Type == "assistant", m.ID)
-}
-
-func (c *Counter) count(assistant bool, id string) bool {
-	if assistant {
-		if id != "" && id == c.LastID {
+	if m.Type == "assistant" {
+		if m.ID != "" && m.ID == c.LastID {
 			return false
 		}
-		c.LastID = id
+		c.LastID = m.ID
 	}
 	c.N++
+	c.Usage.Input += m.Usage.Input
+	c.Usage.Output += m.Usage.Output
+	c.Usage.CacheWrite += m.Usage.CacheWrite
+	c.Usage.CacheRead += m.Usage.CacheRead
 	return true
 }
 

@@ -124,8 +124,11 @@ type Queue struct {
 	Taken   []string `json:"taken,omitempty"` // counted when it left the queue
 }
 
-// queueLimit is how many texts a Queue remembers on either side.
-const queueLimit = 32
+// queueLimit and queueBytes are how many texts, of how many bytes, a Queue remembers on either side.
+const (
+	queueLimit = 32
+	queueBytes = 1 << 20
+)
 
 // Typed is [Typed] for the next message of a session: it adds what left the queue and leaves out its repetition.
 func (q *Queue) Typed(m Message) (text string, ok bool) {
@@ -183,7 +186,17 @@ func isCommand(s string) bool {
 	return strings.HasPrefix(s, "/") && !strings.ContainsAny(name, "/.\n")
 }
 
-func last(s []string) []string { return s[max(0, len(s)-queueLimit):] }
+// last drops the oldest texts of list that are too many.
+func last(list []string) []string {
+	n, size := 0, 0
+	for n < min(len(list), queueLimit) {
+		if size += len(list[len(list)-1-n]); size > queueBytes {
+			break
+		}
+		n++
+	}
+	return list[len(list)-n:]
+}
 
 // remove takes the first s out of list and reports whether it was there.
 func remove(list *[]string, s string) bool {
