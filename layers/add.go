@@ -71,7 +71,7 @@ type group struct {
 	project Project
 	sources []Source
 	sizes   []int64
-	dirs    []string // the working directories they name
+	dirs    []string // the working directories they name that were not known yet
 }
 
 // group finds out to which project each source belongs, in the order of first mention.
@@ -86,7 +86,7 @@ func (m *Memory) group(ctx context.Context, sources []Source, failed *[]error) (
 		}
 		g := byDir[cwd]
 		if g == nil {
-			p, _, err := m.Locate(ctx, cwd)
+			p, known, err := m.Locate(ctx, cwd)
 			if err != nil {
 				return nil, err
 			}
@@ -96,7 +96,9 @@ func (m *Memory) group(ctx context.Context, sources []Source, failed *[]error) (
 				groups = append(groups, &group{project: p})
 			}
 			g = groups[i]
-			g.dirs = append(g.dirs, cwd)
+			if !known {
+				g.dirs = append(g.dirs, cwd)
+			}
 			byDir[cwd] = g
 		}
 		g.sources = append(g.sources, src)
@@ -325,19 +327,12 @@ func shortID(id string) string {
 	return id[:min(8, len(id))]
 }
 
-// rememberPaths notes which directories belong to the project of a group.
+// rememberPaths notes that the directories of a group belong to its project.
 func (m *Memory) rememberPaths(ctx context.Context, g *group, o AddOptions) error {
 	if o.DryRun {
 		return nil
 	}
-	known, err := m.paths(ctx)
-	if err != nil {
-		return err
-	}
 	for _, dir := range g.dirs {
-		if slices.ContainsFunc(known, func(b pathBody) bool { return b.Path == dir && b.Project == g.project.ID }) {
-			continue
-		}
 		if err := m.addPath(ctx, g.project, dir, false); err != nil {
 			return err
 		}

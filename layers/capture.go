@@ -171,6 +171,9 @@ func (c *capture) start(ctx context.Context, p refs.Project, end int64) (place, 
 		at, ok, err := c.follows(ctx, p, base, end)
 		if ok || err != nil {
 			c.base, c.added.Change, c.snap.Generation = base, "grown", base.Generation
+			if ok && c.size == base.Size && !base.Withheld {
+				c.added.Change = "unchanged"
+			}
 			return at, err
 		}
 		if ok, err = c.holds(ctx, p, base); ok || err != nil {
@@ -243,6 +246,10 @@ func (c *capture) followsClean(base *Point, at *place, end int64) (bool, error) 
 	if err := copyRange(h, c.file, 0, size); err != nil || h.Sum() != base.Original {
 		return false, err
 	}
+	if size == c.size {
+		at.raw, at.clean = size, stream.Tail{Length: size, Hash: h}
+		return true, nil // no growth, so no dictionary for it
+	}
 	dict := make([]byte, stream.DictLen(size))
 	if _, err := c.file.ReadAt(dict, size-int64(len(dict))); err != nil {
 		return false, err
@@ -281,7 +288,7 @@ func (c *capture) followsRaw(ctx context.Context, p refs.Project, base *Point, a
 
 // copyRange writes the bytes from to to of f into w.
 func copyRange(w io.Writer, f io.ReaderAt, from, to int64) error {
-	buf := make([]byte, min(1<<20, max(to-from, 1)))
+	buf := make([]byte, min(256<<10, max(to-from, 1)))
 	n, err := io.CopyBuffer(onlyWriter{w}, io.NewSectionReader(f, from, to-from), buf)
 	if err == nil && n != to-from {
 		err = fmt.Errorf("%w: the file got shorter while it was read", io.ErrUnexpectedEOF)

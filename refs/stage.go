@@ -27,14 +27,17 @@ const deflate = 6
 type Stage struct {
 	r      *Repo
 	git    *gitstore.Repo
+	dir    string // of git, in the store
+	ctx    context.Context
 	mark   string
 	unlock func()
 
 	mu      sync.Mutex
-	w       *pack.Writer
+	w       *pack.Writer // nil before anything is put
 	puts    []put
 	grown   []Growth
 	adopted bool
+	closed  bool
 }
 
 // A put is a blob and where it goes.
@@ -54,7 +57,7 @@ type Growth struct {
 	Heads    []stream.Head // of the new segments
 }
 
-// Stage begins a stage of memory.git.
+// Stage begins a stage of memory.git. Nothing is on the disk before something is put into it.
 func (r *Repo) Stage(ctx context.Context) (*Stage, error) { return r.stage(ctx, r.memory, memoryDir) }
 
 func (r *Repo) stage(ctx context.Context, g *gitstore.Repo, dir string) (*Stage, error) {
@@ -62,26 +65,28 @@ func (r *Repo) stage(ctx context.Context, g *gitstore.Repo, dir string) (*Stage,
 	if _, err := io.ReadFull(r.opts.Rand, random[:]); err != nil {
 		return nil, err
 	}
-	s := &Stage{r: r, git: g, mark: "stage-" + hex.EncodeToString(random[:])}
-	var err error
-	s.unlock, err = lockFile(ctx, s.lockPath(dir), r.opts.LockTimeout)
-	if err != nil {
-		return nil, fmt.Errorf("begin stage: %w", err)
-	}
-	if s.w, err = pack.Create(filepath.Join(r.dir, dir, "objects", "pack"), s.mark); err != nil {
-		s.unlock()
-		return nil, errors.Join(fmt.Errorf("begin stage: %w", err), os.Remove(s.lockPath(dir)))
-	}
-	unlock := s.unlock
-	s.unlock = func() {
-		os.Remove(s.lockPath(dir)) // a name that stays is swept by the next writer
-		unlock()
-	}
-	return s, nil
+	return &Stage{r: r, git: g, dir: dir, ctx: ctx, mark: "stage-" + hex.EncodeToString(random[:])}, nil
 }
 
-func (s *Stage) lockPath(dir string) string {
-	return filepath.Join(s.r.dir, dir, "mem", s.mark+".lock")
+// open makes the pack of the stage, and the lock by which others see that its writer lives.
+func (s *Stage) open() error {
+	unlock, err := lockFile(s.ctx, s.lockPath(), s.r.opts.LockTimeout)
+	if err != nil {
+		return fmt.Errorf("begin stage: %w", err)
+	}
+	s.unlock = func() {
+		os.Remove(s.lockPath()) // a name that stays is swept by the next writer
+		unlock()
+	}
+	if s.w, err = pack.Create(s.git.PackDir(), s.mark); err != nil {
+		s.unlock()
+		return fmt.Errorf("begin stage: %w", err)
+	}
+	return nil
+}
+
+func (s *Stage) lockPath() string {
+	return filepath.Join(s.r.dir, s.dir, "mem", s.mark+".lock")
 }
 
 // sweepStages removes what killed stages left in a repository. A stage that lives holds its lock.
@@ -113,6 +118,7 @@ func (r *Repo) sweepStages(dir string) error {
 func (s *Stage) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.closed = true
 	if s.w == nil {
 		return nil
 	}
@@ -126,6 +132,7 @@ func (s *Stage) Close() error {
 func (s *Stage) seal() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.closed = true
 	_, err := s.w.Close()
 	s.w = nil
 	s.unlock()
@@ -136,8 +143,13 @@ func (s *Stage) add(k pack.Kind, b []byte, level int) (pack.ID, error) {
 	e := pack.Encode(k, b, level)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.w == nil {
+	if s.closed {
 		return pack.ID{}, errors.New("stage is closed")
+	}
+	if s.w == nil {
+		if err := s.open(); err != nil {
+			return pack.ID{}, err
+		}
 	}
 	return e.ID, s.w.Add(e)
 }
