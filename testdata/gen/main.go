@@ -1,6 +1,8 @@
 // Command gen writes testdata/transcripts: sessions of a made-up user as Claude Code lays them out, the same bytes
 // every time. Run it from the root of the repository with "go run ./testdata/gen" after a change of the
 // story; a test of layers/transcript compares what is committed with what it would write.
+//
+// With -corpus it writes sessions to measure with instead: "go run ./testdata/gen -corpus DIR -mb 20 -sessions 8".
 package main
 
 import (
@@ -16,8 +18,18 @@ import (
 
 func main() {
 	out := flag.String("out", "testdata/transcripts", "write to this `directory`")
+	corpus := flag.String("corpus", "", "write generated sessions to measure with to this `directory` instead")
+	mb := flag.Int64("mb", 20, "their size together, in `megabytes`")
+	sessions := flag.Int("sessions", 8, "their `number`")
+	seed := flag.Uint64("seed", 1, "what makes them differ")
 	flag.Parse()
-	if err := write(*out); err != nil {
+	err := error(nil)
+	if *corpus != "" {
+		err = story.Corpus(*corpus, *mb*1_000_000, *sessions, *seed)
+	} else {
+		err = write(*out)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(1)
 	}
