@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"maps"
 	"slices"
 
 	"github.com/memvcs/mem/layers/compress"
@@ -168,44 +167,10 @@ func countRaw(texts []string, workers int) []int {
 	return out
 }
 
-// noteTokens keeps the size of a session where lists find it quickly; Close writes it.
-func (m *Memory) noteTokens(project refs.Project, h objects.Hash, raw int) {
-	m.countedMu.Lock()
-	defer m.countedMu.Unlock()
-	if m.counted == nil {
-		m.counted = map[refs.Project]map[string]int{}
-	}
-	if m.counted[project] == nil {
-		m.counted[project] = map[string]int{}
-	}
-	m.counted[project][h.String()] = raw
-}
-
-// writeTokens adds what was counted to the cached lists.
-func (m *Memory) writeTokens() {
-	m.countedMu.Lock()
-	defer m.countedMu.Unlock()
-	for project, counted := range m.counted {
-		known := m.knownTokens(project)
-		maps.Copy(known, counted)
-		writeCache(m.cachePath("tokens", string(project)+".json"), known)
-	}
-	m.counted = nil
-}
-
-// knownTokens returns the plain tokens of the originals that have been counted, by name.
-func (m *Memory) knownTokens(project refs.Project) map[string]int {
-	known := map[string]int{}
-	if !readCache(m.cachePath("tokens", string(project)+".json"), &known) {
-		return map[string]int{}
-	}
-	return known
-}
-
 // Tokens returns the tokens of the session at p if they have been counted, else an estimate from its size.
-func (m *Memory) Tokens(p *Point, known map[string]int) (n int, exact bool) {
+func (m *Memory) Tokens(p *Point, known map[objects.Hash]int) (n int, exact bool) {
 	c := m.counter(p)
-	if raw, ok := known[p.Original.String()]; ok {
+	if raw, ok := known[p.Original]; ok {
 		return c.Scale(raw), true
 	}
 	return c.Estimate(p.Size / readShare), false

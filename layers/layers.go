@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/layers/redact"
+	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -35,7 +36,7 @@ type Memory struct {
 	opts Options
 
 	countedMu sync.Mutex
-	counted   map[refs.Project]map[string]int // tokens counted by this Memory, by original
+	counted   map[refs.Project]map[objects.Hash]int // tokens counted by this Memory, by original
 }
 
 func (o Options) refs() refs.Options {

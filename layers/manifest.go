@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -149,7 +150,7 @@ func stampText(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-func (m *Memory) manifestSession(ctx context.Context, rev Rev, st *State, known map[string]int) (ManifestSession, error) {
+func (m *Memory) manifestSession(ctx context.Context, rev Rev, st *State, known map[objects.Hash]int) (ManifestSession, error) {
 	s, now := rev.Session, rev.Session.Now()
 	tokens, _ := m.Tokens(now, known)
 	out := ManifestSession{

@@ -103,6 +103,17 @@ func (s *Session) Markers() []Mark {
 	return out
 }
 
+// marked returns how many markers the session has now.
+func (s *Session) marked() int {
+	n, now := 0, s.Now()
+	for i := range s.Points {
+		if q := &s.Points[i]; q.Stamp.Device == now.Stamp.Device && q.Generation == now.Generation {
+			n += len(q.Markers)
+		}
+	}
+	return n
+}
+
 // session returns the session with the full id, or nil.
 func (st *State) session(id string) *Session {
 	if st.byID == nil {

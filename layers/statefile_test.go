@@ -147,7 +147,8 @@ func FuzzStateFile(f *testing.F) {
 	st.addPoint(Point{Snapshot: Snapshot{Session: "s1", Scan: transcript.Carry{Title: "title"}}})
 	f.Add(encode(st.code))
 	f.Add(encode((&bulks{of: map[objects.Hash]bulk{{1}: {params: []byte("{}")}}}).code))
-	f.Add(encode((&ledger{}).code))
+	f.Add(encode((&ledger{format: ledgerVersion, entries: []refs.Entry{{Subject: "init"}}}).code))
+	f.Add(encode((&seen{format: seenVersion, titles: map[string]fileTitle{"a": {1, 2, "title"}}, sizes: map[objects.Hash]int64{{1}: 2}}).code))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		st := &State{}
 		if decode(b, st.code) {
@@ -158,6 +159,7 @@ func FuzzStateFile(f *testing.F) {
 		}
 		decode(b, (&bulks{}).code)
 		decode(b, (&ledger{}).code)
+		decode(b, (&seen{}).code)
 	})
 }
 

@@ -13,6 +13,7 @@ import (
 	"unicode/utf16"
 
 	"github.com/memvcs/mem/layers/transcript"
+	"github.com/memvcs/mem/objects"
 )
 
 // A Status says how a session in a list stands to the file it came from.
@@ -40,7 +41,7 @@ type Item struct {
 	Markers  int
 	Parent   string
 	Path     string // the file, if it is there
-	Extra    int64  // bytes the file has grown by
+	Extra    int64  // bytes the file has more than memory
 	Session  *Session
 }
 
@@ -70,6 +71,8 @@ func (m *Memory) List(ctx context.Context, p Project, o ListOptions) ([]Item, *S
 			versions[v.Session] = append(versions[v.Session], v)
 		}
 	}
+	found := m.readSeen(p.ID)
+	found.forget(files)
 	var items []Item
 	for _, s := range st.Sessions {
 		f, onDisk := files[s.ID]
@@ -80,20 +83,23 @@ func (m *Memory) List(ctx context.Context, p Project, o ListOptions) ([]Item, *S
 		it := m.item(s, versions[s.ID], known)
 		if onDisk {
 			it.Path = f.path
-			m.compareFile(ctx, p, &it, f)
+			if extra, changed := m.changedFile(ctx, p.ID, it, f, found); changed && it.Status == Stored {
+				it.Status, it.Extra = Changed, extra
+			}
 		}
 		items = append(items, it)
 	}
 	for id, f := range files {
-		items = append(items, m.untracked(id, f))
+		items = append(items, m.untracked(id, f, found))
 	}
+	m.writeSeen(p.ID, found)
 	slices.SortFunc(items, func(a, b Item) int { return cmp.Or(b.Last.Compare(a.Last), cmp.Compare(a.ID, b.ID)) })
 	return items, st, nil
 }
 
-func (m *Memory) item(s *Session, versions []*Version, known map[string]int) Item {
+func (m *Memory) item(s *Session, versions []*Version, known map[objects.Hash]int) Item {
 	now := s.Now()
-	it := Item{ID: s.ID, Status: Stored, Title: now.Scan.Title, Last: now.Scan.Last, Messages: now.Scan.Messages, Bytes: now.Size, Versions: versions, Markers: len(s.Markers()), Parent: now.Parent, Session: s}
+	it := Item{ID: s.ID, Status: Stored, Title: now.Scan.Title, Last: now.Scan.Last, Messages: now.Scan.Messages, Bytes: now.Size, Versions: versions, Markers: s.marked(), Parent: now.Parent, Session: s}
 	if it.Last.IsZero() {
 		it.Last = now.Time
 	}
@@ -104,25 +110,9 @@ func (m *Memory) item(s *Session, versions []*Version, known map[string]int) Ite
 	return it
 }
 
-// compareFile compares a stored session with its file by size; a session with a withheld part knows the
-// size from its patch.
-func (m *Memory) compareFile(ctx context.Context, p Project, it *Item, f clientFile) {
-	now := it.Session.Now()
-	size := now.Size
-	if now.Withheld {
-		if patches, err := m.patches(ctx, p.ID, it.Session, now); err == nil && len(patches) > 0 {
-			size = patches[len(patches)-1].RawLen
-		}
-	}
-	if f.size != size && it.Status == Stored {
-		it.Status, it.Extra = Changed, f.size-size
-	}
-}
-
-func (m *Memory) untracked(id string, f clientFile) Item {
-	it := Item{ID: id, Status: Untracked, Last: f.modified, Bytes: f.size, Path: f.path}
+func (m *Memory) untracked(id string, f clientFile, s *seen) Item {
+	it := Item{ID: id, Status: Untracked, Last: f.modified, Bytes: f.size, Path: f.path, Extra: f.size, Title: s.title(f)}
 	it.Tokens = m.counter(&Point{}).Estimate(f.size / readShare)
-	it.Title = firstTitle(f.path)
 	return it
 }
 

@@ -1,0 +1,160 @@
+package layers
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/refs"
+)
+
+// A seen is what lists found out about files, so that they need not look again: the titles of files that are
+// in no memory, and the exact sizes of snapshots whose exact bytes differ from the clean ones.
+type seen struct {
+	format  int
+	titles  map[string]fileTitle // by path
+	sizes   map[objects.Hash]int64
+	changed bool
+}
+
+type fileTitle struct {
+	size     int64
+	modified int64 // nanoseconds
+	title    string
+}
+
+const seenVersion = 1
+
+func (m *Memory) readSeen(p refs.Project) *seen {
+	s := &seen{}
+	if b, ok := readCacheBytes(m.cachePath("seen", string(p))); ok && decode(b, s.code) {
+		return s
+	}
+	return &seen{format: seenVersion, titles: map[string]fileTitle{}, sizes: map[objects.Hash]int64{}}
+}
+
+func (m *Memory) writeSeen(p refs.Project, s *seen) {
+	if s.changed {
+		writeCacheBytes(m.cachePath("seen", string(p)), encode(s.code))
+	}
+}
+
+// title returns the title of a file that is in no memory.
+func (s *seen) title(f clientFile) string {
+	at := fileTitle{size: f.size, modified: f.modified.UnixNano()}
+	if t, ok := s.titles[f.path]; ok && t.size == at.size && t.modified == at.modified {
+		return t.title
+	}
+	at.title = firstTitle(f.path)
+	s.titles[f.path], s.changed = at, true
+	return at.title
+}
+
+// forget drops the titles of files that are not among those that there are.
+func (s *seen) forget(files map[string]clientFile) {
+	maps.DeleteFunc(s.titles, func(path string, _ fileTitle) bool {
+		name := path[strings.LastIndexAny(path, `/\`)+1:]
+		f, ok := files[strings.TrimSuffix(name, ".jsonl")]
+		gone := !ok || f.path != path
+		s.changed = s.changed || gone
+		return gone
+	})
+}
+
+func (s *seen) code(c *codec) {
+	number(c, &s.format)
+	if s.format != seenVersion {
+		c.failed = true
+		return
+	}
+	if c.reading {
+		s.titles, s.sizes = map[string]fileTitle{}, map[objects.Hash]int64{}
+	}
+	paths := slices.Sorted(maps.Keys(s.titles))
+	list(c, &paths, func(path *string) {
+		word(c, path)
+		t := s.titles[*path]
+		number(c, &t.size)
+		number(c, &t.modified)
+		word(c, &t.title)
+		s.titles[*path] = t
+	})
+	codeHashes(c, s.sizes)
+}
+
+// codeHashes writes or reads numbers by hash, in the order of the hashes.
+func codeHashes[T ~int | ~int64](c *codec, m map[objects.Hash]T) {
+	ids := slices.SortedFunc(maps.Keys(m), objects.Hash.Compare)
+	list(c, &ids, func(id *objects.Hash) {
+		c.hash(id)
+		n := m[*id]
+		number(c, &n)
+		m[*id] = n
+	})
+}
+
+// exactSize returns how long the file of a session was at its newest snapshot, patches included; ok is
+// false if this machine does not know.
+func (m *Memory) exactSize(ctx context.Context, p refs.Project, it Item, s *seen) (n int64, ok bool) {
+	now := it.Session.Now()
+	if !now.Withheld {
+		return now.Size, true
+	}
+	if n, ok := s.sizes[now.Stamp.Record]; ok {
+		return n, true
+	}
+	patches, err := m.patches(ctx, p, it.Session, now)
+	if err != nil || len(patches) == 0 {
+		return 0, false // captured on another device
+	}
+	n = patches[len(patches)-1].RawLen
+	s.sizes[now.Stamp.Record], s.changed = n, true
+	return n, true
+}
+
+// changedFile reports by how much the file of a session differs from its newest snapshot, and whether it does.
+func (m *Memory) changedFile(ctx context.Context, p refs.Project, it Item, f clientFile, s *seen) (extra int64, changed bool) {
+	size, ok := m.exactSize(ctx, p, it, s)
+	if !ok {
+		size = it.Session.Now().Size
+	}
+	return f.size - size, f.size != size
+}
+
+// noteTokens keeps the size of a session where lists find it quickly; Close writes it.
+func (m *Memory) noteTokens(project refs.Project, h objects.Hash, raw int) {
+	m.countedMu.Lock()
+	defer m.countedMu.Unlock()
+	if m.counted == nil {
+		m.counted = map[refs.Project]map[objects.Hash]int{}
+	}
+	if m.counted[project] == nil {
+		m.counted[project] = map[objects.Hash]int{}
+	}
+	m.counted[project][h] = raw
+}
+
+// writeTokens adds what was counted to the cached lists.
+func (m *Memory) writeTokens() {
+	m.countedMu.Lock()
+	defer m.countedMu.Unlock()
+	for project, counted := range m.counted {
+		known := m.knownTokens(project)
+		maps.Copy(known, counted)
+		writeCacheBytes(m.tokensPath(project), encode(func(c *codec) { codeHashes(c, known) }))
+	}
+	m.counted = nil
+}
+
+func (m *Memory) tokensPath(p refs.Project) string { return m.cachePath("tokens", string(p)) }
+
+// knownTokens returns the plain tokens of the originals that have been counted, by name.
+func (m *Memory) knownTokens(project refs.Project) map[objects.Hash]int {
+	known := map[objects.Hash]int{}
+	if b, ok := readCacheBytes(m.tokensPath(project)); !ok || !decode(b, func(c *codec) { codeHashes(c, known) }) {
+		return map[objects.Hash]int{}
+	}
+	return known
+}
