@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // Finding is something in a message that looks like a mark and is none, or a mark that does not do what it seems to.
@@ -14,10 +15,15 @@ type Finding struct {
 	Hint       string // what to type instead
 }
 
+// The expressions are compiled when the first message is linted, not at every start of the program.
 var (
-	nearTag = regexp.MustCompile(`(?i)#+[ \t]*/?[ \t]*keep-?_?it\b[^#\n]{0,16}#*|#+[ \t]*/?[ \t]*keepit[-+0-9.,][^#\n]{0,16}#*`)
-	number  = regexp.MustCompile(`[-+]?[0-9]*[.,]?[0-9]+`)
+	nearTag = lazily(`(?i)#+[ \t]*/?[ \t]*keep-?_?it\b[^#\n]{0,16}#*|#+[ \t]*/?[ \t]*keepit[-+0-9.,][^#\n]{0,16}#*`)
+	number  = lazily(`[-+]?[0-9]*[.,]?[0-9]+`)
 )
+
+func lazily(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+}
 
 const endOfText = 4000 // an unclosed text longer than this deserves a word
 
@@ -30,7 +36,7 @@ func Lint(text string) []Finding {
 	unclosed := openFence(text)
 	next, open := 0, false
 	for l := range lines(text) {
-		for _, loc := range nearTag.FindAllStringIndex(text[l.start:l.end], -1) {
+		for _, loc := range nearTag().FindAllStringIndex(text[l.start:l.end], -1) {
 			at := l.start + loc[0]
 			f := Finding{Start: at, End: at + len(strings.TrimRight(text[at:l.start+loc[1]], " \t\r"))}
 			switch k := tagAt(text[at:f.End]); {
@@ -101,7 +107,7 @@ func nearProblem(s string) (problem, hint string) {
 	if k := strings.IndexByte(s, '/'); k >= 0 && k < strings.IndexAny(s+"k", "kK") {
 		return "is no closing mark", "write ##/keepit##"
 	}
-	num := number.FindString(s)
+	num := number().FindString(s)
 	w, twoDecimals := suggest(num)
 	hint = "write " + opening + w + "##"
 	switch {
