@@ -298,7 +298,7 @@ func (e *Env) sayAdded(a layers.Added) {
 		line += ", branch " + scan.Branch
 	}
 	e.printf("%s\n", e.safe(line))
-	e.printf(" %s of transcript\n", byteText(a.Now.Size+a.Tail))
+	e.printf(" %s of transcript\n", bytesText(a.Now.Size+a.Tail))
 	if n := len(a.Now.Markers); n > 0 {
 		e.printf(" %d new keepit marker%s: %s\n", n, plural(n), weights(a.Now.Markers))
 	}
@@ -345,7 +345,7 @@ func (e *Env) sayTotal(op string, added []layers.Added, changed int) {
 		e.note("nothing to %s", op)
 		return
 	}
-	e.printf("%s: %d session%s new or changed, %d unchanged, %s\n", verb, changed, plural(changed), len(added)-changed, byteText(bytes))
+	e.printf("%s: %d session%s new or changed, %d unchanged, %s\n", verb, changed, plural(changed), len(added)-changed, bytesText(bytes))
 	if opaque > 0 {
 		e.warn("%d records could not be read as JSON; they are kept as they are", opaque)
 	}

@@ -106,7 +106,7 @@ func (e *Env) printFsck(o fsckOptions, c layers.Checked) error {
 	e.printf("checked %s objects, %s records, %s commits, %s versions, %s compositions, %s segments: %s\n", tokens.Commas(c.Objects), tokens.Commas(c.Records),
 		tokens.Commas(c.Commits), tokens.Commas(c.Versions), tokens.Commas(c.Compositions), tokens.Commas(c.Segments), verdict)
 	if o.full {
-		e.printf("read and hashed %s (BLAKE3)\n", byteText(c.Bytes))
+		e.printf("read and hashed %s (BLAKE3)\n", bytesText(c.Bytes))
 	}
 	if c.Withheld > 0 {
 		e.note("%d originals were captured on another device, which alone has their exact bytes", c.Withheld)

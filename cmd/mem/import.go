@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/dustin/go-humanize"
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/layers"
@@ -69,6 +68,3 @@ func totalAdded(added []layers.Added) (n int64) {
 	}
 	return n
 }
-
-// byteText writes a number of bytes for people.
-func byteText(n int64) string { return humanize.Bytes(uint64(max(n, 0))) }

@@ -231,7 +231,7 @@ func (e *Env) showSession(ctx context.Context, m *layers.Memory, rev layers.Rev)
 	e.field("Project", rev.Project.Name)
 	e.field("Date", now.Scan.First.Format("2 Jan 2006 15:04")+" - "+now.Scan.Last.Format("2 Jan 2006 15:04"))
 	e.field("Messages", tokens.Commas(now.Scan.Messages))
-	e.field("Size", byteText(now.Size))
+	e.field("Size", bytesText(now.Size))
 	if now.Scan.Branch != "" {
 		e.field("Branch", now.Scan.Branch)
 	}
