@@ -2,19 +2,11 @@ package refine
 
 import (
 	"bytes"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/memvcs/mem/layers/transcript"
 	"github.com/tidwall/gjson"
-)
-
-const (
-	errorLines = 3   // lines that tell of an error, of an output
-	failLines  = 12  // names of failed tests
-	lineLimit  = 160 // of one of them
-	readLimit  = 4 << 20
 )
 
 // result merges the result b of a tool into the entry of its call.
@@ -164,87 +156,6 @@ func changed(patch gjson.Result) string {
 		return true
 	})
 	return strings.Join(lines, "\n")
-}
-
-// failMarks stand in every line that [isFailure] takes, so output without them need not be read.
-var failMarks = [][]byte{
-	[]byte("FAIL"), []byte("panic:"), []byte("rror:"), []byte("undefined:"), []byte("fatal:"), []byte("ERROR"),
-	[]byte("Traceback"), []byte("cannot "), []byte(".go:"),
-}
-
-// failures returns the lines of an output that tell of a failure, names of failed tests first. shown is what is
-// in the entry already.
-func failures(raw []byte, shown string) []string {
-	found := false
-	for _, mark := range failMarks {
-		found = found || bytes.Contains(raw, mark)
-	}
-	if !found || len(raw) > readLimit {
-		return nil
-	}
-	var tests, others []string
-	for line := range strings.Lines(transcript.Block{Content: raw}.Result()) {
-		line = strings.TrimSpace(line)
-		if len(line) > 300 || !isFailure(line) {
-			continue
-		}
-		line = cut(withoutColour(line), lineLimit)
-		if strings.Contains(shown, line) {
-			continue
-		}
-		if strings.HasPrefix(line, "--- FAIL") {
-			name, _, _ := strings.Cut(line, " (") // how long it took says nothing
-			tests = appendNew(tests, name, failLines)
-		} else {
-			others = appendNew(others, line, errorLines)
-		}
-	}
-	if len(tests) > 0 || strings.Contains(shown, "--- FAIL") { // the name of the package says less
-		others = slices.DeleteFunc(others, func(s string) bool { return strings.HasPrefix(s, "FAIL\t") })
-	}
-	return append(tests, others...)
-}
-
-func appendNew(list []string, s string, limit int) []string {
-	if len(list) == limit {
-		return list
-	}
-	for _, t := range list {
-		if t == s {
-			return list
-		}
-	}
-	return append(list, s)
-}
-
-func isFailure(line string) bool {
-	for _, mark := range []string{"--- FAIL", "FAIL\t", "FAIL ", "panic:", "fatal:", "Traceback"} {
-		if strings.HasPrefix(line, mark) {
-			return true
-		}
-	}
-	for _, mark := range []string{"rror: ", "rror:\t", "undefined: ", "cannot ", "ERROR", " FAIL "} {
-		if strings.Contains(line, mark) {
-			return true
-		}
-	}
-	return hasPosition(line)
-}
-
-// hasPosition reports whether line starts like a Go compiler's message: file.go:12:3:
-func hasPosition(line string) bool {
-	_, rest, ok := strings.Cut(line, ".go:")
-	if !ok {
-		return false
-	}
-	for range 2 {
-		digits := strings.TrimLeft(rest, "0123456789")
-		if len(digits) == len(rest) || !strings.HasPrefix(digits, ":") {
-			return false
-		}
-		rest = digits[1:]
-	}
-	return true
 }
 
 // withoutColour takes the escape sequences for colours out of s.

@@ -1,0 +1,133 @@
+package transcript
+
+import (
+	"fmt"
+	"time"
+)
+
+// Decode reads the record v. The error wraps [ErrOpaque] for an opaque value. A field of an unexpected type counts as missing.
+func Decode(v Value) (Message, error) { return decode(v, true) }
+
+// Skim is [Decode] without the text of tool results and of thinking, which is most of a transcript: [Block.Result]
+// gives it for the blocks where it is wanted.
+func Skim(v Value) (Message, error) { return decode(v, false) }
+
+// Result returns the text parts of a tool_result, one a line.
+func (b Block) Result() string { return resultText(b.Content) }
+
+func decode(v Value, whole bool) (Message, error) {
+	m := Message{N: v.N, Raw: v.Raw}
+	if v.Opaque {
+		return m, fmt.Errorf("message %d: %w", v.N, ErrOpaque)
+	}
+	var message, attachment []byte
+	err := members(v.Raw, func(key, value []byte) bool {
+		switch string(key) {
+		case "message":
+			message = value
+		case "attachment":
+			attachment = value
+		default:
+			m.set(key, value)
+		}
+		return true
+	})
+	if err != nil {
+		return m, fmt.Errorf("message %d: %w", v.N, err)
+	}
+	if m.TS != "" {
+		if t, err := time.Parse(time.RFC3339, m.TS); err == nil {
+			m.Time = t
+		}
+	}
+	if attachment != nil && m.Type == "attachment" {
+		m.attach(attachment)
+	}
+	if message != nil {
+		m.Message = message
+		m.fill(message, whole)
+	}
+	return m, nil
+}
+
+// set takes a member of the record itself.
+func (m *Message) set(key, value []byte) {
+	switch string(key) {
+	case "type":
+		m.Type = quoted(value)
+	case "subtype":
+		m.Subtype = quoted(value)
+	case "timestamp":
+		m.TS = quoted(value)
+	case "uuid":
+		m.UUID = quoted(value)
+	case "parentUuid":
+		m.ParentUUID = quoted(value)
+	case "sessionId":
+		m.SessionID = quoted(value)
+	case "cwd":
+		m.Cwd = quoted(value)
+	case "gitBranch":
+		m.Branch = quoted(value)
+	case "version":
+		m.Version = quoted(value)
+	case "agentId":
+		m.AgentID = quoted(value)
+	case "isSidechain":
+		m.Sidechain = string(value) == "true"
+	case "isMeta":
+		m.Meta = string(value) == "true"
+	case "isCompactSummary":
+		m.CompactSummary = string(value) == "true"
+	case "toolUseResult":
+		m.ToolUseResult = value
+	case "summary", "customTitle":
+		m.Title = quoted(value)
+	case "leafUuid":
+		m.LeafUUID = quoted(value)
+	case "operation":
+		m.Operation = quoted(value)
+	case "content":
+		m.Content = contentText(value)
+	case "origin":
+		m.Origin = member(value, "kind")
+	}
+}
+
+// attach takes an attachment: its type, and what was typed if it is a queued command.
+func (m *Message) attach(raw []byte) {
+	m.Subtype = member(raw, "type")
+	if m.Subtype != "queued_command" {
+		return
+	}
+	_ = members(raw, func(key, value []byte) bool { // a broken attachment has no fields
+		switch string(key) {
+		case "prompt":
+			m.Content = contentText(value)
+		case "commandMode":
+			m.Mode = quoted(value)
+		case "origin":
+			m.Origin = member(value, "kind")
+		}
+		return true
+	})
+}
+
+// fill takes the message of a user or assistant record.
+func (m *Message) fill(raw []byte, whole bool) {
+	_ = members(raw, func(key, value []byte) bool { // what is no object has no fields
+		switch string(key) {
+		case "role":
+			m.Role = quoted(value)
+		case "id":
+			m.ID = quoted(value)
+		case "model":
+			m.Model = quoted(value)
+		case "content":
+			m.Blocks = blocks(value, whole)
+		case "usage":
+			m.Usage = usage(value)
+		}
+		return true
+	})
+}
