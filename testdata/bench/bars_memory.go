@@ -16,8 +16,12 @@ type lean struct {
 // barMemory measures the peak memory of the commands on a transcript that is one line of 500 MB, on
 // one of 20 MB, and of an import.
 func (b *bench) barMemory() ([]row, error) {
+	c, err := b.generated(20e6, 1)
+	if err != nil {
+		return nil, err
+	}
 	line := filepath.Join(b.tmp, "line", "5c1f0b3e-0000-4000-a000-000000000001.jsonl")
-	if err := b.worker("line", line, strconv.Itoa(500e6)); err != nil {
+	if err := b.worker("line", line, strconv.Itoa(500e6), c.files[0]); err != nil {
 		return nil, err
 	}
 	rows, err := b.leans("one line of 500 MB", line, []lean{
@@ -26,10 +30,6 @@ func (b *bench) barMemory() ([]row, error) {
 		{[]string{"compress", sessionOf(line), "--ratio", "50"}, 300},
 		{[]string{"fsck", "--full"}, 300},
 	})
-	if err != nil {
-		return rows, err
-	}
-	c, err := b.generated(20e6, 1)
 	if err != nil {
 		return rows, err
 	}

@@ -30,7 +30,7 @@ func (b *bench) barRace() ([]row, error) {
 	if err := b.initStore(); err != nil {
 		return nil, err
 	}
-	work := filepath.Join(b.tmp, "work", "-home-user-race")
+	work := filepath.Join(b.tmp, "work", "-home-dev-race")
 	if err := errors.Join(b.fresh(filepath.Dir(work)), os.MkdirAll(work, 0o700)); err != nil {
 		return nil, err
 	}
@@ -97,7 +97,7 @@ func (b *bench) growing(src, dst string) ([]objects.Hash, error) {
 	}
 	// The project follows from the working directory that the records name.
 	project := strings.SplitN(filepath.Base(filepath.Dir(src)), "-", 4)[3]
-	text = bytes.ReplaceAll(text, []byte(`"cwd":"/home/user/`+project+`"`), []byte(`"cwd":"/home/user/race"`))
+	text = bytes.ReplaceAll(text, []byte(`"cwd":"/home/dev/`+project+`"`), []byte(`"cwd":"/home/dev/race"`))
 	var names []objects.Hash
 	for part := 1; part <= raceAdds; part++ {
 		n := len(text) * part / raceAdds

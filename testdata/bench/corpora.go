@@ -33,7 +33,7 @@ func (b *bench) generated(total int64, count int) (corpus, error) {
 	if err := b.worker("corpus", dir, strconv.FormatInt(total, 10), strconv.Itoa(count)); err != nil {
 		return corpus{}, err
 	}
-	c, err := openCorpus(name, dir)
+	c, err := openCorpus(name, filepath.Join(dir, "projects"))
 	if err == nil {
 		if b.made == nil {
 			b.made = map[string]corpus{}

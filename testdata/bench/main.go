@@ -5,7 +5,7 @@
 //
 // Machines are noisy and differ, so what counts are ratios. Both sides of a ratio come from the same
 // rounds: each round runs every command once, in order, and the medians are compared. Without BAR all
-// bars are measured; -list prints their names. The sessions are generated (see [makeCorpus]); with
+// bars are measured; -list prints their names. The sessions are generated (testdata/gen); with
 // -transcripts the bars that depend on content are measured on real ones too.
 package main
 

@@ -24,7 +24,7 @@ type probe struct {
 	out    string // file that gets standard output; "" throws it away
 	wall   []time.Duration
 	cpu    []time.Duration // user and system time
-	rss    int64 // the largest resident set of all runs, in bytes
+	rss    int64           // the largest resident set of all runs, in bytes
 	stdout []byte
 	keep   bool // keep standard output in stdout
 }

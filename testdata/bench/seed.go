@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -101,26 +102,29 @@ func seedOperations(dir, to string, steps int) (err error) {
 	return nil
 }
 
-// makeLine writes a transcript that is a single record of n bytes.
-func makeLine(file string, n int64) error {
+// makeLine writes a transcript that is a single record of about n bytes, which quotes the file text
+// over and over.
+func makeLine(file string, n int64, text string) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return err
 	}
-	materials, err := gather()
+	said, err := os.ReadFile(text)
 	if err != nil {
 		return err
 	}
+	quoted, err := json.Marshal(string(said))
+	if err != nil {
+		return err
+	}
+	quoted = quoted[1 : len(quoted)-1]
 	f, err := os.Create(file)
 	if err != nil {
 		return err
 	}
-	s := newSession(materials[0], 1, 1)
 	w := bufio.NewWriterSize(f, 1<<20)
-	fmt.Fprintf(w, `{"type":"user","uuid":"%s","parentUuid":null,"sessionId":"%s","cwd":"%s","timestamp":"%s","message":{"role":"user","content":"`, s.uuid(), s.uuid(), s.cwd, s.tick())
-	for written := int64(0); written < n; {
-		text := quote(s.prose(50) + "\n")
-		k, _ := w.WriteString(text[1 : len(text)-1]) // an error sticks and comes back from Flush
-		written += int64(k)
+	fmt.Fprintf(w, `{"type":"user","uuid":"1","parentUuid":null,"sessionId":%q,"cwd":"/home/dev/line","timestamp":"2026-01-01T09:00:00.000Z","message":{"role":"user","content":"`, sessionOf(file))
+	for written := 0; int64(written) < n; written += len(quoted) {
+		w.Write(quoted) // an error sticks and comes back from Flush
 	}
 	w.WriteString("\"}}\n")
 	return errors.Join(w.Flush(), f.Close())

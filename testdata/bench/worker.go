@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/memvcs/mem/objects/pack"
+	"github.com/memvcs/mem/testdata/gen/story"
 )
 
 // work does what a child of the bench was started for.
@@ -17,9 +18,9 @@ func work(task string, args []string) error {
 	}
 	switch task {
 	case "corpus": // dir, bytes, sessions
-		return makeCorpus(args[0], number(1), int(number(2)), 1)
-	case "line": // file, bytes
-		return makeLine(args[0], number(1))
+		return story.Corpus(args[0], number(1), int(number(2)), 1)
+	case "line": // file, bytes, where the text comes from
+		return makeLine(args[0], number(1), args[2])
 	case "objects": // count, file
 		return seedObjects(int(number(0)), args[1])
 	case "records": // count
