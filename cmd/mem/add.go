@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -165,8 +166,15 @@ func (e *Env) sourceAnywhere(name string) (layers.Source, error) {
 	return layers.Source{}, missing
 }
 
+// captureMemory is what the garbage collector aims at when one file is captured, however large it is. Its
+// work is cheap there: almost all of the heap is buffers.
+const captureMemory = 32 << 20
+
 // addAll captures sources and says what became of them. then, if any, works on what was stored.
 func (e *Env) addAll(ctx context.Context, m *layers.Memory, op string, sources []layers.Source, then func([]layers.Added) error) error {
+	if len(sources) == 1 {
+		debug.SetMemoryLimit(captureMemory)
+	}
 	bar := e.progressBytes(op, totalSize(sources))
 	added, err := m.Add(ctx, sources, layers.AddOptions{DryRun: e.opt.dryRun, Op: op, Progress: bar.add})
 	bar.end()

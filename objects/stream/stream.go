@@ -24,7 +24,7 @@ const (
 	// MaxDict is how many bytes before a segment are its dictionary, at most.
 	MaxDict = 1 << 20
 	// MaxSegment is how many bytes of content a segment holds, at most.
-	MaxSegment = 8 << 20
+	MaxSegment = 4 << 20
 	// KeyFrame is the distance in bytes of segments without a dictionary.
 	KeyFrame = 32 << 20
 

@@ -14,7 +14,7 @@ import (
 )
 
 // window is the zstd window; a decoder needs this much memory.
-const window = 8 << 20
+const window = 4 << 20
 
 // A Segment is one growth of a stream, ready to be stored.
 type Segment struct {
@@ -164,7 +164,7 @@ func fill(buf []byte, r io.Reader, size int64) ([]byte, error) {
 func (j *job) compress() {
 	opts := []zstd.EOption{
 		zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithEncoderConcurrency(1),
-		zstd.WithEncoderCRC(false), zstd.WithWindowSize(window),
+		zstd.WithEncoderCRC(false), zstd.WithWindowSize(window), zstd.WithLowerEncoderMem(true),
 	}
 	if j.head.Dict > 0 {
 		opts = append(opts, zstd.WithEncoderDictRaw(0, j.buf[:j.head.Dict]))
