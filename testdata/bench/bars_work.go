@@ -52,7 +52,7 @@ func (b *bench) barStore() ([]row, error) {
 		}
 		zstd := zstdOf(c.files[0])
 		alone := &probe{
-			name: "benchmark", keep: true, env: []string{"MEM_BENCH_FILE=" + c.files[0]},
+			name: "benchmark", keep: true, dir: filepath.Join(b.root, "refs"), env: []string{"MEM_BENCH_FILE=" + c.files[0]},
 			argv: []string{test, "-test.run", "^$", "-test.bench", "^BenchmarkAdd$", "-test.benchtime", "1x", "-test.count", "1"},
 		}
 		var took []float64
@@ -86,7 +86,7 @@ func (b *bench) barRefine() ([]row, error) {
 			return nil, err
 		}
 		p := &probe{
-			name: "refine", keep: true, env: []string{"MEM_BENCH_FILE=" + c.files[0], "GOMAXPROCS=1"},
+			name: "refine", keep: true, dir: filepath.Join(b.root, "layers", "refine"), env: []string{"MEM_TRANSCRIPTS=" + c.dir, "GOMAXPROCS=1"},
 			argv: []string{test, "-test.run", "^$", "-test.bench", "^BenchmarkRefine$", "-test.benchtime", "5x", "-test.cpu", "1"},
 		}
 		var speeds []float64

@@ -22,6 +22,7 @@ import (
 
 // A bench is one run of the program.
 type bench struct {
+	root        string // of the module
 	tmp         string // everything is made in here
 	mem         string // the binary to measure
 	hello       string
@@ -153,6 +154,11 @@ func (b *bench) build() (err error) {
 	if b.self, err = os.Executable(); err != nil {
 		return err
 	}
+	mod, err := exec.Command("go", "env", "GOMOD").Output()
+	if err != nil {
+		return fmt.Errorf("go env GOMOD: %w", err)
+	}
+	b.root = filepath.Dir(strings.TrimSpace(string(mod)))
 	b.hello, b.hashfile = filepath.Join(b.tmp, "hello"), filepath.Join(b.tmp, "hashfile")
 	todo := map[string]string{b.hello: "testdata/bench/hello", b.hashfile: "testdata/bench/hashfile"}
 	if b.mem == "" {
