@@ -49,31 +49,32 @@ func reader(blobs [][]byte, n int) *Reader {
 func TestAnySplitRestores(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(3, 4))
-	content := text(rng, KeyFrame+5<<20)
-	for _, lengths := range [][]int{
-		{len(content)},
-		{1, 2, 3, len(content) - 6},
-		{5 << 20, 5 << 20, 100, 27<<20 - 100},
-		{KeyFrame, len(content) - KeyFrame},
-		{KeyFrame - 1, 1, 1, len(content) - KeyFrame - 1},
-	} {
-		blobs, points, counts := grow(t, content, lengths)
-		at := 0
-		for i, n := range lengths {
-			at += n
-			if want := objects.Sum(content[:at]); points[i] != want {
-				t.Fatalf("split %v: point %d is %s, want %s", lengths, i, points[i], want)
-			}
+	long, short := text(rng, KeyFrame+5<<20), text(rng, 6<<20)
+	restores(t, long, []int{len(long)})
+	restores(t, long, []int{KeyFrame - 1, 1, 1, len(long) - KeyFrame - 1})
+	restores(t, short, []int{1, 2, 3, len(short) - 6})
+	restores(t, short, []int{MaxSegment, 100, len(short) - MaxSegment - 100})
+}
+
+// restores grows content in pieces of the given lengths and reads each point back.
+func restores(t *testing.T, content []byte, lengths []int) {
+	t.Helper()
+	blobs, points, counts := grow(t, content, lengths)
+	at := 0
+	for i, n := range lengths {
+		at += n
+		if want := objects.Sum(content[:at]); points[i] != want {
+			t.Fatalf("split %v: point %d is %s, want %s", lengths, i, points[i], want)
 		}
-		last := len(lengths) - 1
-		got, err := io.ReadAll(reader(blobs, counts[last]))
-		if err != nil || !bytes.Equal(got, content) {
-			t.Fatalf("split %v: read %d bytes, %v, want %d", lengths, len(got), err, len(content))
-		}
-		var sb bytes.Buffer
-		if _, err := reader(blobs, counts[0]).WriteTo(&sb); err != nil || !bytes.Equal(sb.Bytes(), content[:lengths[0]]) {
-			t.Fatalf("split %v: first point: %d bytes, %v", lengths, sb.Len(), err)
-		}
+	}
+	last := len(lengths) - 1
+	got, err := io.ReadAll(reader(blobs, counts[last]))
+	if err != nil || !bytes.Equal(got, content) {
+		t.Fatalf("split %v: read %d bytes, %v, want %d", lengths, len(got), err, len(content))
+	}
+	var first bytes.Buffer
+	if _, err := reader(blobs, counts[0]).WriteTo(&first); err != nil || !bytes.Equal(first.Bytes(), content[:lengths[0]]) {
+		t.Fatalf("split %v: first point: %d bytes, %v", lengths, first.Len(), err)
 	}
 }
 
@@ -99,10 +100,10 @@ func TestRandomGrowth(t *testing.T) {
 }
 
 func TestSameBytesEachTime(t *testing.T) {
-	content := text(rand.New(rand.NewPCG(7, 8)), 20<<20)
-	first, _, _ := grow(t, content, []int{9 << 20, 11 << 20})
+	content := text(rand.New(rand.NewPCG(7, 8)), 10<<20)
+	first, _, _ := grow(t, content, []int{4 << 20, 6 << 20})
 	for range 3 {
-		again, _, _ := grow(t, content, []int{9 << 20, 11 << 20})
+		again, _, _ := grow(t, content, []int{4 << 20, 6 << 20})
 		for i := range first {
 			if !bytes.Equal(first[i], again[i]) {
 				t.Fatalf("segment %d differs from run to run", i)
