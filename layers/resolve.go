@@ -245,7 +245,7 @@ func (m *Memory) resolveSub(ctx context.Context, rev Rev, sub string) (Rev, erro
 		rev.Kind = IsOriginal
 		return rev, nil
 	case "l1":
-		rev.Kind = IsL1
+		rev.Kind, rev.Hash = IsL1, objects.Hash{} // its own name is known when it is made
 		return rev, nil
 	case "l2", "l3", "l4":
 		return rev, fmt.Errorf("%s of %s: %w", strings.ToUpper(sub), shortID(rev.Session.ID), ErrLayer)

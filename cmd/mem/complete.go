@@ -23,6 +23,10 @@ type completer func(e *Env, ctx context.Context, typed string) []candidate
 func completers() map[string]completer {
 	return map[string]completer{
 		"command": completeCommand,
+		"session": completeSession,
+		"rev":     completeRev,
+		"object":  completeRev,
+		"project": completeProject,
 		"topic":   completeTopic,
 		"key":     completeKey,
 		"shell":   func(*Env, context.Context, string) []candidate { return words(shells()) },

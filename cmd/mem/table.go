@@ -45,6 +45,11 @@ func (e *Env) table(columns ...column) *table { return &table{e: e, columns: col
 // row adds a row, which has one cell a column.
 func (t *table) row(cells ...cell) { t.rows = append(t.rows, cells) }
 
+// heading adds a line over the rows that follow, for people only.
+func (t *table) heading(text string) { t.rows = append(t.rows, []cell{{full: text}}) }
+
+func (t *table) isHeading(row []cell) bool { return len(row) == 1 && len(t.columns) > 1 }
+
 // flush prints the table. One without rows prints nothing.
 func (t *table) flush() error {
 	if len(t.rows) == 0 {
@@ -62,6 +67,9 @@ func (t *table) flush() error {
 
 func (t *table) separate(b *strings.Builder) {
 	for _, row := range t.rows {
+		if t.isHeading(row) {
+			continue
+		}
 		for i, c := range row {
 			if i > 0 {
 				b.WriteByte('\t')
@@ -82,6 +90,10 @@ func (t *table) align(b *strings.Builder) {
 	}
 	t.line(b, head, widths)
 	for _, row := range t.rows {
+		if t.isHeading(row) {
+			b.WriteString(t.e.style().bold(row[0].text()) + "\n")
+			continue
+		}
 		t.line(b, row, widths)
 	}
 }
@@ -122,6 +134,9 @@ func (t *table) widths() []int {
 	for i, c := range t.columns {
 		widths[i] = displaywidth.String(c.name)
 		for _, row := range t.rows {
+			if t.isHeading(row) {
+				continue
+			}
 			widths[i] = max(widths[i], displaywidth.String(row[i].text()))
 		}
 		total += widths[i]

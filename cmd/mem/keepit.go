@@ -1,0 +1,364 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/keepit"
+)
+
+type keepitOptions struct {
+	ratio    int
+	level    string
+	distance int
+}
+
+// keepit is the command about markers.
+func (e *Env) keepit() *cli.Command {
+	var o keepitOptions
+	return &cli.Command{
+		Name:  "keepit",
+		Usage: "list markers, and say what becomes of them",
+		Description: "A marker, ##keepit0.80## in what the user typed, keeps the text behind it word for word, up to the next marker,\n" +
+			"##/keepit## or the end of the message, as long as its weight reaches the threshold of a compression.",
+		Subcommands: []*cli.Command{
+			{Name: "list", Usage: "list the markers of a session, or of all in the project", ArgsUsage: "[<rev>]", Action: func(c *cli.Context) error {
+				if err := operands(c, 0, 1); err != nil {
+					return err
+				}
+				return e.runKeepitList(c.Context, c.Args().First())
+			}},
+			{Name: "show", Usage: "print markers and their fate by ratio and distance", ArgsUsage: "[<rev>] [<marker>]", Action: func(c *cli.Context) error {
+				if err := operands(c, 0, 2); err != nil {
+					return err
+				}
+				return e.runKeepitShow(c.Context, c.Args().Slice())
+			}},
+			{Name: "preview", Usage: "say which markers a compression would keep", ArgsUsage: "[<rev>]",
+				Flags: []cli.Flag{
+					parsedFlag(&o.ratio, "ratio,r", "as if made `N` times smaller; 15 without it", positive("a ratio", "10")),
+					choiceFlag(&o.level, "aggressiveness,a", "as if made with `LEVEL`: minimal, moderate or aggressive", "minimal", "light", "moderate", "aggressive"),
+					parsedFlag(&o.distance, "distance", "as if `N` sessions ago", positive("a distance", "5")),
+				},
+				Action: func(c *cli.Context) error {
+					if err := operands(c, 0, 1); err != nil {
+						return err
+					}
+					return e.runKeepitPreview(c.Context, o, orNewest(c.Args().First()))
+				}},
+		},
+	}
+}
+
+// A marked is a session with its markers.
+type marked struct {
+	rev   layers.Rev
+	marks []layers.Keepit
+}
+
+// marksOf returns the markers of a session, or of the messages that a revision names.
+func (e *Env) marksOf(ctx context.Context, m *layers.Memory, sc layers.Scope, name string) (marked, error) {
+	rev, err := e.resolveSession(ctx, m, sc, name)
+	if err != nil {
+		return marked{}, err
+	}
+	marks, err := m.Keepits(ctx, rev)
+	out := marked{rev: rev}
+	for _, k := range marks {
+		if rev.Kind != layers.IsMessages || k.Mark.Message >= rev.From && k.Mark.Message <= rev.To {
+			out.marks = append(out.marks, k)
+		}
+	}
+	return out, err
+}
+
+// allMarks returns the markers of all sessions of the project that have any, the newest session first.
+func (e *Env) allMarks(ctx context.Context, m *layers.Memory, sc layers.Scope) ([]marked, error) {
+	st, err := m.Outline(ctx, sc.Project.ID)
+	if err != nil {
+		return nil, err
+	}
+	var out []marked
+	for _, s := range st.Recent() {
+		if len(s.Markers()) == 0 {
+			continue
+		}
+		rev := layers.Rev{Kind: layers.IsSession, Project: sc.Project, Session: s}
+		marks, err := m.Keepits(ctx, rev)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, marked{rev, marks})
+	}
+	return out, nil
+}
+
+// A keepitAnswer is a marker as --json prints it.
+type keepitAnswer struct {
+	ID         string   `json:"id"`
+	Session    string   `json:"session"`
+	Message    int      `json:"message"`
+	Weight     string   `json:"weight"`
+	Clamped    bool     `json:"clamped,omitempty"`
+	Text       string   `json:"text"`
+	Context    string   `json:"context"`
+	Kept       []string `json:"kept_in"`
+	Summarised []string `json:"summarised_in"`
+}
+
+func keepitAnswerOf(s *layers.Session, k layers.Keepit) keepitAnswer {
+	return keepitAnswer{
+		ID: k.ID, Session: s.ID, Message: k.Mark.Message, Weight: k.Mark.Weight.String(), Clamped: k.Mark.Clamped, Text: k.Mark.Text, Context: k.Context,
+		Kept: append([]string{}, k.Kept...), Summarised: append([]string{}, k.Lost...),
+	}
+}
+
+func (e *Env) runKeepitList(ctx context.Context, name string) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) (err error) {
+		var all []marked
+		if name == "" {
+			all, err = e.allMarks(ctx, m, sc)
+		} else {
+			all = make([]marked, 1)
+			all[0], err = e.marksOf(ctx, m, sc, name)
+		}
+		if err != nil {
+			return err
+		}
+		answer := struct {
+			Markers []keepitAnswer `json:"markers"`
+		}{[]keepitAnswer{}}
+		t := e.table(column{name: "session"}, column{name: "keepit"}, column{name: "weight"}, column{name: "at", right: true}, column{name: "kept in"},
+			column{name: "text", shrinks: true})
+		for _, in := range all {
+			for _, k := range in.marks {
+				answer.Markers = append(answer.Markers, keepitAnswerOf(in.rev.Session, k))
+				t.row(cell{full: in.rev.Session.ID, short: shortID(in.rev.Session.ID)}, cell{full: k.ID}, cell{full: k.Mark.Weight.String()},
+					cell{full: fmt.Sprintf("#%d", k.Mark.Message)}, cell{full: fateText(k)}, cell{full: firstWords(k.Mark.Text, 120)})
+			}
+		}
+		if e.opt.json {
+			return e.printJSON("keepit.list", answer)
+		}
+		if len(answer.Markers) == 0 {
+			e.note("no markers")
+			return nil
+		}
+		if err := e.page("keepit"); err != nil {
+			return err
+		}
+		return t.flush()
+	})
+}
+
+// fateText writes what versions made of a marker: "v001 v002", "-v003" for one that summarised it.
+func fateText(k layers.Keepit) string {
+	words := append([]string{}, k.Kept...)
+	for _, l := range k.Lost {
+		words = append(words, "-"+l)
+	}
+	if len(words) == 0 {
+		return "-"
+	}
+	return strings.Join(words, " ")
+}
+
+// markerName matches the name of a marker within its session.
+func markerName(s string) bool {
+	ok, err := regexp.MatchString(`^k[1-9][0-9]*$`, s)
+	return err == nil && ok
+}
+
+func (e *Env) runKeepitShow(ctx context.Context, names []string) error {
+	rev, marker := "@", ""
+	if n := len(names); n > 0 && markerName(names[n-1]) {
+		marker, names = names[n-1], names[:n-1]
+	}
+	switch len(names) {
+	case 1:
+		rev = names[0]
+	case 2:
+		return withHint(usagef("%q is not the name of a marker", names[1]), "mem keepit list "+names[0])
+	}
+	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+		in, err := e.marksOf(ctx, m, sc, rev)
+		if err != nil {
+			return err
+		}
+		decay, err := e.decay()
+		if err != nil {
+			return err
+		}
+		var marks []layers.Keepit
+		var have []string
+		for _, k := range in.marks {
+			have = append(have, k.ID)
+			if marker == "" || k.ID == marker {
+				marks = append(marks, k)
+			}
+		}
+		if marker != "" && len(marks) == 0 {
+			return &layers.NotFoundError{What: "marker", Name: marker, Candidates: have}
+		}
+		if e.opt.json {
+			return e.keepitShowJSON(in.rev, marks, decay)
+		}
+		if len(marks) == 0 {
+			e.note("%s has no markers", shortID(in.rev.Session.ID))
+			return nil
+		}
+		if err := e.page("keepit"); err != nil {
+			return err
+		}
+		for i, k := range marks {
+			if i > 0 {
+				e.printf("\n")
+			}
+			e.showKeepit(in.rev, k, decay)
+		}
+		e.printf("\nS survives   = survives, exactly on the threshold   . summarised\n")
+		return nil
+	})
+}
+
+// showKeepit prints a marker and what becomes of it at the usual ratios and distances.
+func (e *Env) showKeepit(rev layers.Rev, k layers.Keepit, decay keepit.Decay) {
+	e.printf("%s  %s  %s#%d  %q  (%d characters)\n", e.style().bold(k.ID), e.style().yellow("##keepit"+k.Mark.Weight.String()+"##"),
+		e.safe(shortID(rev.Session.ID)), k.Mark.Message, sanitizeLine(firstWords(k.Mark.Text, 60)), len([]rune(k.Mark.Text)))
+	e.printf("%-16s%8s", "", fmt.Sprint("dist ", keepit.PreviewDistances[0]))
+	for _, d := range keepit.PreviewDistances[1:] {
+		e.printf("%4d", d)
+	}
+	e.printf("\n")
+	for _, row := range keepit.Preview(k.Mark.Weight, decay) {
+		e.printf("%-10s %3d:1%8s", row.Level, row.Ratio, string(row.Fates[0]))
+		for _, f := range row.Fates[1:] {
+			e.printf("%4s", string(f))
+		}
+		e.printf("\n")
+	}
+}
+
+func (e *Env) keepitShowJSON(rev layers.Rev, marks []layers.Keepit, decay keepit.Decay) error {
+	type row struct {
+		Level string            `json:"level"`
+		Ratio int               `json:"ratio"`
+		Fates map[string]string `json:"fate_by_distance"`
+	}
+	type shownMarker struct {
+		keepitAnswer
+		Decay []row `json:"decay"`
+	}
+	answer := struct {
+		Markers []shownMarker `json:"markers"`
+	}{[]shownMarker{}}
+	for _, k := range marks {
+		s := shownMarker{keepitAnswer: keepitAnswerOf(rev.Session, k)}
+		for _, p := range keepit.Preview(k.Mark.Weight, decay) {
+			r := row{p.Level.String(), p.Ratio, map[string]string{}}
+			for i, f := range p.Fates {
+				r.Fates[fmt.Sprint(keepit.PreviewDistances[i])] = fateWord(f)
+			}
+			s.Decay = append(s.Decay, r)
+		}
+		answer.Markers = append(answer.Markers, s)
+	}
+	return e.printJSON("keepit.show", answer)
+}
+
+func fateWord(f keepit.Fate) string {
+	switch f {
+	case keepit.Summarised:
+		return "summarised"
+	case keepit.OnTheEdge:
+		return "survives on the threshold"
+	}
+	return "survives"
+}
+
+func (e *Env) runKeepitPreview(ctx context.Context, o keepitOptions, name string) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+		in, err := e.marksOf(ctx, m, sc, name)
+		if err != nil {
+			return err
+		}
+		p, err := e.pressure(ctx, m, in.rev, o)
+		if err != nil {
+			return err
+		}
+		var fates []compress.Fate
+		kept := 0
+		for _, k := range in.marks {
+			f := compress.Fate{Mark: k.Mark, Pressure: p, Threshold: p.Threshold(), Margin: p.Margin(k.Mark.Weight), Kept: p.Keeps(k.Mark.Weight)}
+			if f.Kept {
+				kept++
+			}
+			fates = append(fates, f)
+		}
+		if e.opt.json {
+			return e.keepitPreviewJSON(in, p, fates, kept)
+		}
+		e.printf("At %d:1 %s, %d session%s ago, a marker survives from %s on: %s\n", p.Ratio, p.Level, p.Distance, plural(p.Distance), keepit.Thousandths(p.Threshold()), p)
+		if len(fates) == 0 {
+			e.note("%s has no markers", shortID(in.rev.Session.ID))
+			return nil
+		}
+		e.printf("\n")
+		if err := e.fateTable(fates); err != nil {
+			return err
+		}
+		e.printf("\n%d of %d kept word for word, %d summarised\n", kept, len(fates), len(fates)-kept)
+		return nil
+	})
+}
+
+// pressure returns what presses on the markers of a session under the options.
+func (e *Env) pressure(ctx context.Context, m *layers.Memory, rev layers.Rev, o keepitOptions) (keepit.Pressure, error) {
+	const usualRatio = 15
+	if o.ratio == 0 {
+		o.ratio = usualRatio
+	}
+	var level *keepit.Level
+	if o.level != "" {
+		l, err := keepit.ParseLevel(o.level)
+		if err != nil {
+			return keepit.Pressure{}, usagef("%v", err)
+		}
+		level = &l
+	}
+	p, err := m.Pressure(ctx, rev, o.ratio, level, o.distance)
+	if err != nil {
+		return p, err
+	}
+	p.Decay, err = e.decay()
+	return p, err
+}
+
+func (e *Env) keepitPreviewJSON(in marked, p keepit.Pressure, fates []compress.Fate, kept int) error {
+	type fateAnswer struct {
+		keepitAnswer
+		Fate   string `json:"fate"`
+		Margin string `json:"margin"`
+	}
+	answer := struct {
+		Session    string       `json:"session"`
+		Ratio      int          `json:"ratio"`
+		Level      string       `json:"level"`
+		Distance   int          `json:"distance"`
+		Threshold  string       `json:"threshold"`
+		Sum        string       `json:"sum"`
+		Kept       int          `json:"kept"`
+		Summarised int          `json:"summarised"`
+		Markers    []fateAnswer `json:"markers"`
+	}{in.rev.Session.ID, p.Ratio, p.Level.String(), p.Distance, keepit.Thousandths(p.Threshold()), p.String(), kept, len(fates) - kept, []fateAnswer{}}
+	for i, f := range fates {
+		answer.Markers = append(answer.Markers, fateAnswer{keepitAnswerOf(in.rev.Session, in.marks[i]), fateWord(p.Fate(f.Mark.Weight)), keepit.Thousandths(f.Margin)})
+	}
+	return e.printJSON("keepit.preview", answer)
+}

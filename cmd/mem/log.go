@@ -1,0 +1,165 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/refs"
+)
+
+type logOptions struct {
+	oneline bool
+	number  int
+	since   string
+}
+
+// log is the command that lists what was done.
+func (e *Env) log() *cli.Command {
+	var o logOptions
+	return &cli.Command{
+		Name:      "log",
+		Usage:     "list what was done, the newest first",
+		ArgsUsage: "[<rev>]",
+		Description: "Every change of the memory is one operation, a commit in its git repository. With a session, version or\n" +
+			"composition it lists what made, changed or used that; with HEAD~3 what was done up to there.",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "oneline", Usage: "print the start of the commit and what was done", Destination: &o.oneline},
+			parsedFlag(&o.number, "number,n", "print the newest `N` only", notNegative),
+			&cli.StringFlag{Name: "since", Usage: "print what was done after `TIME`, such as 2026-01-15, 3d or \"2 weeks ago\"", Destination: &o.since},
+		},
+		Action: func(c *cli.Context) error {
+			if err := operands(c, 0, 1); err != nil {
+				return err
+			}
+			return e.runLog(c.Context, o, c.Args().First(), c.IsSet("number"))
+		},
+	}
+}
+
+func (e *Env) runLog(ctx context.Context, o logOptions, rev string, limited bool) error {
+	var since time.Time
+	if o.since != "" {
+		var err error
+		if since, err = parseTime(o.since, e.Now()); err != nil {
+			return usagef("option --since cannot be %q: %v", o.since, err)
+		}
+	}
+	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+		n := 0
+		if limited && since.IsZero() {
+			n = max(o.number, 1)
+		}
+		entries, names, err := e.logEntries(ctx, m, sc, rev, n)
+		if err != nil {
+			return err
+		}
+		if !since.IsZero() {
+			entries = slices.DeleteFunc(slices.Clone(entries), func(en refs.Entry) bool { return en.Time.Before(since) })
+		}
+		if limited {
+			entries = entries[:min(o.number, len(entries))]
+		}
+		if e.opt.json {
+			return e.logJSON(entries, names)
+		}
+		if err := e.page("log"); err != nil {
+			return err
+		}
+		return e.printLog(o, entries, names)
+	})
+}
+
+// logEntries returns the newest operations, n of them or all if that is 0, and the names of their projects.
+func (e *Env) logEntries(ctx context.Context, m *layers.Memory, sc layers.Scope, rev string, n int) ([]refs.Entry, map[refs.Project]string, error) {
+	names := map[refs.Project]string{sc.Project.ID: sc.Project.Name}
+	if rev != "" {
+		r, err := e.resolve(ctx, m, sc, rev)
+		if err != nil {
+			return nil, nil, err
+		}
+		names[r.Project.ID] = r.Project.Name
+		entries, err := m.LogOf(ctx, r)
+		return entries, names, err
+	}
+	if !e.opt.allProjects {
+		entries, err := m.Log(ctx, sc.Project.ID, n)
+		return entries, names, err
+	}
+	projects, err := m.Projects(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	var all []refs.Entry
+	for _, p := range projects {
+		entries, err := m.Log(ctx, p.ID, n)
+		if err != nil {
+			return nil, nil, err
+		}
+		names[p.ID] = p.Name
+		all = append(all, entries...)
+	}
+	slices.SortStableFunc(all, func(a, b refs.Entry) int { return b.Time.Compare(a.Time) })
+	return all, names, nil
+}
+
+func (e *Env) printLog(o logOptions, entries []refs.Entry, names map[refs.Project]string) error {
+	if o.oneline {
+		var b strings.Builder
+		for _, en := range entries {
+			fmt.Fprintf(&b, "%s %s\n", e.style().yellow(en.Commit[:7]), e.safe(en.Subject))
+		}
+		e.printf("%s", b.String())
+		return nil
+	}
+	columns := []column{{name: "commit"}, {name: "when"}, {name: "device"}}
+	if e.opt.allProjects {
+		columns = append(columns, column{name: "project"})
+	}
+	t := e.table(append(columns, column{name: "operation", shrinks: true})...)
+	for _, en := range entries {
+		row := []cell{{full: en.Commit, short: en.Commit[:7], paint: e.style().yellow}, e.timeCell(en.Time), {full: en.Name}}
+		if e.opt.allProjects {
+			row = append(row, cell{full: names[en.Project]})
+		}
+		t.row(append(row, cell{full: en.Subject})...)
+	}
+	return t.flush()
+}
+
+// An operationAnswer is an operation as log prints it with --json.
+type operationAnswer struct {
+	Commit   string            `json:"commit"`
+	Parent   string            `json:"parent,omitempty"`
+	Project  string            `json:"project"`
+	Device   string            `json:"device"`
+	Name     string            `json:"device_name"`
+	Time     string            `json:"time"`
+	Lamport  uint64            `json:"lamport"`
+	Subject  string            `json:"subject"`
+	Trailers map[string]string `json:"trailers"`
+}
+
+func (e *Env) logJSON(entries []refs.Entry, names map[refs.Project]string) error {
+	answer := struct {
+		Operations []operationAnswer `json:"operations"`
+	}{[]operationAnswer{}}
+	for _, en := range entries {
+		a := operationAnswer{
+			Commit: en.Commit, Parent: en.Parent, Project: names[en.Project], Device: en.Device, Name: en.Name, Time: timeText(en.Time),
+			Lamport: en.Lamport, Subject: en.Subject, Trailers: map[string]string{},
+		}
+		for _, t := range en.Trailers {
+			if key, value, ok := strings.Cut(strings.TrimPrefix(t, "Mem-"), ": "); ok && key != "Lamport" {
+				a.Trailers[key] = value
+			}
+		}
+		answer.Operations = append(answer.Operations, a)
+	}
+	return e.printJSON("log", answer)
+}

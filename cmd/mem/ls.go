@@ -1,0 +1,277 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/tokens"
+)
+
+type lsOptions struct {
+	month     time.Time
+	untracked bool
+	subagents bool
+	removed   bool
+	sort      string
+	one       bool
+}
+
+// ls is the command that lists sessions.
+func (e *Env) ls() *cli.Command {
+	var o lsOptions
+	return &cli.Command{
+		Name:  "ls",
+		Usage: "list the sessions of the project",
+		Description: "The mark before a session says: * the newest in memory (@), M its file has changed since it was added, ? only a\n" +
+			"file and not in memory, D removed from the lists. Token counts are estimates.",
+		Flags: []cli.Flag{
+			parsedFlag(&o.month, "month", "list the sessions of `MONTH` only, such as 2026-01", parseMonth),
+			&cli.BoolFlag{Name: "untracked", Aliases: []string{"u"}, Usage: "list only what is not in memory", Destination: &o.untracked},
+			&cli.BoolFlag{Name: "subagents", Usage: "list the sessions of subagents too", Destination: &o.subagents},
+			&cli.BoolFlag{Name: "removed", Usage: "list removed sessions too", Destination: &o.removed},
+			choiceFlag(&o.sort, "sort", "sort by `WHAT`: when or tokens", "when", "tokens"),
+			&cli.BoolFlag{Name: "1", Usage: "print the ids alone", Destination: &o.one},
+		},
+		Action: func(c *cli.Context) error {
+			if err := operands(c, 0, 0); err != nil {
+				return err
+			}
+			return e.runLs(c.Context, o)
+		},
+	}
+}
+
+// A listed is a session in a list, with its project.
+type listed struct {
+	layers.Item
+	project layers.Project
+	newest  bool
+}
+
+func (e *Env) runLs(ctx context.Context, o lsOptions) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+		all, err := e.list(ctx, m, sc, layers.ListOptions{Subagents: o.subagents, Removed: o.removed})
+		if err != nil {
+			return err
+		}
+		items := slices.DeleteFunc(slices.Clone(all), func(it listed) bool { return !o.shows(it) })
+		if o.sort == "tokens" {
+			slices.SortStableFunc(items, func(a, b listed) int { return b.Tokens - a.Tokens })
+		}
+		switch {
+		case e.opt.json:
+			return e.lsJSON(sc, items)
+		case o.one:
+			for _, it := range items {
+				e.printf("%s\n", e.safe(it.ID))
+			}
+			return nil
+		case len(items) == 0:
+			e.sayNothingListed(sc, len(all) > 0)
+			return nil
+		}
+		if err := e.page("ls"); err != nil {
+			return err
+		}
+		return e.lsTable(o, items)
+	})
+}
+
+// shows reports whether the options let a session into the list.
+func (o lsOptions) shows(it listed) bool {
+	if o.untracked && it.Status != layers.Untracked {
+		return false
+	}
+	return o.month.IsZero() || !it.Last.Before(o.month) && it.Last.Before(o.month.AddDate(0, 1, 0))
+}
+
+// list returns the sessions of the project, or with --all-projects of all, the newest first.
+func (e *Env) list(ctx context.Context, m *layers.Memory, sc layers.Scope, o layers.ListOptions) ([]listed, error) {
+	claude, err := e.claudeDir()
+	if err != nil {
+		return nil, err
+	}
+	o.Claude = claude
+	projects := []layers.Project{sc.Project}
+	if e.opt.allProjects {
+		if projects, err = m.Projects(ctx); err != nil {
+			return nil, err
+		}
+	}
+	var all []listed
+	for _, p := range projects {
+		if o.Dir = ""; p.ID == sc.Project.ID {
+			o.Dir = e.Dir
+		}
+		items, st, err := m.List(ctx, p, o)
+		if err != nil {
+			return nil, err
+		}
+		newest := ""
+		if recent := st.Recent(); len(recent) > 0 {
+			newest = recent[0].ID
+		}
+		for _, it := range items {
+			all = append(all, listed{it, p, it.ID == newest})
+		}
+	}
+	if len(projects) > 1 {
+		slices.SortStableFunc(all, func(a, b listed) int { return b.Last.Compare(a.Last) })
+	}
+	return all, nil
+}
+
+func (e *Env) sayNothingListed(sc layers.Scope, some bool) {
+	if some {
+		e.note("no session is like that")
+		return
+	}
+	e.note("no sessions of project %s", sc.Project.Name)
+	e.hint("capture all of Claude Code's sessions with \"mem import\", or see other projects with --all-projects")
+}
+
+// lsTable prints the list; for people months have headings, unless it is sorted by something else.
+func (e *Env) lsTable(o lsOptions, items []listed) error {
+	columns := []column{{name: ""}, {name: "id"}, {name: "when"}, {name: "msgs", right: true}, {name: "tokens", right: true}, {name: "versions"}, {name: "keepit", right: true}}
+	if e.opt.allProjects {
+		columns = append(columns, column{name: "project"})
+	}
+	t := e.table(append(columns, column{name: "title", shrinks: true})...)
+	unique := uniquePrefixes(items)
+	month, months := "", o.sort != "tokens" && items[0].Last.Format("2006-01") != items[len(items)-1].Last.Format("2006-01")
+	for i, it := range items {
+		if name := it.Last.Format("January 2006"); months && name != month {
+			t.heading(name)
+			month = name
+		}
+		row := []cell{
+			{full: it.mark(), short: it.shortMark(), paint: e.style().green},
+			idCell(it.ID, unique[i]), e.timeCell(it.Last), {full: messagesText(it)},
+			{full: fmt.Sprint(it.Tokens), short: "~" + tokens.Format(it.Tokens)}, {full: labelsOf(it)}, {full: fmt.Sprint(it.Markers)},
+		}
+		if e.opt.allProjects {
+			row = append(row, cell{full: it.project.Name})
+		}
+		t.row(append(row, cell{full: it.Title})...)
+	}
+	return t.flush()
+}
+
+// mark is the mark of a session for scripts.
+func (it listed) mark() string {
+	if it.newest {
+		return string(it.Status) + ",newest"
+	}
+	return string(it.Status)
+}
+
+// shortMark is the mark of a session for people.
+func (it listed) shortMark() string {
+	mark := map[layers.Status]string{layers.Changed: "M", layers.Untracked: "?", layers.Removed: "D"}[it.Status]
+	if it.newest {
+		return "*" + mark
+	}
+	return " " + mark
+}
+
+// messagesText is how many messages there are; those of a file that is not in memory have not been counted.
+func messagesText(it listed) string {
+	if it.Status == layers.Untracked {
+		return "-"
+	}
+	return fmt.Sprint(it.Messages)
+}
+
+func labelsOf(it listed) string {
+	const most = 4
+	var labels []string
+	for _, v := range it.Versions {
+		labels = append(labels, v.Label)
+	}
+	switch n := len(labels); {
+	case n == 0:
+		return "-"
+	case n > most:
+		labels = append([]string{fmt.Sprintf("(%d)", n)}, labels[n-most:]...)
+	}
+	return strings.Join(labels, " ")
+}
+
+// uniquePrefixes returns for each item how many letters of its id tell it from all others, 4 at least.
+func uniquePrefixes(items []listed) []int {
+	order := make([]int, len(items))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return strings.Compare(items[a].ID, items[b].ID) })
+	out := make([]int, len(items))
+	for k, i := range order {
+		out[i] = max(out[i], 4)
+		if k == 0 {
+			continue
+		}
+		before := order[k-1]
+		n := 1 + common(items[before].ID, items[i].ID)
+		out[i], out[before] = max(out[i], min(n, len(items[i].ID))), max(out[before], min(n, len(items[before].ID)))
+	}
+	return out
+}
+
+// common returns how many letters two words begin with in common.
+func common(a, b string) int {
+	n := 0
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+// A sessionAnswer is a session as lists print it with --json.
+type sessionAnswer struct {
+	ID       string   `json:"id"`
+	Project  string   `json:"project"`
+	Status   string   `json:"status"`
+	Newest   bool     `json:"newest"`
+	Title    string   `json:"title"`
+	Last     string   `json:"last"`
+	Messages *int     `json:"messages"` // null for a file that is not in memory
+	Tokens   int      `json:"tokens"`
+	Counted  bool     `json:"counted"` // else guessed from the size
+	Bytes    int64    `json:"bytes"`
+	Extra    int64    `json:"extra_bytes"`
+	Versions []string `json:"versions"`
+	Markers  int      `json:"markers"`
+	Parent   string   `json:"parent,omitempty"`
+	Path     string   `json:"path,omitempty"`
+}
+
+func sessionAnswerOf(it listed) sessionAnswer {
+	a := sessionAnswer{
+		ID: it.ID, Project: it.project.Name, Status: string(it.Status), Newest: it.newest, Title: it.Title, Last: timeText(it.Last),
+		Tokens: it.Tokens, Counted: it.Exact, Bytes: it.Bytes, Extra: it.Extra, Versions: []string{}, Markers: it.Markers, Parent: it.Parent, Path: it.Path,
+	}
+	if it.Status != layers.Untracked {
+		a.Messages = &it.Messages
+	}
+	for _, v := range it.Versions {
+		a.Versions = append(a.Versions, v.Label)
+	}
+	return a
+}
+
+func (e *Env) lsJSON(sc layers.Scope, items []listed) error {
+	answer := struct {
+		Project  string          `json:"project"`
+		Sessions []sessionAnswer `json:"sessions"`
+	}{sc.Project.Name, []sessionAnswer{}}
+	for _, it := range items {
+		answer.Sessions = append(answer.Sessions, sessionAnswerOf(it))
+	}
+	return e.printJSON("ls", answer)
+}

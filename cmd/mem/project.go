@@ -1,0 +1,187 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/memvcs/mem/layers"
+)
+
+// project is the command about projects and the directories that belong to them.
+func (e *Env) project() *cli.Command {
+	return &cli.Command{
+		Name:  "project",
+		Usage: "list projects, and say which one a directory belongs to",
+		Description: "A directory belongs to the project of its git repository: the same origin, or else the same first commit, is the\n" +
+			"same project on every machine. Without a repository it is the path; \"mem project link\" corrects it.",
+		Subcommands: []*cli.Command{
+			{Name: "list", Usage: "list the projects in memory", Action: func(c *cli.Context) error {
+				if err := operands(c, 0, 0); err != nil {
+					return err
+				}
+				return e.runProjectList(c.Context)
+			}},
+			{Name: "show", Usage: "say which project a directory belongs to", ArgsUsage: "[<dir>]", Action: func(c *cli.Context) error {
+				if err := operands(c, 0, 1); err != nil {
+					return err
+				}
+				return e.runProjectShow(c.Context, e.path(c.Args().First()))
+			}},
+			{Name: "link", Usage: "let a directory belong to a project on this device", ArgsUsage: "<project> [<dir>]", Action: func(c *cli.Context) error {
+				if err := operands(c, 1, 2); err != nil {
+					return err
+				}
+				return e.runProjectLink(c.Context, c.Args().First(), e.path(c.Args().Get(1)))
+			}},
+		},
+	}
+}
+
+// A projectAnswer is a project as --json prints it.
+type projectAnswer struct {
+	ID       string `json:"id"`
+	Name     string `json:"name"`
+	Identity string `json:"identity"`
+	Sessions int    `json:"sessions"`
+	Versions int    `json:"versions"`
+	Composed int    `json:"compositions"`
+	Current  bool   `json:"current"`
+}
+
+// describeProject counts what is in a project.
+func describeProject(ctx context.Context, m *layers.Memory, p layers.Project) (projectAnswer, error) {
+	a := projectAnswer{ID: string(p.ID), Name: p.Name, Identity: p.Identity}
+	st, err := m.Outline(ctx, p.ID)
+	if err != nil {
+		return a, err
+	}
+	for _, s := range st.Sessions {
+		if !s.Deleted {
+			a.Sessions++
+		}
+	}
+	for _, v := range st.Versions {
+		if !v.Deleted {
+			a.Versions++
+		}
+	}
+	names := map[string]bool{}
+	for _, c := range st.Compositions {
+		if !c.Deleted {
+			names[c.Name] = true
+		}
+	}
+	a.Composed = len(names)
+	return a, nil
+}
+
+func (e *Env) runProjectList(ctx context.Context) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+		projects, err := m.Projects(ctx)
+		if err != nil {
+			return err
+		}
+		answer := struct {
+			Projects []projectAnswer `json:"projects"`
+		}{[]projectAnswer{}}
+		for _, p := range projects {
+			a, err := describeProject(ctx, m, p)
+			if err != nil {
+				return err
+			}
+			a.Current = p.ID == sc.Project.ID
+			answer.Projects = append(answer.Projects, a)
+		}
+		if e.opt.json {
+			return e.printJSON("project.list", answer)
+		}
+		if len(answer.Projects) == 0 {
+			e.note("no projects in memory")
+			e.hint("mem import")
+		}
+		t := e.table(column{name: ""}, column{name: "id"}, column{name: "project", shrinks: true}, column{name: "sessions", right: true},
+			column{name: "versions", right: true}, column{name: "compositions", right: true}, column{name: "identity"})
+		for _, a := range answer.Projects {
+			mark := cell{full: "", short: " "}
+			if a.Current {
+				mark = cell{full: "*", paint: e.style().green}
+			}
+			t.row(mark, cell{full: a.ID, short: a.ID[:8]}, cell{full: a.Name}, cell{full: fmt.Sprint(a.Sessions)}, cell{full: fmt.Sprint(a.Versions)},
+				cell{full: fmt.Sprint(a.Composed)}, cell{full: a.Identity})
+		}
+		return t.flush()
+	})
+}
+
+func (e *Env) runProjectShow(ctx context.Context, dir string) error {
+	m, err := e.memory()
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	p, known, err := m.Locate(ctx, dir)
+	if err != nil {
+		return err
+	}
+	a, err := describeProject(ctx, m, p)
+	if err != nil {
+		return err
+	}
+	a.Current = true
+	if e.opt.json {
+		return e.printJSON("project.show", struct {
+			projectAnswer
+			Dir   string `json:"dir"`
+			Known bool   `json:"known"`
+		}{a, dir, known})
+	}
+	e.field("Project", a.Name)
+	e.field("Id", a.ID)
+	e.field("Identity", a.Identity)
+	e.field("Dir", dir)
+	if !known {
+		e.field("Memory", "nothing of this directory yet")
+		return nil
+	}
+	e.field("Memory", fmt.Sprintf("%d sessions, %d versions, %d compositions", a.Sessions, a.Versions, a.Composed))
+	return nil
+}
+
+func (e *Env) runProjectLink(ctx context.Context, name, dir string) error {
+	if fi, err := os.Stat(dir); err != nil {
+		return err
+	} else if !fi.IsDir() {
+		return usagef("%s is not a directory", dir)
+	}
+	m, err := e.memory()
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	p, err := e.projectNamed(ctx, m, name)
+	if err != nil {
+		return err
+	}
+	if !e.opt.dryRun {
+		if err := m.LinkProject(ctx, p, dir); err != nil {
+			return err
+		}
+	}
+	if e.opt.json {
+		return e.printJSON("project.link", struct {
+			ID     string `json:"id"`
+			Name   string `json:"name"`
+			Dir    string `json:"dir"`
+			DryRun bool   `json:"dry_run"`
+		}{string(p.ID), p.Name, dir, e.opt.dryRun})
+	}
+	verb := "belongs"
+	if e.opt.dryRun {
+		verb = "would belong"
+	}
+	e.note("%s %s to project %s", dir, verb, p.Name)
+	return nil
+}

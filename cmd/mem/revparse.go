@@ -1,0 +1,117 @@
+package main
+
+import (
+	"context"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/memvcs/mem/layers"
+)
+
+// revParse is the command that says what names stand for.
+func (e *Env) revParse() *cli.Command {
+	var explain bool
+	return &cli.Command{
+		Name:        "rev-parse",
+		Usage:       "print what a name stands for: b3: and the name of an object, or a commit",
+		ArgsUsage:   "<rev>...",
+		Description: "See \"mem help revisions\" for what can be named.",
+		Flags:       []cli.Flag{&cli.BoolFlag{Name: "explain", Usage: "say how the name was resolved", Destination: &explain}},
+		Action: func(c *cli.Context) error {
+			if err := operands(c, 1, -1); err != nil {
+				return err
+			}
+			return e.runRevParse(c.Context, c.Args().Slice(), explain)
+		},
+	}
+}
+
+// A revAnswer is what a name stands for, as --json prints it.
+type revAnswer struct {
+	Rev     string `json:"rev"`
+	Kind    string `json:"kind"`
+	Name    string `json:"name"` // b3: and the hash, or the commit
+	How     string `json:"how"`
+	Project string `json:"project,omitempty"`
+	Session string `json:"session,omitempty"`
+	Title   string `json:"title,omitempty"`
+	Version string `json:"version,omitempty"`
+	From    int    `json:"from,omitempty"`
+	To      int    `json:"to,omitempty"`
+}
+
+func (e *Env) runRevParse(ctx context.Context, names []string, explain bool) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+		revs, err := e.resolveAll(ctx, m, sc, names)
+		if err != nil {
+			return err
+		}
+		answer := struct {
+			Revs []revAnswer `json:"revs"`
+		}{[]revAnswer{}}
+		for i, rev := range revs {
+			a, err := describeName(ctx, m, names[i], rev)
+			if err != nil {
+				return err
+			}
+			answer.Revs = append(answer.Revs, a)
+		}
+		if e.opt.json {
+			return e.printJSON("rev-parse", answer)
+		}
+		for i, a := range answer.Revs {
+			if !explain {
+				e.printf("%s\n", a.Name)
+				continue
+			}
+			if i > 0 {
+				e.printf("\n")
+			}
+			e.explain(a, revs[i])
+		}
+		return nil
+	})
+}
+
+func describeName(ctx context.Context, m *layers.Memory, name string, rev layers.Rev) (revAnswer, error) {
+	a := revAnswer{Rev: name, Kind: string(rev.Kind), Name: rev.Commit, How: rev.How, Project: rev.Project.Name, From: rev.From, To: rev.To}
+	if rev.Session != nil {
+		a.Session, a.Title = rev.Session.ID, rev.Session.Now().Scan.Title
+	}
+	if rev.Version != nil {
+		a.Version = rev.Version.Label
+	}
+	if rev.Commit == "" {
+		h, err := m.NameOf(ctx, rev)
+		if err != nil {
+			return a, err
+		}
+		a.Name = "b3:" + h.String()
+	}
+	return a, nil
+}
+
+// explain prints how a name was resolved, one step a line.
+func (e *Env) explain(a revAnswer, rev layers.Rev) {
+	e.field("Name", a.Rev)
+	e.field("Kind", a.Kind)
+	if a.Project != "" {
+		e.field("Project", a.Project)
+	}
+	if rev.Session != nil {
+		e.field("Session", a.Session+"  "+a.Title)
+	}
+	if rev.Version != nil {
+		e.field("Version", a.Version+", "+modeOf(rev.Version)+", made "+timeText(rev.Version.Time))
+	}
+	if rev.Composition != nil {
+		e.field("Made", timeText(rev.Composition.Time))
+	}
+	if a.How != "" {
+		e.field("How", a.How)
+	}
+	if rev.Kind == layers.IsMessages {
+		e.printf("%-9s %d to %d\n", "Messages:", a.From, a.To)
+	}
+	e.field("Is", a.Name)
+}

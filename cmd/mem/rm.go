@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/memvcs/mem/layers"
+)
+
+// rm is the command that takes things out of the lists.
+func (e *Env) rm() *cli.Command {
+	var force bool
+	return &cli.Command{
+		Name:      "rm",
+		Usage:     "take sessions, versions or compositions out of the lists",
+		ArgsUsage: "<rev>...",
+		Description: "Nothing is lost: the bytes stay in the memory, and adding a session or composing a name again brings it back.\n" +
+			"What a composition uses is only removed with --force; the composition keeps its own copy.",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "force", Aliases: []string{"f"}, Usage: "remove what compositions use, too", Destination: &force},
+		},
+		Action: func(c *cli.Context) error {
+			if err := operands(c, 1, -1); err != nil {
+				return err
+			}
+			return e.runRm(c.Context, c.Args().Slice(), force)
+		},
+	}
+}
+
+// A removedAnswer is what was removed, as --json prints it.
+type removedAnswer struct {
+	Kind string `json:"kind"`
+	Name string `json:"name"`
+}
+
+func (e *Env) runRm(ctx context.Context, names []string, force bool) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+		revs, err := e.resolveAll(ctx, m, sc, names)
+		if err != nil {
+			return err
+		}
+		for _, rev := range revs { // all or nothing
+			if err := m.Remove(ctx, rev, force, true); err != nil {
+				return removeError(rev, err)
+			}
+		}
+		answer := struct {
+			DryRun  bool            `json:"dry_run"`
+			Removed []removedAnswer `json:"removed"`
+		}{e.opt.dryRun, []removedAnswer{}}
+		for _, rev := range revs {
+			if err := m.Remove(ctx, rev, force, e.opt.dryRun); err != nil {
+				return removeError(rev, err)
+			}
+			answer.Removed = append(answer.Removed, removedAnswer{string(rev.Kind), revName(rev)})
+		}
+		if e.opt.json {
+			return e.printJSON("rm", answer)
+		}
+		verb := "removed"
+		if e.opt.dryRun {
+			verb = "would remove"
+		}
+		for _, r := range answer.Removed {
+			e.note("%s %s %s", verb, r.Kind, r.Name)
+		}
+		return nil
+	})
+}
+
+// removeError adds to an error of a removal what can be done about it.
+func removeError(rev layers.Rev, err error) error {
+	var used *layers.UsedError
+	switch {
+	case errors.As(err, &used):
+		return withHint(err, "see it with \"mem show "+revName(rev)+"\"; remove it anyway with -f: compositions keep their own copy")
+	case errors.Is(err, layers.ErrNotRemovable):
+		return withHint(usagef("%v", err), "mem help revisions")
+	}
+	return err
+}
+
+// revName writes what a revision names so that it can be typed.
+func revName(rev layers.Rev) string {
+	switch {
+	case rev.Version != nil:
+		return label(rev.Version)
+	case rev.Composition != nil:
+		return rev.Composition.Name
+	case rev.Session != nil:
+		return shortID(rev.Session.ID)
+	case rev.Commit != "":
+		return rev.Commit
+	}
+	return "b3:" + rev.Hash.String()
+}

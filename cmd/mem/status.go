@@ -1,0 +1,189 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/tokens"
+)
+
+type statusOptions struct {
+	short     bool
+	porcelain string
+	zero      bool
+	exitCode  bool
+}
+
+// status is the command that says what could be added.
+func (e *Env) status() *cli.Command {
+	var o statusOptions
+	return &cli.Command{
+		Name:  "status",
+		Usage: "say which sessions are not in memory or have changed",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "short", Aliases: []string{"s"}, Usage: "print a line a session", Destination: &o.short},
+			choiceFlag(&o.porcelain, "porcelain", "print lines for scripts, in a `FORM` that will not change: v1", "v1").implying("v1"),
+			&cli.BoolFlag{Name: "z", Usage: "end the lines of --porcelain with a NUL byte", Destination: &o.zero},
+			&cli.BoolFlag{Name: "exit-code", Usage: "exit with 1 if there is something to add", Destination: &o.exitCode},
+		},
+		Action: func(c *cli.Context) error {
+			if err := operands(c, 0, 0); err != nil {
+				return err
+			}
+			if o.zero && o.porcelain == "" {
+				return withHint(usagef("option -z goes with --porcelain"), "mem status --porcelain -z")
+			}
+			return e.runStatus(c.Context, o)
+		},
+	}
+}
+
+// A statusReport is what status found.
+type statusReport struct {
+	project            layers.Project
+	stored             int
+	newest             *listed
+	changed, untracked []listed
+}
+
+func (r statusReport) clean() bool { return len(r.changed)+len(r.untracked) == 0 }
+
+func (e *Env) runStatus(ctx context.Context, o statusOptions) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+		items, err := e.list(ctx, m, sc, layers.ListOptions{})
+		if err != nil {
+			return err
+		}
+		r := statusReport{project: sc.Project}
+		for i, it := range items {
+			switch it.Status {
+			case layers.Untracked:
+				r.untracked = append(r.untracked, it)
+				continue
+			case layers.Changed:
+				r.changed = append(r.changed, it)
+			}
+			r.stored++
+			if it.newest && r.newest == nil {
+				r.newest = &items[i]
+			}
+		}
+		if err := e.printStatus(o, r); err != nil {
+			return err
+		}
+		if o.exitCode && !r.clean() {
+			return exit(exitNo)
+		}
+		return nil
+	})
+}
+
+func (e *Env) printStatus(o statusOptions, r statusReport) error {
+	switch {
+	case e.opt.json:
+		return e.statusJSON(r)
+	case o.porcelain != "":
+		end := "\n"
+		if o.zero {
+			end = "\x00"
+		}
+		for _, it := range r.lines() {
+			e.printf("%s %s%s", code(it.Status), it.ID, end)
+		}
+	case o.short:
+		for _, it := range r.lines() {
+			e.printf("%s %s\n", e.style().red(code(it.Status)), e.safe(shortID(it.ID)))
+		}
+	default:
+		e.longStatus(r)
+	}
+	return nil
+}
+
+func (r statusReport) lines() []listed {
+	return append(append([]listed{}, r.changed...), r.untracked...)
+}
+
+// code is the mark of a session in the short forms, as git's.
+func code(s layers.Status) string {
+	if s == layers.Untracked {
+		return "??"
+	}
+	return " M"
+}
+
+func (e *Env) longStatus(r statusReport) {
+	name := "project " + r.project.Name
+	if e.opt.allProjects {
+		name = "all projects"
+	}
+	e.printf("On %s, %d session%s in memory", e.safe(name), r.stored, plural(r.stored))
+	if n := r.newest; n != nil {
+		e.printf(", newest %s (%d messages, ~%s tokens)", e.safe(shortID(n.ID)), n.Messages, tokens.Format(n.Tokens))
+	}
+	e.printf("\n")
+	if r.clean() {
+		e.printf("nothing to remember, memory is up to date\n")
+		return
+	}
+	e.statusPart("Sessions changed since they were added:", `use "mem add -u"`, r.changed, func(it listed) string { return changeText(it) })
+	e.statusPart("Untracked sessions:", `use "mem add <session>" or "mem add -A"`, r.untracked, func(it listed) string {
+		return fmt.Sprintf("~%s tokens, %s", tokens.Format(it.Tokens), ago(e.Now(), it.Last))
+	})
+}
+
+// changeText says how the file of a session changed since what was made of it last.
+func changeText(it listed) string {
+	s := "+" + bytesText(it.Extra)
+	if it.Extra < 0 {
+		s = "-" + bytesText(-it.Extra) + ", rewritten"
+	}
+	if n := len(it.Versions); n > 0 {
+		return s + " since " + it.Versions[n-1].Label
+	}
+	return s
+}
+
+// statusPart prints a heading and the sessions under it, in columns.
+func (e *Env) statusPart(heading, use string, items []listed, about func(listed) string) {
+	if len(items) == 0 {
+		return
+	}
+	e.printf("\n%s  (%s)\n", heading, use)
+	idWidth, aboutWidth := 0, 0
+	for _, it := range items {
+		idWidth, aboutWidth = max(idWidth, len(shortID(it.ID))), max(aboutWidth, len(about(it)))
+	}
+	for _, it := range items {
+		id := fmt.Sprintf("%-*s", idWidth, shortID(it.ID))
+		e.printf("    %s  %-*s", e.style().red(sanitizeLine(id)), aboutWidth, about(it))
+		if it.Title != "" {
+			e.printf("  %q", sanitizeLine(it.Title))
+		}
+		e.printf("\n")
+	}
+}
+
+func (e *Env) statusJSON(r statusReport) error {
+	answer := struct {
+		Project   string          `json:"project"`
+		Stored    int             `json:"stored"`
+		Clean     bool            `json:"clean"`
+		Newest    string          `json:"newest,omitempty"`
+		Changed   []sessionAnswer `json:"changed"`
+		Untracked []sessionAnswer `json:"untracked"`
+	}{Project: r.project.Name, Stored: r.stored, Clean: r.clean(), Changed: []sessionAnswer{}, Untracked: []sessionAnswer{}}
+	if r.newest != nil {
+		answer.Newest = r.newest.ID
+	}
+	for _, it := range r.changed {
+		answer.Changed = append(answer.Changed, sessionAnswerOf(it))
+	}
+	for _, it := range r.untracked {
+		answer.Untracked = append(answer.Untracked, sessionAnswerOf(it))
+	}
+	return e.printJSON("status", answer)
+}

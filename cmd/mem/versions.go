@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/tokens"
+)
+
+// versions is the command that lists the versions of a session.
+func (e *Env) versions() *cli.Command {
+	return &cli.Command{
+		Name:      "versions",
+		Usage:     "list the versions of a session",
+		ArgsUsage: "[<session>]",
+		Action: func(c *cli.Context) error {
+			if err := operands(c, 0, 1); err != nil {
+				return err
+			}
+			return e.runVersions(c.Context, orNewest(c.Args().First()))
+		},
+	}
+}
+
+// orNewest returns the revision that a user gave, or else the newest session.
+func orNewest(rev string) string {
+	if rev == "" {
+		return "@"
+	}
+	return rev
+}
+
+// A versionAnswer is a version as --json prints it.
+type versionAnswer struct {
+	Label       string                 `json:"label"`
+	Hash        string                 `json:"hash"`
+	Device      string                 `json:"device"`
+	Settings    layers.VersionSettings `json:"settings"`
+	TokensIn    int                    `json:"tokens_in"`
+	TokensOut   int                    `json:"tokens_out"`
+	Method      string                 `json:"method"`
+	Ratio       float64                `json:"ratio"`
+	MessagesIn  int                    `json:"messages_in"`
+	MessagesOut int                    `json:"messages_out"`
+	Kept        int                    `json:"keepits_kept"`
+	Keepits     int                    `json:"keepits"`
+	Created     string                 `json:"created"`
+	Engine      string                 `json:"engine"`
+	UsedBy      []string               `json:"used_by"`
+}
+
+func (e *Env) runVersions(ctx context.Context, name string) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+		rev, err := e.resolveSession(ctx, m, sc, name)
+		if err != nil {
+			return err
+		}
+		st, err := m.Outline(ctx, rev.Project.ID)
+		if err != nil {
+			return err
+		}
+		list := st.VersionsOf(rev.Session.ID)
+		if e.opt.json {
+			return e.versionsJSON(st, rev, list)
+		}
+		if len(list) == 0 {
+			e.note("%s has no versions", shortID(rev.Session.ID))
+			e.hint("mem compress %s", shortID(rev.Session.ID))
+		}
+		t := e.table(column{name: "version"}, column{name: "made by", shrinks: true}, column{name: "tokens", right: true}, column{name: "to", right: true},
+			column{name: "ratio", right: true}, column{name: "keepits", right: true}, column{name: "when"}, column{name: "engine"})
+		for _, v := range list {
+			t.row(cell{full: label(v), short: v.Label, paint: e.style().cyan}, cell{full: modeOf(v)},
+				cell{full: fmt.Sprint(v.TokensIn), short: "~" + tokens.Format(v.TokensIn)}, cell{full: fmt.Sprint(v.TokensOut), short: "~" + tokens.Format(v.TokensOut)},
+				cell{full: fmt.Sprintf("%.2f", v.Ratio), short: fmt.Sprintf("%.1f:1", v.Ratio)}, cell{full: fmt.Sprintf("%d/%d", v.Preserved, v.Preserved+v.Summarised)},
+				e.timeCell(v.Time), cell{full: v.Engine})
+		}
+		return t.flush()
+	})
+}
+
+// resolveSession finds the session that a revision names or is a part of.
+func (e *Env) resolveSession(ctx context.Context, m *layers.Memory, sc layers.Scope, name string) (layers.Rev, error) {
+	rev, err := e.resolve(ctx, m, sc, name)
+	if err != nil {
+		return rev, err
+	}
+	if rev.Session == nil {
+		return rev, withHint(usagef("%s is a %s, not a session", name, rev.Kind), "mem ls")
+	}
+	return rev, nil
+}
+
+func (e *Env) versionsJSON(st *layers.State, rev layers.Rev, list []*layers.Version) error {
+	answer := struct {
+		Session  string          `json:"session"`
+		Project  string          `json:"project"`
+		Versions []versionAnswer `json:"versions"`
+	}{rev.Session.ID, rev.Project.Name, []versionAnswer{}}
+	for _, v := range list {
+		answer.Versions = append(answer.Versions, versionAnswer{
+			Label: v.Label, Hash: v.Derivation.Output.String(), Device: v.Device, Settings: v.Settings, TokensIn: v.TokensIn, TokensOut: v.TokensOut,
+			Method: v.Counter, Ratio: v.Ratio, MessagesIn: v.MessagesIn, MessagesOut: v.MessagesOut, Kept: v.Preserved, Keepits: v.Preserved + v.Summarised,
+			Created: timeText(v.Time), Engine: v.Engine, UsedBy: append([]string{}, st.UsedBy(v)...),
+		})
+	}
+	return e.printJSON("versions", answer)
+}
