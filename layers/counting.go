@@ -27,23 +27,24 @@ func CountBytes(ctx context.Context, b []byte, model string, workers int) (Count
 			return Count{}, err
 		}
 		if len(c.Messages) > 0 {
+			found := scanned(b)
 			if model == "" {
-				model = modelOf(b)
+				model = found.Model
 			}
 			by := tokens.For(model)
-			return Count{by.Scale(c.Raw), by.ID(), len(c.Messages), int64(len(b))}, nil
+			return Count{by.Scale(c.Raw), by.ID(), found.Messages, int64(len(b))}, nil
 		}
 	}
 	by := tokens.For(model)
 	return Count{Tokens: by.Count(string(b)), Method: by.ID(), Bytes: int64(len(b))}, nil
 }
 
-// modelOf returns the model that answered last in a transcript.
-func modelOf(b []byte) string {
+// scanned returns what a scan of a transcript finds.
+func scanned(b []byte) transcript.Summary {
 	sc := transcript.NewScanner(transcript.Carry{}, func([]byte) [32]byte { return [32]byte{} })
 	defer sc.Close()
 	sc.Write(b) // never fails
-	return sc.Summary().Model
+	return sc.Summary()
 }
 
 // Count counts what rev names. A session is counted once and then known.
@@ -53,7 +54,7 @@ func (m *Memory) Count(ctx context.Context, rev Rev) (Count, error) {
 		now := rev.Session.Now()
 		c, err := m.counts(ctx, rev.Project.ID, rev.Session, now)
 		by := m.counter(now)
-		return Count{by.Scale(c.Raw), by.ID(), len(c.Messages), now.Size}, err
+		return Count{by.Scale(c.Raw), by.ID(), now.Scan.Messages, now.Size}, err
 	}
 	var b bytes.Buffer
 	if err := m.Write(ctx, rev, "", &b); err != nil {

@@ -96,10 +96,16 @@ var ErrNotTranscript = errors.New("not a transcript")
 type NotFoundError struct {
 	What       string // "session", "version", "composition", "message"
 	Name       string
+	Of         string // the session that has no such version; else empty
 	Candidates []string
 }
 
-func (e *NotFoundError) Error() string { return fmt.Sprintf("no %s is called '%s'", e.What, e.Name) }
+func (e *NotFoundError) Error() string {
+	if e.Of != "" {
+		return fmt.Sprintf("'%s' is not a %s of %s", e.Name, e.What, e.Of)
+	}
+	return fmt.Sprintf("no %s is called '%s'", e.What, e.Name)
+}
 
 // An AmbiguousError says that a name stands for several things.
 type AmbiguousError struct {

@@ -202,7 +202,7 @@ func (s *Session) matches(name string) string {
 func (st *State) Recent() []*Session {
 	var out []*Session
 	for _, s := range st.Sessions {
-		if !s.Deleted && s.Now().Parent == "" {
+		if !s.Deleted && s.Parent() == "" {
 			out = append(out, s)
 		}
 	}
@@ -274,7 +274,7 @@ func (m *Memory) resolveSub(ctx context.Context, rev Rev, sub string) (Rev, erro
 	}
 	switch len(found) {
 	case 0:
-		return rev, &NotFoundError{What: "version", Name: shortID(rev.Session.ID) + ":" + sub, Candidates: labels}
+		return rev, &NotFoundError{What: "version", Name: sub, Of: shortID(rev.Session.ID), Candidates: labels}
 	case 1:
 		return m.at(ctx, rev, found[0])
 	}

@@ -94,6 +94,9 @@ func (s *Session) chain(p *Point) []Point {
 	return out
 }
 
+// Parent returns the session that started this one as a subagent, "" if it is none.
+func (s *Session) Parent() string { return cmp.Or(s.Now().Parent, s.Now().Scan.Parent()) }
+
 // Markers returns the markers of the session now, in order.
 func (s *Session) Markers() []Mark {
 	var out []Mark

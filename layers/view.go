@@ -77,7 +77,7 @@ func (m *Memory) List(ctx context.Context, p Project, o ListOptions) ([]Item, *S
 	for _, s := range st.Sessions {
 		f, onDisk := files[s.ID]
 		delete(files, s.ID)
-		if s.Now().Parent != "" && !o.Subagents || s.Deleted && !o.Removed {
+		if s.Parent() != "" && !o.Subagents || s.Deleted && !o.Removed {
 			continue
 		}
 		it := m.item(s, versions[s.ID], known)
@@ -99,7 +99,7 @@ func (m *Memory) List(ctx context.Context, p Project, o ListOptions) ([]Item, *S
 
 func (m *Memory) item(s *Session, versions []*Version, known map[objects.Hash]int) Item {
 	now := s.Now()
-	it := Item{ID: s.ID, Status: Stored, Title: now.Scan.Title, Last: now.Scan.Last, Messages: now.Scan.Messages, Bytes: now.Size, Versions: versions, Markers: s.marked(), Parent: now.Parent, Session: s}
+	it := Item{ID: s.ID, Status: Stored, Title: now.Scan.Title, Last: now.Scan.Last, Messages: now.Scan.Messages, Bytes: now.Size, Versions: versions, Markers: s.marked(), Parent: s.Parent(), Session: s}
 	if it.Last.IsZero() {
 		it.Last = now.Time
 	}

@@ -132,7 +132,12 @@ func hintsOf(err error) []string {
 
 // missingHints says what may have been meant by a name that nothing has, or else what there is.
 func missingHints(missing *layers.NotFoundError) []string {
-	if len(missing.Candidates) == 0 {
+	switch {
+	case missing.Of != "" && len(missing.Candidates) == 0:
+		return []string{"it has none; make one with \"mem compress " + missing.Of + "\""}
+	case missing.Of != "":
+		return []string{"it has " + strings.Join(missing.Candidates, ", ")}
+	case len(missing.Candidates) == 0:
 		return nil
 	}
 	if near := suggest(missing.Name, missing.Candidates); len(near) > 0 && len(near) <= 3 {

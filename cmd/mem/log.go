@@ -30,12 +30,15 @@ func (e *Env) log() *cli.Command {
 			"composition it lists what made, changed or used that; with HEAD~3 what was done up to there.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "oneline", Usage: "print the start of the commit and what was done", Destination: &o.oneline},
-			parsedFlag(&o.number, "number,n", "print the newest `N` only", notNegative),
+			&cli.IntFlag{Name: "number", Aliases: []string{"n"}, Usage: "print the newest `N` only", Destination: &o.number},
 			&cli.StringFlag{Name: "since", Usage: "print what was done after `TIME`, such as 2026-01-15, 3d or \"2 weeks ago\"", Destination: &o.since},
 		},
 		Action: func(c *cli.Context) error {
 			if err := operands(c, 0, 1); err != nil {
 				return err
+			}
+			if o.number < 0 {
+				return usagef("option --number cannot be %d: want a whole number from 0", o.number)
 			}
 			return e.runLog(c.Context, o, c.Args().First(), c.IsSet("number"))
 		},
