@@ -166,16 +166,30 @@ func (e *Env) sourceAnywhere(name string) (layers.Source, error) {
 	return layers.Source{}, missing
 }
 
-// captureMemory is what the garbage collector aims at when one file is captured, however large it is. Its
-// work is cheap there: almost all of the heap is buffers.
-const captureMemory = 32 << 20
+// tuneMemory sets the garbage collector up for capturing: almost all of the heap is buffers then. Of a
+// long file at most [captureMemory] is aimed at; what is short needs no collection at all.
+func tuneMemory(sources []layers.Source, size int64) {
+	switch {
+	case size <= captureShort:
+		debug.SetGCPercent(-1)
+		debug.SetMemoryLimit(3 * captureMemory)
+	case len(sources) == 1:
+		debug.SetMemoryLimit(captureMemory)
+	default:
+		debug.SetGCPercent(300)
+	}
+}
+
+const (
+	captureMemory = 32 << 20
+	captureShort  = 64 << 20
+)
 
 // addAll captures sources and says what became of them. then, if any, works on what was stored.
 func (e *Env) addAll(ctx context.Context, m *layers.Memory, op string, sources []layers.Source, then func([]layers.Added) error) error {
-	if len(sources) == 1 {
-		debug.SetMemoryLimit(captureMemory)
-	}
-	bar := e.progressBytes(op, totalSize(sources))
+	size := totalSize(sources)
+	tuneMemory(sources, size)
+	bar := e.progressBytes(op, size)
 	added, err := m.Add(ctx, sources, layers.AddOptions{DryRun: e.opt.dryRun, Op: op, Progress: bar.add})
 	bar.end()
 	failed, fatal := splitErrors(err)

@@ -21,8 +21,11 @@ import (
 )
 
 const (
-	// MaxDict is how many bytes before a segment are its dictionary, at most.
-	MaxDict = 1 << 20
+	// MaxDict is how many bytes before a segment are its dictionary, at most. A segment that starts at a
+	// multiple of MaxSegment, as those of a long growth do, has BulkDict at most: it repeats itself
+	// enough, and a long dictionary costs time.
+	MaxDict  = 1 << 20
+	BulkDict = 256 << 10
 	// MaxSegment is how many bytes of content a segment holds, at most.
 	MaxSegment = 4 << 20
 	// KeyFrame is the distance in bytes of segments without a dictionary.
@@ -53,7 +56,12 @@ type Head struct {
 func (h Head) End() int64 { return h.Offset + h.Length }
 
 // dictLen returns how many bytes are the dictionary of a segment that starts at off.
-func dictLen(off int64) int64 { return min(MaxDict, off%KeyFrame) }
+func dictLen(off int64) int64 {
+	if off%MaxSegment == 0 {
+		return min(BulkDict, off%KeyFrame)
+	}
+	return min(MaxDict, off%KeyFrame)
+}
 
 // check reports whether a segment with this head may exist.
 func (h Head) check() error {

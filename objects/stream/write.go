@@ -119,7 +119,7 @@ func (a *appender) run(ctx context.Context, yield func(Segment, error) bool) err
 func (a *appender) next() (*job, error) {
 	t := a.t
 	d := dictLen(t.Length)
-	size := min(MaxSegment, KeyFrame-t.Length%KeyFrame)
+	size := MaxSegment - t.Length%MaxSegment // so that those of a long growth are aligned
 	if int64(len(t.Dict)) < d {
 		return nil, fmt.Errorf("append at %d: dictionary of %d bytes, want %d", t.Length, len(t.Dict), d)
 	}
@@ -138,8 +138,15 @@ func (a *appender) next() (*job, error) {
 	j := &job{buf: buf, done: make(chan Segment, 1)}
 	j.head = Head{Offset: t.Length, Length: n, Dict: d, Sum: t.Hash.Sum()}
 	t.Length += n
-	t.Dict = append(t.Dict[:0:0], buf[max(0, int64(len(buf))-MaxDict):]...)
+	t.keep(buf[d:])
 	return j, err
+}
+
+// keep makes Dict the last bytes of what it was and raw.
+func (t *Tail) keep(raw []byte) {
+	old := t.Dict[max(0, len(t.Dict)-max(0, MaxDict-len(raw))):]
+	next := make([]byte, 0, min(MaxDict, len(old)+len(raw)))
+	t.Dict = append(append(next, old...), raw[max(0, len(raw)-MaxDict):]...)
 }
 
 // fill appends up to size bytes of r to buf, growing it as they come. It returns io.EOF or
