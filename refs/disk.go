@@ -12,10 +12,14 @@ import (
 )
 
 // lockFile takes the kernel lock of file, waiting at most d, and returns what releases it. The lock
-// ends with the process, so none is ever stale. The error wraps [ErrLocked] when the time is over.
+// ends with the process, so none is ever stale. The directory of file is made if it is missing, as in a
+// copy that git made. The error wraps [ErrLocked] when the time is over.
 func lockFile(ctx context.Context, file string, d time.Duration) (func(), error) {
 	l := flock.New(file, flock.SetPermissions(0o600))
 	ok, err := l.TryLock()
+	if errors.Is(err, os.ErrNotExist) && os.Mkdir(filepath.Dir(file), 0o700) == nil {
+		ok, err = l.TryLock()
+	}
 	if err != nil {
 		return nil, err
 	}

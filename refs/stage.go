@@ -92,7 +92,7 @@ func (s *Stage) lockPath() string {
 // sweepStages removes what killed stages left in a repository. A stage that lives holds its lock.
 func (r *Repo) sweepStages(dir string) error {
 	files, err := os.ReadDir(filepath.Join(r.dir, dir, "mem"))
-	if err != nil {
+	if err != nil && !errors.Is(err, os.ErrNotExist) { // a restored copy may lack the directory: nobody was there
 		return err
 	}
 	for _, f := range files {
