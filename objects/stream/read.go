@@ -16,12 +16,12 @@ type Blobs func(i int) ([]byte, error)
 // any of its bytes are handed out, so a reader never sees wrong content; the error then wraps
 // [objects.ErrCorrupt].
 type Reader struct {
-	blobs Blobs
-	n, i  int
-	end   int64
-	hash  *objects.Hasher
-	buf   []byte // dictionary and content of the current segment
-	rest  []byte // what of it was not read yet
+	blobs  Blobs
+	n, i   int
+	end    int64
+	hash   *objects.Hasher
+	before []byte // the last bytes read from segments: the dictionary of the next one
+	rest   []byte // what of the current segment was not handed out yet
 }
 
 // NewReader returns a Reader of the first n segments.
@@ -84,26 +84,24 @@ func (r *Reader) next() error {
 	if h.Offset != r.end {
 		return fmt.Errorf("segment %d: starts at %d, want %d: %w", r.i, h.Offset, r.end, objects.ErrCorrupt)
 	}
-	dict := append([]byte(nil), r.buf[int64(len(r.buf))-h.Dict:]...)
-	raw, err := decode(h, frame, dict)
+	raw, err := decode(h, frame, r.before[int64(len(r.before))-h.Dict:])
 	if err != nil {
 		return fmt.Errorf("segment %d: %w: %w", r.i, err, objects.ErrCorrupt)
 	}
-	r.hash.Write(raw[h.Dict:])
+	r.hash.Write(raw)
 	if r.hash.Sum() != h.Sum {
 		return fmt.Errorf("segment %d: %w", r.i, objects.ErrCorrupt)
 	}
-	r.buf, r.rest = raw, raw[h.Dict:]
+	r.before, r.rest = keep(r.before, raw), raw
 	r.end = h.End()
 	r.i++
 	return nil
 }
 
-// decode returns the dictionary followed by the content of a segment.
+// decode returns the content of a segment.
 func decode(h Head, frame, dict []byte) ([]byte, error) {
 	opts := []zstd.DOption{
-		zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(MaxSegment + MaxDict),
-		zstd.WithDecoderMaxWindow(window),
+		zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(MaxSegment), zstd.WithDecoderMaxWindow(window),
 	}
 	if len(dict) > 0 {
 		opts = append(opts, zstd.WithDecoderDictRaw(0, dict))
@@ -113,14 +111,12 @@ func decode(h Head, frame, dict []byte) ([]byte, error) {
 		return nil, err
 	}
 	defer d.Close()
-	buf := make([]byte, len(dict), int64(len(dict))+h.Length)
-	copy(buf, dict)
-	raw, err := d.DecodeAll(frame, buf)
+	raw, err := d.DecodeAll(frame, make([]byte, 0, h.Length))
 	if err != nil {
 		return nil, err
 	}
-	if int64(len(raw)) != h.Dict+h.Length {
-		return nil, fmt.Errorf("%d bytes, want %d", int64(len(raw))-h.Dict, h.Length)
+	if int64(len(raw)) != h.Length {
+		return nil, fmt.Errorf("%d bytes, want %d", len(raw), h.Length)
 	}
 	return raw, nil
 }

@@ -138,15 +138,15 @@ func (a *appender) next() (*job, error) {
 	j := &job{buf: buf, done: make(chan Segment, 1)}
 	j.head = Head{Offset: t.Length, Length: n, Dict: d, Sum: t.Hash.Sum()}
 	t.Length += n
-	t.keep(buf[d:])
+	t.Dict = keep(t.Dict, buf[d:])
 	return j, err
 }
 
-// keep makes Dict the last bytes of what it was and raw.
-func (t *Tail) keep(raw []byte) {
-	old := t.Dict[max(0, len(t.Dict)-max(0, MaxDict-len(raw))):]
-	next := make([]byte, 0, min(MaxDict, len(old)+len(raw)))
-	t.Dict = append(append(next, old...), raw[max(0, len(raw)-MaxDict):]...)
+// keep returns the last MaxDict bytes of old and raw together.
+func keep(old, raw []byte) []byte {
+	old = old[max(0, len(old)-max(0, MaxDict-len(raw))):]
+	raw = raw[max(0, len(raw)-MaxDict):]
+	return append(append(make([]byte, 0, len(old)+len(raw)), old...), raw...)
 }
 
 // fill appends up to size bytes of r to buf, growing it as they come. It returns io.EOF or
