@@ -31,7 +31,7 @@ func TestMakeStoreV1(t *testing.T) {
 	must(t, err)
 	t.Chdir(t.TempDir()) // so that no path of this machine gets into the store
 	s := &storeMaker{
-		t: t, store: store, sample: filepath.Join(sample, "projects"),
+		t: t, store: store, name: "desk", sample: filepath.Join(sample, "projects"),
 		now: time.Date(2026, 1, 20, 14, 0, 0, 0, time.UTC), random: rand.NewChaCha8([32]byte([]byte("the store of the format mem 1..."))),
 	}
 	s.fill()
@@ -51,6 +51,7 @@ func must(t *testing.T, err error) {
 type storeMaker struct {
 	t             *testing.T
 	store, sample string
+	name          string // of the device
 	now           time.Time
 	random        io.Reader
 	m             *layers.Memory
@@ -87,7 +88,7 @@ func (s *storeMaker) open(rules redact.Rules) {
 	}
 	o := layers.Options{Now: func() time.Time { return s.now }, Rand: s.random, Workers: 1, Rules: rules}
 	var err error
-	s.m, err = layers.Init(s.t.Context(), s.store, "desk", o)
+	s.m, err = layers.Init(s.t.Context(), s.store, s.name, o)
 	must(s.t, err)
 }
 
@@ -176,7 +177,7 @@ func userRecord(session string, i int, text string) string {
 func (s *storeMaker) otherDevice() {
 	must(s.t, s.m.Close())
 	desk, m := s.store, s.m
-	s.store, s.m = "laptop", nil
+	s.store, s.name, s.m = "laptop", "laptop", nil
 	s.open(redact.Rules{})
 	s.add(s.write(elsewhere, userRecord(id(elsewhere), 0, "on the laptop ##keepit0.90## this stays ##/keepit##")+`{"type":"user","torn`))
 	s.compress(elsewhere, compress.Settings{Tokens: 100})
@@ -193,7 +194,7 @@ func (s *storeMaker) otherDevice() {
 			must(s.t, os.WriteFile(filepath.Join(desk, rel), b, 0o400))
 		}
 	}
-	s.store, s.m = desk, m
+	s.store, s.name, s.m = desk, "desk", m
 	s.open(redact.Rules{})
 }
 
