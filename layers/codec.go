@@ -164,7 +164,7 @@ func list[S ~[]T, T any](c *codec, p *S, each func(*T)) {
 		c.failed = c.failed || n > 0
 		return
 	}
-	*p = make(S, 0, min(int(n-1), 1<<12))
+	*p = make(S, 0, min(int(n-1), 1<<14))
 	for i := uint64(1); i < n && !c.failed; i++ {
 		*p = append(*p, *new(T))
 		each(&(*p)[len(*p)-1])

@@ -35,6 +35,8 @@ type Memory struct {
 	repo *refs.Repo
 	opts Options
 
+	outlines sync.Map // of the projects looked at last, by project
+
 	countedMu sync.Mutex
 	counted   map[refs.Project]map[objects.Hash]int // tokens counted by this Memory, by original
 }
@@ -80,7 +82,8 @@ func (m *Memory) State(ctx context.Context, p refs.Project) (st *State, err erro
 }
 
 // Outline is State without what only adding and deriving need: the parameters of recipes, the keys of typed
-// messages and the queues of scans. It is what lists and names are made of, and much faster to have.
+// messages and the queues of scans. It is what lists and names are made of, and much faster to have. It may be
+// shared with other callers and must not be changed.
 func (m *Memory) Outline(ctx context.Context, p refs.Project) (st *State, err error) {
 	err = m.repo.View(ctx, p, func(tx *refs.Tx) error {
 		st, err = m.outline(ctx, tx, p)

@@ -287,8 +287,10 @@ func (m *Memory) resolveSub(ctx context.Context, rev Rev, sub string) (Rev, erro
 
 // at returns the revision of a version, which it completes.
 func (m *Memory) at(ctx context.Context, r Rev, v *Version) (Rev, error) {
-	r.Kind, r.Version, r.Hash = IsVersion, v, v.Derivation.Output
-	return r, m.complete(ctx, r.Project.ID, v)
+	r.Kind, r.Hash = IsVersion, v.Derivation.Output
+	var err error
+	r.Version, err = m.complete(ctx, r.Project.ID, v)
+	return r, err
 }
 
 // VersionsOf returns the versions of a session in the order they were made, without deleted ones.
@@ -365,7 +367,8 @@ func (m *Memory) resolveComposition(ctx context.Context, sc Scope, s string) (Re
 		return Rev{}, true, &NotFoundError{What: "composition", Name: s, Candidates: []string{fmt.Sprintf("%s@{%d}", name, len(found)-1)}}
 	}
 	rev := found[back]
-	return rev, true, m.completeComposition(ctx, rev.Project.ID, rev.Composition)
+	rev.Composition, err = m.completeComposition(ctx, rev.Project.ID, rev.Composition)
+	return rev, true, err
 }
 
 func (m *Memory) resolveObject(ctx context.Context, sc Scope, s string) (Rev, error) {

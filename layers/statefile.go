@@ -75,7 +75,16 @@ func (m *Memory) state(ctx context.Context, tx *refs.Tx, p refs.Project) (*State
 
 // outline is state without what only adding and deriving need.
 func (m *Memory) outline(ctx context.Context, tx *refs.Tx, p refs.Project) (*State, error) {
-	return m.outlineAt(ctx, &history{tx: tx, tips: tx.Tips()}, p)
+	h := &history{tx: tx, tips: tx.Tips()}
+	if st, ok := m.outlines.Load(p); ok && slices.Equal(st.(*State).Tips, h.tips) {
+		return st.(*State), nil
+	}
+	st, err := m.outlineAt(ctx, h, p)
+	if err == nil {
+		st.session("") // makes the index, which is only read from here on
+		m.outlines.Store(p, st)
+	}
+	return st, err
 }
 
 func (m *Memory) outlineAt(ctx context.Context, h *history, p refs.Project) (*State, error) {
@@ -169,25 +178,27 @@ func (st *State) fill(b *bulks) {
 // strip takes out of the state what the outline lacks.
 func (st *State) strip() { st.fill(&bulks{}) }
 
-// complete fills in what the outline leaves out of a version.
-func (m *Memory) complete(ctx context.Context, p refs.Project, v *Version) error {
-	return m.repo.View(ctx, p, func(tx *refs.Tx) error {
+// complete returns a version with what the outline leaves out of it.
+func (m *Memory) complete(ctx context.Context, p refs.Project, v *Version) (*Version, error) {
+	full := *v
+	return &full, m.repo.View(ctx, p, func(tx *refs.Tx) error {
 		r, err := tx.Record(v.ID)
 		if err != nil {
 			return err
 		}
-		return applyTo(r, func(b Version) { v.Derivation = b.Derivation })
+		return applyTo(r, func(b Version) { full.Derivation = b.Derivation })
 	})
 }
 
-// completeComposition fills in what the outline leaves out of a composition.
-func (m *Memory) completeComposition(ctx context.Context, p refs.Project, c *Composition) error {
-	return m.repo.View(ctx, p, func(tx *refs.Tx) error {
+// completeComposition returns a composition with what the outline leaves out of it.
+func (m *Memory) completeComposition(ctx context.Context, p refs.Project, c *Composition) (*Composition, error) {
+	full := *c
+	return &full, m.repo.View(ctx, p, func(tx *refs.Tx) error {
 		r, err := tx.Record(c.ID)
 		if err != nil {
 			return err
 		}
-		return applyTo(r, func(b Composition) { c.Derivation, c.Typed = b.Derivation, b.Typed })
+		return applyTo(r, func(b Composition) { full.Derivation, full.Typed = b.Derivation, b.Typed })
 	})
 }
 

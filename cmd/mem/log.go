@@ -46,6 +46,7 @@ func (e *Env) log() *cli.Command {
 }
 
 func (e *Env) runLog(ctx context.Context, o logOptions, rev string, limited bool) error {
+	spendMemory()
 	var since time.Time
 	if o.since != "" {
 		var err error

@@ -93,6 +93,7 @@ func (o lsOptions) shows(it listed) bool {
 
 // list returns the sessions of the project, or with --all-projects of all, the newest first.
 func (e *Env) list(ctx context.Context, m *layers.Memory, sc layers.Scope, o layers.ListOptions) ([]listed, error) {
+	spendMemory()
 	claude, err := e.claudeDir()
 	if err != nil {
 		return nil, err
