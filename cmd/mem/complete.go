@@ -83,7 +83,10 @@ func (e *Env) candidates(ctx context.Context, before []string, typed string) []c
 	p.rest = before
 	for len(p.rest) > 0 {
 		var missing *missingValue
-		if err := p.step(); errors.As(err, &missing) {
+		known := len(p.global)
+		err := p.step()
+		e.heed(p.global[known:])
+		if errors.As(err, &missing) {
 			return e.valueCandidates(ctx, missing.option, "", typed)
 		}
 	}
@@ -111,6 +114,20 @@ func (e *Env) candidates(ctx context.Context, before []string, typed string) []c
 		}
 	}
 	return append(list, e.operandCandidates(ctx, &p, typed)...)
+}
+
+// heed lets the options in a line that is being typed decide where names are looked up.
+func (e *Env) heed(global []string) {
+	for _, option := range global {
+		switch name, val, _ := strings.Cut(strings.TrimLeft(option, "-"), "="); name {
+		case "C":
+			e.Dir = e.path(val)
+		case "mem-dir":
+			e.opt.memDir = val
+		case "project":
+			e.opt.project = val
+		}
+	}
 }
 
 // valueCandidates returns the values of an option, each after prefix.
