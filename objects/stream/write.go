@@ -7,6 +7,7 @@ import (
 	"io"
 	"iter"
 	"runtime"
+	"sync"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -42,6 +43,7 @@ func Append(ctx context.Context, t *Tail, r io.Reader) iter.Seq2[Segment, error]
 		for range workers + 1 {
 			a.free <- nil
 		}
+		defer a.release()
 		if err := a.run(ctx, yield); err != nil && !errors.Is(err, errStopped) {
 			yield(Segment{}, err)
 		}
@@ -85,6 +87,7 @@ func (a *appender) run(ctx context.Context, yield func(Segment, error) bool) err
 	defer func() {
 		for _, j := range queue {
 			<-j.done
+			a.free <- j.buf
 		}
 	}()
 	for eof := false; !eof; {
@@ -114,6 +117,30 @@ func (a *appender) run(ctx context.Context, yield func(Segment, error) bool) err
 	return nil
 }
 
+// buffers are shared by all that append in this program.
+var buffers sync.Pool
+
+// buffer returns a free buffer. Those of short content grow as they are needed; those that have grown are
+// used again.
+func (a *appender) buffer() []byte {
+	if b := <-a.free; b != nil {
+		return b
+	}
+	if b, ok := buffers.Get().(*[]byte); ok {
+		return *b
+	}
+	return nil
+}
+
+// release hands the buffers on, when all work is done.
+func (a *appender) release() {
+	for range workers + 1 {
+		if b := <-a.free; b != nil {
+			buffers.Put(&b)
+		}
+	}
+}
+
 // next reads the content of the next segment and moves the tail behind it. It returns io.EOF with the
 // last one, which is nil if there was nothing left.
 func (a *appender) next() (*job, error) {
@@ -123,7 +150,7 @@ func (a *appender) next() (*job, error) {
 	if int64(len(t.Dict)) < d {
 		return nil, fmt.Errorf("append at %d: dictionary of %d bytes, want %d", t.Length, len(t.Dict), d)
 	}
-	buf := <-a.free
+	buf := a.buffer()
 	buf = append(buf[:0], t.Dict[int64(len(t.Dict))-d:]...)
 	buf, err := fill(buf, a.r, size)
 	if err == io.ErrUnexpectedEOF {
@@ -169,20 +196,31 @@ func fill(buf []byte, r io.Reader, size int64) ([]byte, error) {
 }
 
 func (j *job) compress() {
-	opts := []zstd.EOption{
-		zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithEncoderConcurrency(1),
-		zstd.WithEncoderCRC(false), zstd.WithWindowSize(window), zstd.WithLowerEncoderMem(true),
-	}
-	if j.head.Dict > 0 {
-		opts = append(opts, zstd.WithEncoderDictRaw(0, j.buf[:j.head.Dict]))
-	}
-	e, err := zstd.NewWriter(nil, opts...)
-	if err != nil {
-		j.err = fmt.Errorf("compress segment at %d: %w", j.head.Offset, err)
-		j.done <- Segment{}
-		return
-	}
 	raw := j.buf[j.head.Dict:]
 	blob := appendHead(make([]byte, 0, len(raw)/5+maxHead), j.head)
-	j.done <- Segment{j.head, e.EncodeAll(raw, blob)}
+	if j.head.Dict == 0 {
+		e := plain.Get().(*zstd.Encoder)
+		blob = e.EncodeAll(raw, blob)
+		plain.Put(e)
+	} else if e, err := newEncoder(zstd.WithEncoderDictRaw(0, j.buf[:j.head.Dict])); err != nil {
+		j.err = fmt.Errorf("compress segment at %d: %w", j.head.Offset, err)
+	} else {
+		blob = e.EncodeAll(raw, blob)
+	}
+	j.done <- Segment{j.head, blob}
+}
+
+// plain holds encoders without a dictionary, which can be used again.
+var plain = sync.Pool{New: func() any {
+	e, err := newEncoder()
+	if err != nil {
+		panic(err) // the options are constants and are right
+	}
+	return e
+}}
+
+func newEncoder(more ...zstd.EOption) (*zstd.Encoder, error) {
+	return zstd.NewWriter(nil, append(more,
+		zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false),
+		zstd.WithWindowSize(window), zstd.WithLowerEncoderMem(true))...)
 }
