@@ -157,21 +157,30 @@ func (m *Memory) resolveSession(ctx context.Context, sc Scope, name string) (Rev
 	case 1:
 		return found[0], nil
 	}
-	var names []string
-	for _, r := range found {
-		names = append(names, describe(r.Session))
-	}
-	return Rev{}, &AmbiguousError{What: "session", Name: name, Candidates: names}
+	return Rev{}, &AmbiguousError{What: "session", Name: name, Candidates: describeAll(found)}
 }
 
 // fullIDLength is the length of a session's UUID; a name as long is looked for everywhere.
 const fullIDLength = 36
 
-func describe(s *Session) string {
-	if t := s.Now().Scan.Title; t != "" {
-		return fmt.Sprintf("%s %q", shortID(s.ID), t)
+// describeAll writes the ids and titles of sessions; the ids are whole where their starts are the same.
+func describeAll(found []Rev) []string {
+	starts := map[string]int{}
+	for _, r := range found {
+		starts[shortID(r.Session.ID)]++
 	}
-	return shortID(s.ID)
+	var names []string
+	for _, r := range found {
+		id := shortID(r.Session.ID)
+		if starts[id] > 1 {
+			id = r.Session.ID
+		}
+		if t := r.Session.Now().Scan.Title; t != "" {
+			id += fmt.Sprintf(" %q", t)
+		}
+		names = append(names, id)
+	}
+	return names
 }
 
 // preferShown drops deleted sessions when there are others.

@@ -137,6 +137,8 @@ func missingHints(missing *layers.NotFoundError) []string {
 		return []string{"it has none; make one with \"mem compress " + missing.Of + "\""}
 	case missing.Of != "":
 		return []string{"it has " + strings.Join(missing.Candidates, ", ")}
+	case strings.HasPrefix(missing.Name, "@"):
+		return []string{"see what there is with \"mem ls\", or with \"mem ls --all-projects\" elsewhere"}
 	case len(missing.Candidates) == 0:
 		return nil
 	}
