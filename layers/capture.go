@@ -110,6 +110,10 @@ func (c *capture) stage(ctx context.Context, st *State, s *refs.Stage) (err erro
 	if err := c.grow(ctx, s, from, end); err != nil {
 		return fmt.Errorf("%s: %w", c.src.Path, err)
 	}
+	if c.added.Change == "unchanged" {
+		c.snap = c.base.Snapshot
+		return nil
+	}
 	if c.snap.Scan.Values == c.snap.Scan.Opaque {
 		return fmt.Errorf("%s: no JSON object in it: %w", c.src.Path, ErrNotTranscript)
 	}

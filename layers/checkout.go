@@ -2,6 +2,7 @@ package layers
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,8 +25,8 @@ const (
 	JSONL    Format = "jsonl" // as stored; of a composition, a transcript that Claude Code resumes
 )
 
-// ErrFormatless says that a thing cannot be written in a format.
-var ErrFormatless = errors.New("cannot be written in this format")
+// ErrFormatless says that what a name stands for cannot be written.
+var ErrFormatless = errors.New("has no content to write")
 
 // Write writes what rev names. The format "" is the natural one: the exact bytes of a session or original,
 // JSON lines of L1, Markdown of versions and compositions, the content of an object.
@@ -44,7 +45,7 @@ func (m *Memory) Write(ctx context.Context, rev Rev, f Format, w io.Writer) erro
 	case IsObject:
 		return m.WriteObject(ctx, rev.Project.ID, rev.Hash, w)
 	}
-	return fmt.Errorf("%s: %w", rev.Kind, ErrFormatless)
+	return fmt.Errorf("a %s %w", rev.Kind, ErrFormatless)
 }
 
 func (m *Memory) writeOriginal(ctx context.Context, rev Rev, f Format, w io.Writer) error {
@@ -130,45 +131,72 @@ func (m *Memory) writeComposition(ctx context.Context, rev Rev, f Format, w io.W
 	return err
 }
 
-// Checkout writes what rev names into files and returns their paths. A composition becomes composed.md,
-// composed.jsonl and composition.json in the directory path; a version becomes files of the seeds' names
-// there. Where path names a file, or is to become one by its extension, that file is written in the format.
-// Each file is written whole under another name first, so that none is ever half there.
-func (m *Memory) Checkout(ctx context.Context, rev Rev, path string, f Format) ([]string, error) {
-	if rev.Kind == IsComposition && !isFileName(path) {
-		return m.checkoutComposition(ctx, rev, path, f)
+// An Output is a file that a checkout writes.
+type Output struct {
+	Path     string
+	Format   Format
+	manifest bool // composition.json
+}
+
+// Outputs returns the files that [Memory.Checkout] writes. A composition becomes composed.md, composed.jsonl
+// and composition.json in the directory path; a version becomes files of the seeds' names there; anything
+// else one file, named after what it is. Where path names a file, or is to become one by its extension,
+// that file is written, in the format or else that of the extension; an original is always its exact bytes
+// unless a format is given.
+func Outputs(rev Rev, path string, f Format) ([]Output, error) {
+	if rev.Kind == IsCommit {
+		return nil, fmt.Errorf("a commit %w", ErrFormatless)
 	}
-	if rev.Kind == IsVersion && !isFileName(path) {
-		var out []string
-		for _, form := range []Format{Markdown, JSONL} {
-			if f != "" && f != form {
-				continue
-			}
-			file := filepath.Join(path, rev.Version.FileName()+"."+string(form))
-			out = append(out, file)
-			if err := m.checkoutFile(ctx, rev, file, form); err != nil {
-				return nil, err
-			}
-		}
-		return out, nil
+	several := rev.Kind == IsComposition || rev.Kind == IsVersion
+	if several && !isFileName(path) {
+		return outputsIn(rev, path, f), nil
 	}
 	if isDir(path) {
-		name := rev.Hash.String()
-		if rev.Session != nil {
-			name = rev.Session.ID + ".jsonl"
-		}
-		path = filepath.Join(path, name)
+		path = filepath.Join(path, fileName(rev, f))
 	}
-	if f == "" {
+	exact := rev.Kind == IsSession || rev.Kind == IsOriginal
+	if f == "" && !exact {
 		f = formatOf(path)
 	}
-	return []string{path}, m.checkoutFile(ctx, rev, path, f)
+	manifest := rev.Kind == IsComposition && f == "" && filepath.Ext(path) == ".json"
+	return []Output{{path, f, manifest}}, nil
+}
+
+// outputsIn returns the files of a version or composition in the directory dir.
+func outputsIn(rev Rev, dir string, f Format) []Output {
+	base := "composed"
+	if rev.Kind == IsVersion {
+		base = rev.Version.FileName()
+	}
+	var out []Output
+	for _, form := range []Format{Markdown, JSONL, Text} {
+		if f == form || f == "" && form != Text {
+			out = append(out, Output{Path: filepath.Join(dir, base+extension(form)), Format: form})
+		}
+	}
+	if rev.Kind == IsComposition {
+		out = append(out, Output{Path: filepath.Join(dir, "composition.json"), manifest: true})
+	}
+	return out
+}
+
+// fileName is what a thing is called in a directory.
+func fileName(rev Rev, f Format) string {
+	switch rev.Kind {
+	case IsSession, IsOriginal:
+		return rev.Session.ID + extension(cmp.Or(f, JSONL))
+	case IsL1:
+		return rev.Session.ID + "_L1" + extension(cmp.Or(f, JSONL))
+	case IsMessages:
+		return fmt.Sprintf("%s_%d-%d%s", rev.Session.ID, rev.From, rev.To, extension(cmp.Or(f, Markdown)))
+	}
+	return rev.Hash.String()
 }
 
 // isFileName reports whether path is or should be a file.
 func isFileName(path string) bool {
-	if isDir(path) {
-		return false
+	if fi, err := os.Stat(path); err == nil {
+		return !fi.IsDir()
 	}
 	return formatOf(path) != "" || filepath.Ext(path) == ".json"
 }
@@ -185,39 +213,48 @@ func formatOf(path string) Format {
 	return ""
 }
 
-func (m *Memory) checkoutFile(ctx context.Context, rev Rev, path string, f Format) error {
-	return writeWhole(path, func(w io.Writer) error { return m.Write(ctx, rev, f, w) })
+func extension(f Format) string {
+	if f == Text {
+		return ".txt"
+	}
+	return "." + string(f)
 }
 
-func (m *Memory) checkoutComposition(ctx context.Context, rev Rev, dir string, f Format) ([]string, error) {
-	c, err := m.Composed(ctx, rev)
+// Checkout writes what rev names into the files that [Outputs] says and returns their paths. Each file is
+// written whole under another name first, so that none is ever half there.
+func (m *Memory) Checkout(ctx context.Context, rev Rev, path string, f Format) ([]string, error) {
+	outputs, err := Outputs(rev, path, f)
 	if err != nil {
 		return nil, err
-	}
-	manifest, err := c.Manifest(compose.Meta{CreatedAt: rev.Composition.Time, OutputFile: filepath.Join(dir, "composed.md")})
-	if err != nil {
-		return nil, err
-	}
-	files := []struct {
-		name string
-		form Format
-		body func() []byte
-	}{
-		{"composed.md", Markdown, c.Markdown}, {"composed.jsonl", JSONL, c.Transcript}, {"composition.json", "", func() []byte { return manifest }},
 	}
 	var out []string
-	for _, file := range files {
-		if f != "" && file.form != "" && f != file.form {
-			continue
-		}
-		path := filepath.Join(dir, file.name)
-		err := writeWhole(path, func(w io.Writer) error { _, err := w.Write(file.body()); return err })
+	for _, o := range outputs {
+		err := writeWhole(o.Path, func(w io.Writer) error {
+			if o.manifest {
+				return m.writeManifest(ctx, rev, filepath.Dir(o.Path), w)
+			}
+			return m.Write(ctx, rev, o.Format, w)
+		})
 		if err != nil {
 			return out, err
 		}
-		out = append(out, path)
+		out = append(out, o.Path)
 	}
 	return out, nil
+}
+
+// writeManifest writes the composition.json of a composition that is written to dir.
+func (m *Memory) writeManifest(ctx context.Context, rev Rev, dir string, w io.Writer) error {
+	c, err := m.Composed(ctx, rev)
+	if err != nil {
+		return err
+	}
+	manifest, err := c.Manifest(compose.Meta{CreatedAt: rev.Composition.Time, OutputFile: filepath.Join(dir, "composed.md")})
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(manifest)
+	return err
 }
 
 // writeWhole writes a file through a temporary one beside it, which is flushed to the disk and renamed.

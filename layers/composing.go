@@ -233,7 +233,11 @@ func said(n int, msg transcript.Message) []compress.Segment {
 	for _, b := range msg.Blocks {
 		switch b.Kind {
 		case transcript.Text:
-			add("assistant", b.Text)
+			role := "assistant"
+			if msg.Role != role { // what the client says in the user's name
+				role = "tool"
+			}
+			add(role, b.Text)
 		case transcript.ToolUse:
 			add("tool", b.Name+" "+string(b.Input))
 		case transcript.ToolResult:

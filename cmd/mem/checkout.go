@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"path/filepath"
 
 	"github.com/urfave/cli/v2"
 
@@ -21,7 +23,8 @@ func (e *Env) checkout() *cli.Command {
 		Usage:     "write an original, version or composition into files",
 		ArgsUsage: "<rev>",
 		Description: "A session or abc1:original gives its exact bytes. A composition gives composed.md, composed.jsonl (resume it with\n" +
-			"\"claude --resume composed.jsonl --fork-session\") and composition.json. -o - writes to standard output.",
+			"\"claude --resume composed.jsonl --fork-session\") and composition.json. The format of a file follows from its\n" +
+			"extension, that of an original is its exact bytes. -o - writes to standard output.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `PATH`, a file or directory; - is standard output", Destination: &o.out},
 			choiceFlag(&o.format, "format", "write only `FORM`: md, jsonl, text or both", "md", "jsonl", "text", "both"),
@@ -38,7 +41,7 @@ func (e *Env) checkout() *cli.Command {
 // A checkoutAnswer says which files were written.
 type checkoutAnswer struct {
 	Kind   string   `json:"kind"`
-	Hash   string   `json:"hash"`
+	Hash   string   `json:"hash,omitempty"`
 	Files  []string `json:"files"`
 	DryRun bool     `json:"dry_run"`
 }
@@ -60,16 +63,32 @@ func (e *Env) runCheckout(ctx context.Context, o checkoutOptions, name string) e
 		if o.out != "" {
 			path = e.path(o.out)
 		} else if rev.Kind == layers.IsComposition {
+			if !filepath.IsLocal(rev.Composition.Name) { // it may come from another device
+				return withHint(usagef("the name %q is no place to write to", rev.Composition.Name), "name a directory with -o DIR")
+			}
 			path = e.path(rev.Composition.Name)
 		}
-		answer := checkoutAnswer{Kind: string(rev.Kind), Hash: rev.Hash.String(), Files: []string{path}, DryRun: e.opt.dryRun}
+		outputs, err := layers.Outputs(rev, path, format)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		answer := checkoutAnswer{Kind: string(rev.Kind), Files: []string{}, DryRun: e.opt.dryRun}
+		if !rev.Hash.IsZero() {
+			answer.Hash = rev.Hash.String()
+		}
+		for _, o := range outputs {
+			answer.Files = append(answer.Files, o.Path)
+		}
 		if !e.opt.dryRun {
-			if answer.Files, err = m.Checkout(ctx, rev, path, format); err != nil {
+			if _, err := m.Checkout(ctx, rev, path, format); err != nil {
 				return storeError(err)
 			}
 		}
 		if e.opt.json {
 			return e.printJSON("checkout", answer)
+		}
+		if e.opt.dryRun {
+			e.note("would write:")
 		}
 		for _, f := range answer.Files {
 			e.printf("%s\n", e.safe(f))
