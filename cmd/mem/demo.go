@@ -72,9 +72,10 @@ func (e *Env) runDemo(ctx context.Context, o demoOptions) error {
 	}{
 		{"make a memory", []string{"init"}},
 		{"capture the sessions, byte for byte", append([]string{"add"}, files...)},
-		{"what is in memory", []string{"log", "--oneline", "-n5"}},
+		{"what is in memory", []string{"ls", "--all-projects"}},
 		{"preview a compression: what would be kept, and why", []string{"compress", first, "--ratio", "10", "-n"}},
 		{"make it", []string{"compress", first, "--ratio", "10"}},
+		{"every change is a signed commit", []string{"log", "--oneline", "--all-projects"}},
 		{"compose the sessions into one context of at most 8,000 tokens", append([]string{"compose", "demo", "--budget", "8k"}, ids(files)...)},
 		{"write it where Claude Code can resume it", []string{"checkout", "demo", "-o", out}},
 		{"an original comes back byte for byte", []string{"checkout", first + ":original", "-o", filepath.Join(dir, "original.jsonl")}},
