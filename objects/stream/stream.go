@@ -63,12 +63,13 @@ func dictLen(off int64) int64 {
 	return min(MaxDict, off%KeyFrame)
 }
 
-// check reports whether a segment with this head may exist.
+// check reports whether a segment with this head may exist. How long a dictionary is best is the writer's
+// choice, which may change; the format only bounds it.
 func (h Head) check() error {
 	switch {
 	case h.Offset < 0 || h.Length <= 0 || h.Length > MaxSegment:
 		return fmt.Errorf("%w: %d bytes at %d", ErrFormat, h.Length, h.Offset)
-	case h.Dict != dictLen(h.Offset):
+	case h.Dict < 0 || h.Dict > min(MaxDict, h.Offset%KeyFrame):
 		return fmt.Errorf("%w: dictionary of %d bytes at %d", ErrFormat, h.Dict, h.Offset)
 	case h.Offset/KeyFrame != (h.End()-1)/KeyFrame:
 		return fmt.Errorf("%w: %d bytes at %d cross a key frame", ErrFormat, h.Length, h.Offset)

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/klauspost/compress/zstd"
+
 	"github.com/memvcs/mem/objects"
 )
 
@@ -176,6 +178,37 @@ func TestPlainZstd(t *testing.T) {
 	}
 	if !bytes.Equal(got, content) {
 		t.Fatalf("zstd restored %d bytes, want the %d of the content", len(got), len(content))
+	}
+}
+
+// TestDictionaryIsTheWriters reads segments whose dictionaries are shorter than those that Append takes.
+func TestDictionaryIsTheWriters(t *testing.T) {
+	t.Parallel()
+	content := text(rand.New(rand.NewPCG(15, 16)), 9000)
+	hash := objects.NewHasher()
+	var blobs [][]byte
+	for i, d := range []int{0, 100, 0} {
+		at := 3000 * i
+		piece := content[at : at+3000]
+		hash.Write(piece)
+		var opts []zstd.EOption
+		if d > 0 {
+			opts = append(opts, zstd.WithEncoderDictRaw(0, content[at-d:at]))
+		}
+		e, err := zstd.NewWriter(nil, opts...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		head := Head{Offset: int64(at), Length: 3000, Dict: int64(d), Sum: hash.Sum()}
+		blobs = append(blobs, e.EncodeAll(piece, appendHead(nil, head)))
+	}
+	got, err := io.ReadAll(reader(blobs, 3))
+	if err != nil || !bytes.Equal(got, content) {
+		t.Errorf("%d bytes, %v; want the %d of the content", len(got), err, len(content))
+	}
+	far := appendHead(nil, Head{Offset: 3000, Length: 1, Dict: 3001, Sum: hash.Sum()})
+	if _, _, err := ParseHead(far); !errors.Is(err, ErrFormat) {
+		t.Errorf("a dictionary longer than what is before it: %v, want ErrFormat", err)
 	}
 }
 
