@@ -355,6 +355,9 @@ func Sources(dir string) ([]Source, error) {
 		if !d.Type().IsRegular() || filepath.Ext(path) != ".jsonl" {
 			return nil
 		}
+		if fi, err := d.Info(); err != nil || fi.Size() == 0 {
+			return nil // gone meanwhile, or nothing in it yet
+		}
 		src := Source{Path: path}
 		if parent, ok := subagentOf(path); ok {
 			src.Parent = parent
@@ -381,6 +384,16 @@ func SourceOf(path string) Source {
 	}
 	src.Files = overflowFiles(strings.TrimSuffix(path, ".jsonl"))
 	return src
+}
+
+// Subagents returns the sources of the subagents of the session file at path, sorted.
+func Subagents(path string) []Source {
+	dir := filepath.Join(strings.TrimSuffix(path, ".jsonl"), "subagents")
+	out, err := Sources(dir)
+	if err != nil {
+		return nil // most sessions have none
+	}
+	return out
 }
 
 // subagentOf returns the session of a path .../<session>/subagents/agent-x.jsonl.

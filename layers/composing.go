@@ -43,6 +43,7 @@ type ComposeRequest struct {
 
 // A Composed is what composing made, found, or would make.
 type Composed struct {
+	Project     Project // it is stored in
 	Composition *Composition
 	Existed     bool // this name has this content already
 	Plan        compose.Plan
@@ -85,7 +86,7 @@ func (m *Memory) Compose(ctx context.Context, req ComposeRequest) (Composed, err
 	}
 	ask.Overhead = compose.Reserve(c.counter, req.Name, c.out.Parts)
 	plan, err := compose.Choose(ask)
-	done := Composed{Plan: plan, Parts: req.Parts, Overhead: ask.Overhead}
+	done := Composed{Project: req.Project, Plan: plan, Parts: req.Parts, Overhead: ask.Overhead}
 	if err != nil || req.DryRun {
 		return done, err
 	}

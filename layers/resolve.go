@@ -95,6 +95,9 @@ func normalLabel(s string) string {
 	return ""
 }
 
+// IsLabel reports whether s could be the label of a version.
+func IsLabel(s string) bool { return normalLabel(s) != "" }
+
 // scoped calls f with the state of the scope's project and then, until it says it is done, of all others.
 func (m *Memory) scoped(ctx context.Context, sc Scope, f func(p Project, st *State) (done bool)) error {
 	st, err := m.Outline(ctx, sc.Project.ID)
@@ -129,9 +132,10 @@ func (m *Memory) resolveSession(ctx context.Context, sc Scope, name string) (Rev
 		return m.resolveRecent(ctx, sc, name)
 	}
 	var found []Rev
-	var near []string
-	inScope := false
+	var near []string // the sessions of the scope's project, or of all if it has none
+	inScope, known := false, false
 	err := m.scoped(ctx, sc, func(p Project, st *State) bool {
+		var names []string
 		for _, s := range st.Sessions {
 			if how := s.matches(name); how != "" {
 				rev := Rev{Kind: IsSession, Project: p, Session: s, Hash: s.Now().Original, How: how}
@@ -140,9 +144,12 @@ func (m *Memory) resolveSession(ctx context.Context, sc Scope, name string) (Rev
 					return true
 				}
 				found = append(found, rev)
-			} else if p.ID == sc.Project.ID && !s.Deleted {
-				near = append(near, shortID(s.ID))
+			} else if !s.Deleted && s.Parent() == "" {
+				names = append(names, shortID(s.ID))
 			}
+		}
+		if p.ID == sc.Project.ID || !known {
+			near, known = append(near, names...), known || p.ID == sc.Project.ID && len(names) > 0
 		}
 		inScope = p.ID == sc.Project.ID && len(found) > 0
 		return inScope && len(name) < fullIDLength
@@ -344,7 +351,7 @@ func resolveMessages(rev Rev, s string) (Rev, error) {
 	}
 	total := rev.Session.Now().Scan.Values
 	if err != nil || a < 1 || b < a || b > total {
-		return rev, &NotFoundError{What: "message", Name: shortID(rev.Session.ID) + "#" + s, Candidates: []string{fmt.Sprintf("1..%d", total)}}
+		return rev, &NotFoundError{What: "message", Name: s, Of: shortID(rev.Session.ID), Candidates: []string{fmt.Sprintf("1..%d", total)}}
 	}
 	rev.Kind, rev.From, rev.To = IsMessages, a, b
 	return rev, nil
@@ -361,16 +368,23 @@ func (m *Memory) resolveComposition(ctx context.Context, sc Scope, s string) (Re
 		name, back = base, n
 	}
 	var found []Rev
+	var homes []string // the projects that have it
 	err := m.scoped(ctx, sc, func(p Project, st *State) bool {
 		for i := len(st.Compositions) - 1; i >= 0; i-- {
 			if c := st.Compositions[i]; c.Name == name && !c.Deleted {
 				found = append(found, Rev{Kind: IsComposition, Project: p, Composition: c, Hash: c.Derivation.Output, How: "name of a composition"})
 			}
 		}
-		return len(found) > 0
+		if n := len(found); n > 0 && found[n-1].Project.ID == p.ID {
+			homes = append(homes, p.Name)
+		}
+		return p.ID == sc.Project.ID && len(found) > 0
 	})
 	if err != nil || len(found) == 0 {
 		return Rev{}, false, err
+	}
+	if len(homes) > 1 {
+		return Rev{}, true, &AmbiguousError{What: "composition", Name: name, Candidates: homes}
 	}
 	if back >= len(found) {
 		return Rev{}, true, &NotFoundError{What: "composition", Name: s, Candidates: []string{fmt.Sprintf("%s@{%d}", name, len(found)-1)}}

@@ -96,6 +96,7 @@ func (e *Env) addSources(ctx context.Context, m *layers.Memory, sc layers.Scope,
 	for _, it := range items {
 		if it.Path != "" && (it.Status == layers.Untracked && o.all || it.Status == layers.Changed) {
 			sources = append(sources, layers.SourceOf(it.Path))
+			sources = append(sources, layers.Subagents(it.Path)...)
 		}
 	}
 	return sources, err
@@ -272,7 +273,7 @@ func (e *Env) printAdded(op string, added []layers.Added, failed []error) error 
 		e.sayAdded(a)
 	}
 	if len(added) != 1 {
-		e.sayTotal(op, added, changed)
+		e.sayTotal(op, added, changed, len(added) > 20 && !e.opt.verbose)
 	}
 	for _, err := range failed {
 		e.say("%s %v", e.stderrStyle().red("error:"), err)
@@ -284,9 +285,17 @@ func answerOf(a layers.Added) addedAnswer {
 	now := a.Now
 	return addedAnswer{
 		Session: a.Session, Change: a.Change, Project: a.Project.Name, Title: now.Scan.Title, Messages: now.Scan.Messages,
-		Values: now.Scan.Values, Opaque: now.Scan.Opaque, Markers: len(now.Markers), Bytes: now.Size + a.Tail, NewBytes: a.NewBytes,
+		Values: now.Scan.Values, Opaque: now.Scan.Opaque, Markers: newMarkers(a), Bytes: now.Size + a.Tail, NewBytes: a.NewBytes,
 		Tail: a.Tail, Tokens: estimate(now), Original: now.Original.String(),
 	}
+}
+
+// newMarkers counts the markers in what was added.
+func newMarkers(a layers.Added) int {
+	if a.Change == "unchanged" {
+		return 0
+	}
+	return len(a.Now.Markers)
 }
 
 // estimate is a fast guess at the tokens of a session: a model reads about a fifth of the bytes.
@@ -352,7 +361,8 @@ func weights(marks []layers.Mark) string {
 	return strings.Join(parts, ", ")
 }
 
-func (e *Env) sayTotal(op string, added []layers.Added, changed int) {
+// sayTotal tells people of all sessions together, withOpaque of the records too that could not be read.
+func (e *Env) sayTotal(op string, added []layers.Added, changed int, withOpaque bool) {
 	var bytes int64
 	opaque := 0
 	for _, a := range added {
@@ -368,7 +378,7 @@ func (e *Env) sayTotal(op string, added []layers.Added, changed int) {
 		return
 	}
 	e.printf("%s: %d session%s new or changed, %d unchanged, %s\n", verb, changed, plural(changed), len(added)-changed, bytesText(bytes))
-	if opaque > 0 {
+	if opaque > 0 && withOpaque {
 		e.warn("%d records could not be read as JSON; they are kept as they are", opaque)
 	}
 }

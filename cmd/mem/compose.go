@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
+	"path/filepath"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/urfave/cli/v2"
 
@@ -18,7 +21,7 @@ type composeOptions struct {
 	budget     int
 	allocate   string
 	auto       bool
-	recompress []string // revisions; "" is all
+	recompress []string // revisions, or "all"
 }
 
 // defaultBudget is that of the seeds' composition builder.
@@ -30,7 +33,6 @@ const autoSessions = 5
 // compose is the command that makes one context of several sessions.
 func (e *Env) compose() *cli.Command {
 	o := composeOptions{budget: defaultBudget, allocate: "equal"}
-	var recompress cli.StringSlice
 	return &cli.Command{
 		Name:      "compose",
 		Usage:     "make one context of several sessions under a token budget",
@@ -41,7 +43,7 @@ func (e *Env) compose() *cli.Command {
 			parsedFlag(&o.budget, "budget", "use at most `T` tokens, such as 16k (the default)", parseTokens),
 			choiceFlag(&o.allocate, "allocate", "share the budget by `RULE`: equal, proportional, recency or inverse-recency", "equal", "proportional", "recency", "inverse-recency"),
 			&cli.BoolFlag{Name: "auto", Usage: "take the newest sessions of the project when none are named", Destination: &o.auto},
-			&cli.StringSliceFlag{Name: "recompress", Usage: "compress `REV` anew whatever versions exist (all: every part)", Destination: &recompress},
+			parsedFlag(&o.recompress, "recompress", "compress `REV` anew whatever versions exist; without a value, every part", appendTo(&o.recompress)).optional("all"),
 		},
 		Action: func(c *cli.Context) error {
 			least := 2
@@ -51,7 +53,6 @@ func (e *Env) compose() *cli.Command {
 			if err := operands(c, least, -1); err != nil {
 				return err
 			}
-			o.recompress = recompress.Value()
 			return e.runCompose(c.Context, o, c.Args().First(), c.Args().Tail())
 		},
 	}
@@ -66,6 +67,9 @@ func (e *Env) runCompose(ctx context.Context, o composeOptions, name string, rev
 		return usagef("%v", err)
 	}
 	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+		if err := e.nameIsFree(ctx, m, sc, name); err != nil {
+			return err
+		}
 		parts, err := e.composeParts(ctx, m, sc, o, revs)
 		if err != nil {
 			return err
@@ -84,10 +88,34 @@ func (e *Env) runCompose(ctx context.Context, o composeOptions, name string, rev
 
 // checkName refuses names of compositions that could be taken for something else.
 func checkName(name string) error {
-	if name == "" || strings.ContainsAny(name, ":#@~=^ \t\n") || strings.HasPrefix(name, "-") || name == "HEAD" || len(name) > 100 {
+	bad := strings.ContainsFunc(name, func(r rune) bool {
+		return strings.ContainsRune(":#@~=^\\", r) || unicode.IsSpace(r) || !unicode.IsGraphic(r)
+	})
+	if bad || strings.HasPrefix(name, "-") || name == "HEAD" || len(name) > 100 || path.Clean(name) != name || !filepath.IsLocal(name) || name == "." || layers.IsLabel(name) {
 		return withHint(usagef("%q cannot be the name of a composition", name), "use letters, digits, '-', '.' and '/', such as feature-x")
 	}
 	return nil
+}
+
+// nameIsFree refuses a name that stands for a session: it would hide that.
+func (e *Env) nameIsFree(ctx context.Context, m *layers.Memory, sc layers.Scope, name string) error {
+	rev, err := m.Resolve(ctx, sc, name)
+	var missing *layers.NotFoundError
+	var ambiguous *layers.AmbiguousError
+	switch {
+	case errors.As(err, &missing), errors.As(err, &ambiguous):
+		return nil
+	case err != nil:
+		return err
+	case rev.Kind == layers.IsSession && rev.How != "title":
+		return withHint(usagef("%q is the start of a session's id; it cannot be the name of a composition", name), "mem compose NAME "+name)
+	}
+	return nil
+}
+
+// appendTo returns a parser that adds to the list.
+func appendTo(list *[]string) func(string) ([]string, error) {
+	return func(s string) ([]string, error) { return append(*list, s), nil }
 }
 
 // composeParts resolves the operands REV[=TOKENS].
@@ -122,6 +150,11 @@ func (e *Env) composeParts(ctx context.Context, m *layers.Memory, sc layers.Scop
 		if r.Session == nil || r.Kind != layers.IsSession && r.Kind != layers.IsOriginal && r.Kind != layers.IsVersion {
 			return nil, withHint(fatalf("%s is no session or version", rev), "name sessions, or versions such as abc1:v001")
 		}
+		for _, other := range parts {
+			if other.Rev.Session.ID == r.Session.ID && other.Rev.Hash == r.Hash {
+				return nil, withHint(usagef("%s is the same as an earlier part, %s", rev, shortID(r.Session.ID)), "name each session once, or other versions of it")
+			}
+		}
 		sc.Last, part.Rev = r.Session, r
 		parts = append(parts, part)
 	}
@@ -150,6 +183,7 @@ func composeError(err error) error {
 
 // A composeAnswer is a composition as compose --json prints it.
 type composeAnswer struct {
+	Project string          `json:"project"`
 	Name    string          `json:"name"`
 	Budget  int             `json:"budget"`
 	Tokens  int             `json:"tokens"`
@@ -170,7 +204,7 @@ type composePicked struct {
 }
 
 func (e *Env) composeAnswer(req layers.ComposeRequest, d layers.Composed) composeAnswer {
-	a := composeAnswer{Name: req.Name, Budget: req.Budget, Tokens: d.Plan.Total, Parts: []composePicked{}, Existed: d.Existed, DryRun: e.opt.dryRun}
+	a := composeAnswer{Project: d.Project.Name, Name: req.Name, Budget: req.Budget, Tokens: d.Plan.Total, Parts: []composePicked{}, Existed: d.Existed, DryRun: e.opt.dryRun}
 	if d.Composition != nil {
 		a.Tokens, a.Counter, a.Hash = d.Composition.Tokens, d.Composition.Counter, d.Composition.Derivation.Output.String()
 	}
@@ -222,7 +256,7 @@ func (e *Env) printComposed(req layers.ComposeRequest, d layers.Composed) error 
 	default:
 		total = d.Composition.Tokens
 	}
-	e.printf("%s %s  ~%s of %s tokens, %d part%s\n", verb, e.safe(req.Name), tokens.Commas(total), tokens.Commas(req.Budget), len(req.Parts), plural(len(req.Parts)))
+	e.printf("[%s] %s %s  ~%s of %s tokens, %d part%s\n", e.safe(d.Project.Name), verb, e.safe(req.Name), tokens.Commas(total), tokens.Commas(req.Budget), len(req.Parts), plural(len(req.Parts)))
 	if !e.opt.dryRun {
 		e.hint("write it out with \"mem checkout %s -o DIR\"", req.Name)
 	}

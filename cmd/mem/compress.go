@@ -239,15 +239,28 @@ func (e *Env) printCompressed(c layers.Compressed) error {
 	e.printf("  recipe     %s, engine %s\n", e.safe(modeOf(v)), v.Engine)
 	for _, p := range c.Plan.Tiers {
 		if len(c.Plan.Tiers) > 1 && p.To >= p.From {
-			e.printf("  tier       messages %d-%d, %s tokens, %s\n", p.From, p.To, tokens.Commas(p.Budget), p.Level)
+			e.printf("  tier       messages %d-%d, %s tokens, %s%s\n", p.From, p.To, tokens.Commas(p.Budget), p.Level, tierThreshold(c.Fates, p.From, p.To))
 		}
 	}
 	e.printf("  result     at most %s tokens, about %.0f:1\n", tokens.Commas(c.Plan.Budget), v.Ratio)
 	if len(c.Fates) == 0 {
 		return nil
 	}
-	e.printf("  threshold  %s\n\n", e.safe(c.Fates[0].Pressure.String()))
+	if len(c.Plan.Tiers) == 1 {
+		e.printf("  threshold  %s\n", e.safe(c.Fates[0].Pressure.String()))
+	}
+	e.printf("\n")
 	return e.fateTable(c.Fates)
+}
+
+// tierThreshold says under which weight markers of a tier fall, if it has any.
+func tierThreshold(fates []compress.Fate, from, to int) string {
+	for _, f := range fates {
+		if f.Mark.Message >= from && f.Mark.Message <= to {
+			return ", keepit threshold " + keepit.Thousandths(f.Threshold)
+		}
+	}
+	return ""
 }
 
 // fateTable prints what was decided about each marker, and why.

@@ -124,6 +124,8 @@ func hintsOf(err error) []string {
 		return []string{"mem init"}
 	case errors.Is(err, refs.ErrLocked), errors.Is(err, config.ErrLocked):
 		return []string{"wait longer with --lock-timeout"}
+	case errors.Is(err, refs.ErrUnsafe):
+		return []string{"make the directory yours alone: chmod 700, chown"}
 	case errors.Is(err, refs.ErrFormat):
 		return []string{"install a newer mem"}
 	}
@@ -133,6 +135,10 @@ func hintsOf(err error) []string {
 // missingHints says what may have been meant by a name that nothing has, or else what there is.
 func missingHints(missing *layers.NotFoundError) []string {
 	switch {
+	case missing.What == "message":
+		return []string{"its messages are " + strings.Join(missing.Candidates, ", ")}
+	case strings.HasPrefix(missing.Name, "@"):
+		return []string{"see what there is with \"mem ls --all-projects\""}
 	case missing.Of != "" && len(missing.Candidates) == 0:
 		return []string{"it has none; make one with \"mem compress " + missing.Of + "\""}
 	case missing.Of != "":

@@ -39,7 +39,7 @@ func (o *options) flags(writes bool) []cli.Flag {
 		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print results and errors only", Destination: &o.quiet},
 		&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "print more", Destination: &o.verbose},
 		&cli.BoolFlag{Name: "no-pager", Usage: "do not start a pager", Destination: &o.noPager},
-		choiceFlag(&o.color, "color", "use colour: `WHEN` is auto, always or never", "auto", "always", "never").implying("always"),
+		choiceFlag(&o.color, "color", "use colour: `WHEN` is auto, always or never", "auto", "always", "never").optional("always"),
 		&cli.BoolFlag{Name: "json", Usage: "print one JSON object", Destination: &o.json},
 		parsedFlag(&o.lockTimeout, "lock-timeout", "wait `TIME` for another command to finish writing", parseWait),
 	}
@@ -100,12 +100,14 @@ func (v *value[T]) Choices() []string { return v.choices }
 // Implied returns the value that the option has without one, "" if it needs one.
 func (v *value[T]) Implied() string { return v.implied }
 
+func (v *value[T]) imply(s string) { v.implied = s }
+
 // A generic is a flag with a [value].
 type generic struct{ *cli.GenericFlag }
 
-// implying lets the option stand without a value and then mean s.
-func (g generic) implying(s string) generic {
-	g.Value.(*value[string]).implied = s
+// optional lets the option stand without a value and then mean s.
+func (g generic) optional(s string) generic {
+	g.Value.(interface{ imply(string) }).imply(s)
 	return g
 }
 

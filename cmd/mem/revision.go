@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/layers"
-	"github.com/memvcs/mem/refs"
 )
 
 // project returns the project that the run works on: the one that -p names, by name or id, else the one of
@@ -62,7 +61,11 @@ func (e *Env) resolve(ctx context.Context, m *layers.Memory, sc layers.Scope, re
 	r, err := m.Resolve(ctx, sc, rev)
 	var ambiguous *layers.AmbiguousError
 	if errors.As(err, &ambiguous) {
-		return r, withHint(err, "write more of the name")
+		hint := "write more of the name"
+		if ambiguous.What == "composition" {
+			hint = "name the project: -p " + ambiguous.Candidates[0]
+		}
+		return r, withHint(err, hint)
 	}
 	if errors.Is(err, layers.ErrLayer) {
 		return r, withHint(err, "layers there are: original, L1")
@@ -114,8 +117,6 @@ func shortID(id string) string {
 // storeError adds to an error of the store what can be done about it.
 func storeError(err error) error {
 	switch {
-	case errors.Is(err, refs.ErrUnsafe):
-		return withHint(err, "make the directory yours alone: chmod 700, chown")
 	case errors.Is(err, layers.ErrNotTranscript):
 		return withHint(err, "session files are ~/.claude/projects/*/*.jsonl; see them with \"mem ls --untracked\"")
 	case errors.Is(err, layers.ErrWithheld):

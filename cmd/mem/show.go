@@ -123,6 +123,9 @@ type shown struct {
 	Title       string              `json:"title,omitempty"`
 	Messages    int                 `json:"messages,omitempty"`
 	Bytes       int64               `json:"bytes,omitempty"`
+	From        int                 `json:"from,omitempty"` // of a message range
+	To          int                 `json:"to,omitempty"`
+	Time        string              `json:"time,omitempty"` // when it was made
 	First       string              `json:"first,omitempty"`
 	Last        string              `json:"last,omitempty"`
 	Label       string              `json:"label,omitempty"`
@@ -133,7 +136,7 @@ type shown struct {
 }
 
 func (e *Env) describeRev(ctx context.Context, m *layers.Memory, rev layers.Rev) (shown, error) {
-	s := shown{Kind: string(rev.Kind), Project: rev.Project.Name, Version: rev.Version, Composition: rev.Composition, Commit: rev.Commit}
+	s := shown{Kind: string(rev.Kind), Project: rev.Project.Name, Version: rev.Version, Composition: rev.Composition, Commit: rev.Commit, From: rev.From, To: rev.To}
 	if !rev.Hash.IsZero() {
 		s.Hash = rev.Hash.String()
 	}
@@ -147,7 +150,10 @@ func (e *Env) describeRev(ctx context.Context, m *layers.Memory, rev layers.Rev)
 		if err != nil {
 			return s, err
 		}
-		s.Label, s.UsedBy = rev.Version.Label, st.UsedBy(rev.Version)
+		s.Label, s.UsedBy, s.Time = rev.Version.Label, st.UsedBy(rev.Version), timeText(rev.Version.Time)
+	}
+	if rev.Composition != nil {
+		s.Time = timeText(rev.Composition.Time)
 	}
 	return s, nil
 }

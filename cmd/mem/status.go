@@ -25,7 +25,7 @@ func (e *Env) status() *cli.Command {
 		Usage: "say which sessions are not in memory or have changed",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "short", Aliases: []string{"s"}, Usage: "print a line a session", Destination: &o.short},
-			choiceFlag(&o.porcelain, "porcelain", "print lines for scripts, in a `FORM` that will not change: v1", "v1").implying("v1"),
+			choiceFlag(&o.porcelain, "porcelain", "print lines for scripts, in a `FORM` that will not change: v1", "v1").optional("v1"),
 			&cli.BoolFlag{Name: "z", Usage: "end the lines of --porcelain with a NUL byte", Destination: &o.zero},
 			&cli.BoolFlag{Name: "exit-code", Usage: "exit with 1 if there is something to add", Destination: &o.exitCode},
 		},
