@@ -92,7 +92,7 @@ const minNew = 16
 // depends on nothing but the request; the order of a source's versions does not matter.
 //
 // Every source gets a share. It takes its original if that fits, else the version of the best score
-// that fits, else (score under one half, or none fits) a new compression of its share. What is left
+// that fits, else (none scores enough, or none fits) a new compression of its share. What is left
 // over then goes to the others: it buys the cheapest step up (from new to a version, to a larger
 // version, to the original) as long as there is one, and what remains widens the new compressions.
 //
@@ -165,8 +165,10 @@ func (r Request) pick(i, share, room int) Pick {
 	return Pick{Kind: PickNew, Tokens: room, Score: -1}
 }
 
-// worthTaking is the score from which a version is taken rather than a new one made.
-const worthTaking = 500
+// worthTaking is the score from which a version is taken rather than a new one made. With every marker kept it is
+// that of a version which uses half of its share: at 0.5, as the seeds have it, the smallest version would do for
+// any share, because what it uses makes no more than half of the score.
+const worthTaking = 750
 
 // best returns the version of s with the highest score among those that fit in room. One that is
 // larger than share is scored as if its share were what it needs.

@@ -112,7 +112,7 @@ type BudgetError struct {
 // A Pin is something that takes its tokens whatever the budget.
 type Pin struct {
 	Session string
-	What    string // a label, "share" for a fixed share, "markers" for what no compression may drop
+	What    string // a label, "share" for a fixed share, "markers" for what no compression may drop, "least" for what each part gets
 	Tokens  int
 }
 

@@ -77,7 +77,11 @@ func (s Source) need() Pin {
 	case s.Pin != "":
 		return Pin{s.Session, s.Pin, s.pinned().Tokens}
 	default:
-		return Pin{s.Session, "markers", min(s.Original, max(s.Least, minNew))}
+		what := "markers"
+		if s.Least < minNew {
+			what = "least"
+		}
+		return Pin{s.Session, what, min(s.Original, max(s.Least, minNew))}
 	}
 }
 
