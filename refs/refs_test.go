@@ -19,6 +19,7 @@ import (
 
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/objectstest"
+	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/objects/stream"
 )
 
@@ -350,6 +351,7 @@ func TestManyWriters(t *testing.T) {
 				return
 			}
 			git(t, r, memoryDir, "log", "--oneline", "--all")
+			git(t, r, memoryDir, "fsck", "--strict", "--no-dangling")
 		}
 	})
 	for w := range writers {
@@ -378,9 +380,13 @@ func TestManyWriters(t *testing.T) {
 	if want := writers*rounds + 1 + writers + 1; n.Records != want { // and device records
 		t.Errorf("%d records, want %d", n.Records, want)
 	}
-	if packs, _ := filepath.Glob(filepath.Join(r.dir, memoryDir, "objects", "pack", "*.pack")); len(packs) > maxPacks+writers {
-		t.Errorf("%d packs are left", len(packs))
+	if packs, old, err := countPacks(r.memory.PackDir()); packs > maxPacks+writers || old == 0 || err != nil {
+		t.Errorf("%d packs are left, %d merged ones, %v", packs, old, err)
 	}
+	if err := pack.Expire(r.memory.PackDir(), 0); err != nil {
+		t.Fatal(err)
+	}
+	mustClean(t, r)
 }
 
 func TestLockTimeout(t *testing.T) {

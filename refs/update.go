@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/gitstore"
@@ -349,11 +350,15 @@ func (tx *Tx) discard() {
 	}
 }
 
-// mergePacks merges small packs when there are many, unless somebody else is at it.
+// grace is how long packs that were merged stay for git processes that have listed them.
+const grace = 30 * time.Second
+
+// mergePacks merges small packs when there are many, and removes those merged some time ago, unless
+// somebody else is at it.
 func (r *Repo) mergePacks(ctx context.Context, dir string) error {
 	packs := filepath.Join(r.dir, dir, "objects", "pack")
-	n, err := countPacks(packs)
-	if err != nil || n <= maxPacks {
+	n, old, err := countPacks(packs)
+	if err != nil || n <= maxPacks && old == 0 {
 		return err
 	}
 	unlock, free, err := tryLockFile(filepath.Join(r.dir, dir, "mem", "merge.lock"))
@@ -361,25 +366,31 @@ func (r *Repo) mergePacks(ctx context.Context, dir string) error {
 		return err
 	}
 	defer unlock()
+	if err := pack.Expire(packs, grace); err != nil || n <= maxPacks {
+		return err
+	}
 	if err := pack.Sweep(packs, "merge"); err != nil {
 		return fmt.Errorf("merge packs: %w", err)
 	}
-	if _, err := pack.Merge(packs, "merge"); err != nil {
+	if _, err := pack.MergeBeside(packs, "merge"); err != nil {
 		return fmt.Errorf("merge packs: %w", err)
 	}
 	return ctx.Err()
 }
 
-func countPacks(dir string) (int, error) {
+// countPacks counts the packs that are read, and those that were merged into others.
+func countPacks(dir string) (n, old int, err error) {
 	files, err := os.ReadDir(dir)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	n := 0
 	for _, f := range files {
-		if strings.HasSuffix(f.Name(), ".pack") {
+		switch filepath.Ext(f.Name()) {
+		case ".pack":
 			n++
+		case ".superseded":
+			old++
 		}
 	}
-	return n, nil
+	return n - old, old, nil
 }

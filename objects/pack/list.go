@@ -95,7 +95,8 @@ func newestFirst(bases []string) []*file {
 	return files
 }
 
-// listPacks returns the paths, without ".pack", of all packs that have an index, in order of name.
+// listPacks returns the paths, without ".pack", of all packs that have an index and are not superseded, in
+// order of name.
 func listPacks(dir string) ([]string, error) {
 	names, err := readNames(dir)
 	if err != nil {
@@ -105,7 +106,9 @@ func listPacks(dir string) ([]string, error) {
 	var bases []string
 	for _, name := range names {
 		base, ok := strings.CutSuffix(name, ".pack")
-		if _, idx := slices.BinarySearch(names, base+".idx"); ok && idx && strings.HasPrefix(base, "pack-") {
+		_, idx := slices.BinarySearch(names, base+".idx")
+		_, old := slices.BinarySearch(names, base+superseded)
+		if ok && idx && !old && strings.HasPrefix(base, "pack-") {
 			bases = append(bases, filepath.Join(dir, base))
 		}
 	}

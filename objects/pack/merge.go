@@ -24,22 +24,27 @@ const fanIn = 16
 // deltas are left alone; so are damaged ones, but they are named in an error that wraps
 // [ErrCorrupt], returned beside the number of those that were merged. The caller holds the lock
 // of those who merge; writers and readers need none.
-func Merge(dir, mark string) (int, error) {
-	return merge(dir, mark, func(cs []candidate) []candidate {
-		var sum int64
-		for i, c := range cs {
-			if i >= fanIn && c.size > 2*sum {
-				return cs[:i]
-			}
-			sum += c.size
-		}
-		return cs
-	})
-}
+func Merge(dir, mark string) (int, error) { return merge(dir, mark, smallest, removePack) }
 
 // MergeAll is [Merge] of all packs that can be merged.
 func MergeAll(dir, mark string) (int, error) {
-	return merge(dir, mark, func(cs []candidate) []candidate { return cs })
+	return merge(dir, mark, func(cs []candidate) []candidate { return cs }, removePack)
+}
+
+// MergeBeside is [Merge] for a directory that plain git may be reading: git fsck lists the packs once
+// and opens each later. What was merged stays for [Expire] to remove; nobody here reads it any more.
+func MergeBeside(dir, mark string) (int, error) { return merge(dir, mark, smallest, supersede) }
+
+// smallest chooses what a merge takes.
+func smallest(cs []candidate) []candidate {
+	var sum int64
+	for i, c := range cs {
+		if i >= fanIn && c.size > 2*sum {
+			return cs[:i]
+		}
+		sum += c.size
+	}
+	return cs
 }
 
 // A candidate is a pack that may be merged.
@@ -61,7 +66,8 @@ func (e *packError) Error() string { return fmt.Sprintf("pack %s: %v", filepath.
 func (e *packError) Unwrap() error { return e.err }
 
 // merge tries until all packs that choose wants are in good order, leaving out those that are not.
-func merge(dir, mark string, choose func([]candidate) []candidate) (int, error) {
+// dispose is called with each pack whose content the new one has.
+func merge(dir, mark string, choose func([]candidate) []candidate, dispose func(base string) error) (int, error) {
 	var damaged []error
 	left := map[string]bool{}
 	for {
@@ -69,7 +75,7 @@ func merge(dir, mark string, choose func([]candidate) []candidate) (int, error) 
 		if err != nil {
 			return 0, fmt.Errorf("merge packs: %w", err)
 		}
-		n, err := mergeThese(dir, mark, choose(all))
+		n, err := mergeThese(dir, mark, choose(all), dispose)
 		var at *packError
 		if !errors.As(err, &at) || left[at.base] {
 			if err != nil {
@@ -123,7 +129,7 @@ func hasAny(base string, exts ...string) (bool, error) {
 }
 
 // mergeThese does one merge. A pack that is in the way is told by a packError.
-func mergeThese(dir, mark string, cs []candidate) (int, error) {
+func mergeThese(dir, mark string, cs []candidate, dispose func(string) error) (int, error) {
 	if len(cs) < 2 {
 		return 0, nil
 	}
@@ -146,7 +152,7 @@ func mergeThese(dir, mark string, cs []candidate) (int, error) {
 	}
 	for _, c := range cs {
 		if filepath.Base(c.base) != name {
-			errs = append(errs, removePack(c.base))
+			errs = append(errs, dispose(c.base))
 		}
 	}
 	return len(cs), errors.Join(append(errs, SyncDir(dir))...)
@@ -222,7 +228,7 @@ func dropMultiIndex(dir string) error {
 
 // removePack removes the pack before its index, so that no pack is ever without one.
 func removePack(base string) error {
-	for _, ext := range []string{".pack", ".idx", ".rev", ".bitmap", ".mtimes"} {
+	for _, ext := range []string{".pack", ".idx", ".rev", ".bitmap", ".mtimes", superseded} {
 		if err := removeFile(base + ext); err != nil {
 			return err
 		}

@@ -161,6 +161,9 @@ func (w *Writer) finish() (string, error) {
 	if err := rename(w.f.Name(), base+".pack", w.size+int64(len(sum))); err != nil {
 		return "", err
 	}
+	if err := removeFile(base + superseded); err != nil { // the same content again: it is wanted after all
+		return "", err
+	}
 	return name, SyncDir(w.dir)
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -25,11 +26,11 @@ func work(task string, args []string) error {
 		return seedObjects(int(number(0)), args[1])
 	case "records": // count
 		return seedRecords(int(number(0)))
-	case "operations": // corpus, where to grow it, steps
+	case "operations": // corpus, where to grow it, count
 		return seedOperations(args[0], args[1], int(number(2)))
 	case "merge": // the directory of packs
-		_, err := pack.Merge(args[0], "bench")
-		return err
+		_, err := pack.MergeAll(args[0], "bench")
+		return errors.Join(err, pack.Expire(args[0], 0))
 	}
 	return fmt.Errorf("there is no task %q", task)
 }
