@@ -97,9 +97,9 @@ func (b *bench) segmentBytes() (n int64, err error) {
 	return n, nil
 }
 
-// barLists makes a memory of a thousand sessions that each grew ten times.
+// barLists makes a memory of a thousand sessions that have grown ten times each.
 func (b *bench) barLists() ([]row, error) {
-	c, err := b.generated(20e6, 1000)
+	c, err := b.generated(80e6, 1000)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func (b *bench) barLists() ([]row, error) {
 	if err := b.initStore(); err != nil {
 		return nil, err
 	}
-	if err := b.worker("operations", c.dir, projects, "10"); err != nil {
+	if err := b.worker("operations", c.dir, projects, "10000"); err != nil {
 		return nil, err
 	}
 	p := &probe{name: "git", dir: b.repositories()[0], argv: []string{"git", "rev-list", "--all", "--count"}, keep: true}

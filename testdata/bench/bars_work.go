@@ -34,7 +34,7 @@ func (b *bench) barCompress() ([]row, error) {
 		if err := b.interleave(p); err != nil {
 			return rows, err
 		}
-		r := row{Bar: "compress", What: fmt.Sprintf("first `mem compress --ratio 10` of %d MB", mb), Unit: "ms", Value: p.median(), Detail: "peak " + megabytes(p.rss)}
+		r := row{Bar: "compress", What: fmt.Sprintf("first `mem compress --ratio 10` of %d MB", mb), Unit: "ms", Value: p.median(), Detail: fmt.Sprintf("%v, peak %s", p, megabytes(p.rss))}
 		if mb == 20 {
 			r.Demand, r.Least = atMost(2000)
 		}

@@ -75,9 +75,9 @@ func seedRecords(n int) (err error) {
 	})
 }
 
-// seedOperations adds every session of the corpus in dir steps times as it grows below to, each time as
-// an operation of its own.
-func seedOperations(dir, to string, steps int) (err error) {
+// seedOperations adds the sessions of the corpus in dir as they grow below to, one at a time, until
+// that has changed the memory n times.
+func seedOperations(dir, to string, n int) (err error) {
 	c, err := openCorpus("", dir)
 	if err != nil {
 		return err
@@ -88,18 +88,26 @@ func seedOperations(dir, to string, steps int) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, m.Close()) }()
+	const steps = 20
 	for part := 1; part <= steps; part++ {
 		files, err := c.grow(to, part, steps)
 		if err != nil {
 			return err
 		}
 		for _, f := range files {
-			if _, err := m.Add(context.Background(), []layers.Source{{Path: f}}, layers.AddOptions{Op: "add"}); err != nil {
+			added, err := m.Add(context.Background(), []layers.Source{{Path: f}}, layers.AddOptions{Op: "add"})
+			if err != nil {
 				return fmt.Errorf("add %s: %w", f, err)
+			}
+			if added[0].Change != "unchanged" {
+				n--
+			}
+			if n == 0 {
+				return nil
 			}
 		}
 	}
-	return nil
+	return fmt.Errorf("the sessions are too short: %d operations are missing", n)
 }
 
 // makeLine writes a transcript that is a single record of about n bytes, which quotes the file text
