@@ -59,9 +59,9 @@ func (m *Memory) Add(ctx context.Context, sources []Source, o AddOptions) ([]Add
 				return out, errors.Join(append(failed, err)...)
 			}
 		}
-		if err := m.rememberPaths(ctx, g, o); err != nil {
-			return out, err
-		}
+	}
+	if err := m.rememberPaths(ctx, groups, o); err != nil {
+		return out, err
 	}
 	return out, errors.Join(failed...)
 }
@@ -327,17 +327,18 @@ func shortID(id string) string {
 	return id[:min(8, len(id))]
 }
 
-// rememberPaths notes that the directories of a group belong to its project.
-func (m *Memory) rememberPaths(ctx context.Context, g *group, o AddOptions) error {
+// rememberPaths notes that the directories of groups belong to their projects.
+func (m *Memory) rememberPaths(ctx context.Context, groups []*group, o AddOptions) error {
 	if o.DryRun {
 		return nil
 	}
-	for _, dir := range g.dirs {
-		if err := m.addPath(ctx, g.project, dir, false); err != nil {
-			return err
+	var paths []pathBody
+	for _, g := range groups {
+		for _, dir := range g.dirs {
+			paths = append(paths, pathBody{Path: dir, Project: g.project.ID, Identity: g.project.Identity, Name: g.project.Name})
 		}
 	}
-	return nil
+	return m.addPaths(ctx, paths)
 }
 
 // Sources finds the session files under dir: dir itself may be Claude Code's configuration, its

@@ -44,7 +44,7 @@ func newBig(tb testing.TB) big {
 	if known, err := b.m.Projects(ctx); err != nil || len(known) > 0 {
 		return b
 	}
-	if err := b.m.addPath(ctx, b.project, "/home/dev/big", false); err != nil {
+	if err := b.m.addPaths(ctx, []pathBody{{Path: "/home/dev/big", Project: b.project.ID, Identity: b.project.Identity, Name: b.project.Name}}); err != nil {
 		tb.Fatal(err)
 	}
 	commits, err := strconv.Atoi(cmp.Or(os.Getenv("MEM_BIG_OPERATIONS"), "50"))

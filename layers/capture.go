@@ -114,11 +114,27 @@ func (c *capture) stage(ctx context.Context, st *State, s *refs.Stage) (err erro
 		c.snap = c.base.Snapshot
 		return nil
 	}
-	if c.snap.Scan.Values == c.snap.Scan.Opaque {
-		return fmt.Errorf("%s: no JSON object in it: %w", c.src.Path, ErrNotTranscript)
+	if c.snap.Scan.Messages == 0 {
+		if ok, err := isSession(c.file); err != nil || !ok {
+			return errors.Join(err, fmt.Errorf("%s: no record of a session in it: %w", c.src.Path, ErrNotTranscript))
+		}
 	}
 	c.echo(st)
 	return c.files(s)
+}
+
+// isSession reports whether the start of a file without messages has records as Claude Code writes them:
+// JSON objects with a type.
+func isSession(f io.ReaderAt) (bool, error) {
+	for v, err := range transcript.Stream(io.NewSectionReader(f, 0, 1<<20), 1<<20) {
+		if err != nil {
+			return false, err
+		}
+		if msg, err := transcript.Skim(v); !v.Opaque && err == nil && msg.Type != "" {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // closedEnd returns where the last closed value of the file ends, and keeps what is behind it as the tail.

@@ -3,6 +3,7 @@ package layers
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"net/url"
 	"os"
 	"os/exec"
@@ -203,25 +204,41 @@ func (m *Memory) Projects(ctx context.Context) ([]Project, error) {
 
 // LinkProject makes dir belong to the project p on this device, from now on.
 func (m *Memory) LinkProject(ctx context.Context, p Project, dir string) error {
-	return m.addPath(ctx, p, dir, true)
+	return m.addPaths(ctx, []pathBody{{dir, p.ID, p.Identity, p.Name, true}})
 }
 
-// addPath remembers that dir belongs to p, unless that is known.
-func (m *Memory) addPath(ctx context.Context, p Project, dir string, linked bool) error {
-	return m.repo.Update(ctx, refs.Home, "path of "+p.Name, func(tx *refs.Tx) error {
-		st, err := m.outline(ctx, tx, refs.Home)
+// addPaths remembers which directories belong to which projects, unless that is known.
+func (m *Memory) addPaths(ctx context.Context, paths []pathBody) error {
+	if len(paths) == 0 {
+		return nil
+	}
+	message := "path of " + paths[0].Name
+	if len(paths) > 1 {
+		message = fmt.Sprintf("paths of %d directories", len(paths))
+	}
+	return m.repo.Update(ctx, refs.Home, message, func(tx *refs.Tx) error {
+		st, err := m.state(ctx, tx, refs.Home)
 		if err != nil {
 			return err
 		}
-		for i := len(st.Paths) - 1; i >= 0; i-- {
-			if b := st.Paths[i]; b.Path == dir {
-				if b.Project == p.ID && (b.Linked || !linked) {
-					return nil
-				}
-				break
+		for _, b := range paths {
+			if st.knowsPath(b) {
+				continue
+			}
+			if _, err := tx.Add(kindPath, b); err != nil {
+				return err
 			}
 		}
-		_, err = tx.Add(kindPath, pathBody{dir, p.ID, p.Identity, p.Name, linked})
-		return err
+		return nil
 	})
+}
+
+// knowsPath reports whether the newest word on a directory says the same as b, or was the user's.
+func (st *State) knowsPath(b pathBody) bool {
+	for i := len(st.Paths) - 1; i >= 0; i-- {
+		if p := st.Paths[i]; p.Path == b.Path {
+			return p.Project == b.Project && (p.Linked || !b.Linked)
+		}
+	}
+	return false
 }

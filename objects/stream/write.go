@@ -202,7 +202,7 @@ func (j *job) compress() {
 		e := plain.Get().(*zstd.Encoder)
 		blob = e.EncodeAll(raw, blob)
 		plain.Put(e)
-	} else if e, err := newEncoder(zstd.WithEncoderDictRaw(0, j.buf[:j.head.Dict])); err != nil {
+	} else if e, err := newEncoder(windowFor(j.head), zstd.WithEncoderDictRaw(0, j.buf[:j.head.Dict])); err != nil {
 		j.err = fmt.Errorf("compress segment at %d: %w", j.head.Offset, err)
 	} else {
 		blob = e.EncodeAll(raw, blob)
@@ -220,7 +220,18 @@ var plain = sync.Pool{New: func() any {
 }}
 
 func newEncoder(more ...zstd.EOption) (*zstd.Encoder, error) {
-	return zstd.NewWriter(nil, append(more,
+	return zstd.NewWriter(nil, append([]zstd.EOption{
 		zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false),
-		zstd.WithWindowSize(window), zstd.WithLowerEncoderMem(true))...)
+		zstd.WithWindowSize(window), zstd.WithLowerEncoderMem(true),
+	}, more...)...)
+}
+
+// windowFor returns the smallest window that reaches over a segment and its dictionary: an encoder
+// allocates and clears as much.
+func windowFor(h Head) zstd.EOption {
+	size := zstd.MinWindowSize
+	for int64(size) < h.Dict+h.Length && size < window {
+		size *= 2
+	}
+	return zstd.WithWindowSize(size)
 }
