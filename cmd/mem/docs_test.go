@@ -1,0 +1,54 @@
+package main
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestDocs checks that the tests that the pages name exist, and the files that they link to.
+func TestDocs(t *testing.T) {
+	t.Parallel()
+	root := filepath.Join("..", "..")
+	pages, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
+	must(t, err)
+	pages = append(pages, filepath.Join(root, "README.md"), filepath.Join(root, "CONTRIBUTING.md"))
+	tests := testNames(t, root)
+	name := regexp.MustCompile("`((?:Test|Fuzz)[A-Z][A-Za-z0-9]*)(?:/([A-Za-z]+))?`")
+	link := regexp.MustCompile(`\]\(([^):#]+)\)`)
+	for _, page := range pages {
+		b, err := os.ReadFile(page)
+		must(t, err)
+		for _, m := range name.FindAllStringSubmatch(string(b), -1) {
+			if !tests[m[1]] || m[2] != "" && !tests[`"`+m[2]+`"`] {
+				t.Errorf("%s names %s, which is no test", page, m[0])
+			}
+		}
+		for _, m := range link.FindAllStringSubmatch(string(b), -1) {
+			if _, err := os.Stat(filepath.Join(filepath.Dir(page), m[1])); err != nil {
+				t.Errorf("%s links to %s: %v", page, m[1], err)
+			}
+		}
+	}
+}
+
+// testNames returns the names of all tests and fuzz targets, and in quotes those of parts in tables.
+func testNames(t *testing.T, root string) map[string]bool {
+	t.Helper()
+	names := map[string]bool{}
+	declared := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(|^\s*\{("\w+"), `)
+	must(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		for _, m := range declared.FindAllStringSubmatch(string(b), -1) {
+			names[m[1]+m[2]] = true
+		}
+		return err
+	}))
+	return names
+}
