@@ -62,7 +62,7 @@ func (m *Memory) paths(ctx context.Context) ([]pathBody, error) {
 	err := m.repo.View(ctx, refs.Home, func(tx *refs.Tx) error {
 		st, err := m.outline(ctx, tx, refs.Home)
 		if err == nil {
-			paths = st.Paths
+			paths = st.pathsOf(m.repo.Device().ID)
 		}
 		return err
 	})
@@ -221,8 +221,9 @@ func (m *Memory) addPaths(ctx context.Context, paths []pathBody) error {
 		if err != nil {
 			return err
 		}
+		known := st.pathsOf(m.repo.Device().ID)
 		for _, b := range paths {
-			if st.knowsPath(b) {
+			if knowsPath(known, b) {
 				continue
 			}
 			if _, err := tx.Add(kindPath, b); err != nil {
@@ -234,11 +235,23 @@ func (m *Memory) addPaths(ctx context.Context, paths []pathBody) error {
 }
 
 // knowsPath reports whether the newest word on a directory says the same as b, or was the user's.
-func (st *State) knowsPath(b pathBody) bool {
-	for i := len(st.Paths) - 1; i >= 0; i-- {
-		if p := st.Paths[i]; p.Path == b.Path {
+func knowsPath(known []pathBody, b pathBody) bool {
+	for _, p := range slices.Backward(known) {
+		if p.Path == b.Path {
 			return p.Project == b.Project && (p.Linked || !b.Linked)
 		}
 	}
 	return false
+}
+
+// pathsOf returns what a device says of its directories, later records last. The same path on another
+// device is another directory.
+func (st *State) pathsOf(device string) []pathBody {
+	var out []pathBody
+	for _, p := range st.Paths {
+		if p.Stamp.Device == device {
+			out = append(out, p.pathBody)
+		}
+	}
+	return out
 }

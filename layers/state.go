@@ -27,7 +27,7 @@ type State struct {
 	Compositions []*Composition // in the order of records
 	Stored       storedLists    // Versions and Compositions with what their records do not say
 	Sets         []assignment   // the winning ones
-	Paths        []pathBody     // of the home project only
+	Paths        []storedPath   // of the home project only, in the order of records
 	Unknown      int            // records of kinds this program does not know
 
 	byID  map[string]*Session
@@ -56,6 +56,12 @@ type assignment struct {
 type storedLists struct {
 	Versions     []storedItem[Version]
 	Compositions []storedItem[Composition]
+}
+
+// A storedPath is what a device says of one of its directories; it means nothing on another device.
+type storedPath struct {
+	Stamp stamp
+	pathBody
 }
 
 type storedItem[T any] struct {
@@ -134,7 +140,7 @@ func (st *State) apply(r refs.Record) error {
 	case kindProject:
 		return st.applyProject(r)
 	case kindPath:
-		return applyTo(r, func(b pathBody) { st.Paths = append(st.Paths, b) })
+		return applyTo(r, func(b pathBody) { st.Paths = append(st.Paths, storedPath{stampOf(r), b}) })
 	case kindSession:
 		return applyTo(r, func(b Snapshot) { st.addPoint(Point{stampOf(r), r.Time, b}) })
 	case kindVersion:
@@ -210,6 +216,7 @@ func (st *State) finish() {
 	}
 	order(st.Stored.Versions, func(a, b storedItem[Version]) int { return a.Stamp.compare(b.Stamp) })
 	order(st.Stored.Compositions, func(a, b storedItem[Composition]) int { return a.Stamp.compare(b.Stamp) })
+	order(st.Paths, func(a, b storedPath) int { return a.Stamp.compare(b.Stamp) })
 	order(st.Sets, func(a, b assignment) int { return a.Stamp.compare(b.Stamp) })
 	st.sets = nil
 	st.Versions = slices.Grow(st.Versions[:0], len(st.Stored.Versions))

@@ -15,7 +15,7 @@ import (
 // neither depends on the other.
 
 // stateVersion is the version of both files; another one is rebuilt.
-const stateVersion = 2
+const stateVersion = 3
 
 // A bulk is what the outline leaves out of one record.
 type bulk struct {
@@ -256,7 +256,8 @@ func (st *State) code(c *codec) {
 		c.bool(&a.Value)
 		a.Stamp.code(c)
 	})
-	list(c, &st.Paths, func(p *pathBody) {
+	list(c, &st.Paths, func(p *storedPath) {
+		p.Stamp.code(c)
 		word(c, &p.Path)
 		word(c, &p.Project)
 		word(c, &p.Identity)
