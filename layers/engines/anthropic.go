@@ -1,0 +1,193 @@
+package engines
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+)
+
+// Anthropic asks a model over the Messages API.
+type Anthropic struct {
+	Server *Server
+	Model  string // full name, such as claude-sonnet-5-5
+
+	plain bool // the server does not know schemas
+}
+
+// ID names the engine and its model.
+func (a *Anthropic) ID() string { return "anthropic " + a.Model }
+
+type messagesRequest struct {
+	Model     string         `json:"model"`
+	MaxTokens int            `json:"max_tokens,omitempty"`
+	System    string         `json:"system"`
+	Messages  []chatMessage  `json:"messages"`
+	Output    *outputOptions `json:"output_config,omitempty"`
+	Stream    bool           `json:"stream,omitempty"`
+}
+
+type chatMessage struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
+}
+
+type outputOptions struct {
+	Format outputFormat `json:"format"`
+}
+
+type outputFormat struct {
+	Type   string          `json:"type"`
+	Schema json.RawMessage `json:"schema"`
+}
+
+func (a *Anthropic) request(q Question) messagesRequest {
+	r := messagesRequest{Model: a.Model, System: q.System, Messages: []chatMessage{{"user", q.Prompt}}}
+	if !a.plain {
+		r.Output = &outputOptions{outputFormat{"json_schema", q.Schema}}
+	}
+	return r
+}
+
+func (a *Anthropic) header() http.Header {
+	h := http.Header{"Anthropic-Version": {"2023-06-01"}}
+	if a.Server.key != "" {
+		h.Set("X-Api-Key", a.Server.key)
+	}
+	return h
+}
+
+// Ask sends the question and reads the answer as it comes.
+func (a *Anthropic) Ask(ctx context.Context, q Question) (Answer, error) {
+	return a.Server.again(ctx, func(ctx context.Context) (Answer, error) {
+		r := a.request(q)
+		r.MaxTokens, r.Stream = q.MaxTokens, true
+		resp, err := a.Server.post(ctx, "/v1/messages", a.header(), r)
+		if refuses(err, "output_config", "output_format", "json_schema", "structured") && !a.plain {
+			a.plain = true
+			return Answer{}, &temporary{err, 0}
+		}
+		if err != nil {
+			return Answer{}, err
+		}
+		defer resp.Body.Close()
+		return readMessage(resp.Body)
+	})
+}
+
+// CountTokens asks how many tokens the question has. That costs nothing.
+func (a *Anthropic) CountTokens(ctx context.Context, q Question) (int, error) {
+	var n struct {
+		Tokens *int `json:"input_tokens"`
+	}
+	_, err := a.Server.again(ctx, func(ctx context.Context) (Answer, error) {
+		resp, err := a.Server.post(ctx, "/v1/messages/count_tokens", a.header(), a.request(q))
+		if err != nil {
+			return Answer{}, err
+		}
+		defer resp.Body.Close()
+		return Answer{}, json.NewDecoder(resp.Body).Decode(&n)
+	})
+	if err == nil && n.Tokens == nil {
+		err = fmt.Errorf("count tokens: the answer has no number")
+	}
+	if err != nil {
+		return 0, err
+	}
+	return *n.Tokens, nil
+}
+
+// refuses says whether a request was refused because of something it holds.
+func refuses(err error, names ...string) bool {
+	e, ok := err.(*StatusError)
+	if !ok || e.Code != http.StatusBadRequest && e.Code != http.StatusUnprocessableEntity {
+		return false
+	}
+	for _, n := range names {
+		if strings.Contains(e.Message, n) {
+			return true
+		}
+	}
+	return false
+}
+
+// messageEvent is what the events of an answer have in common.
+type messageEvent struct {
+	Type    string `json:"type"`
+	Message struct {
+		Model string        `json:"model"`
+		Usage messagesUsage `json:"usage"`
+	} `json:"message"`
+	Delta struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+		Stop string `json:"stop_reason"`
+	} `json:"delta"`
+	Usage messagesUsage `json:"usage"`
+	Error struct {
+		Type    string `json:"type"`
+		Message string `json:"message"`
+	} `json:"error"`
+}
+
+type messagesUsage struct {
+	Input   int `json:"input_tokens"`
+	Created int `json:"cache_creation_input_tokens"`
+	Read    int `json:"cache_read_input_tokens"`
+	Output  int `json:"output_tokens"`
+}
+
+// over puts what a later event says over what an earlier one said: the numbers are totals.
+func (u messagesUsage) over(a *Answer) {
+	if in := u.Input + u.Created + u.Read; in > 0 {
+		a.Usage.Input = in
+	}
+	a.Usage.Output = max(a.Usage.Output, u.Output)
+}
+
+// readMessage puts an answer together from its events.
+func readMessage(r io.Reader) (Answer, error) {
+	var a Answer
+	var text strings.Builder
+	for ev, err := range events(r) {
+		if err != nil {
+			return a, broken(err)
+		}
+		var m messageEvent
+		if err := json.Unmarshal([]byte(ev.data), &m); err != nil {
+			return a, broken(fmt.Errorf("event %s: %w", plain(ev.name), err))
+		}
+		switch m.Type {
+		case "message_start":
+			a.Model = m.Message.Model
+			m.Message.Usage.over(&a)
+		case "content_block_delta":
+			if m.Delta.Type == "text_delta" {
+				text.WriteString(m.Delta.Text)
+			}
+		case "message_delta":
+			a.Stop = m.Delta.Stop
+			m.Usage.over(&a)
+		case "message_stop":
+			a.Text = text.String()
+			return a, nil
+		case "error":
+			return a, streamError(m.Error.Type, m.Error.Message)
+		}
+	}
+	return a, broken(nil)
+}
+
+// streamError makes an error of one that came in the middle of an answer.
+func streamError(kind, text string) error {
+	err := fmt.Errorf("the server breaks off: %s: %s", plain(kind), firstLine(text))
+	switch kind {
+	case "authentication_error", "permission_error":
+		return fmt.Errorf("%w: %w", ErrAuth, err)
+	case "invalid_request_error", "not_found_error", "billing_error":
+		return err
+	}
+	return &temporary{err, -1}
+}

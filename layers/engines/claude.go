@@ -1,0 +1,177 @@
+package engines
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Claude asks a model through the user's own client: it runs "claude -p" without tools, customizations, hooks and
+// without a record of the session, in an empty directory, with the question on its standard input.
+type Claude struct {
+	Program Program // the client; where it runs does not matter
+	Model   string  // a name or an alias, such as opus
+	Temp    string  // where empty directories can be made; "" is the system's place
+	Timeout time.Duration
+
+	once  sync.Once
+	flags map[string]bool
+	err   error
+}
+
+// ID names the engine and its model.
+func (c *Claude) ID() string { return "claude " + c.Model }
+
+// needed are the options without which the client would do more than answer.
+var needed = [...]string{"--print", "--safe-mode", "--tools", "--no-session-persistence", "--output-format", "--model"}
+
+// probe finds out from its help which options the client has.
+func (c *Claude) probe(ctx context.Context, p Program) error {
+	c.once.Do(func() {
+		out, err := p.run(ctx, nil, "--help")
+		if err != nil {
+			c.err = fmt.Errorf("%w: %w", ErrSetup, err)
+			return
+		}
+		c.flags = map[string]bool{}
+		for line := range strings.SplitSeq(string(out), "\n") {
+			line = strings.TrimSpace(line)
+			if !strings.HasPrefix(line, "-") {
+				continue
+			}
+			for _, w := range strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" ,=[<", r) }) {
+				if !strings.HasPrefix(w, "-") {
+					break
+				}
+				c.flags[w] = true
+			}
+		}
+		for _, f := range needed {
+			if !c.flags[f] {
+				c.err = fmt.Errorf("%w: %s has no option %s: it is too old", ErrSetup, p.Path, f)
+				return
+			}
+		}
+	})
+	return c.err
+}
+
+// arguments of a question.
+func (c *Claude) arguments(q Question) []string {
+	args := []string{"-p", "--safe-mode", "--tools", "", "--no-session-persistence", "--output-format", "json", "--model", c.Model}
+	if c.flags["--json-schema"] {
+		args = append(args, "--json-schema", string(q.Schema))
+	}
+	if c.flags["--system-prompt"] {
+		args = append(args, "--system-prompt", q.System)
+	}
+	if c.flags["--max-budget-usd"] && q.MaxMicros >= 0 {
+		args = append(args, "--max-budget-usd", decimal(max(q.MaxMicros, 1)))
+	}
+	return args
+}
+
+// Ask runs the client once.
+func (c *Claude) Ask(ctx context.Context, q Question) (Answer, error) {
+	return inTime(ctx, c.Timeout, func(ctx context.Context) (Answer, error) {
+		dir, err := os.MkdirTemp(c.Temp, "mem-claude-")
+		if err != nil {
+			return Answer{}, fmt.Errorf("make a directory for claude: %w", err)
+		}
+		defer os.RemoveAll(dir) // what is left of it is empty
+		p := c.Program
+		p.Dir, p.Env = dir, outside(p.Env)
+		if err := c.probe(ctx, p); err != nil {
+			return Answer{}, err
+		}
+		prompt := q.Prompt
+		if !c.flags["--system-prompt"] {
+			prompt = q.System + "\n\n" + prompt
+		}
+		out, err := p.run(ctx, []byte(prompt), c.arguments(q)...)
+		if ctx.Err() != nil {
+			return Answer{}, err
+		}
+		a, errResult := readResult(out)
+		if a.Model == "" {
+			a.Model = c.Model
+		}
+		if errResult != nil && err != nil && !errors.Is(errResult, ErrCap) && !errors.Is(errResult, ErrAuth) {
+			return a, err
+		}
+		return a, errResult
+	})
+}
+
+// outside is the environment of a client that does not run inside a session and does not call mem's hooks.
+func outside(env []string) []string {
+	var out []string
+	for _, v := range env {
+		name, _, _ := strings.Cut(v, "=")
+		switch {
+		case name == "CLAUDECODE", name == "CLAUDE_PID", name == "CLAUDE_PROJECT_DIR", name == "CLAUDE_ENV_FILE", name == "MEM_HOOK":
+		case name == "CLAUDE_CODE_SESSION_ID", name == "CLAUDE_CODE_CHILD_SESSION", name == "CLAUDE_CODE_ENTRYPOINT":
+		case strings.HasPrefix(name, "CLAUDE_CODE_MESSAGING_"):
+		default:
+			out = append(out, v)
+		}
+	}
+	return append(out, "MEM_HOOK=off")
+}
+
+// result is what the client prints.
+type result struct {
+	Type       string          `json:"type"`
+	Subtype    string          `json:"subtype"`
+	IsError    bool            `json:"is_error"`
+	Result     string          `json:"result"`
+	Structured json.RawMessage `json:"structured_output"`
+	Stop       string          `json:"stop_reason"`
+	Cost       float64         `json:"total_cost_usd"`
+	Usage      messagesUsage   `json:"usage"`
+	Models     map[string]struct {
+		Output int `json:"outputTokens"`
+	} `json:"modelUsage"`
+	Errors []string `json:"errors"`
+}
+
+// readResult reads what the client prints.
+func readResult(out []byte) (Answer, error) {
+	var r result
+	if err := json.Unmarshal(out, &r); err != nil || r.Type != "result" {
+		return Answer{}, fmt.Errorf("claude prints no result but %s", quote(firstLine(string(out))))
+	}
+	a := Answer{Text: r.Result, Stop: r.Stop}
+	r.Usage.over(&a)
+	if r.Cost > 0 && r.Cost < 1e6 {
+		a.Usage.Micros = int64(math.Ceil(r.Cost * 1e6))
+	}
+	if len(r.Models) == 1 {
+		for name := range r.Models {
+			a.Model = name
+		}
+	}
+	if s := string(r.Structured); s != "" && s != "null" {
+		a.Text = s
+	}
+	if !r.IsError && r.Subtype == "success" {
+		return a, nil
+	}
+	text := firstLine(strings.Join(append([]string{r.Result}, r.Errors...), " "))
+	err := fmt.Errorf("claude ends with %s: %s", plain(r.Subtype), text)
+	switch {
+	case strings.Contains(r.Subtype, "budget"):
+		return a, fmt.Errorf("%w: %w", ErrCap, err)
+	case strings.Contains(text, "API key") || strings.Contains(text, "/login") || strings.Contains(text, "authenticat"):
+		return a, fmt.Errorf("%w: %w", ErrAuth, err)
+	case strings.Contains(r.Subtype, "structured_output"): // it could not keep to the schema: an answer that is no good
+		return a, nil
+	}
+	return a, err
+}

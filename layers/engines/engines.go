@@ -1,0 +1,130 @@
+// Package engines lets a model write a compression.
+//
+// A [Model] answers one question: [Claude] runs the user's own client, [Anthropic] and [OpenAI] speak to servers,
+// [Command] runs any program, [Replay] knows recorded answers. A [Summarizer] makes an engine of it, as
+// [compress.Run] wants one: it cuts long sessions into windows that fit the model, gives each its part of the budget,
+// and trusts no answer. A segment must name the messages it stands for; a path, number or identifier in it must be in
+// those messages; otherwise the window is asked for once more and then left to [compress.Extract]. What is too long
+// is cut by coverage. The [Receipt] counts all of it.
+//
+// The text of a transcript is data. It stands behind a fence whose key is made from the text and does not occur in
+// it, so nothing in it can end the fence or pose as another message; texts that the user pinned are not in it at all.
+//
+// What was asked and answered is kept ([Summarizer.Exchanges]), so that a later run can be answered by [Replay] and
+// gives the same bytes. Before every request a [Meter] is asked whether it may be paid for, and after it the meter is
+// told what it cost, also of answers that were of no use.
+//
+// The clients are written on net/http. The makers' SDK was measured: it made every start of the program a fifth
+// slower and the binary half as large again, for two endpoints.
+//
+// Nothing here reads the environment or the clock: keys, programs and proxies are given.
+package engines
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/memvcs/mem/objects"
+)
+
+var (
+	// ErrCap says that a day's cap in tokens or money is reached. A [Meter] returns it.
+	ErrCap = errors.New("the day's cap is reached")
+	// ErrAuth says that a model does not accept the key, or that there is none.
+	ErrAuth = errors.New("authentication is needed")
+	// ErrTimeout says that a model did not answer in time.
+	ErrTimeout = errors.New("no answer in time")
+	// ErrSetup says that an engine cannot work as it is set up: a setting is missing, or a program too old.
+	ErrSetup = errors.New("engine setup")
+	// ErrRecorded says that a question was never recorded.
+	ErrRecorded = errors.New("no recorded answer")
+)
+
+// A Model answers questions. Usage of the answer counts also if there is an error.
+type Model interface {
+	Ask(ctx context.Context, q Question) (Answer, error)
+	// ID names the engine and its model, as in "claude opus".
+	ID() string
+}
+
+// A Question is all that a model is told. Stored, it is the first half of a witness.
+type Question struct {
+	Format    string          `json:"format"` // questionFormat
+	Engine    string          `json:"engine"` // ID of the model
+	System    string          `json:"system"`
+	Prompt    string          `json:"prompt"`
+	Schema    json.RawMessage `json:"schema"` // of the answer
+	MaxTokens int             `json:"max_tokens"`
+
+	// MaxMicros is what the answer may cost, in millionths of a dollar; below zero it is not limited.
+	MaxMicros int64 `json:"-"`
+}
+
+// An Answer is what a model said. Stored, it is the second half of a witness.
+type Answer struct {
+	Format string `json:"format"` // answerFormat
+	Model  string `json:"model"`  // as the model names itself
+	Text   string `json:"text"`
+	Stop   string `json:"stop,omitempty"` // why it ended, if it says so
+	Usage  Usage  `json:"usage"`
+}
+
+const (
+	questionFormat = "mem.question/1"
+	answerFormat   = "mem.answer/1"
+)
+
+// Usage is what answers cost.
+type Usage struct {
+	Input  int   `json:"input_tokens"`
+	Output int   `json:"output_tokens"`
+	Micros int64 `json:"usd_micros"` // millionths of a dollar
+}
+
+// Add returns the sum of two usages.
+func (u Usage) Add(v Usage) Usage {
+	return Usage{u.Input + v.Input, u.Output + v.Output, u.Micros + v.Micros}
+}
+
+// Tokens is what counts against a cap in tokens.
+func (u Usage) Tokens() int { return u.Input + u.Output }
+
+// An Exchange is a question with its answer.
+type Exchange struct {
+	Question Question
+	Answer   Answer
+}
+
+// key is what an answer is found by: the question, whoever it was put to.
+func (q Question) key() objects.Hash {
+	return objects.Sum(fmt.Appendf(nil, "%d %d %d\n%s%s%s", len(q.System), len(q.Prompt), q.MaxTokens, q.System, q.Prompt, q.Schema))
+}
+
+// A Meter watches over what is spent.
+type Meter interface {
+	// Allow is asked before a request that will cost about u. It returns how many millionths of a dollar may be
+	// spent on it, less than zero for any number, or an error that wraps [ErrCap].
+	Allow(ctx context.Context, u Usage) (left int64, err error)
+	// Spend is told of every answer that was paid for. The model is as it names itself.
+	Spend(ctx context.Context, model string, u Usage) error
+}
+
+// DefaultTimeout is how long a model has for one answer, with all that is tried again.
+const DefaultTimeout = 10 * time.Minute
+
+// inTime runs ask under a deadline and says so if that is why it ended.
+func inTime(ctx context.Context, limit time.Duration, ask func(context.Context) (Answer, error)) (Answer, error) {
+	if limit <= 0 {
+		limit = DefaultTimeout
+	}
+	inner, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	a, err := ask(inner)
+	if err != nil && inner.Err() != nil && ctx.Err() == nil {
+		err = fmt.Errorf("%w: %s were not enough", ErrTimeout, limit)
+	}
+	return a, err
+}

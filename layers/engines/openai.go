@@ -1,0 +1,185 @@
+package engines
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+)
+
+// OpenAI asks a model over the chat completions API, which many servers speak: Ollama, vLLM, LM Studio and others.
+type OpenAI struct {
+	Server *Server // its URL ends in /v1, as a rule
+	Model  string
+
+	dialect dialect
+}
+
+// A dialect is what a server was found not to know.
+type dialect struct {
+	noSchema  bool // response_format
+	noUsage   bool // stream_options
+	newLength bool // max_tokens is called max_completion_tokens
+}
+
+// ID names the engine and its model.
+func (o *OpenAI) ID() string { return "openai " + o.Model }
+
+type chatRequest struct {
+	Model     string         `json:"model"`
+	Messages  []chatMessage  `json:"messages"`
+	Length    int            `json:"max_tokens,omitempty"`
+	NewLength int            `json:"max_completion_tokens,omitempty"`
+	Format    *chatFormat    `json:"response_format,omitempty"`
+	Options   *streamOptions `json:"stream_options,omitempty"`
+	Stream    bool           `json:"stream"`
+}
+
+type chatFormat struct {
+	Type   string     `json:"type"`
+	Schema chatSchema `json:"json_schema"`
+}
+
+type chatSchema struct {
+	Name   string          `json:"name"`
+	Strict bool            `json:"strict"`
+	Schema json.RawMessage `json:"schema"`
+}
+
+type streamOptions struct {
+	Usage bool `json:"include_usage"`
+}
+
+func (o *OpenAI) request(q Question) chatRequest {
+	r := chatRequest{
+		Model: o.Model, Messages: []chatMessage{{"system", q.System}, {"user", q.Prompt}}, Stream: true,
+		Length: q.MaxTokens, Options: &streamOptions{true},
+		Format: &chatFormat{"json_schema", chatSchema{"summary", true, q.Schema}},
+	}
+	if o.dialect.newLength {
+		r.Length, r.NewLength = 0, r.Length
+	}
+	if o.dialect.noUsage {
+		r.Options = nil
+	}
+	if o.dialect.noSchema {
+		r.Format = nil
+	}
+	return r
+}
+
+// Ask sends the question and reads the answer as it comes. A server that refuses a part of the request is asked
+// again without it.
+func (o *OpenAI) Ask(ctx context.Context, q Question) (Answer, error) {
+	return o.Server.again(ctx, func(ctx context.Context) (Answer, error) {
+		h := http.Header{}
+		if o.Server.key != "" {
+			h.Set("Authorization", "Bearer "+o.Server.key)
+		}
+		resp, err := o.Server.post(ctx, "/chat/completions", h, o.request(q))
+		if o.learn(err) {
+			return Answer{}, &temporary{err, 0}
+		}
+		if err != nil {
+			return Answer{}, err
+		}
+		defer resp.Body.Close()
+		a, err := readChat(resp)
+		if a.Model == "" {
+			a.Model = o.Model
+		}
+		return counted(a, q), err // broken off, it was paid for, too
+	})
+}
+
+// learn finds out from an error what the server does not know. It reports whether that was news.
+func (o *OpenAI) learn(err error) bool {
+	was := o.dialect
+	switch {
+	case refuses(err, "max_completion_tokens"):
+		o.dialect.newLength = true
+	case refuses(err, "response_format", "json_schema"):
+		o.dialect.noSchema = true
+	case refuses(err, "stream_options"):
+		o.dialect.noUsage = true
+	}
+	return o.dialect != was
+}
+
+// chatChunk is a piece of an answer, or all of it from a server that does not stream.
+type chatChunk struct {
+	Model   string `json:"model"`
+	Choices []struct {
+		Delta   chatText `json:"delta"`
+		Message chatText `json:"message"`
+		Finish  string   `json:"finish_reason"`
+	} `json:"choices"`
+	Usage *struct {
+		Input  int `json:"prompt_tokens"`
+		Output int `json:"completion_tokens"`
+	} `json:"usage"`
+	Error json.RawMessage `json:"error"`
+}
+
+type chatText struct {
+	Content string `json:"content"`
+}
+
+// readChat puts an answer together from its chunks.
+func readChat(resp *http.Response) (Answer, error) {
+	var a Answer
+	var text strings.Builder
+	if strings.HasPrefix(resp.Header.Get("Content-Type"), "application/json") {
+		b, err := io.ReadAll(resp.Body)
+		if err != nil {
+			return a, broken(err)
+		}
+		if err := addChunk(&a, &text, b); err != nil {
+			return a, err
+		}
+		a.Text = text.String()
+		return a, nil
+	}
+	for ev, err := range events(resp.Body) {
+		if err != nil {
+			return a, broken(err)
+		}
+		if ev.data == "[DONE]" {
+			a.Text = text.String()
+			return a, nil
+		}
+		if err := addChunk(&a, &text, []byte(ev.data)); err != nil {
+			return a, err
+		}
+	}
+	if a.Stop != "" { // some servers leave the last line out
+		a.Text = text.String()
+		return a, nil
+	}
+	return a, broken(nil)
+}
+
+func addChunk(a *Answer, text *strings.Builder, b []byte) error {
+	var c chatChunk
+	if err := json.Unmarshal(b, &c); err != nil {
+		return broken(fmt.Errorf("a chunk is not JSON: %w", err))
+	}
+	if len(c.Error) > 0 && string(c.Error) != "null" {
+		return &temporary{fmt.Errorf("the server breaks off: %s", message(b)), -1}
+	}
+	if c.Model != "" {
+		a.Model = c.Model
+	}
+	if len(c.Choices) > 0 {
+		text.WriteString(c.Choices[0].Delta.Content + c.Choices[0].Message.Content)
+		if f := c.Choices[0].Finish; f != "" {
+			a.Stop = f
+		}
+	}
+	if c.Usage != nil {
+		a.Usage.Input, a.Usage.Output = max(a.Usage.Input, c.Usage.Input), max(a.Usage.Output, c.Usage.Output)
+	}
+	return nil
+}

@@ -1,0 +1,95 @@
+package engines
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// A Price is what a million tokens cost, in millionths of a dollar.
+type Price struct {
+	Input, Output int64
+	Known         bool // false: nobody said
+}
+
+// Cost returns what a usage costs, rounded up.
+func (p Price) Cost(input, output int) int64 {
+	return (int64(input)*p.Input + int64(output)*p.Output + 999_999) / 1_000_000
+}
+
+// ParsePrice reads dollars per million input and output tokens: "3/15", "0.10/0.50".
+func ParsePrice(s string) (Price, error) {
+	in, out, ok := strings.Cut(s, "/")
+	a, errIn := ParseDollars(in)
+	b, errOut := ParseDollars(out)
+	if !ok || errIn != nil || errOut != nil {
+		return Price{}, fmt.Errorf("price %q: want dollars per million tokens in and out, such as 3/15", s)
+	}
+	return Price{a, b, true}, nil
+}
+
+// ParseDollars reads an amount with at most six decimals, as millionths of a dollar.
+func ParseDollars(s string) (int64, error) {
+	bad := fmt.Errorf("%q is no amount of dollars such as 5 or 0.50", s)
+	whole, frac, dot := strings.Cut(strings.TrimSpace(s), ".")
+	if whole == "" || dot && frac == "" || len(frac) > 6 || len(whole) > 7 || strings.Trim(whole+frac, "0123456789") != "" {
+		return 0, bad
+	}
+	n, err := strconv.ParseInt(whole+(frac + "000000")[:6], 10, 64)
+	if err != nil {
+		return 0, bad
+	}
+	return n, nil
+}
+
+// FormatDollars writes an amount for people: "$0.0213", "$12.50".
+func FormatDollars(micros int64) string {
+	if micros < 0 {
+		return "-" + FormatDollars(-micros)
+	}
+	if micros > 0 && micros < 1_000_000 {
+		n := (micros + 50) / 100
+		return fmt.Sprintf("$%d.%04d", n/10_000, n%10_000)
+	}
+	n := (micros + 5_000) / 10_000
+	return fmt.Sprintf("$%d.%02d", n/100, n%100)
+}
+
+// decimal writes an amount exactly, as programs read it.
+func decimal(micros int64) string {
+	return strings.TrimSuffix(strings.TrimRight(fmt.Sprintf("%d.%06d", micros/1_000_000, micros%1_000_000), "0"), ".")
+}
+
+// prices of Claude models in dollars per million tokens, as published in October 2026; the first row whose words are
+// all in the name holds. Haiku 5.5 has the price of long prompts, which is the higher one.
+var prices = [...]struct {
+	words   string
+	in, out int64 // millionths of a dollar
+}{
+	{"fable", 10e6, 50e6},
+	{"mythos", 10e6, 50e6},
+	{"opus 5 5", 4e6, 20e6},
+	{"opus 5", 5e6, 25e6},
+	{"opus 4 5", 5e6, 25e6},
+	{"opus 4 6", 5e6, 25e6},
+	{"opus 4 7", 5e6, 25e6},
+	{"opus 4 8", 5e6, 25e6},
+	{"opus", 15e6, 75e6},
+	{"sonnet 5", 2e6, 10e6},
+	{"sonnet", 3e6, 15e6},
+	{"haiku 5 5", 0.5e6, 2.5e6},
+	{"haiku", 1e6, 5e6},
+}
+
+// PriceOf returns the price of a Claude model. An alias such as "opus" has the price of the dearest it ever stood for,
+// and a name that is not known that of the dearest of all: a cap is kept rather too early than too late.
+func PriceOf(model string) Price {
+	words := strings.FieldsFunc(strings.ToLower(model), func(r rune) bool { return strings.ContainsRune("-._:/@[] ", r) })
+	name := " " + strings.Join(words, " ") + " "
+	for _, p := range prices {
+		if strings.Contains(name, " "+p.words+" ") {
+			return Price{p.in, p.out, true}
+		}
+	}
+	return Price{15e6, 75e6, true}
+}

@@ -1,0 +1,108 @@
+package engines
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/memvcs/mem/objects"
+)
+
+// Replay is a model that knows recorded answers.
+type Replay struct {
+	id      string
+	answers map[objects.Hash]Answer
+}
+
+// NewReplay returns a model that answers as in the exchanges; of two answers to one question it gives the later one.
+// With the id of the model that gave them it stands for that model, and recipes get the same keys; without an id it is
+// an engine of its own.
+func NewReplay(id string, exchanges []Exchange) *Replay {
+	if id == "" {
+		id = "replay"
+	}
+	r := &Replay{id, map[objects.Hash]Answer{}}
+	for _, x := range exchanges {
+		r.answers[x.Question.key()] = x.Answer
+	}
+	return r
+}
+
+// ID names the model that is stood for.
+func (r *Replay) ID() string { return r.id }
+
+// Ask finds the answer. It costs nothing. The error wraps [ErrRecorded] if the question is not among the recorded
+// ones.
+func (r *Replay) Ask(ctx context.Context, q Question) (Answer, error) {
+	a, ok := r.answers[q.key()]
+	if !ok {
+		return Answer{}, ErrRecorded
+	}
+	a.Usage = Usage{}
+	return a, ctx.Err()
+}
+
+// Witnesses returns the exchanges as they are stored: for each a question and an answer.
+func Witnesses(exchanges []Exchange) ([][]byte, error) {
+	var out [][]byte
+	for _, x := range exchanges {
+		for _, v := range []any{x.Question, x.Answer} {
+			b, err := compact(v)
+			if err != nil {
+				return nil, fmt.Errorf("store what a model was asked: %w", err)
+			}
+			out = append(out, b)
+		}
+	}
+	return out, nil
+}
+
+// Recorded reads what [Witnesses] wrote.
+func Recorded(witnesses [][]byte) ([]Exchange, error) {
+	if len(witnesses)%2 != 0 {
+		return nil, fmt.Errorf("%d witnesses: a question lacks its answer", len(witnesses))
+	}
+	var out []Exchange
+	for i := 0; i < len(witnesses); i += 2 {
+		var x Exchange
+		if err := strict(witnesses[i], &x.Question); err != nil || x.Question.Format != questionFormat {
+			return nil, fmt.Errorf("witness %d is no question: %w", i+1, orFormat(err, x.Question.Format))
+		}
+		if err := strict(witnesses[i+1], &x.Answer); err != nil || x.Answer.Format != answerFormat {
+			return nil, fmt.Errorf("witness %d is no answer: %w", i+2, orFormat(err, x.Answer.Format))
+		}
+		out = append(out, x)
+	}
+	return out, nil
+}
+
+func strict(b []byte, v any) error {
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	return d.Decode(v)
+}
+
+func orFormat(err error, format string) error {
+	if err != nil {
+		return err
+	}
+	return fmt.Errorf("its format is %q", format)
+}
+
+// ModelOf returns the ID of the model in the ID of an engine, and the window; ok is false if the engine asks no model.
+func ModelOf(engine string) (model string, window int, ok bool) {
+	name, rest, _ := strings.Cut(engine, "/")
+	_, rest, ok = strings.Cut(rest, " (")
+	if !ok {
+		return "", 0, false
+	}
+	if i := strings.LastIndex(rest, "window "); i >= 0 {
+		if _, err := fmt.Sscanf(rest[i:], "window %d,", &window); err != nil {
+			return "", 0, false
+		}
+		model = strings.TrimSpace(name + " " + strings.TrimSuffix(rest[:i], ", "))
+	}
+	return model, window, model != ""
+}

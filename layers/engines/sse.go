@@ -1,0 +1,72 @@
+package engines
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"strings"
+)
+
+// An event is one of a stream of server-sent events.
+type event struct{ name, data string }
+
+const longestLine = 4 << 20
+
+var errStream = errors.New("not a stream of events")
+
+// events reads server-sent events. Lines end with LF, CRLF or CR; a last event that no empty line ends is not one.
+func events(r io.Reader) iter.Seq2[event, error] {
+	return func(yield func(event, error) bool) {
+		sc := bufio.NewScanner(r)
+		sc.Buffer(make([]byte, 0, 64<<10), longestLine)
+		sc.Split(anyLine)
+		var e event
+		var data []string
+		for first := true; sc.Scan(); first = false {
+			line := sc.Text()
+			if first {
+				line = strings.TrimPrefix(line, "\ufeff")
+			}
+			if line == "" {
+				if e.data = strings.Join(data, "\n"); len(data) > 0 && !yield(e, nil) {
+					return
+				}
+				e, data = event{}, nil
+				continue
+			}
+			field, value, _ := strings.Cut(line, ":")
+			value = strings.TrimPrefix(value, " ")
+			switch field {
+			case "event":
+				e.name = value
+			case "data":
+				data = append(data, value)
+			}
+		}
+		if err := sc.Err(); errors.Is(err, bufio.ErrTooLong) {
+			yield(event{}, fmt.Errorf("%w: a line is longer than %d bytes", errStream, longestLine))
+		} else if err != nil {
+			yield(event{}, err)
+		}
+	}
+}
+
+// anyLine splits at LF, CRLF and CR.
+func anyLine(b []byte, end bool) (int, []byte, error) {
+	for i, c := range b {
+		switch {
+		case c == '\n':
+			return i + 1, b[:i], nil
+		case c == '\r' && i+1 < len(b) && b[i+1] == '\n':
+			return i + 2, b[:i], nil
+		case c == '\r' && (i+1 < len(b) || end):
+			return i + 1, b[:i], nil
+		}
+	}
+	if end && len(b) > 0 {
+		return len(b), b, nil
+	}
+	return 0, nil, nil
+}
