@@ -23,6 +23,13 @@ type AddOptions struct {
 	Progress func(bytes int64) // called after each source with its size, from any goroutine; may be nil
 }
 
+func (o AddOptions) op() string {
+	if o.Op == "" {
+		return "add"
+	}
+	return o.Op
+}
+
 // A SourceError says which source could not be captured.
 type SourceError struct {
 	Source Source
@@ -195,7 +202,7 @@ func (m *Memory) tryBatch(ctx context.Context, p Project, sources []Source, o Ad
 		if err := tx.Adopt(s); err != nil {
 			return err
 		}
-		return m.record(tx, st, p, changed, ids)
+		return m.record(tx, st, p, changed, o.op(), ids)
 	})
 	if err != nil {
 		return nil, failed, err
@@ -262,7 +269,7 @@ func parallel(n, workers int, f func(i int)) {
 func (c *capture) hidden() bool { return c.known != nil && c.known.Deleted }
 
 // record stages the records and patches of captures.
-func (m *Memory) record(tx *refs.Tx, st *State, p Project, captures []*capture, ids map[string]objects.Hash) error {
+func (m *Memory) record(tx *refs.Tx, st *State, p Project, captures []*capture, op string, ids map[string]objects.Hash) error {
 	if st.Name == "" {
 		if _, err := tx.Add(kindProject, projectBody{p.Identity, p.Name}); err != nil {
 			return err
@@ -288,23 +295,20 @@ func (m *Memory) record(tx *refs.Tx, st *State, p Project, captures []*capture, 
 			}
 		}
 		if len(captures) == 1 {
-			tx.Trailer("Op", "add")
+			tx.Trailer("Op", op)
 			tx.Trailer("Session", c.snap.Session)
 			tx.Trailer("Output", c.snap.Original.String())
 		}
 	}
 	if len(captures) > 1 {
-		tx.Trailer("Op", "import")
+		tx.Trailer("Op", op)
 		tx.Trailer("Sessions", fmt.Sprint(len(captures)))
 	}
 	return nil
 }
 
 func addMessage(captures []*capture, o AddOptions) string {
-	op := o.Op
-	if op == "" {
-		op = "add"
-	}
+	op := o.op()
 	if len(captures) > 1 {
 		return fmt.Sprintf("%s %d sessions", op, len(captures))
 	}

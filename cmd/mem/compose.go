@@ -214,6 +214,14 @@ func (e *Env) composeAnswer(req layers.ComposeRequest, d layers.Composed) compos
 	return a
 }
 
+// why tells why a part was picked; what would be done has been done by the time that is printed.
+func (e *Env) why(p compose.Pick) string {
+	if e.opt.dryRun {
+		return p.Why
+	}
+	return strings.Replace(p.Why, "would compress", "compressed", 1)
+}
+
 // pickLabel returns what part i became: a version that was made has its label by now.
 func pickLabel(d layers.Composed, i int) string {
 	if d.Composition != nil && i < len(d.Composition.Parts) {
@@ -242,7 +250,7 @@ func (e *Env) printComposed(req layers.ComposeRequest, d layers.Composed) error 
 	for i, p := range d.Plan.Picks {
 		t.row(cell{full: strconv.Itoa(i + 1)}, cell{full: p.Session, short: shortID(p.Session)}, cell{full: pickLabel(d, i)},
 			cell{full: strconv.Itoa(pickTokens(d, i)), short: tokens.Commas(pickTokens(d, i))}, cell{full: strconv.Itoa(p.Share), short: tokens.Commas(p.Share)},
-			cell{full: score(p.Score)}, cell{full: p.Why})
+			cell{full: score(p.Score)}, cell{full: e.why(p)})
 	}
 	if err := t.flush(); err != nil {
 		return err
