@@ -320,7 +320,7 @@ func (e *Env) sayAdded(a layers.Added) {
 	scan := a.Now.Scan
 	line := fmt.Sprintf(" %s messages, ~%s tokens", tokens.Commas(scan.Messages), tokens.Format(estimate(a.Now)))
 	if a.Change == "grown" {
-		line = fmt.Sprintf(" +%s records, %s messages in all", tokens.Commas(a.NewValues), tokens.Commas(scan.Messages))
+		line = fmt.Sprintf(" +%s record%s, %s messages in all", tokens.Commas(a.NewValues), plural(a.NewValues), tokens.Commas(scan.Messages))
 	}
 	if !scan.First.IsZero() {
 		line += ", " + scan.First.Format("2 Jan 15:04") + " - " + scan.Last.Format("2 Jan 15:04")

@@ -103,8 +103,8 @@ func (e *Env) printFsck(o fsckOptions, c layers.Checked) error {
 	if n := len(c.Problems); n > 0 {
 		verdict = tokens.Commas(n) + " problem" + plural(n)
 	}
-	e.printf("checked %s objects, %s records, %s commits, %s versions, %s compositions, %s segments: %s\n", tokens.Commas(c.Objects), tokens.Commas(c.Records),
-		tokens.Commas(c.Commits), tokens.Commas(c.Versions), tokens.Commas(c.Compositions), tokens.Commas(c.Segments), verdict)
+	e.printf("checked %s, %s, %s, %s, %s, %s: %s\n", count(c.Objects, "object"), count(c.Records, "record"), count(c.Commits, "commit"),
+		count(c.Versions, "version"), count(c.Compositions, "composition"), count(c.Segments, "segment"), verdict)
 	if o.full {
 		e.printf("read and hashed %s (BLAKE3)\n", bytesText(c.Bytes))
 	}
@@ -116,6 +116,9 @@ func (e *Env) printFsck(o fsckOptions, c layers.Checked) error {
 	}
 	return nil
 }
+
+// count writes a number of things: "1 object", "2,000 objects".
+func count(n int, what string) string { return tokens.Commas(n) + " " + what + plural(n) }
 
 func fsckAnswerOf(o fsckOptions, c layers.Checked) fsckAnswer {
 	a := fsckAnswer{

@@ -57,11 +57,16 @@ func setupScript(env *testscript.Env) error {
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		return err
 	}
+	sample, err := filepath.Abs(filepath.Join("..", "..", "testdata", "transcripts"))
+	if err != nil {
+		return err
+	}
 	for _, v := range [][2]string{
 		{"HOME", home}, {"USERPROFILE", home},
 		{"MEM_DIR", filepath.Join(env.WorkDir, "memory")},
 		{"MEM_NOW", "2026-01-20T14:00:00Z"},
 		{"CLAUDE_CONFIG_DIR", filepath.Join(home, ".claude")},
+		{"SAMPLE", sample}, // a configuration directory of Claude Code
 		{"GIT_CONFIG_NOSYSTEM", "1"}, {"LC_ALL", "C.UTF-8"}, {"TZ", "UTC"},
 	} {
 		env.Setenv(v[0], v[1])
