@@ -123,7 +123,7 @@ func (o *oracle) compress(l *life, delay time.Duration) {
 }
 
 func (o *oracle) compose(l *life, delay time.Duration) {
-	name := fmt.Sprintf("context-%d", o.rng.IntN(5))
+	name := "context-" + l.id[:8] // a composition is of the project of its first part
 	parts := []string{"compose", name, l.id}
 	if other := o.lives[o.rng.IntN(len(o.lives))]; other.acked >= 0 && other != l {
 		parts = append(parts, other.id)
