@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/engines"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/lineage"
@@ -26,6 +27,7 @@ type Compressed struct {
 	Plan     compress.Plan
 	Fates    []compress.Fate
 	Segments []compress.Segment // only if they were made now
+	Receipt  engines.Receipt    // what a model took; of a dry run, what it would take at least
 }
 
 // ErrNotCompressible says that a revision names nothing that can be compressed.
@@ -63,12 +65,12 @@ func (m *Memory) Compress(ctx context.Context, rev Rev, s compress.Settings, dry
 		c.Existed = true
 		return c, nil
 	}
-	engine := compress.Extract{}
-	c.Version = newVersion(c, s, mat.stats, recipe, engine.ID())
+	c.Version = newVersion(c, s, mat.stats, recipe, c.Plan.Engine)
 	if dryRun {
-		return c, nil
+		c.Receipt, err = estimate(ctx, mat.input, c.Plan, s.Engine)
+		return c, err
 	}
-	res, err := compress.Run(ctx, mat.input, c.Plan, engine)
+	res, witnesses, err := m.run(ctx, mat.input, &c, s.Engine)
 	if err != nil {
 		return c, err
 	}
@@ -76,7 +78,7 @@ func (m *Memory) Compress(ctx context.Context, rev Rev, s compress.Settings, dry
 	c.Version.TokensOut, c.Version.MessagesOut = res.Tokens, res.Messages
 	c.Version.Ratio = math.Round(100*float64(c.Version.TokensIn)/float64(max(1, res.Tokens))) / 100
 	c.Version.Derivation.Output = objects.Sum(res.Body)
-	return m.saveVersion(ctx, c, res.Body)
+	return m.saveVersion(ctx, c, append(witnesses, res.Body))
 }
 
 // made returns the version that a derivation made, nil if there is none.
@@ -129,14 +131,16 @@ func settingsOf(s compress.Settings, p compress.Plan) VersionSettings {
 }
 
 // saveVersion commits a version, unless another writer made the same one meanwhile.
-func (m *Memory) saveVersion(ctx context.Context, c Compressed, body []byte) (Compressed, error) {
+func (m *Memory) saveVersion(ctx context.Context, c Compressed, bodies [][]byte) (Compressed, error) {
 	s, err := m.repo.Stage(ctx)
 	if err != nil {
 		return c, err
 	}
 	defer s.Close()
-	if _, err := s.Put(body); err != nil {
-		return c, err
+	for _, b := range bodies {
+		if _, err := s.Put(b); err != nil {
+			return c, err
+		}
 	}
 	message := fmt.Sprintf("compress %s  %s -> %s tokens", shortID(c.Session.ID), tokens.Format(c.Version.TokensIn), tokens.Format(c.Version.TokensOut))
 	err = m.repo.Update(ctx, c.Project.ID, message, func(tx *refs.Tx) error {

@@ -28,6 +28,7 @@ type Options struct {
 	Workers     int          // how many files are worked on at once; 0 means one
 	Model       string       // whose tokens are counted when a session does not say; "" is the newest
 	Rules       redact.Rules // what is taken out of transcripts before they are stored
+	Caps        Caps         // on what models may cost; the zero value allows nothing
 }
 
 // A Memory is an open store. Its methods may be called from several goroutines at once.

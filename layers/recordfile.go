@@ -1,6 +1,7 @@
 package layers
 
 import (
+	"github.com/memvcs/mem/layers/engines"
 	"github.com/memvcs/mem/lineage"
 	"github.com/memvcs/mem/objects"
 )
@@ -93,6 +94,32 @@ func (v *Version) code(c *codec) {
 	c.float(&v.Ratio)
 	number(c, &v.Preserved)
 	number(c, &v.Summarised)
+	codeReceipt(c, &v.Receipt)
+}
+
+func codeReceipt(c *codec, r *engines.Receipt) {
+	number(c, &r.Windows)
+	number(c, &r.Requests)
+	number(c, &r.Again)
+	number(c, &r.Replaced)
+	number(c, &r.Trimmed)
+	codeUsage(c, &r.Usage)
+}
+
+func codeUsage(c *codec, u *engines.Usage) {
+	number(c, &u.Input)
+	number(c, &u.Output)
+	number(c, &u.Micros)
+}
+
+func (k *Cost) code(c *codec) {
+	word(c, &k.Day)
+	word(c, &k.Project)
+	word(c, &k.Session)
+	word(c, &k.Engine)
+	word(c, &k.Model)
+	number(c, &k.Requests)
+	codeUsage(c, &k.Usage)
 }
 
 func (s *VersionSettings) code(c *codec) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/engines"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/lineage"
@@ -21,6 +22,7 @@ const (
 	kindVersion     = "version"
 	kindComposition = "composition"
 	kindSet         = "set"
+	kindCost        = "cost" // in the home lane only
 )
 
 // projectBody says what a project is; written with its first session.
@@ -99,6 +101,8 @@ type Version struct {
 	Ratio       float64 `json:"ratio"` // tokens in / tokens out, two decimals
 	Preserved   int     `json:"keepit_preserved"`
 	Summarised  int     `json:"keepit_summarised"`
+
+	Receipt engines.Receipt `json:"receipt,omitzero"` // of a model
 
 	ID     objects.Hash `json:"-"` // of the record
 	Device string       `json:"-"`

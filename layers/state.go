@@ -28,11 +28,13 @@ type State struct {
 	Stored       storedLists    // Versions and Compositions with what their records do not say
 	Sets         []assignment   // the winning ones
 	Paths        []storedPath   // of the home project only, in the order of records
+	Costs        []Cost         // of the home project only, sorted
 	Unknown      int            // records of kinds this program does not know
 
 	byID  map[string]*Session
 	sets  map[[2]string]int         // where the assignment to a field of a target is in Sets
 	typed map[transcript.Key]string // who wrote it first
+	costs map[Cost]int              // where the costs of a kind are in Costs
 }
 
 // stamp is where a record stands among all others, and so which of two assignments wins.
@@ -154,6 +156,8 @@ func (st *State) apply(r refs.Record) error {
 		})
 	case kindSet:
 		return applyTo(r, func(b setBody) { st.assign(assignment{b, stampOf(r)}) })
+	case kindCost:
+		return applyTo(r, func(b costBody) { st.addCost(b.on(r.Time)) })
 	case "device":
 		return nil
 	}
@@ -218,7 +222,8 @@ func (st *State) finish() {
 	order(st.Stored.Compositions, func(a, b storedItem[Composition]) int { return a.Stamp.compare(b.Stamp) })
 	order(st.Paths, func(a, b storedPath) int { return a.Stamp.compare(b.Stamp) })
 	order(st.Sets, func(a, b assignment) int { return a.Stamp.compare(b.Stamp) })
-	st.sets = nil
+	order(st.Costs, Cost.compare)
+	st.sets, st.costs = nil, nil
 	st.Versions = slices.Grow(st.Versions[:0], len(st.Stored.Versions))
 	for _, v := range st.Stored.Versions {
 		v.Body.ID, v.Body.Device, v.Body.Time, v.Body.Deleted = v.Stamp.Record, v.Stamp.Device, v.Time, false

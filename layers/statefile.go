@@ -15,7 +15,7 @@ import (
 // neither depends on the other.
 
 // stateVersion is the version of both files; another one is rebuilt.
-const stateVersion = 3
+const stateVersion = 4
 
 // A bulk is what the outline leaves out of one record.
 type bulk struct {
@@ -264,6 +264,7 @@ func (st *State) code(c *codec) {
 		word(c, &p.Name)
 		c.bool(&p.Linked)
 	})
+	list(c, &st.Costs, func(k *Cost) { k.code(c) })
 }
 
 func (s *stamp) code(c *codec) {

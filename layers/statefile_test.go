@@ -72,9 +72,10 @@ func someRecords(t *testing.T, rng *rand.Rand) []refs.Record {
 	var set setBody
 	var project projectBody
 	var path pathBody
+	var cost costBody
 	var out []refs.Record
 	for kind, body := range map[string]any{
-		kindSession: &s, kindVersion: &v, kindComposition: &c, kindSet: &set, kindProject: &project, kindPath: &path, "other": &path,
+		kindSession: &s, kindVersion: &v, kindComposition: &c, kindSet: &set, kindProject: &project, kindPath: &path, kindCost: &cost, "other": &path,
 	} {
 		fillValue(reflect.ValueOf(body).Elem(), rng)
 		b, err := json.Marshal(body)
@@ -126,7 +127,7 @@ func TestStateFile(t *testing.T) {
 // show writes out everything that a state says.
 func show(st *State) string {
 	c := *st
-	c.byID, c.sets, c.typed = nil, nil, nil
+	c.byID, c.sets, c.typed, c.costs = nil, nil, nil, nil
 	b, err := json.Marshal(c)
 	if err != nil {
 		return err.Error()

@@ -94,7 +94,7 @@ type Settings struct {
 	Distance int          // how many sessions ago, 1 = the newest; 0 counts as 1
 	Decay    keepit.Decay // zero: the default constants
 	Counter  Counter
-	Engine   string // Summarizer.ID; empty: that of Extract
+	Engine   Summarizer // nil: Extract
 }
 
 // Tiered says whether the settings name tiers.
@@ -166,9 +166,9 @@ func Resolve(s Settings, st Stats, marks []Mark) (Plan, []Fate, error) {
 	if s.Skip >= len(st.Messages) {
 		return Plan{}, nil, fmt.Errorf("%w: %d messages, %d skipped", ErrEmpty, len(st.Messages), s.Skip)
 	}
-	p := Plan{Engine: s.Engine, Tokenizer: s.Counter.ID(), Skip: s.Skip, Kept: []Span{}, Summarised: []Span{}}
-	if p.Engine == "" {
-		p.Engine = Extract{}.ID()
+	p := Plan{Engine: Extract{}.ID(), Tokenizer: s.Counter.ID(), Skip: s.Skip, Kept: []Span{}, Summarised: []Span{}}
+	if s.Engine != nil {
+		p.Engine = s.Engine.ID()
 	}
 	msgs := st.Messages[s.Skip:]
 	tiers, err := s.tiers(msgs)

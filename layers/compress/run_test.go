@@ -215,7 +215,7 @@ func (chatty) Summarize(context.Context, Request) (Summary, error) {
 func TestEngineMustKeepTheBudget(t *testing.T) {
 	t.Parallel()
 	items, st, _ := session(1, 30)
-	p, _, err := Resolve(Settings{Ratio: 50, Engine: "chatty"}, st, nil)
+	p, _, err := Resolve(Settings{Ratio: 50, Engine: chatty{}}, st, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
