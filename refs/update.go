@@ -350,8 +350,9 @@ func (tx *Tx) discard() {
 	}
 }
 
-// grace is how long packs that were merged stay for git processes that have listed them.
-const grace = 30 * time.Second
+// grace is how long packs that were merged stay for git processes that have listed them: git fsck lists
+// the packs once and opens each later. They are removed together, so that it seldom happens.
+const grace = 15 * time.Minute
 
 // mergePacks merges small packs when there are many, and removes those merged some time ago, unless
 // somebody else is at it.
