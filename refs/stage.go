@@ -214,7 +214,7 @@ func (s *Stage) Grow(ctx context.Context, name objects.Hash, base int, t *stream
 }
 
 // segmentsPerDir is how many segments one directory of a stream holds.
-const segmentsPerDir = 64
+const segmentsPerDir = 16
 
 func segmentPath(name objects.Hash, i int) []string {
 	return append(streamPath(name), fmt.Sprintf("s%04d", i/segmentsPerDir), fmt.Sprintf("%06d", i))

@@ -202,7 +202,7 @@ func (j *job) compress() {
 		e := plain.Get().(*zstd.Encoder)
 		blob = e.EncodeAll(raw, blob)
 		plain.Put(e)
-	} else if e, err := newEncoder(windowFor(j.head), zstd.WithEncoderDictRaw(0, j.buf[:j.head.Dict])); err != nil {
+	} else if e, err := newEncoder(windowFor(j.head), levelFor(j.head), zstd.WithEncoderDictRaw(0, j.buf[:j.head.Dict])); err != nil {
 		j.err = fmt.Errorf("compress segment at %d: %w", j.head.Offset, err)
 	} else {
 		blob = e.EncodeAll(raw, blob)
@@ -225,6 +225,17 @@ func newEncoder(more ...zstd.EOption) (*zstd.Encoder, error) {
 		zstd.WithWindowSize(window), zstd.WithLowerEncoderMem(true),
 	}, more...)...)
 }
+
+// levelFor returns how hard to try. Most segments are short tails, of which there are many and each takes
+// little time.
+func levelFor(h Head) zstd.EOption {
+	if h.Length < shortTail {
+		return zstd.WithEncoderLevel(zstd.SpeedBetterCompression)
+	}
+	return zstd.WithEncoderLevel(zstd.SpeedDefault)
+}
+
+const shortTail = 1 << 20
 
 // windowFor returns the smallest window that reaches over a segment and its dictionary: an encoder
 // allocates and clears as much.
