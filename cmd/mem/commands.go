@@ -55,6 +55,7 @@ func commands() []command {
 		{name: "versions", group: groupLook, make: (*Env).versions},
 		{name: "keepit", group: groupLook, make: (*Env).keepit},
 		{name: "count", group: groupLook, make: (*Env).count},
+		{name: "cost", group: groupLook, make: (*Env).cost},
 		{name: "compress", group: groupMake, writes: []string{""}, make: (*Env).compress},
 		{name: "compose", group: groupMake, writes: []string{""}, make: (*Env).compose},
 		{name: "checkout", group: groupMake, writes: []string{""}, make: (*Env).checkout},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/engines"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/tokens"
 )
@@ -23,6 +24,7 @@ type compressOptions struct {
 	distance int
 	keepit   string
 	skip     int
+	engine   engineChoice
 }
 
 // compress is the command that makes a version of a session.
@@ -43,6 +45,8 @@ func (e *Env) compress() *cli.Command {
 			parsedFlag(&o.distance, "distance", "decide the fate of markers as if `N` sessions ago", positive("a distance", "5")),
 			choiceFlag(&o.keepit, "keepit", "let markers `MODE`: decay, preserve-all or ignore", "decay", "preserve-all", "ignore"),
 			parsedFlag(&o.skip, "skip", "leave out the first `N` messages", notNegative),
+			choiceFlag(&o.engine.name, "engine", "let `NAME` write it: extract, claude, anthropic, openai, command or replay", engineNames()...),
+			&cli.StringFlag{Name: "model", Usage: "let the engine ask the model `NAME`", Destination: &o.engine.model},
 		},
 		Action: func(c *cli.Context) error {
 			if err := operands(c, 1, 1); err != nil {
@@ -137,6 +141,11 @@ func (e *Env) runCompress(ctx context.Context, o compressOptions, name string) e
 		if err != nil {
 			return err
 		}
+		if rev.Session != nil {
+			if s.Engine, err = e.engine(ctx, m, rev, o.engine); err != nil {
+				return err
+			}
+		}
 		c, err := m.Compress(ctx, rev, s, e.opt.dryRun)
 		if err != nil {
 			return compressError(err)
@@ -193,6 +202,8 @@ type compressAnswer struct {
 	Key          string       `json:"recipe_key"`
 	Existed      bool         `json:"existed"`
 	DryRun       bool         `json:"dry_run"`
+
+	Receipt engines.Receipt `json:"receipt,omitzero"`
 }
 
 // A fateAnswer is what was decided about one marker.
@@ -211,6 +222,7 @@ func (e *Env) compressAnswer(c layers.Compressed) compressAnswer {
 		Session: v.Session, Version: v.Label, InputTokens: v.TokensIn, OutputTokens: v.TokensOut, Ratio: v.Ratio,
 		InMessages: v.MessagesIn, OutMessages: v.MessagesOut, Budget: c.Plan.Budget, Preserved: v.Preserved, Summarised: v.Summarised,
 		Markers: []fateAnswer{}, Engine: v.Engine, Counter: v.Counter, Key: v.Derivation.Key().String(), Existed: c.Existed, DryRun: e.opt.dryRun,
+		Receipt: c.Receipt,
 	}
 	if !v.Derivation.Output.IsZero() {
 		a.Hash = v.Derivation.Output.String()
@@ -234,6 +246,7 @@ func (e *Env) printCompressed(c layers.Compressed) error {
 	default:
 		e.printf("[%s] compress %s  %s -> %s tokens (%.1f:1), %d of %d keepits kept\n", e.safe(c.Project.Name), e.safe(label(v)),
 			tokens.Commas(v.TokensIn), tokens.Commas(v.TokensOut), v.Ratio, v.Preserved, v.Preserved+v.Summarised)
+		e.printReceipt(c.Receipt)
 		return nil
 	}
 	e.printf("  recipe     %s, engine %s\n", e.safe(modeOf(v)), v.Engine)
@@ -241,6 +254,9 @@ func (e *Env) printCompressed(c layers.Compressed) error {
 		if len(c.Plan.Tiers) > 1 && p.To >= p.From {
 			e.printf("  tier       messages %d-%d, %s tokens, %s%s\n", p.From, p.To, tokens.Commas(p.Budget), p.Level, tierThreshold(c.Fates, p.From, p.To))
 		}
+	}
+	if r := c.Receipt; r.Requests > 0 {
+		e.printf("  requests   %d, about %s tokens in and %s out, %s\n", r.Requests, tokens.Commas(r.Usage.Input), tokens.Commas(r.Usage.Output), engines.FormatDollars(r.Usage.Micros))
 	}
 	e.printf("  result     at most %s tokens, about %.0f:1\n", tokens.Commas(c.Plan.Budget), v.Ratio)
 	if len(c.Fates) == 0 {
@@ -261,6 +277,23 @@ func tierThreshold(fates []compress.Fate, from, to int) string {
 		}
 	}
 	return ""
+}
+
+// printReceipt says what a model took, and where it was not believed.
+func (e *Env) printReceipt(r engines.Receipt) {
+	if r.Requests == 0 {
+		return
+	}
+	e.printf("  %d requests, %s tokens in and %s out, %s", r.Requests, tokens.Commas(r.Usage.Input), tokens.Commas(r.Usage.Output), engines.FormatDollars(r.Usage.Micros))
+	for _, n := range []struct {
+		of   int
+		what string
+	}{{r.Again, "asked again"}, {r.Replaced, "left to extract"}, {r.Trimmed, "too long and cut"}} {
+		if n.of > 0 {
+			e.printf("; %d of %d windows %s", n.of, r.Windows, n.what)
+		}
+	}
+	e.printf("\n")
 }
 
 // fateTable prints what was decided about each marker, and why.

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/engines"
 	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/config"
 )
@@ -75,6 +76,8 @@ func statuses() []struct {
 		{refs.ErrNotRepo, exitNoMemory},
 		{refs.ErrLocked, exitLocked},
 		{config.ErrLocked, exitLocked},
+		{engines.ErrAuth, exitAuth},
+		{engines.ErrCap, exitBudget},
 	}
 }
 
@@ -126,6 +129,14 @@ func hintsOf(err error) []string {
 		return []string{"wait longer with --lock-timeout"}
 	case errors.Is(err, refs.ErrUnsafe):
 		return []string{"make the directory yours alone: chmod 700, chown"}
+	case errors.Is(err, engines.ErrAuth):
+		return []string{"set the variable that holds the key, or llm.apiKeyCommand: mem help environment"}
+	case errors.Is(err, engines.ErrCap):
+		return []string{"mem cost", "a cap is a setting: mem config list"}
+	case errors.Is(err, engines.ErrTimeout):
+		return []string{"mem config set llm.timeout 30m"}
+	case errors.Is(err, engines.ErrRecorded):
+		return []string{"replay answers only what a model was asked before, by the same settings"}
 	case errors.Is(err, refs.ErrFormat):
 		return []string{"install a newer mem"}
 	}

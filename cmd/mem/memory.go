@@ -39,9 +39,13 @@ func (e *Env) memoryOptions() (layers.Options, error) {
 	if err != nil {
 		return layers.Options{}, err
 	}
+	caps, err := e.caps()
+	if err != nil {
+		return layers.Options{}, err
+	}
 	model, err := conf.String("tokens.model")
 	return layers.Options{
 		Now: e.Now, Rand: e.Rand, LockTimeout: max(wait, time.Nanosecond), // 0 would mean the default
-		Workers: runtime.GOMAXPROCS(0), Model: model,
+		Workers: runtime.GOMAXPROCS(0), Model: model, Caps: caps,
 	}, err
 }

@@ -26,6 +26,7 @@ func TestMain(m *testing.M) {
 		"mem":        main,
 		"mem-panic":  panicInCommand,
 		"mem-thread": panicInGoroutine,
+		"mem-model":  fakeModel,
 	})
 }
 

@@ -75,6 +75,23 @@ var (
 		}
 		return s, err
 	}}
+	capTokens  = Kind{desc: `a whole number of tokens, or "none"`, Values: []string{"none"}, canon: canonCap}
+	capDollars = Kind{desc: `dollars such as 5 or 0.50, or "none"`, Values: []string{"none"}, canon: func(s string) (string, error) {
+		if s == "none" {
+			return s, nil
+		}
+		return s, decimal(s, 2)
+	}}
+	price = Kind{desc: "dollars per million tokens in and out, such as 3/15", canon: func(s string) (string, error) {
+		in, out, ok := strings.Cut(s, "/")
+		if s == "" {
+			return s, nil
+		}
+		if !ok {
+			return "", errForm
+		}
+		return s, errors.Join(decimal(in, 6), decimal(out, 6))
+	}}
 	retention = Kind{desc: `"all", a number, or an age such as 90d`, Values: []string{"all"}, canon: canonRetention}
 )
 
@@ -118,6 +135,26 @@ func canonRetention(s string) (string, error) {
 		return "", errForm
 	}
 	return s, nil
+}
+
+func canonCap(s string) (string, error) {
+	if s == "none" {
+		return s, nil
+	}
+	n, err := strconv.ParseUint(s, 10, 53)
+	if err != nil {
+		return "", errForm
+	}
+	return strconv.FormatUint(n, 10), nil
+}
+
+// decimal checks that s is an amount below ten million with at most that many places.
+func decimal(s string, places int) error {
+	whole, frac, point := strings.Cut(s, ".")
+	if whole == "" || len(whole) > 7 || len(frac) > places || point && frac == "" || strings.Trim(whole+frac, "0123456789") != "" {
+		return errForm
+	}
+	return nil
 }
 
 func noControl(s string) error {
