@@ -398,7 +398,7 @@ func (m *Memory) resolveObject(ctx context.Context, sc Scope, s string) (Rev, er
 	prefix := strings.ToLower(strings.TrimPrefix(s, "b3:"))
 	var found []Rev
 	err := m.eachProject(sc.Project.ID, func(id refs.Project) (bool, error) {
-		return false, m.repo.View(ctx, id, func(tx *refs.Tx) error {
+		err := m.repo.View(ctx, id, func(tx *refs.Tx) error {
 			names, err := tx.Find(prefix)
 			for _, h := range names {
 				if !slices.ContainsFunc(found, func(r Rev) bool { return r.Hash == h }) {
@@ -407,6 +407,7 @@ func (m *Memory) resolveObject(ctx context.Context, sc Scope, s string) (Rev, er
 			}
 			return err
 		})
+		return len(prefix) == 2*objects.Size && len(found) > 0, err // a whole name is the same everywhere
 	})
 	switch {
 	case err != nil:

@@ -20,13 +20,17 @@ import (
 type Device struct {
 	ID   string // 32 hexadecimal digits, random, the same for ever
 	Name string // for people; may change
-	key  ed25519.PrivateKey
+	seed []byte // of its ed25519 key
 }
+
+// key returns the device's key. Deriving it takes more than a millisecond the first time, which only
+// those who write should pay.
+func (d Device) key() ed25519.PrivateKey { return ed25519.NewKeyFromSeed(d.seed) }
 
 // PublicKey returns the key that checks the device's signatures, in the format of OpenSSH's
 // authorized_keys and allowed_signers files.
 func (d Device) PublicKey() string {
-	return "ssh-ed25519 " + base64.StdEncoding.EncodeToString(sshKey(d.key.Public().(ed25519.PublicKey)))
+	return "ssh-ed25519 " + base64.StdEncoding.EncodeToString(sshKey(d.key().Public().(ed25519.PublicKey)))
 }
 
 // email identifies the device as author of commits and as principal of its signatures.
@@ -87,7 +91,7 @@ func readDevice(dir string) (Device, error) {
 	if !validDevice(j.ID) || len(j.Seed) != ed25519.SeedSize {
 		return Device{}, fmt.Errorf("read %s: no valid device id and key in it", file)
 	}
-	return Device{j.ID, cleanName(j.Name), ed25519.NewKeyFromSeed(j.Seed)}, nil
+	return Device{j.ID, cleanName(j.Name), j.Seed}, nil
 }
 
 // sign returns git's SSH signature of payload: an armored SSHSIG blob in the namespace "git"
@@ -97,8 +101,8 @@ func (d Device) sign(payload []byte) string {
 	blob.WriteString("SSHSIG")
 	blob.Write(binary.BigEndian.AppendUint32(nil, 1))
 	for _, field := range [][]byte{
-		sshKey(d.key.Public().(ed25519.PublicKey)), []byte("git"), nil, []byte("sha512"),
-		sshStrings([]byte("ssh-ed25519"), ed25519.Sign(d.key, signed(payload))),
+		sshKey(d.key().Public().(ed25519.PublicKey)), []byte("git"), nil, []byte("sha512"),
+		sshStrings([]byte("ssh-ed25519"), ed25519.Sign(d.key(), signed(payload))),
 	} {
 		blob.Write(sshStrings(field))
 	}
