@@ -85,13 +85,17 @@ func (m *Memory) Compose(ctx context.Context, req ComposeRequest) (Composed, err
 		ask.Sources = append(ask.Sources, src)
 	}
 	ask.Overhead = compose.Reserve(c.counter, req.Name, c.out.Parts)
-	plan, err := compose.Choose(ask)
+	plan, err := c.choose(ask)
 	done := Composed{Project: req.Project, Plan: plan, Parts: req.Parts, Overhead: ask.Overhead}
+	if err != nil {
+		return done, err
+	}
+	limits, err := c.limits(ctx, plan)
 	if err != nil || req.DryRun {
 		return done, err
 	}
 	for i, pick := range plan.Picks {
-		if err := c.take(ctx, i, pick); err != nil {
+		if err := c.take(ctx, i, pick, limits[i]); err != nil {
 			return done, err
 		}
 	}
@@ -141,7 +145,9 @@ func (c *composing) source(ctx context.Context, i int, p ComposePart) (compose.S
 		}
 		src.Original = compose.Charge(c.counter, i, segs)
 	}
-	src.Least = c.least(i, mat)
+	if src.Least, err = c.room(i, c.least(i, mat), src.Distance); err != nil {
+		return src, err
+	}
 	return src, c.versions(ctx, i, st, p, &src)
 }
 
@@ -173,7 +179,7 @@ func (c *composing) least(i int, mat material) int {
 	var pins []compress.Segment
 	for _, k := range mat.marks {
 		if k.Weight >= keepit.Pinned {
-			pins = append(pins, compress.Segment{Role: "user", Text: k.Text, Src: [][2]int{{k.Message, k.Message}}, Keep: k.Weight.String()})
+			pins = append(pins, keptSegment(k))
 		}
 	}
 	if len(pins) == 0 {
@@ -249,7 +255,7 @@ func said(n int, msg transcript.Message) []compress.Segment {
 }
 
 // take fills part i with what was picked, compressing it first where that was the choice.
-func (c *composing) take(ctx context.Context, i int, pick compose.Pick) error {
+func (c *composing) take(ctx context.Context, i int, pick compose.Pick, limit int) error {
 	rev, part := c.req.Parts[i].Rev, &c.out.Parts[i]
 	part.Version = pick.Label()
 	var err error
@@ -261,7 +267,7 @@ func (c *composing) take(ctx context.Context, i int, pick compose.Pick) error {
 		part.Hash = pick.Version.Hash
 		part.Segments, err = c.segments(ctx, rev.Project.ID, part.Hash)
 	default:
-		err = c.compress(ctx, i, pick)
+		err = c.compress(ctx, i, limit, pick.Distance)
 	}
 	return err
 }
@@ -272,36 +278,6 @@ func (c *composing) segments(ctx context.Context, project refs.Project, h object
 		return nil, err
 	}
 	return compress.Decode(b)
-}
-
-// compress makes a version of part i that costs at most what was picked. The engine is asked for fewer
-// tokens until the tags that a composition adds fit too; only the last version is stored.
-func (c *composing) compress(ctx context.Context, i int, pick compose.Pick) error {
-	rev, part := c.req.Parts[i].Rev, &c.out.Parts[i]
-	level := keepit.Moderate
-	settings := func(ask int) compress.Settings {
-		return compress.Settings{Tokens: ask, Level: &level, Distance: pick.Distance, Counter: c.counter}
-	}
-	_, ask, err := compose.Fit(pick.Tokens,
-		func(segs []compress.Segment) int { return compose.Charge(c.counter, i, segs) },
-		func(ask int) ([]compress.Segment, error) {
-			plan, _, err := compress.Resolve(settings(ask), c.mats[i].stats, c.mats[i].marks)
-			if err != nil {
-				return nil, err
-			}
-			res, err := compress.Run(ctx, c.mats[i].input, plan, compress.Extract{})
-			return res.Segments, err
-		})
-	if err != nil {
-		return fmt.Errorf("compress %s: %w", shortID(rev.Session.ID), err)
-	}
-	made, err := c.m.Compress(ctx, Rev{Kind: IsSession, Project: rev.Project, Session: rev.Session}, settings(ask), false)
-	if err != nil {
-		return err
-	}
-	part.Version, part.Hash = made.Version.Label, made.Version.Derivation.Output
-	part.Segments, err = c.segments(ctx, rev.Project.ID, part.Hash)
-	return err
 }
 
 // composePlan is the parameters of a composition's recipe.

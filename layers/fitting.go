@@ -1,0 +1,168 @@
+package layers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/memvcs/mem/layers/compose"
+	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/keepit"
+)
+
+// A part of a composition that is compressed to its share must hold the markers that survive there. How
+// many survive depends on the share: the smaller it is, the higher the ratio and the fewer markers. So a
+// share can be too small for its markers although a smaller one is not.
+
+// settings are those that part i is compressed with to ask tokens.
+func (c *composing) settings(ask, distance int) compress.Settings {
+	level := keepit.Moderate
+	return compress.Settings{Tokens: ask, Level: &level, Distance: distance, Counter: c.counter}
+}
+
+// kept returns what the markers cost that survive when part i is compressed to n tokens.
+func (c *composing) kept(i, n, distance int) (int, error) {
+	if n < 1 || len(c.mats[i].marks) == 0 {
+		return 0, nil
+	}
+	_, fates, err := compress.Resolve(c.settings(n, distance), c.mats[i].stats, c.mats[i].marks)
+	if err != nil {
+		return 0, err
+	}
+	var segs []compress.Segment
+	for _, f := range fates {
+		if f.Kept {
+			segs = append(segs, keptSegment(f.Mark))
+		}
+	}
+	if len(segs) == 0 {
+		return 0, nil
+	}
+	return compose.Charge(c.counter, i, segs), nil
+}
+
+func keptSegment(k compress.Mark) compress.Segment {
+	return compress.Segment{Role: "user", Text: k.Text, Src: [][2]int{{k.Message, k.Message}}, Keep: k.Weight.String()}
+}
+
+// room returns the smallest share from n on that holds the markers which survive in it. There is one:
+// what survives grows with the share, but never beyond all markers.
+func (c *composing) room(i, n, distance int) (int, error) {
+	for {
+		need, err := c.kept(i, n, distance)
+		if err != nil || need <= n {
+			return n, err
+		}
+		n = need
+	}
+}
+
+// choose decides the form of each part. What is to be compressed gets the room its markers need there, if
+// the others can spare that.
+func (c *composing) choose(ask compose.Request) (compose.Plan, error) {
+	plan, err := compose.Choose(ask)
+	for try := 0; err == nil && try < 4*len(ask.Sources); try++ {
+		wider := ask
+		wider.Sources = slices.Clone(ask.Sources)
+		raised := false
+		for i, p := range plan.Picks {
+			if p.Kind != compose.PickNew || ask.Sources[i].Share > 0 {
+				continue
+			}
+			n, err := c.room(i, p.Tokens, p.Distance)
+			if err != nil {
+				return plan, err
+			}
+			if n > p.Tokens {
+				wider.Sources[i].Least, raised = n, true
+			}
+		}
+		if !raised {
+			return plan, nil
+		}
+		next, err := compose.Choose(wider)
+		if err != nil {
+			break // there is not so much: some markers will not survive
+		}
+		ask, plan = wider, next
+	}
+	return plan, err
+}
+
+// limits returns, for each part that is to be compressed, the most of its tokens in which its surviving
+// markers have room. The error is a [*compress.PinError] if there is no such number.
+func (c *composing) limits(ctx context.Context, plan compose.Plan) ([]int, error) {
+	out := make([]int, len(plan.Picks))
+	for i, p := range plan.Picks {
+		if p.Kind != compose.PickNew {
+			continue
+		}
+		for n := p.Tokens; n > 0 && out[i] == 0; n -= 1 + n/50 {
+			need, err := c.kept(i, n, p.Distance)
+			if err != nil {
+				return nil, err
+			}
+			if need <= n {
+				out[i] = n
+			}
+		}
+		if out[i] == 0 { // the engine's own error names the markers
+			if _, err := c.run(ctx, i, p.Tokens, p.Distance); err != nil {
+				return nil, c.failed(i, err)
+			}
+			out[i] = p.Tokens
+		}
+	}
+	return out, nil
+}
+
+// run compresses part i to at most ask tokens and stores nothing.
+func (c *composing) run(ctx context.Context, i, ask, distance int) ([]compress.Segment, error) {
+	plan, _, err := compress.Resolve(c.settings(ask, distance), c.mats[i].stats, c.mats[i].marks)
+	if err != nil {
+		return nil, err
+	}
+	res, err := compress.Run(ctx, c.mats[i].input, plan, compress.Extract{})
+	return res.Segments, err
+}
+
+func (c *composing) failed(i int, err error) error {
+	return fmt.Errorf("compress %s: %w", shortID(c.req.Parts[i].Rev.Session.ID), err)
+}
+
+// fit returns for how many tokens the engine must be asked so that part i costs at most limit with the tags
+// that a composition adds.
+func (c *composing) fit(ctx context.Context, i, limit, distance int) (int, error) {
+	used := 0
+	_, _, err := compose.Fit(limit,
+		func(segs []compress.Segment) int { return compose.Charge(c.counter, i, segs) },
+		func(ask int) ([]compress.Segment, error) {
+			for {
+				used = ask
+				segs, err := c.run(ctx, i, ask, distance)
+				var pins *compress.PinError
+				if !errors.As(err, &pins) || pins.Need <= ask || pins.Need > limit {
+					return segs, err
+				}
+				ask = pins.Need // the markers alone
+			}
+		})
+	return used, err
+}
+
+// compress makes a version of part i that costs at most limit. Only the last one tried is stored.
+func (c *composing) compress(ctx context.Context, i, limit, distance int) error {
+	rev, part := c.req.Parts[i].Rev, &c.out.Parts[i]
+	ask, err := c.fit(ctx, i, limit, distance)
+	if err != nil {
+		return c.failed(i, err)
+	}
+	made, err := c.m.Compress(ctx, Rev{Kind: IsSession, Project: rev.Project, Session: rev.Session}, c.settings(ask, distance), false)
+	if err != nil {
+		return err
+	}
+	part.Version, part.Hash = made.Version.Label, made.Version.Derivation.Output
+	part.Segments, err = c.segments(ctx, rev.Project.ID, part.Hash)
+	return err
+}

@@ -1,0 +1,212 @@
+package layers
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/memvcs/mem/layers/compose"
+	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/keepit"
+)
+
+// sampleSessions captures testdata/transcripts and returns its sessions as revisions.
+func sampleSessions(t *testing.T) (*Memory, []Rev) {
+	t.Helper()
+	ctx := context.Background()
+	m := newMemory(t, testOptions())
+	sources, err := Sources(filepath.Join("..", "testdata", "transcripts"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	added, err := m.Add(ctx, sources, AddOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var revs []Rev
+	for _, a := range added {
+		st, err := m.State(ctx, a.Project.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := st.session(a.Session)
+		revs = append(revs, Rev{Kind: IsSession, Project: a.Project, Session: s, Hash: s.Now().Original})
+	}
+	return m, revs
+}
+
+// TestCompressKeepsItsPromises compresses every session of the sample to random sizes: never above the
+// budget, every kept marker in it to the byte, the same version for the same recipe; or a [compress.PinError]
+// that says the truth.
+func TestCompressKeepsItsPromises(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	m, revs := sampleSessions(t)
+	rng := rand.New(rand.NewPCG(2, 3))
+	for i := range 60 {
+		rev := revs[i%len(revs)]
+		s := randomSettings(rng)
+		name := fmt.Sprintf("%s %+v", shortID(rev.Session.ID), s)
+		c, err := m.Compress(ctx, rev, s, false)
+		var pins *compress.PinError
+		switch {
+		case errors.As(err, &pins):
+			if pins.Need <= pins.Budget {
+				t.Errorf("%s: %v", name, err)
+			}
+			continue
+		case err != nil:
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		segs, err := m.VersionSegments(ctx, rev.Project.ID, c.Version)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range []string{compress.Text(segs), compress.Markdown(segs)} {
+			if n := m.counter(c.Point).Count(text); n > c.Plan.Budget {
+				t.Errorf("%s: %d tokens of %d", name, n, c.Plan.Budget)
+			}
+		}
+		checkKept(t, name, c.Fates, segs)
+		again, err := m.Compress(ctx, rev, s, false)
+		if err != nil || !again.Existed || again.Version.ID != c.Version.ID {
+			t.Errorf("%s again: %v, existed %v", name, err, again.Existed)
+		}
+	}
+}
+
+func randomSettings(rng *rand.Rand) compress.Settings {
+	s := compress.Settings{Distance: rng.IntN(12)}
+	switch rng.IntN(4) {
+	case 0:
+		s.Ratio = 1 + rng.IntN(60)
+	case 1:
+		s.Preset = compress.Presets[rng.IntN(len(compress.Presets))]
+	default:
+		s.Tokens = 1 + rng.IntN(1<<rng.IntN(13))
+	}
+	if s.Preset == "" && rng.IntN(2) == 0 {
+		level := keepit.Level(rng.IntN(3))
+		s.Level = &level
+	}
+	s.Keepit = []compress.KeepitMode{compress.Decay, compress.PreserveAll, compress.Ignore}[rng.IntN(3)]
+	return s
+}
+
+// checkKept looks for the text of each kept marker, byte for byte and in order.
+func checkKept(t *testing.T, name string, fates []compress.Fate, segs []compress.Segment) {
+	t.Helper()
+	at := 0
+	for _, f := range fates {
+		if !f.Kept {
+			continue
+		}
+		for at < len(segs) && (segs[at].Keep == "" || segs[at].Text != f.Mark.Text) {
+			at++
+		}
+		if at == len(segs) {
+			t.Errorf("%s: the marker of message %d is not there", name, f.Mark.Message)
+			return
+		}
+		at++
+	}
+}
+
+// TestComposeKeepsItsPromises composes random parts of the sample under random budgets: the whole is never
+// above the budget in the form it is read in, kept markers of the versions stand in composed.md to the
+// byte, the same request is the same composition; or a [compose.BudgetError] that says the truth.
+func TestComposeKeepsItsPromises(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	m, revs := sampleSessions(t)
+	rng := rand.New(rand.NewPCG(4, 5))
+	fitted := 0
+	for i := range 60 {
+		req := randomCompose(rng, revs)
+		req.Name = fmt.Sprintf("c%d", i)
+		name := fmt.Sprintf("%s of %d parts, budget %d, %s", req.Name, len(req.Parts), req.Budget, req.Strategy)
+		dry := req
+		dry.DryRun = true
+		planned, dryErr := m.Compose(ctx, dry)
+		done, err := m.Compose(ctx, req)
+		if (dryErr == nil) != (err == nil) {
+			t.Errorf("%s: %v, but a dry run: %v", name, err, dryErr)
+		}
+		var short *compose.BudgetError
+		switch {
+		case errors.As(err, &short):
+			if short.Need <= short.Budget {
+				t.Errorf("%s: %v", name, err)
+			}
+			continue
+		case err != nil:
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		fitted++
+		if done.Composition.Tokens > planned.Plan.Total {
+			t.Errorf("%s: %d tokens, planned were %d", name, done.Composition.Tokens, planned.Plan.Total)
+		}
+		checkComposed(t, m, name, req, done)
+		again, err := m.Compose(ctx, req)
+		if err != nil || again.Composition.Tokens > req.Budget {
+			t.Errorf("%s again: %v", name, err)
+		}
+		third, err := m.Compose(ctx, req)
+		if err != nil || !third.Existed || third.Composition.Derivation.Output != again.Composition.Derivation.Output {
+			t.Errorf("%s a third time: %v, existed %v", name, err, third.Existed)
+		}
+	}
+	if fitted < 30 {
+		t.Errorf("only %d of 60 fitted: the test proves little", fitted)
+	}
+}
+
+func randomCompose(rng *rand.Rand, revs []Rev) ComposeRequest {
+	req := ComposeRequest{Budget: 100 + rng.IntN(1<<(8+rng.IntN(7))), Strategy: compose.Strategy(rng.IntN(4))}
+	for _, i := range rng.Perm(len(revs))[:1+rng.IntN(4)] {
+		p := ComposePart{Rev: revs[i], Recompress: rng.IntN(5) == 0}
+		switch rng.IntN(8) {
+		case 0:
+			p.Share = 50 + rng.IntN(800)
+		case 1:
+			p.Rev.Kind = IsOriginal
+		}
+		req.Parts = append(req.Parts, p)
+	}
+	req.Project = req.Parts[0].Rev.Project
+	return req
+}
+
+func checkComposed(t *testing.T, m *Memory, name string, req ComposeRequest, done Composed) {
+	t.Helper()
+	ctx := context.Background()
+	rev := Rev{Kind: IsComposition, Project: req.Project, Composition: done.Composition, Hash: done.Composition.Derivation.Output}
+	var md bytes.Buffer
+	if err := m.Write(ctx, rev, Markdown, &md); err != nil {
+		t.Fatal(err)
+	}
+	if n := m.largest(req.Parts).Count(md.String()); n > req.Budget {
+		t.Errorf("%s: composed.md has %d tokens", name, n)
+	}
+	c, err := m.Composed(ctx, rev)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range c.Parts {
+		for _, s := range p.Segments {
+			if s.Keep != "" && !strings.Contains(md.String(), "\n"+s.Text+"\n") {
+				t.Errorf("%s: a marker of %s is not in composed.md to the byte: %q", name, p.Session, s.Text)
+			}
+		}
+	}
+	if v := done.Composition; v.Tokens > v.Budget || v.Budget != req.Budget {
+		t.Errorf("%s: recorded %d of %d tokens", name, v.Tokens, v.Budget)
+	}
+}
