@@ -350,6 +350,25 @@ func TestReplay(t *testing.T) {
 	}
 }
 
+// What is not UTF-8 is asked as it is stored.
+func TestReplayOfBadText(t *testing.T) {
+	t.Parallel()
+	items := []compress.Item{{N: 1, Kind: compress.User, Text: "fix the \xff\xfe \x1b[31mparser\u2028please"}}
+	first := New(echo(), Options{})
+	want := summarize(t, first, request(50, items...))
+	stored, err := Witnesses(first.Exchanges())
+	if err != nil {
+		t.Fatal(err)
+	}
+	recorded, err := Recorded(stored)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := summarize(t, New(NewReplay("", recorded), Options{}), request(50, items...)); compress.Text(got) != compress.Text(want) || len(got) == 0 {
+		t.Errorf("replayed %q, want %q", compress.Text(got), compress.Text(want))
+	}
+}
+
 // input makes a session with a plan for about a tenth of it.
 func input(t *testing.T, items []compress.Item) (compress.Input, compress.Plan) {
 	t.Helper()

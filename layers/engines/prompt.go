@@ -69,7 +69,7 @@ func question(model string, w window, budget int, level compress.Level, wrong []
 		b.WriteString("Write the whole answer anew, without these faults.\n")
 	}
 	return Question{
-		Format: questionFormat, Engine: model, System: system, Prompt: b.String(), Schema: json.RawMessage(schema),
+		Format: questionFormat, Engine: model, System: system, Prompt: strings.ToValidUTF8(b.String(), "\uFFFD"), Schema: json.RawMessage(schema),
 		MaxTokens: min(8_192+4*budget, 32_000), MaxMicros: -1,
 	}
 }

@@ -87,8 +87,17 @@ func numbers(it compress.Item) string {
 
 // whole is the text of an item as the model is shown it.
 func whole(it compress.Item) string {
+	text := it.Text
 	if it.Kind == compress.Edit {
-		return strings.TrimSpace("changed " + it.Target + " " + it.Text)
+		text = strings.TrimSpace("changed " + it.Target + " " + it.Text)
 	}
-	return it.Text
+	if strings.ContainsFunc(text, hidden) { // no answer may hold it
+		return strings.Map(func(r rune) rune {
+			if hidden(r) {
+				return -1
+			}
+			return r
+		}, text)
+	}
+	return text
 }
