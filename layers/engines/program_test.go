@@ -221,17 +221,27 @@ func TestClaudeFailures(t *testing.T) {
 func TestClaudeHangs(t *testing.T) {
 	t.Parallel()
 	log := filepath.Join(t.TempDir(), "log")
-	c := &Claude{Program: self(t, "claude", "hang", log), Model: "opus", Temp: t.TempDir(), Timeout: time.Second}
-	if _, err := c.Ask(context.Background(), ask()); !errors.Is(err, ErrTimeout) {
-		t.Fatalf("got %v, want ErrTimeout", err)
+	c := &Claude{Program: self(t, "claude", "hang", log), Model: "opus", Temp: t.TempDir()}
+	ctx, cancel := context.WithCancel(context.Background())
+	started := make(chan int, 1)
+	go func() {
+		defer cancel()
+		for range 6000 {
+			if b, err := os.ReadFile(log); err == nil && json.Valid(b) && b[0] != '{' {
+				pid, _ := strconv.Atoi(string(b)) // 0 fails below
+				started <- pid
+				return
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		started <- 0
+	}()
+	if _, err := c.Ask(ctx, ask()); !errors.Is(err, context.Canceled) {
+		t.Fatalf("got %v, want Canceled", err)
 	}
-	b, err := os.ReadFile(log)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pid, err := strconv.Atoi(string(b))
-	if err != nil {
-		t.Fatal(err)
+	pid := <-started
+	if pid == 0 {
+		t.Fatal("it never started")
 	}
 	for range 100 {
 		state, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
@@ -245,6 +255,10 @@ func TestClaudeHangs(t *testing.T) {
 
 func TestCommand(t *testing.T) {
 	t.Parallel()
+	late := &Command{Program: Program{Path: "/bin/sh", Args: []string{"-c", "sleep 300"}}, Timeout: 50 * time.Millisecond}
+	if _, err := late.Ask(context.Background(), ask()); !errors.Is(err, ErrTimeout) {
+		t.Errorf("got %v, want ErrTimeout", err)
+	}
 	c := &Command{Program: self(t, "command", "", ""), Model: "mine"}
 	s := New(c, Options{})
 	if segs := summarize(t, s, request(400)); len(segs) != 3 || s.Receipt().Usage.Input == 0 {
