@@ -43,37 +43,27 @@ func (b *bench) barCompress() ([]row, error) {
 	return rows, nil
 }
 
-// barStore runs the store's own Go benchmark between runs of zstd.
+// barStore stores a session without looking at what is in it, between runs of zstd.
 func (b *bench) barStore() ([]row, error) {
 	return b.each(func(c corpus) ([]row, error) {
-		test, err := b.testBinary("refs")
-		if err != nil {
-			return nil, err
-		}
 		zstd := zstdOf(c.files[0])
-		alone := &probe{
-			name: "benchmark", keep: true, dir: filepath.Join(b.root, "refs"), env: []string{"MEM_BENCH_FILE=" + c.files[0]},
-			argv: []string{test, "-test.run", "^$", "-test.bench", "^BenchmarkAdd$", "-test.benchtime", "1x", "-test.count", "1"},
-		}
+		alone := &probe{name: "store", prep: b.initStore, argv: []string{b.self, "worker", "store", c.files[0]}, keep: true}
 		var took []float64
 		for range b.runs {
-			if err := b.run(zstd); err != nil {
+			if err := b.round(zstd, alone); err != nil {
 				return nil, err
 			}
-			if err := b.run(alone); err != nil {
-				return nil, err
-			}
-			ns, err := field(alone.stdout, `([0-9.]+) ns/op`)
+			ms, err := field(alone.stdout, `([0-9.]+) ms`)
 			if err != nil {
 				return nil, err
 			}
-			took = append(took, ns/1e6)
+			took = append(took, ms)
 		}
 		d, least := atMost(2)
 		ms := middle(took)
 		return []row{{
 			Bar: "store", What: "the store alone (stream, pack and ref) / `zstd -3 -T1`", Corpus: c.name, Unit: "x", Demand: d, Least: least,
-			Value: ms / zstd.median(), Detail: fmt.Sprintf("store %.1f ms, zstd -3 %.1f ms", ms, zstd.median()),
+			Value: ms / zstd.median(), Detail: fmt.Sprintf("store %.1f ms, %v", ms, zstd),
 		}}, nil
 	})
 }

@@ -33,10 +33,18 @@ type probe struct {
 // meets all of them alike.
 func (b *bench) interleave(probes ...*probe) error {
 	for range b.runs {
-		for _, p := range probes {
-			if err := b.run(p); err != nil {
-				return err
-			}
+		if err := b.round(probes...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// round runs every probe once.
+func (b *bench) round(probes ...*probe) error {
+	for _, p := range probes {
+		if err := b.run(p); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -13,6 +13,7 @@ import (
 
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/objects/stream"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -108,6 +109,36 @@ func seedOperations(dir, to string, n int) (err error) {
 		}
 	}
 	return fmt.Errorf("the sessions are too short: %d operations are missing", n)
+}
+
+// storeAlone stores a file as one stream, durably, and prints how long that took.
+func storeAlone(file string) (err error) {
+	ctx := context.Background()
+	r, err := open()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	start := time.Now()
+	f, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	s, err := r.Stage(ctx)
+	if err != nil {
+		return err
+	}
+	name := stream.Name(sessionOf(file), 0)
+	if _, err := s.Grow(ctx, name, 0, &stream.Tail{Hash: objects.NewHasher()}, f); err != nil {
+		return errors.Join(err, s.Close())
+	}
+	err = r.Update(ctx, refs.ProjectOf("bench"), "store", func(tx *refs.Tx) error { return tx.Adopt(s) })
+	if err := errors.Join(err, s.Close()); err != nil {
+		return err
+	}
+	fmt.Printf("%.3f ms\n", float64(time.Since(start))/float64(time.Millisecond))
+	return nil
 }
 
 // makeLine writes a transcript that is a single record of about n bytes, which quotes the file text

@@ -28,6 +28,8 @@ func work(task string, args []string) error {
 		return seedRecords(int(number(0)))
 	case "operations": // corpus, where to grow it, count
 		return seedOperations(args[0], args[1], int(number(2)))
+	case "store": // file
+		return storeAlone(args[0])
 	case "merge": // the directory of packs
 		_, err := pack.MergeAll(args[0], "bench")
 		return errors.Join(err, pack.Expire(args[0], 0))
