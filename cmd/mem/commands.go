@@ -61,6 +61,7 @@ func commands() []command {
 		{name: "checkout", group: groupMake, writes: []string{""}, make: (*Env).checkout},
 		{name: "rm", group: groupKeep, writes: []string{""}, make: (*Env).rm},
 		{name: "project", group: groupKeep, writes: []string{"link"}, make: (*Env).project},
+		{name: "gc", group: groupKeep, writes: []string{""}, make: (*Env).gc},
 		{name: "fsck", alias: "verify", group: groupKeep, make: (*Env).fsck},
 		{name: "cat-file", group: groupPlumbing, make: (*Env).catFile},
 		{name: "hash-object", group: groupPlumbing, make: (*Env).hashObject},

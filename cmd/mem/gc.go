@@ -1,0 +1,53 @@
+package main
+
+import (
+	"context"
+
+	"github.com/urfave/cli/v2"
+)
+
+// gc is the command that makes the store as small as it can be.
+func (e *Env) gc() *cli.Command {
+	return &cli.Command{
+		Name:  "gc",
+		Usage: "merge packs and free what earlier merges have left",
+		Description: "mem merges its packs by itself. What it has merged stays a quarter of an hour, for git processes that may be\n" +
+			"reading it; gc removes it at once. No object is dropped. Never run \"git gc\" in the store while mem writes.",
+		Action: func(c *cli.Context) error {
+			if err := operands(c, 0, 0); err != nil {
+				return err
+			}
+			return e.runGC(c.Context)
+		},
+	}
+}
+
+// A gcAnswer is what gc did, as --json prints it.
+type gcAnswer struct {
+	PacksBefore int   `json:"packs_before"`
+	PacksAfter  int   `json:"packs_after"`
+	BytesBefore int64 `json:"bytes_before"`
+	BytesAfter  int64 `json:"bytes_after"`
+	DryRun      bool  `json:"dry_run"`
+}
+
+func (e *Env) runGC(ctx context.Context) error {
+	m, err := e.memory()
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	before, after, err := m.Repo().Compact(ctx, e.opt.dryRun)
+	if err != nil {
+		return err
+	}
+	if e.opt.json {
+		return e.printJSON("gc", gcAnswer{before.Packs, after.Packs, before.Bytes, after.Bytes, e.opt.dryRun})
+	}
+	if e.opt.dryRun {
+		e.printf("would merge %d packs, %s\n", before.Packs, bytesText(before.Bytes))
+		return nil
+	}
+	e.printf("%d packs, %s -> %d packs, %s\n", before.Packs, bytesText(before.Bytes), after.Packs, bytesText(after.Bytes))
+	return nil
+}
