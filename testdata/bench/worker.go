@@ -1,11 +1,9 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 
-	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/testdata/gen/story"
 )
 
@@ -30,9 +28,6 @@ func work(task string, args []string) error {
 		return seedOperations(args[0], args[1], int(number(2)))
 	case "store": // file
 		return storeAlone(args[0])
-	case "merge": // the directory of packs
-		_, err := pack.MergeAll(args[0], "bench")
-		return errors.Join(err, pack.Expire(args[0], 0))
 	}
 	return fmt.Errorf("there is no task %q", task)
 }
