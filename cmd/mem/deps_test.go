@@ -38,11 +38,12 @@ func imports() map[string]string {
 		"refs":            "objects objects/pack objects/gitstore objects/stream lineage",
 
 		"layers/engines": "objects layers/tokens layers/keepit layers/compress",
+		"layers/trace":   "layers/keepit layers/tokens layers/compress",
 		"layers/compose": "objects lineage layers/keepit layers/tokens layers/transcript layers/compress",
 
-		"layers": "objects lineage objects/pack objects/gitstore objects/stream refs refs/config layers/transcript layers/keepit layers/tokens layers/redact layers/refine layers/compress layers/engines layers/compose",
+		"layers": "objects lineage objects/pack objects/gitstore objects/stream refs refs/config layers/transcript layers/keepit layers/tokens layers/redact layers/refine layers/compress layers/engines layers/compose layers/trace",
 
-		"cmd/mem": "layers refs refs/config lineage objects layers/transcript layers/keepit layers/tokens layers/compress layers/engines layers/compose testdata",
+		"cmd/mem": "layers refs refs/config lineage objects layers/transcript layers/keepit layers/tokens layers/compress layers/engines layers/compose layers/trace testdata",
 
 		// Programs and libraries of the tests, which no package of the program imports.
 		"testdata":        "",

@@ -1,0 +1,31 @@
+package compress
+
+// A Vocabulary numbers what texts are about, so that texts can be held against each other: the same term has the
+// same number in every text. Terms are the stems of words without stop words, pairs of neighbouring Han, Kana or
+// Hangul characters, and anchors. It must not be used by two goroutines at once.
+type Vocabulary struct {
+	l    *lexicon
+	text int32
+}
+
+// NewVocabulary returns a vocabulary that knows no text yet.
+func NewVocabulary() *Vocabulary { return &Vocabulary{l: newLexicon()} }
+
+// About returns the terms of a text, each once, in the order in which they first occur: words before anchors.
+func (v *Vocabulary) About(text string) []int32 {
+	v.text++
+	return v.l.gather(nil, v.text, text, false)
+}
+
+// Anchor reports whether a term is an anchor: a file, a symbol, an issue, a hash, a version, a number, or a span in
+// back-ticks.
+func (v *Vocabulary) Anchor(term int32) bool { return v.l.kinds[term] == anchorConcept }
+
+// EachAnchor yields the anchors of a text in order; one that occurs twice is yielded twice.
+func EachAnchor(text string, yield func(string)) { eachAnchor(text, yield) }
+
+// IsFile reports whether an anchor looks like the name of a file.
+func IsFile(anchor string) bool { return fileName(anchor) }
+
+// IsSymbol reports whether an anchor is written like a symbol: camelCase, PascalCase or snake_case.
+func IsSymbol(anchor string) bool { return symbol(anchor) }

@@ -1,0 +1,71 @@
+// Package trace tells where a text came from and what became of it.
+//
+// [Diff] holds two versions of a conversation against each other. Two summaries of one session share no lines, so
+// their segments are aligned by the messages that they stand for, and only inside a group of segments that share
+// messages are words compared. What was lost is said by kind: decisions, commands, files, errors, symbols.
+//
+// [Blame] goes the other way: it finds for each line of a text the messages that it came from. A segment names its
+// messages; the words of a line narrow them down. A line that none of them supports is marked, because then nobody said it.
+//
+// Everything here is a pure function of its arguments, and the same arguments give the same answer.
+package trace
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/tokens"
+)
+
+// A Piece is a segment and the conversation whose messages it counts.
+type Piece struct {
+	Source string // equal strings are the same conversation
+	compress.Segment
+}
+
+// A Mark is a marker of a conversation and what became of it in a text.
+type Mark struct {
+	Source string
+	compress.Fate
+	Judged bool // Threshold and Margin of the fate are known
+}
+
+// A Side is one of the two texts that are compared.
+type Side struct {
+	Pieces []Piece // in the order of the text
+	Marks  []Mark  // all markers that the text was made from, kept or not
+	Tokens int     // of the whole text; 0 counts those of the pieces
+}
+
+// A Counter counts tokens; [tokens.Counter] is one.
+type Counter = tokens.Counter
+
+// Runs returns the messages of several runs as few runs in ascending order.
+func Runs(src ...[2]int) [][2]int {
+	all := slices.Clone(src)
+	slices.SortFunc(all, func(a, b [2]int) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) })
+	var out [][2]int
+	for _, r := range all {
+		if n := len(out); n > 0 && r[0] <= out[n-1][1]+1 {
+			out[n-1][1] = max(out[n-1][1], r[1])
+			continue
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// Messages returns how many messages runs hold.
+func Messages(runs [][2]int) int {
+	n := 0
+	for _, r := range runs {
+		n += r[1] - r[0] + 1
+	}
+	return n
+}
+
+// In reports whether the message n is in one of the runs.
+func In(runs [][2]int, n int) bool {
+	return slices.ContainsFunc(runs, func(r [2]int) bool { return r[0] <= n && n <= r[1] })
+}
