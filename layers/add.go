@@ -314,11 +314,11 @@ func addMessage(captures []*capture, o AddOptions) string {
 	}
 	c := captures[0]
 	what := fmt.Sprintf("%s %s", op, shortID(c.snap.Session))
+	if c.added.Change == "grown" {
+		return what + fmt.Sprintf("  +%d records", c.added.NewValues)
+	}
 	if title := c.snap.Scan.Title; title != "" {
 		what += fmt.Sprintf(" %q", title)
-	}
-	if c.added.Change == "grown" {
-		what += fmt.Sprintf("  +%d messages", c.added.NewValues)
 	}
 	return what
 }

@@ -94,7 +94,9 @@ func (c *capture) stage(ctx context.Context, st *State, s *refs.Stage) (err erro
 	}
 	defer c.file.Close()
 	c.snap = Snapshot{Session: c.src.SessionID(), Source: c.src.Path, Parent: c.src.Parent, Rules: c.m.opts.Rules.ID}
-	c.known = st.session(c.snap.Session)
+	if c.known = st.session(c.snap.Session); c.known != nil && c.known.Source() == c.src.Path {
+		c.snap.Source = "" // as before
+	}
 	end, err := c.closedEnd()
 	if err != nil {
 		return err

@@ -154,7 +154,7 @@ func (m *Memory) manifestSession(ctx context.Context, rev Rev, st *State, known 
 	s, now := rev.Session, rev.Session.Now()
 	tokens, _ := m.Tokens(now, known)
 	out := ManifestSession{
-		SessionID: s.ID, OriginalFile: now.Source, OriginalTokens: tokens, OriginalMessages: now.Scan.Messages,
+		SessionID: s.ID, OriginalFile: s.Source(), OriginalTokens: tokens, OriginalMessages: now.Scan.Messages,
 		First: stampText(now.Scan.First), Last: stampText(now.Scan.Last),
 		RegisteredAt: stampText(s.Points[0].Time), LastAccessed: stampText(now.Time),
 		Metadata: ManifestMetadata{now.Scan.Branch, st.Name, now.Scan.Version},

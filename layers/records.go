@@ -48,12 +48,12 @@ type Snapshot struct {
 	Original   objects.Hash `json:"original"` // name of the clean stream up to here
 	Size       int64        `json:"size"`     // bytes of it
 	Segments   int          `json:"segments"`
-	Rules      string       `json:"rules"`              // the rule set that made it clean
+	Rules      string       `json:"rules,omitempty"`    // the rule set that made it clean
 	Withheld   bool         `json:"withheld,omitempty"` // the exact bytes need a patch of originals.git
 
 	Scan transcript.Carry `json:"scan"` // what a pass over the bytes found; the next scan goes on from it
 
-	Source  string     `json:"source,omitempty"` // where the file was
+	Source  string     `json:"source,omitempty"` // where the file was, if not where it was before
 	Parent  string     `json:"parent,omitempty"` // the session whose subagent this is
 	Files   []FileRef  `json:"files,omitempty"`  // overflow files of tool results
 	Markers []Mark     `json:"markers,omitempty"`

@@ -105,6 +105,16 @@ func (s *Session) chain(p *Point) []Point {
 // Parent returns the session that started this one as a subagent, "" if it is none.
 func (s *Session) Parent() string { return cmp.Or(s.Now().Parent, s.Now().Scan.Parent()) }
 
+// Source returns where the session's file was when it was captured last.
+func (s *Session) Source() string {
+	for _, p := range slices.Backward(s.Points) {
+		if p.Source != "" {
+			return p.Source
+		}
+	}
+	return ""
+}
+
 // Markers returns the markers of the session now, in order.
 func (s *Session) Markers() []Mark {
 	var out []Mark
