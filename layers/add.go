@@ -315,6 +315,9 @@ func addMessage(captures []*capture, o AddOptions) string {
 	c := captures[0]
 	what := fmt.Sprintf("%s %s", op, shortID(c.snap.Session))
 	if c.added.Change == "grown" {
+		if c.added.NewValues == 1 {
+			return what + "  +1 record"
+		}
 		return what + fmt.Sprintf("  +%d records", c.added.NewValues)
 	}
 	if title := c.snap.Scan.Title; title != "" {
