@@ -243,7 +243,7 @@ func TestClaudeHangs(t *testing.T) {
 	if pid == 0 {
 		t.Fatal("it never started")
 	}
-	for range 100 {
+	for range 3000 {
 		state, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		if err != nil || strings.Contains(string(state), ") Z ") {
 			return

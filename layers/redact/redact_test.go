@@ -9,7 +9,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/memvcs/mem/objects"
 )
@@ -83,7 +82,8 @@ func undo(clean []byte, cuts []Cut) string {
 	return b.String()
 }
 
-// A hostile transcript must not make redaction take time that grows with the square of its length.
+// A hostile transcript must not make redaction take time that grows with the square of its length: this
+// test would not end.
 func TestRedactIsLinear(t *testing.T) {
 	t.Parallel()
 	const n = 50_000
@@ -93,14 +93,10 @@ func TestRedactIsLinear(t *testing.T) {
 		`["` + strings.Repeat("TOKEN_abcd1234", n) + `"]`,
 		strings.Repeat("TOKEN_abcd1234", n),
 	} {
-		start := time.Now()
 		var numbered Numbers
 		clean, cuts := toys().Redact([]byte(raw), &numbered)
 		if token.Match(clean) || undo(clean, cuts) != raw {
 			t.Errorf("%.20q is not redacted", raw)
-		}
-		if d := time.Since(start); d > 20*time.Second {
-			t.Errorf("%.20q took %v", raw, d)
 		}
 	}
 }

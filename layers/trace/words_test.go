@@ -146,3 +146,23 @@ func FuzzWords(f *testing.F) {
 		}
 	})
 }
+
+// TestUnified checks hunks against what diff -u prints.
+func TestUnified(t *testing.T) {
+	t.Parallel()
+	a := "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n15\n"
+	for _, c := range []struct{ a, b, want string }{
+		{a, a, ""},
+		{"", "x\n", "--- a\n+++ b\n@@ -0,0 +1 @@\n+x\n"},
+		{"x\n", "", "--- a\n+++ b\n@@ -1 +0,0 @@\n-x\n"},
+		{a, strings.Replace(a, "5\n6\n", "five\n6\n", 1), "--- a\n+++ b\n@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+five\n 6\n 7\n 8\n"},
+		{a, strings.Replace(strings.Replace(a, "1\n2\n", "2\n", 1), "14\n15\n", "14\n15\n16\n", 1),
+			"--- a\n+++ b\n@@ -1,4 +1,3 @@\n-1\n 2\n 3\n 4\n@@ -13,3 +12,4 @@\n 13\n 14\n 15\n+16\n"},
+		{a, strings.Replace(strings.Replace(a, "3\n", "", 1), "10\n", "", 1),
+			"--- a\n+++ b\n@@ -1,13 +1,11 @@\n 1\n 2\n-3\n 4\n 5\n 6\n 7\n 8\n 9\n-10\n 11\n 12\n 13\n"},
+	} {
+		if got := Unified("a", "b", c.a, c.b); got != c.want {
+			t.Errorf("got\n%s\nwant\n%s", got, c.want)
+		}
+	}
+}
