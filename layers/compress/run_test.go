@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/tokens"
