@@ -15,9 +15,11 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 // A bench is one run of the program.
@@ -96,6 +98,13 @@ func (b *bench) main(tmp string, asJSON bool, names []string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(b.tmp)) }()
+	stopped := make(chan os.Signal, 1)
+	signal.Notify(stopped, os.Interrupt, syscall.SIGTERM)
+	go func(dir string) {
+		<-stopped
+		os.RemoveAll(dir) // what a child still writes may stay
+		os.Exit(130)
+	}(b.tmp)
 	if b.tmp, err = filepath.EvalSymlinks(b.tmp); err != nil {
 		return err
 	}
