@@ -23,6 +23,7 @@ const (
 	Text     Format = "text"  // for a terminal or a model
 	Markdown Format = "md"    //
 	JSONL    Format = "jsonl" // as stored; of a composition, a transcript that Claude Code resumes
+	Lean     Format = "lean"  // of L1: JSON lines with diffs, commands and errors cut short
 )
 
 // ErrFormatless says that what a name stands for cannot be written.
@@ -31,6 +32,9 @@ var ErrFormatless = errors.New("has no content to write")
 // Write writes what rev names. The format "" is the natural one: the exact bytes of a session or original,
 // JSON lines of L1, Markdown of versions and compositions, the content of an object.
 func (m *Memory) Write(ctx context.Context, rev Rev, f Format, w io.Writer) error {
+	if f == Lean && rev.Kind != IsL1 {
+		return fmt.Errorf("a %s has no lean form: %w", rev.Kind, ErrLayer)
+	}
 	switch rev.Kind {
 	case IsSession, IsOriginal:
 		return m.writeOriginal(ctx, rev, f, w)
@@ -88,11 +92,15 @@ func (m *Memory) writeMessages(ctx context.Context, rev Rev, f Format, w io.Writ
 }
 
 func (m *Memory) writeL1(ctx context.Context, rev Rev, f Format, w io.Writer) error {
-	l1, err := m.l1(ctx, rev.Project.ID, rev.Session.Now().Original, refine.Full)
+	mode := refine.Full
+	if f == Lean {
+		mode = refine.Lean
+	}
+	l1, err := m.l1(ctx, rev.Project.ID, rev.Session.Now().Original, mode)
 	if err != nil {
 		return err
 	}
-	if f == "" || f == JSONL {
+	if f == "" || f == JSONL || f == Lean {
 		_, err := w.Write(l1)
 		return err
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -29,7 +30,7 @@ func (e *Env) show() *cli.Command {
 		Description: "Without a revision it is the newest session of the project. --format text, md and jsonl print the content alone;\n" +
 			"without it what is known of the thing comes first. See \"mem help revisions\".",
 		Flags: []cli.Flag{
-			choiceFlag(&o.format, "format", "print the content alone, as `FORM`: text, md or jsonl", "text", "md", "jsonl"),
+			choiceFlag(&o.format, "format", "print the content alone, as `FORM`: text, md, jsonl, or lean for a shorter L1", "text", "md", "jsonl", "lean"),
 			&cli.BoolFlag{Name: "manifest", Usage: "print the project as the seeds' manifest.json", Destination: &o.manifest},
 			&cli.BoolFlag{Name: "raw", Usage: "do not make the text safe for a terminal", Destination: &o.raw},
 		},
@@ -81,7 +82,11 @@ func (e *Env) runShow(ctx context.Context, o showOptions, name string) error {
 		if e.Term.Stdout && !o.raw {
 			w = &safeWriter{w: e.out}
 		}
-		return storeError(m.Write(ctx, rev, layers.Format(o.format), w))
+		err = m.Write(ctx, rev, layers.Format(o.format), w)
+		if errors.Is(err, layers.ErrLayer) {
+			return withHint(err, "mem show "+name+":L1 --format lean")
+		}
+		return storeError(err)
 	})
 }
 
