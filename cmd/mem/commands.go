@@ -52,6 +52,7 @@ func commands() []command {
 		{name: "ls", group: groupLook, make: (*Env).ls},
 		{name: "log", group: groupLook, make: (*Env).log},
 		{name: "show", group: groupLook, make: (*Env).show},
+		{name: "diff", group: groupLook, make: (*Env).diff},
 		{name: "versions", group: groupLook, make: (*Env).versions},
 		{name: "keepit", group: groupLook, make: (*Env).keepit},
 		{name: "count", group: groupLook, make: (*Env).count},

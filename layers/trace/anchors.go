@@ -94,7 +94,7 @@ func statements(p Piece, line string) []statement {
 		return out
 	}
 	if p.Role == "tool" {
-		if failure(line) {
+		if failure(line) && !listed(line) {
 			out = append(out, statement{kind: errorLines, text: line})
 		}
 		return out
@@ -108,6 +108,12 @@ func statements(p Piece, line string) []statement {
 		}
 	}
 	return out
+}
+
+// listed reports whether a line is one of a file that was read, with its number.
+func listed(line string) bool {
+	rest := strings.TrimLeft(line, "0123456789")
+	return len(rest) < len(line) && strings.HasPrefix(rest, "→")
 }
 
 // sentences cuts a line behind full stops and the like.

@@ -1,0 +1,326 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/layers/trace"
+)
+
+type diffOptions struct {
+	text, stat, keepits, word bool
+	exitCode                  bool
+}
+
+// diff is the command that compares two texts.
+func (e *Env) diff() *cli.Command {
+	var o diffOptions
+	return &cli.Command{
+		Name:      "diff",
+		Usage:     "compare versions, originals, L1 or compositions",
+		ArgsUsage: "[<rev>] [<rev>]",
+		Description: "Segments are aligned by the messages that they stand for, and words are compared where they share some. One version is\n" +
+			"compared with the original that it was made from, a composition with its state before, a session's newest version, or\n" +
+			"without operands the project's, with what was said since.",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "text", Usage: "compare the lines of both as Markdown, as diff -u does", Destination: &o.text},
+			&cli.BoolFlag{Name: "stat", Usage: "print numbers, and the names of what was lost and gained", Destination: &o.stat},
+			&cli.BoolFlag{Name: "keepit-only", Usage: "print markers whose fate changed", Destination: &o.keepits},
+			&cli.BoolFlag{Name: "word", Usage: "print what changed whole, with its words marked", Destination: &o.word},
+			&cli.BoolFlag{Name: "exit-code", Usage: "exit with 1 if anything differs", Destination: &o.exitCode},
+		},
+		Action: func(c *cli.Context) error {
+			if err := operands(c, 0, 2); err != nil {
+				return err
+			}
+			if err := o.check(e.opt.json); err != nil {
+				return err
+			}
+			return e.runDiff(c.Context, o, c.Args().Slice())
+		},
+	}
+}
+
+func (o diffOptions) check(json bool) error {
+	var forms []string
+	for _, f := range []struct {
+		set  bool
+		name string
+	}{{o.text, "--text"}, {o.stat, "--stat"}, {o.keepits, "--keepit-only"}, {o.word, "--word"}, {json, "--json"}} {
+		if f.set {
+			forms = append(forms, f.name)
+		}
+	}
+	if len(forms) > 1 {
+		return usagef("%s cannot stand together", strings.Join(forms, " and "))
+	}
+	return nil
+}
+
+func (e *Env) runDiff(ctx context.Context, o diffOptions, names []string) error {
+	spendMemory()
+	if len(names) == 1 {
+		if a, b, ok := strings.Cut(names[0], ".."); ok && !strings.Contains(a, "#") {
+			names = []string{a, b}
+		}
+	}
+	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+		revs, err := e.resolveAll(ctx, m, sc, names)
+		if err != nil {
+			return err
+		}
+		var c layers.Comparison
+		switch {
+		case len(revs) == 2:
+			c, err = m.Compare(ctx, revs[0], revs[1])
+		case len(revs) == 0 || revs[0].Kind == layers.IsSession:
+			c, err = m.CompareSince(ctx, sc, append(revs, layers.Rev{})[0])
+		default:
+			var before layers.Rev
+			if before, err = m.Before(ctx, revs[0]); err == nil {
+				c, err = m.Compare(ctx, before, revs[0])
+			}
+		}
+		if err != nil {
+			return diffError(err, names)
+		}
+		if err := e.printDiff(ctx, m, o, c); err != nil {
+			return err
+		}
+		if o.exitCode && !c.Same() {
+			return exit(exitNo)
+		}
+		return nil
+	})
+}
+
+func diffError(err error, names []string) error {
+	switch {
+	case errors.Is(err, layers.ErrNoVersions) && len(names) > 0:
+		return withHint(err, "mem compress "+names[0])
+	case errors.Is(err, layers.ErrNoVersions):
+		return withHint(err, "mem compress @")
+	case errors.Is(err, layers.ErrNotComparable), errors.Is(err, layers.ErrAlone):
+		return withHint(err, "compare versions, originals, L1, messages or compositions: mem diff abc1:v001 abc1:v002")
+	}
+	return err
+}
+
+func (e *Env) printDiff(ctx context.Context, m *layers.Memory, o diffOptions, c layers.Comparison) error {
+	if e.opt.json {
+		return e.diffJSON(c)
+	}
+	if err := e.page("diff"); err != nil {
+		return err
+	}
+	switch {
+	case o.text:
+		return e.diffText(ctx, m, c)
+	case c.Same():
+		return nil
+	case o.keepits:
+		return e.diffKeepits(c)
+	}
+	e.diffHead(c)
+	if o.stat {
+		return e.diffStat(c)
+	}
+	for _, g := range c.Groups {
+		e.printf("\n")
+		e.diffGroup(c, g, o.word)
+	}
+	return nil
+}
+
+// diffText prints the difference by lines.
+func (e *Env) diffText(ctx context.Context, m *layers.Memory, c layers.Comparison) error {
+	a, err := "", error(nil)
+	if !c.Since {
+		a, err = m.Markdown(ctx, c.A.Rev)
+	}
+	if err != nil {
+		return err
+	}
+	b, err := m.Markdown(ctx, c.B.Rev)
+	if err != nil {
+		return err
+	}
+	style := e.style()
+	for line := range strings.Lines(trace.Unified("a/"+c.A.Name, "b/"+c.B.Name, a, b)) {
+		line = e.safe(strings.TrimSuffix(line, "\n"))
+		switch line[0] {
+		case '-':
+			line = style.red(line)
+		case '+':
+			line = style.green(line)
+		case '@':
+			line = style.cyan(line)
+		}
+		e.printf("%s\n", line)
+	}
+	return nil
+}
+
+// diffHead prints what is compared and the difference in numbers.
+func (e *Env) diffHead(c layers.Comparison) {
+	s, style := c.Summary, e.style()
+	for i, x := range []layers.Compared{c.A, c.B} {
+		sign, paint := "---", style.red
+		if i == 1 {
+			sign, paint = "+++", style.green
+		}
+		how := ""
+		if x.Rev.Version != nil {
+			how = "  " + modeOf(x.Rev.Version)
+		}
+		e.printf("%s\n", paint(e.safe(fmt.Sprintf("%s %s%s  %s tok, %s", sign, x.Name, how, tokens.Commas(s.Tokens[i]), count(s.Segments[i], "segment")))))
+	}
+	e.printf("tokens %s -> %s%s, messages covered %d -> %d (%d in both), keepits kept %d -> %d\n", tokens.Commas(s.Tokens[0]), tokens.Commas(s.Tokens[1]),
+		percent(s.Tokens), s.Messages[0], s.Messages[1], s.Both, s.Kept[0], s.Kept[1])
+	lost, gained := tally(s.Anchors)
+	e.printf("lost %s; gained %s\n", lost, gained)
+}
+
+// percent writes how much more or less the second number is.
+func percent(n [2]int) string {
+	if n[0] == 0 {
+		return ""
+	}
+	tenths := (n[1] - n[0]) * 1000 / n[0]
+	sign := "+"
+	if tenths < 0 {
+		sign, tenths = "-", -tenths
+	}
+	return fmt.Sprintf(" (%s%d.%d%%)", sign, tenths/10, tenths%10)
+}
+
+// tally writes how many anchors of each kind were lost and gained.
+func tally(anchors []trace.Anchors) (lost, gained string) {
+	var l, g []string
+	for _, a := range anchors {
+		word := strings.TrimSuffix(a.Kind, "s")
+		if len(a.Lost) > 0 {
+			l = append(l, count(len(a.Lost), word))
+		}
+		if len(a.Gained) > 0 {
+			g = append(g, count(len(a.Gained), word))
+		}
+	}
+	if l == nil {
+		l = []string{"nothing"}
+	}
+	if g == nil {
+		g = []string{"nothing"}
+	}
+	return strings.Join(l, ", "), strings.Join(g, ", ")
+}
+
+// diffStat prints what each side holds, the names of what was lost and gained, and where the sides differ.
+func (e *Env) diffStat(c layers.Comparison) error {
+	e.printf("\n")
+	t := e.table(column{name: "kind"}, column{name: "before", right: true}, column{name: "after", right: true}, column{name: "lost", right: true},
+		column{name: "gained", right: true}, column{name: "which", shrinks: true})
+	for _, a := range c.Summary.Anchors {
+		t.row(cell{full: a.Kind}, cell{full: fmt.Sprint(a.A)}, cell{full: fmt.Sprint(a.B)}, cell{full: fmt.Sprint(len(a.Lost))}, cell{full: fmt.Sprint(len(a.Gained))},
+			cell{full: names(a, len(a.Lost)+len(a.Gained)), short: names(a, 12)})
+	}
+	if err := t.flush(); err != nil {
+		return err
+	}
+	e.printf("\n")
+	where := e.table(column{name: "messages"}, column{name: "before", right: true}, column{name: "after", right: true})
+	for _, g := range c.Groups {
+		where.row(cell{full: e.place(c, g.Source, g.Src)}, cell{full: fmt.Sprint(g.Tokens[0])}, cell{full: fmt.Sprint(g.Tokens[1])})
+	}
+	return where.flush()
+}
+
+// names writes anchors, lost ones behind "-" and gained ones behind "+".
+func names(a trace.Anchors, most int) string {
+	var out []string
+	for _, n := range a.Lost {
+		out = append(out, "-"+n)
+	}
+	for _, n := range a.Gained {
+		out = append(out, "+"+n)
+	}
+	return strings.Join(out[:min(most, len(out))], " ")
+}
+
+// place writes messages: "#12", "#12-18 #77"; the session stands in front where there are several.
+func (e *Env) place(c layers.Comparison, source string, src [][2]int) string {
+	text := runsText(src)
+	if s := c.Sessions[source]; s != nil && len(c.Sessions) > 1 {
+		text = shortID(s.ID) + " " + text
+	}
+	return text
+}
+
+// runsText writes runs of messages.
+func runsText(src [][2]int) string {
+	const most = 6
+	var words []string
+	for i, r := range src {
+		if i == most {
+			words = append(words, "…")
+			r = src[len(src)-1]
+		}
+		if r[0] == r[1] {
+			words = append(words, fmt.Sprintf("#%d", r[0]))
+		} else {
+			words = append(words, fmt.Sprintf("#%d-%d", r[0], r[1]))
+		}
+		if i == most {
+			break
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// diffKeepits prints the markers whose fate changed.
+func (e *Env) diffKeepits(c layers.Comparison) error {
+	t := e.table(column{name: "weight"}, column{name: "before"}, column{name: "after"}, column{name: "at"}, column{name: "text", shrinks: true})
+	for _, g := range c.Groups {
+		for _, k := range g.Keepits {
+			if k.Changed {
+				t.row(cell{full: weightsText(k)}, cell{full: placeText(k.Sides[0])}, cell{full: placeText(k.Sides[1])},
+					cell{full: e.place(c, k.Source, [][2]int{{k.Message, k.Message}})}, cell{full: firstWords(k.Text, 120)})
+			}
+		}
+	}
+	return t.flush()
+}
+
+// weightsText writes the weight of a marker, or both if the sides differ in it.
+func weightsText(k trace.KeepitChange) string {
+	a, b := k.Sides[0], k.Sides[1]
+	if a.Known && b.Known && a.Weight != b.Weight {
+		return a.Weight.String() + " -> " + b.Weight.String()
+	}
+	if a.Known {
+		return a.Weight.String()
+	}
+	return b.Weight.String()
+}
+
+// placeText writes what became of a marker on one side: "kept", "summarised, 0.50 < 0.65".
+func placeText(p trace.Place) string {
+	switch {
+	case !p.Known:
+		return "-"
+	case p.Kept && p.Judged && p.Weight < keepit.Pinned:
+		return fmt.Sprintf("kept, %s >= %s", p.Weight, keepit.Thousandths(p.Threshold))
+	case p.Kept:
+		return "kept"
+	case p.Judged && p.Margin < 0:
+		return fmt.Sprintf("summarised, %s < %s", p.Weight, keepit.Thousandths(p.Threshold))
+	}
+	return "summarised"
+}

@@ -1,0 +1,433 @@
+package layers
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/layers/trace"
+	"github.com/memvcs/mem/objects"
+)
+
+// ErrNotComparable says that a revision names nothing that was said.
+var ErrNotComparable = errors.New("has no conversation to compare")
+
+// ErrAlone says that it takes two revisions to compare.
+var ErrAlone = errors.New("there is nothing to compare it with")
+
+// A Compared is one of the two texts of a comparison.
+type Compared struct {
+	Rev  Rev
+	Name string // as people write it: abc123:v002
+	Side trace.Side
+}
+
+// A Comparison is the difference between two texts.
+type Comparison struct {
+	A, B Compared
+	trace.Difference
+	Sessions map[string]*Session // by the sources of the difference
+	Since    bool                // B came after A, which has none of it
+}
+
+// Compare finds what differs between what two revisions name.
+func (m *Memory) Compare(ctx context.Context, a, b Rev) (Comparison, error) {
+	t := &tracer{m: m, sessions: map[string]*Session{}}
+	left, err := t.compared(ctx, a)
+	if err != nil {
+		return Comparison{}, err
+	}
+	right, err := t.compared(ctx, b)
+	if err != nil {
+		return Comparison{}, err
+	}
+	return t.compare(left, right), nil
+}
+
+// ErrNoVersions says that a session, or a whole project, has no version.
+var ErrNoVersions = errors.New("no version has been made")
+
+// CompareSince compares the newest version of a session, or of all of the project if rev names none, with what was said
+// since it was made.
+func (m *Memory) CompareSince(ctx context.Context, sc Scope, rev Rev) (Comparison, error) {
+	p := sc.Project
+	if rev.Session != nil {
+		p = rev.Project
+	}
+	st, err := m.Outline(ctx, p.ID)
+	if err != nil {
+		return Comparison{}, err
+	}
+	var newest *Version
+	for _, v := range st.Versions {
+		if !v.Deleted && (rev.Session == nil || v.Session == rev.Session.ID) {
+			newest = v
+		}
+	}
+	if newest == nil {
+		return Comparison{}, ErrNoVersions
+	}
+	s := st.session(newest.Session)
+	t := &tracer{m: m, sessions: map[string]*Session{}}
+	v, err := m.at(ctx, Rev{Project: p, Session: s}, newest)
+	if err != nil {
+		return Comparison{}, err
+	}
+	since := Rev{Kind: IsMessages, Project: p, Session: s, From: 1, To: s.Now().Scan.Values}
+	if base := s.point(newest.Derivation.Inputs[0]); base != nil && base.Generation == s.Now().Generation {
+		since.From = base.Scan.Values + 1
+	}
+	b := Compared{Rev: since, Name: nameOf(since)}
+	if since.From <= since.To {
+		if b, err = t.compared(ctx, since); err != nil {
+			return Comparison{}, err
+		}
+	}
+	c := t.compare(Compared{Rev: v, Name: nameOf(v)}, b)
+	c.Since = true
+	return c, nil
+}
+
+// Before returns what a version or composition is compared with when nothing else is named: the original that a version
+// was made from, the state of a composition before.
+func (m *Memory) Before(ctx context.Context, rev Rev) (Rev, error) {
+	switch rev.Kind {
+	case IsVersion:
+		before := rev
+		before.Kind, before.Version, before.Hash = IsOriginal, nil, rev.Version.Derivation.Inputs[0]
+		return before, nil
+	case IsComposition:
+		st, err := m.Outline(ctx, rev.Project.ID)
+		if err != nil {
+			return rev, err
+		}
+		var last *Composition
+		for _, c := range st.Compositions {
+			if c.ID == rev.Composition.ID && last != nil {
+				rev.Composition, err = m.completeComposition(ctx, rev.Project.ID, last)
+				rev.Hash = last.Derivation.Output
+				return rev, err
+			}
+			if c.Name == rev.Composition.Name && !c.Deleted {
+				last = c
+			}
+		}
+		return rev, &NotFoundError{What: "earlier state", Name: rev.Composition.Name}
+	}
+	return rev, fmt.Errorf("one %s: %w", rev.Kind, ErrAlone)
+}
+
+// nameOf writes what a revision names as people write it.
+func nameOf(rev Rev) string {
+	switch rev.Kind {
+	case IsComposition:
+		return rev.Composition.Name
+	case IsVersion:
+		return shortID(rev.Session.ID) + ":" + rev.Version.Label
+	case IsMessages:
+		if rev.From > rev.To {
+			return fmt.Sprintf("%s#%d..", shortID(rev.Session.ID), rev.From)
+		}
+		return fmt.Sprintf("%s#%d..%d", shortID(rev.Session.ID), rev.From, rev.To)
+	case IsSession, IsOriginal:
+		return shortID(rev.Session.ID) + ":original"
+	case IsL1:
+		return shortID(rev.Session.ID) + ":L1"
+	}
+	return "b3:" + rev.Hash.Short()
+}
+
+// stateName writes the name of a composition, with how many states came after it: name@{1}.
+func (m *Memory) stateName(ctx context.Context, rev Rev) (string, error) {
+	st, err := m.Outline(ctx, rev.Project.ID)
+	if err != nil {
+		return "", err
+	}
+	back := 0
+	for _, c := range slices.Backward(st.Compositions) {
+		switch {
+		case c.ID == rev.Composition.ID:
+			if back > 0 {
+				return fmt.Sprintf("%s@{%d}", c.Name, back), nil
+			}
+			return c.Name, nil
+		case c.Name == rev.Composition.Name && !c.Deleted:
+			back++
+		}
+	}
+	return rev.Composition.Name, nil
+}
+
+// Name writes what the revision names as people write it.
+func (r Rev) Name() string { return nameOf(r) }
+
+// A tracer builds the sides of a comparison.
+type tracer struct {
+	m        *Memory
+	sessions map[string]*Session // by source
+}
+
+func (t *tracer) compare(a, b Compared) Comparison {
+	return Comparison{A: a, B: b, Difference: trace.Diff(a.Side, b.Side, t.m.counterOf(a.Rev, b.Rev)), Sessions: t.sessions}
+}
+
+// counterOf returns the counter that a comparison counts by: that of the first side that has been counted.
+func (m *Memory) counterOf(revs ...Rev) tokens.Counter {
+	for _, r := range revs {
+		id := ""
+		switch {
+		case r.Version != nil:
+			id = r.Version.Counter
+		case r.Composition != nil:
+			id = r.Composition.Counter
+		}
+		if c, err := tokens.ByID(id); err == nil && id != "" {
+			return c
+		}
+	}
+	for _, r := range revs {
+		if r.Session != nil {
+			return m.counter(r.Session.Now())
+		}
+	}
+	return tokens.For(m.opts.Model)
+}
+
+// source names the conversation that the messages of a growth point are counted in: a rewritten file counts anew.
+func (t *tracer) source(s *Session, p *Point) string {
+	key := fmt.Sprintf("%s %d", s.ID, p.Generation)
+	t.sessions[key] = s
+	return key
+}
+
+func (t *tracer) compared(ctx context.Context, rev Rev) (Compared, error) {
+	c := Compared{Rev: rev, Name: nameOf(rev)}
+	var err error
+	switch rev.Kind {
+	case IsSession, IsOriginal:
+		p := rev.Session.Now()
+		if rev.Kind == IsOriginal {
+			if q := rev.Session.point(rev.Hash); q != nil {
+				p = q
+			}
+		}
+		c.Side, err = t.original(ctx, rev, p, 1, p.Scan.Values)
+	case IsMessages:
+		c.Side, err = t.original(ctx, rev, rev.Session.Now(), rev.From, rev.To)
+	case IsL1:
+		c.Side, err = t.refined(ctx, rev)
+	case IsVersion:
+		c.Side, err = t.version(ctx, rev)
+	case IsComposition:
+		if c.Side, err = t.composition(ctx, rev); err == nil {
+			c.Name, err = t.m.stateName(ctx, rev)
+		}
+	default:
+		err = fmt.Errorf("a %s %w", rev.Kind, ErrNotComparable)
+	}
+	return c, err
+}
+
+// original is what was said and what tools returned in some messages.
+func (t *tracer) original(ctx context.Context, rev Rev, p *Point, from, to int) (trace.Side, error) {
+	items, err := t.m.items(ctx, rev.Project.ID, rev.Session, p)
+	if err != nil {
+		return trace.Side{}, err
+	}
+	items = slices.Clone(items)
+	for it, err := range t.m.toolOutput(ctx, rev.Project.ID, p)(from, to) {
+		if err != nil {
+			return trace.Side{}, err
+		}
+		items = append(items, it)
+	}
+	sort.SliceStable(items, func(i, j int) bool { return items[i].N < items[j].N })
+	side := t.fromItems(t.source(rev.Session, p), items, from, to)
+	if from == 1 && to == p.Scan.Values {
+		counts, err := t.m.counts(ctx, rev.Project.ID, rev.Session, p)
+		if err != nil {
+			return side, err
+		}
+		side.Tokens = t.m.counter(p).Scale(counts.Raw)
+	}
+	return side, nil
+}
+
+func (t *tracer) refined(ctx context.Context, rev Rev) (trace.Side, error) {
+	p := rev.Session.Now()
+	items, err := t.m.items(ctx, rev.Project.ID, rev.Session, p)
+	return t.fromItems(t.source(rev.Session, p), items, 1, p.Scan.Values), err
+}
+
+// fromItems returns the entries of some messages as pieces; the markers in them are all kept.
+func (t *tracer) fromItems(source string, items []compress.Item, from, to int) trace.Side {
+	var side trace.Side
+	put := func(it compress.Item, role, text, keep string) {
+		if keep != "" || strings.TrimSpace(text) != "" {
+			seg := compress.Segment{Role: role, Text: text, Src: [][2]int{{it.N, max(it.N, it.To)}}, Keep: keep}
+			side.Pieces = append(side.Pieces, trace.Piece{Source: source, Segment: seg})
+		}
+	}
+	for _, it := range items {
+		if it.N < from || it.N > to {
+			continue
+		}
+		if it.Kind != compress.User {
+			put(it, roleOf(it.Kind), itemText(it), "")
+			continue
+		}
+		at := 0
+		for _, k := range compress.Marks(it.N, it.Text) {
+			put(it, "user", it.Text[at:k.Start], "")
+			put(it, "user", k.Text, k.Weight.String())
+			at = k.End
+			side.Marks = append(side.Marks, trace.Mark{Source: source, Fate: compress.Fate{Mark: k, Kept: true}})
+		}
+		put(it, "user", it.Text[at:], "")
+	}
+	return side
+}
+
+// roleOf returns the role that a segment of an item has.
+func roleOf(k compress.Kind) string {
+	switch k {
+	case compress.User, compress.Answer:
+		return "user"
+	case compress.Assistant, compress.Recap:
+		return "assistant"
+	}
+	return "tool"
+}
+
+// itemText writes an item as the engine that copies does.
+func itemText(it compress.Item) string {
+	switch {
+	case it.Kind == compress.Edit && it.Text != "":
+		return it.Target + ": " + it.Text
+	case it.Kind == compress.Edit:
+		return it.Target
+	}
+	return it.Text
+}
+
+func (t *tracer) version(ctx context.Context, rev Rev) (trace.Side, error) {
+	segs, err := t.m.VersionSegments(ctx, rev.Project.ID, rev.Version)
+	if err != nil {
+		return trace.Side{}, err
+	}
+	p := pointOf(rev.Session, rev.Version.Derivation.Inputs[0])
+	side := trace.Side{Tokens: rev.Version.TokensOut}
+	source := t.source(rev.Session, p)
+	for _, s := range segs {
+		side.Pieces = append(side.Pieces, trace.Piece{Source: source, Segment: s})
+	}
+	fates, err := t.m.Fates(ctx, rev)
+	for _, f := range fates {
+		side.Marks = append(side.Marks, trace.Mark{Source: source, Fate: f.Fate, Judged: f.Judged})
+	}
+	return side, err
+}
+
+// pointOf returns the growth point with that content, or else the session as it is now.
+func pointOf(s *Session, h objects.Hash) *Point {
+	if p := s.point(h); p != nil {
+		return p
+	}
+	return s.Now()
+}
+
+func (t *tracer) composition(ctx context.Context, rev Rev) (trace.Side, error) {
+	side := trace.Side{Tokens: rev.Composition.Tokens}
+	c, err := t.m.Composed(ctx, rev)
+	if err != nil {
+		return side, err
+	}
+	for i, part := range c.Parts {
+		source, marks, err := t.part(ctx, rev.Composition.Parts[i])
+		if err != nil {
+			return side, err
+		}
+		if marks == nil { // of a session or version that is not here: what was kept is known from the text
+			marks = keptMarks(source, part.Segments)
+		}
+		side.Marks = append(side.Marks, marks...)
+		for _, s := range part.Segments {
+			side.Pieces = append(side.Pieces, trace.Piece{Source: source, Segment: s})
+		}
+	}
+	return side, nil
+}
+
+// part finds out what a part of a composition was made from; marks are nil if that is not known.
+func (t *tracer) part(ctx context.Context, p CompositionPart) (source string, marks []trace.Mark, err error) {
+	rev, err := t.m.partRev(ctx, p)
+	if err != nil || rev.Session == nil {
+		return p.Session + " 0", nil, err
+	}
+	if rev.Kind == IsVersion {
+		source = t.source(rev.Session, pointOf(rev.Session, rev.Version.Derivation.Inputs[0]))
+		fates, err := t.m.Fates(ctx, rev)
+		marks = []trace.Mark{}
+		for _, f := range fates {
+			marks = append(marks, trace.Mark{Source: source, Fate: f.Fate, Judged: f.Judged})
+		}
+		return source, marks, err
+	}
+	point := pointOf(rev.Session, p.Output)
+	source = t.source(rev.Session, point)
+	items, err := t.m.items(ctx, rev.Project.ID, rev.Session, point)
+	return source, append([]trace.Mark{}, t.fromItems(source, items, 1, point.Scan.Values).Marks...), err
+}
+
+// partRev returns what a part of a composition is; its Session is nil if the memory does not have it.
+func (m *Memory) partRev(ctx context.Context, p CompositionPart) (Rev, error) {
+	st, err := m.Outline(ctx, p.Project)
+	if err != nil {
+		return Rev{}, err
+	}
+	rev := Rev{Kind: IsOriginal, Project: Project{p.Project, st.Name, st.Identity}, Session: st.session(p.Session), Hash: p.Output}
+	if rev.Session == nil || p.Label == "original" {
+		return rev, nil
+	}
+	for _, v := range slices.Backward(st.Versions) {
+		if v.Session == p.Session && v.Derivation.Output == p.Output {
+			return m.at(ctx, rev, v)
+		}
+	}
+	return Rev{}, nil
+}
+
+// keptMarks returns the markers that a text shows to have been kept.
+func keptMarks(source string, segs []compress.Segment) []trace.Mark {
+	marks := []trace.Mark{}
+	for _, s := range segs {
+		w, err := keepit.ParseWeight(s.Keep)
+		if err != nil {
+			continue
+		}
+		f := compress.Fate{Kept: true, Mark: compress.Mark{Message: s.Src[0][0], Marker: keepit.Marker{Weight: w, Text: s.Text, TextEnd: len(s.Text)}}}
+		marks = append(marks, trace.Mark{Source: source, Fate: f})
+	}
+	return marks
+}
+
+// Markdown returns what a revision names as a page, for a comparison by lines.
+func (m *Memory) Markdown(ctx context.Context, rev Rev) (string, error) {
+	if rev.Kind == IsOriginal || rev.Kind == IsSession {
+		segs, err := m.Conversation(ctx, rev.Project.ID, pointOf(rev.Session, rev.Hash))
+		return compress.Markdown(segs), err
+	}
+	if rev.Kind == IsMessages && rev.From > rev.To {
+		return "", nil
+	}
+	var b bytes.Buffer
+	err := m.Write(ctx, rev, Markdown, &b)
+	return b.String(), err
+}
