@@ -180,6 +180,7 @@ func (m *Memory) tryBatch(ctx context.Context, p Project, sources []Source, o Ad
 	}
 	defer s.Close()
 	captures, errs := m.captureAll(ctx, st, p, s, sources, o)
+	echoes(st, captures)
 	for i, c := range captures {
 		if errs[i] != nil {
 			if errors.Is(errs[i], refs.ErrConflict) || ctx.Err() != nil {
@@ -229,6 +230,7 @@ func (m *Memory) withoutFailed(ctx context.Context, p Project, sources []Source,
 // captureAll stages sources on several goroutines.
 func (m *Memory) captureAll(ctx context.Context, st *State, p Project, s *refs.Stage, sources []Source, o AddOptions) ([]*capture, []error) {
 	captures, errs := make([]*capture, len(sources)), make([]error, len(sources))
+	st.index() // which is only read from here on
 	parallel(len(sources), m.opts.Workers, func(i int) {
 		c := &capture{m: m, src: sources[i]}
 		c.added = Added{Session: sources[i].SessionID(), Path: sources[i].Path, Project: p}

@@ -2,6 +2,7 @@ package layers
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -121,7 +122,6 @@ func (c *capture) stage(ctx context.Context, st *State, s *refs.Stage) (err erro
 			return errors.Join(err, fmt.Errorf("%s: no record of a session in it: %w", c.src.Path, ErrNotTranscript))
 		}
 	}
-	c.echo(st)
 	return c.files(s)
 }
 
@@ -438,16 +438,26 @@ func (c *capture) take(prompts []transcript.Prompt) {
 	}
 }
 
-// echo finds the typed messages that came first in another session or from mem itself. They are not
-// typed here: their markers do not count.
-func (c *capture) echo(st *State) {
-	for _, t := range c.snap.Typed {
-		if st.seenElsewhere(t.Key, c.snap.Session) {
-			c.snap.Echo = append(c.snap.Echo, t.N)
+// echoes finds, in what was captured together, the typed messages that came first in another session or
+// from mem itself. They are not typed here: their markers do not count. Of copies that were captured
+// together the one of the session that began first, or else has the smaller id, is the first.
+func echoes(st *State, captures []*capture) {
+	order := slices.Clone(captures)
+	slices.SortFunc(order, func(a, b *capture) int {
+		return cmp.Or(a.snap.Scan.First.Compare(b.snap.Scan.First), strings.Compare(a.snap.Session, b.snap.Session))
+	})
+	for _, c := range order {
+		if c.added.Change == "" || c.added.Change == "unchanged" {
+			continue
 		}
+		for _, t := range c.snap.Typed {
+			if st.seenElsewhere(t.Key, c.snap.Session) {
+				c.snap.Echo = append(c.snap.Echo, t.N)
+			}
+		}
+		c.snap.Markers = slices.DeleteFunc(c.snap.Markers, func(k Mark) bool { return slices.Contains(c.snap.Echo, k.N) })
+		c.added.Echo, c.added.Now = len(c.snap.Echo), c.snap
 	}
-	c.added.Echo = len(c.snap.Echo)
-	c.snap.Markers = slices.DeleteFunc(c.snap.Markers, func(k Mark) bool { return slices.Contains(c.snap.Echo, k.N) })
 }
 
 // files stages the overflow files of the session.

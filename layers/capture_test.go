@@ -285,3 +285,20 @@ func TestCopies(t *testing.T) {
 	}
 	checkClean(t, m)
 }
+
+// TestEchoTogether is TestEcho for copies that are captured in one go.
+func TestEchoTogether(t *testing.T) {
+	t.Parallel()
+	m := newMemory(t, testOptions())
+	dir := t.TempDir()
+	text := userLine(1, "##keepit1.00## never deploy on friday")
+	added := add(t, m, write(t, filepath.Join(dir, "b-fork.jsonl"), text+userLine(2, "##keepit0.50## and test first")),
+		write(t, filepath.Join(dir, "a-parent.jsonl"), text))
+	markers := map[string]int{}
+	for _, a := range added {
+		markers[a.Session] = len(a.Now.Markers)
+	}
+	if markers["a-parent"] != 1 || markers["b-fork"] != 1 {
+		t.Errorf("markers: %v, want one each", markers)
+	}
+}

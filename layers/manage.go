@@ -93,7 +93,7 @@ func (m *Memory) Derive(ctx context.Context, added []Added, progress func(bytes 
 			if err != nil {
 				return err
 			}
-			st.session("") // makes the index, which is only read from here on
+			st.index() // which is only read from here on
 			states[a.Project.ID] = st
 		}
 	}

@@ -137,13 +137,19 @@ func (s *Session) marked() int {
 
 // session returns the session with the full id, or nil.
 func (st *State) session(id string) *Session {
-	if st.byID == nil {
-		st.byID = make(map[string]*Session, len(st.Sessions))
-		for _, s := range st.Sessions {
-			st.byID[s.ID] = s
-		}
-	}
+	st.index()
 	return st.byID[id]
+}
+
+// index makes session quick. Goroutines that share a state need it to have been made.
+func (st *State) index() {
+	if st.byID != nil {
+		return
+	}
+	st.byID = make(map[string]*Session, len(st.Sessions))
+	for _, s := range st.Sessions {
+		st.byID[s.ID] = s
+	}
 }
 
 // apply adds one record to the state.
@@ -288,7 +294,8 @@ func (st *State) applySets() {
 	}
 }
 
-// seenElsewhere reports whether a typed message is known from another session or from a composition.
+// seenElsewhere reports whether a typed message is known from another session or from a composition. If it
+// was never seen, it is the session's from now on.
 func (st *State) seenElsewhere(k transcript.Key, session string) bool {
 	if st.typed == nil {
 		st.typed = map[transcript.Key]string{}
@@ -308,5 +315,8 @@ func (st *State) seenElsewhere(k transcript.Key, session string) bool {
 		}
 	}
 	first, ok := st.typed[k]
+	if !ok {
+		st.typed[k] = session
+	}
 	return ok && first != session
 }
