@@ -28,6 +28,8 @@ func fakeModel() {
 		fmt.Println("I am sorry, I cannot do that.")
 	case "invent":
 		fmt.Println(`{"segments":[{"role":"user","messages":[1],"text":"The bug was in invented/file.go."}]}`)
+	case "dream":
+		fmt.Println(`{"segments":[{"role":"assistant","messages":[1],"text":"Everyone agreed that the moon landing was staged."}]}`)
 	case "fail":
 		fmt.Fprintln(os.Stderr, "out of memory")
 		os.Exit(7)

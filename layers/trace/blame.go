@@ -178,14 +178,21 @@ func (b *blamer) cover(o *Origin, terms []int32) {
 		}
 		return 1
 	}
+	most, least := maxSources, 2
+	if runs := len(o.Messages); runs >= scattered { // a list of things from all over the session
+		most = max(most, runs)
+	}
 	total, covered := 0, 0
 	left := map[int32]bool{}
 	for _, t := range terms {
 		total += weight(t)
 		left[t] = true
 	}
+	if most == maxSources {
+		least = max(least, total/8)
+	}
 	var chosen [][2]int
-	for len(chosen) < maxSources && covered*10 < total*9 {
+	for len(chosen) < most && covered*10 < total*9 {
 		best, gain := 0, 0
 		for n := range each(o.Messages) {
 			m, sum := b.message(o.Source, n), 0
@@ -198,7 +205,7 @@ func (b *blamer) cover(o *Origin, terms []int32) {
 				best, gain = n, sum
 			}
 		}
-		if gain == 0 || len(chosen) > 0 && gain < max(2, total/8) {
+		if gain == 0 || len(chosen) > 0 && gain < least {
 			break
 		}
 		chosen = append(chosen, [2]int{best, best})

@@ -1,0 +1,223 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/trace"
+)
+
+type blameOptions struct {
+	lines   lineRange
+	reverse string
+}
+
+// A lineRange is some lines of a text, from 1; the zero value is all of them.
+type lineRange struct{ from, to int }
+
+// parseLines reads "10,20", "10,+5" or "10".
+func parseLines(s string) (lineRange, error) {
+	bad := errors.New("want lines such as 10,20 or 10,+5")
+	a, b, two := strings.Cut(s, ",")
+	from, err := strconv.Atoi(a)
+	if err != nil || from < 1 {
+		return lineRange{}, bad
+	}
+	if !two {
+		return lineRange{from, from}, nil
+	}
+	n, relative := strings.CutPrefix(b, "+")
+	to, err := strconv.Atoi(n)
+	if relative {
+		to += from - 1
+	}
+	if err != nil || to < from || strings.HasPrefix(n, "+") {
+		return lineRange{}, bad
+	}
+	return lineRange{from, to}, nil
+}
+
+// blame is the command that says where lines came from.
+func (e *Env) blame() *cli.Command {
+	var o blameOptions
+	return &cli.Command{
+		Name:      "blame",
+		Usage:     "say for each line of a version or composition which messages it came from",
+		ArgsUsage: "<rev>",
+		Description: "Lines are those that \"mem show --format md\" prints. A line that no message supports is marked ??: nobody said it.\n" +
+			"CONF is how much of the line its messages hold, 100 if it stands there word for word.",
+		Flags: []cli.Flag{
+			parsedFlag(&o.lines, "lines,L", "print the lines `FROM,TO` only", parseLines),
+			&cli.StringFlag{Name: "reverse", Usage: "print the lines that came from `REV`, a message such as abc1#234", Destination: &o.reverse},
+		},
+		Action: func(c *cli.Context) error {
+			if err := operands(c, 1, 1); err != nil {
+				return err
+			}
+			return e.runBlame(c.Context, o, c.Args().First())
+		},
+	}
+}
+
+func (e *Env) runBlame(ctx context.Context, o blameOptions, name string) error {
+	spendMemory()
+	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+		rev, err := e.resolve(ctx, m, sc, name)
+		if err != nil {
+			return err
+		}
+		lines, err := m.Blame(ctx, rev)
+		if errors.Is(err, layers.ErrNotBlamable) {
+			return withHint(err, "mem blame "+name+":latest")
+		}
+		if err != nil {
+			return err
+		}
+		all := len(lines)
+		if o.lines.from > all {
+			return usagef("option --lines cannot be %d: there are %d lines", o.lines.from, all)
+		}
+		if o.lines.from > 0 {
+			lines = lines[o.lines.from-1 : min(o.lines.to, all)]
+		}
+		if o.reverse != "" {
+			name := o.reverse
+			if strings.HasPrefix(name, "#") && rev.Session != nil {
+				name = rev.Session.ID + name
+			}
+			from, err := e.resolveSession(ctx, m, sc, name)
+			if err != nil {
+				return err
+			}
+			lines = layers.BlamedFrom(lines, from)
+		}
+		return e.printBlame(o, rev, lines)
+	})
+}
+
+// A blameLine is a line as blame --json prints it.
+type blameLine struct {
+	Line       int      `json:"line"`
+	Text       string   `json:"text"`
+	Frame      bool     `json:"frame,omitempty"`
+	Session    string   `json:"session,omitempty"`
+	Messages   [][2]int `json:"messages"`
+	Role       string   `json:"role,omitempty"`
+	Time       string   `json:"time,omitempty"`
+	Keepit     string   `json:"keepit,omitempty"`
+	Marker     string   `json:"marker,omitempty"`
+	Confidence int      `json:"confidence"`
+	Supported  bool     `json:"supported"`
+}
+
+func (e *Env) printBlame(o blameOptions, rev layers.Rev, lines []layers.Blamed) error {
+	content, unsupported := 0, 0
+	for _, l := range lines {
+		if !l.Frame {
+			content++
+			if !l.Supported {
+				unsupported++
+			}
+		}
+	}
+	none := o.reverse != "" && len(lines) == 0
+	if e.opt.json {
+		if err := e.blameJSON(rev, lines, content, unsupported); err != nil {
+			return err
+		}
+	} else if err := e.blameTable(rev, lines); err != nil {
+		return err
+	}
+	if none {
+		e.note("no line of %s came from %s", rev.Name(), o.reverse)
+		return exit(exitNo)
+	}
+	if unsupported > 0 {
+		e.note("%d of %d lines %s no supporting message", unsupported, content, map[bool]string{true: "has", false: "have"}[unsupported == 1])
+	}
+	return nil
+}
+
+func (e *Env) blameTable(rev layers.Rev, lines []layers.Blamed) error {
+	if err := e.page("blame"); err != nil {
+		return err
+	}
+	t := e.table(column{name: "from"}, column{name: "said by"}, column{name: "date"}, column{name: "keepit"}, column{name: "conf", right: true},
+		column{name: "line", right: true}, column{name: "text", shrinks: true})
+	for _, l := range lines {
+		t.row(e.blameFrom(rev, l), cell{full: saidBy(l)}, blameDate(l.Time), cell{full: strings.TrimSpace(l.Marker + " " + l.Keep)},
+			cell{full: confidence(l)}, cell{full: fmt.Sprint(l.Line)}, cell{full: l.Text})
+	}
+	return t.flush()
+}
+
+// blameFrom writes the messages of a line, with their session where there are several.
+func (e *Env) blameFrom(rev layers.Rev, l layers.Blamed) cell {
+	switch {
+	case l.Frame:
+		return cell{}
+	case !l.Supported:
+		return cell{full: "??", paint: e.style().red}
+	}
+	text := runsText(l.Messages)
+	if rev.Kind == layers.IsComposition && l.Session != nil {
+		return cell{full: l.Session.ID + " " + text, short: shortID(l.Session.ID) + " " + text, paint: e.style().yellow}
+	}
+	return cell{full: text, paint: e.style().yellow}
+}
+
+func saidBy(l layers.Blamed) string {
+	switch {
+	case l.Frame:
+		return ""
+	case !l.Supported:
+		return "no source"
+	case l.Role == "":
+		return fmt.Sprintf("%d messages", trace.Messages(l.Messages))
+	}
+	return l.Role
+}
+
+func confidence(l layers.Blamed) string {
+	if l.Frame {
+		return ""
+	}
+	return fmt.Sprint(l.Confidence)
+}
+
+// blameDate shortens the time of a message for people.
+func blameDate(text string) cell {
+	c := cell{full: text}
+	if t, err := time.Parse(time.RFC3339, text); err == nil {
+		c.short = t.Format("2 Jan 15:04")
+	}
+	return c
+}
+
+func (e *Env) blameJSON(rev layers.Rev, lines []layers.Blamed, content, unsupported int) error {
+	answer := struct {
+		Name        string      `json:"name"`
+		Hash        string      `json:"hash"`
+		Lines       []blameLine `json:"lines"`
+		Content     int         `json:"content_lines"`
+		Unsupported int         `json:"unsupported_lines"`
+	}{rev.Name(), rev.Hash.String(), []blameLine{}, content, unsupported}
+	for _, l := range lines {
+		b := blameLine{
+			Line: l.Line, Text: l.Text, Frame: l.Frame, Messages: append([][2]int{}, l.Messages...), Role: l.Role, Time: l.Time,
+			Keepit: l.Keep, Marker: l.Marker, Confidence: l.Confidence, Supported: l.Supported,
+		}
+		if l.Session != nil && !l.Frame {
+			b.Session = l.Session.ID
+		}
+		answer.Lines = append(answer.Lines, b)
+	}
+	return e.printJSON("blame", answer)
+}

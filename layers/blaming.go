@@ -1,0 +1,220 @@
+package layers
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/refine"
+	"github.com/memvcs/mem/layers/trace"
+	"github.com/memvcs/mem/refs"
+)
+
+// A Blamed is a line of a version or composition and where it came from.
+type Blamed struct {
+	trace.Origin
+	Session *Session // nil for a line of no session, or of one that is not here
+	Role    string   // who said it: user, assistant, tool Bash; empty if several did
+	Time    string   // of the first of the messages, as the transcript has it
+	Keep    string   // the weight of the marker whose text it is
+	Marker  string   // its name: k1
+}
+
+// ErrNotBlamable says that a revision names nothing that was made from messages.
+var ErrNotBlamable = errors.New("only versions and compositions can be blamed")
+
+// Blame returns the lines of a version or composition, as its Markdown has them, each with the messages it came from.
+func (m *Memory) Blame(ctx context.Context, rev Rev) ([]Blamed, error) {
+	t := &tracer{m: m, sessions: map[string]*Session{}}
+	b := &blaming{t: t, ctx: ctx, voices: map[string]*voices{}}
+	lines, pieces, err := b.lines(rev)
+	if err != nil {
+		return nil, err
+	}
+	var out []Blamed
+	for _, o := range trace.Blame(lines, pieces, b.said) {
+		out = append(out, b.blamed(o, pieces))
+	}
+	return out, b.err
+}
+
+// blaming is a blame on its way.
+type blaming struct {
+	t      *tracer
+	ctx    context.Context
+	points []pointAt
+	voices map[string]*voices // by source
+	err    error
+}
+
+type pointAt struct {
+	source  string
+	project refs.Project
+	session *Session
+	point   *Point
+}
+
+// lines returns the lines of what rev names and the pieces they are of.
+func (b *blaming) lines(rev Rev) ([]trace.Line, []trace.Piece, error) {
+	switch rev.Kind {
+	case IsVersion:
+		side, err := b.t.version(b.ctx, rev)
+		p := pointOf(rev.Session, rev.Version.Derivation.Inputs[0])
+		b.points = append(b.points, pointAt{b.t.source(rev.Session, p), rev.Project.ID, rev.Session, p})
+		return trace.VersionLines(side.Pieces), side.Pieces, err
+	case IsComposition:
+		side, err := b.t.composition(b.ctx, rev)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, part := range rev.Composition.Parts {
+			if err := b.addPart(part); err != nil {
+				return nil, nil, err
+			}
+		}
+		text, err := b.t.m.Markdown(b.ctx, rev)
+		return trace.Locate(text, side.Pieces), side.Pieces, err
+	}
+	return nil, nil, fmt.Errorf("%s is a %s: %w", rev.Name(), rev.Kind, ErrNotBlamable)
+}
+
+func (b *blaming) addPart(part CompositionPart) error {
+	rev, err := b.t.m.partRev(b.ctx, part)
+	if err != nil || rev.Session == nil {
+		return err
+	}
+	p := pointOf(rev.Session, part.Output)
+	if rev.Kind == IsVersion {
+		p = pointOf(rev.Session, rev.Version.Derivation.Inputs[0])
+	}
+	b.points = append(b.points, pointAt{b.t.source(rev.Session, p), rev.Project.ID, rev.Session, p})
+	return nil
+}
+
+// voices are what was said in a session, by message.
+type voices struct {
+	said    map[int][]string
+	role    map[int]string
+	time    map[int]string
+	markers []compress.Mark
+}
+
+// said returns what was said in a message. The first error is kept: a message that cannot be read supports nothing.
+func (b *blaming) said(source string, n int) string {
+	return strings.Join(b.voice(source).said[n], "\n")
+}
+
+func (b *blaming) voice(source string) *voices {
+	if v, ok := b.voices[source]; ok {
+		return v
+	}
+	v := &voices{said: map[int][]string{}, role: map[int]string{}, time: map[int]string{}}
+	b.voices[source] = v
+	for _, at := range b.points {
+		if at.source == source {
+			if err := b.listen(v, at); err != nil && b.err == nil {
+				b.err = err
+			}
+			break
+		}
+	}
+	return v
+}
+
+// listen reads what was said up to a growth point: L1, which a version is made of, and what tools returned.
+func (b *blaming) listen(v *voices, at pointAt) error {
+	m := b.t.m
+	l1, err := m.l1(b.ctx, at.project, at.point.Original, refine.Full)
+	if err != nil {
+		return err
+	}
+	for e, err := range refine.Entries(bytes.NewReader(l1)) {
+		if err != nil {
+			return err
+		}
+		v.said[e.N] = append(v.said[e.N], e.Text())
+		if v.role[e.N] == "" || e.Role == "user" || e.Role == "assistant" {
+			v.role[e.N], v.time[e.N] = voiceOf(e), e.TS
+		}
+	}
+	for it, err := range m.toolOutput(b.ctx, at.project, at.point)(1, at.point.Scan.Values) {
+		if err != nil {
+			return err
+		}
+		v.said[it.N] = append(v.said[it.N], it.Text)
+		if v.role[it.N] == "" {
+			v.role[it.N] = "tool result"
+		}
+	}
+	items, err := m.items(b.ctx, at.project, at.session, at.point)
+	if err != nil {
+		return err
+	}
+	v.markers = marksOf(items)
+	return nil
+}
+
+// voiceOf says who speaks in an entry.
+func voiceOf(e refine.Entry) string {
+	if e.Role == "tool" && e.Name != "" {
+		return "tool " + e.Name
+	}
+	return e.Role
+}
+
+// marksOf returns the markers of items, in order.
+func marksOf(items []compress.Item) []compress.Mark {
+	var out []compress.Mark
+	for _, it := range items {
+		if it.Kind == compress.User {
+			out = append(out, compress.Marks(it.N, it.Text)...)
+		}
+	}
+	return out
+}
+
+func (b *blaming) blamed(o trace.Origin, pieces []trace.Piece) Blamed {
+	out := Blamed{Origin: o}
+	if o.Piece < 0 {
+		return out
+	}
+	v, p := b.voice(o.Source), pieces[o.Piece]
+	out.Session = b.t.sessions[o.Source]
+	if len(o.Messages) > 0 && !o.Frame {
+		out.Time = v.time[o.Messages[0][0]]
+		if trace.Messages(o.Messages) == 1 {
+			out.Role = v.role[o.Messages[0][0]]
+		}
+	}
+	if p.Keep == "" || o.Frame {
+		return out
+	}
+	out.Keep = p.Keep
+	for i, k := range v.markers {
+		if trace.In(p.Src, k.Message) && k.Text == p.Text {
+			out.Marker = fmt.Sprintf("k%d", i+1)
+			break
+		}
+	}
+	return out
+}
+
+// BlamedFrom returns the lines that came from what rev names: a session, or some of its messages.
+func BlamedFrom(lines []Blamed, rev Rev) []Blamed {
+	var out []Blamed
+	for _, l := range lines {
+		if l.Session == nil || l.Session.ID != rev.Session.ID || l.Frame || !l.Supported {
+			continue
+		}
+		for _, r := range l.Messages {
+			if rev.Kind != IsMessages || r[0] <= rev.To && rev.From <= r[1] {
+				out = append(out, l)
+				break
+			}
+		}
+	}
+	return out
+}
