@@ -98,7 +98,7 @@ func TestAnyAppends(t *testing.T) {
 	t.Parallel()
 	for _, rules := range []redact.Rules{{}, toyRules()} {
 		rng := mrand.New(mrand.NewPCG(1, 2))
-		for round := range 12 {
+		for round := range rounds(12) {
 			o := testOptions()
 			o.Rules = rules
 			m := newMemory(t, o)
@@ -301,4 +301,12 @@ func TestEchoTogether(t *testing.T) {
 	if markers["a-parent"] != 1 || markers["b-fork"] != 1 {
 		t.Errorf("markers: %v, want one each", markers)
 	}
+}
+
+// rounds is how often a test repeats itself: less where it is slow, as under the race detector.
+func rounds(full int) int {
+	if testing.Short() {
+		return max(1, full/6)
+	}
+	return full
 }

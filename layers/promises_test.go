@@ -48,7 +48,7 @@ func TestCompressKeepsItsPromises(t *testing.T) {
 	ctx := context.Background()
 	m, revs := sampleSessions(t)
 	rng := rand.New(rand.NewPCG(2, 3))
-	for i := range 60 {
+	for i := range rounds(60) {
 		rev := revs[i%len(revs)]
 		s := randomSettings(rng)
 		name := fmt.Sprintf("%s %+v", shortID(rev.Session.ID), s)
@@ -127,7 +127,7 @@ func TestComposeKeepsItsPromises(t *testing.T) {
 	m, revs := sampleSessions(t)
 	rng := rand.New(rand.NewPCG(4, 5))
 	fitted := 0
-	for i := range 60 {
+	for i := range rounds(60) {
 		req := randomCompose(rng, revs)
 		req.Name = fmt.Sprintf("c%d", i)
 		name := fmt.Sprintf("%s of %d parts, budget %d, %s", req.Name, len(req.Parts), req.Budget, req.Strategy)

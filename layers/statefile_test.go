@@ -94,7 +94,7 @@ func someRecords(t *testing.T, rng *rand.Rand) []refs.Record {
 func TestStateFile(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(3, 4))
-	for range 50 {
+	for range rounds(50) {
 		want, all := newState("0123456789abcdef"), &bulks{of: map[objects.Hash]bulk{}}
 		for range 1 + rng.IntN(4) {
 			for _, r := range someRecords(t, rng) {
@@ -173,7 +173,7 @@ func TestStateAfterEverything(t *testing.T) {
 	dir := t.TempDir()
 	rng := rand.New(rand.NewPCG(5, 6))
 	p := add(t, m, write(t, filepath.Join(dir, "s0.jsonl"), userLine(0, "text")))[0].Project
-	for step := range 40 {
+	for step := range rounds(40) {
 		err := m.repo.Update(ctx, p.ID, fmt.Sprint("step ", step), func(tx *refs.Tx) error {
 			for range rng.IntN(3) + 1 {
 				for _, r := range someRecords(t, rng) {
