@@ -163,7 +163,7 @@ func TestComposeKeepsItsPromises(t *testing.T) {
 			t.Errorf("%s a third time: %v, existed %v", name, err, third.Existed)
 		}
 	}
-	if fitted < 30 {
+	if fitted < rounds(30) {
 		t.Errorf("only %d of 60 fitted: the test proves little", fitted)
 	}
 }
