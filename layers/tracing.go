@@ -2,6 +2,7 @@ package layers
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -140,6 +141,8 @@ func nameOf(rev Rev) string {
 		return shortID(rev.Session.ID) + ":original"
 	case IsL1:
 		return shortID(rev.Session.ID) + ":L1"
+	case IsCommit:
+		return "commit " + rev.Commit[:min(7, len(rev.Commit))]
 	}
 	return "b3:" + rev.Hash.Short()
 }
@@ -150,19 +153,7 @@ func (m *Memory) stateName(ctx context.Context, rev Rev) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	back := 0
-	for _, c := range slices.Backward(st.Compositions) {
-		switch {
-		case c.ID == rev.Composition.ID:
-			if back > 0 {
-				return fmt.Sprintf("%s@{%d}", c.Name, back), nil
-			}
-			return c.Name, nil
-		case c.Name == rev.Composition.Name && !c.Deleted:
-			back++
-		}
-	}
-	return rev.Composition.Name, nil
+	return cmp.Or(stateNames(st)[rev.Composition.ID], rev.Composition.Name), nil
 }
 
 // Name writes what the revision names as people write it.

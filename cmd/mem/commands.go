@@ -54,6 +54,7 @@ func commands() []command {
 		{name: "show", group: groupLook, make: (*Env).show},
 		{name: "diff", group: groupLook, make: (*Env).diff},
 		{name: "blame", group: groupLook, make: (*Env).blame},
+		{name: "lineage", group: groupLook, make: (*Env).lineage},
 		{name: "versions", group: groupLook, make: (*Env).versions},
 		{name: "keepit", group: groupLook, make: (*Env).keepit},
 		{name: "count", group: groupLook, make: (*Env).count},

@@ -136,6 +136,7 @@ type shown struct {
 	Label       string              `json:"label,omitempty"`
 	UsedBy      []string            `json:"used_by,omitempty"`
 	Version     *layers.Version     `json:"version,omitempty"`
+	Keepits     []fateAnswer        `json:"keepits,omitempty"` // of a version: what became of the markers
 	Composition *layers.Composition `json:"composition,omitempty"`
 	Commit      string              `json:"commit,omitempty"`
 }
@@ -175,6 +176,13 @@ func (e *Env) showJSON(ctx context.Context, m *layers.Memory, rev layers.Rev) er
 	if err != nil {
 		return err
 	}
+	if rev.Kind == layers.IsVersion {
+		fates, err := m.Fates(ctx, rev)
+		if err != nil {
+			return err
+		}
+		s.Keepits = fatesOf(fates)
+	}
 	return e.printJSON("show", s)
 }
 
@@ -186,17 +194,7 @@ func (e *Env) showHead(ctx context.Context, m *layers.Memory, rev layers.Rev) er
 	}
 	switch rev.Kind {
 	case layers.IsVersion:
-		v := rev.Version
-		e.headLine("version "+label(v), "b3:"+rev.Hash.Short())
-		e.field("Source", fmt.Sprintf("%s:original b3:%s, %s tok, %d messages", shortID(v.Session), v.Derivation.Inputs[0].Short(), tokens.Commas(v.TokensIn), v.MessagesIn))
-		e.field("Recipe", fmt.Sprintf("%s, keepit %s distance %d, skip %d", modeOf(v), v.Settings.Keepit, v.Settings.Distance, v.Settings.Skip))
-		e.field("Engine", v.Engine+", tokens "+v.Counter)
-		e.field("Result", fmt.Sprintf("%s tok, %d messages, %.1f:1, keepit %d of %d kept", tokens.Commas(v.TokensOut), v.MessagesOut, v.Ratio, v.Preserved, v.Preserved+v.Summarised))
-		for _, name := range s.UsedBy {
-			e.field("Used by", name)
-		}
-		e.field("Date", v.Time.Format(time.ANSIC))
-		e.printf("\n")
+		return e.showVersion(ctx, m, rev, s)
 	case layers.IsComposition:
 		c := rev.Composition
 		e.headLine("composition "+c.Name, "b3:"+rev.Hash.Short())

@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/tokens"
+)
+
+// lineage is the command that walks the graph of what was made from what.
+func (e *Env) lineage() *cli.Command {
+	var up, down bool
+	return &cli.Command{
+		Name:        "lineage",
+		Usage:       "say what something was made from, or what was made from it",
+		ArgsUsage:   "<rev>",
+		Description: "Originals are at the top, compositions at the bottom. Without --up or --down a session shows what was made from it,\nanything else what it was made from.",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "up", Usage: "print what it was made from", Destination: &up},
+			&cli.BoolFlag{Name: "down", Usage: "print what was made from it", Destination: &down},
+		},
+		Action: func(c *cli.Context) error {
+			if err := operands(c, 1, 1); err != nil {
+				return err
+			}
+			if up && down {
+				return usagef("--up and --down cannot stand together")
+			}
+			return e.runLineage(c.Context, c.Args().First(), up, down)
+		},
+	}
+}
+
+func (e *Env) runLineage(ctx context.Context, name string, up, down bool) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+		rev, err := e.resolve(ctx, m, sc, name)
+		if err != nil {
+			return err
+		}
+		if !up && (rev.Kind == layers.IsSession || rev.Kind == layers.IsOriginal || rev.Kind == layers.IsMessages) {
+			down = true
+		}
+		made, err := m.Lineage(ctx, rev, down)
+		if errors.Is(err, layers.ErrNoLineage) {
+			return withHint(err, "name a session, version or composition")
+		}
+		if err != nil {
+			return err
+		}
+		if e.opt.json {
+			return e.printJSON("lineage", struct {
+				Direction string     `json:"direction"`
+				Root      madeAnswer `json:"root"`
+			}{map[bool]string{true: "down", false: "up"}[down], madeAnswerOf(made)})
+		}
+		if err := e.page("lineage"); err != nil {
+			return err
+		}
+		e.printMade(made, "", "")
+		return nil
+	})
+}
+
+// printMade prints a thing and what hangs below it; first and rest stand in front of its line and of those below.
+func (e *Env) printMade(x *layers.Made, first, rest string) {
+	e.printf("%s%s\n", first, e.madeLine(x))
+	for i, n := range x.Next {
+		if i == len(x.Next)-1 {
+			e.printMade(n, rest+"`- ", rest+"   ")
+		} else {
+			e.printMade(n, rest+"|- ", rest+"|  ")
+		}
+	}
+}
+
+func (e *Env) madeLine(x *layers.Made) string {
+	kind := string(x.Kind)
+	if x.Kind == layers.IsObject {
+		kind = "missing"
+	}
+	words := []string{kind, e.style().yellow(e.safe(x.Name))}
+	if !x.Hash.IsZero() {
+		words = append(words, "b3:"+x.Hash.Short())
+	}
+	if x.Recipe.Step != "" {
+		words = append(words, fmt.Sprintf("%s/%d", x.Recipe.Step, x.Recipe.Version))
+	}
+	if x.Engine != "" {
+		words = append(words, e.safe(x.Engine))
+	}
+	if x.Tokens > 0 {
+		words = append(words, tokens.Commas(x.Tokens)+" tok")
+	}
+	if n := len(x.Witnesses); n > 0 {
+		words = append(words, count(n, "witness object"))
+	}
+	if !x.Time.IsZero() {
+		at := e.timeCell(x.Time)
+		if e.Term.Stdout {
+			at.full = at.text()
+		}
+		words = append(words, at.full)
+	}
+	return strings.Join(words, "  ")
+}
+
+// A madeAnswer is a thing in a lineage as --json prints it.
+type madeAnswer struct {
+	Kind      string       `json:"kind"`
+	Name      string       `json:"name"`
+	Project   string       `json:"project,omitempty"`
+	Hash      string       `json:"hash,omitempty"`
+	Step      string       `json:"step,omitempty"`
+	Version   int          `json:"step_version,omitempty"`
+	Engine    string       `json:"engine,omitempty"`
+	Tokens    int          `json:"tokens,omitempty"`
+	Time      string       `json:"time,omitempty"`
+	Device    string       `json:"device,omitempty"`
+	Witnesses []string     `json:"witnesses,omitempty"`
+	Missing   bool         `json:"missing,omitempty"`
+	Next      []madeAnswer `json:"next"`
+}
+
+func madeAnswerOf(x *layers.Made) madeAnswer {
+	a := madeAnswer{
+		Kind: string(x.Kind), Name: x.Name, Project: x.Project.Name, Step: x.Recipe.Step, Version: x.Recipe.Version, Engine: x.Engine,
+		Tokens: x.Tokens, Time: timeText(x.Time), Device: x.Device, Missing: x.Missing, Next: []madeAnswer{},
+	}
+	if !x.Hash.IsZero() {
+		a.Hash = x.Hash.String()
+	}
+	for _, w := range x.Witnesses {
+		a.Witnesses = append(a.Witnesses, w.String())
+	}
+	for _, n := range x.Next {
+		a.Next = append(a.Next, madeAnswerOf(n))
+	}
+	return a
+}

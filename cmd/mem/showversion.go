@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/engines"
+	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/tokens"
+)
+
+// showVersion prints how a version was made and what became of the markers.
+func (e *Env) showVersion(ctx context.Context, m *layers.Memory, rev layers.Rev, s shown) error {
+	v := rev.Version
+	e.headLine("version "+label(v), "b3:"+rev.Hash.Short())
+	e.field("Source", fmt.Sprintf("%s:original b3:%s, %s tok, %d messages", shortID(v.Session), v.Derivation.Inputs[0].Short(), tokens.Commas(v.TokensIn), v.MessagesIn))
+	e.field("Recipe", fmt.Sprintf("%s, keepit %s distance %d, skip %d", modeOf(v), v.Settings.Keepit, v.Settings.Distance, v.Settings.Skip))
+	e.field("Key", fmt.Sprintf("%s of %s/%d", v.Derivation.Key().String()[:16], v.Derivation.Recipe.Step, v.Derivation.Recipe.Version))
+	e.field("Engine", v.Engine+", tokens "+v.Counter)
+	if n := len(v.Derivation.Witnesses); n > 0 {
+		e.field("Evidence", count(n, "object")+" of requests and answers, the first b3:"+v.Derivation.Witnesses[0].Short())
+	}
+	if r := v.Receipt; r.Requests > 0 {
+		e.field("Cost", fmt.Sprintf("%s, %s tok in, %s out, %s", count(r.Requests, "request"), tokens.Commas(r.Usage.Input), tokens.Commas(r.Usage.Output), engines.FormatDollars(r.Usage.Micros)))
+	}
+	e.field("Result", fmt.Sprintf("%s tok, %d messages, %.1f:1, keepit %d of %d kept", tokens.Commas(v.TokensOut), v.MessagesOut, v.Ratio, v.Preserved, v.Preserved+v.Summarised))
+	for _, name := range s.UsedBy {
+		e.field("Used by", name)
+	}
+	e.field("Date", v.Time.Format(time.ANSIC))
+	fates, err := m.Fates(ctx, rev)
+	for _, f := range fates {
+		e.field("Keepit", fateLine(f))
+	}
+	e.printf("\n")
+	return err
+}
+
+// fateLine writes what became of a marker: "0.80  kept  threshold 0.65, margin 0.15  #31  text".
+func fateLine(f layers.Judgement) string {
+	fate, why := "summarised", "threshold not recorded"
+	if f.Kept {
+		fate = "kept"
+	}
+	switch {
+	case f.Mark.Weight >= keepit.Pinned:
+		why = "pinned"
+	case f.Judged:
+		why = fmt.Sprintf("threshold %s, margin %s", keepit.Thousandths(f.Threshold), keepit.Thousandths(f.Margin))
+	}
+	return fmt.Sprintf("%s  %s  %s  #%d  %s", f.Mark.Weight, fate, why, f.Mark.Message, firstWords(f.Mark.Text, 60))
+}
+
+// fatesOf returns the markers of a version as --json prints them.
+func fatesOf(fates []layers.Judgement) []fateAnswer {
+	out := []fateAnswer{}
+	for _, f := range fates {
+		a := fateAnswer{Message: f.Mark.Message, Weight: f.Mark.Weight.String(), Kept: f.Kept, Text: f.Mark.Text}
+		if f.Judged {
+			a.Threshold, a.Margin = keepit.Thousandths(f.Threshold), keepit.Thousandths(f.Margin)
+		}
+		out = append(out, a)
+	}
+	return out
+}

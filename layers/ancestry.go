@@ -1,0 +1,247 @@
+package layers
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/memvcs/mem/lineage"
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/refs"
+)
+
+// A Made is a thing in the graph of what was made from what.
+type Made struct {
+	Kind      Kind
+	Name      string // as people write it: abc123:v002
+	Project   Project
+	Hash      objects.Hash   // zero: a pure function that is not stored, such as L1
+	Recipe    lineage.Recipe // of a version or composition
+	Engine    string
+	Tokens    int
+	Time      time.Time
+	Device    string
+	Witnesses []objects.Hash // what a model was asked and answered
+	Missing   bool           // its record is not in this memory
+	Next      []*Made        // what it was made from, or what was made from it
+}
+
+// ErrNoLineage says that a revision names nothing that has a lineage.
+var ErrNoLineage = errors.New("has no lineage")
+
+// Lineage returns what rev names with all that it was made from, or if down is set with all that was made from it. A
+// session stands for all its growth points.
+func (m *Memory) Lineage(ctx context.Context, rev Rev, down bool) (*Made, error) {
+	a, err := m.ancestry(ctx)
+	if err != nil {
+		return nil, err
+	}
+	start, err := a.start(rev)
+	if err != nil {
+		return nil, err
+	}
+	a.walk(start, down)
+	return start, nil
+}
+
+// ancestry is what there is in all projects, from which the graph is walked.
+type ancestry struct {
+	versions     map[objects.Hash][]*Made // by output
+	compositions map[objects.Hash][]*Made
+	originals    map[objects.Hash]*Made
+	inputs       map[*Made][]objects.Hash
+	users        map[objects.Hash][]*Made // by input
+	points       map[string][]objects.Hash
+	session      map[*Made]string // of an original
+	names        map[objects.Hash]string
+}
+
+func (m *Memory) ancestry(ctx context.Context) (*ancestry, error) {
+	a := &ancestry{
+		versions: map[objects.Hash][]*Made{}, compositions: map[objects.Hash][]*Made{}, originals: map[objects.Hash]*Made{},
+		inputs: map[*Made][]objects.Hash{}, users: map[objects.Hash][]*Made{}, points: map[string][]objects.Hash{}, session: map[*Made]string{},
+		names: map[objects.Hash]string{},
+	}
+	ids, err := m.repo.Projects()
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range ids {
+		if id == refs.Home {
+			continue
+		}
+		st, err := m.State(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		a.add(Project{id, st.Name, st.Identity}, st)
+	}
+	return a, nil
+}
+
+func (a *ancestry) add(p Project, st *State) {
+	for _, s := range st.Sessions {
+		for i := range s.Points {
+			q := &s.Points[i]
+			if a.originals[q.Original] != nil {
+				continue
+			}
+			name := shortID(s.ID) + ":original"
+			if i < len(s.Points)-1 && q.Original != s.Now().Original {
+				name += fmt.Sprintf(" (messages 1-%d)", q.Scan.Values)
+			}
+			o := &Made{Kind: IsOriginal, Name: name, Project: p, Hash: q.Original, Time: q.Time, Device: q.Stamp.Device}
+			a.originals[q.Original], a.session[o] = o, s.ID
+			a.points[s.ID] = append(a.points[s.ID], q.Original)
+		}
+	}
+	for _, v := range st.Versions {
+		if !v.Deleted {
+			x := &Made{Kind: IsVersion, Name: shortID(v.Session) + ":" + v.Label, Tokens: v.TokensOut, Engine: v.Engine}
+			a.derived(x, p, v.Derivation, v.Time, v.Device, a.versions)
+		}
+	}
+	names := stateNames(st)
+	for _, c := range st.Compositions {
+		if c.Deleted {
+			continue
+		}
+		a.derived(&Made{Kind: IsComposition, Name: names[c.ID], Tokens: c.Tokens}, p, c.Derivation, c.Time, c.Device, a.compositions)
+		for i, part := range c.Parts {
+			if i < len(c.Derivation.Inputs) {
+				a.names[c.Derivation.Inputs[i]] = shortID(part.Session) + ":" + part.Label
+			}
+		}
+	}
+}
+
+// stateNames returns the names of the states of all compositions, by their records: ctx, and ctx@{1} before it.
+func stateNames(st *State) map[objects.Hash]string {
+	names, later := map[objects.Hash]string{}, map[string]int{}
+	for _, c := range slices.Backward(st.Compositions) {
+		if c.Deleted {
+			continue
+		}
+		names[c.ID] = c.Name
+		if n := later[c.Name]; n > 0 {
+			names[c.ID] = fmt.Sprintf("%s@{%d}", c.Name, n)
+		}
+		later[c.Name]++
+	}
+	return names
+}
+
+func (a *ancestry) derived(x *Made, p Project, d lineage.Derivation, t time.Time, device string, by map[objects.Hash][]*Made) {
+	x.Project, x.Hash, x.Recipe, x.Witnesses, x.Time, x.Device = p, d.Output, d.Recipe, d.Witnesses, t, device
+	by[d.Output] = append(by[d.Output], x)
+	a.inputs[x] = d.Inputs
+	for i, in := range d.Inputs {
+		if !slices.Contains(d.Inputs[:i], in) {
+			a.users[in] = append(a.users[in], x)
+		}
+	}
+}
+
+// start returns the thing that a revision names.
+func (a *ancestry) start(rev Rev) (*Made, error) {
+	same := func(x *Made) bool { return x.Project.ID == rev.Project.ID }
+	pick := func(list []*Made) *Made {
+		if i := slices.IndexFunc(list, same); i >= 0 {
+			return list[i]
+		}
+		return nil
+	}
+	var x *Made
+	switch rev.Kind {
+	case IsVersion:
+		x = pick(slices.DeleteFunc(slices.Clone(a.versions[rev.Hash]), func(x *Made) bool { return x.Name != rev.Name() }))
+	case IsComposition:
+		x = pick(a.compositions[rev.Hash])
+	case IsSession, IsOriginal, IsMessages:
+		x = a.originals[rev.Session.Now().Original]
+		if x != nil && rev.Kind == IsSession {
+			all := *x
+			all.Kind, all.Name = IsSession, shortID(rev.Session.ID)
+			a.session[&all] = rev.Session.ID
+			x = &all
+		}
+	case IsL1:
+		l1 := a.refined(shortID(rev.Session.ID), rev.Project)
+		a.inputs[l1] = []objects.Hash{rev.Session.Now().Original}
+		return l1, nil
+	case IsObject:
+		x = pick(slices.Concat(a.versions[rev.Hash], a.compositions[rev.Hash]))
+		if x == nil {
+			x = a.originals[rev.Hash]
+		}
+	}
+	if x == nil {
+		return nil, fmt.Errorf("%s %w", rev.Name(), ErrNoLineage)
+	}
+	return x, nil
+}
+
+// refined returns the L1 of a session, which is made when it is needed and never stored.
+func (a *ancestry) refined(session string, p Project) *Made {
+	return &Made{Kind: IsL1, Name: session + ":L1", Project: p}
+}
+
+// walk fills in what is above or below x. The graph has no cycle: an output is the name of what it was made from.
+func (a *ancestry) walk(x *Made, down bool) {
+	if down {
+		a.down(x)
+	} else {
+		a.up(x)
+	}
+	for _, n := range x.Next {
+		if n.Next == nil {
+			a.walk(n, down)
+		}
+	}
+}
+
+func (a *ancestry) up(x *Made) {
+	x.Next = []*Made{}
+	for i, in := range a.inputs[x] {
+		switch {
+		case a.originals[in] != nil:
+			x.Next = append(x.Next, a.originals[in])
+		case len(a.versions[in]) > 0:
+			x.Next = append(x.Next, a.version(in))
+		default:
+			x.Next = append(x.Next, &Made{Kind: IsObject, Name: cmp.Or(a.names[in], fmt.Sprintf("input %d", i+1)), Hash: in, Missing: true, Next: []*Made{}})
+		}
+	}
+}
+
+// version returns the version with that output that compositions name, the first that was made.
+func (a *ancestry) version(out objects.Hash) *Made {
+	list := a.versions[out]
+	if i := slices.IndexFunc(list, func(x *Made) bool { return x.Name == a.names[out] }); i >= 0 {
+		return list[i]
+	}
+	return list[0]
+}
+
+func (a *ancestry) down(x *Made) {
+	x.Next = []*Made{}
+	switch x.Kind {
+	case IsSession:
+		x.Next = append(x.Next, a.refined(x.Name, x.Project))
+		for _, h := range a.points[a.session[x]] {
+			x.Next = append(x.Next, a.users[h]...)
+		}
+	case IsL1:
+	default:
+		x.Next = append(x.Next, a.users[x.Hash]...)
+	}
+	seen := map[*Made]bool{}
+	x.Next = slices.DeleteFunc(x.Next, func(n *Made) bool {
+		again := seen[n]
+		seen[n] = true
+		return again
+	})
+}
