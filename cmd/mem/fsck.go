@@ -10,25 +10,47 @@ import (
 )
 
 type fsckOptions struct {
-	full bool
-	root bool
+	full      bool
+	root      bool
+	reproduce bool
+	all       bool
 }
 
 // fsck is the command that checks the store.
 func (e *Env) fsck() *cli.Command {
 	var o fsckOptions
 	return &cli.Command{
-		Name:  "fsck",
-		Usage: "check that everything is there and unchanged",
+		Name:      "fsck",
+		Usage:     "check that everything is there and unchanged",
+		ArgsUsage: "[<rev>]",
 		Description: "Checks refs, signed commits, trees, records, streams and lineage of both repositories. The root hash of a project is\n" +
-			"the same in two memories that hold the same records. The exit status is 1 if something is wrong.",
+			"the same in two memories that hold the same records. The exit status is 1 if something is wrong.\n" +
+			"--reproduce makes a version or composition once more from its recipe, or all of the project, and compares every byte;\n" +
+			"recorded answers stand in for models. The exit status is 1 if one differs, 3 if one cannot be made.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "full", Usage: "read and hash every byte", Destination: &o.full},
 			&cli.BoolFlag{Name: "root", Usage: "print only the root hash of each project", Destination: &o.root},
+			&cli.BoolFlag{Name: "reproduce", Usage: "make versions and compositions once more", Destination: &o.reproduce},
+			&cli.BoolFlag{Name: "all", Usage: "with --reproduce, those of every project", Destination: &o.all},
 		},
 		Action: func(c *cli.Context) error {
-			if err := operands(c, 0, 0); err != nil {
+			most := 0
+			if o.reproduce && !o.all {
+				most = 1
+			}
+			if most == 0 && !o.all && c.NArg() > 0 {
+				return usagef("mem fsck takes no operands without --reproduce")
+			}
+			if err := operands(c, 0, most); err != nil {
 				return err
+			}
+			switch {
+			case o.reproduce && (o.full || o.root):
+				return usagef("--reproduce stands without --full and --root")
+			case o.all && !o.reproduce:
+				return usagef("--all goes with --reproduce")
+			case o.reproduce:
+				return e.runReproduce(c.Context, o, c.Args().First())
 			}
 			return e.runFsck(c.Context, o)
 		},

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/memvcs/mem/layers"
+)
+
+// runReproduce makes versions and compositions once more and compares their bytes: the one that is named, all of the
+// project, or with --all those of every project.
+func (e *Env) runReproduce(ctx context.Context, o fsckOptions, name string) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+		var done []layers.Attempt
+		report := func(a layers.Attempt) {
+			done = append(done, a)
+			if !e.opt.json {
+				e.sayAttempt(a)
+			}
+		}
+		if name != "" {
+			rev, err := e.resolve(ctx, m, sc, name)
+			if err != nil {
+				return err
+			}
+			a, err := m.Again(ctx, rev)
+			if errors.Is(err, layers.ErrNotBlamable) {
+				return withHint(usagef("%s is a %s: only versions and compositions can be made once more", name, rev.Kind), "mem fsck --reproduce "+name+":latest")
+			}
+			if err != nil {
+				return err
+			}
+			report(a)
+			return e.reproduced(done)
+		}
+		projects := []layers.Project{sc.Project}
+		if o.all || e.opt.allProjects {
+			var err error
+			if projects, err = m.Projects(ctx); err != nil {
+				return err
+			}
+		}
+		for _, p := range projects {
+			if err := m.AllAgain(ctx, p, report); err != nil {
+				return err
+			}
+		}
+		return e.reproduced(done)
+	})
+}
+
+func (e *Env) sayAttempt(a layers.Attempt) {
+	switch {
+	case a.Err != nil:
+		e.printf("%s  %s  %s\n", e.safe(a.Name), e.style().yellow("not made"), e.safe(oneLine(a.Err.Error())))
+	case a.Same:
+		e.printf("%s  same  b3:%s\n", e.safe(a.Name), a.Output.Short())
+	default:
+		e.printf("%s  %s  b3:%s then, b3:%s now: %s\n", e.safe(a.Name), e.style().red("differs"), a.Rev.Hash.Short(), a.Output.Short(), e.safe(a.Why))
+	}
+}
+
+// An attemptAnswer is something that was made once more as --json prints it.
+type attemptAnswer struct {
+	Name   string `json:"name"`
+	Kind   string `json:"kind"`
+	Hash   string `json:"hash"`
+	Again  string `json:"again,omitempty"`
+	Same   bool   `json:"same"`
+	Why    string `json:"why,omitempty"`
+	Failed string `json:"failed,omitempty"`
+}
+
+// reproduced sums up. The exit status is 1 if something differs, 3 if something could not be made.
+func (e *Env) reproduced(done []layers.Attempt) error {
+	same, differ, failed := 0, 0, 0
+	answer := struct {
+		Same    int             `json:"same"`
+		Differ  int             `json:"differ"`
+		Failed  int             `json:"failed"`
+		Results []attemptAnswer `json:"results"`
+	}{Results: []attemptAnswer{}}
+	for _, a := range done {
+		x := attemptAnswer{Name: a.Name, Kind: string(a.Rev.Kind), Hash: a.Rev.Hash.String(), Same: a.Same, Why: a.Why}
+		switch {
+		case a.Err != nil:
+			failed++
+			x.Failed = oneLine(a.Err.Error())
+		case a.Same:
+			same++
+		default:
+			differ++
+		}
+		if a.Err == nil {
+			x.Again = a.Output.String()
+		}
+		answer.Results = append(answer.Results, x)
+	}
+	answer.Same, answer.Differ, answer.Failed = same, differ, failed
+	if e.opt.json {
+		if err := e.printJSON("fsck.reproduce", answer); err != nil {
+			return err
+		}
+	} else if len(done) != 1 {
+		e.printf("%d made once more: %d the same, %d differ, %d could not be made\n", len(done), same, differ, failed)
+	}
+	switch {
+	case differ > 0:
+		return exit(exitNo)
+	case failed > 0:
+		return exit(exitPartial)
+	}
+	return nil
+}

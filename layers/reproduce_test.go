@@ -1,0 +1,98 @@
+package layers
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/trace"
+)
+
+// TestAgain makes versions once more whose bytes are those of the recipe, those of another, or lost their engine.
+func TestAgain(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	m, rev := talkMemory(t, 50, noCaps)
+	first, err := m.Compress(ctx, rev, compress.Settings{Ratio: 3}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := m.Compress(ctx, rev, compress.Settings{Ratio: 6}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(v Version) Rev {
+		return Rev{Kind: IsVersion, Project: rev.Project, Session: rev.Session, Version: &v, Hash: v.Derivation.Output}
+	}
+	if a, err := m.Again(ctx, at(*first.Version)); err != nil || !a.Same || a.Why != "" || a.Err != nil {
+		t.Errorf("the same: %+v, %v", a, err)
+	}
+	other := *first.Version
+	other.Derivation.Output = second.Version.Derivation.Output
+	a, err := m.Again(ctx, at(other))
+	if err != nil || a.Same || a.Err != nil || !strings.Contains(a.Why, "segments then") || !strings.Contains(a.Why, "first in message") {
+		t.Errorf("of another recipe: %+v, %v", a, err)
+	}
+	gone := *first.Version
+	gone.Derivation.Recipe.Params = []byte(strings.Replace(string(gone.Derivation.Recipe.Params), `"extract/1"`, `"extract/0"`, 1))
+	if a, err = m.Again(ctx, at(gone)); err != nil || a.Err == nil || !strings.Contains(a.Err.Error(), "extract/0") {
+		t.Errorf("of another engine: %+v, %v", a, err)
+	}
+	n := 0
+	if err := m.AllAgain(ctx, rev.Project, func(a Attempt) {
+		if n++; !a.Same {
+			t.Errorf("%+v", a)
+		}
+	}); err != nil || n != 2 {
+		t.Errorf("%d attempts, %v", n, err)
+	}
+}
+
+// TestCompareSample compares everything that there is of the sample sessions with everything: nothing differs from itself,
+// and what a version keeps it keeps in the messages it names.
+func TestCompareSample(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	m, sessions := sampleSessions(t)
+	for _, s := range sessions {
+		revs := []Rev{s}
+		l1 := s
+		l1.Kind = IsL1
+		revs = append(revs, l1)
+		for _, settings := range []compress.Settings{{Ratio: 3}, {Preset: "standard"}} {
+			c, err := m.Compress(ctx, s, settings, false)
+			if err != nil {
+				continue // too short for that
+			}
+			v := s
+			v.Kind, v.Version, v.Hash = IsVersion, c.Version, c.Version.Derivation.Output
+			revs = append(revs, v)
+			blamed, err := m.Blame(ctx, v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, l := range blamed {
+				if !l.Frame && !l.Supported {
+					t.Errorf("%s: line %d %q is of no message", v.Name(), l.Line, l.Text)
+				}
+			}
+		}
+		for _, a := range revs {
+			for _, b := range revs {
+				c, err := m.Compare(ctx, a, b)
+				if err != nil {
+					t.Fatalf("%s with %s: %v", a.Name(), b.Name(), err)
+				}
+				if a.Name() == b.Name() && !c.Same() {
+					t.Errorf("%s differs from itself: %+v", a.Name(), c.Groups[0])
+				}
+				for _, g := range c.Groups {
+					if last := s.Session.Now().Scan.Values; g.Src[0][0] < 1 || g.Src[len(g.Src)-1][1] > last || trace.Messages(g.Src) > last {
+						t.Errorf("%s with %s: messages %v of %d", a.Name(), b.Name(), g.Src, last)
+					}
+				}
+			}
+		}
+	}
+}
