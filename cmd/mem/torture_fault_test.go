@@ -23,7 +23,7 @@ type attempt struct {
 	want func(*rig) bool // the change is visible
 }
 
-// tortureFaults lets every system call of add and compress that changes something fail once with each
+// tortureFaults lets every system call of add, compress and gc that changes something fail once with each
 // error, and be the last one that is made. The command then succeeds, or says why not and leaves what
 // was there; a repetition works.
 func tortureFaults(t *testing.T, r *rig) {
@@ -53,6 +53,7 @@ func tortureFaults(t *testing.T, r *rig) {
 	f.all(attempt{"compress", []string{"compress", old.id, "--ratio", "4"}, func(c *rig) bool {
 		return c.mem("show", old.id+":v001", "--format", "md").code == 0
 	}})
+	f.all(attempt{"gc", []string{"gc"}, holds(old.id, kept)})
 }
 
 // faults tries faults on copies of a store.

@@ -64,17 +64,19 @@ func (o *oracle) cycle() *life {
 	if o.rng.IntN(3) == 0 {
 		delay = 0
 	}
-	k := o.rng.IntN(10)
+	k := o.rng.IntN(20)
 	if l.acked < 0 {
 		k = 0
 	}
 	switch {
-	case k < 5:
+	case k < 10:
 		o.add(l, delay)
-	case k < 7:
+	case k < 14:
 		o.compress(l, delay*time.Duration(1+o.rng.IntN(4)))
-	case k < 8:
+	case k < 16:
 		o.compose(l, delay*time.Duration(1+o.rng.IntN(4)))
+	case k < 17:
+		o.note(o.kill(delay, "gc"))
 	default:
 		o.checkout(l, delay)
 	}
