@@ -95,6 +95,7 @@ func tortureBadInput(t *testing.T, r *rig) {
 		r.refuses(tt)
 	}
 	r.unsteady()
+	r.longLine()
 	r.fsck("after bad input")
 	left, err := filepath.Glob(filepath.Join(r.store, "memory.git", "objects", "pack", "tmp_*"))
 	if err != nil || len(left) > 0 {
@@ -150,6 +151,21 @@ func (r *rig) unsteady() {
 		r.t.Fatal(err)
 	}
 	r.same(w.id, whole, "after the last append")
+}
+
+// longLine adds a session whose only record is longer than what mem looks into.
+func (r *rig) longLine() {
+	r.t.Helper()
+	w := newTeller(505, "/home/user/app")
+	text := strings.Repeat(w.words(40)+" ", 200_000)
+	var b strings.Builder
+	w.record(&b, map[string]any{"type": "user", "message": map[string]any{"role": "user", "content": text}})
+	file := r.write("in/"+w.id+".jsonl", []byte(b.String()))
+	if res := r.mem("add", file); res.code != 0 {
+		r.t.Errorf("add of a line of %d bytes: %s", b.Len(), res)
+		return
+	}
+	r.same(w.id, []byte(b.String()), "after a long line")
 }
 
 // tortureBadStore opens stores that mem must not touch.
