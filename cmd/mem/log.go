@@ -17,6 +17,10 @@ type logOptions struct {
 	oneline bool
 	number  int
 	since   string
+	graph   bool
+	stat    bool
+	patch   bool
+	search  string
 }
 
 // log is the command that lists what was done.
@@ -27,11 +31,16 @@ func (e *Env) log() *cli.Command {
 		Usage:     "list what was done, the newest first",
 		ArgsUsage: "[<rev>]",
 		Description: "Every change of the memory is one operation, a commit in its git repository. With a session, version or\n" +
-			"composition it lists what made, changed or used that; with HEAD~3 what was done up to there.",
+			"composition it lists what made, changed or used that; with HEAD~3 what was done up to there. -S finds when memory\n" +
+			"forgot a text: the operations by which it came into a session, version or composition, or was gone from one.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "oneline", Usage: "print the start of the commit and what was done", Destination: &o.oneline},
 			&cli.IntFlag{Name: "number", Aliases: []string{"n"}, Usage: "print the newest `N` only", Destination: &o.number},
 			&cli.StringFlag{Name: "since", Usage: "print what was done after `TIME`, such as 2026-01-15, 3d or \"2 weeks ago\"", Destination: &o.since},
+			&cli.BoolFlag{Name: "graph", Usage: "draw which operations used the results of which", Destination: &o.graph},
+			&cli.BoolFlag{Name: "stat", Usage: "say in numbers what each operation brought", Destination: &o.stat},
+			&cli.BoolFlag{Name: "patch", Aliases: []string{"p"}, Usage: "print how versions and compositions differ from those before", Destination: &o.patch},
+			&cli.StringFlag{Name: "S", Usage: "print the operations by which `TEXT` appeared or vanished", Destination: &o.search},
 		},
 		Action: func(c *cli.Context) error {
 			if err := operands(c, 0, 1); err != nil {
@@ -39,6 +48,9 @@ func (e *Env) log() *cli.Command {
 			}
 			if o.number < 0 {
 				return usagef("option --number cannot be %d: want a whole number from 0", o.number)
+			}
+			if c.IsSet("S") && strings.TrimSpace(o.search) == "" {
+				return usagef("option -S wants a text to look for")
 			}
 			return e.runLog(c.Context, o, c.Args().First(), c.IsSet("number"))
 		},
@@ -56,7 +68,7 @@ func (e *Env) runLog(ctx context.Context, o logOptions, rev string, limited bool
 	}
 	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
 		n := 0
-		if limited && since.IsZero() {
+		if limited && since.IsZero() && o.search == "" {
 			n = max(o.number, 1)
 		}
 		entries, names, err := e.logEntries(ctx, m, sc, rev, n)
@@ -66,14 +78,24 @@ func (e *Env) runLog(ctx context.Context, o logOptions, rev string, limited bool
 		if !since.IsZero() {
 			entries = slices.DeleteFunc(slices.Clone(entries), func(en refs.Entry) bool { return en.Time.Before(since) })
 		}
+		d, err := e.look(ctx, m, o, entries, names)
+		if err != nil {
+			return err
+		}
+		if o.search != "" {
+			entries = d.mentioned(entries)
+		}
 		if limited {
 			entries = entries[:min(o.number, len(entries))]
 		}
 		if e.opt.json {
-			return e.logJSON(entries, names)
+			return e.logJSON(o, entries, names, d)
 		}
 		if err := e.page("log"); err != nil {
 			return err
+		}
+		if o.asks() {
+			return d.print(o, entries)
 		}
 		return e.printLog(o, entries, names)
 	})
@@ -147,9 +169,18 @@ type operationAnswer struct {
 	Lamport  uint64            `json:"lamport"`
 	Subject  string            `json:"subject"`
 	Trailers map[string]string `json:"trailers"`
+	Uses     []string          `json:"uses,omitempty"`    // commits, with --graph
+	Changes  []logChange       `json:"changes,omitempty"` // with -S
+	Stat     []string          `json:"stat,omitempty"`    // with --stat
 }
 
-func (e *Env) logJSON(entries []refs.Entry, names map[refs.Project]string) error {
+// A logChange says that the text that was looked for came into something, or was gone from it.
+type logChange struct {
+	Name     string `json:"name"`
+	Appeared bool   `json:"appeared"`
+}
+
+func (e *Env) logJSON(o logOptions, entries []refs.Entry, names map[refs.Project]string, d *details) error {
 	answer := struct {
 		Operations []operationAnswer `json:"operations"`
 	}{[]operationAnswer{}}
@@ -162,6 +193,15 @@ func (e *Env) logJSON(entries []refs.Entry, names map[refs.Project]string) error
 			if key, value, ok := strings.Cut(strings.TrimPrefix(t, "Mem-"), ": "); ok && key != "Lamport" {
 				a.Trailers[key] = value
 			}
+		}
+		for _, f := range d.mentions[en.Commit] {
+			a.Changes = append(a.Changes, logChange(f))
+		}
+		if w := d.works[en.Commit]; w != nil && o.graph {
+			a.Uses = w.Parents
+		}
+		if w := d.works[en.Commit]; w != nil && o.stat {
+			a.Stat = statLines(w)
 		}
 		answer.Operations = append(answer.Operations, a)
 	}

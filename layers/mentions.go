@@ -1,0 +1,211 @@
+package layers
+
+import (
+	"context"
+	"strings"
+
+	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/refs"
+)
+
+// A Mention says that a text appeared in something, or vanished from it.
+type Mention struct {
+	Name     string // of the thing: abc123:v002
+	Appeared bool
+}
+
+// Mentions finds the operations of a project by which a text came into memory or out of it, by commit. A version is held
+// against the version of its session before it, a composition against its state before, and the first ones against the
+// originals they were made from. White space counts as one space.
+func (m *Memory) Mentions(ctx context.Context, p Project, text string) (map[string][]Mention, error) {
+	works, err := m.Works(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	st, err := m.State(ctx, p.ID)
+	if err != nil {
+		return nil, err
+	}
+	s := &seeker{m: m, ctx: ctx, project: p, text: squeeze(text), since: map[objects.Hash]int{}, has: map[objects.Hash]bool{}}
+	out := map[string][]Mention{}
+	for commit, w := range works {
+		found, err := s.work(st, w)
+		if err != nil {
+			return nil, err
+		}
+		if len(found) > 0 {
+			out[commit] = found
+		}
+	}
+	return out, nil
+}
+
+func squeeze(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// seeker looks for a text in everything, once.
+type seeker struct {
+	m       *Memory
+	ctx     context.Context
+	project Project
+	text    string
+	since   map[objects.Hash]int  // by original: the first message that has the text, 0 for none
+	has     map[objects.Hash]bool // by output of a version or composition
+}
+
+func (s *seeker) work(st *State, w *Work) ([]Mention, error) {
+	var out []Mention
+	note := func(name string, was, is bool) {
+		if was != is {
+			out = append(out, Mention{name, is})
+		}
+	}
+	for _, c := range w.Captured {
+		is, err := s.original(s.project.ID, c.Session, c.Now)
+		if err != nil {
+			return nil, err
+		}
+		was := false
+		if c.Before != nil && is {
+			was, err = s.original(s.project.ID, c.Session, c.Before)
+		}
+		if err != nil {
+			return nil, err
+		}
+		note(shortID(c.Session.ID)+":original", was, is)
+	}
+	for _, v := range w.Versions {
+		is, err := s.version(v.Derivation.Output)
+		if err != nil {
+			return nil, err
+		}
+		was, err := s.beforeVersion(st, v)
+		if err != nil {
+			return nil, err
+		}
+		note(shortID(v.Session)+":"+v.Label, was, is)
+	}
+	for _, c := range w.Compositions {
+		is, err := s.composition(c)
+		if err != nil {
+			return nil, err
+		}
+		was, err := s.beforeComposition(st, c)
+		if err != nil {
+			return nil, err
+		}
+		note(c.Name, was, is)
+	}
+	return out, nil
+}
+
+// original reports whether the text was said up to a growth point.
+func (s *seeker) original(project refs.Project, session *Session, p *Point) (bool, error) {
+	newest := p
+	for i := range session.Points { // the newest of its generation holds all that the others do
+		if session.Points[i].Generation == p.Generation && session.Points[i].Stamp.Device == p.Stamp.Device {
+			newest = &session.Points[i]
+		}
+	}
+	first, ok := s.since[newest.Original]
+	if !ok {
+		segs, err := s.m.Conversation(s.ctx, project, newest)
+		if err != nil {
+			return false, err
+		}
+		for _, x := range segs {
+			if strings.Contains(squeeze(x.Text), s.text) {
+				first = x.Src[0][0]
+				break
+			}
+		}
+		s.since[newest.Original] = first
+	}
+	return first > 0 && first <= p.Scan.Values, nil
+}
+
+func (s *seeker) segments(h objects.Hash, read func() ([]compress.Segment, error)) (bool, error) {
+	has, ok := s.has[h]
+	if ok {
+		return has, nil
+	}
+	segs, err := read()
+	for _, x := range segs {
+		has = has || strings.Contains(squeeze(x.Text), s.text)
+	}
+	s.has[h] = has
+	return has, err
+}
+
+func (s *seeker) version(h objects.Hash) (bool, error) {
+	return s.segments(h, func() ([]compress.Segment, error) {
+		b, err := s.m.object(s.ctx, s.project.ID, h)
+		if err != nil {
+			return nil, err
+		}
+		return compress.Decode(b)
+	})
+}
+
+func (s *seeker) composition(c *Composition) (bool, error) {
+	return s.segments(c.Derivation.Output, func() ([]compress.Segment, error) {
+		b, err := s.m.object(s.ctx, s.project.ID, c.Derivation.Output)
+		if err != nil {
+			return nil, err
+		}
+		return segmentsOf(IsComposition, b)
+	})
+}
+
+// beforeVersion reports whether the version before v has the text, or else what v was made from.
+func (s *seeker) beforeVersion(st *State, v *Version) (bool, error) {
+	var last *Version
+	for _, x := range st.Versions {
+		if x.ID == v.ID {
+			break
+		}
+		if x.Session == v.Session && !x.Deleted {
+			last = x
+		}
+	}
+	if last != nil {
+		return s.version(last.Derivation.Output)
+	}
+	session := st.session(v.Session)
+	if session == nil || len(v.Derivation.Inputs) == 0 {
+		return false, nil
+	}
+	return s.original(s.project.ID, session, pointOf(session, v.Derivation.Inputs[0]))
+}
+
+func (s *seeker) beforeComposition(st *State, c *Composition) (bool, error) {
+	var last *Composition
+	for _, x := range st.Compositions {
+		if x.ID == c.ID {
+			break
+		}
+		if x.Name == c.Name && !x.Deleted {
+			last = x
+		}
+	}
+	if last != nil {
+		return s.composition(last)
+	}
+	for _, part := range c.Parts {
+		rev, err := s.m.partRev(s.ctx, part)
+		if err != nil || rev.Session == nil {
+			if err != nil {
+				return false, err
+			}
+			continue
+		}
+		p := pointOf(rev.Session, part.Output)
+		if rev.Kind == IsVersion {
+			p = pointOf(rev.Session, rev.Version.Derivation.Inputs[0])
+		}
+		if had, err := s.original(rev.Project.ID, rev.Session, p); had || err != nil {
+			return had, err
+		}
+	}
+	return false, nil
+}

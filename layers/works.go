@@ -1,0 +1,188 @@
+package layers
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/refs"
+)
+
+// A Work is what one operation brought.
+type Work struct {
+	Project      Project
+	Entry        refs.Entry
+	Captured     []Captured
+	Versions     []*Version
+	Compositions []*Composition
+	Parents      []string // commits of the operations whose results it used, the first one first
+}
+
+// A Captured is a growth point of a session, and the one before it.
+type Captured struct {
+	Session *Session
+	Before  *Point // nil for the first of a generation
+	Now     *Point
+}
+
+// Works returns what the operations of a project brought, by commit.
+func (m *Memory) Works(ctx context.Context, p Project) (map[string]*Work, error) {
+	entries, err := m.Log(ctx, p.ID, 0)
+	if err != nil {
+		return nil, err
+	}
+	st, err := m.State(ctx, p.ID)
+	if err != nil {
+		return nil, err
+	}
+	w := newWorker(p, entries)
+	for _, s := range st.Sessions {
+		for i := range s.Points {
+			if x := w.of(s.Points[i].Stamp); x != nil {
+				x.Captured = append(x.Captured, Captured{s, s.before(i), &s.Points[i]})
+			}
+		}
+	}
+	for _, v := range st.Stored.Versions {
+		if x := w.of(v.Stamp); x != nil {
+			x.Versions = append(x.Versions, v.Body)
+		}
+	}
+	for _, c := range st.Stored.Compositions {
+		if x := w.of(c.Stamp); x != nil {
+			x.Compositions = append(x.Compositions, c.Body)
+		}
+	}
+	w.connect(st)
+	return w.works, nil
+}
+
+// before returns the growth point before the i-th in its generation.
+func (s *Session) before(i int) *Point {
+	for k := i - 1; k >= 0; k-- {
+		if s.Points[k].Generation == s.Points[i].Generation {
+			return &s.Points[k]
+		}
+	}
+	return nil
+}
+
+// worker finds the operations that records came with: those of a commit have Lamport times above that of the commit
+// before it in the lane.
+type worker struct {
+	works map[string]*Work
+	lanes map[string][]*Work // by device, oldest first
+}
+
+func newWorker(p Project, entries []refs.Entry) *worker {
+	w := &worker{works: map[string]*Work{}, lanes: map[string][]*Work{}}
+	for _, e := range slices.Backward(entries) {
+		x := &Work{Project: p, Entry: e}
+		w.works[e.Commit] = x
+		w.lanes[e.Device] = append(w.lanes[e.Device], x)
+	}
+	return w
+}
+
+// of returns the operation that brought a record, nil if it is not in the log.
+func (w *worker) of(s stamp) *Work {
+	lane := w.lanes[s.Device]
+	i, _ := slices.BinarySearchFunc(lane, s.Lamport, func(x *Work, t uint64) int { return cmp.Compare(x.Entry.Lamport, t) })
+	if i == len(lane) {
+		return nil
+	}
+	return lane[i]
+}
+
+// connect fills in the parents of all operations.
+func (w *worker) connect(st *State) {
+	made := map[objects.Hash]*Work{} // by output; the first that made it
+	put := func(h objects.Hash, s stamp) {
+		if x := w.of(s); x != nil && made[h] == nil {
+			made[h] = x
+		}
+	}
+	targets := map[string]*Work{}
+	for _, s := range st.Sessions {
+		for _, p := range s.Points {
+			put(p.Original, p.Stamp)
+		}
+		targets["session/"+s.ID] = w.of(s.Now().Stamp)
+	}
+	for _, v := range st.Stored.Versions {
+		put(v.Body.Derivation.Output, v.Stamp)
+		targets["version/"+v.Stamp.Record.String()] = w.of(v.Stamp)
+	}
+	for _, c := range st.Stored.Compositions {
+		targets["composition/"+c.Body.Name] = w.of(c.Stamp)
+	}
+	for _, x := range w.works {
+		for _, c := range x.Captured {
+			if c.Before != nil {
+				x.uses(w.of(c.Before.Stamp))
+			}
+		}
+		for _, v := range x.Versions {
+			x.usesAll(made, v.Derivation.Inputs)
+		}
+		for _, c := range x.Compositions {
+			x.usesAll(made, c.Derivation.Inputs)
+		}
+	}
+	for _, a := range st.Sets {
+		if x := w.of(a.Stamp); x != nil {
+			x.uses(targets[a.Target])
+		}
+	}
+}
+
+func (x *Work) uses(parent *Work) {
+	if parent != nil && parent != x && parent.Entry.Lamport < x.Entry.Lamport && !slices.Contains(x.Parents, parent.Entry.Commit) {
+		x.Parents = append(x.Parents, parent.Entry.Commit)
+	}
+}
+
+func (x *Work) usesAll(made map[objects.Hash]*Work, inputs []objects.Hash) {
+	for _, in := range inputs {
+		x.uses(made[in])
+	}
+}
+
+// PreviousVersion returns what a version is held against in the log: the version of its session before it, or else the
+// original it was made from.
+func (m *Memory) PreviousVersion(ctx context.Context, rev Rev) (Rev, error) {
+	st, err := m.Outline(ctx, rev.Project.ID)
+	if err != nil {
+		return rev, err
+	}
+	var last *Version
+	for _, x := range st.VersionsOf(rev.Session.ID) {
+		if x.ID == rev.Version.ID {
+			break
+		}
+		last = x
+	}
+	if last == nil {
+		return m.Before(ctx, rev)
+	}
+	return m.at(ctx, rev, last)
+}
+
+// RevOf returns the revision of a version of a project, or of a composition.
+func (m *Memory) RevOf(ctx context.Context, p Project, v *Version, c *Composition) (Rev, error) {
+	rev := Rev{Project: p}
+	if c != nil {
+		full, err := m.completeComposition(ctx, p.ID, c)
+		rev.Kind, rev.Composition, rev.Hash = IsComposition, full, c.Derivation.Output
+		return rev, err
+	}
+	st, err := m.Outline(ctx, p.ID)
+	if err != nil {
+		return rev, err
+	}
+	if rev.Session = st.session(v.Session); rev.Session == nil {
+		return rev, &NotFoundError{What: "session", Name: v.Session}
+	}
+	return m.at(ctx, rev, v)
+}
