@@ -118,21 +118,30 @@ func (c *capture) stage(ctx context.Context, st *State, s *refs.Stage) (err erro
 		return nil
 	}
 	if c.snap.Scan.Messages == 0 {
-		if ok, err := isSession(c.file); err != nil || !ok {
+		if ok, err := isSession(c.file, c.size); err != nil || !ok {
 			return errors.Join(err, fmt.Errorf("%s: no record of a session in it: %w", c.src.Path, ErrNotTranscript))
 		}
 	}
 	return c.files(s)
 }
 
-// isSession reports whether the start of a file without messages has records as Claude Code writes them:
-// JSON objects with a type.
-func isSession(f io.ReaderAt) (bool, error) {
-	for v, err := range transcript.Stream(io.NewSectionReader(f, 0, 1<<20), 1<<20) {
+// isSession reports whether a file without messages that could be read has a record as Claude Code writes
+// them: a JSON object with a type. Of a long record only the start is looked at.
+func isSession(f io.ReaderAt, size int64) (bool, error) {
+	const start = 1 << 20
+	for v, err := range transcript.Stream(io.NewSectionReader(f, 0, size), start) {
 		if err != nil {
 			return false, err
 		}
-		if msg, err := transcript.Skim(v); !v.Opaque && err == nil && msg.Type != "" {
+		if v.Opaque {
+			continue
+		}
+		if v.Size > int64(len(v.Raw)) && slices.ContainsFunc([]string{"type", "message", "sessionId", "uuid"}, func(key string) bool {
+			return bytes.Contains(v.Raw, []byte(`"`+key+`":`))
+		}) {
+			return true, nil
+		}
+		if msg, err := transcript.Skim(v); err == nil && msg.Type != "" {
 			return true, nil
 		}
 	}
