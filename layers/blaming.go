@@ -153,7 +153,7 @@ func (b *blaming) listen(v *voices, at pointAt) error {
 	if err != nil {
 		return err
 	}
-	v.markers = marksOf(items)
+	v.markers = at.session.marks(items, at.point)
 	return nil
 }
 
@@ -163,17 +163,6 @@ func voiceOf(e refine.Entry) string {
 		return "tool " + e.Name
 	}
 	return e.Role
-}
-
-// marksOf returns the markers of items, in order.
-func marksOf(items []compress.Item) []compress.Mark {
-	var out []compress.Mark
-	for _, it := range items {
-		if it.Kind == compress.User {
-			out = append(out, compress.Marks(it.N, it.Text)...)
-		}
-	}
-	return out
 }
 
 func (b *blaming) blamed(o trace.Origin, pieces []trace.Piece) Blamed {

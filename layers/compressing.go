@@ -114,6 +114,9 @@ func settingsOf(s compress.Settings, p compress.Plan) VersionSettings {
 	if v.Keepit == "" {
 		v.Keepit = string(compress.Decay)
 	}
+	if s.Decay != keepit.DefaultDecay {
+		v.Decay = s.Decay
+	}
 	if !s.Tiered() {
 		v.Aggressiveness = p.Tiers[0].Level.String()
 		return v
@@ -190,60 +193,6 @@ func (v *Version) FileName() string {
 		kind = v.Settings.Aggressiveness
 	}
 	return fmt.Sprintf("%s_%s-%s_%dk", v.Label, v.Settings.Mode, kind, (v.TokensOut+500)/1000)
-}
-
-// A Keepit is a marker of a session with its text and where it stands.
-type Keepit struct {
-	ID      string // k1, k2, ... in the order of the session
-	Mark    compress.Mark
-	Context string // what stands before it in the message
-	Kept    []string
-	Lost    []string // labels of versions
-}
-
-// Keepits returns the markers of a session and what became of them in its versions.
-func (m *Memory) Keepits(ctx context.Context, rev Rev) ([]Keepit, error) {
-	if rev.Session == nil {
-		return nil, ErrNotCompressible
-	}
-	st, err := m.State(ctx, rev.Project.ID)
-	if err != nil {
-		return nil, err
-	}
-	p := rev.Session.Now()
-	items, err := m.items(ctx, rev.Project.ID, rev.Session, p)
-	if err != nil {
-		return nil, err
-	}
-	var out []Keepit
-	for _, it := range items {
-		if it.Kind != compress.User {
-			continue
-		}
-		for _, mark := range compress.Marks(it.N, it.Text) {
-			k := Keepit{ID: fmt.Sprintf("k%d", len(out)+1), Mark: mark, Context: lastWords(it.Text[:mark.Start], 60)}
-			for _, v := range st.VersionsOf(rev.Session.ID) {
-				switch kept, ok := v.fate(mark); {
-				case !ok:
-				case kept:
-					k.Kept = append(k.Kept, v.Label)
-				default:
-					k.Lost = append(k.Lost, v.Label)
-				}
-			}
-			out = append(out, k)
-		}
-	}
-	return out, nil
-}
-
-// lastWords returns the end of s in one line of at most n characters.
-func lastWords(s string, n int) string {
-	r := []rune(strings.Join(strings.Fields(s), " "))
-	if len(r) > n {
-		return "…" + string(r[len(r)-n+1:])
-	}
-	return string(r)
 }
 
 // fate reports whether the version kept the mark; ok is false if it knew nothing of it.

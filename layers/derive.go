@@ -212,11 +212,7 @@ func (m *Memory) material(ctx context.Context, project refs.Project, s *Session,
 		return out, err
 	}
 	out.stats.Messages = counts.c.Messages
-	for _, it := range items {
-		if it.Kind == compress.User {
-			out.marks = append(out.marks, compress.Marks(it.N, it.Text)...)
-		}
-	}
+	out.marks = s.marks(items, p)
 	out.input = compress.Input{Items: items, Output: m.toolOutput(ctx, project, p)}
 	return out, nil
 }

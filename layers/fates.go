@@ -24,14 +24,14 @@ func (m *Memory) Fates(ctx context.Context, rev Rev) ([]Judgement, error) {
 		return nil, err
 	}
 	p := pointOf(rev.Session, v.Derivation.Inputs[0])
-	if len(plan.Kept)+len(plan.Summarised) == 0 && len(rev.Session.Markers()) == 0 {
+	if len(plan.Kept)+len(plan.Summarised) == 0 && (v.Settings.Keepit != string(compress.Ignore) || len(rev.Session.Markers()) == 0) {
 		return nil, nil
 	}
 	mat, err := m.material(ctx, rev.Project.ID, rev.Session, p)
 	if err != nil {
 		return nil, err
 	}
-	marks := recorded(mat.marks, plan)
+	marks := recorded(rev.Session.keepits(mat.input.Items, p), plan)
 	settings, err := v.Settings.asked(v.Counter)
 	if err == nil {
 		_, fates, wrong := compress.Resolve(settings, mat.stats, marks)
@@ -53,17 +53,22 @@ func spanOf(k compress.Mark) func(compress.Span) bool {
 	}
 }
 
-// recorded gives marks the weights that they had when a plan was made.
-func recorded(marks []compress.Mark, plan compress.Plan) []compress.Mark {
-	marks = slices.Clone(marks)
-	for i, k := range marks {
+// recorded returns the marks that a plan speaks of, with the weights that they had when it was made. A plan that ignored
+// markers speaks of none: then they are those that count now.
+func recorded(all []Keepit, plan compress.Plan) []compress.Mark {
+	var out []compress.Mark
+	for _, k := range all {
+		known := len(plan.Kept)+len(plan.Summarised) == 0 && !k.Removed
 		for _, spans := range [][]compress.Span{plan.Kept, plan.Summarised} {
-			if at := slices.IndexFunc(spans, spanOf(k)); at >= 0 {
-				marks[i].Weight = spans[at].Weight
+			if at := slices.IndexFunc(spans, spanOf(k.Mark)); at >= 0 {
+				k.Mark.Weight, known = spans[at].Weight, true
 			}
 		}
+		if known {
+			out = append(out, k.Mark)
+		}
 	}
-	return marks
+	return out
 }
 
 // judged holds fates against what was recorded: where they differ, the constants of the decay were others.
@@ -81,7 +86,7 @@ func judged(fates []compress.Fate, plan compress.Plan) []Judgement {
 
 // asked turns the words of the seeds back into settings.
 func (v VersionSettings) asked(counter string) (compress.Settings, error) {
-	s := compress.Settings{Ratio: v.Ratio, Tokens: v.Tokens, Skip: v.Skip, Keepit: compress.KeepitMode(v.Keepit), Distance: v.Distance}
+	s := compress.Settings{Ratio: v.Ratio, Tokens: v.Tokens, Skip: v.Skip, Keepit: compress.KeepitMode(v.Keepit), Distance: v.Distance, Decay: v.Decay}
 	var err error
 	if s.Counter, err = tokens.ByID(counter); err != nil {
 		return s, err

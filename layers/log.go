@@ -227,6 +227,11 @@ func (st *State) stampsOf(rev Rev) []stamp {
 			out = append(out, c.Stamp)
 		}
 	}
+	for _, o := range st.Keepits {
+		if session != "" && label == "" && o.Session == session {
+			out = append(out, o.Stamp)
+		}
+	}
 	for _, a := range st.Sets {
 		if targets[a.Target] {
 			out = append(out, a.Stamp)

@@ -122,6 +122,17 @@ func (k *Cost) code(c *codec) {
 	codeUsage(c, &k.Usage)
 }
 
+func (o *Override) code(c *codec) {
+	word(c, &o.Session)
+	number(c, &o.Generation)
+	number(c, &o.Message)
+	number(c, &o.Start)
+	number(c, &o.End)
+	number(c, &o.Weight)
+	c.bool(&o.Added)
+	c.bool(&o.Removed)
+}
+
 func (s *VersionSettings) code(c *codec) {
 	word(c, &s.Mode)
 	number(c, &s.Ratio)
@@ -132,6 +143,11 @@ func (s *VersionSettings) code(c *codec) {
 	number(c, &s.Skip)
 	word(c, &s.Keepit)
 	number(c, &s.Distance)
+	number(c, &s.Decay.Minimal)
+	number(c, &s.Decay.Moderate)
+	number(c, &s.Decay.Aggressive)
+	number(c, &s.Decay.MaxDistance)
+	number(c, &s.Decay.Pinned)
 }
 
 func (k *Composition) code(c *codec) {

@@ -22,6 +22,7 @@ const (
 	kindVersion     = "version"
 	kindComposition = "composition"
 	kindSet         = "set"
+	kindKeepit      = "keepit"
 	kindCost        = "cost" // in the home lane only
 )
 
@@ -124,6 +125,8 @@ type VersionSettings struct {
 	Skip           int    `json:"skipFirstMessages,omitempty"`
 	Keepit         string `json:"keepitMode"`
 	Distance       int    `json:"sessionDistance"`
+
+	Decay keepit.Decay `json:"keepitDecay,omitzero"` // other constants than the usual ones
 }
 
 // A Composition is a named context made of several parts: the body of a "composition" record.
@@ -158,6 +161,20 @@ type setBody struct {
 	Target string `json:"target"` // session/<id>, version/<record>, composition/<name>
 	Field  string `json:"field"`  // deleted
 	Value  bool   `json:"value"`
+}
+
+// An Override is a user's later word on a marker: the body of a "keepit" record. It speaks of the text from Start to End, in
+// bytes, of what the user typed in a message: of a marker that stands there, or of one that was Added. The last of
+// those that speak of the same text wins.
+type Override struct {
+	Session    string        `json:"session"`
+	Generation int           `json:"generation"`
+	Message    int           `json:"message"`
+	Start      int           `json:"start"`
+	End        int           `json:"end"`
+	Weight     keepit.Weight `json:"weight"`
+	Added      bool          `json:"added,omitempty"`   // no tag marks the text
+	Removed    bool          `json:"removed,omitempty"` // the text counts as any other
 }
 
 // Plan returns the plan that the version was made by.

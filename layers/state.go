@@ -27,6 +27,7 @@ type State struct {
 	Compositions []*Composition // in the order of records
 	Stored       storedLists    // Versions and Compositions with what their records do not say
 	Sets         []assignment   // the winning ones
+	Keepits      []override     // the winning ones
 	Paths        []storedPath   // of the home project only, in the order of records
 	Costs        []Cost         // of the home project only, sorted
 	Unknown      int            // records of kinds this program does not know
@@ -55,6 +56,12 @@ type assignment struct {
 	Stamp stamp
 }
 
+type override struct {
+	Override
+	Stamp stamp
+	First stamp // of the first record that speaks of the text: names of added markers follow from it
+}
+
 type storedLists struct {
 	Versions     []storedItem[Version]
 	Compositions []storedItem[Composition]
@@ -77,7 +84,8 @@ type Session struct {
 	ID     string
 	Points []Point // growth points, in the order of records; the last is the session now
 	// Deleted says that the session was taken out of the lists; its bytes stay.
-	Deleted bool
+	Deleted   bool
+	Overrides []Override // on its markers, in the order in which they were first spoken of
 }
 
 // A Point is a snapshot with its place among the records.
@@ -121,11 +129,14 @@ func (s *Session) Markers() []Mark {
 	for _, p := range s.chain(s.Now()) {
 		out = append(out, p.Markers...)
 	}
-	return out
+	return s.overridden(out)
 }
 
 // marked returns how many markers the session has now.
 func (s *Session) marked() int {
+	if len(s.Overrides) > 0 {
+		return len(s.Markers())
+	}
 	n, now := 0, s.Now()
 	for i := range s.Points {
 		if q := &s.Points[i]; q.Stamp.Device == now.Stamp.Device && q.Generation == now.Generation {
@@ -172,6 +183,8 @@ func (st *State) apply(r refs.Record) error {
 		})
 	case kindSet:
 		return applyTo(r, func(b setBody) { st.assign(assignment{b, stampOf(r)}) })
+	case kindKeepit:
+		return applyTo(r, func(b Override) { st.override(override{b, stampOf(r), stampOf(r)}) })
 	case kindCost:
 		return applyTo(r, func(b costBody) { st.addCost(b.on(r.Time)) })
 	case "device":
@@ -232,7 +245,13 @@ func (st *State) finish() {
 	order(st.Sessions, func(a, b *Session) int { return cmp.Compare(a.ID, b.ID) })
 	for _, s := range st.Sessions {
 		order(s.Points, func(a, b Point) int { return a.Stamp.compare(b.Stamp) })
-		s.Deleted = false
+		s.Deleted, s.Overrides = false, nil
+	}
+	order(st.Keepits, func(a, b override) int { return a.First.compare(b.First) })
+	for _, o := range st.Keepits {
+		if s := st.session(o.Session); s != nil {
+			s.Overrides = append(s.Overrides, o.Override)
+		}
 	}
 	order(st.Stored.Versions, func(a, b storedItem[Version]) int { return a.Stamp.compare(b.Stamp) })
 	order(st.Stored.Compositions, func(a, b storedItem[Composition]) int { return a.Stamp.compare(b.Stamp) })

@@ -15,7 +15,7 @@ import (
 // neither depends on the other.
 
 // stateVersion is the version of both files; another one is rebuilt.
-const stateVersion = 4
+const stateVersion = 5
 
 // A bulk is what the outline leaves out of one record.
 type bulk struct {
@@ -255,6 +255,11 @@ func (st *State) code(c *codec) {
 		word(c, &a.Field)
 		c.bool(&a.Value)
 		a.Stamp.code(c)
+	})
+	list(c, &st.Keepits, func(o *override) {
+		o.Override.code(c)
+		o.Stamp.code(c)
+		o.First.code(c)
 	})
 	list(c, &st.Paths, func(p *storedPath) {
 		p.Stamp.code(c)

@@ -73,9 +73,10 @@ func someRecords(t *testing.T, rng *rand.Rand) []refs.Record {
 	var project projectBody
 	var path pathBody
 	var cost costBody
+	var word Override
 	var out []refs.Record
 	for kind, body := range map[string]any{
-		kindSession: &s, kindVersion: &v, kindComposition: &c, kindSet: &set, kindProject: &project, kindPath: &path, kindCost: &cost, "other": &path,
+		kindSession: &s, kindVersion: &v, kindComposition: &c, kindSet: &set, kindProject: &project, kindPath: &path, kindCost: &cost, kindKeepit: &word, "other": &path,
 	} {
 		fillValue(reflect.ValueOf(body).Elem(), rng)
 		b, err := json.Marshal(body)

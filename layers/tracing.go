@@ -240,7 +240,7 @@ func (t *tracer) original(ctx context.Context, rev Rev, p *Point, from, to int) 
 		items = append(items, it)
 	}
 	sort.SliceStable(items, func(i, j int) bool { return items[i].N < items[j].N })
-	side := t.fromItems(t.source(rev.Session, p), items, from, to)
+	side := t.fromItems(t.source(rev.Session, p), items, rev.Session.marks(items, p), from, to)
 	if from == 1 && to == p.Scan.Values {
 		counts, err := t.m.counts(ctx, rev.Project.ID, rev.Session, p)
 		if err != nil {
@@ -254,11 +254,11 @@ func (t *tracer) original(ctx context.Context, rev Rev, p *Point, from, to int) 
 func (t *tracer) refined(ctx context.Context, rev Rev) (trace.Side, error) {
 	p := rev.Session.Now()
 	items, err := t.m.items(ctx, rev.Project.ID, rev.Session, p)
-	return t.fromItems(t.source(rev.Session, p), items, 1, p.Scan.Values), err
+	return t.fromItems(t.source(rev.Session, p), items, rev.Session.marks(items, p), 1, p.Scan.Values), err
 }
 
 // fromItems returns the entries of some messages as pieces; the markers in them are all kept.
-func (t *tracer) fromItems(source string, items []compress.Item, from, to int) trace.Side {
+func (t *tracer) fromItems(source string, items []compress.Item, marks []compress.Mark, from, to int) trace.Side {
 	var side trace.Side
 	put := func(it compress.Item, role, text, keep string) {
 		if keep != "" || strings.TrimSpace(text) != "" {
@@ -275,7 +275,10 @@ func (t *tracer) fromItems(source string, items []compress.Item, from, to int) t
 			continue
 		}
 		at := 0
-		for _, k := range compress.Marks(it.N, it.Text) {
+		for _, k := range marks {
+			if k.Message != it.N || k.Start < at || k.End > len(it.Text) {
+				continue
+			}
 			put(it, "user", it.Text[at:k.Start], "")
 			put(it, "user", k.Text, k.Weight.String())
 			at = k.End
@@ -374,7 +377,7 @@ func (t *tracer) part(ctx context.Context, p CompositionPart) (source string, ma
 	point := pointOf(rev.Session, p.Output)
 	source = t.source(rev.Session, point)
 	items, err := t.m.items(ctx, rev.Project.ID, rev.Session, point)
-	return source, append([]trace.Mark{}, t.fromItems(source, items, 1, point.Scan.Values).Marks...), err
+	return source, append([]trace.Mark{}, t.fromItems(source, items, rev.Session.marks(items, point), 1, point.Scan.Values).Marks...), err
 }
 
 // partRev returns what a part of a composition is; its Session is nil if the memory does not have it.

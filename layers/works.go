@@ -130,6 +130,11 @@ func (w *worker) connect(st *State) {
 			x.usesAll(made, c.Derivation.Inputs)
 		}
 	}
+	for _, o := range st.Keepits {
+		if x := w.of(o.Stamp); x != nil {
+			x.uses(targets["session/"+o.Session])
+		}
+	}
 	for _, a := range st.Sets {
 		if x := w.of(a.Stamp); x != nil {
 			x.uses(targets[a.Target])

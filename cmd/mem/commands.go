@@ -56,7 +56,7 @@ func commands() []command {
 		{name: "blame", group: groupLook, make: (*Env).blame},
 		{name: "lineage", group: groupLook, make: (*Env).lineage},
 		{name: "versions", group: groupLook, make: (*Env).versions},
-		{name: "keepit", group: groupLook, make: (*Env).keepit},
+		{name: "keepit", group: groupLook, writes: []string{"set", "add", "rm"}, make: (*Env).keepit},
 		{name: "count", group: groupLook, make: (*Env).count},
 		{name: "cost", group: groupLook, make: (*Env).cost},
 		{name: "compress", group: groupMake, writes: []string{""}, make: (*Env).compress},

@@ -24,10 +24,11 @@ func (e *Env) keepit() *cli.Command {
 	var o keepitOptions
 	return &cli.Command{
 		Name:  "keepit",
-		Usage: "list markers, and say what becomes of them",
+		Usage: "list markers, say what becomes of them, and change them",
 		Description: "A marker, ##keepit0.80## in what the user typed, keeps the text behind it word for word, up to the next marker,\n" +
-			"##/keepit## or the end of the message, as long as its weight reaches the threshold of a compression.",
-		Subcommands: []*cli.Command{
+			"##/keepit## or the end of the message, as long as its weight reaches the threshold of a compression. set, add and rm change what counts from now on;\n" +
+			"transcripts and versions stay as they are.",
+		Subcommands: append(e.keepitChanges(), []*cli.Command{
 			{Name: "list", Usage: "list the markers of a session, or of all in the project", ArgsUsage: "[<rev>]", Action: func(c *cli.Context) error {
 				if err := operands(c, 0, 1); err != nil {
 					return err
@@ -52,7 +53,7 @@ func (e *Env) keepit() *cli.Command {
 					}
 					return e.runKeepitPreview(c.Context, o, orNewest(c.Args().First()))
 				}},
-		},
+		}...),
 	}
 }
 
@@ -110,12 +111,16 @@ type keepitAnswer struct {
 	Context    string   `json:"context"`
 	Kept       []string `json:"kept_in"`
 	Summarised []string `json:"summarised_in"`
+	Set        bool     `json:"set,omitempty"`   // the weight is not the one that was typed
+	Added      bool     `json:"added,omitempty"` // no tag marks it
+	Removed    bool     `json:"removed,omitempty"`
 }
 
 func keepitAnswerOf(s *layers.Session, k layers.Keepit) keepitAnswer {
 	return keepitAnswer{
 		ID: k.ID, Session: s.ID, Message: k.Mark.Message, Weight: k.Mark.Weight.String(), Clamped: k.Mark.Clamped, Text: k.Mark.Text, Context: k.Context,
 		Kept: append([]string{}, k.Kept...), Summarised: append([]string{}, k.Lost...),
+		Set: k.Set, Added: k.Added, Removed: k.Removed,
 	}
 }
 
@@ -171,7 +176,7 @@ func fateText(k layers.Keepit) string {
 
 // markerName matches the name of a marker within its session.
 func markerName(s string) bool {
-	ok, err := regexp.MatchString(`^k[1-9][0-9]*$`, s)
+	ok, err := regexp.MatchString(`^[ka][1-9][0-9]*$`, s)
 	return err == nil && ok
 }
 

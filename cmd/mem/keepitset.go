@@ -1,0 +1,188 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/keepit"
+)
+
+// keepitChanges are the subcommands that change markers, and the one that looks for what was meant to be one.
+func (e *Env) keepitChanges() []*cli.Command {
+	var weight keepit.Weight = 80
+	return []*cli.Command{
+		{Name: "set", Usage: "give a marker another weight", ArgsUsage: "[<session>] <marker> <weight>", Action: func(c *cli.Context) error {
+			if err := operands(c, 2, 3); err != nil {
+				return err
+			}
+			args := c.Args().Slice()
+			w, err := keepit.ParseWeight(args[len(args)-1])
+			if err != nil {
+				return usagef("%v", err)
+			}
+			return e.changeKeepit(c.Context, args[:len(args)-1], func(ctx context.Context, m *layers.Memory, rev layers.Rev, id string) (layers.Keepit, error) {
+				return m.SetKeepit(ctx, rev, id, w, e.opt.dryRun)
+			})
+		}},
+		{Name: "add", Usage: "mark a text that the user typed", ArgsUsage: "<rev> [<text>]",
+			Description: "The revision names one message, such as abc1#234. Without a text all that was typed in it is marked.",
+			Flags: []cli.Flag{
+				parsedFlag(&weight, "weight,w", "give it the weight `W`, such as 1.00; 0.80 without it", keepit.ParseWeight),
+			},
+			Action: func(c *cli.Context) error {
+				if err := operands(c, 1, 2); err != nil {
+					return err
+				}
+				return e.runKeepitAdd(c.Context, c.Args().First(), c.Args().Get(1), c.NArg() > 1, weight)
+			}},
+		{Name: "rm", Usage: "take a marker away; its text counts as any other", ArgsUsage: "[<session>] <marker>", Action: func(c *cli.Context) error {
+			if err := operands(c, 1, 2); err != nil {
+				return err
+			}
+			return e.changeKeepit(c.Context, c.Args().Slice(), func(ctx context.Context, m *layers.Memory, rev layers.Rev, id string) (layers.Keepit, error) {
+				return m.RemoveKeepit(ctx, rev, id, e.opt.dryRun)
+			})
+		}},
+		{Name: "lint", Usage: "find what looks like a marker and is none", ArgsUsage: "[<rev>]", Action: func(c *cli.Context) error {
+			if err := operands(c, 0, 1); err != nil {
+				return err
+			}
+			return e.runKeepitLint(c.Context, c.Args().First())
+		}},
+	}
+}
+
+// changeKeepit changes the marker that the last operand names, of the session before it or the newest.
+func (e *Env) changeKeepit(ctx context.Context, args []string, change func(context.Context, *layers.Memory, layers.Rev, string) (layers.Keepit, error)) error {
+	id := args[len(args)-1]
+	if !markerName(id) {
+		return withHint(usagef("%q is not the name of a marker", id), "names are k1, k2, ...: mem keepit list")
+	}
+	name := "@"
+	if len(args) > 1 {
+		name = args[0]
+	}
+	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+		rev, err := e.resolveSession(ctx, m, sc, name)
+		if err != nil {
+			return err
+		}
+		k, err := change(ctx, m, rev, id)
+		if errors.Is(err, layers.ErrMarked) {
+			return withHint(err, "take that one away first: mem keepit rm "+shortID(rev.Session.ID)+" MARKER")
+		}
+		if err != nil {
+			return err
+		}
+		return e.sayKeepit(rev, k)
+	})
+}
+
+// sayKeepit says what became of a marker.
+func (e *Env) sayKeepit(rev layers.Rev, k layers.Keepit) error {
+	if e.opt.json {
+		return e.printJSON("keepit.change", struct {
+			keepitAnswer
+			DryRun bool `json:"dry_run"`
+		}{keepitAnswerOf(rev.Session, k), e.opt.dryRun})
+	}
+	did := fmt.Sprintf("%s is %s now", k.ID, k.Mark.Weight)
+	if k.Removed {
+		did = k.ID + " counts no more"
+	}
+	if e.opt.dryRun {
+		did = "would do: " + did
+	}
+	e.note("%s: %s#%d %s", did, shortID(rev.Session.ID), k.Mark.Message, firstWords(k.Mark.Text, 60))
+	return nil
+}
+
+func (e *Env) runKeepitAdd(ctx context.Context, name, text string, given bool, w keepit.Weight) error {
+	if given && text == "" {
+		return usagef("there is no text to mark")
+	}
+	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+		rev, err := e.resolve(ctx, m, sc, name)
+		if err != nil {
+			return err
+		}
+		if rev.Kind != layers.IsMessages || rev.From != rev.To {
+			return withHint(usagef("%s is no message", name), "name one by its number: mem keepit add abc1#234 \"its text\"")
+		}
+		k, err := m.AddKeepit(ctx, rev, text, w, e.opt.dryRun)
+		switch {
+		case errors.Is(err, layers.ErrNotTyped):
+			return withHint(err, "only what the user typed can be marked")
+		case errors.Is(err, layers.ErrNoText), errors.Is(err, layers.ErrManyTexts):
+			return withHint(err, fmt.Sprintf("read it: mem show %s#%d", shortID(rev.Session.ID), rev.From))
+		case errors.Is(err, layers.ErrMarked):
+			return withHint(err, fmt.Sprintf("change that one: mem keepit set %s MARKER %s", shortID(rev.Session.ID), w))
+		case err != nil:
+			return err
+		}
+		return e.sayKeepit(rev, k)
+	})
+}
+
+// A nearMiss is a finding as keepit lint --json prints it.
+type nearMiss struct {
+	Session string `json:"session"`
+	Message int    `json:"message"`
+	Text    string `json:"text"`
+	Problem string `json:"problem"`
+	Hint    string `json:"hint"`
+}
+
+func (e *Env) runKeepitLint(ctx context.Context, name string) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+		revs, err := e.lintRevs(ctx, m, sc, name)
+		if err != nil {
+			return err
+		}
+		answer := struct {
+			Findings []nearMiss `json:"findings"`
+		}{[]nearMiss{}}
+		t := e.table(column{name: "session"}, column{name: "at"}, column{name: "what"}, column{name: "problem"}, column{name: "hint", shrinks: true})
+		for _, rev := range revs {
+			found, err := m.LintKeepits(ctx, rev)
+			if err != nil {
+				return err
+			}
+			for _, f := range found {
+				answer.Findings = append(answer.Findings, nearMiss{f.Session.ID, f.Message, f.Text, f.Problem, f.Hint})
+				t.row(cell{full: f.Session.ID, short: shortID(f.Session.ID)}, cell{full: fmt.Sprintf("#%d", f.Message)}, cell{full: f.Text, paint: e.style().yellow},
+					cell{full: f.Problem}, cell{full: f.Hint})
+			}
+		}
+		if e.opt.json {
+			err = e.printJSON("keepit.lint", answer)
+		} else {
+			err = t.flush()
+		}
+		if err == nil && len(answer.Findings) > 0 {
+			return exit(exitNo)
+		}
+		return err
+	})
+}
+
+// lintRevs returns the session that is named, or all of the project.
+func (e *Env) lintRevs(ctx context.Context, m *layers.Memory, sc layers.Scope, name string) ([]layers.Rev, error) {
+	if name != "" {
+		rev, err := e.resolveSession(ctx, m, sc, name)
+		return []layers.Rev{rev}, err
+	}
+	st, err := m.Outline(ctx, sc.Project.ID)
+	if err != nil {
+		return nil, err
+	}
+	var revs []layers.Rev
+	for _, s := range st.Recent() {
+		revs = append(revs, layers.Rev{Kind: layers.IsSession, Project: sc.Project, Session: s})
+	}
+	return revs, nil
+}

@@ -1,0 +1,151 @@
+package layers
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/keepit"
+)
+
+// TestAnyMarkers adds, sets and removes markers at random and compresses: what counts is kept byte for byte and in order,
+// and nothing else is; the names of markers stay theirs.
+func TestAnyMarkers(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	m, sessions := sampleSessions(t)
+	rng := rand.New(rand.NewPCG(8, 9))
+	for range rounds(12) {
+		rev := sessions[rng.IntN(len(sessions))]
+		for range 6 {
+			rev = now(t, m, rev)
+			changeAny(t, m, rev, rng)
+		}
+		rev = now(t, m, rev)
+		marks, err := m.Keepits(ctx, rev)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := len(rev.Session.Markers()); got != len(marks) {
+			t.Errorf("%s: %d markers in lists, %d in the session", rev.Name(), got, len(marks))
+		}
+		c, err := m.Compress(ctx, rev, compress.Settings{Ratio: 1, Keepit: compress.PreserveAll}, false)
+		if errors.Is(err, compress.ErrEmpty) {
+			continue
+		}
+		var pin *compress.PinError
+		if errors.As(err, &pin) {
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := rev
+		v.Kind, v.Version, v.Hash = IsVersion, c.Version, c.Version.Derivation.Output
+		segs, err := m.VersionSegments(ctx, rev.Project.ID, c.Version)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want, got []string
+		for _, k := range marks {
+			want = append(want, k.Mark.Weight.String()+k.Mark.Text)
+		}
+		for _, s := range segs {
+			if s.Keep != "" {
+				got = append(got, s.Keep+s.Text)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s kept %q, want %q", v.Name(), got, want)
+		}
+		if a, err := m.Again(ctx, v); err != nil || !a.Same {
+			t.Errorf("%s once more: %+v, %v", v.Name(), a, err)
+		}
+	}
+}
+
+// now returns the session of a revision as it is now.
+func now(t *testing.T, m *Memory, rev Rev) Rev {
+	t.Helper()
+	st, err := m.State(context.Background(), rev.Project.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rev.Session = st.session(rev.Session.ID)
+	return rev
+}
+
+func changeAny(t *testing.T, m *Memory, rev Rev, rng *rand.Rand) {
+	t.Helper()
+	ctx := context.Background()
+	all, err := m.AllKeepits(ctx, rev)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := keepit.Weight(rng.IntN(101))
+	if len(all) > 0 && rng.IntN(2) == 0 {
+		id := all[rng.IntN(len(all))].ID
+		if rng.IntN(2) == 0 {
+			if _, err = m.SetKeepit(ctx, rev, id, w, false); errors.Is(err, ErrMarked) {
+				return
+			}
+		} else {
+			_, err = m.RemoveKeepit(ctx, rev, id, false)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		after, err := m.AllKeepits(ctx, now(t, m, rev))
+		if err != nil || len(after) != len(all) {
+			t.Fatalf("%d markers, then %d, %v", len(all), len(after), err)
+		}
+		for i := range all {
+			if after[i].ID != all[i].ID || after[i].Mark.Text != all[i].Mark.Text {
+				t.Fatalf("%s is %s now", all[i].ID, after[i].ID)
+			}
+		}
+		return
+	}
+	items, err := m.items(ctx, rev.Project.ID, rev.Session, rev.Session.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	it := items[rng.IntN(len(items))]
+	from := rng.IntN(len(it.Text) + 1)
+	to := from + rng.IntN(len(it.Text)+1-from)
+	text := strings.TrimSpace(it.Text[from:to])
+	rev.Kind, rev.From, rev.To = IsMessages, it.N, it.N
+	k, err := m.AddKeepit(ctx, rev, text, w, false)
+	switch {
+	case err == nil && it.Kind == compress.User && text != "" && squeeze(k.Mark.Text) != squeeze(text):
+		t.Fatalf("marked %q, want %q", k.Mark.Text, text)
+	case errors.Is(err, ErrNotTyped) && it.Kind == compress.User, errors.Is(err, ErrNoText) && it.Kind == compress.User && utf8.ValidString(text):
+		t.Fatal(err)
+	}
+}
+
+func TestAddKeepitRefuses(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	m, rev := talkMemory(t, 10, noCaps)
+	items, err := m.items(ctx, rev.Project.ID, rev.Session, rev.Session.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, it := range items {
+		at := rev
+		at.Kind, at.From, at.To = IsMessages, it.N, it.N
+		_, err := m.AddKeepit(ctx, at, "no such text, surely", 80, true)
+		if want := ErrNoText; it.Kind == compress.User && !errors.Is(err, want) || it.Kind != compress.User && !errors.Is(err, ErrNotTyped) {
+			t.Errorf("message %d: %v", it.N, err)
+		}
+	}
+	if _, err := m.SetKeepit(ctx, rev, "k99", 50, false); err == nil {
+		t.Error("set a marker that there is not")
+	}
+}
