@@ -1,0 +1,223 @@
+package layers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/refs"
+)
+
+// overridden applies the overrides of a session to its markers: first to those that were typed, so that what was added
+// where none of them counts does.
+func (s *Session) overridden(marks []Mark) []Mark {
+	if len(s.Overrides) == 0 {
+		return marks
+	}
+	marks = slices.Clone(marks)
+	for _, o := range s.Overrides {
+		i := slices.IndexFunc(marks, func(k Mark) bool { return k.N == o.Message && k.Start <= o.Start && o.End <= k.End })
+		switch {
+		case o.Generation != s.Now().Generation || o.Added || i < 0:
+		case o.Removed:
+			marks = slices.Delete(marks, i, i+1)
+		default:
+			marks[i].Weight = o.Weight
+		}
+	}
+	for _, o := range s.Overrides {
+		taken := func(k Mark) bool { return k.N == o.Message && k.Start < o.End && o.Start < k.End }
+		if o.Generation == s.Now().Generation && o.Added && !o.Removed && !slices.ContainsFunc(marks, taken) {
+			marks = append(marks, Mark{N: o.Message, Weight: o.Weight, Start: o.Start, End: o.End})
+		}
+	}
+	return marks
+}
+
+// override keeps the winner of all that speak of the same text.
+func (st *State) override(o override) {
+	i := slices.IndexFunc(st.Keepits, func(x override) bool {
+		a, b := x.Override, o.Override
+		a.Weight, a.Removed, b.Weight, b.Removed = 0, false, 0, false
+		return a == b
+	})
+	if i < 0 {
+		st.Keepits = append(st.Keepits, o)
+		return
+	}
+	was := st.Keepits[i]
+	if o.Stamp.compare(was.Stamp) > 0 {
+		st.Keepits[i] = o
+	}
+	if st.Keepits[i].First = was.First; o.First.compare(was.First) < 0 {
+		st.Keepits[i].First = o.First
+	}
+}
+
+// SetKeepit gives a marker of a session another weight, also one that was removed. The transcript stays as it is.
+func (m *Memory) SetKeepit(ctx context.Context, rev Rev, id string, w keepit.Weight, dryRun bool) (Keepit, error) {
+	k, all, err := m.keepitByID(ctx, rev, id)
+	if err != nil {
+		return k, err
+	}
+	if k.Added {
+		for _, x := range all {
+			if x.ID != id && !x.Removed && overlap(x.Mark, k.Mark) {
+				return k, fmt.Errorf("message %d of %s: %w: %s, %s", k.Mark.Message, shortID(rev.Session.ID), ErrMarked, x.ID, x.Mark.Weight)
+			}
+		}
+	}
+	k.Mark.Weight, k.Removed = w, false
+	o := overrideOf(rev.Session, k)
+	return k, m.write(ctx, rev, o, fmt.Sprintf("keepit set %s %s %s", shortID(rev.Session.ID), id, w), dryRun)
+}
+
+// RemoveKeepit takes a marker of a session away: its text counts as any other. Setting its weight brings it back.
+func (m *Memory) RemoveKeepit(ctx context.Context, rev Rev, id string, dryRun bool) (Keepit, error) {
+	k, _, err := m.keepitByID(ctx, rev, id)
+	if err != nil {
+		return k, err
+	}
+	k.Removed = true
+	return k, m.write(ctx, rev, overrideOf(rev.Session, k), fmt.Sprintf("keepit rm %s %s", shortID(rev.Session.ID), id), dryRun)
+}
+
+// Errors of AddKeepit.
+var (
+	ErrNotTyped  = errors.New("the user did not type that message")
+	ErrNoText    = errors.New("the message does not have that text")
+	ErrManyTexts = errors.New("the message has that text more than once")
+	ErrMarked    = errors.New("a marker is there already")
+)
+
+// AddKeepit marks a text in the one message that rev names, or all that was typed in it if the text is empty. White space
+// in the text stands for any white space.
+func (m *Memory) AddKeepit(ctx context.Context, rev Rev, text string, w keepit.Weight, dryRun bool) (Keepit, error) {
+	p := rev.Session.Now()
+	items, err := m.items(ctx, rev.Project.ID, rev.Session, p)
+	if err != nil {
+		return Keepit{}, err
+	}
+	i := slices.IndexFunc(items, func(it compress.Item) bool { return it.N == rev.From && it.Kind == compress.User })
+	if i < 0 {
+		return Keepit{}, fmt.Errorf("message %d of %s: %w", rev.From, shortID(rev.Session.ID), ErrNotTyped)
+	}
+	start, end, err := find(items[i].Text, text)
+	if err != nil {
+		return Keepit{}, fmt.Errorf("message %d of %s: %w", rev.From, shortID(rev.Session.ID), err)
+	}
+	o := Override{Session: rev.Session.ID, Generation: p.Generation, Message: rev.From, Start: start, End: end, Weight: w, Added: true}
+	k := Keepit{Mark: o.mark(items[i].Text), Added: true, Context: lastWords(items[i].Text[:start], 60)}
+	have := rev.Session.keepits(items, p)
+	for _, x := range have {
+		if !x.Removed && overlap(x.Mark, k.Mark) {
+			return k, fmt.Errorf("message %d of %s: %w: %s, %s", rev.From, shortID(rev.Session.ID), ErrMarked, x.ID, x.Mark.Weight)
+		}
+	}
+	k.ID = nextAdded(rev.Session, o)
+	return k, m.write(ctx, rev, o, fmt.Sprintf("keepit add %s#%d %s", shortID(rev.Session.ID), rev.From, w), dryRun)
+}
+
+// nextAdded returns the ID that an added marker has or will have.
+func nextAdded(s *Session, o Override) string {
+	n := 1
+	for _, x := range s.Overrides {
+		if !x.Added || x.Generation != o.Generation {
+			continue
+		}
+		if x.Message == o.Message && x.Start == o.Start && x.End == o.End {
+			break
+		}
+		n++
+	}
+	return "a" + strconv.Itoa(n)
+}
+
+// find returns where in what was typed a text stands.
+func find(typed, text string) (start, end int, err error) {
+	words := strings.Fields(text)
+	if len(words) == 0 {
+		return 0, len(typed), nil
+	}
+	for i, w := range words {
+		words[i] = regexp.QuoteMeta(w)
+	}
+	expr, err := regexp.Compile(strings.Join(words, `\s+`))
+	if err != nil {
+		return 0, 0, ErrNoText // it is not even UTF-8
+	}
+	found := expr.FindAllStringIndex(typed, 2)
+	switch len(found) {
+	case 0:
+		return 0, 0, ErrNoText
+	case 1:
+		return found[0][0], found[0][1], nil
+	}
+	return 0, 0, ErrManyTexts
+}
+
+func overrideOf(s *Session, k Keepit) Override {
+	return Override{
+		Session: s.ID, Generation: s.Now().Generation, Message: k.Mark.Message, Start: k.Mark.TextStart, End: k.Mark.TextEnd,
+		Weight: k.Mark.Weight, Added: k.Added, Removed: k.Removed,
+	}
+}
+
+// keepitByID returns the marker of that name, and all there are.
+func (m *Memory) keepitByID(ctx context.Context, rev Rev, id string) (Keepit, []Keepit, error) {
+	all, err := m.AllKeepits(ctx, rev)
+	if err != nil {
+		return Keepit{}, nil, err
+	}
+	var have []string
+	for _, k := range all {
+		if k.ID == id {
+			return k, all, nil
+		}
+		have = append(have, k.ID)
+	}
+	return Keepit{}, nil, &NotFoundError{What: "marker", Name: id, Of: shortID(rev.Session.ID), Candidates: have}
+}
+
+func (m *Memory) write(ctx context.Context, rev Rev, o Override, message string, dryRun bool) error {
+	if dryRun {
+		return nil
+	}
+	return m.repo.Update(ctx, rev.Project.ID, message, func(tx *refs.Tx) error {
+		tx.Trailer("Op", "keepit")
+		tx.Trailer("Session", o.Session)
+		_, err := tx.Add(kindKeepit, o)
+		return err
+	})
+}
+
+// A NearMiss is something in what the user typed that looks like a marker and is none.
+type NearMiss struct {
+	Session *Session
+	Message int
+	keepit.Finding
+}
+
+// LintKeepits returns the near misses of a session, in order.
+func (m *Memory) LintKeepits(ctx context.Context, rev Rev) ([]NearMiss, error) {
+	items, err := m.items(ctx, rev.Project.ID, rev.Session, rev.Session.Now())
+	if err != nil {
+		return nil, err
+	}
+	var out []NearMiss
+	for _, it := range items {
+		if it.Kind != compress.User || rev.Kind == IsMessages && (it.N < rev.From || it.N > rev.To) {
+			continue
+		}
+		for _, f := range keepit.Lint(it.Text) {
+			out = append(out, NearMiss{rev.Session, it.N, f})
+		}
+	}
+	return out, nil
+}
