@@ -315,7 +315,7 @@ func addMessage(captures []*capture, o AddOptions) string {
 		return fmt.Sprintf("%s %d sessions", op, len(captures))
 	}
 	c := captures[0]
-	what := fmt.Sprintf("%s %s", op, shortID(c.snap.Session))
+	what := fmt.Sprintf("%s %s", op, ShortID(c.snap.Session))
 	if c.added.Change == "grown" {
 		if c.added.NewValues == 1 {
 			return what + "  +1 record"
@@ -328,8 +328,8 @@ func addMessage(captures []*capture, o AddOptions) string {
 	return what
 }
 
-// shortID returns the start of a session's id, for people.
-func shortID(id string) string {
+// ShortID returns the start of a session's id, for people.
+func ShortID(id string) string {
 	if rest, ok := strings.CutPrefix(id, "agent-"); ok {
 		return "agent-" + rest[:min(8, len(rest))]
 	}

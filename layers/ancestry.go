@@ -89,7 +89,7 @@ func (a *ancestry) add(p Project, st *State) {
 			if a.originals[q.Original] != nil {
 				continue
 			}
-			name := shortID(s.ID) + ":original"
+			name := ShortID(s.ID) + ":original"
 			if i < len(s.Points)-1 && q.Original != s.Now().Original {
 				name += fmt.Sprintf(" (messages 1-%d)", q.Scan.Values)
 			}
@@ -100,7 +100,7 @@ func (a *ancestry) add(p Project, st *State) {
 	}
 	for _, v := range st.Versions {
 		if !v.Deleted {
-			x := &Made{Kind: IsVersion, Name: shortID(v.Session) + ":" + v.Label, Tokens: v.TokensOut, Engine: v.Engine}
+			x := &Made{Kind: IsVersion, Name: ShortID(v.Session) + ":" + v.Label, Tokens: v.TokensOut, Engine: v.Engine}
 			a.derived(x, p, v.Derivation, v.Time, v.Device, a.versions)
 		}
 	}
@@ -112,7 +112,7 @@ func (a *ancestry) add(p Project, st *State) {
 		a.derived(&Made{Kind: IsComposition, Name: names[c.ID], Tokens: c.Tokens}, p, c.Derivation, c.Time, c.Device, a.compositions)
 		for i, part := range c.Parts {
 			if i < len(c.Derivation.Inputs) {
-				a.names[c.Derivation.Inputs[i]] = shortID(part.Session) + ":" + part.Label
+				a.names[c.Derivation.Inputs[i]] = ShortID(part.Session) + ":" + part.Label
 			}
 		}
 	}
@@ -164,12 +164,12 @@ func (a *ancestry) start(rev Rev) (*Made, error) {
 		x = a.originals[rev.Session.Now().Original]
 		if x != nil && rev.Kind == IsSession {
 			all := *x
-			all.Kind, all.Name = IsSession, shortID(rev.Session.ID)
+			all.Kind, all.Name = IsSession, ShortID(rev.Session.ID)
 			a.session[&all] = rev.Session.ID
 			x = &all
 		}
 	case IsL1:
-		l1 := a.refined(shortID(rev.Session.ID), rev.Project)
+		l1 := a.refined(ShortID(rev.Session.ID), rev.Project)
 		a.inputs[l1] = []objects.Hash{rev.Session.Now().Original}
 		return l1, nil
 	case IsObject:

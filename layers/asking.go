@@ -72,7 +72,7 @@ func (m *Memory) Recorded(ctx context.Context, rev Rev) ([]engines.Exchange, err
 		out = append(out, xs...)
 	}
 	if len(out) == 0 {
-		return nil, fmt.Errorf("%s: %w", shortID(rev.Session.ID), ErrNoWitnesses)
+		return nil, fmt.Errorf("%s: %w", ShortID(rev.Session.ID), ErrNoWitnesses)
 	}
 	return out, nil
 }

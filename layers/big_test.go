@@ -53,7 +53,7 @@ func newBig(tb testing.TB) big {
 	}
 	rng := rand.New(rand.NewPCG(7, 8))
 	for c := range commits {
-		message := fmt.Sprintf("compress %s  100.2k -> 3.3k tokens", shortID(bigID(c)))
+		message := fmt.Sprintf("compress %s  100.2k -> 3.3k tokens", ShortID(bigID(c)))
 		err := b.m.repo.Update(ctx, b.project.ID, message, func(tx *refs.Tx) error {
 			if c == 0 {
 				if _, err := tx.Add(kindProject, projectBody{b.project.Identity, b.project.Name}); err != nil {

@@ -145,7 +145,7 @@ func (m *Memory) saveVersion(ctx context.Context, c Compressed, bodies [][]byte)
 			return c, err
 		}
 	}
-	message := fmt.Sprintf("compress %s  %s -> %s tokens", shortID(c.Session.ID), tokens.Format(c.Version.TokensIn), tokens.Format(c.Version.TokensOut))
+	message := fmt.Sprintf("compress %s  %s -> %s tokens", ShortID(c.Session.ID), tokens.Format(c.Version.TokensIn), tokens.Format(c.Version.TokensOut))
 	err = m.repo.Update(ctx, c.Project.ID, message, func(tx *refs.Tx) error {
 		st, err := m.state(ctx, tx, c.Project.ID)
 		if err != nil {

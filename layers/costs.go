@@ -141,7 +141,7 @@ func (m *Memory) today(ctx context.Context) (sum engines.Usage, err error) {
 
 // Spend writes an answer into the ledger at once: a run that is killed has cost what it has cost.
 func (k *meter) Spend(ctx context.Context, model string, u engines.Usage) error {
-	message := fmt.Sprintf("cost %s  %s tokens, %s", shortID(k.session), tokens.Format(u.Tokens()), engines.FormatDollars(u.Micros))
+	message := fmt.Sprintf("cost %s  %s tokens, %s", ShortID(k.session), tokens.Format(u.Tokens()), engines.FormatDollars(u.Micros))
 	return k.m.repo.Update(ctx, refs.Home, message, func(tx *refs.Tx) error {
 		tx.Trailer("Op", "cost")
 		tx.Trailer("Session", k.session)

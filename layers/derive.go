@@ -101,7 +101,7 @@ func (m *Memory) counts(ctx context.Context, project refs.Project, s *Session, p
 		return c.extend(ctx, r, max(1, m.opts.Workers))
 	})
 	if err != nil {
-		return c, fmt.Errorf("count %s: %w", shortID(s.ID), err)
+		return c, fmt.Errorf("count %s: %w", ShortID(s.ID), err)
 	}
 	c.Size = p.Size
 	writeCache(m.countedPath(p.Original), c)

@@ -128,7 +128,7 @@ func (c *composing) run(ctx context.Context, i, ask, distance int) ([]compress.S
 }
 
 func (c *composing) failed(i int, err error) error {
-	return fmt.Errorf("compress %s: %w", shortID(c.req.Parts[i].Rev.Session.ID), err)
+	return fmt.Errorf("compress %s: %w", ShortID(c.req.Parts[i].Rev.Session.ID), err)
 }
 
 // fit returns for how many tokens the engine must be asked so that part i costs at most limit with the tags

@@ -53,9 +53,9 @@ func (m *Memory) Remove(ctx context.Context, rev Rev, force, dryRun bool) error 
 func (r Rev) target() (target, what string, err error) {
 	switch r.Kind {
 	case IsSession:
-		return "session/" + r.Session.ID, shortID(r.Session.ID), nil
+		return "session/" + r.Session.ID, ShortID(r.Session.ID), nil
 	case IsVersion:
-		return "version/" + r.Version.ID.String(), shortID(r.Session.ID) + ":" + r.Version.Label, nil
+		return "version/" + r.Version.ID.String(), ShortID(r.Session.ID) + ":" + r.Version.Label, nil
 	case IsComposition:
 		return "composition/" + r.Composition.Name, r.Composition.Name, nil
 	}

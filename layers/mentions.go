@@ -72,7 +72,7 @@ func (s *seeker) work(st *State, w *Work) ([]Mention, error) {
 		if err != nil {
 			return nil, err
 		}
-		note(shortID(c.Session.ID)+":original", was, is)
+		note(ShortID(c.Session.ID)+":original", was, is)
 	}
 	for _, v := range w.Versions {
 		is, err := s.version(v.Derivation.Output)
@@ -83,7 +83,7 @@ func (s *seeker) work(st *State, w *Work) ([]Mention, error) {
 		if err != nil {
 			return nil, err
 		}
-		note(shortID(v.Session)+":"+v.Label, was, is)
+		note(ShortID(v.Session)+":"+v.Label, was, is)
 	}
 	for _, c := range w.Compositions {
 		is, err := s.composition(c)

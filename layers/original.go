@@ -25,14 +25,14 @@ func (m *Memory) patches(ctx context.Context, project refs.Project, s *Session, 
 		for i := len(chain) - 1; i >= 0; i-- {
 			b, err := tx.Patch(chain[i].Stamp.Record)
 			if errors.Is(err, objects.ErrNotFound) {
-				return fmt.Errorf("session %s: %w", shortID(s.ID), ErrWithheld)
+				return fmt.Errorf("session %s: %w", ShortID(s.ID), ErrWithheld)
 			}
 			if err != nil {
 				return err
 			}
 			patch, err := redact.Decode(b)
 			if err != nil {
-				return fmt.Errorf("patch of %s: %w", shortID(s.ID), err)
+				return fmt.Errorf("patch of %s: %w", ShortID(s.ID), err)
 			}
 			out = append(out, patch)
 			if patch.Before == 0 {

@@ -69,13 +69,13 @@ func (m *Memory) SetKeepit(ctx context.Context, rev Rev, id string, w keepit.Wei
 	if k.Added {
 		for _, x := range all {
 			if x.ID != id && !x.Removed && overlap(x.Mark, k.Mark) {
-				return k, fmt.Errorf("message %d of %s: %w: %s, %s", k.Mark.Message, shortID(rev.Session.ID), ErrMarked, x.ID, x.Mark.Weight)
+				return k, fmt.Errorf("message %d of %s: %w: %s, %s", k.Mark.Message, ShortID(rev.Session.ID), ErrMarked, x.ID, x.Mark.Weight)
 			}
 		}
 	}
 	k.Mark.Weight, k.Removed = w, false
 	o := overrideOf(rev.Session, k)
-	return k, m.write(ctx, rev, o, fmt.Sprintf("keepit set %s %s %s", shortID(rev.Session.ID), id, w), dryRun)
+	return k, m.write(ctx, rev, o, fmt.Sprintf("keepit set %s %s %s", ShortID(rev.Session.ID), id, w), dryRun)
 }
 
 // RemoveKeepit takes a marker of a session away: its text counts as any other. Setting its weight brings it back.
@@ -85,7 +85,7 @@ func (m *Memory) RemoveKeepit(ctx context.Context, rev Rev, id string, dryRun bo
 		return k, err
 	}
 	k.Removed = true
-	return k, m.write(ctx, rev, overrideOf(rev.Session, k), fmt.Sprintf("keepit rm %s %s", shortID(rev.Session.ID), id), dryRun)
+	return k, m.write(ctx, rev, overrideOf(rev.Session, k), fmt.Sprintf("keepit rm %s %s", ShortID(rev.Session.ID), id), dryRun)
 }
 
 // Errors of AddKeepit.
@@ -106,22 +106,22 @@ func (m *Memory) AddKeepit(ctx context.Context, rev Rev, text string, w keepit.W
 	}
 	i := slices.IndexFunc(items, func(it compress.Item) bool { return it.N == rev.From && it.Kind == compress.User })
 	if i < 0 {
-		return Keepit{}, fmt.Errorf("message %d of %s: %w", rev.From, shortID(rev.Session.ID), ErrNotTyped)
+		return Keepit{}, fmt.Errorf("message %d of %s: %w", rev.From, ShortID(rev.Session.ID), ErrNotTyped)
 	}
 	start, end, err := find(items[i].Text, text)
 	if err != nil {
-		return Keepit{}, fmt.Errorf("message %d of %s: %w", rev.From, shortID(rev.Session.ID), err)
+		return Keepit{}, fmt.Errorf("message %d of %s: %w", rev.From, ShortID(rev.Session.ID), err)
 	}
 	o := Override{Session: rev.Session.ID, Generation: p.Generation, Message: rev.From, Start: start, End: end, Weight: w, Added: true}
 	k := Keepit{Mark: o.mark(items[i].Text), Added: true, Context: lastWords(items[i].Text[:start], 60)}
 	have := rev.Session.keepits(items, p)
 	for _, x := range have {
 		if !x.Removed && overlap(x.Mark, k.Mark) {
-			return k, fmt.Errorf("message %d of %s: %w: %s, %s", rev.From, shortID(rev.Session.ID), ErrMarked, x.ID, x.Mark.Weight)
+			return k, fmt.Errorf("message %d of %s: %w: %s, %s", rev.From, ShortID(rev.Session.ID), ErrMarked, x.ID, x.Mark.Weight)
 		}
 	}
 	k.ID = nextAdded(rev.Session, o)
-	return k, m.write(ctx, rev, o, fmt.Sprintf("keepit add %s#%d %s", shortID(rev.Session.ID), rev.From, w), dryRun)
+	return k, m.write(ctx, rev, o, fmt.Sprintf("keepit add %s#%d %s", ShortID(rev.Session.ID), rev.From, w), dryRun)
 }
 
 // nextAdded returns the ID that an added marker has or will have.
@@ -182,7 +182,7 @@ func (m *Memory) keepitByID(ctx context.Context, rev Rev, id string) (Keepit, []
 		}
 		have = append(have, k.ID)
 	}
-	return Keepit{}, nil, &NotFoundError{What: "marker", Name: id, Of: shortID(rev.Session.ID), Candidates: have}
+	return Keepit{}, nil, &NotFoundError{What: "marker", Name: id, Of: ShortID(rev.Session.ID), Candidates: have}
 }
 
 func (m *Memory) write(ctx context.Context, rev Rev, o Override, message string, dryRun bool) error {

@@ -51,7 +51,7 @@ func TestCompressKeepsItsPromises(t *testing.T) {
 	for i := range rounds(60) {
 		rev := revs[i%len(revs)]
 		s := randomSettings(rng)
-		name := fmt.Sprintf("%s %+v", shortID(rev.Session.ID), s)
+		name := fmt.Sprintf("%s %+v", ShortID(rev.Session.ID), s)
 		c, err := m.Compress(ctx, rev, s, false)
 		var pins *compress.PinError
 		switch {

@@ -108,7 +108,7 @@ func (m *Memory) recompose(ctx context.Context, rev Rev) ([]byte, error) {
 		part := was.Parts[i]
 		part.Hash, part.Segments = in, nil
 		if part.Segments, err = m.partSegments(ctx, rev.Composition.Parts[i].Project, part.Version, in); err != nil {
-			return nil, fmt.Errorf("part %d, %s:%s: %w", i+1, shortID(part.Session), part.Version, err)
+			return nil, fmt.Errorf("part %d, %s:%s: %w", i+1, ShortID(part.Session), part.Version, err)
 		}
 		now.Parts = append(now.Parts, part)
 	}

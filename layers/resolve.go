@@ -145,7 +145,7 @@ func (m *Memory) resolveSession(ctx context.Context, sc Scope, name string) (Rev
 				}
 				found = append(found, rev)
 			} else if !s.Deleted && s.Parent() == "" {
-				names = append(names, shortID(s.ID))
+				names = append(names, ShortID(s.ID))
 			}
 		}
 		if p.ID == sc.Project.ID || !known {
@@ -174,11 +174,11 @@ const fullIDLength = 36
 func describeAll(found []Rev) []string {
 	starts := map[string]int{}
 	for _, r := range found {
-		starts[shortID(r.Session.ID)]++
+		starts[ShortID(r.Session.ID)]++
 	}
 	var names []string
 	for _, r := range found {
-		id := shortID(r.Session.ID)
+		id := ShortID(r.Session.ID)
 		if starts[id] > 1 {
 			id = r.Session.ID
 		}
@@ -264,7 +264,7 @@ func (m *Memory) resolveSub(ctx context.Context, rev Rev, sub string) (Rev, erro
 		rev.Kind, rev.Hash = IsL1, objects.Hash{} // its own name is known when it is made
 		return rev, nil
 	case "l2", "l3", "l4":
-		return rev, fmt.Errorf("%s of %s: %w", strings.ToUpper(sub), shortID(rev.Session.ID), ErrLayer)
+		return rev, fmt.Errorf("%s of %s: %w", strings.ToUpper(sub), ShortID(rev.Session.ID), ErrLayer)
 	}
 	st, err := m.Outline(ctx, rev.Project.ID)
 	if err != nil {
@@ -290,7 +290,7 @@ func (m *Memory) resolveSub(ctx context.Context, rev Rev, sub string) (Rev, erro
 	}
 	switch len(found) {
 	case 0:
-		return rev, &NotFoundError{What: "version", Name: sub, Of: shortID(rev.Session.ID), Candidates: labels}
+		return rev, &NotFoundError{What: "version", Name: sub, Of: ShortID(rev.Session.ID), Candidates: labels}
 	case 1:
 		return m.at(ctx, rev, found[0])
 	}
@@ -351,7 +351,7 @@ func resolveMessages(rev Rev, s string) (Rev, error) {
 	}
 	total := rev.Session.Now().Scan.Values
 	if err != nil || a < 1 || b < a || b > total {
-		return rev, &NotFoundError{What: "message", Name: s, Of: shortID(rev.Session.ID), Candidates: []string{fmt.Sprintf("1..%d", total)}}
+		return rev, &NotFoundError{What: "message", Name: s, Of: ShortID(rev.Session.ID), Candidates: []string{fmt.Sprintf("1..%d", total)}}
 	}
 	rev.Kind, rev.From, rev.To = IsMessages, a, b
 	return rev, nil

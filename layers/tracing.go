@@ -123,16 +123,16 @@ func nameOf(rev Rev) string {
 	case IsComposition:
 		return rev.Composition.Name
 	case IsVersion:
-		return shortID(rev.Session.ID) + ":" + rev.Version.Label
+		return ShortID(rev.Session.ID) + ":" + rev.Version.Label
 	case IsMessages:
 		if rev.From > rev.To {
-			return fmt.Sprintf("%s#%d..", shortID(rev.Session.ID), rev.From)
+			return fmt.Sprintf("%s#%d..", ShortID(rev.Session.ID), rev.From)
 		}
-		return fmt.Sprintf("%s#%d..%d", shortID(rev.Session.ID), rev.From, rev.To)
+		return fmt.Sprintf("%s#%d..%d", ShortID(rev.Session.ID), rev.From, rev.To)
 	case IsSession, IsOriginal:
-		return shortID(rev.Session.ID) + ":original"
+		return ShortID(rev.Session.ID) + ":original"
 	case IsL1:
-		return shortID(rev.Session.ID) + ":L1"
+		return ShortID(rev.Session.ID) + ":L1"
 	case IsCommit:
 		return "commit " + rev.Commit[:min(7, len(rev.Commit))]
 	}

@@ -101,15 +101,15 @@ func (m *Memory) checkLineage(ctx context.Context, tx *refs.Tx, st *State, c *Ch
 	var graph lineage.Graph
 	for _, s := range st.Sessions {
 		for _, p := range s.Points {
-			need("session "+shortID(s.ID), p.Original)
+			need("session "+ShortID(s.ID), p.Original)
 			for _, f := range p.Files {
-				need("session "+shortID(s.ID)+", file "+f.Name, f.Hash)
+				need("session "+ShortID(s.ID)+", file "+f.Name, f.Hash)
 			}
 		}
 	}
 	for _, v := range st.Versions {
 		c.Versions++
-		what := fmt.Sprintf("version %s:%s", shortID(v.Session), v.Label)
+		what := fmt.Sprintf("version %s:%s", ShortID(v.Session), v.Label)
 		m.checkDerivation(what, v.Derivation, need, &graph)
 		if err := m.checkVersion(ctx, tx, v); err != nil {
 			bad(what, err)
@@ -185,7 +185,7 @@ func (m *Memory) checkPatches(ctx context.Context, id refs.Project, st *State, f
 				err = m.WriteOriginal(ctx, id, s, p, io.Discard)
 			}
 			if err != nil {
-				c.Problems = append(c.Problems, refs.Problem{Where: "project " + st.Name + ": original of " + shortID(s.ID), What: err.Error()})
+				c.Problems = append(c.Problems, refs.Problem{Where: "project " + st.Name + ": original of " + ShortID(s.ID), What: err.Error()})
 			}
 		}
 	}

@@ -107,12 +107,7 @@ func (e *Env) withMemory(ctx context.Context, f func(m *layers.Memory, sc layers
 func label(v *layers.Version) string { return shortID(v.Session) + ":" + v.Label }
 
 // shortID returns the start of a session's id, for people.
-func shortID(id string) string {
-	if rest, ok := strings.CutPrefix(id, "agent-"); ok {
-		return "agent-" + rest[:min(8, len(rest))]
-	}
-	return id[:min(8, len(id))]
-}
+func shortID(id string) string { return layers.ShortID(id) }
 
 // storeError adds to an error of the store what can be done about it.
 func storeError(err error) error {
