@@ -190,6 +190,9 @@ func (st *State) apply(r refs.Record) error {
 	case "device":
 		return nil
 	}
+	if slices.Contains(upperKinds, r.Kind) {
+		return nil // see upper.go
+	}
 	st.Unknown++
 	return nil
 }

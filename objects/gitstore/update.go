@@ -68,7 +68,18 @@ func (r *Repo) update(ctx context.Context, ref string, old, new pack.ID) error {
 	if err := r.move(ref, old, l.path); err != nil {
 		return errors.Join(err, os.Remove(l.path), os.Remove(l.ticket))
 	}
-	return errors.Join(pack.SyncDir(filepath.Dir(path)), os.Remove(l.ticket))
+	return errors.Join(r.syncDirs(filepath.Dir(path)), os.Remove(l.ticket))
+}
+
+// syncDirs makes the entries of dir durable. If git packed the branch meanwhile and removed the empty directory, it is
+// that removal which is made durable.
+func (r *Repo) syncDirs(dir string) error {
+	err := pack.SyncDir(dir)
+	for errors.Is(err, fs.ErrNotExist) && len(dir) > len(r.dir) {
+		dir = filepath.Dir(dir)
+		err = pack.SyncDir(dir)
+	}
+	return err
 }
 
 // move compares the branch with old and gives the lock, which holds the new state, its name.
@@ -195,15 +206,17 @@ func (l lock) wait(ctx context.Context, ref string) error {
 // take makes the lock in one step, or fails with fs.ErrExist.
 func (l lock) take() error {
 	for try := 0; ; try++ {
-		if err := makeDirs(filepath.Dir(l.path)); err != nil {
-			return err
+		err := makeDirs(filepath.Dir(l.path))
+		if err == nil {
+			err = os.Link(l.ticket, l.path)
 		}
-		err := os.Link(l.ticket, l.path)
-		if err == nil || errors.Is(err, fs.ErrExist) {
+		switch {
+		case err == nil, errors.Is(err, fs.ErrExist):
 			return err
-		}
-		if errors.Is(err, fs.ErrNotExist) && try < maxTries {
+		case errors.Is(err, fs.ErrNotExist) && try < maxTries:
 			continue // git removed the directory, which was empty
+		case errors.Is(err, fs.ErrNotExist):
+			return err
 		}
 		content, rerr := os.ReadFile(l.ticket)
 		if rerr != nil {

@@ -1,0 +1,88 @@
+package layers
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/memvcs/mem/refs"
+)
+
+// An upperRecord is a record of the layers above L1: facts, concepts, rules and what is said about them.
+// The outline leaves them out; who needs them folds them in their order. Their bodies are kept as they stand.
+type upperRecord struct {
+	Kind  string
+	Stamp stamp
+	Time  time.Time
+	Body  json.RawMessage
+}
+
+// upperKinds are the kinds of records that [Memory.upper] returns.
+var upperKinds = []string{}
+
+// uppers are the records of the upper layers of a project, kept in the cache as the outline is.
+type uppers struct {
+	version int
+	tips    []refs.Tip
+	records []upperRecord
+}
+
+// upperVersion is the version of the cache file; another one is rebuilt. It changes with upperKinds.
+const upperVersion = 1
+
+// upper returns the records of the upper layers of a project in their order: (lamport, device, id).
+func (m *Memory) upper(ctx context.Context, p refs.Project) (out []upperRecord, err error) {
+	err = m.repo.View(ctx, p, func(tx *refs.Tx) error {
+		out, err = m.upperAt(ctx, tx, p)
+		return err
+	})
+	return out, err
+}
+
+// upperAt is upper as a transaction sees it.
+func (m *Memory) upperAt(ctx context.Context, tx *refs.Tx, p refs.Project) ([]upperRecord, error) {
+	h := &history{tx: tx, tips: tx.Tips()}
+	file := m.cachePath("upper", string(p))
+	u := &uppers{}
+	if raw, ok := readCacheBytes(file); !ok || !decode(raw, u.code) || u.version != upperVersion {
+		u = &uppers{version: upperVersion}
+	}
+	if slices.Equal(u.tips, h.tips) {
+		return u.records, nil
+	}
+	records, follows, err := h.after(ctx, u.tips)
+	if err != nil {
+		return nil, err
+	}
+	if !follows {
+		u.records = nil
+	}
+	for _, r := range records {
+		if slices.Contains(upperKinds, r.Kind) {
+			u.records = append(u.records, upperRecord{r.Kind, stampOf(r), r.Time, json.RawMessage(r.Body)})
+		}
+	}
+	order(u.records, func(a, b upperRecord) int { return a.Stamp.compare(b.Stamp) })
+	u.tips = h.tips
+	writeCacheBytes(file, encode(u.code))
+	return u.records, nil
+}
+
+// code writes or reads the records.
+func (u *uppers) code(c *codec) {
+	number(c, &u.version)
+	if u.version != upperVersion {
+		c.failed = true
+		return
+	}
+	codeTips(c, &u.tips)
+	list(c, &u.records, func(r *upperRecord) {
+		word(c, &r.Kind)
+		r.Stamp.code(c)
+		c.time(&r.Time)
+		body := []byte(r.Body)
+		c.bytes(&body)
+		r.Body = body
+	})
+}
