@@ -107,6 +107,20 @@ func (r Rules) spans(value []byte, numbered *Numbers) []span {
 	}
 }
 
+// Find returns the secrets that Redact would take out of raw at first sight, in order and apart.
+func (r Rules) Find(raw []byte) []Finding {
+	var out []Finding
+	if len(r.Rules) == 0 {
+		return nil
+	}
+	for start, end := range units(raw) {
+		for _, s := range r.find(raw[start:end], nil) {
+			out = append(out, Finding{start + s.start, start + s.end, s.rule})
+		}
+	}
+	return out
+}
+
 // find runs the rules over text and leaves out what the cuts and other placeholders cover.
 func (r Rules) find(text []byte, cuts []Cut) []span {
 	var found []span

@@ -1,0 +1,158 @@
+package refs
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/objects/gitstore"
+	"github.com/memvcs/mem/objects/pack"
+	"github.com/memvcs/mem/objects/stream"
+)
+
+// A Piece is something of this device's lane that a remote does not have yet.
+type Piece struct {
+	Kind    string       // "commit", "format", "record", "object", "point", "stream"
+	Name    objects.Hash // of a record, an object, a growth point or a stream
+	Commit  string       // that brought it; of a stream, the last that did
+	From    int64        // of a stream: its bytes before From are on the remote already
+	Content io.Reader    // of a stream, all of its bytes from the start, decompressed and checked; valid until visit returns
+}
+
+// Outgoing calls visit for every piece of this device's lane of p that none of the commits has which have knows:
+// each commit's message with its author, every blob that it brought and, once at the end, the growth of every stream. The
+// pieces of older commits come first. An error of visit ends it and is returned.
+func (r *Repo) Outgoing(ctx context.Context, p Project, have func(commit string) bool, visit func(Piece) error) error {
+	tip, err := r.memory.Ref(laneRef(p, r.device.ID))
+	if err != nil {
+		return err
+	}
+	o := outgoing{ctx: ctx, git: r.memory, device: r.device.ID, visit: visit, streams: map[objects.Hash]*growing{}}
+	var chain []pack.ID
+	for id := tip; !id.IsZero() && !have(id.String()); {
+		chain = append(chain, id)
+		c, err := r.memory.Commit(id)
+		if err != nil {
+			return err
+		}
+		id = c.Parent
+	}
+	for _, id := range slices.Backward(chain) {
+		if err := o.commit(id); err != nil {
+			return fmt.Errorf("commit %s: %w", id, err)
+		}
+	}
+	return o.content()
+}
+
+// outgoing walks over what commits brought.
+type outgoing struct {
+	ctx     context.Context
+	git     *gitstore.Repo
+	device  string
+	visit   func(Piece) error
+	streams map[objects.Hash]*growing
+	order   []objects.Hash // of the streams, as they were met
+}
+
+// A growing stream has segments that the remote lacks.
+type growing struct {
+	first  int // number of the first of them
+	last   int
+	lane   *lane // at the last commit that added one
+	commit string
+}
+
+// commit visits what the commit id brought beside its parent's.
+func (o *outgoing) commit(id pack.ID) error {
+	if err := o.ctx.Err(); err != nil {
+		return err
+	}
+	c, err := o.git.Commit(id)
+	if err != nil {
+		return err
+	}
+	text := c.Name + "\n" + c.Email + "\n" + c.Message
+	if err := o.visit(Piece{Kind: "commit", Commit: id.String(), Content: strings.NewReader(text)}); err != nil {
+		return err
+	}
+	now, err := laneAt(o.git, id, o.device)
+	if err != nil {
+		return err
+	}
+	before, err := laneAt(o.git, c.Parent, o.device)
+	if err != nil {
+		return err
+	}
+	old := before.root
+	if c.Parent.IsZero() {
+		old = nil
+	}
+	return now.root.walkNew(o.git, old, nil, func(path []string, blob pack.ID) error {
+		return o.blob(now, id.String(), path, blob)
+	})
+}
+
+// blob visits a blob, or notes that a stream has grown by it.
+func (o *outgoing) blob(l *lane, commit string, path []string, id pack.ID) error {
+	name := strings.TrimSuffix(strings.Join(path[1:], ""), ".json")
+	kind := strings.TrimSuffix(path[0], "s")
+	if kind == "stream" {
+		return o.segment(l, commit, path)
+	}
+	var h objects.Hash
+	if kind != "format" {
+		var err error
+		if h, err = objects.ParseHash(name); err != nil {
+			return fmt.Errorf("%s: %w", strings.Join(path, "/"), err)
+		}
+	}
+	b, err := o.git.Get(id, pack.Blob)
+	if err != nil {
+		return err
+	}
+	return o.visit(Piece{Kind: kind, Name: h, Commit: commit, Content: bytes.NewReader(b)})
+}
+
+func (o *outgoing) segment(l *lane, commit string, path []string) error {
+	h, err := objects.ParseHash(strings.Join(path[1:5], ""))
+	if err != nil {
+		return fmt.Errorf("%s: %w", strings.Join(path, "/"), err)
+	}
+	var i int
+	if _, err := fmt.Sscanf(path[6], "%06d", &i); err != nil {
+		return fmt.Errorf("%s: %w", strings.Join(path, "/"), err)
+	}
+	g := o.streams[h]
+	if g == nil {
+		g = &growing{first: i}
+		o.streams[h], o.order = g, append(o.order, h)
+	}
+	g.first, g.last, g.lane, g.commit = min(g.first, i), i, l, commit
+	return nil
+}
+
+// content visits the streams that have grown.
+func (o *outgoing) content() error {
+	for _, h := range o.order {
+		g := o.streams[h]
+		blobs := g.lane.blobs(h)
+		first, err := blobs(g.first)
+		if err != nil {
+			return err
+		}
+		head, _, err := stream.ParseHead(first)
+		if err != nil {
+			return fmt.Errorf("stream %s: %w", h, err)
+		}
+		p := Piece{Kind: "stream", Name: h, Commit: g.commit, From: head.Offset, Content: stream.NewReader(g.last+1, blobs)}
+		if err := o.visit(p); err != nil {
+			return err
+		}
+	}
+	return o.ctx.Err()
+}
