@@ -90,7 +90,7 @@ func (a *ancestry) add(p Project, st *State) {
 				continue
 			}
 			name := ShortID(s.ID) + ":original"
-			if i < len(s.Points)-1 && q.Original != s.Now().Original {
+			if q.Original != s.Now().Original {
 				name += fmt.Sprintf(" (messages 1-%d)", q.Scan.Values)
 			}
 			o := &Made{Kind: IsOriginal, Name: name, Project: p, Hash: q.Original, Time: q.Time, Device: q.Stamp.Device}

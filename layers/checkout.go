@@ -29,7 +29,8 @@ const (
 // ErrFormatless says that what a name stands for cannot be written.
 var ErrFormatless = errors.New("has no content to write")
 
-// Write writes what rev names. The format "" is the natural one: the exact bytes of a session or original,
+// Write writes what rev names. Of a session whose exact bytes are here only up to an earlier growth point it
+// writes those and then returns a [*BehindError]. The format "" is the natural one: the exact bytes of a session or original,
 // JSON lines of L1, Markdown of versions and compositions, the content of an object.
 func (m *Memory) Write(ctx context.Context, rev Rev, f Format, w io.Writer) error {
 	if f == Lean && rev.Kind != IsL1 {
@@ -54,7 +55,7 @@ func (m *Memory) Write(ctx context.Context, rev Rev, f Format, w io.Writer) erro
 
 func (m *Memory) writeOriginal(ctx context.Context, rev Rev, f Format, w io.Writer) error {
 	if f == "" || f == JSONL {
-		return m.WriteOriginal(ctx, rev.Project.ID, rev.Session, rev.Session.Now(), w)
+		return m.writeExact(ctx, rev, w)
 	}
 	segs, err := m.Conversation(ctx, rev.Project.ID, rev.Session.Now())
 	if err != nil {
@@ -229,24 +230,33 @@ func extension(f Format) string {
 }
 
 // Checkout writes what rev names into the files that [Outputs] says and returns their paths. Each file is
-// written whole under another name first, so that none is ever half there.
+// written whole under another name first, so that none is ever half there. With a [*BehindError] the file is
+// written too, with the exact bytes that there are.
 func (m *Memory) Checkout(ctx context.Context, rev Rev, path string, f Format) ([]string, error) {
 	outputs, err := Outputs(rev, path, f)
 	if err != nil {
 		return nil, err
 	}
 	var out []string
+	var behind *BehindError
 	for _, o := range outputs {
 		err := writeWhole(o.Path, func(w io.Writer) error {
 			if o.manifest {
 				return m.writeManifest(ctx, rev, filepath.Dir(o.Path), w)
 			}
-			return m.Write(ctx, rev, o.Format, w)
+			err := m.Write(ctx, rev, o.Format, w)
+			if errors.As(err, &behind) {
+				return nil
+			}
+			return err
 		})
 		if err != nil {
 			return out, err
 		}
 		out = append(out, o.Path)
+	}
+	if behind != nil {
+		return out, behind
 	}
 	return out, nil
 }

@@ -65,6 +65,18 @@ func (m *Memory) WriteOriginal(ctx context.Context, project refs.Project, s *Ses
 	})
 }
 
+// writeExact writes the exact bytes of a session as it is now, or those that there are and a [*BehindError].
+func (m *Memory) writeExact(ctx context.Context, rev Rev, w io.Writer) error {
+	p, behind := m.Exact(ctx, rev.Project.ID, rev.Session)
+	if p == nil {
+		return behind
+	}
+	if err := m.WriteOriginal(ctx, rev.Project.ID, rev.Session, p, w); err != nil {
+		return err
+	}
+	return behind
+}
+
 // WriteObject writes the object h of a project.
 func (m *Memory) WriteObject(ctx context.Context, project refs.Project, h objects.Hash, w io.Writer) error {
 	return m.repo.View(ctx, project, func(tx *refs.Tx) error {

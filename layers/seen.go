@@ -95,30 +95,34 @@ func codeHashes[T ~int | ~int64](c *codec, m map[objects.Hash]T) {
 	})
 }
 
-// exactSize returns how long the file of a session was at its newest snapshot, patches included; ok is
-// false if this machine does not know.
-func (m *Memory) exactSize(ctx context.Context, p refs.Project, it Item, s *seen) (n int64, ok bool) {
-	now := it.Session.Now()
-	if !now.Withheld {
-		return now.Size, true
+// exactSize returns how long the file of a session was at the growth point p, patches included; ok is false
+// if this machine does not know.
+func (m *Memory) exactSize(ctx context.Context, project refs.Project, session *Session, p *Point, s *seen) (n int64, ok bool) {
+	if !p.Withheld {
+		return p.Size, true
 	}
-	if n, ok := s.sizes[now.Stamp.Record]; ok {
+	if n, ok := s.sizes[p.Stamp.Record]; ok {
 		return n, true
 	}
-	patches, err := m.patches(ctx, p, it.Session, now)
+	patches, err := m.patches(ctx, project, session, p)
 	if err != nil || len(patches) == 0 {
 		return 0, false // captured on another device
 	}
 	n = patches[len(patches)-1].RawLen
-	s.sizes[now.Stamp.Record], s.changed = n, true
+	s.sizes[p.Stamp.Record], s.changed = n, true
 	return n, true
 }
 
-// changedFile reports by how much the file of a session differs from its newest snapshot, and whether it does.
-func (m *Memory) changedFile(ctx context.Context, p refs.Project, it Item, f clientFile, s *seen) (extra int64, changed bool) {
-	size, ok := m.exactSize(ctx, p, it, s)
+// changedFile reports by how much the file of a session differs from what this device captured of it last, or else
+// from the session now, and whether it does.
+func (m *Memory) changedFile(ctx context.Context, p refs.Project, session *Session, f clientFile, s *seen) (extra int64, changed bool) {
+	last := session.last(m.repo.Device().ID)
+	if last == nil {
+		last = session.Now()
+	}
+	size, ok := m.exactSize(ctx, p, session, last, s)
 	if !ok {
-		size = it.Session.Now().Size
+		size = last.Size
 	}
 	return f.size - size, f.size != size
 }

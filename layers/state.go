@@ -82,10 +82,12 @@ type storedItem[T any] struct {
 // A Session is all that is known of one conversation.
 type Session struct {
 	ID     string
-	Points []Point // growth points, in the order of records; the last is the session now
+	Points []Point // growth points, in the order of records; see Now
 	// Deleted says that the session was taken out of the lists; its bytes stay.
 	Deleted   bool
 	Overrides []Override // on its markers, in the order in which they were first spoken of
+
+	now int // where Now is in Points
 }
 
 // A Point is a snapshot with its place among the records.
@@ -94,9 +96,6 @@ type Point struct {
 	Time  time.Time
 	Snapshot
 }
-
-// Now returns the newest snapshot.
-func (s *Session) Now() *Point { return &s.Points[len(s.Points)-1] }
 
 // chain returns the snapshots of the same device and generation as p up to p: together they tell of
 // all markers and typed messages.
@@ -248,6 +247,7 @@ func (st *State) finish() {
 	order(st.Sessions, func(a, b *Session) int { return cmp.Compare(a.ID, b.ID) })
 	for _, s := range st.Sessions {
 		order(s.Points, func(a, b Point) int { return a.Stamp.compare(b.Stamp) })
+		s.settle()
 		s.Deleted, s.Overrides = false, nil
 	}
 	order(st.Keepits, func(a, b override) int { return a.First.compare(b.First) })

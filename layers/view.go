@@ -83,7 +83,7 @@ func (m *Memory) List(ctx context.Context, p Project, o ListOptions) ([]Item, *S
 		it := m.item(s, versions[s.ID], known)
 		if onDisk {
 			it.Path = f.path
-			if extra, changed := m.changedFile(ctx, p.ID, it, f, found); changed && it.Status == Stored {
+			if extra, changed := m.changedFile(ctx, p.ID, s, f, found); changed && it.Status == Stored {
 				it.Status, it.Extra = Changed, extra
 			}
 		}

@@ -58,10 +58,10 @@ func (m *Memory) Works(ctx context.Context, p Project) (map[string]*Work, error)
 	return w.works, nil
 }
 
-// before returns the growth point before the i-th in its generation.
+// before returns the growth point before the i-th that its device captured of its generation.
 func (s *Session) before(i int) *Point {
 	for k := i - 1; k >= 0; k-- {
-		if s.Points[k].Generation == s.Points[i].Generation {
+		if s.Points[k].Generation == s.Points[i].Generation && s.Points[k].Stamp.Device == s.Points[i].Stamp.Device {
 			return &s.Points[k]
 		}
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 
@@ -79,20 +80,27 @@ func (e *Env) runCheckout(ctx context.Context, o checkoutOptions, name string) e
 		for _, o := range outputs {
 			answer.Files = append(answer.Files, o.Path)
 		}
-		if !e.opt.dryRun {
-			if _, err := m.Checkout(ctx, rev, path, format); err != nil {
-				return storeError(err)
-			}
-		}
-		if e.opt.json {
-			return e.printJSON("checkout", answer)
-		}
 		if e.opt.dryRun {
-			e.note("would write:")
+			return e.printCheckout(answer)
 		}
-		for _, f := range answer.Files {
-			e.printf("%s\n", e.safe(f))
+		_, err = m.Checkout(ctx, rev, path, format)
+		var behind *layers.BehindError
+		if err != nil && !errors.As(err, &behind) {
+			return storeError(err)
 		}
-		return nil
+		return errors.Join(e.printCheckout(answer), storeError(err))
 	})
+}
+
+func (e *Env) printCheckout(answer checkoutAnswer) error {
+	if e.opt.json {
+		return e.printJSON("checkout", answer)
+	}
+	if answer.DryRun {
+		e.note("would write:")
+	}
+	for _, f := range answer.Files {
+		e.printf("%s\n", e.safe(f))
+	}
+	return nil
 }

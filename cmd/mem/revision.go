@@ -111,7 +111,12 @@ func shortID(id string) string { return layers.ShortID(id) }
 
 // storeError adds to an error of the store what can be done about it.
 func storeError(err error) error {
+	var behind *layers.BehindError
 	switch {
+	case errors.As(err, &behind):
+		id := shortID(behind.Session.ID)
+		return withCode(exitPartial, withHint(err, "run \"mem checkout "+id+":original\" there",
+			"the clean transcript of all of it is here: mem cat-file b3:"+behind.Session.Now().Original.String()))
 	case errors.Is(err, layers.ErrNotTranscript):
 		return withHint(err, "session files are ~/.claude/projects/*/*.jsonl; see them with \"mem ls --untracked\"")
 	case errors.Is(err, layers.ErrWithheld):
