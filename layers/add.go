@@ -291,6 +291,11 @@ func (m *Memory) record(tx *refs.Tx, st *State, p Project, captures []*capture, 
 			return err
 		}
 		ids[c.snap.Session] = rec.ID
+		for _, u := range st.started(c) {
+			if _, err := tx.Add(kindUse, u); err != nil {
+				return err
+			}
+		}
 		if c.patch != nil {
 			if err := tx.PutPatch(rec.ID, c.patch); err != nil {
 				return err

@@ -156,7 +156,7 @@ func (m *Memory) manifestSession(ctx context.Context, rev Rev, st *State, known 
 	out := ManifestSession{
 		SessionID: s.ID, OriginalFile: s.Source(), OriginalTokens: tokens, OriginalMessages: now.Scan.Messages,
 		First: stampText(now.Scan.First), Last: stampText(now.Scan.Last),
-		RegisteredAt: stampText(s.Points[0].Time), LastAccessed: stampText(now.Time),
+		RegisteredAt: stampText(s.Points[0].Time), LastAccessed: stampText(s.accessed()),
 		Metadata: ManifestMetadata{now.Scan.Branch, st.Name, now.Scan.Version},
 		Markers:  []ManifestMarker{}, Compressions: []ManifestVersion{},
 	}
@@ -201,7 +201,7 @@ func manifestVersion(v *Version) (ManifestVersion, error) {
 func manifestComposition(c *Composition) ManifestComposition {
 	out := ManifestComposition{
 		ID: c.ID.String(), Name: c.Name, CreatedAt: stampText(c.Time), Components: []ManifestComponent{},
-		Tokens: c.Tokens, Messages: c.Messages, UsedIn: []string{},
+		Tokens: c.Tokens, Messages: c.Messages, UsedIn: append([]string{}, c.Used.By...),
 	}
 	for i, p := range c.Parts {
 		out.Components = append(out.Components, ManifestComponent{p.Session, p.Label, i, p.Tokens})

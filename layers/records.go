@@ -23,6 +23,7 @@ const (
 	kindComposition = "composition"
 	kindSet         = "set"
 	kindKeepit      = "keepit"
+	kindUse         = "use"
 	kindCost        = "cost" // in the home lane only
 )
 
@@ -109,7 +110,8 @@ type Version struct {
 	Device string       `json:"-"`
 	Time   time.Time    `json:"-"`
 	// Deleted says that the version was taken out of the lists; its bytes stay.
-	Deleted bool `json:"-"`
+	Deleted bool      `json:"-"`
+	Used    Rehearsal `json:"-"`
 
 	key lineage.Key // of Derivation, once the version is part of a State
 }
@@ -145,6 +147,7 @@ type Composition struct {
 	Device  string       `json:"-"`
 	Time    time.Time    `json:"-"`
 	Deleted bool         `json:"-"`
+	Used    Rehearsal    `json:"-"`
 }
 
 // A CompositionPart is one component of a composition.

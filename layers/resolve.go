@@ -228,11 +228,6 @@ func (st *State) Recent() []*Session {
 	return out
 }
 
-// Distance returns how many sessions ago s was, 1 for the newest; 1 too for what is not in the list.
-func (st *State) Distance(s *Session) int {
-	return slices.Index(st.Recent(), s) + 1
-}
-
 func (m *Memory) resolveRecent(ctx context.Context, sc Scope, name string) (Rev, error) {
 	back := 0
 	if name != "@" {
@@ -251,7 +246,7 @@ func (m *Memory) resolveRecent(ctx context.Context, sc Scope, name string) (Rev,
 		return Rev{}, &NotFoundError{What: "session", Name: name}
 	}
 	s := recent[back]
-	return Rev{Kind: IsSession, Project: sc.Project, Session: s, Hash: s.Now().Original, How: fmt.Sprintf("session at distance %d", back+1)}, nil
+	return Rev{Kind: IsSession, Project: sc.Project, Session: s, Hash: s.Now().Original, How: fmt.Sprintf("session %d from the newest", back+1)}, nil
 }
 
 // resolveSub resolves what stands behind the colon.

@@ -28,6 +28,7 @@ type State struct {
 	Stored       storedLists    // Versions and Compositions with what their records do not say
 	Sets         []assignment   // the winning ones
 	Keepits      []override     // the winning ones
+	Uses         []storedUse    // in the order of records
 	Paths        []storedPath   // of the home project only, in the order of records
 	Costs        []Cost         // of the home project only, sorted
 	Unknown      int            // records of kinds this program does not know
@@ -86,6 +87,7 @@ type Session struct {
 	// Deleted says that the session was taken out of the lists; its bytes stay.
 	Deleted   bool
 	Overrides []Override // on its markers, in the order in which they were first spoken of
+	Used      Rehearsal
 
 	now int // where Now is in Points
 }
@@ -184,6 +186,8 @@ func (st *State) apply(r refs.Record) error {
 		return applyTo(r, func(b setBody) { st.assign(assignment{b, stampOf(r)}) })
 	case kindKeepit:
 		return applyTo(r, func(b Override) { st.override(override{b, stampOf(r), stampOf(r)}) })
+	case kindUse:
+		return applyTo(r, func(b Use) { st.Uses = append(st.Uses, storedUse{b, stampOf(r)}) })
 	case kindCost:
 		return applyTo(r, func(b costBody) { st.addCost(b.on(r.Time)) })
 	case "device":
@@ -273,6 +277,7 @@ func (st *State) finish() {
 		st.Compositions = append(st.Compositions, c.Body)
 	}
 	st.applySets()
+	st.applyUses()
 }
 
 // order sorts a list that mostly is in order already.

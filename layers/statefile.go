@@ -15,7 +15,7 @@ import (
 // neither depends on the other.
 
 // stateVersion is the version of both files; another one is rebuilt.
-const stateVersion = 5
+const stateVersion = 6
 
 // A bulk is what the outline leaves out of one record.
 type bulk struct {
@@ -260,6 +260,12 @@ func (st *State) code(c *codec) {
 		o.Override.code(c)
 		o.Stamp.code(c)
 		o.First.code(c)
+	})
+	list(c, &st.Uses, func(u *storedUse) {
+		word(c, &u.By)
+		c.time(&u.At)
+		list(c, &u.Targets, func(t *string) { word(c, t) })
+		u.Stamp.code(c)
 	})
 	list(c, &st.Paths, func(p *storedPath) {
 		p.Stamp.code(c)

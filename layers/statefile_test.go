@@ -74,9 +74,10 @@ func someRecords(t *testing.T, rng *rand.Rand) []refs.Record {
 	var path pathBody
 	var cost costBody
 	var word Override
+	var use Use
 	var out []refs.Record
 	for kind, body := range map[string]any{
-		kindSession: &s, kindVersion: &v, kindComposition: &c, kindSet: &set, kindProject: &project, kindPath: &path, kindCost: &cost, kindKeepit: &word, "other": &path,
+		kindSession: &s, kindVersion: &v, kindComposition: &c, kindSet: &set, kindProject: &project, kindPath: &path, kindCost: &cost, kindKeepit: &word, kindUse: &use, "other": &path,
 	} {
 		fillValue(reflect.ValueOf(body).Elem(), rng)
 		b, err := json.Marshal(body)

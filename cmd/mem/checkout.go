@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -25,7 +26,8 @@ func (e *Env) checkout() *cli.Command {
 		ArgsUsage: "<rev>",
 		Description: "A session or abc1:original gives its exact bytes. A composition gives composed.md, composed.jsonl (resume it with\n" +
 			"\"claude --resume composed.jsonl --fork-session\") and composition.json. The format of a file follows from its\n" +
-			"extension, that of an original is its exact bytes. -o - writes to standard output.",
+			"extension, that of an original is its exact bytes. -o - writes to standard output. What a session of Claude Code\n" +
+			"checks out by itself counts as used by it, as what it was started from does: that brings old sessions nearer.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `PATH`, a file or directory; - is standard output", Destination: &o.out},
 			choiceFlag(&o.format, "format", "write only `FORM`: md, jsonl, text or both", "md", "jsonl", "text", "both"),
@@ -58,7 +60,10 @@ func (e *Env) runCheckout(ctx context.Context, o checkoutOptions, name string) e
 			return err
 		}
 		if o.out == "-" {
-			return storeError(m.Write(ctx, rev, format, e.out))
+			if err := m.Write(ctx, rev, format, e.out); err != nil {
+				return storeError(err)
+			}
+			return e.rehearse(ctx, m, rev)
 		}
 		path := e.Dir
 		if o.out != "" {
@@ -88,7 +93,7 @@ func (e *Env) runCheckout(ctx context.Context, o checkoutOptions, name string) e
 		if err != nil && !errors.As(err, &behind) {
 			return storeError(err)
 		}
-		return errors.Join(e.printCheckout(answer), storeError(err))
+		return errors.Join(e.printCheckout(answer), storeError(err), e.rehearse(ctx, m, rev))
 	})
 }
 
@@ -103,4 +108,21 @@ func (e *Env) printCheckout(answer checkoutAnswer) error {
 		e.printf("%s\n", e.safe(f))
 	}
 	return nil
+}
+
+// rehearse notes that the session of Claude Code in which mem runs, if it does, was given a version or composition.
+func (e *Env) rehearse(ctx context.Context, m *layers.Memory, rev layers.Rev) error {
+	by := e.Getenv("CLAUDE_CODE_SESSION_ID")
+	if e.opt.dryRun || !sessionName(by) || rev.Version == nil && rev.Composition == nil {
+		return nil
+	}
+	if _, err := m.RecordUse(ctx, rev, by, e.Now()); err != nil {
+		return fmt.Errorf("note that session %s uses it: %w", shortID(by), err)
+	}
+	return nil
+}
+
+// sessionName reports whether s can be the id of a session.
+func sessionName(s string) bool {
+	return len(s) >= 4 && len(s) <= 100 && strings.Trim(s, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_") == ""
 }

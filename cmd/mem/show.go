@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -135,6 +136,8 @@ type shown struct {
 	Last        string              `json:"last,omitempty"`
 	Label       string              `json:"label,omitempty"`
 	UsedBy      []string            `json:"used_by,omitempty"`
+	UsedIn      []string            `json:"usedInSessions,omitempty"`
+	Accessed    string              `json:"lastAccessed,omitempty"` // by one of those sessions
 	Version     *layers.Version     `json:"version,omitempty"`
 	Keepits     []fateAnswer        `json:"keepits,omitempty"` // of a version: what became of the markers
 	Composition *layers.Composition `json:"composition,omitempty"`
@@ -150,6 +153,7 @@ func (e *Env) describeRev(ctx context.Context, m *layers.Memory, rev layers.Rev)
 		now := rev.Session.Now()
 		s.Session, s.Title, s.Messages, s.Bytes = rev.Session.ID, now.Scan.Title, now.Scan.Messages, now.Size
 		s.First, s.Last = timeText(now.Scan.First), timeText(now.Scan.Last)
+		s.UsedIn, s.Accessed = rev.Session.Used.By, timeText(rev.Session.Used.Last)
 	}
 	if rev.Version != nil {
 		st, err := m.State(ctx, rev.Project.ID)
@@ -157,9 +161,11 @@ func (e *Env) describeRev(ctx context.Context, m *layers.Memory, rev layers.Rev)
 			return s, err
 		}
 		s.Label, s.UsedBy, s.Time = rev.Version.Label, st.UsedBy(rev.Version), timeText(rev.Version.Time)
+		s.UsedIn, s.Accessed = rev.Version.Used.By, timeText(rev.Version.Used.Last)
 	}
 	if rev.Composition != nil {
 		s.Time = timeText(rev.Composition.Time)
+		s.UsedIn, s.Accessed = rev.Composition.Used.By, timeText(rev.Composition.Used.Last)
 	}
 	return s, nil
 }
@@ -203,6 +209,7 @@ func (e *Env) showHead(ctx context.Context, m *layers.Memory, rev layers.Rev) er
 		}
 		e.field("Result", fmt.Sprintf("%s tok of %s, %d messages, shares %s", tokens.Commas(c.Tokens), tokens.Commas(c.Budget), c.Messages, c.Strategy))
 		e.field("Date", c.Time.Format(time.ANSIC))
+		e.usedLine(c.Used)
 		e.printf("\n")
 	case layers.IsSession:
 		return e.showSession(ctx, m, rev)
@@ -217,6 +224,18 @@ func (e *Env) headLine(what, more string) {
 }
 
 func (e *Env) field(name, value string) { e.printf("%-9s %s\n", name+":", e.safe(value)) }
+
+// usedLine says in which sessions a thing was used, if in any.
+func (e *Env) usedLine(r layers.Rehearsal) {
+	if len(r.By) == 0 {
+		return
+	}
+	var by []string
+	for _, id := range r.By {
+		by = append(by, shortID(id))
+	}
+	e.field("Used in", fmt.Sprintf("%s, last %s", strings.Join(by, ", "), r.Last.Format("2 Jan 2006 15:04")))
+}
 
 // modeOf writes how a version was made: "uniform 30:1 aggressive", "tiered standard".
 func modeOf(v *layers.Version) string {
@@ -251,6 +270,7 @@ func (e *Env) showSession(ctx context.Context, m *layers.Memory, rev layers.Rev)
 	if err != nil {
 		return err
 	}
+	e.usedLine(rev.Session.Used)
 	for _, v := range st.VersionsOf(rev.Session.ID) {
 		e.field("Version", fmt.Sprintf("%s  %s  %s tok  %.1f:1", v.Label, modeOf(v), tokens.Commas(v.TokensOut), v.Ratio))
 	}

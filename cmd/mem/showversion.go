@@ -29,6 +29,7 @@ func (e *Env) showVersion(ctx context.Context, m *layers.Memory, rev layers.Rev,
 	for _, name := range s.UsedBy {
 		e.field("Used by", name)
 	}
+	e.usedLine(v.Used)
 	e.field("Date", v.Time.Format(time.ANSIC))
 	fates, err := m.Fates(ctx, rev)
 	for _, f := range fates {

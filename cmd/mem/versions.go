@@ -50,6 +50,8 @@ type versionAnswer struct {
 	Created     string                 `json:"created"`
 	Engine      string                 `json:"engine"`
 	UsedBy      []string               `json:"used_by"`
+	UsedIn      []string               `json:"usedInSessions"`
+	Accessed    string                 `json:"lastAccessed,omitempty"`
 }
 
 func (e *Env) runVersions(ctx context.Context, name string) error {
@@ -71,15 +73,23 @@ func (e *Env) runVersions(ctx context.Context, name string) error {
 			e.hint("mem compress %s", shortID(rev.Session.ID))
 		}
 		t := e.table(column{name: "version"}, column{name: "made by", shrinks: true}, column{name: "tokens", right: true}, column{name: "to", right: true},
-			column{name: "ratio", right: true}, column{name: "keepits", right: true}, column{name: "when"}, column{name: "engine"})
+			column{name: "ratio", right: true}, column{name: "keepits", right: true}, column{name: "when"}, column{name: "engine"}, column{name: "used in"})
 		for _, v := range list {
 			t.row(cell{full: label(v), short: v.Label, paint: e.style().cyan}, cell{full: modeOf(v)},
 				cell{full: fmt.Sprint(v.TokensIn), short: "~" + tokens.Format(v.TokensIn)}, cell{full: fmt.Sprint(v.TokensOut), short: "~" + tokens.Format(v.TokensOut)},
 				cell{full: fmt.Sprintf("%.2f", v.Ratio), short: fmt.Sprintf("%.1f:1", v.Ratio)}, cell{full: fmt.Sprintf("%d/%d", v.Preserved, v.Preserved+v.Summarised)},
-				e.timeCell(v.Time), cell{full: v.Engine})
+				e.timeCell(v.Time), cell{full: v.Engine}, e.usedCell(v.Used))
 		}
 		return t.flush()
 	})
+}
+
+// usedCell says how many sessions used a version, and when one did last.
+func (e *Env) usedCell(r layers.Rehearsal) cell {
+	if len(r.By) == 0 {
+		return cell{full: "0", short: "-"}
+	}
+	return cell{full: fmt.Sprint(len(r.By)), short: fmt.Sprintf("%s, %s", count(len(r.By), "session"), ago(e.Now(), r.Last))}
 }
 
 // resolveSession finds the session that a revision names or is a part of.
@@ -105,6 +115,7 @@ func (e *Env) versionsJSON(st *layers.State, rev layers.Rev, list []*layers.Vers
 			Label: v.Label, Hash: v.Derivation.Output.String(), Device: v.Device, Settings: v.Settings, TokensIn: v.TokensIn, TokensOut: v.TokensOut,
 			Method: v.Counter, Ratio: v.Ratio, MessagesIn: v.MessagesIn, MessagesOut: v.MessagesOut, Kept: v.Preserved, Keepits: v.Preserved + v.Summarised,
 			Created: timeText(v.Time), Engine: v.Engine, UsedBy: append([]string{}, st.UsedBy(v)...),
+			UsedIn: append([]string{}, v.Used.By...), Accessed: timeText(v.Used.Last),
 		})
 	}
 	return e.printJSON("versions", answer)
