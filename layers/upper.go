@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/memvcs/mem/layers/facts"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -19,7 +20,9 @@ type upperRecord struct {
 }
 
 // upperKinds are the kinds of records that [Memory.upper] returns.
-var upperKinds = []string{}
+var upperKinds = []string{
+	facts.KindExchange, facts.KindDistilled, facts.KindJudgement,
+}
 
 // uppers are the records of the upper layers of a project, kept in the cache as the outline is.
 type uppers struct {
@@ -29,7 +32,7 @@ type uppers struct {
 }
 
 // upperVersion is the version of the cache file; another one is rebuilt. It changes with upperKinds.
-const upperVersion = 1
+const upperVersion = 2
 
 // upper returns the records of the upper layers of a project in their order: (lamport, device, id).
 func (m *Memory) upper(ctx context.Context, p refs.Project) (out []upperRecord, err error) {

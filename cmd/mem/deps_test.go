@@ -24,6 +24,7 @@ func imports() map[string]string {
 		"layers/transcript": "",
 		"layers/keepit":     "",
 		"layers/tokens":     "",
+		"layers/claims":     "",
 		"refs/config":       "",
 
 		"objects/objectstest": "objects",
@@ -37,13 +38,14 @@ func imports() map[string]string {
 		"layers/compress": "objects lineage layers/keepit layers/tokens layers/transcript layers/refine",
 		"refs":            "objects objects/pack objects/gitstore objects/stream lineage",
 
-		"layers/engines": "objects layers/tokens layers/keepit layers/compress",
+		"layers/engines": "objects layers/claims layers/tokens layers/keepit layers/compress",
+		"layers/facts":   "objects layers/claims",
 		"layers/trace":   "layers/keepit layers/tokens layers/compress",
 		"layers/compose": "objects lineage layers/keepit layers/tokens layers/transcript layers/compress",
 
-		"layers": "objects lineage objects/pack objects/gitstore objects/stream refs refs/config layers/transcript layers/keepit layers/tokens layers/redact layers/refine layers/compress layers/engines layers/compose layers/trace",
+		"layers": "objects lineage objects/pack objects/gitstore objects/stream refs refs/config layers/transcript layers/keepit layers/tokens layers/redact layers/refine layers/compress layers/engines layers/compose layers/trace layers/facts",
 
-		"cmd/mem": "layers refs refs/config lineage objects layers/transcript layers/keepit layers/tokens layers/compress layers/engines layers/compose layers/trace testdata",
+		"cmd/mem": "layers refs refs/config lineage objects layers/transcript layers/keepit layers/tokens layers/compress layers/engines layers/compose layers/trace layers/facts testdata",
 
 		// Programs and libraries of the tests, which no package of the program imports.
 		"testdata":        "",
@@ -65,7 +67,7 @@ func outside() map[string]string {
 		"github.com/klauspost/compress":        "objects/pack objects/stream",
 		"github.com/tidwall/gjson":             "layers/transcript layers/refine layers",
 		"github.com/tiktoken-go/tokenizer":     "layers/tokens",
-		"github.com/kljensen/snowball":         "layers/compress",
+		"github.com/kljensen/snowball":         "layers/compress layers/facts",
 		"golang.org/x/crypto":                  "refs",
 		"golang.org/x/sys":                     "refs",
 	}

@@ -11,6 +11,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/memvcs/mem/layers/claims"
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/keepit"
 )
@@ -121,6 +122,17 @@ func (s sources) segment(a said) (compress.Segment, error) {
 		return none, fmt.Errorf("it names %s, which the messages it lists do not contain", strings.Join(bad, ", "))
 	}
 	return compress.Segment{Role: *a.Role, Text: text, Src: src}, nil
+}
+
+// invented returns the claims of text that source does not contain, at most five, as a message shows them.
+func invented(text, source string) []string {
+	var bad []string
+	for _, c := range claims.Missing(text, source) {
+		if q := quote(c); len(bad) < 5 && !slices.Contains(bad, q) {
+			bad = append(bad, q)
+		}
+	}
+	return bad
 }
 
 // clean refuses text that would do something where it is shown, or pass for something else.

@@ -1,4 +1,7 @@
-package engines
+// Package claims finds in a text what can be looked up in another one: paths, numbers, identifiers, flags, whatever
+// stands in back-ticks. Who makes such a word up makes up a fact, so each must stand in the source that the text speaks
+// of. Plain words are not claims: choosing them is what a writer is for.
+package claims
 
 import (
 	"slices"
@@ -8,17 +11,15 @@ import (
 	"unicode/utf8"
 )
 
-// A claim is a word of a summary that can be looked up: a path, a number, an identifier, a flag, whatever stands in
-// back-ticks. A model that makes one up makes up a fact, so every claim must stand in the messages that the summary
-// names. Plain words are not claims: choosing them is what the model is for.
+// Missing returns the claims of text that source does not contain, each once, in their order.
+func Missing(text, source string) []string { return NewSource(source).Missing(text) }
 
-// invented returns the claims of text that source does not contain, each once, at most five.
-func invented(text, source string) []string {
-	s := newIndex(source)
+// Missing returns the claims of text that the source does not contain, each once, in their order.
+func (x Source) Missing(text string) []string {
 	var bad []string
 	add := func(claim string) {
-		if q := quote(claim); len(bad) < 5 && !slices.Contains(bad, q) {
-			bad = append(bad, q)
+		if !slices.Contains(bad, claim) {
+			bad = append(bad, claim)
 		}
 	}
 	for line := range strings.SplitSeq(text, "\n") {
@@ -26,11 +27,11 @@ func invented(text, source string) []string {
 		for rest != "" {
 			before, span, after := cutCode(rest)
 			eachChunk(before, func(c string) {
-				if !s.supports(c) {
+				if !x.supports(c) {
 					add(c)
 				}
 			})
-			if span != "" && !s.quotes(span) {
+			if span != "" && !x.quotes(span) {
 				add(span)
 			}
 			rest = after
@@ -84,15 +85,16 @@ func wordByte(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_'
 }
 
-// index looks claims up in a source.
-type index struct {
+// A Source is a text to look claims up in.
+type Source struct {
 	text    string
 	lower   string
 	numbers map[string]bool
 }
 
-func newIndex(source string) index {
-	x := index{text: strings.Join(strings.Fields(source), " "), numbers: map[string]bool{}}
+// NewSource prepares a text to be looked into.
+func NewSource(source string) Source {
+	x := Source{text: strings.Join(strings.Fields(source), " "), numbers: map[string]bool{}}
 	x.lower = strings.ToLower(x.text)
 	eachNumber(x.text, func(n string) {
 		x.numbers[n] = true
@@ -131,7 +133,7 @@ func eachNumber(s string, yield func(string)) {
 func digit(c byte) bool { return '0' <= c && c <= '9' }
 
 // has says whether claim stands in the source as a whole word. A capital at its start may be that of a sentence.
-func (x index) has(claim string) bool {
+func (x Source) has(claim string) bool {
 	if at(x.text, claim) {
 		return true
 	}
@@ -156,7 +158,7 @@ func at(text, word string) bool {
 }
 
 // quotes says whether the source holds what stands in back-ticks: the whole of it, or each of its words.
-func (x index) quotes(span string) bool {
+func (x Source) quotes(span string) bool {
 	span = strings.Join(strings.Fields(span), " ")
 	if span == "" || x.has(span) {
 		return true
@@ -166,7 +168,7 @@ func (x index) quotes(span string) bool {
 }
 
 // supports says whether the source holds a chunk, as far as that is a claim.
-func (x index) supports(c string) bool {
+func (x Source) supports(c string) bool {
 	c = strings.TrimLeft(strings.TrimRight(c, ",.:"), ",")
 	if isNumber(strings.TrimLeft(c, numberSigns)) {
 		return x.counts(c)
@@ -192,7 +194,7 @@ func (x index) supports(c string) bool {
 
 // counts says whether the source supports a chunk with digits that does not stand in it: a number written in another
 // way, a number with a unit, or a range of numbers.
-func (x index) counts(c string) bool {
+func (x Source) counts(c string) bool {
 	c = strings.TrimLeft(c, numberSigns)
 	unit := strings.TrimLeft(c, "0123456789.,_")
 	number := c[:len(c)-len(unit)]
@@ -216,7 +218,7 @@ func isNumber(s string) bool {
 
 // path says whether the source supports a chunk with slashes that does not stand in it. Two plain words with a slash
 // between them are no path if both are said.
-func (x index) path(c string) bool {
+func (x Source) path(c string) bool {
 	c = strings.TrimPrefix(c, "./")
 	if x.has(c) {
 		return true

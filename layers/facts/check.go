@@ -1,0 +1,362 @@
+package facts
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/memvcs/mem/layers/claims"
+)
+
+// A Speaker says who a part of a message comes from, the least trusted first.
+type Speaker int
+
+// The speakers.
+const (
+	ByTool      Speaker = iota // what a tool returned, or the client wrote
+	ByEcho                     // typed text that mem, a fork or a resumed session brought
+	ByCommand                  // a command of the client with what stands behind it
+	ByAssistant                // the model: its words, the calls it made, the summaries it wrote
+	ByUser                     // typed by the user
+)
+
+// Trust is how far what a speaker says may be trusted.
+func (s Speaker) Trust() Trust {
+	switch s {
+	case ByUser:
+		return User
+	case ByAssistant:
+		return Assistant
+	}
+	return Tool
+}
+
+// A Part is a text of a message, and who it comes from.
+type Part struct {
+	Speaker Speaker
+	Text    string
+}
+
+// A Transcript is what evidence is looked up in: the parts of the messages of a session, by number. Names are those of
+// the speakers, where they have any besides "the user" and "the assistant".
+type Transcript struct {
+	Parts map[int][]Part
+	Names map[Speaker]string
+	norm  map[int][]string
+}
+
+// Add adds a text of a message. White space alone is no text.
+func (t *Transcript) Add(message int, p Part) {
+	if strings.TrimSpace(p.Text) == "" {
+		return
+	}
+	if t.Parts == nil {
+		t.Parts = map[int][]Part{}
+	}
+	t.Parts[message] = append(t.Parts[message], p)
+	delete(t.norm, message)
+}
+
+// plain returns the parts of a message with every run of white space made one space.
+func (t *Transcript) plain(message int) []string {
+	if list, ok := t.norm[message]; ok {
+		return list
+	}
+	var list []string
+	for _, p := range t.Parts[message] {
+		list = append(list, oneSpace(p.Text))
+	}
+	if t.norm == nil {
+		t.norm = map[int][]string{}
+	}
+	t.norm[message] = list
+	return list
+}
+
+func oneSpace(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// find returns who says a quote in a message: of several the one who is trusted most.
+func (t *Transcript) find(message int, quote string) (best Speaker, ok bool) {
+	for i, text := range t.plain(message) {
+		if p := t.Parts[message][i]; strings.Contains(text, quote) && (!ok || p.Speaker > best) {
+			best, ok = p.Speaker, true
+		}
+	}
+	return best, ok
+}
+
+// elsewhere says where a quote might have been meant to be, "" if that cannot be told.
+func (t *Transcript) elsewhere(message int, quote string) string {
+	lower := strings.ToLower(quote)
+	for _, text := range t.plain(message) {
+		if strings.Contains(strings.ToLower(text), lower) {
+			return "; it is there with other capital letters"
+		}
+	}
+	best := 0
+	for n := range t.Parts {
+		if _, ok := t.find(n, quote); ok && (best == 0 || away(n, message) < away(best, message) || away(n, message) == away(best, message) && n < best) {
+			best = n
+		}
+	}
+	if best > 0 {
+		return fmt.Sprintf("; it is in message %d", best)
+	}
+	return ""
+}
+
+func away(a, b int) int { return max(a-b, b-a) }
+
+// Check finds out whether a fact is what its evidence says: it sets Verdict, Reason and Trust.
+func Check(f *Fact, t *Transcript) {
+	c := checker{fact: f, t: t, low: true}
+	f.Verdict, f.Reason, f.Trust = Verified, "", User
+	for _, step := range []func() (Verdict, string){c.evidence, c.speaker, c.content} {
+		v, why := step()
+		if worse(v, f.Verdict) {
+			f.Verdict, f.Reason = v, why
+		}
+		if f.Verdict == Rejected {
+			break
+		}
+	}
+}
+
+func worse(a, b Verdict) bool {
+	order := []Verdict{Verified, Inferred, Rejected}
+	return slices.Index(order, a) > slices.Index(order, b)
+}
+
+type checker struct {
+	fact     *Fact
+	t        *Transcript
+	low      bool
+	speakers []Speaker // of each quote
+	quotes   []string
+}
+
+// evidence looks the quotes up.
+func (c *checker) evidence() (Verdict, string) {
+	if len(c.fact.Evidence) == 0 {
+		c.fact.Trust = Assistant
+		return Inferred, "stated without evidence"
+	}
+	for i, e := range c.fact.Evidence {
+		at := ""
+		if len(c.fact.Evidence) > 1 {
+			at = fmt.Sprintf("evidence[%d]: ", i)
+		}
+		quote := oneSpace(e.Quote)
+		switch {
+		case len(c.t.Parts[e.Message]) == 0:
+			return c.reject(at + fmt.Sprintf("message %d has no text", e.Message))
+		case !strings.ContainsFunc(quote, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }):
+			return c.reject(at + "the quote has no words")
+		}
+		who, ok := c.t.find(e.Message, quote)
+		if !ok {
+			return c.reject(at + fmt.Sprintf("the quote is not in message %d%s", e.Message, c.t.elsewhere(e.Message, quote)))
+		}
+		c.speakers, c.quotes = append(c.speakers, who), append(c.quotes, quote)
+		c.fact.Trust = min(c.fact.Trust, who.Trust())
+	}
+	return Verified, ""
+}
+
+func (c *checker) reject(why string) (Verdict, string) {
+	c.fact.Trust = Tool
+	return Rejected, why
+}
+
+// speaker sees whether those who are quoted can know it.
+func (c *checker) speaker() (Verdict, string) {
+	if len(c.speakers) == 0 {
+		return Verified, ""
+	}
+	said := func(s Speaker) bool { return slices.Contains(c.speakers, s) }
+	who, named := c.subject()
+	switch {
+	case c.fact.Kind == Request, c.fact.Kind == Preference, named && who == ByUser:
+		switch what := whatOf(c.fact.Kind, named && who == ByUser); {
+		case said(ByUser):
+		case said(ByEcho):
+			return c.reject(what + ", but the quoted text is an echo: it was not typed in this session")
+		case said(ByCommand):
+			return Inferred, what + ", but only a command of the client is quoted"
+		case said(ByAssistant):
+			return c.reject(what + ", but the assistant is quoted")
+		default:
+			return c.reject(what + ", but the output of a tool is quoted")
+		}
+	case named && who == ByAssistant && !said(ByAssistant):
+		return c.reject("it tells what the assistant said or did, but somebody else is quoted")
+	case c.fact.Kind == Action && !said(ByAssistant) && !said(ByTool) && !named:
+		return Inferred, "only the user's words are quoted: they tell what was wanted, not that it was done"
+	}
+	return Verified, ""
+}
+
+func whatOf(k Kind, subject bool) string {
+	if subject || k == Decision {
+		return "it tells what the user said"
+	}
+	return fmt.Sprintf("a %s comes from the user", k)
+}
+
+// subject returns whose words or deeds a fact tells of, if its first words say so.
+func (c *checker) subject() (Speaker, bool) {
+	words := strings.FieldsFunc(c.fact.Text, func(r rune) bool { return !unicode.IsLetter(r) })
+	for len(words) > 0 && slices.Contains([]string{"the", "our", "this"}, strings.ToLower(words[0])) {
+		words = words[1:]
+	}
+	if len(words) == 0 {
+		return 0, false
+	}
+	first := strings.ToLower(words[0])
+	for _, who := range []Speaker{ByUser, ByAssistant} {
+		if name := c.t.Names[who]; name != "" && strings.EqualFold(name, words[0]) {
+			return who, true
+		}
+	}
+	second := ""
+	if len(words) > 1 {
+		second = strings.ToLower(words[1])
+	}
+	switch first {
+	case "user", "users": // the user wants; not: the user table has, users of the program can
+		if first == "user" && !strings.HasPrefix(strings.ToLower(c.fact.Text), "the ") && !slices.Contains(deeds(), second) {
+			return 0, false
+		}
+		return ByUser, first == "user" && slices.Contains(deeds(), second)
+	case "assistant", "claude", "model", "agent":
+		return ByAssistant, slices.Contains(deeds(), second)
+	}
+	for _, mark := range []string{"사용자가", "사용자는", "ユーザーは", "ユーザーが", "用户要", "用户希望", "用户说"} {
+		if strings.HasPrefix(c.fact.Text, mark) {
+			return ByUser, true
+		}
+	}
+	return 0, false
+}
+
+// content sees whether the fact says what its evidence says.
+func (c *checker) content() (Verdict, string) {
+	if len(c.quotes) == 0 {
+		return Verified, ""
+	}
+	text, all := oneSpace(c.fact.Text), strings.Join(c.quotes, "\n")
+	for _, q := range c.quotes {
+		if verbatim(text, q) {
+			return Verified, ""
+		}
+	}
+	var messages strings.Builder
+	for _, e := range c.fact.Evidence {
+		for _, p := range c.t.Parts[e.Message] {
+			messages.WriteString(p.Text + "\n")
+		}
+	}
+	said, around := newWording(all), newWording(messages.String())
+	fact := newWording(text)
+	if why := contradiction(fact, said); why != "" {
+		return c.reject(why)
+	}
+	if bad := c.unsupported(text, messages.String(), fact, around); len(bad) > 0 {
+		return c.reject(fmt.Sprintf("its evidence does not hold %s", list(bad)))
+	}
+	if bad := c.unsupported(text, all, fact, said); len(bad) > 0 {
+		return Inferred, fmt.Sprintf("the quotes do not hold %s, only their messages do", list(bad))
+	}
+	ignored := c.names()
+	switch known, total := fact.covered(said, ignored); {
+	case total == 0:
+		return Inferred, "it has no words that could be looked up"
+	case known*100 < total*enough:
+		return Inferred, fmt.Sprintf("the quotes have only %d of its %d words", known, total)
+	}
+	return Verified, ""
+}
+
+// enough is the share of a fact's words, in hundredths, that its quotes must have, or words for the same.
+const enough = 50
+
+// names returns the stems of the words that stand for the speakers.
+func (c *checker) names() map[string]bool {
+	out := map[string]bool{"user": true, "assist": true, "claud": true, "model": true, "agent": true}
+	for _, name := range c.t.Names {
+		out[stem(strings.ToLower(name))] = true
+	}
+	return out
+}
+
+// unsupported returns the names, numbers, paths and identifiers of a fact that a text does not hold.
+func (c *checker) unsupported(fact, text string, words, source *wording) []string {
+	bad := claims.Missing(fact, text+"\n"+strings.Join(c.fact.speakers(c.t), "\n"))
+	ignored := c.names()
+	for _, name := range words.names {
+		if !source.has(name.stem) && !ignored[name.stem] && !slices.Contains(bad, name.text) {
+			bad = append(bad, name.text)
+		}
+	}
+	return slices.DeleteFunc(bad, func(s string) bool { return ignored[stem(strings.ToLower(s))] })
+}
+
+// speakers returns the names of those who speak.
+func (f *Fact) speakers(t *Transcript) []string {
+	var out []string
+	for _, who := range []Speaker{ByUser, ByAssistant} {
+		if n := t.Names[who]; n != "" {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// verbatim reports whether a text stands in a quote, but for the capital it begins with and the stop it ends with.
+func verbatim(text, quote string) bool {
+	text = strings.TrimRight(text, ".!。 ")
+	if text == "" {
+		return false
+	}
+	r, n := utf8.DecodeRuneInString(text)
+	for _, s := range []string{text, string(unicode.ToLower(r)) + text[n:], string(unicode.ToUpper(r)) + text[n:]} {
+		if i := strings.Index(quote, s); i >= 0 && whole(quote, i, i+len(s)) {
+			return true
+		}
+	}
+	return false
+}
+
+// whole reports whether neither end of s[i:j] cuts a word.
+func whole(s string, i, j int) bool {
+	before, _ := utf8.DecodeLastRuneInString(s[:i])
+	after, _ := utf8.DecodeRuneInString(s[j:])
+	word := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' }
+	return (i == 0 || !word(before)) && (j == len(s) || !word(after) || !spaced(after))
+}
+
+// spaced reports whether the script of a letter puts spaces between words.
+func spaced(r rune) bool { return !unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) }
+
+// list writes what is missing for people, at most five.
+func list(words []string) string {
+	const most = 5
+	var out []string
+	for _, w := range words[:min(len(words), most)] {
+		out = append(out, "`"+cut(oneSpace(w), 60)+"`")
+	}
+	if n := len(words) - most; n > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(out, ", "), n)
+	}
+	return strings.Join(out, ", ")
+}
+
+// cut shortens s to n runes.
+func cut(s string, n int) string {
+	if r := []rune(s); len(r) > n {
+		return string(r[:n-1]) + "…"
+	}
+	return s
+}

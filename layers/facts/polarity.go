@@ -1,0 +1,147 @@
+package facts
+
+import (
+	"fmt"
+	"strings"
+)
+
+// deny marks the words that stand behind a negation in their clause. A phrase that denies nothing is taken for none.
+func (w *wording) deny() {
+	for i := range w.words {
+		x := &w.words[i]
+		if x.denies && idiom(w.words, i) {
+			x.denies = false
+		}
+	}
+	denied, clause := false, -1
+	for i := range w.words {
+		x := &w.words[i]
+		if x.clause != clause {
+			denied, clause = false, x.clause
+		}
+		x.denied = denied
+		if x.denies || lead(w.words, i) {
+			denied = !denied || x.denies
+		}
+	}
+}
+
+// lead reports whether the i-th word ends a phrase that denies what follows: "instead of", "rather than".
+func lead(words []word, i int) bool {
+	if i == 0 {
+		return false
+	}
+	switch strings.ToLower(words[i-1].text) + " " + strings.ToLower(words[i].text) {
+	case "instead of", "rather than", "stop using", "stopped using", "refuse to", "refused to", "failed to", "fails to", "away from":
+		return true
+	}
+	return false
+}
+
+// idiom reports whether the negation at i denies nothing: "why not", "not only", "no problem".
+func idiom(words []word, i int) bool {
+	at := func(k int) string {
+		if k < 0 || k >= len(words) || words[k].clause != words[i].clause {
+			return ""
+		}
+		return strings.ReplaceAll(strings.ToLower(words[k].text), "’", "'")
+	}
+	next := at(i + 1)
+	switch w := at(i); {
+	case at(i-1) == "why" && strings.Contains("not don't doesn't can't", w):
+		return true
+	case w == "not" && (next == "only" || next == "just" || next == "bad" || next == "to" && at(i+2) == "mention"):
+		return true
+	case w == "no" && (next == "problem" || next == "doubt" || next == "worries" || next == "matter" || next == "wonder" || next == "longer" && false):
+		return true
+	case (w == "can't" || w == "cannot") && (next == "wait" || next == "believe" || next == "help"):
+		return true
+	case w == "don't" && (next == "forget" || next == "worry" || next == "hesitate"):
+		return true
+	case (w == "couldn't" || w == "can't") && next == "agree" || w == "never" && next == "mind" || w == "nothing" && next == "but":
+		return true
+	}
+	return false
+}
+
+// contradiction says how a fact says the opposite of its source, "" if it does not seem to.
+func contradiction(fact, source *wording) string {
+	if why := denial(fact, source); why != "" {
+		return why
+	}
+	for _, x := range fact.words {
+		for _, other := range opposite()[x.stem] {
+			if !source.stems[other] || source.has(x.stem) || fact.stems[other] || x.denied || source.deniesAnything() || fact.deniesAnything() {
+				continue
+			}
+			return fmt.Sprintf("it says `%s`, the quotes say the opposite", x.text)
+		}
+	}
+	return ""
+}
+
+// deniesAnything reports whether there is any negation in a text.
+func (w *wording) deniesAnything() bool {
+	for _, x := range w.words {
+		if x.denies || x.weak || x.denied {
+			return true
+		}
+	}
+	return false
+}
+
+// denial compares what is denied on either side.
+func denial(fact, source *wording) string {
+	var strict bool // the fact denies something
+	for _, x := range fact.words {
+		if x.denies {
+			strict = true
+		}
+	}
+	if strict && !source.deniesAnything() {
+		return "it denies something, the quotes deny nothing"
+	}
+	same, other := 0, 0
+	word := ""
+	for _, x := range fact.words {
+		if !x.content {
+			continue
+		}
+		plain, denied := source.polarity(x.stem)
+		switch {
+		case !plain && !denied:
+		case x.denied && denied, !x.denied && plain:
+			same++
+		default:
+			other++
+			if word == "" {
+				word = x.text
+			}
+		}
+	}
+	if other == 0 || same > other {
+		return ""
+	}
+	if strict {
+		return fmt.Sprintf("it denies what the quotes say of `%s`, or the other way round", word)
+	}
+	if fact.deniesAnything() {
+		return "" // "forbids", "without": words that deny are many
+	}
+	return fmt.Sprintf("the quotes deny what it says of `%s`", word)
+}
+
+// polarity reports whether a stem is said, and whether it is denied, in a text.
+func (w *wording) polarity(s string) (plain, denied bool) {
+	for _, x := range w.words {
+		if x.stem != s && !same(x.stem, s) {
+			continue
+		}
+		if x.denied {
+			denied = true
+		} else {
+			plain = true
+		}
+	}
+	return plain, denied
+}
