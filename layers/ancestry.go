@@ -24,9 +24,12 @@ type Made struct {
 	Tokens    int
 	Time      time.Time
 	Device    string
+	Since     string         // of a version: the label of the one whose messages it goes on from
 	Witnesses []objects.Hash // what a model was asked and answered
 	Missing   bool           // its record is not in this memory
 	Next      []*Made        // what it was made from, or what was made from it
+
+	record objects.Hash // of a version
 }
 
 // ErrNoLineage says that a revision names nothing that has a lineage.
@@ -57,13 +60,16 @@ type ancestry struct {
 	points       map[string][]objects.Hash
 	session      map[*Made]string // of an original
 	names        map[objects.Hash]string
+	records      map[objects.Hash]*Made   // versions
+	base         map[*Made]objects.Hash   // record of the version that a version goes on from
+	followers    map[objects.Hash][]*Made // by that
 }
 
 func (m *Memory) ancestry(ctx context.Context) (*ancestry, error) {
 	a := &ancestry{
 		versions: map[objects.Hash][]*Made{}, compositions: map[objects.Hash][]*Made{}, originals: map[objects.Hash]*Made{},
 		inputs: map[*Made][]objects.Hash{}, users: map[objects.Hash][]*Made{}, points: map[string][]objects.Hash{}, session: map[*Made]string{},
-		names: map[objects.Hash]string{},
+		names: map[objects.Hash]string{}, records: map[objects.Hash]*Made{}, base: map[*Made]objects.Hash{}, followers: map[objects.Hash][]*Made{},
 	}
 	ids, err := m.repo.Projects()
 	if err != nil {
@@ -100,7 +106,11 @@ func (a *ancestry) add(p Project, st *State) {
 	}
 	for _, v := range st.Versions {
 		if !v.Deleted {
-			x := &Made{Kind: IsVersion, Name: ShortID(v.Session) + ":" + v.Label, Tokens: v.TokensOut, Engine: v.Engine}
+			x := &Made{Kind: IsVersion, Name: ShortID(v.Session) + ":" + v.Label, Tokens: v.TokensOut, Engine: v.Engine, Since: v.Since, record: v.ID}
+			a.records[v.ID] = x
+			if v.Since != "" {
+				a.base[x], a.followers[v.Base] = v.Base, append(a.followers[v.Base], x)
+			}
 			a.derived(x, p, v.Derivation, v.Time, v.Device, a.versions)
 		}
 	}
@@ -215,6 +225,9 @@ func (a *ancestry) up(x *Made) {
 			x.Next = append(x.Next, &Made{Kind: IsObject, Name: cmp.Or(a.names[in], fmt.Sprintf("input %d", i+1)), Hash: in, Missing: true, Next: []*Made{}})
 		}
 	}
+	if base := a.records[a.base[x]]; base != nil {
+		x.Next = append(x.Next, base)
+	}
 }
 
 // version returns the version with that output that compositions name, the first that was made.
@@ -237,6 +250,9 @@ func (a *ancestry) down(x *Made) {
 	case IsL1:
 	default:
 		x.Next = append(x.Next, a.users[x.Hash]...)
+		if !x.record.IsZero() {
+			x.Next = append(x.Next, a.followers[x.record]...)
+		}
 	}
 	seen := map[*Made]bool{}
 	x.Next = slices.DeleteFunc(x.Next, func(n *Made) bool {

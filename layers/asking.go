@@ -122,11 +122,11 @@ func (m *Memory) Reproduce(ctx context.Context, rev Rev) (Reproduction, error) {
 	if err != nil {
 		return r, err
 	}
-	p := rev.Session.point(v.Derivation.Inputs[0])
-	if p == nil {
-		return r, fmt.Errorf("%s: its source %s: %w", v.Label, v.Derivation.Inputs[0].Short(), objects.ErrNotFound)
+	b, err := basisOf(rev.Session, v)
+	if err != nil {
+		return r, err
 	}
-	mat, err := m.material(ctx, rev.Project.ID, rev.Session, p)
+	mat, err := m.materialOf(ctx, rev.Project.ID, rev.Session, b)
 	if err != nil {
 		return r, err
 	}

@@ -62,7 +62,7 @@ func (b *blaming) lines(rev Rev) ([]trace.Line, []trace.Piece, error) {
 	switch rev.Kind {
 	case IsVersion:
 		side, err := b.t.version(b.ctx, rev)
-		p := pointOf(rev.Session, rev.Version.Derivation.Inputs[0])
+		p := pointOf(rev.Session, rev.Version.Origin())
 		b.points = append(b.points, pointAt{b.t.source(rev.Session, p), rev.Project.ID, rev.Session, p})
 		return trace.VersionLines(side.Pieces), side.Pieces, err
 	case IsComposition:
@@ -88,7 +88,7 @@ func (b *blaming) addPart(part CompositionPart) error {
 	}
 	p := pointOf(rev.Session, part.Output)
 	if rev.Kind == IsVersion {
-		p = pointOf(rev.Session, rev.Version.Derivation.Inputs[0])
+		p = pointOf(rev.Session, rev.Version.Origin())
 	}
 	b.points = append(b.points, pointAt{b.t.source(rev.Session, p), rev.Project.ID, rev.Session, p})
 	return nil

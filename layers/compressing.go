@@ -22,6 +22,8 @@ type Compressed struct {
 	Project  Project
 	Session  *Session
 	Point    *Point
+	From     int      // first message that it is about
+	Source   *Version // that it goes on from, or whose text it was made of
 	Version  *Version // of a dry run: as it would be, without a label
 	Existed  bool     // the same recipe had been run before
 	Plan     compress.Plan
@@ -31,15 +33,50 @@ type Compressed struct {
 }
 
 // ErrNotCompressible says that a revision names nothing that can be compressed.
-var ErrNotCompressible = errors.New("only a session can be compressed")
+var ErrNotCompressible = errors.New("only a session or a version can be compressed")
 
-// Compress makes a version of the session that rev names. The same recipe on the same session returns the
-// version that exists. A dry run decides everything and writes nothing.
+// Compress makes a version of the session or of the version that rev names. The same recipe on the same input returns
+// the version that exists. A dry run decides everything and writes nothing.
 func (m *Memory) Compress(ctx context.Context, rev Rev, s compress.Settings, dryRun bool) (Compressed, error) {
+	switch {
+	case rev.Session == nil:
+	case rev.Kind == IsSession || rev.Kind == IsOriginal:
+		now := rev.Session.Now()
+		return m.compress(ctx, rev, basis{point: now, input: now.Original}, s, dryRun)
+	case rev.Kind == IsVersion && s.Skip > 0:
+		return Compressed{}, ErrSkip
+	case rev.Kind == IsVersion:
+		b, err := ofVersion(rev)
+		if err != nil {
+			return Compressed{}, err
+		}
+		return m.compress(ctx, rev, b, s, dryRun)
+	}
+	return Compressed{}, ErrNotCompressible
+}
+
+// CompressSince makes a version of what was said in the session that rev names after the messages that the version base
+// covers. The error is a [*NothingNewError] if there is nothing.
+func (m *Memory) CompressSince(ctx context.Context, rev, base Rev, s compress.Settings, dryRun bool) (Compressed, error) {
 	if rev.Session == nil || rev.Kind != IsSession && rev.Kind != IsOriginal {
 		return Compressed{}, ErrNotCompressible
 	}
-	c := Compressed{Project: rev.Project, Session: rev.Session, Point: rev.Session.Now()}
+	if s.Skip > 0 {
+		return Compressed{}, ErrSkip
+	}
+	b, err := sinceVersion(rev, base)
+	if err != nil {
+		return Compressed{}, err
+	}
+	c, err := m.compress(ctx, rev, b, s, dryRun)
+	if errors.Is(err, compress.ErrEmpty) {
+		err = &NothingNewError{rev.Session.ID, base.Version.Label, b.after}
+	}
+	return c, err
+}
+
+func (m *Memory) compress(ctx context.Context, rev Rev, b basis, s compress.Settings, dryRun bool) (Compressed, error) {
+	c := Compressed{Project: rev.Project, Session: rev.Session, Point: b.point, From: b.after + 1, Source: b.version}
 	st, err := m.State(ctx, rev.Project.ID)
 	if err != nil {
 		return c, err
@@ -50,10 +87,11 @@ func (m *Memory) Compress(ctx context.Context, rev Rev, s compress.Settings, dry
 	if s.Counter == (tokens.Counter{}) {
 		s.Counter = m.counter(c.Point)
 	}
-	mat, err := m.material(ctx, rev.Project.ID, c.Session, c.Point)
+	mat, err := m.materialOf(ctx, rev.Project.ID, c.Session, b)
 	if err != nil {
 		return c, err
 	}
+	s.Since = b.after
 	if c.Plan, c.Fates, err = compress.Resolve(s, mat.stats, mat.marks); err != nil {
 		return c, err
 	}
@@ -61,12 +99,16 @@ func (m *Memory) Compress(ctx context.Context, rev Rev, s compress.Settings, dry
 	if err != nil {
 		return c, err
 	}
-	if c.Version = st.made(recipe.Key(c.Point.Original)); c.Version != nil {
+	if c.Version = st.made(recipe.Key(b.input)); c.Version != nil {
 		c.Existed = true
 		return c, nil
 	}
-	c.Version = newVersion(c, s, mat.stats, recipe, c.Plan.Engine)
+	c.Version = newVersion(c, s, mat.stats.After(b.after), recipe, b.input)
+	b.note(c.Version, m.repo.Device().ID)
 	if dryRun {
+		if err := compress.CheckPins(mat.input.Items, c.Plan); err != nil {
+			return c, err
+		}
 		c.Receipt, err = estimate(ctx, mat.input, c.Plan, s.Engine)
 		return c, err
 	}
@@ -91,10 +133,10 @@ func (st *State) made(k lineage.Key) *Version {
 	return nil
 }
 
-func newVersion(c Compressed, s compress.Settings, stats compress.Stats, recipe lineage.Recipe, engine string) *Version {
+func newVersion(c Compressed, s compress.Settings, stats compress.Stats, recipe lineage.Recipe, input objects.Hash) *Version {
 	v := &Version{
-		Session: c.Session.ID, Engine: engine, Counter: s.Counter.ID(), Settings: settingsOf(s, c.Plan),
-		Derivation: lineage.Derivation{Inputs: []objects.Hash{c.Point.Original}, Recipe: recipe},
+		Session: c.Session.ID, Engine: c.Plan.Engine, Counter: s.Counter.ID(), Settings: settingsOf(s, c.Plan),
+		Derivation: lineage.Derivation{Inputs: []objects.Hash{input}, Recipe: recipe},
 		TokensIn:   s.Counter.Scale(stats.Raw()), MessagesIn: len(stats.Messages), TokensOut: c.Plan.Budget,
 	}
 	for _, f := range c.Fates {
@@ -189,7 +231,7 @@ func (st *State) nextLabel(session, device string) string {
 // v001_tiered-standard_10k.
 func (v *Version) FileName() string {
 	kind := v.Settings.Preset
-	if v.Settings.Mode == "uniform" {
+	if kind == "" {
 		kind = v.Settings.Aggressiveness
 	}
 	return fmt.Sprintf("%s_%s-%s_%dk", v.Label, v.Settings.Mode, kind, (v.TokensOut+500)/1000)

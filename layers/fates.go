@@ -1,7 +1,9 @@
 package layers
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -23,9 +25,13 @@ func (m *Memory) Fates(ctx context.Context, rev Rev) ([]Judgement, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := pointOf(rev.Session, v.Derivation.Inputs[0])
+	p := pointOf(rev.Session, v.Origin())
+	before, err := m.fatesBefore(ctx, rev)
+	if err != nil {
+		return nil, err
+	}
 	if len(plan.Kept)+len(plan.Summarised) == 0 && (v.Settings.Keepit != string(compress.Ignore) || len(rev.Session.Markers()) == 0) {
-		return nil, nil
+		return before, nil
 	}
 	mat, err := m.material(ctx, rev.Project.ID, rev.Session, p)
 	if err != nil {
@@ -33,17 +39,55 @@ func (m *Memory) Fates(ctx context.Context, rev Rev) ([]Judgement, error) {
 	}
 	marks := recorded(rev.Session.keepits(mat.input.Items, p), plan)
 	settings, err := v.Settings.asked(v.Counter)
-	if err == nil {
+	if settings.Since = plan.Since; err == nil {
 		_, fates, wrong := compress.Resolve(settings, mat.stats, marks)
 		if wrong == nil {
-			return judged(fates, plan), nil
+			return inOrder(append(before, judged(fates, plan)...)), nil
 		}
 	}
-	var out []Judgement
+	out := before
 	for _, k := range marks {
 		out = append(out, Judgement{Fate: compress.Fate{Mark: k, Kept: slices.ContainsFunc(plan.Kept, spanOf(k))}})
 	}
-	return out, nil
+	return inOrder(out), nil
+}
+
+// fatesBefore returns the markers that did not survive in the version that a version was made from.
+func (m *Memory) fatesBefore(ctx context.Context, rev Rev) ([]Judgement, error) {
+	if rev.Version.Source == "" {
+		return nil, nil
+	}
+	source, err := m.source(ctx, rev)
+	var missing *NotFoundError
+	if errors.As(err, &missing) {
+		return nil, nil // its record is not here, so nobody knows
+	}
+	if err != nil {
+		return nil, err
+	}
+	fates, err := m.Fates(ctx, source)
+	return slices.DeleteFunc(fates, func(j Judgement) bool { return j.Kept }), err
+}
+
+// source returns the version that a version was made from, or goes on from.
+func (m *Memory) source(ctx context.Context, rev Rev) (Rev, error) {
+	st, err := m.State(ctx, rev.Project.ID)
+	if err != nil {
+		return rev, err
+	}
+	for _, v := range st.Versions {
+		if v.ID == rev.Version.Base {
+			return m.at(ctx, rev, v)
+		}
+	}
+	return rev, &NotFoundError{What: "version", Name: cmp.Or(rev.Version.Source, rev.Version.Since), Of: ShortID(rev.Version.Session)}
+}
+
+func inOrder(js []Judgement) []Judgement {
+	slices.SortStableFunc(js, func(a, b Judgement) int {
+		return cmp.Or(cmp.Compare(a.Mark.Message, b.Mark.Message), cmp.Compare(a.Mark.Start, b.Mark.Start))
+	})
+	return js
 }
 
 // spanOf returns a function that reports whether a span is that of a mark.
@@ -100,7 +144,7 @@ func (v VersionSettings) asked(counter string) (compress.Settings, error) {
 			}
 			s.Tiers = append(s.Tiers, tier)
 		}
-	case v.Mode == "tiered":
+	case v.Preset != "":
 		s.Preset = v.Preset
 	default:
 		level, err := keepit.ParseLevel(v.Aggressiveness)

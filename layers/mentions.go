@@ -164,18 +164,29 @@ func (s *seeker) beforeVersion(st *State, v *Version) (bool, error) {
 		if x.ID == v.ID {
 			break
 		}
-		if x.Session == v.Session && !x.Deleted {
+		if x.Session == v.Session && !x.Deleted && x.Since == "" {
 			last = x
 		}
 	}
-	if last != nil {
+	if last != nil && v.Since == "" {
 		return s.version(last.Derivation.Output)
 	}
 	session := st.session(v.Session)
 	if session == nil || len(v.Derivation.Inputs) == 0 {
 		return false, nil
 	}
-	return s.original(s.project.ID, session, pointOf(session, v.Derivation.Inputs[0]))
+	p := *pointOf(session, v.Origin())
+	had, err := s.original(s.project.ID, session, &p)
+	if v.Since == "" || !had || err != nil {
+		return had, err
+	}
+	plan, err := v.Plan()
+	if err != nil {
+		return false, err
+	}
+	p.Scan.Values = plan.Since
+	earlier, err := s.original(s.project.ID, session, &p)
+	return !earlier, err // what was said earlier is not lost here
 }
 
 func (s *seeker) beforeComposition(st *State, c *Composition) (bool, error) {
@@ -201,7 +212,7 @@ func (s *seeker) beforeComposition(st *State, c *Composition) (bool, error) {
 		}
 		p := pointOf(rev.Session, part.Output)
 		if rev.Kind == IsVersion {
-			p = pointOf(rev.Session, rev.Version.Derivation.Inputs[0])
+			p = pointOf(rev.Session, rev.Version.Origin())
 		}
 		if had, err := s.original(rev.Project.ID, rev.Session, p); had || err != nil {
 			return had, err

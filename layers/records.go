@@ -89,8 +89,11 @@ type TypedKey struct {
 // A Version is one compression of a session: the body of a "version" record.
 type Version struct {
 	Session    string             `json:"session"`
-	Label      string             `json:"label"` // v001; unique per session and device
-	Source     string             `json:"source,omitempty"`
+	Label      string             `json:"label"`            // v001; unique per session and device
+	Source     string             `json:"source,omitempty"` // label of the version whose text it was made from
+	Since      string             `json:"since,omitempty"`  // label of the version whose messages it goes on from
+	Base       objects.Hash       `json:"base,omitzero"`    // record of that version, of either
+	Original   objects.Hash       `json:"original,omitzero"`
 	Derivation lineage.Derivation `json:"derivation"`
 	Engine     string             `json:"engine"`
 	Settings   VersionSettings    `json:"settings"`
@@ -116,9 +119,18 @@ type Version struct {
 	key lineage.Key // of Derivation, once the version is part of a State
 }
 
+// Origin is the content whose messages the version names: the input of its derivation, unless it was made from another
+// version.
+func (v *Version) Origin() objects.Hash {
+	if v.Original.IsZero() && len(v.Derivation.Inputs) > 0 {
+		return v.Derivation.Inputs[0]
+	}
+	return v.Original
+}
+
 // VersionSettings are what a user asked for, in the words of the seeds' CompressionSettings.
 type VersionSettings struct {
-	Mode           string `json:"mode"` // uniform, tiered
+	Mode           string `json:"mode"` // uniform, tiered, delta
 	Ratio          int    `json:"compactionRatio,omitempty"`
 	Tokens         int    `json:"tokens,omitempty"`
 	Aggressiveness string `json:"aggressiveness,omitempty"`

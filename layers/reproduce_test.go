@@ -68,6 +68,11 @@ func TestCompareSample(t *testing.T) {
 			v := s
 			v.Kind, v.Version, v.Hash = IsVersion, c.Version, c.Version.Derivation.Output
 			revs = append(revs, v)
+			if again, err := m.Compress(ctx, v, compress.Settings{Tokens: c.Version.TokensOut * 2 / 3}, false); err == nil {
+				w := v
+				w.Version, w.Hash = again.Version, again.Version.Derivation.Output
+				revs, v = append(revs, w), w
+			}
 			blamed, err := m.Blame(ctx, v)
 			if err != nil {
 				t.Fatal(err)

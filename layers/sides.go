@@ -172,7 +172,7 @@ func (t *tracer) version(ctx context.Context, rev Rev) (trace.Side, error) {
 	if err != nil {
 		return trace.Side{}, err
 	}
-	p := pointOf(rev.Session, rev.Version.Derivation.Inputs[0])
+	p := pointOf(rev.Session, rev.Version.Origin())
 	side := trace.Side{Tokens: rev.Version.TokensOut}
 	source := t.source(rev.Session, p)
 	for _, s := range segs {
@@ -222,7 +222,7 @@ func (t *tracer) part(ctx context.Context, p CompositionPart) (source string, ma
 		return p.Session + " 0", nil, err
 	}
 	if rev.Kind == IsVersion {
-		source = t.source(rev.Session, pointOf(rev.Session, rev.Version.Derivation.Inputs[0]))
+		source = t.source(rev.Session, pointOf(rev.Session, rev.Version.Origin()))
 		fates, err := t.m.Fates(ctx, rev)
 		marks = []trace.Mark{}
 		for _, f := range fates {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/memvcs/mem/layers/trace"
+	"github.com/memvcs/mem/objects"
 )
 
 // ErrNotComparable says that a revision names nothing that was said.
@@ -74,7 +75,7 @@ func (m *Memory) CompareSince(ctx context.Context, sc Scope, rev Rev) (Compariso
 		return Comparison{}, err
 	}
 	since := Rev{Kind: IsMessages, Project: p, Session: s, From: 1, To: s.Now().Scan.Values}
-	if base := s.point(newest.Derivation.Inputs[0]); base != nil && base.Generation == s.Now().Generation {
+	if base := s.point(newest.Origin()); base != nil && base.Generation == s.Now().Generation {
 		since.From = base.Scan.Values + 1
 	}
 	b := Compared{Rev: since, Name: nameOf(since)}
@@ -93,9 +94,7 @@ func (m *Memory) CompareSince(ctx context.Context, sc Scope, rev Rev) (Compariso
 func (m *Memory) Before(ctx context.Context, rev Rev) (Rev, error) {
 	switch rev.Kind {
 	case IsVersion:
-		before := rev
-		before.Kind, before.Version, before.Hash = IsOriginal, nil, rev.Version.Derivation.Inputs[0]
-		return before, nil
+		return m.beforeVersion(ctx, rev)
 	case IsComposition:
 		st, err := m.Outline(ctx, rev.Project.ID)
 		if err != nil {
@@ -115,6 +114,26 @@ func (m *Memory) Before(ctx context.Context, rev Rev) (Rev, error) {
 		return rev, &NotFoundError{What: "earlier state", Name: rev.Composition.Name}
 	}
 	return rev, fmt.Errorf("one %s: %w", rev.Kind, ErrAlone)
+}
+
+// beforeVersion returns what a version was made from: another version, the messages since one, or the original.
+func (m *Memory) beforeVersion(ctx context.Context, rev Rev) (Rev, error) {
+	v, before := rev.Version, rev
+	before.Kind, before.Version, before.Hash = IsOriginal, nil, v.Origin()
+	switch p := rev.Session.point(v.Origin()); {
+	case v.Source != "":
+		source, err := m.source(ctx, rev)
+		var missing *NotFoundError
+		if errors.As(err, &missing) {
+			return before, nil
+		}
+		return source, err
+	case v.Since != "" && p != nil && p.Generation == rev.Session.Now().Generation:
+		plan, err := v.Plan()
+		before.Kind, before.Hash, before.From, before.To = IsMessages, objects.Hash{}, plan.Since+1, p.Scan.Values
+		return before, err
+	}
+	return before, nil
 }
 
 // nameOf writes what a revision names as people write it.

@@ -154,8 +154,8 @@ func (x *Work) usesAll(made map[objects.Hash]*Work, inputs []objects.Hash) {
 	}
 }
 
-// PreviousVersion returns what a version is held against in the log: the version of its session before it, or else the
-// original it was made from.
+// PreviousVersion returns what a version is held against in the log: the version of its session before it, or else what
+// it was made from.
 func (m *Memory) PreviousVersion(ctx context.Context, rev Rev) (Rev, error) {
 	st, err := m.Outline(ctx, rev.Project.ID)
 	if err != nil {
@@ -166,9 +166,11 @@ func (m *Memory) PreviousVersion(ctx context.Context, rev Rev) (Rev, error) {
 		if x.ID == rev.Version.ID {
 			break
 		}
-		last = x
+		if x.Since == "" {
+			last = x
+		}
 	}
-	if last == nil {
+	if last == nil || rev.Version.Source != "" || rev.Version.Since != "" {
 		return m.Before(ctx, rev)
 	}
 	return m.at(ctx, rev, last)

@@ -24,6 +24,7 @@ type compressOptions struct {
 	distance int
 	keepit   string
 	skip     int
+	since    string
 	engine   engineChoice
 }
 
@@ -33,9 +34,11 @@ func (e *Env) compress() *cli.Command {
 	return &cli.Command{
 		Name:      "compress",
 		Usage:     "make a smaller version of a session",
-		ArgsUsage: "<session>",
+		ArgsUsage: "<session|version>",
 		Description: "Say how small with --ratio, --tokens, --preset or --tier; without any of them it is the preset of the settings.\n" +
-			"Markers that survive are kept byte for byte. The same recipe again gives the version that exists.",
+			"Markers that survive are kept byte for byte. The same recipe again gives the version that exists.\n" +
+			"A version can be made smaller still; ratios are those to the original. --since compresses only what was said after\n" +
+			"the messages that a version covers.",
 		Flags: []cli.Flag{
 			parsedFlag(&o.ratio, "ratio,r", "make it `N` times smaller", positive("a ratio", "10")),
 			parsedFlag(&o.tokens, "tokens", "make it at most `T` tokens, such as 3000 or 3k", parseTokens),
@@ -45,6 +48,7 @@ func (e *Env) compress() *cli.Command {
 			parsedFlag(&o.distance, "distance", "decide the fate of markers as if `N` sessions ago", positive("a distance", "5")),
 			choiceFlag(&o.keepit, "keepit", "let markers `MODE`: decay, preserve-all or ignore", "decay", "preserve-all", "ignore"),
 			parsedFlag(&o.skip, "skip", "leave out the first `N` messages", notNegative),
+			&cli.StringFlag{Name: "since", Usage: "compress only what was said since the version `REV`, such as v002", Destination: &o.since},
 			choiceFlag(&o.engine.name, "engine", "let `NAME` write it: extract, claude, anthropic, openai, command or replay", engineNames()...),
 			&cli.StringFlag{Name: "model", Usage: "let the engine ask the model `NAME`", Destination: &o.engine.model},
 		},
@@ -146,7 +150,7 @@ func (e *Env) runCompress(ctx context.Context, o compressOptions, name string) e
 				return err
 			}
 		}
-		c, err := m.Compress(ctx, rev, s, e.opt.dryRun)
+		c, err := e.compressRev(ctx, m, sc, rev, s, o.since)
 		if err != nil {
 			return compressError(err)
 		}
@@ -155,6 +159,28 @@ func (e *Env) runCompress(ctx context.Context, o compressOptions, name string) e
 		}
 		return e.printCompressed(c)
 	})
+}
+
+// compressRev compresses a session or version, or what was said in a session since a version.
+func (e *Env) compressRev(ctx context.Context, m *layers.Memory, sc layers.Scope, rev layers.Rev, s compress.Settings, since string) (layers.Compressed, error) {
+	if since == "" {
+		return m.Compress(ctx, rev, s, e.opt.dryRun)
+	}
+	if rev.Session == nil || rev.Kind == layers.IsVersion {
+		return layers.Compressed{}, withHint(usagef("--since goes with a session, and %s is a %s", rev.Name(), rev.Kind), "mem compress SESSION --since "+since)
+	}
+	if since == "latest" {
+		since = rev.Session.ID + ":latest"
+	}
+	sc.Last = rev.Session
+	base, err := e.resolve(ctx, m, sc, since)
+	if err != nil {
+		return layers.Compressed{}, err
+	}
+	if base.Kind != layers.IsVersion {
+		return layers.Compressed{}, withHint(usagef("--since wants a version, and %s is a %s", since, base.Kind), "mem versions "+shortID(rev.Session.ID))
+	}
+	return m.CompressSince(ctx, rev, base, s, e.opt.dryRun)
 }
 
 // decay returns the constants of the decay of markers as the settings have them.
@@ -170,7 +196,14 @@ func (e *Env) decay() (keepit.Decay, error) {
 // compressError says what can be done about an error of the engine.
 func compressError(err error) error {
 	var pins *compress.PinError
+	var nothing *layers.NothingNewError
 	switch {
+	case errors.As(err, &nothing):
+		return withCode(exitNo, err)
+	case errors.Is(err, layers.ErrOtherSession):
+		return withCode(exitUsage, withHint(err, "name a version of the session itself: mem versions SESSION"))
+	case errors.Is(err, layers.ErrOtherPast):
+		return withHint(err, "compress the whole session: leave out --since")
 	case errors.As(err, &pins):
 		return withCode(exitBudget, withHint(err, "ask for more tokens, or let markers decay with a greater --distance"))
 	case errors.Is(err, compress.ErrEmpty):
@@ -178,7 +211,7 @@ func compressError(err error) error {
 	case errors.Is(err, compress.ErrSettings):
 		return withCode(exitUsage, withHint(err, "mem compress -h"))
 	case errors.Is(err, layers.ErrNotCompressible):
-		return withHint(err, "name a session: mem compress SESSION")
+		return withHint(err, "name a session or a version: mem compress SESSION")
 	}
 	return storeError(err)
 }
@@ -187,6 +220,10 @@ func compressError(err error) error {
 type compressAnswer struct {
 	Session      string       `json:"session"`
 	Version      string       `json:"version"`
+	Source       string       `json:"source,omitempty"` // label of the version it was made from
+	Since        string       `json:"since,omitempty"`  // label of the version it goes on from
+	From         int          `json:"from,omitempty"`   // messages it is about, if it goes on from a version
+	To           int          `json:"to,omitempty"`
 	InputTokens  int          `json:"input_tokens"`
 	OutputTokens int          `json:"output_tokens"`
 	Ratio        float64      `json:"ratio"`
@@ -224,6 +261,9 @@ func (e *Env) compressAnswer(c layers.Compressed) compressAnswer {
 		Markers: []fateAnswer{}, Engine: v.Engine, Counter: v.Counter, Key: v.Derivation.Key().String(), Existed: c.Existed, DryRun: e.opt.dryRun,
 		Receipt: c.Receipt,
 	}
+	if a.Source, a.Since = v.Source, v.Since; a.Since != "" {
+		a.From, a.To = c.From, c.Point.Scan.Values
+	}
 	if !v.Derivation.Output.IsZero() {
 		a.Hash = v.Derivation.Output.String()
 	}
@@ -242,9 +282,9 @@ func (e *Env) printCompressed(c layers.Compressed) error {
 		e.printf("%s is that version already: %s -> %s tokens (%.1f:1)\n", e.safe(label(v)), tokens.Commas(v.TokensIn), tokens.Commas(v.TokensOut), v.Ratio)
 		return nil
 	case e.opt.dryRun:
-		e.printf("Would compress %s (~%s tokens, %s messages)\n", e.safe(shortID(v.Session)), tokens.Commas(v.TokensIn), tokens.Commas(v.MessagesIn))
+		e.printf("Would compress %s%s (~%s tokens, %s messages)\n", e.safe(shortID(v.Session)), e.safe(rangeOf(c)), tokens.Commas(v.TokensIn), tokens.Commas(v.MessagesIn))
 	default:
-		e.printf("[%s] compress %s  %s -> %s tokens (%.1f:1), %d of %d keepits kept\n", e.safe(c.Project.Name), e.safe(label(v)),
+		e.printf("[%s] compress %s%s  %s -> %s tokens (%.1f:1), %d of %d keepits kept\n", e.safe(c.Project.Name), e.safe(label(v)), e.safe(rangeOf(c)),
 			tokens.Commas(v.TokensIn), tokens.Commas(v.TokensOut), v.Ratio, v.Preserved, v.Preserved+v.Summarised)
 		e.printReceipt(c.Receipt)
 		return nil
@@ -267,6 +307,17 @@ func (e *Env) printCompressed(c layers.Compressed) error {
 	}
 	e.printf("\n")
 	return e.fateTable(c.Fates)
+}
+
+// rangeOf says what a version is made of if that is no whole session: " (#177-240, since v002)", " (of v001)".
+func rangeOf(c layers.Compressed) string {
+	switch v := c.Version; {
+	case v.Source != "":
+		return " (of " + v.Source + ")"
+	case v.Since != "":
+		return fmt.Sprintf(" (#%d-%d, since %s)", c.From, c.Point.Scan.Values, v.Since)
+	}
+	return ""
 }
 
 // tierThreshold says under which weight markers of a tier fall, if it has any.

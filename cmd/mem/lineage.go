@@ -93,6 +93,9 @@ func (e *Env) madeLine(x *layers.Made) string {
 	if x.Engine != "" {
 		words = append(words, e.safe(x.Engine))
 	}
+	if x.Since != "" {
+		words = append(words, "since "+e.safe(x.Since))
+	}
 	if x.Tokens > 0 {
 		words = append(words, tokens.Commas(x.Tokens)+" tok")
 	}
@@ -118,6 +121,7 @@ type madeAnswer struct {
 	Step      string       `json:"step,omitempty"`
 	Version   int          `json:"step_version,omitempty"`
 	Engine    string       `json:"engine,omitempty"`
+	Since     string       `json:"since,omitempty"`
 	Tokens    int          `json:"tokens,omitempty"`
 	Time      string       `json:"time,omitempty"`
 	Device    string       `json:"device,omitempty"`
@@ -128,7 +132,7 @@ type madeAnswer struct {
 
 func madeAnswerOf(x *layers.Made) madeAnswer {
 	a := madeAnswer{
-		Kind: string(x.Kind), Name: x.Name, Project: x.Project.Name, Step: x.Recipe.Step, Version: x.Recipe.Version, Engine: x.Engine,
+		Kind: string(x.Kind), Name: x.Name, Project: x.Project.Name, Step: x.Recipe.Step, Version: x.Recipe.Version, Engine: x.Engine, Since: x.Since,
 		Tokens: x.Tokens, Time: timeText(x.Time), Device: x.Device, Missing: x.Missing, Next: []madeAnswer{},
 	}
 	if !x.Hash.IsZero() {

@@ -162,6 +162,11 @@ func (e *Env) describeRev(ctx context.Context, m *layers.Memory, rev layers.Rev)
 		}
 		s.Label, s.UsedBy, s.Time = rev.Version.Label, st.UsedBy(rev.Version), timeText(rev.Version.Time)
 		s.UsedIn, s.Accessed = rev.Version.Used.By, timeText(rev.Version.Used.Last)
+		if rev.Version.Since != "" {
+			if s.From, s.To, err = rev.Covers(); err != nil {
+				return s, err
+			}
+		}
 	}
 	if rev.Composition != nil {
 		s.Time = timeText(rev.Composition.Time)
@@ -237,13 +242,22 @@ func (e *Env) usedLine(r layers.Rehearsal) {
 	e.field("Used in", fmt.Sprintf("%s, last %s", strings.Join(by, ", "), r.Last.Format("2 Jan 2006 15:04")))
 }
 
-// modeOf writes how a version was made: "uniform 30:1 aggressive", "tiered standard".
+// modeOf writes how a version was made: "uniform 30:1 aggressive", "tiered standard", "of v001, uniform 30:1 aggressive".
 func modeOf(v *layers.Version) string {
-	s := v.Settings
 	switch {
-	case s.Mode == "tiered" && s.Tiers != "":
+	case v.Source != "":
+		return "of " + v.Source + ", " + recipeOf(v.Settings)
+	case v.Since != "":
+		return "since " + v.Since + ", " + recipeOf(v.Settings)
+	}
+	return recipeOf(v.Settings)
+}
+
+func recipeOf(s layers.VersionSettings) string {
+	switch {
+	case s.Tiers != "":
 		return "tiered " + s.Tiers
-	case s.Mode == "tiered":
+	case s.Preset != "":
 		return "tiered " + s.Preset
 	case s.Ratio > 0:
 		return fmt.Sprintf("uniform %d:1 %s", s.Ratio, s.Aggressiveness)

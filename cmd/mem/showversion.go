@@ -15,7 +15,7 @@ import (
 func (e *Env) showVersion(ctx context.Context, m *layers.Memory, rev layers.Rev, s shown) error {
 	v := rev.Version
 	e.headLine("version "+label(v), "b3:"+rev.Hash.Short())
-	e.field("Source", fmt.Sprintf("%s:original b3:%s, %s tok, %d messages", shortID(v.Session), v.Derivation.Inputs[0].Short(), tokens.Commas(v.TokensIn), v.MessagesIn))
+	e.field("Source", sourceOf(v, s.From, s.To))
 	e.field("Recipe", fmt.Sprintf("%s, keepit %s distance %d, skip %d", modeOf(v), v.Settings.Keepit, v.Settings.Distance, v.Settings.Skip))
 	e.field("Key", fmt.Sprintf("%s of %s/%d", v.Derivation.Key().String()[:16], v.Derivation.Recipe.Step, v.Derivation.Recipe.Version))
 	e.field("Engine", v.Engine+", tokens "+v.Counter)
@@ -37,6 +37,18 @@ func (e *Env) showVersion(ctx context.Context, m *layers.Memory, rev layers.Rev,
 	}
 	e.printf("\n")
 	return err
+}
+
+// sourceOf writes what a version was made from.
+func sourceOf(v *layers.Version, from, to int) string {
+	of := fmt.Sprintf("%s:original b3:%s, %s tok, %d messages", shortID(v.Session), v.Origin().Short(), tokens.Commas(v.TokensIn), v.MessagesIn)
+	switch {
+	case v.Source != "":
+		return fmt.Sprintf("%s:%s b3:%s, of %s", shortID(v.Session), v.Source, v.Derivation.Inputs[0].Short(), of)
+	case v.Since != "":
+		return fmt.Sprintf("%s, #%d-%d, since %s", of, from, to, v.Since)
+	}
+	return of
 }
 
 // fateLine writes what became of a marker: "0.80  kept  threshold 0.65, margin 0.15  #31  text".

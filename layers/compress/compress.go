@@ -40,6 +40,17 @@ type Item struct {
 	Target  string // of an Edit: the file
 	Closing bool   // of Assistant: the last words before the user speaks again
 	Weight  int    // hundredths: a mark that is not kept still makes its text more important
+	Kept    bool   // of User: Text is that of a mark which a version kept, see [Recall]
+
+	Src [][2]int // its messages, if they are not all of N to To
+}
+
+// sources are the messages of the item.
+func (it Item) sources() [][2]int {
+	if it.Src != nil {
+		return it.Src
+	}
+	return [][2]int{{it.N, max(it.N, it.To)}}
 }
 
 // Segment is a part of a version: what was said in some messages, in fewer words, or kept word for word.

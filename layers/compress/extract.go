@@ -3,6 +3,7 @@ package compress
 import (
 	"context"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/memvcs/mem/layers/keepit"
@@ -178,7 +179,7 @@ func render(p *pool, items []Item) []Segment {
 			}
 			s.Text += sep + u.text
 		} else {
-			segs = append(segs, Segment{Role: role(u.class), Text: u.text, Src: [][2]int{{it.N, max(it.N, it.To)}}})
+			segs = append(segs, Segment{Role: role(u.class), Text: u.text, Src: it.sources()})
 		}
 		lastItem, lastLine = u.item, u.line
 	}
@@ -198,21 +199,24 @@ func role(c class) string {
 	return "tool"
 }
 
+// changed is what the list of changed files begins with.
+const changed = "Changed: "
+
 // fileList is the one segment that names the files that were changed.
 func fileList(p *pool, items []Item, files []int32) Segment {
 	s := Segment{Role: "tool"}
 	var names []string
 	for _, i := range files {
 		names = append(names, p.units[i].text)
-		it := items[p.units[i].item]
-		s.Src = append(s.Src, [2]int{it.N, max(it.N, it.To)})
+		s.Src = append(s.Src, items[p.units[i].item].sources()...)
 	}
-	s.Text = "Changed: " + strings.Join(names, ", ")
+	sort.SliceStable(s.Src, func(a, b int) bool { return s.Src[a][0] < s.Src[b][0] })
+	s.Text = changed + strings.Join(names, ", ")
 	s.Src = merge(s.Src)
 	return s
 }
 
-// merge joins runs of messages that touch. They are in order.
+// merge joins runs of messages that touch or overlap. They are in the order of their first messages.
 func merge(src [][2]int) [][2]int {
 	var out [][2]int
 	for _, r := range src {

@@ -47,6 +47,17 @@ func cutOut(items []Item, p Plan) ([]Item, []pin, error) {
 			out = append(out, it)
 			continue
 		}
+		if it.Kept && len(spans) > 0 {
+			s := spans[0]
+			if spans = spans[1:]; s.Message != it.N || s.End-s.Start != len(it.Text) {
+				return nil, nil, fmt.Errorf("message %d has no kept text of %d bytes", s.Message, s.End-s.Start)
+			}
+			if kept[s] {
+				pins = append(pins, pin{s, it.Text})
+				continue
+			}
+			it.Weight = int(s.Weight)
+		}
 		at := 0
 		rest := func(to, weight int) {
 			if part := withoutTags(it.Text[at:to]); strings.TrimSpace(part) != "" {
@@ -56,7 +67,7 @@ func cutOut(items []Item, p Plan) ([]Item, []pin, error) {
 			}
 			at = to
 		}
-		for len(spans) > 0 && spans[0].Message == it.N {
+		for len(spans) > 0 && !it.Kept && spans[0].Message == it.N {
 			s := spans[0]
 			spans = spans[1:]
 			if s.Start < at || s.End < s.Start || s.End > len(it.Text) {

@@ -90,6 +90,7 @@ type Settings struct {
 	Tiers    []Tier // tiered, as given
 	Level    *Level // of a uniform compression; nil: the one that goes with the ratio
 	Skip     int    // messages at the start that are left out altogether, with their marks
+	Since    int    // number of the last message that is left out because it was compressed before
 	Keepit   KeepitMode
 	Distance int          // how many sessions ago, 1 = the newest; 0 counts as 1
 	Decay    keepit.Decay // zero: the default constants
@@ -109,6 +110,23 @@ type Message struct {
 // Stats are what a plan must know of a session.
 type Stats struct {
 	Messages []Message // in order
+}
+
+// After returns the stats of what comes after record n. Of a message that has records on both sides, its part is as
+// large as its share of the records.
+func (s Stats) After(n int) Stats {
+	var out Stats
+	for _, m := range s.Messages {
+		if m.Last <= n {
+			continue
+		}
+		if m.First <= n {
+			m.Raw = m.Raw * (m.Last - n) / (m.Last - m.First + 1)
+			m.First = n + 1
+		}
+		out.Messages = append(out.Messages, m)
+	}
+	return out
 }
 
 // Raw is the plain tokens of the conversation.
@@ -143,6 +161,7 @@ type Plan struct {
 	Tokenizer  string `json:"tokenizer"`
 	Budget     int    `json:"budget"` // tokens of the whole output, never exceeded
 	Skip       int    `json:"skip"`
+	Since      int    `json:"since,omitempty"` // messages up to this one are left out
 	Tiers      []Part `json:"tiers"`
 	Kept       []Span `json:"kept"`
 	Summarised []Span `json:"summarised"` // marks that did not survive: they count for more than other text
@@ -163,10 +182,11 @@ func Resolve(s Settings, st Stats, marks []Mark) (Plan, []Fate, error) {
 	if err := s.valid(); err != nil {
 		return Plan{}, nil, err
 	}
+	st = st.After(s.Since)
 	if s.Skip >= len(st.Messages) {
 		return Plan{}, nil, fmt.Errorf("%w: %d messages, %d skipped", ErrEmpty, len(st.Messages), s.Skip)
 	}
-	p := Plan{Engine: Extract{}.ID(), Tokenizer: s.Counter.ID(), Skip: s.Skip, Kept: []Span{}, Summarised: []Span{}}
+	p := Plan{Engine: Extract{}.ID(), Tokenizer: s.Counter.ID(), Skip: s.Skip, Since: s.Since, Kept: []Span{}, Summarised: []Span{}}
 	if s.Engine != nil {
 		p.Engine = s.Engine.ID()
 	}
@@ -222,6 +242,8 @@ func (s Settings) valid() error {
 		return bad("tokens %d: want 1 or more", s.Tokens)
 	case s.Skip < 0:
 		return bad("skip %d: want 0 or more", s.Skip)
+	case s.Since < 0:
+		return bad("since %d: want 0 or more", s.Since)
 	case s.Distance < 0:
 		return bad("distance %d: want 1 or more", s.Distance)
 	case s.Level != nil && s.Tiered():

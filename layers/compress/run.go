@@ -38,18 +38,24 @@ func Run(ctx context.Context, in Input, p Plan, engine Summarizer) (Result, erro
 	if err != nil {
 		return Result{}, err
 	}
-	items, pins, err := cutOut(in.Items, p)
-	if err != nil {
-		return Result{}, err
-	}
-	r := &run{in: in, plan: p, count: c, engine: engine, pins: pins}
-	if err := r.share(items); err != nil {
+	r := &run{in: in, plan: p, count: c, engine: engine}
+	if err := r.prepare(); err != nil {
 		return Result{}, err
 	}
 	if err := r.fill(ctx); err != nil {
 		return Result{}, err
 	}
-	return r.finish(pins)
+	return r.finish(r.pins)
+}
+
+// CheckPins says whether the kept texts of a plan have room in its budget: the error is a [*PinError] if not.
+func CheckPins(items []Item, p Plan) error {
+	c, err := tokens.ByID(p.Tokenizer)
+	if err != nil {
+		return err
+	}
+	r := &run{in: Input{Items: items}, plan: p, count: c}
+	return r.prepare()
 }
 
 // run is a plan on its way.
@@ -71,6 +77,16 @@ type part struct {
 	used   int
 	extra  int // what was added to the items: 1 = detail, 2 = tool output, too
 	segs   []Segment
+}
+
+// prepare cuts out the pins and shares out what they leave.
+func (r *run) prepare() error {
+	items, pins, err := cutOut(r.in.Items, r.plan)
+	if err != nil {
+		return err
+	}
+	r.pins = pins
+	return r.share(items)
 }
 
 // share gives every tier the tokens that its pins leave; what the pins of a tier exceed it by, the others lose.

@@ -1,0 +1,56 @@
+package compress
+
+import (
+	"sort"
+	"strings"
+)
+
+// Recall turns the segments of a version into items, so that a smaller version can be made of it. They name the
+// messages of the original that the segments name. A kept text is an item of the user, and the spans of a plan for
+// these items are those of all kept texts, in order, or none.
+func Recall(segs []Segment) []Item {
+	var items []Item
+	for _, s := range segs {
+		it := Item{N: s.Src[0][0], To: s.Src[len(s.Src)-1][1], Text: s.Text}
+		if len(s.Src) > 1 {
+			it.Src = s.Src
+		}
+		switch {
+		case s.Keep != "":
+			it.Kind, it.Kept = User, true
+			items = append(items, it)
+		case s.Role == "user":
+			it.Kind = Answer // typed, but not as it was typed: there are no marks in it
+			items = append(items, it)
+		case s.Role == "assistant":
+			it.Kind, it.Closing = Assistant, true
+			items = append(items, it)
+		default:
+			items = append(items, tools(it)...)
+		}
+	}
+	sort.SliceStable(items, func(i, j int) bool { return items[i].N < items[j].N })
+	return items
+}
+
+// tools tells apart what the engine writes in the role of tools: files, commands, errors and the rest.
+func tools(it Item) []Item {
+	if names, ok := strings.CutPrefix(it.Text, changed); ok && !strings.Contains(names, "\n") {
+		var items []Item
+		for name := range strings.SplitSeq(names, ", ") {
+			f := it
+			f.Kind, f.Target, f.Text = Edit, name, ""
+			items = append(items, f)
+		}
+		return items
+	}
+	switch {
+	case strings.HasPrefix(it.Text, "$ "):
+		it.Kind = Command
+	case strings.Contains(it.Text, "FAIL") || strings.Contains(it.Text, "rror") || strings.Contains(it.Text, "panic"):
+		it.Kind = Failure
+	default:
+		it.Kind = Recap
+	}
+	return []Item{it}
+}

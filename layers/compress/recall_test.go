@@ -1,0 +1,165 @@
+package compress
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/tokens"
+)
+
+// keptOf returns the kept segments, in order.
+func keptOf(segs []Segment) []Segment {
+	return slices.DeleteFunc(slices.Clone(segs), func(s Segment) bool { return s.Keep == "" })
+}
+
+// marksOf returns the marks that kept segments stand for, as a plan says where they are.
+func marksOf(segs []Segment, spans []Span) []Mark {
+	var out []Mark
+	for i, s := range keptOf(segs) {
+		x := spans[i]
+		out = append(out, Mark{x.Message, keepit.Marker{Weight: x.Weight, Start: x.Start, End: x.End, TextStart: x.Start, TextEnd: x.End, Text: s.Text}})
+	}
+	return out
+}
+
+// TestRecompressedTwentyTimes makes a version of a version, twenty times over: every pin stays as it is, in order; no
+// budget is passed; every segment names messages that the one before named.
+func TestRecompressedTwentyTimes(t *testing.T) {
+	t.Parallel()
+	for seed := range int64(3) {
+		for _, mode := range []KeepitMode{Decay, PreserveAll} {
+			items, st, marks := session(seed, 250)
+			for i := 0; i < len(marks); i += 3 {
+				marks[i].Weight = keepit.Pinned
+			}
+			c := tokens.For("")
+			in := Input{Items: items}
+			var before Result
+			var pinned []Segment
+			budget := c.Scale(st.Raw()) / 4
+			for n := range 21 {
+				p, fates, err := Resolve(Settings{Tokens: budget, Counter: c, Keepit: mode, Distance: 1 + n/3}, st, marks)
+				if err != nil {
+					t.Fatal(err)
+				}
+				r, err := Run(context.Background(), in, p, Extract{})
+				if err != nil {
+					t.Fatalf("seed %d, %s, round %d: %v", seed, mode, n, err)
+				}
+				if again, err := Run(context.Background(), in, p, Extract{}); err != nil || string(again.Body) != string(r.Body) {
+					t.Fatalf("seed %d, round %d: made twice, two texts, %v", seed, n, err)
+				}
+				if got := c.Count(Text(r.Segments)); got > budget {
+					t.Fatalf("seed %d, round %d: %d tokens of %d", seed, n, got, budget)
+				}
+				checkSegments(t, r, len(items))
+				kept := keptOf(r.Segments)
+				if len(kept) != len(p.Kept) || len(kept) != survivors(fates) {
+					t.Fatalf("seed %d, round %d: %d texts kept, %d planned", seed, n, len(kept), len(p.Kept))
+				}
+				pins := slices.DeleteFunc(slices.Clone(kept), func(s Segment) bool { return s.Keep != "1.00" && mode == Decay })
+				if n == 0 {
+					pinned = pins
+				} else {
+					checkNamed(t, before, r)
+				}
+				if fmt.Sprint(pins) != fmt.Sprint(pinned) || len(pins) == 0 {
+					t.Fatalf("seed %d, %s, round %d: pins are %v, want %v", seed, mode, n, pins, pinned)
+				}
+				before, in = r, Input{Items: Recall(r.Segments)}
+				marks = marksOf(r.Segments, p.Kept)
+				if floor := c.Scale(size(kept)) + 40; budget*9/10 > floor {
+					budget = budget * 9 / 10
+				}
+			}
+		}
+	}
+}
+
+func survivors(fates []Fate) int {
+	n := 0
+	for _, f := range fates {
+		if f.Kept {
+			n++
+		}
+	}
+	return n
+}
+
+// checkNamed checks that a version names only messages that the one it was made of names.
+func checkNamed(t *testing.T, before, r Result) {
+	t.Helper()
+	known := map[int]bool{}
+	for _, s := range before.Segments {
+		for _, m := range s.Src {
+			for n := m[0]; n <= m[1]; n++ {
+				known[n] = true
+			}
+		}
+	}
+	for _, s := range r.Segments {
+		for _, m := range s.Src {
+			for n := m[0]; n <= m[1]; n++ {
+				if !known[n] {
+					t.Fatalf("%q names message %d, which its source does not", s.Text, n)
+				}
+			}
+		}
+	}
+}
+
+func TestRecall(t *testing.T) {
+	t.Parallel()
+	segs := []Segment{
+		{Role: "user", Text: "fix the lock", Src: [][2]int{{1, 1}}},
+		{Role: "user", Text: "never ##sleep##", Src: [][2]int{{1, 1}}, Keep: "0.80"},
+		{Role: "assistant", Text: "Fixed.", Src: [][2]int{{4, 6}}},
+		{Role: "tool", Text: "$ go test ./... -> exit 1", Src: [][2]int{{5, 5}}},
+		{Role: "tool", Text: "--- FAIL: TestLock", Src: [][2]int{{5, 5}}},
+		{Role: "tool", Text: "lock.go: Lock Unlock", Src: [][2]int{{7, 7}}},
+		{Role: "tool", Text: "Changed: lock.go, lock_test.go", Src: [][2]int{{3, 3}, {7, 7}}},
+	}
+	want := []struct {
+		n    int
+		kind Kind
+		text string
+	}{{1, Answer, "fix the lock"}, {1, User, "never ##sleep##"}, {3, Edit, "lock.go"}, {3, Edit, "lock_test.go"}, {4, Assistant, "Fixed."},
+		{5, Command, "$ go test ./... -> exit 1"}, {5, Failure, "--- FAIL: TestLock"}, {7, Recap, "lock.go: Lock Unlock"}}
+	got := Recall(segs)
+	if len(got) != len(want) {
+		t.Fatalf("%d items, want %d: %+v", len(got), len(want), got)
+	}
+	for i, w := range want {
+		if g := got[i]; g.N != w.n || g.Kind != w.kind || g.Text+g.Target != w.text || g.Kept != (w.kind == User) {
+			t.Errorf("item %d is %+v, want %+v", i, g, w)
+		}
+	}
+	if got[2].sources()[1] != [2]int{7, 7} || got[4].sources()[0] != [2]int{4, 6} {
+		t.Errorf("the messages of items are %v and %v", got[2].sources(), got[4].sources())
+	}
+
+	// A plan for them must name the kept texts as they are.
+	p := Plan{Tiers: []Part{{From: 1, To: 7}}, Kept: []Span{{1, 20, 35, 80}}}
+	if _, pins, err := cutOut(got, p); err != nil || len(pins) != 1 || pins[0].text != "never ##sleep##" {
+		t.Errorf("pins are %v, %v", pins, err)
+	}
+	for _, wrong := range []Span{{1, 20, 34, 80}, {2, 20, 35, 80}} {
+		if _, _, err := cutOut(got, Plan{Kept: []Span{wrong}}); err == nil {
+			t.Errorf("a plan that keeps %+v is accepted", wrong)
+		}
+	}
+}
+
+func TestStatsAfter(t *testing.T) {
+	t.Parallel()
+	st := Stats{[]Message{{1, 1, 10}, {2, 5, 40}, {6, 6, 7}}}
+	for _, c := range []struct{ after, messages, raw, first int }{{0, 3, 57, 1}, {1, 2, 47, 2}, {3, 2, 27, 4}, {5, 1, 7, 6}, {6, 0, 0, 0}} {
+		got := st.After(c.after)
+		if len(got.Messages) != c.messages || got.Raw() != c.raw || c.messages > 0 && got.Messages[0].First != c.first {
+			t.Errorf("After(%d) = %+v, want %d messages from %d, %d tokens", c.after, got, c.messages, c.first, c.raw)
+		}
+	}
+}
