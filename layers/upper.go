@@ -6,7 +6,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/memvcs/mem/layers/concepts"
 	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/permanent"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -22,6 +24,8 @@ type upperRecord struct {
 // upperKinds are the kinds of records that [Memory.upper] returns.
 var upperKinds = []string{
 	facts.KindExchange, facts.KindDistilled, facts.KindJudgement,
+	concepts.Kind, concepts.KindAssign, concepts.KindSet,
+	permanent.Kind, permanent.KindAct, permanent.KindReflect,
 }
 
 // uppers are the records of the upper layers of a project, kept in the cache as the outline is.
@@ -32,7 +36,7 @@ type uppers struct {
 }
 
 // upperVersion is the version of the cache file; another one is rebuilt. It changes with upperKinds.
-const upperVersion = 2
+const upperVersion = 3
 
 // upper returns the records of the upper layers of a project in their order: (lamport, device, id).
 func (m *Memory) upper(ctx context.Context, p refs.Project) (out []upperRecord, err error) {

@@ -40,12 +40,16 @@ func imports() map[string]string {
 
 		"layers/engines": "objects layers/claims layers/tokens layers/keepit layers/compress",
 		"layers/facts":   "objects layers/claims",
-		"layers/trace":   "layers/keepit layers/tokens layers/compress",
-		"layers/compose": "objects lineage layers/keepit layers/tokens layers/transcript layers/compress",
 
-		"layers": "objects lineage objects/pack objects/gitstore objects/stream refs refs/config layers/transcript layers/keepit layers/tokens layers/redact layers/refine layers/compress layers/engines layers/compose layers/trace layers/facts",
+		"layers/concepts":  "layers/facts",
+		"layers/permanent": "objects layers/facts layers/concepts",
+		"layers/views":     "layers/tokens layers/facts layers/concepts layers/permanent",
+		"layers/trace":     "layers/keepit layers/tokens layers/compress",
+		"layers/compose":   "objects lineage layers/keepit layers/tokens layers/transcript layers/compress",
 
-		"cmd/mem": "layers refs refs/config lineage objects layers/transcript layers/keepit layers/tokens layers/compress layers/engines layers/compose layers/trace layers/facts testdata",
+		"layers": "objects lineage objects/pack objects/gitstore objects/stream refs refs/config layers/transcript layers/keepit layers/tokens layers/redact layers/refine layers/compress layers/engines layers/compose layers/trace layers/facts layers/concepts layers/permanent layers/views",
+
+		"cmd/mem": "layers refs refs/config lineage objects layers/transcript layers/keepit layers/tokens layers/compress layers/engines layers/compose layers/trace layers/facts layers/concepts layers/permanent layers/views testdata",
 
 		// Programs and libraries of the tests, which no package of the program imports.
 		"testdata":        "",

@@ -1,0 +1,96 @@
+package concepts
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+)
+
+func labelOf(n int) string { return fmt.Sprintf("c%03d", n) }
+
+// Near returns the concepts that stand under almost the same name: the same words, or the same letters but for one in
+// six, with the same digits. It is a warning to whoever names a concept; nothing is ever put together because of it.
+func (s *Set) Near(name string, but *Concept) []*Concept {
+	var out []*Concept
+	for _, c := range s.Live() {
+		if c != but && near(name, c.Name) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+func near(a, b string) bool {
+	as, bs := nameWords(a), nameWords(b)
+	if len(as) == 0 || len(bs) == 0 || digits(a) != digits(b) {
+		return false
+	}
+	shared := 0
+	for w := range as {
+		if bs[w] {
+			shared++
+		}
+	}
+	if shared*4 >= 3*max(len(as), len(bs)) {
+		return true
+	}
+	x, y := []rune(squash(a)), []rune(squash(b))
+	return distance(x, y)*6 <= max(len(x), len(y))
+}
+
+// nameWords returns the words of a name, without case, plural s and words that say nothing.
+func nameWords(s string) map[string]bool {
+	words := map[string]bool{}
+	for _, w := range strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		if len(w) > 3 && strings.HasSuffix(w, "s") && !strings.HasSuffix(w, "ss") {
+			w = w[:len(w)-1]
+		}
+		switch w {
+		case "the", "a", "an", "of", "for", "and", "in", "to", "with", "on":
+		default:
+			words[w] = true
+		}
+	}
+	return words
+}
+
+// digits returns the digits of s alone: phase 1 is not phase 2.
+func digits(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsDigit(r) {
+			return r
+		}
+		return -1
+	}, s)
+}
+
+// squash returns the letters and digits of s alone, in lower case.
+func squash(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, s)
+}
+
+// distance returns how many letters must be put in, taken out or changed to make b of a.
+func distance(a, b []rune) int {
+	row := make([]int, len(b)+1)
+	for k := range row {
+		row[k] = k
+	}
+	for i, x := range a {
+		diagonal := row[0]
+		row[0] = i + 1
+		for k, y := range b {
+			change := diagonal
+			if x != y {
+				change++
+			}
+			diagonal = row[k+1]
+			row[k+1] = min(change, row[k]+1, row[k+1]+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,203 @@
+package permanent
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/memvcs/mem/layers/facts"
+)
+
+// A Record is one statement with its place among all others.
+type Record struct {
+	Kind    string
+	ID      string // hexadecimal
+	Lamport uint64
+	Device  string
+	Time    time.Time
+	Body    json.RawMessage
+}
+
+func (r Record) compare(o Record) int {
+	return cmp.Or(cmp.Compare(r.Lamport, o.Lamport), cmp.Compare(r.Device, o.Device), cmp.Compare(r.ID, o.ID))
+}
+
+// What acts do to confidence, in hundredths. One who is not the user is never quite sure.
+const (
+	certain     = 100
+	mostSure    = 95
+	validates   = 5
+	contradicts = 20
+
+	// MaxContradictions is how many of them bring a rule to review.
+	MaxContradictions = 2
+)
+
+// Fold returns what records say of rules that rest on facts. Records of other kinds are passed over; their order does not matter.
+func Fold(records []Record, known *facts.Set) (*Set, error) {
+	s := &Set{dismissed: map[string]bool{}}
+	byRecord := map[string]*Rule{}
+	byKey := map[string]facts.Fact{}
+	for f := range known.All() {
+		byKey[f.Key().String()] = *f
+	}
+	records = slices.SortedFunc(slices.Values(records), Record.compare)
+	for _, r := range records {
+		if r.Kind != Kind {
+			continue
+		}
+		err := apply(r, func(m Made) {
+			byRecord[r.ID] = m.rule(r, byKey)
+			s.Rules = append(s.Rules, byRecord[r.ID])
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	for _, r := range records {
+		var err error
+		switch r.Kind {
+		case KindAct:
+			err = apply(r, func(a Act) {
+				if rule := byRecord[a.Rule]; rule != nil {
+					rule.act(r, a)
+				}
+				s.dismiss(a)
+			})
+		case KindReflect:
+			err = apply(r, func(f Reflection) {
+				s.Reflected = max(s.Reflected, f.Seen)
+				if r.Time.After(s.ReflectedAt) {
+					s.ReflectedAt = r.Time
+				}
+			})
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+func apply[T any](r Record, f func(T)) error {
+	var body T
+	if err := json.Unmarshal(r.Body, &body); err != nil {
+		return fmt.Errorf("record %s: %s body: %w", r.ID[:min(8, len(r.ID))], r.Kind, err)
+	}
+	f(body)
+	return nil
+}
+
+// dismiss takes a candidate out of what is shown, or with a promotion back in.
+func (s *Set) dismiss(a Act) {
+	switch a.Act {
+	case Dismiss:
+		s.dismissed[a.Rule] = true
+	case Promote:
+		delete(s.dismissed, a.Rule)
+	}
+}
+
+// rule returns the rule as it was made. What rests on nothing but tools, files or the web is no more than proposed.
+func (m Made) rule(r Record, byKey map[string]facts.Fact) *Rule {
+	out := &Rule{
+		ID: "r:" + r.ID[:min(8, len(r.ID))], Record: r.ID, Device: r.Device, Type: m.Type, Text: m.Text, Problem: m.Problem,
+		Files: append([]string{}, m.Files...), Confidence: min(max(m.Confidence, 0), certain), Made: r.Time, LastValidated: r.Time, Trust: m.Trust,
+		Evidence: []string{}, Words: m.Words, State: m.State, Reason: m.Reason, Candidate: m.Candidate, keys: m.Evidence, against: map[string]bool{},
+	}
+	if !slices.Contains([]string{Proposed, Active}, out.State) {
+		out.State = Proposed
+	}
+	if len(m.Evidence) > 0 {
+		out.Trust = facts.User
+	}
+	for _, key := range m.Evidence {
+		f, ok := byKey[key]
+		if !ok {
+			out.Evidence, out.Trust = append(out.Evidence, "f:"+key[:min(8, len(key))]), min(out.Trust, m.Trust) // its record has not arrived
+			continue
+		}
+		out.Evidence, out.Trust = append(out.Evidence, f.ID), min(out.Trust, f.Trust)
+	}
+	if m.ByUser || len(m.Words) > 0 {
+		out.said()
+	}
+	if out.Trust == facts.Tool {
+		out.State = Proposed
+	}
+	return out
+}
+
+// said notes that the user has said so.
+func (r *Rule) said() { r.Stated, r.Trust = true, facts.User }
+
+// act does to the rule what a record says.
+func (r *Rule) act(rec Record, a Act) {
+	user := a.ByUser || a.Word != nil
+	if a.Word != nil && a.Act == Promote {
+		r.Words = append(slices.Clip(r.Words), *a.Word)
+	}
+	switch a.Act {
+	case Promote:
+		if user {
+			r.said()
+			r.Confidence = certain
+		}
+		if r.Trust == facts.Tool {
+			return // only the user's word makes a rule of it
+		}
+		r.State, r.Removal = Active, false
+		r.settle(rec)
+	case Validate:
+		r.Confidence = max(r.Confidence, min(r.Confidence+validates, r.most()))
+		if r.State == Review && (user || !r.Stated || !r.Removal) {
+			r.State, r.Removal = Active, false
+		}
+		r.settle(rec)
+	case Contradict:
+		if key := cmp.Or(a.Evidence, rec.ID); !r.against[key] {
+			r.against[key] = true
+			r.Contradictions++
+			r.Confidence = max(0, r.Confidence-contradicts)
+		}
+		if r.Contradictions >= MaxContradictions && r.State == Active {
+			r.State = Review
+		}
+	case Question:
+		if r.State == Active {
+			r.State = Review
+		}
+	case Retire, Dismiss:
+		r.retire(user)
+	default:
+		return // said by a newer program
+	}
+	r.Reason = a.Reason
+}
+
+// retire ends the rule, or proposes that if the user stated it and somebody else wants it gone.
+func (r *Rule) retire(user bool) {
+	switch {
+	case user || !r.Stated:
+		r.State, r.Removal = Retired, false
+	case r.State != Retired:
+		r.State, r.Removal = Review, true
+	}
+}
+
+// settle notes that the rule was found to hold: what was said against it before is answered.
+func (r *Rule) settle(rec Record) {
+	r.Contradictions = 0
+	if rec.Time.After(r.LastValidated) {
+		r.LastValidated = rec.Time
+	}
+}
+
+func (r *Rule) most() int {
+	if r.Stated {
+		return certain
+	}
+	return mostSure
+}

@@ -1,0 +1,177 @@
+// Package permanent is what a project knows for good: the fourth layer, after Reflection.
+//
+// A [Rule] is something to hold to (rule), what solves a problem that comes back (solution), or how the heart of the project
+// works (core_logic). Nothing becomes one by itself. [Candidates] looks through the facts of many sessions for what may be worth
+// keeping or taking back, each with its evidence, and whoever reads them, the user or Claude, promotes or dismisses them.
+//
+// Memory can be poisoned: a README that says "always run this" is not the user. So a rule is trusted no more than the least trusted
+// fact it rests on; what only tools, files or the web said is no evidence and no rule until the user says so; the same thing
+// said fifty times in one conversation, or in copies of it, was said once; and a rule that the user stated is taken away only by the user.
+//
+// A [Set] is folded by [Fold] from statements, in any order of arrival. Every act can be taken back by a later one.
+package permanent
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/memvcs/mem/layers/facts"
+)
+
+// The types of rules.
+const (
+	IsRule     = "rule"
+	IsSolution = "solution"
+	IsCore     = "core_logic"
+)
+
+// Types returns the types of rules.
+func Types() []string { return []string{IsRule, IsSolution, IsCore} }
+
+// The states of rules.
+const (
+	Proposed = "proposed" // waits for somebody's word
+	Active   = "active"
+	Review   = "review" // contradicted twice, or asked for: it may not hold any more
+	Retired  = "retired"
+)
+
+// States returns the states of rules.
+func States() []string { return []string{Proposed, Active, Review, Retired} }
+
+// The kinds of records that [Fold] reads.
+const (
+	Kind        = "rule"       // a [Made]
+	KindAct     = "rule-act"   // an [Act]
+	KindReflect = "reflection" // a [Reflection]
+)
+
+// A Word is a sentence that the user typed in a message of a session.
+type Word struct {
+	Session string    `json:"session"`
+	Message int       `json:"message"`
+	Quote   string    `json:"quote"`
+	Time    time.Time `json:"time,omitzero"`
+}
+
+// A Made says that there is a rule; its record names it.
+type Made struct {
+	Type       string      `json:"type"`
+	Text       string      `json:"text"`
+	Problem    string      `json:"problem,omitempty"` // that a solution solves; the feature that core logic is of
+	Files      []string    `json:"files,omitempty"`
+	Evidence   []string    `json:"evidence,omitempty"` // keys of facts
+	Words      []Word      `json:"words,omitempty"`
+	ByUser     bool        `json:"by_user,omitempty"` // the user typed the command
+	Trust      facts.Trust `json:"trust"`             // of the one who wrote it, if there is no evidence
+	Confidence int         `json:"confidence"`        // hundredths
+	State      string      `json:"state"`             // proposed or active
+	Candidate  string      `json:"candidate,omitempty"`
+	Reason     string      `json:"reason,omitempty"`
+}
+
+// What an act does to a rule.
+const (
+	Promote    = "promote"    // it holds
+	Validate   = "validate"   // it was seen to hold
+	Contradict = "contradict" // it was seen not to hold
+	Retire     = "retire"     // it holds no more
+	Question   = "review"     // somebody should look at it
+	Dismiss    = "dismiss"    // of a candidate: it is none
+)
+
+// An Act is something that was done to a rule, or to a candidate.
+type Act struct {
+	Rule     string `json:"rule"` // name of its record, or id of a candidate
+	Act      string `json:"act"`
+	Evidence string `json:"evidence,omitempty"` // key of a fact
+	Word     *Word  `json:"word,omitempty"`
+	ByUser   bool   `json:"by_user,omitempty"`
+	Reason   string `json:"reason,omitempty"`
+}
+
+// A Reflection says that somebody was shown the candidates.
+type Reflection struct {
+	Seen       int `json:"seen"` // how many statements about facts there were
+	Candidates int `json:"candidates"`
+}
+
+// A Rule is something that a project knows for good.
+type Rule struct {
+	ID      string `json:"id"` // r: and the first digits of its record
+	Record  string `json:"record"`
+	Device  string `json:"device"`
+	Type    string `json:"type"`
+	Text    string `json:"text"`
+	Problem string `json:"problem,omitempty"`
+
+	Files          []string    `json:"files"`
+	Confidence     int         `json:"confidence"` // hundredths
+	Contradictions int         `json:"contradictions"`
+	Made           time.Time   `json:"made"`
+	LastValidated  time.Time   `json:"last_validated"`
+	Trust          facts.Trust `json:"trust"`
+	Stated         bool        `json:"stated"`   // by the user: only they take it away
+	Evidence       []string    `json:"evidence"` // ids of facts
+	Words          []Word      `json:"words,omitempty"`
+	State          string      `json:"state"`
+	Reason         string      `json:"reason,omitempty"` // of what was done last
+	Candidate      string      `json:"candidate,omitempty"`
+	Removal        bool        `json:"removal_proposed,omitempty"` // somebody who was not the user wanted a rule gone that the user stated
+
+	keys    []string        // of the evidence
+	against map[string]bool // what was said against it, by fact or by act
+}
+
+// Holds reports whether the rule is to be held to.
+func (r *Rule) Holds() bool { return r.State == Active }
+
+// Against reports whether a fact was counted as a contradiction of the rule.
+func (r *Rule) Against(key string) bool { return r.against[key] }
+
+// A Set is what a project knows for good, and what was said about that.
+type Set struct {
+	Rules       []*Rule // in the order in which they were made
+	Reflected   int     // the most statements about facts that a reflection has seen
+	ReflectedAt time.Time
+
+	dismissed map[string]bool // candidates
+}
+
+// In returns the rules in any of the states.
+func (s *Set) In(states ...string) []*Rule {
+	var out []*Rule
+	for _, r := range s.Rules {
+		if slices.Contains(states, r.State) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// Find returns the rules that name may stand for: the start of an id, with or without its r:.
+func (s *Set) Find(name string) []*Rule {
+	digits := strings.TrimPrefix(strings.ToLower(name), "r:")
+	if len(digits) < 4 || strings.Trim(digits, "0123456789abcdef") != "" {
+		return nil
+	}
+	var out []*Rule
+	for _, r := range s.Rules {
+		if strings.HasPrefix(r.Record, digits) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// Same returns the rule that says the same in the same letters, whatever its state; nil if there is none.
+func (s *Set) Same(text string) *Rule {
+	key := squash(text)
+	for _, r := range s.Rules {
+		if squash(r.Text) == key {
+			return r
+		}
+	}
+	return nil
+}

@@ -1,0 +1,151 @@
+package permanent
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/memvcs/mem/layers/facts"
+)
+
+// words returns the words of a text that say something, in a form that their endings do not change, and whether the text
+// denies something. Of scripts without spaces it returns pairs of characters.
+func words(s string) (list []string, denies bool) {
+	seen := map[string]bool{}
+	put := func(w string) {
+		if !seen[w] {
+			seen[w] = true
+			list = append(list, w)
+		}
+	}
+	field := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\'' && r != '’' }
+	for _, w := range strings.FieldsFunc(strings.ToLower(s), field) {
+		w = strings.ReplaceAll(w, "’", "'")
+		switch {
+		case negative(w) || strings.HasSuffix(w, "n't"):
+			denies = !denies
+		case wide(w):
+			r := []rune(w)
+			for i := range max(1, len(r)-1) {
+				put(string(r[i:min(i+2, len(r))]))
+			}
+			for _, no := range []string{"不", "别", "別", "禁止", "않", "말", "마", "금지", "ない", "ず"} {
+				if strings.Contains(w, no) {
+					denies = !denies
+					break
+				}
+			}
+		case !empty(w):
+			put(stem(strings.Trim(w, "'")))
+		}
+	}
+	slices.Sort(list)
+	return list, denies
+}
+
+func negative(w string) bool {
+	switch w {
+	case "not", "never", "no", "without", "avoid", "cannot":
+		return true
+	}
+	return false
+}
+
+// empty reports whether most sentences have a word.
+func empty(w string) bool {
+	switch w {
+	case "", "a", "an", "the", "of", "to", "in", "on", "at", "by", "for", "with", "and", "or", "but", "is", "are", "was", "were", "be", "been", "it", "its", "this", "that",
+		"we", "i", "you", "user", "should", "must", "will", "would", "can", "has", "have", "had", "do", "does", "did", "as", "from", "all", "always", "decided", "decide",
+		"decision", "so", "now", "instead", "than", "rather", "into", "their", "there", "wants", "asked", "chose", "agreed":
+		return true
+	}
+	return false
+}
+
+func stem(w string) string {
+	for _, end := range []string{"ing", "ed", "es", "s"} {
+		if rest, ok := strings.CutSuffix(w, end); ok && len(rest) >= 3 && !strings.HasSuffix(w, "ss") {
+			return strings.TrimSuffix(rest, "e")
+		}
+	}
+	if len(w) > 4 {
+		return strings.TrimSuffix(w, "e")
+	}
+	return w
+}
+
+// wide reports whether a word is of a script without spaces between words, or with endings written to them.
+func wide(w string) bool {
+	return strings.ContainsFunc(w, func(r rune) bool {
+		return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
+	})
+}
+
+// alike reports whether two lists of words, both sorted, are of texts that may say the same: three in five of the shorter one's.
+func alike(a, b []string) bool {
+	return enough(shared(a, b), len(a), len(b))
+}
+
+func enough(both, a, b int) bool {
+	return both >= 2 && 5*both >= 3*min(a, b) && 3*both >= max(a, b) || both > 0 && both == a && both == b
+}
+
+func shared(a, b []string) int {
+	n := 0
+	for i, k := 0, 0; i < len(a) && k < len(b); {
+		switch c := cmp.Compare(a[i], b[k]); {
+		case c < 0:
+			i++
+		case c > 0:
+			k++
+		default:
+			n, i, k = n+1, i+1, k+1
+		}
+	}
+	return n
+}
+
+// A group is facts that may say the same, the first one leading.
+type group struct {
+	words  []string
+	denies bool
+	facts  []facts.Fact
+}
+
+// grouped puts facts together that may say the same. It is only a proposal: somebody reads the group before anything
+// follows from it. Who leads depends on time and id alone.
+func grouped(list []facts.Fact) []*group {
+	slices.SortFunc(list, earlier)
+	var groups []*group
+	index := map[string][]int{} // of a word, the groups whose leader has it
+	for _, f := range list {
+		w, denies := words(f.Text)
+		both := map[int]int{}
+		for _, word := range w {
+			for _, g := range index[word] {
+				both[g]++
+			}
+		}
+		best := -1
+		for g, n := range both {
+			if groups[g].denies != denies || !enough(n, len(w), len(groups[g].words)) {
+				continue
+			}
+			if best < 0 || n > both[best] || n == both[best] && g < best {
+				best = g
+			}
+		}
+		if best >= 0 {
+			groups[best].facts = append(groups[best].facts, f)
+			continue
+		}
+		for _, word := range w {
+			index[word] = append(index[word], len(groups))
+		}
+		groups = append(groups, &group{w, denies, []facts.Fact{f}})
+	}
+	return groups
+}
+
+func earlier(a, b facts.Fact) int { return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.ID, b.ID)) }
