@@ -1,0 +1,166 @@
+package main
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/memvcs/mem/layers"
+)
+
+type pruneOptions struct {
+	olderThan string
+	keepLast  int
+	unused    bool
+	force     bool
+}
+
+// prune is the command that takes versions that nobody uses out of the lists.
+func (e *Env) prune() *cli.Command {
+	o := pruneOptions{}
+	return &cli.Command{
+		Name:      "prune",
+		Usage:     "take versions that nobody uses out of the lists",
+		ArgsUsage: "[<session>]",
+		Description: "Which versions may go says the setting storage.compressionRetention: all stay, or the newest few of each session, or\n" +
+			"those made or used lately; options go before it. Of an age the newest version of each session stays unless --keep-last\n" +
+			"says otherwise. What a composition uses stays, with a warning. Nothing is lost: the bytes stay, and \"mem undo\" brings\n" +
+			"the versions back.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "older-than", Usage: "let versions go that were made and used last before `TIME`, such as 60d", Destination: &o.olderThan},
+			&cli.IntFlag{Name: "keep-last", Usage: "keep the newest `N` versions of each session", Destination: &o.keepLast},
+			&cli.BoolFlag{Name: "unused", Usage: "let every version go but the newest of each session", Destination: &o.unused},
+			&cli.BoolFlag{Name: "force", Aliases: []string{"f"}, Usage: "take what compositions use, too: they keep their own copy", Destination: &o.force},
+		},
+		Action: func(c *cli.Context) error {
+			if err := operands(c, 0, 1); err != nil {
+				return err
+			}
+			if o.keepLast < 0 {
+				return usagef("option --keep-last cannot be %d: want a whole number from 0", o.keepLast)
+			}
+			r, some, err := e.retention(o, c.IsSet("keep-last"))
+			if err != nil {
+				return err
+			}
+			if !some {
+				e.note("all versions are kept: storage.compressionRetention is all")
+				e.hint("mem prune --older-than 60d, or mem config set storage.compressionRetention 90d")
+				return e.printPruned(nil, nil, false)
+			}
+			return e.runPrune(c.Context, o, r, c.Args().First())
+		},
+	}
+}
+
+// retention returns what the options say must stay, or else the setting; some is false if all must.
+func (e *Env) retention(o pruneOptions, kept bool) (r layers.Retention, some bool, err error) {
+	r.Keep = 1
+	if kept {
+		r.Keep = o.keepLast
+	}
+	if o.olderThan != "" {
+		if r.Before, err = parseTime(o.olderThan, e.Now()); err != nil {
+			return r, false, usagef("option --older-than cannot be %q: %v", o.olderThan, err)
+		}
+	}
+	if kept || o.unused || o.olderThan != "" {
+		return r, true, nil
+	}
+	conf, err := e.settings()
+	if err != nil {
+		return r, false, err
+	}
+	keep, err := conf.String("storage.compressionRetention")
+	if err != nil || keep == "all" {
+		return r, false, err
+	}
+	if n, err := strconv.Atoi(keep); err == nil {
+		r.Keep = n
+		return r, true, nil
+	}
+	r.Before, err = ageBefore(keep, e.Now())
+	return r, true, err
+}
+
+// ageBefore reads an age as settings have it: a number and d, w, m (months) or y.
+func ageBefore(age string, now time.Time) (time.Time, error) {
+	if months, ok := strings.CutSuffix(age, "m"); ok {
+		age = months + "mo"
+	}
+	return parseTime(age, now)
+}
+
+// A prunedAnswer is a version as prune --json prints it.
+type prunedAnswer struct {
+	Session string   `json:"session"`
+	Label   string   `json:"label"`
+	Tokens  int      `json:"tokens"`
+	Created string   `json:"created"`
+	UsedBy  []string `json:"used_by"`
+}
+
+func (e *Env) runPrune(ctx context.Context, o pruneOptions, r layers.Retention, name string) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+		var only *layers.Session
+		p := sc.Project
+		if name != "" {
+			rev, err := e.resolveSession(ctx, m, sc, name)
+			if err != nil {
+				return err
+			}
+			only, p = rev.Session, rev.Project
+		}
+		taken, spared, err := m.Prune(ctx, p, only, r, o.force, true)
+		if err != nil {
+			return err
+		}
+		if len(taken) > 0 && !e.opt.dryRun {
+			if ok, err := e.confirm("take %s out of the lists?", count(len(taken), "version")); err != nil || !ok {
+				return err
+			}
+			if taken, spared, err = m.Prune(ctx, p, only, r, o.force, false); err != nil {
+				return err
+			}
+		}
+		return e.printPruned(taken, spared, true)
+	})
+}
+
+func (e *Env) printPruned(taken, spared []layers.Pruning, asked bool) error {
+	answer := struct {
+		DryRun bool           `json:"dry_run"`
+		Pruned []prunedAnswer `json:"pruned"`
+		Spared []prunedAnswer `json:"spared"`
+	}{e.opt.dryRun, []prunedAnswer{}, []prunedAnswer{}}
+	add := func(list *[]prunedAnswer, from []layers.Pruning) {
+		for _, x := range from {
+			*list = append(*list, prunedAnswer{x.Session.ID, x.Version.Label, x.Version.TokensOut, timeText(x.Version.Time), append([]string{}, x.UsedBy...)})
+		}
+	}
+	add(&answer.Pruned, taken)
+	add(&answer.Spared, spared)
+	if e.opt.json {
+		return e.printJSON("prune", answer)
+	}
+	verb := "pruned"
+	if e.opt.dryRun {
+		verb = "would prune"
+	}
+	for _, x := range taken {
+		e.note("%s %s  %s", verb, label(x.Version), modeOf(x.Version))
+	}
+	for _, x := range spared {
+		e.warn("%s stays: %s uses it; take it anyway with --force", label(x.Version), strings.Join(x.UsedBy, ", "))
+	}
+	switch {
+	case len(taken)+len(spared) == 0 && asked:
+		e.note("nothing to prune")
+	case len(taken) > 0 && !e.opt.dryRun:
+		e.hint("mem undo brings %s back", map[bool]string{true: "it", false: "them"}[len(taken) == 1])
+	}
+	return nil
+}
