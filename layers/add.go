@@ -19,8 +19,10 @@ import (
 // AddOptions say how to add.
 type AddOptions struct {
 	DryRun   bool
-	Op       string            // for the log: "add", "import"
-	Progress func(bytes int64) // called after each source with its size, from any goroutine; may be nil
+	Op       string             // for the log: "add", "import"
+	Progress func(bytes int64)  // called after each source with its size, from any goroutine; may be nil
+	Unasked  bool               // nobody asked for it: a session that was taken out of the lists stays out, as it is
+	Only     func(Project) bool // which projects' sources are wanted; nil means all
 }
 
 func (o AddOptions) op() string {
@@ -56,6 +58,9 @@ func (m *Memory) Add(ctx context.Context, sources []Source, o AddOptions) ([]Add
 	groups, err := m.group(ctx, sources, &failed)
 	if err != nil {
 		return nil, err
+	}
+	if o.Only != nil {
+		groups = slices.DeleteFunc(groups, func(g *group) bool { return !o.Only(g.project) })
 	}
 	for _, g := range groups {
 		for _, batch := range g.batches() {
@@ -235,7 +240,9 @@ func (m *Memory) captureAll(ctx context.Context, st *State, p Project, s *refs.S
 		c := &capture{m: m, src: sources[i]}
 		c.added = Added{Session: sources[i].SessionID(), Path: sources[i].Path, Project: p}
 		captures[i] = c
-		if errs[i] = ctx.Err(); errs[i] == nil {
+		if known := st.session(sources[i].SessionID()); o.Unasked && known != nil && known.Deleted {
+			c.added.Change, c.snap = "unchanged", known.Now().Snapshot
+		} else if errs[i] = ctx.Err(); errs[i] == nil {
 			errs[i] = c.stage(ctx, st, s)
 		}
 		c.added.Now = c.snap

@@ -47,9 +47,13 @@ func imports() map[string]string {
 		"layers/trace":     "layers/keepit layers/tokens layers/compress",
 		"layers/compose":   "objects lineage layers/keepit layers/tokens layers/transcript layers/compress",
 
-		"layers": "objects lineage objects/pack objects/gitstore objects/stream refs refs/config layers/transcript layers/keepit layers/tokens layers/redact layers/refine layers/compress layers/engines layers/compose layers/trace layers/facts layers/concepts layers/permanent layers/views",
+		"layers/brief": "",
 
-		"cmd/mem": "layers refs refs/config lineage objects layers/transcript layers/keepit layers/tokens layers/compress layers/engines layers/compose layers/trace layers/facts layers/concepts layers/permanent layers/views testdata",
+		"layers": "objects lineage objects/pack objects/gitstore objects/stream refs refs/config layers/transcript layers/keepit layers/tokens layers/redact layers/refine layers/compress layers/engines layers/compose layers/trace layers/facts layers/concepts layers/permanent layers/views layers/brief",
+
+		"hooks": "layers",
+
+		"cmd/mem": "layers hooks refs refs/config lineage objects layers/transcript layers/keepit layers/tokens layers/compress layers/engines layers/compose layers/trace layers/facts layers/concepts layers/permanent layers/views testdata",
 
 		// Programs and libraries of the tests, which no package of the program imports.
 		"testdata":        "",
@@ -67,7 +71,7 @@ func outside() map[string]string {
 		"github.com/urfave/cli/v2":             "cmd/mem",
 		"golang.org/x/term":                    "cmd/mem",
 		"github.com/clipperhouse/displaywidth": "cmd/mem",
-		"github.com/gofrs/flock":               "refs refs/config",
+		"github.com/gofrs/flock":               "refs refs/config hooks",
 		"github.com/klauspost/compress":        "objects/pack objects/stream",
 		"github.com/tidwall/gjson":             "layers/transcript layers/refine layers",
 		"github.com/tiktoken-go/tokenizer":     "layers/tokens",

@@ -31,6 +31,7 @@ type Env struct {
 	Rand           io.Reader              // for keys and device ids, and nothing else
 	Executable     func() (string, error) // the path of this program
 	Hostname       func() (string, error)
+	Exit           func(status int) // ends this process at once; hooks have a time limit
 	Term           Term
 
 	opt   options // the global options of this run
@@ -62,6 +63,7 @@ func osEnv() Env {
 		Rand:       rand.Reader,
 		Executable: os.Executable,
 		Hostname:   os.Hostname,
+		Exit:       os.Exit,
 		Term: Term{
 			Stdin:  term.IsTerminal(int(os.Stdin.Fd())),
 			Stdout: term.IsTerminal(int(os.Stdout.Fd())),

@@ -3,8 +3,9 @@
 //
 // Each command is one file in this directory, named after the command: a constructor with the flags,
 // an options struct, and a run function that calls one method of the memory and prints. The commands
-// stand in one table in commands.go. A run goes straight through four files:
+// stand in one table in commands.go. A run goes straight through these files:
 //
+//	hook.go      what Claude Code runs goes its own, shorter way
 //	argv.go      put the command line in order: options anywhere, -n5, -5, --no-x, prefixes, --
 //	run.go       find the command, hand it its options, flush what it printed
 //	errors.go    turn what came back into a line for people and an exit status
@@ -18,5 +19,10 @@ import "os"
 
 func main() {
 	neverExitTwo()
-	os.Exit(run(interruptible(), osEnv(), os.Args[1:]))
+	env := osEnv()
+	if event, ok := hookArgs(os.Args[1:]); ok {
+		env.runHook(event)
+		return
+	}
+	os.Exit(run(interruptible(), env, os.Args[1:]))
 }

@@ -36,6 +36,7 @@ func TestMain(m *testing.M) {
 //	status N mem ...     run mem; its exit status must be N
 //	json FILE            FILE holds one JSON object with a schema in front, and a newline at its end
 //	b3 FILE HASH         the BLAKE3 name of FILE is HASH
+//	payload ID [K=V ...] write payload.json: what Claude Code hands to a hook of the session ID
 //	env MEM_NOW=...      give mem another time
 func TestScript(t *testing.T) {
 	t.Parallel()
@@ -48,6 +49,8 @@ func TestScript(t *testing.T) {
 			"status": status,
 			"json":   jsonFile,
 			"b3":     b3,
+
+			"payload": payload,
 		},
 	})
 }
@@ -129,6 +132,27 @@ func b3(ts *testscript.TestScript, neg bool, args []string) {
 	if got := objects.Sum(b).String(); (got == args[1]) == neg {
 		ts.Fatalf("%s is %s", args[0], got)
 	}
+}
+
+// payload writes what Claude Code hands to a hook.
+func payload(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 1 {
+		ts.Fatalf("usage: payload ID [KEY=VALUE ...]")
+	}
+	fields := map[string]any{
+		"session_id": args[0], "cwd": "/w", "hook_event_name": "Any", "tool_input": map[string]any{"command": "ls"},
+		"transcript_path": filepath.Join(ts.Getenv("CLAUDE_CONFIG_DIR"), "projects", "-w", args[0]+".jsonl"),
+	}
+	for _, kv := range args[1:] {
+		key, value, _ := strings.Cut(kv, "=")
+		fields[key] = value
+		if value == "true" {
+			fields[key] = true
+		}
+	}
+	b, err := json.Marshal(fields)
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs("payload.json"), b, 0o600))
 }
 
 // panicInCommand is a mem whose command panics.

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/memvcs/mem/hooks"
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/config"
+)
+
+// hook is the command that Claude Code runs. It is here for help and completion: [hookArgs] finds it before the
+// command line is looked at.
+func (e *Env) hook() *cli.Command {
+	return &cli.Command{
+		Name:      "hook",
+		Usage:     "answer an event of Claude Code, JSON in and JSON out",
+		ArgsUsage: "<event>",
+		Description: "Events are SessionStart, UserPromptSubmit, PostToolUse, PostToolUseFailure, SubagentStop, PreCompact, Stop and\n" +
+			"SessionEnd; session-start is the same. It never fails: what goes wrong is in cache/hooks.log of the memory. MEM_HOOK=off\n" +
+			"makes every hook return at once, MEM_CAPTURE=off keeps a session from being captured. See \"mem help capturing\".",
+		Action: func(c *cli.Context) error {
+			if err := operands(c, 1, 1); err != nil {
+				return err
+			}
+			e.runHook(c.Args().First())
+			return nil
+		},
+	}
+}
+
+// hookArgs returns the event if args are those of a hook and nothing else, so that it need not pay for options.
+func hookArgs(args []string) (event string, ok bool) {
+	if len(args) != 2 || args[0] != "hook" || len(args[1]) == 0 || args[1][0] == '-' {
+		return "", false
+	}
+	return args[1], true
+}
+
+// hookMemory is what a hook may use. Most of a capture is buffers, and it is over before collecting them pays.
+const hookMemory = 40 << 20
+
+// hookLock is how long a hook waits for another writer. What it leaves is folded in by the next one.
+const hookLock = 150 * time.Millisecond
+
+// runHook runs the hook of an event. It has nobody to report to.
+func (e *Env) runHook(event string) {
+	debug.SetGCPercent(400)
+	debug.SetMemoryLimit(hookMemory)
+	if fixed, err := time.Parse(time.RFC3339, e.Getenv("MEM_NOW")); err == nil {
+		e.Now = func() time.Time { return fixed }
+	}
+	store, err := e.memoryDir()
+	if err != nil {
+		return // no home, so no place for a log either
+	}
+	claude, err := e.claudeDir()
+	if err != nil {
+		return
+	}
+	e.opt.lockTimeout = -1
+	if event != hooks.Work {
+		e.opt.lockTimeout = hookLock
+	}
+	w := &hooks.World{
+		Stdin: e.Stdin, Stdout: e.Stdout, Getenv: e.Getenv, Now: e.Now, Uptime: e.Uptime, Pid: os.Getpid(), Store: store, Claude: claude,
+		Open: e.openForHook, Settings: e.hookSettings, Detach: e.detach, Exit: func() { e.Exit(exitDone) },
+		After: func(d time.Duration, f func()) { time.AfterFunc(d, f) },
+	}
+	hooks.Run(w, event)
+}
+
+// openForHook opens the memory. Whoever installed the hooks wants one, so it is made where there is none.
+func (e *Env) openForHook() (*layers.Memory, error) {
+	m, err := e.memory()
+	if !errors.Is(err, refs.ErrNotRepo) {
+		return m, err
+	}
+	dir, err := e.memoryDir()
+	if err != nil {
+		return nil, err
+	}
+	o, err := e.memoryOptions()
+	if err != nil {
+		return nil, err
+	}
+	name, err := e.Hostname()
+	if err != nil || name == "" {
+		name = "device" // a machine need not have a name
+	}
+	return layers.Init(context.Background(), dir, name, o)
+}
+
+// hookSettings reads the settings of hooks. What does not fit its key has its default: a session must go on.
+func (e *Env) hookSettings() (hooks.Settings, error) {
+	c, err := e.settings()
+	if err != nil {
+		return hooks.Settings{}, err
+	}
+	s := hooks.Settings{
+		Capture: hookValue(c.Bool, "hooks.capture", true), Every: hookValue(c.Int, "hooks.every", 5),
+		AskAfterTokens: hookValue(c.Int, "hooks.askAfterTokens", 2000), Blocking: hookValue(c.String, "hooks.blocking", "once"),
+	}
+	_, from, err := c.Get("defaults.autoRegisterSessions")
+	s.Register = err != nil || from == config.Default || hookValue(c.Bool, "defaults.autoRegisterSessions", true)
+	s.CaptureProject = func(p layers.Project) bool {
+		return hookValue(c.Bool, "hooks.captureProject."+string(p.ID), true)
+	}
+	return s, nil
+}
+
+func hookValue[T any](get func(string) (T, error), key string, otherwise T) T {
+	v, err := get(key)
+	if err != nil {
+		return otherwise
+	}
+	return v
+}
+
+// detach starts this program in the background, with nothing of the terminal and of the pipes of this one.
+func (e *Env) detach(args ...string) error {
+	self, err := e.Executable()
+	if err != nil {
+		return err
+	}
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer null.Close()
+	cmd := e.command(context.Background(), nil, self, args...)
+	cmd.Dir = filepath.VolumeName(self) + string(filepath.Separator)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = null, null, null
+	cmd.SysProcAttr = ownSession()
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	return cmd.Process.Release()
+}

@@ -1,0 +1,264 @@
+package hooks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/memvcs/mem/layers"
+)
+
+// Work is what the worker that SessionEnd starts is called on the command line, beside the names of events.
+const Work = "work"
+
+func (w *World) projects() string { return filepath.Join(w.Claude, "projects") }
+
+// open opens the memory, once.
+func (w *World) open() (*layers.Memory, error) {
+	if w.memory != nil {
+		return w.memory, nil
+	}
+	m, err := w.Open()
+	w.memory = m
+	return m, err
+}
+
+// capture leaves a note that the session has grown, unless it must not be captured, and folds the spool.
+func (r *run) capture(ctx context.Context) error {
+	wanted, err := r.leaveNote()
+	if err != nil || !wanted {
+		return err
+	}
+	return r.fold(ctx, foldTime)
+}
+
+// leaveNote leaves a note that the session has grown, and reports whether it did.
+func (r *run) leaveNote() (bool, error) {
+	agent, err := r.agent()
+	if err != nil {
+		return false, err
+	}
+	if !r.there && agent == "" {
+		return false, nil // nothing is written yet
+	}
+	if off, err := r.off(); off || err != nil {
+		return false, err
+	}
+	return true, r.leave(note{noteVersion, r.event, r.p.Session, r.p.Transcript, agent, r.p.Cwd, r.Now().UTC(), ""})
+}
+
+// agent returns the path of the subagent's transcript that the payload names, "" if there is none.
+func (r *run) agent() (string, error) {
+	if r.p.AgentTranscript == "" {
+		return "", nil
+	}
+	there, err := checkTranscript(r.projects(), r.p.AgentTranscript)
+	if err != nil || !there {
+		return "", err
+	}
+	return r.p.AgentTranscript, nil
+}
+
+// off reports whether this session must not be captured: by MEM_CAPTURE, a file .memignore or the settings. What is
+// switched off for one project is left out when the spool is folded, where the project is known.
+func (r *run) off() (bool, error) {
+	if r.Getenv("MEM_CAPTURE") == "off" || ignored(r.p.Cwd) {
+		return true, nil
+	}
+	s, err := r.Settings()
+	return !s.Capture, err
+}
+
+// lock takes the lock of the spool and reports whether it could. It does not wait.
+func (w *World) lock() (unlock func(), ok bool, err error) {
+	l := flock.New(filepath.Join(w.spool(), "fold.lock"), flock.SetPermissions(0o600))
+	ok, err = l.TryLock()
+	if err != nil || !ok {
+		return nil, false, cause(err)
+	}
+	return func() { l.Close() }, true, nil
+}
+
+// fold captures what the notes in the spool speak of, or leaves that to the one who is at it. A hook that finds the lock
+// taken has left its note before; who lets go of the lock looks at the spool after that, so one of the two sees the note.
+// After the time for it, what is left waits for the next one.
+func (w *World) fold(ctx context.Context, time time.Duration) error {
+	end := w.Uptime() + time
+	tried := map[string]bool{}
+	for {
+		unlock, ok, err := w.lock()
+		if err != nil || !ok {
+			return err
+		}
+		err = w.foldAll(ctx, tried, end)
+		unlock()
+		if err != nil || w.Uptime() > end {
+			return err
+		}
+		rest, err := w.notes(tried, 1)
+		if err != nil || len(rest) == 0 {
+			return err
+		}
+	}
+}
+
+// Notes are folded in steps, which grow while they are quick: what a step has done stays done, and a hook of a machine
+// that is very busy may not get far.
+const (
+	firstStep = 32
+	lastStep  = 256
+	quickStep = 60 * time.Millisecond
+)
+
+// foldAll folds until there is no note that was not tried. The lock is held.
+func (w *World) foldAll(ctx context.Context, tried map[string]bool, end time.Duration) error {
+	for step := firstStep; ; {
+		begin := w.Uptime()
+		notes, err := w.notes(tried, step)
+		if err != nil || len(notes) == 0 {
+			return err
+		}
+		for _, n := range notes {
+			tried[n.file] = true
+		}
+		if err := w.foldNotes(ctx, notes); err != nil || w.Uptime() > end {
+			return err
+		}
+		if w.Uptime()-begin < quickStep {
+			step = min(2*step, lastStep)
+		}
+	}
+}
+
+// keepNote is how long a note of a file that cannot be read is tried again.
+const keepNote = 24 * time.Hour
+
+// foldNotes captures what the notes speak of and removes those that are done.
+func (w *World) foldNotes(ctx context.Context, notes []note) error {
+	var files []string
+	for _, n := range notes {
+		for _, path := range []string{n.Path, n.Agent} {
+			if path == "" || slices.Contains(files, path) {
+				continue
+			}
+			switch there, err := checkTranscript(w.projects(), path); {
+			case err != nil:
+				w.note("fold", n.Session, err)
+			case there:
+				files = append(files, path)
+			}
+		}
+	}
+	failed, err := w.captureFiles(ctx, files)
+	if err != nil {
+		return err
+	}
+	for _, n := range notes {
+		if (failed[n.Path] || failed[n.Agent]) && w.Now().Sub(n.Time) < keepNote {
+			continue
+		}
+		if err := os.Remove(n.file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("remove note: %w", cause(err))
+		}
+	}
+	return nil
+}
+
+// captureFiles captures session files that are as they should be. It returns those that could not be read.
+func (w *World) captureFiles(ctx context.Context, files []string) (failed map[string]bool, err error) {
+	files = slices.DeleteFunc(files, w.unchanged)
+	if len(files) == 0 {
+		return nil, nil
+	}
+	m, err := w.open()
+	if err != nil {
+		return nil, err
+	}
+	s, err := w.Settings()
+	if err != nil {
+		return nil, err
+	}
+	stamps := map[string]stamp{}
+	var sources []layers.Source
+	for _, f := range files {
+		if at, ok := stampOf(f); ok {
+			stamps[f] = at
+			sources = append(sources, layers.SourceOf(f))
+		}
+	}
+	added, err := m.Add(ctx, sources, layers.AddOptions{Op: "capture", Unasked: true, Only: s.CaptureProject})
+	for _, a := range added {
+		w.remember(a.Path, stamps[a.Path], string(a.Project.ID))
+	}
+	return w.failures(err, stamps)
+}
+
+// failures tells the files that could not be captured from what ended the work.
+func (w *World) failures(err error, stamps map[string]stamp) (failed map[string]bool, fatal error) {
+	failed = map[string]bool{}
+	for _, one := range split(err) {
+		var src *layers.SourceError
+		switch {
+		case !errors.As(one, &src):
+			fatal = errors.Join(fatal, one)
+		case errors.Is(one, layers.ErrNotTranscript):
+			w.remember(src.Source.Path, stamps[src.Source.Path], noProject)
+		case !errors.Is(one, fs.ErrNotExist):
+			w.note("capture", src.Source.SessionID(), cause(src.Err))
+			failed[src.Source.Path] = true
+		}
+	}
+	return failed, fatal
+}
+
+// split returns the errors that were joined.
+func split(err error) []error {
+	if err == nil {
+		return nil
+	}
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		return joined.Unwrap()
+	}
+	return []error{err}
+}
+
+// work folds the spool to its end: what SessionEnd leaves to a process of its own. It waits for the lock, for the hook
+// that has it may be about to be ended.
+func (r *run) work(ctx context.Context) error {
+	for ctx.Err() == nil {
+		if err := r.fold(ctx, limitOfWork); err != nil {
+			return err
+		}
+		if !r.locked() {
+			return nil // what is left could not be read
+		}
+		select {
+		case <-ctx.Done():
+		case <-r.tick():
+		}
+	}
+	return nil
+}
+
+// tick returns a channel that is closed after a moment.
+func (r *run) tick() <-chan struct{} {
+	c := make(chan struct{})
+	r.After(20*time.Millisecond, func() { close(c) })
+	return c
+}
+
+// locked reports whether somebody folds now.
+func (w *World) locked() bool {
+	unlock, ok, err := w.lock()
+	if ok {
+		unlock()
+	}
+	return err == nil && !ok
+}

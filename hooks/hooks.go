@@ -1,0 +1,168 @@
+// Package hooks is what Claude Code runs at the events of a session: "mem hook <event>".
+//
+// A hook reads the event's JSON ([ReadPayload]), leaves one durable note in the spool, tries to get the spool's lock and
+// leaves at once if another hook has it; who gets it folds every note into the memory and looks once more before and after it
+// lets go, so that no note is left behind by a hook that came too late. Then it answers. What must not be lost is on the
+// disk before the answer; everything else may be done by whoever comes next: another hook, the next
+// SessionStart, the worker that SessionEnd starts. Nothing depends on Stop or SessionEnd having run.
+//
+// A hook never fails a session. Whatever goes wrong inside it is a line in the log ([LogFile]), its exit status is 0, and
+// after half a second (three at SessionStart) it ends. The use of a tool, which is nearly all that happens, costs
+// the start of the program and one byte appended to a file.
+//
+// The payload is not trusted: ids become names of files, and the path of a transcript is read.
+//
+// [Install] and [Uninstall] edit Claude Code's settings, and [Plugin] is the same as a plugin of it.
+package hooks
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"runtime/debug"
+	"time"
+
+	"github.com/memvcs/mem/layers"
+)
+
+// A World is what a hook is given of the world outside.
+type World struct {
+	Stdin    io.Reader
+	Stdout   io.Writer
+	Getenv   func(string) string
+	Now      func() time.Time     // the time that is recorded
+	Uptime   func() time.Duration // time that always passes
+	Pid      int
+	Store    string                          // the directory of the memory
+	Claude   string                          // the directory of Claude Code's own files
+	Open     func() (*layers.Memory, error)  // opens the memory, or makes it
+	Settings func() (Settings, error)        // reads the settings
+	Detach   func(args ...string) error      // starts this program in the background
+	After    func(d time.Duration, f func()) // calls f after a time
+	Exit     func()                          // ends the process with status 0
+
+	memory *layers.Memory
+}
+
+// Settings are the settings under "hooks.".
+type Settings struct {
+	Capture        bool
+	CaptureProject func(layers.Project) bool // of this project
+	Register       bool                      // sessions that are not in memory yet
+	Every          int
+	AskAfterTokens int
+	Blocking       string // off, once, strict
+}
+
+// How long a hook may take, and what is left of it for an orderly end.
+const (
+	limit        = 500 * time.Millisecond
+	limitAtStart = 3 * time.Second
+	limitOfWork  = time.Minute
+	orderly      = 60 * time.Millisecond
+
+	foldTime        = 200 * time.Millisecond  // of a hook for the notes of all
+	foldTimeAtStart = 1200 * time.Millisecond // of SessionStart
+)
+
+// Run runs the hook of the event that name stands for. An event that mem takes no part in is no error.
+func Run(w *World, name string) {
+	if w.Getenv("MEM_HOOK") == "off" {
+		return // mem started the Claude Code that runs this hook
+	}
+	event, ok := ParseEvent(name)
+	if !ok && name != Work {
+		_, _ = io.Copy(io.Discard, w.Stdin) // so that nobody writes into a closed pipe
+		return
+	}
+	r := &run{World: w, event: event}
+	d := limit
+	switch {
+	case event == SessionStart:
+		d = limitAtStart
+	case !ok:
+		d, r.event = limitOfWork, Work
+	}
+	w.After(d, func() {
+		w.note(string(r.event), "", errors.New("ended at the time limit"))
+		w.Exit()
+	})
+	ctx, cancel := context.WithTimeout(context.Background(), d-orderly)
+	defer cancel()
+	r.guarded(ctx)
+}
+
+// A run is one hook on its way.
+type run struct {
+	*World
+	event Event
+	p     Payload
+	there bool // the transcript exists
+}
+
+// guarded runs the hook and turns everything that goes wrong into a line of the log.
+func (r *run) guarded(ctx context.Context) {
+	defer func() {
+		if p := recover(); p != nil {
+			r.note(string(r.event), r.p.Session, fmt.Errorf("internal: %T at %s", p, panicPlace(debug.Stack())))
+		}
+	}()
+	err := r.hook(ctx)
+	if r.memory != nil {
+		err = errors.Join(err, r.memory.Close())
+	}
+	if err != nil {
+		r.note(string(r.event), r.p.Session, err)
+	}
+}
+
+// hook reads the payload and does what the event asks for.
+func (r *run) hook(ctx context.Context) (err error) {
+	if r.event == Work {
+		return r.work(ctx)
+	}
+	if r.p, err = ReadPayload(r.Stdin, r.event.brief()); err != nil {
+		return err
+	}
+	if r.event.brief() {
+		_, _ = io.Copy(io.Discard, r.Stdin) // as in Run
+	}
+	if err := checkSession(r.p.Session); err != nil {
+		r.p.Session = ""
+		return err
+	}
+	switch r.event {
+	case PostToolUse, PostToolUseFailure:
+		return r.tool(ctx)
+	case UserPromptSubmit:
+		return r.prompt()
+	}
+	if r.there, err = checkTranscript(r.projects(), r.p.Transcript); err != nil {
+		return err
+	}
+	switch r.event {
+	case SessionStart:
+		return r.start(ctx)
+	case SubagentStop:
+		return r.subagent(ctx)
+	case PreCompact:
+		return r.compact(ctx)
+	case Stop:
+		return r.stop(ctx)
+	}
+	return r.end(ctx)
+}
+
+// panicPlace finds in a stack trace where a panic came from: the first line of a file behind the runtime's own.
+func panicPlace(stack []byte) string {
+	_, rest, _ := bytes.Cut(stack, []byte("panic("))
+	for i, line := range bytes.Split(rest, []byte("\n")) {
+		if file, _, ok := bytes.Cut(bytes.TrimSpace(line), []byte(" +0x")); ok && i > 1 {
+			return filepath.Base(string(file))
+		}
+	}
+	return "an unknown place"
+}

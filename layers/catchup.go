@@ -1,0 +1,107 @@
+package layers
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/memvcs/mem/refs"
+)
+
+// A Candidate is a file that memory does not hold as it is now.
+type Candidate struct {
+	Source
+	Known    bool // an earlier state of it is in memory
+	Size     int64
+	Modified time.Time
+}
+
+// Behind returns the session files of a project, and those of their subagents, that are not in memory as they are
+// now, those changed last first. It looks at the directories that Claude Code has for the project and at dir. What was taken out
+// of the lists is left out. It reads no transcript.
+func (m *Memory) Behind(ctx context.Context, p Project, o ListOptions, dir string) ([]Candidate, error) {
+	st, err := m.Outline(ctx, p.ID)
+	if err != nil {
+		return nil, err
+	}
+	files, err := m.clientFiles(ctx, p, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := moreFiles(files, dir); err != nil {
+		return nil, err
+	}
+	found := m.readSeen(p.ID)
+	var out []Candidate
+	for id, f := range files {
+		s := st.session(id)
+		if s != nil && s.Deleted {
+			continue
+		}
+		if s != nil {
+			if _, changed := m.changedFile(ctx, p.ID, s, f, found); !changed {
+				continue
+			}
+		}
+		out = append(out, Candidate{SourceOf(f.path), s != nil, f.size, f.modified})
+	}
+	m.writeSeen(p.ID, found)
+	slices.SortFunc(out, func(a, b Candidate) int {
+		return cmp.Or(b.Modified.Compare(a.Modified), strings.Compare(a.Path, b.Path))
+	})
+	return out, nil
+}
+
+// moreFiles adds the files of one directory of Claude Code, those of subagents in it too, and the subagents of all.
+func moreFiles(files map[string]clientFile, dir string) error {
+	dirs := map[string]bool{dir: true}
+	for _, f := range files {
+		dirs[filepath.Dir(f.path)] = true
+	}
+	for dir := range dirs {
+		entries, err := os.ReadDir(dir)
+		if errors.Is(err, os.ErrNotExist) || dir == "" {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		for _, e := range entries {
+			switch {
+			case e.IsDir():
+				for _, src := range Subagents(filepath.Join(dir, e.Name()+".jsonl")) {
+					addFile(files, src.Path)
+				}
+			case e.Type().IsRegular() && filepath.Ext(e.Name()) == ".jsonl":
+				addFile(files, filepath.Join(dir, e.Name()))
+			}
+		}
+	}
+	return nil
+}
+
+// addFile adds a session file unless it is empty or gone.
+func addFile(files map[string]clientFile, path string) {
+	id := Source{Path: path}.SessionID()
+	if _, ok := files[id]; ok {
+		return
+	}
+	if fi, err := os.Lstat(path); err == nil && fi.Mode().IsRegular() && fi.Size() > 0 {
+		files[id] = clientFile{path, fi.Size(), fi.ModTime()}
+	}
+}
+
+// Holds reports whether a project has a session.
+func (m *Memory) Holds(ctx context.Context, project, session string) bool {
+	p, err := refs.ParseProject(project)
+	if err != nil {
+		return false
+	}
+	st, err := m.Outline(ctx, p)
+	return err == nil && st.session(session) != nil
+}
