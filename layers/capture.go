@@ -348,6 +348,7 @@ func (c *capture) grow(ctx context.Context, s *refs.Stage, at place, end int64) 
 		go func() { scanned <- copyRange(sc, c.file, at.raw, end) }()
 	}
 	before := at.clean.Length
+	at.clean.Final = true
 	name := stream.Name(c.snap.Session, c.snap.Generation)
 	g, err := s.Grow(ctx, name, at.segments, &at.clean, r)
 	if err := errors.Join(err, <-scanned); err != nil {

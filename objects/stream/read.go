@@ -92,7 +92,7 @@ func (r *Reader) next() error {
 	if r.hash.Sum() != h.Sum {
 		return fmt.Errorf("segment %d: %w", r.i, objects.ErrCorrupt)
 	}
-	r.before, r.rest = keep(r.before, raw), raw
+	r.before, r.rest = keep(r.before, raw, MaxDict), raw
 	r.end = h.End()
 	r.i++
 	return nil

@@ -22,10 +22,9 @@ import (
 
 const (
 	// MaxDict is how many bytes before a segment are its dictionary, at most. A segment that starts at a
-	// multiple of MaxSegment, as those of a long growth do, has BulkDict at most: it repeats itself
-	// enough, and a long dictionary costs time.
-	MaxDict  = 1 << 20
-	BulkDict = 256 << 10
+	// multiple of MaxSegment, as those of a long growth do, gets none: it repeats itself enough, and a
+	// dictionary costs time and memory.
+	MaxDict = 1 << 20
 	// MaxSegment is how many bytes of content a segment holds, at most.
 	MaxSegment = 4 << 20
 	// KeyFrame is the distance in bytes of segments without a dictionary.
@@ -58,7 +57,7 @@ func (h Head) End() int64 { return h.Offset + h.Length }
 // dictLen returns how many bytes are the dictionary of a segment that starts at off.
 func dictLen(off int64) int64 {
 	if off%MaxSegment == 0 {
-		return min(BulkDict, off%KeyFrame)
+		return 0
 	}
 	return min(MaxDict, off%KeyFrame)
 }

@@ -29,6 +29,7 @@ type Tail struct {
 	Length int64
 	Dict   []byte          // the last bytes before Length, [DictLen] of them or more
 	Hash   *objects.Hasher // of everything before Length; Append continues it
+	Final  bool            // nothing is appended later: Append leaves Dict empty at the end
 }
 
 // DictLen returns how many bytes before off a segment that starts there needs as its dictionary.
@@ -64,9 +65,10 @@ type job struct {
 }
 
 type appender struct {
-	t    *Tail
-	r    io.Reader
-	free chan []byte
+	t     *Tail
+	owned bool // whether the dictionary of t was made here
+	r     io.Reader
+	free  chan []byte
 }
 
 func (a *appender) run(ctx context.Context, yield func(Segment, error) bool) error {
@@ -117,8 +119,9 @@ func (a *appender) run(ctx context.Context, yield func(Segment, error) bool) err
 	return nil
 }
 
-// buffers are shared by all that append in this program.
-var buffers sync.Pool
+// buffers are shared by all that append in this program: as many as two of them need. A pool of package sync would
+// drop them, and the pages under new ones cost more than what is done with them.
+var buffers = make(chan []byte, 6)
 
 // buffer returns a free buffer. Those of short content grow as they are needed; those that have grown are
 // used again.
@@ -126,17 +129,22 @@ func (a *appender) buffer() []byte {
 	if b := <-a.free; b != nil {
 		return b
 	}
-	if b, ok := buffers.Get().(*[]byte); ok {
-		return *b
+	select {
+	case b := <-buffers:
+		return b
+	default:
+		return nil
 	}
-	return nil
 }
 
 // release hands the buffers on, when all work is done.
 func (a *appender) release() {
 	for range workers + 1 {
 		if b := <-a.free; b != nil {
-			buffers.Put(&b)
+			select {
+			case buffers <- b:
+			default:
+			}
 		}
 	}
 }
@@ -165,14 +173,31 @@ func (a *appender) next() (*job, error) {
 	j := &job{buf: buf, done: make(chan Segment, 1)}
 	j.head = Head{Offset: t.Length, Length: n, Dict: d, Sum: t.Hash.Sum()}
 	t.Length += n
-	t.Dict = keep(t.Dict, buf[d:])
+	a.keep(buf[d:], err == io.EOF)
 	return j, err
 }
 
-// keep returns the last MaxDict bytes of old and raw together.
-func keep(old, raw []byte) []byte {
-	old = old[max(0, len(old)-max(0, MaxDict-len(raw))):]
-	raw = raw[max(0, len(raw)-MaxDict):]
+// keep moves the dictionary behind raw, which is the last of the content if eof is set. It uses the memory that the
+// dictionary has where that was made here.
+func (a *appender) keep(raw []byte, eof bool) {
+	t, need := a.t, MaxDict
+	if t.Final {
+		need = int(dictLen(t.Length))
+	}
+	switch {
+	case eof && t.Final:
+		t.Dict = nil
+	case a.owned && len(raw) >= need:
+		t.Dict = append(t.Dict[:0], raw[len(raw)-need:]...)
+	default:
+		t.Dict, a.owned = keep(t.Dict, raw, need), true
+	}
+}
+
+// keep returns the last n bytes of old and raw together, or all there are.
+func keep(old, raw []byte, n int) []byte {
+	old = old[max(0, len(old)-max(0, n-len(raw))):]
+	raw = raw[max(0, len(raw)-n):]
 	return append(append(make([]byte, 0, len(old)+len(raw)), old...), raw...)
 }
 
