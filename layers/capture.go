@@ -58,6 +58,7 @@ type capture struct {
 	base  *Point         // the snapshot that the file goes on from, nil if there is none
 	prev  []redact.Patch // the patches of base
 	snap  Snapshot
+	sure  bool   // the file is compared with what is stored before anything else is done
 	tail  []byte // behind the last closed value
 	patch []byte // encoded, nil if the clean bytes are the exact ones
 	added Added
@@ -102,15 +103,12 @@ func (c *capture) stage(ctx context.Context, st *State, s *refs.Stage) (err erro
 	if err != nil {
 		return err
 	}
-	from, err := c.start(ctx, st.Project, end)
+	err = c.extend(ctx, st.Project, s, end)
+	if errors.Is(err, errRewritten) {
+		c.sure = true
+		err = c.extend(ctx, st.Project, s, end)
+	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", c.src.Path, err)
-	}
-	if c.added.Change == "unchanged" {
-		c.snap = c.base.Snapshot
-		return nil
-	}
-	if err := c.grow(ctx, s, from, end); err != nil {
 		return fmt.Errorf("%s: %w", c.src.Path, err)
 	}
 	if c.added.Change == "unchanged" {
@@ -184,6 +182,18 @@ func lastLine(f io.ReaderAt, size int64) (int64, error) {
 	}
 	return 0, nil
 }
+
+// extend stages what the file has more than its stream.
+func (c *capture) extend(ctx context.Context, p refs.Project, s *refs.Stage, end int64) error {
+	from, err := c.start(ctx, p, end)
+	if err != nil || c.added.Change == "unchanged" {
+		return err
+	}
+	return c.grow(ctx, s, from, end)
+}
+
+// errRewritten says that a file does not start with what is stored of it, though it seemed to have grown.
+var errRewritten = errors.New("the file does not start with what is stored")
 
 // A place is where in the file and in its stream the new bytes begin.
 type place struct {
@@ -273,20 +283,32 @@ func (c *capture) followsClean(base *Point, at *place, end int64) (bool, error) 
 	if size > end {
 		return false, nil
 	}
-	h := objects.NewHasher()
-	if err := copyRange(h, c.file, 0, size); err != nil || h.Sum() != base.Original {
-		return false, err
+	at.raw, at.clean = size, stream.Tail{Length: size, Hash: objects.NewHasher()}
+	if c.sure || size == c.size {
+		err := copyRange(at.clean.Hash, c.file, 0, size)
+		if err != nil || at.clean.Hash.Sum() != base.Original || size == c.size {
+			return err == nil && at.clean.Hash.Sum() == base.Original, err // no growth needs no dictionary
+		}
+	} else {
+		at.clean.Before = c.beginning(at.clean.Hash, base)
 	}
-	if size == c.size {
-		at.raw, at.clean = size, stream.Tail{Length: size, Hash: h}
-		return true, nil // no growth, so no dictionary for it
+	at.clean.Dict = make([]byte, stream.DictLen(size))
+	_, err := c.file.ReadAt(at.clean.Dict, size-int64(len(at.clean.Dict)))
+	return err == nil, err
+}
+
+// beginning hashes the part of the file that is stored already, while what is new is compressed: nearly all files only
+// grow. It returns a function that waits for that, and fails with errRewritten if the file is another one.
+func (c *capture) beginning(h *objects.Hasher, base *Point) func() error {
+	read := make(chan error, 1)
+	go func() { read <- copyRange(h, c.file, 0, base.Size) }()
+	return func() error {
+		err := <-read
+		if err == nil && h.Sum() != base.Original {
+			err = errRewritten
+		}
+		return err
 	}
-	dict := make([]byte, stream.DictLen(size))
-	if _, err := c.file.ReadAt(dict, size-int64(len(dict))); err != nil {
-		return false, err
-	}
-	at.raw, at.clean = size, stream.Tail{Length: size, Dict: dict, Hash: h}
-	return true, nil
 }
 
 // followsRaw reports whether the file starts with the bytes that the stored stream was made from.

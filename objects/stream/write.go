@@ -30,6 +30,10 @@ type Tail struct {
 	Dict   []byte          // the last bytes before Length, [DictLen] of them or more
 	Hash   *objects.Hasher // of everything before Length; Append continues it
 	Final  bool            // nothing is appended later: Append leaves Dict empty at the end
+
+	// Before, if it is set, is called once before Hash is used for the first time. What came before may still be on its
+	// way into Hash while the first segment is compressed. Append yields nothing before it, and its error.
+	Before func() error
 }
 
 // DictLen returns how many bytes before off a segment that starts there needs as its dictionary.
@@ -56,12 +60,12 @@ var (
 	workers    = min(2, runtime.GOMAXPROCS(0))
 )
 
-// A job is a segment on its way: done receives it once it is compressed.
+// A job is a segment on its way: done receives a value once it is compressed.
 type job struct {
 	buf  []byte // dictionary and content
 	head Head
-	done chan Segment
-	err  error
+	blob []byte // the frame behind room for a head
+	done chan error
 }
 
 type appender struct {
@@ -76,12 +80,12 @@ func (a *appender) run(ctx context.Context, yield func(Segment, error) bool) err
 	pop := func() error {
 		j := queue[0]
 		queue = queue[1:]
-		s := <-j.done
+		err := <-j.done
 		a.free <- j.buf
-		if j.err != nil {
-			return j.err
+		if err != nil {
+			return err
 		}
-		if !yield(s, nil) {
+		if !yield(j.segment(), nil) {
 			return errStopped
 		}
 		return nil
@@ -104,6 +108,9 @@ func (a *appender) run(ctx context.Context, yield func(Segment, error) bool) err
 		if j != nil {
 			go j.compress()
 			queue = append(queue, j)
+			if err := a.hash(j); err != nil {
+				return err
+			}
 		}
 		if len(queue) == workers {
 			if err := pop(); err != nil {
@@ -116,7 +123,7 @@ func (a *appender) run(ctx context.Context, yield func(Segment, error) bool) err
 			return err
 		}
 	}
-	return nil
+	return a.before()
 }
 
 // buffers are shared by all that append in this program: as many as two of them need. A pool of package sync would
@@ -169,12 +176,31 @@ func (a *appender) next() (*job, error) {
 		a.free <- buf
 		return nil, err
 	}
-	t.Hash.Write(buf[d:])
-	j := &job{buf: buf, done: make(chan Segment, 1)}
-	j.head = Head{Offset: t.Length, Length: n, Dict: d, Sum: t.Hash.Sum()}
+	j := &job{buf: buf, done: make(chan error, 1)}
+	j.head = Head{Offset: t.Length, Length: n, Dict: d}
 	t.Length += n
 	a.keep(buf[d:], err == io.EOF)
 	return j, err
+}
+
+// hash names the stream up to the end of j's segment, while that is compressed.
+func (a *appender) hash(j *job) error {
+	if err := a.before(); err != nil {
+		return err
+	}
+	a.t.Hash.Write(j.buf[j.head.Dict:])
+	j.head.Sum = a.t.Hash.Sum()
+	return nil
+}
+
+// before waits until what came before the content is in the hash.
+func (a *appender) before() error {
+	before := a.t.Before
+	if before == nil {
+		return nil
+	}
+	a.t.Before = nil
+	return before()
 }
 
 // keep moves the dictionary behind raw, which is the last of the content if eof is set. It uses the memory that the
@@ -220,19 +246,32 @@ func fill(buf []byte, r io.Reader, size int64) ([]byte, error) {
 	return buf, nil
 }
 
+// compress fills the blob; the head, which has the hash, comes later.
 func (j *job) compress() {
 	raw := j.buf[j.head.Dict:]
-	blob := appendHead(make([]byte, 0, len(raw)/5+maxHead), j.head)
+	blob := make([]byte, maxHead, len(raw)/5+maxHead)
 	if j.head.Dict == 0 {
 		e := plain.Get().(*zstd.Encoder)
-		blob = e.EncodeAll(raw, blob)
+		j.blob = e.EncodeAll(raw, blob)
 		plain.Put(e)
-	} else if e, err := newEncoder(windowFor(j.head), levelFor(j.head), zstd.WithEncoderDictRaw(0, j.buf[:j.head.Dict])); err != nil {
-		j.err = fmt.Errorf("compress segment at %d: %w", j.head.Offset, err)
-	} else {
-		blob = e.EncodeAll(raw, blob)
+		j.done <- nil
+		return
 	}
-	j.done <- Segment{j.head, blob}
+	e, err := newEncoder(windowFor(j.head), levelFor(j.head), zstd.WithEncoderDictRaw(0, j.buf[:j.head.Dict]))
+	if err != nil {
+		j.done <- fmt.Errorf("compress segment at %d: %w", j.head.Offset, err)
+		return
+	}
+	j.blob = e.EncodeAll(raw, blob)
+	j.done <- nil
+}
+
+// segment returns the finished segment.
+func (j *job) segment() Segment {
+	head := appendHead(nil, j.head)
+	blob := j.blob[maxHead-len(head):]
+	copy(blob, head)
+	return Segment{j.head, blob}
 }
 
 // plain holds encoders without a dictionary, which can be used again.
