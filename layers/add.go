@@ -62,20 +62,52 @@ func (m *Memory) Add(ctx context.Context, sources []Source, o AddOptions) ([]Add
 	if o.Only != nil {
 		groups = slices.DeleteFunc(groups, func(g *group) bool { return !o.Only(g.project) })
 	}
+	ended := m.addGroups(ctx, groups, o)
 	for _, g := range groups {
-		for _, batch := range g.batches() {
-			added, errs, err := m.addBatch(ctx, g.project, batch, o)
-			out = append(out, added...)
-			failed = append(failed, errs...)
-			if err != nil {
-				return out, errors.Join(append(failed, err)...)
-			}
-		}
+		out = append(out, g.added...)
+		failed = append(failed, g.failed...)
+	}
+	if ended != nil {
+		return out, errors.Join(append(failed, ended)...)
 	}
 	if err := m.rememberPaths(ctx, groups, o); err != nil {
 		return out, err
 	}
 	return out, errors.Join(failed...)
+}
+
+// addGroups captures groups side by side, so that one is committed while others are read. The error of the store that
+// ended it is that of the first such group.
+func (m *Memory) addGroups(ctx context.Context, groups []*group, o AddOptions) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	errs := make([]error, len(groups))
+	side := m.opts.Workers
+	if side > 1 {
+		side *= 2
+	}
+	parallel(len(groups), side, func(i int) {
+		g := groups[i]
+		for _, batch := range g.batches() {
+			if errs[i] = ctx.Err(); errs[i] != nil {
+				return
+			}
+			added, failed, err := m.addBatch(ctx, g.project, batch, o)
+			g.added = append(g.added, added...)
+			g.failed = append(g.failed, failed...)
+			if errs[i] = err; err != nil {
+				cancel()
+				return
+			}
+		}
+	})
+	var ended error
+	for _, err := range errs {
+		if ended == nil || errors.Is(ended, context.Canceled) && err != nil {
+			ended = err // what another group ended with is no cause
+		}
+	}
+	return ended
 }
 
 // A group is the sources of one project.
@@ -84,6 +116,9 @@ type group struct {
 	sources []Source
 	sizes   []int64
 	dirs    []string // the working directories they name that were not known yet
+
+	added  []Added
+	failed []error
 }
 
 // group finds out to which project each source belongs, in the order of first mention.
@@ -240,6 +275,8 @@ func (m *Memory) captureAll(ctx context.Context, st *State, p Project, s *refs.S
 		c := &capture{m: m, src: sources[i]}
 		c.added = Added{Session: sources[i].SessionID(), Path: sources[i].Path, Project: p}
 		captures[i] = c
+		m.slots <- struct{}{}
+		defer func() { <-m.slots }()
 		if known := st.session(sources[i].SessionID()); o.Unasked && known != nil && known.Deleted {
 			c.added.Change, c.snap = "unchanged", known.Now().Snapshot
 		} else if errs[i] = ctx.Err(); errs[i] == nil {

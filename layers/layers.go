@@ -33,8 +33,9 @@ type Options struct {
 
 // A Memory is an open store. Its methods may be called from several goroutines at once.
 type Memory struct {
-	repo *refs.Repo
-	opts Options
+	repo  *refs.Repo
+	opts  Options
+	slots chan struct{} // one for each worker: files are worked on at once in all groups together
 
 	outlines sync.Map // of the projects looked at last, by project
 
@@ -52,7 +53,11 @@ func Init(ctx context.Context, dir, device string, o Options) (*Memory, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Memory{repo: r, opts: o}, nil
+	return onRepo(r, o), nil
+}
+
+func onRepo(r *refs.Repo, o Options) *Memory {
+	return &Memory{repo: r, opts: o, slots: make(chan struct{}, max(1, o.Workers))}
 }
 
 // Open opens the memory in dir. The error wraps [refs.ErrNotRepo] if there is none.
@@ -61,7 +66,7 @@ func Open(dir string, o Options) (*Memory, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Memory{repo: r, opts: o}, nil
+	return onRepo(r, o), nil
 }
 
 // Close writes what was counted to the cache and releases what the memory holds open.
