@@ -340,10 +340,8 @@ func (m *Memory) record(tx *refs.Tx, st *State, p Project, captures []*capture, 
 				return err
 			}
 		}
-		if c.patch != nil {
-			if err := tx.PutPatch(rec.ID, c.patch); err != nil {
-				return err
-			}
+		if err := c.putPatches(tx, rec.ID); err != nil {
+			return err
 		}
 		if len(captures) == 1 {
 			tx.Trailer("Op", op)
@@ -366,10 +364,7 @@ func addMessage(captures []*capture, o AddOptions) string {
 	c := captures[0]
 	what := fmt.Sprintf("%s %s", op, ShortID(c.snap.Session))
 	if c.added.Change == "grown" {
-		if c.added.NewValues == 1 {
-			return what + "  +1 record"
-		}
-		return what + fmt.Sprintf("  +%d records", c.added.NewValues)
+		return what + "  +" + c.added.Growth()
 	}
 	if title := c.snap.Scan.Title; title != "" {
 		what += fmt.Sprintf(" %q", title)

@@ -36,6 +36,7 @@ func (s *Snapshot) code(c *codec) {
 		word(c, &f.Name)
 		c.hash(&f.Hash)
 		number(c, &f.Size)
+		c.bool(&f.Withheld)
 	})
 	list(c, &s.Markers, func(m *Mark) {
 		number(c, &m.N)

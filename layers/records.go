@@ -65,9 +65,10 @@ type Snapshot struct {
 
 // A FileRef is a file that belongs to a session, stored as an object.
 type FileRef struct {
-	Name string       `json:"name"`
-	Hash objects.Hash `json:"hash"`
-	Size int64        `json:"size"`
+	Name     string       `json:"name"`
+	Hash     objects.Hash `json:"hash"` // of the clean bytes
+	Size     int64        `json:"size"` // of the clean bytes
+	Withheld bool         `json:"withheld,omitempty"`
 }
 
 // A Mark is a keepit marker of a session: bytes Start to End of what the user typed in message N.

@@ -138,6 +138,7 @@ func show(st *State) string {
 		b = fmt.Appendf(b, "\n%s %s %v", v.key, v.ID, v.Deleted)
 	}
 	for _, s := range st.Sessions {
+		b = fmt.Appendf(b, "\nnow %d", s.now)
 		for _, p := range s.Points {
 			b = fmt.Appendf(b, "\n%+v", p)
 		}

@@ -168,26 +168,43 @@ func readObject(ctx context.Context, tx *refs.Tx, h objects.Hash, f func([]byte)
 	return f(b)
 }
 
-// checkPatches looks whether the exact bytes of every session can be had.
+// checkPatches looks whether the exact bytes of every session and of its files can be had.
 func (m *Memory) checkPatches(ctx context.Context, id refs.Project, st *State, full bool, c *Checked) error {
 	for _, s := range st.Sessions {
 		for i := range s.Points {
 			p := &s.Points[i]
-			if !p.Withheld {
-				continue
+			found := func(what string, err error) {
+				if errors.Is(err, ErrWithheld) && p.Stamp.Device != m.repo.Device().ID {
+					c.Withheld++
+				} else if err != nil {
+					c.Problems = append(c.Problems, refs.Problem{Where: "project " + st.Name + ": " + what + " of " + ShortID(s.ID), What: err.Error()})
+				}
 			}
-			_, err := m.patches(ctx, id, s, p)
-			if errors.Is(err, ErrWithheld) && p.Stamp.Device != m.repo.Device().ID {
-				c.Withheld++
-				continue
+			if p.Withheld {
+				found("original", m.checkOriginal(ctx, id, s, p, full))
 			}
-			if err == nil && full {
-				err = m.WriteOriginal(ctx, id, s, p, io.Discard)
-			}
-			if err != nil {
-				c.Problems = append(c.Problems, refs.Problem{Where: "project " + st.Name + ": original of " + ShortID(s.ID), What: err.Error()})
+			for _, f := range p.Files {
+				if f.Withheld {
+					found("file "+f.Name, m.checkFile(ctx, id, s, p, f, full))
+				}
 			}
 		}
 	}
 	return ctx.Err()
+}
+
+func (m *Memory) checkOriginal(ctx context.Context, id refs.Project, s *Session, p *Point, full bool) error {
+	if full {
+		return m.WriteOriginal(ctx, id, s, p, io.Discard)
+	}
+	_, err := m.patches(ctx, id, s, p)
+	return err
+}
+
+func (m *Memory) checkFile(ctx context.Context, id refs.Project, s *Session, p *Point, f FileRef, full bool) error {
+	if full {
+		return m.WriteFile(ctx, id, s, p, f, io.Discard)
+	}
+	_, err := m.filePatch(ctx, id, s, p, f.Name)
+	return err
 }

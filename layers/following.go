@@ -1,0 +1,211 @@
+package layers
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+
+	"github.com/memvcs/mem/layers/redact"
+	"github.com/memvcs/mem/layers/transcript"
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/objects/stream"
+	"github.com/memvcs/mem/refs"
+)
+
+// extend stages what the file has more than its stream, and the overflow files that are not stored.
+func (c *capture) extend(ctx context.Context, p refs.Project, s *refs.Stage, end int64) error {
+	from, err := c.start(ctx, p, end)
+	if err != nil || c.older {
+		return err
+	}
+	if err := c.overflow(ctx, p, s); err != nil {
+		return err
+	}
+	if c.added.Change != "unchanged" {
+		return c.grow(ctx, s, from, end)
+	}
+	if len(c.files) > 0 {
+		c.again()
+	}
+	return nil
+}
+
+// errRewritten says that a file does not start with what is stored of it, though it seemed to have grown.
+var errRewritten = errors.New("the file does not start with what is stored")
+
+// A place is where in the file and in its stream the new bytes begin.
+type place struct {
+	raw      int64
+	clean    stream.Tail
+	segments int
+	carry    transcript.Carry
+	cuts     bool // the stored part has cuts
+}
+
+// start decides which generation of the session the file goes on from, and where. What none of them
+// begins is a new generation, beside the old ones; what one of them holds already is unchanged.
+func (c *capture) start(ctx context.Context, p refs.Project, end int64) (place, error) {
+	c.added.Change = "new"
+	for _, base := range c.generations() {
+		length, err := c.take(ctx, p, base)
+		if err != nil {
+			return place{}, err
+		}
+		if c.size < length {
+			if c.older, err = c.holds(ctx, p, base); c.older || err != nil {
+				c.base, c.added.Change = base, "unchanged"
+				return place{}, err
+			}
+		}
+		at, ok, err := c.follows(ctx, p, base, end)
+		if ok || err != nil {
+			c.base, c.added.Change, c.snap.Generation = base, "grown", base.Generation
+			if ok && c.size == base.Size && !base.Withheld {
+				c.added.Change = "unchanged"
+			}
+			return at, err
+		}
+		c.added.Change = "rewritten"
+		c.snap.Generation = max(c.snap.Generation, base.Generation+1)
+	}
+	c.base, c.prev = nil, nil
+	return place{clean: stream.Tail{Hash: objects.NewHasher()}}, nil
+}
+
+// take reads the patches of base and returns how long the file was there.
+func (c *capture) take(ctx context.Context, p refs.Project, base *Point) (length int64, err error) {
+	if c.prev = nil; !base.Withheld {
+		return base.Size, nil
+	}
+	if c.prev, err = c.m.patches(ctx, p, c.known, base); err != nil {
+		return 0, err
+	}
+	return c.prev[len(c.prev)-1].RawLen, nil
+}
+
+// generations returns the newest snapshot of each generation that this device has stored, newest first.
+func (c *capture) generations() []*Point {
+	var out []*Point
+	if c.known == nil {
+		return nil
+	}
+	for i := len(c.known.Points) - 1; i >= 0; i-- {
+		p := &c.known.Points[i]
+		if p.Stamp.Device == c.m.repo.Device().ID && !slices.ContainsFunc(out, func(q *Point) bool { return q.Generation == p.Generation }) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// follows reports whether the file starts with the closed values that base stands for, and where its new bytes
+// begin. What came after them then, the torn end of a value, may be gone or be another by now.
+func (c *capture) follows(ctx context.Context, p refs.Project, base *Point, end int64) (at place, ok bool, err error) {
+	at = place{segments: base.Segments, carry: base.Scan}
+	at.cuts = slices.ContainsFunc(c.prev, func(p redact.Patch) bool { return len(p.Cuts) > 0 })
+	if at.cuts {
+		ok, err = c.followsRaw(ctx, p, base, &at, end)
+	} else {
+		ok, err = c.followsClean(base, &at, end)
+	}
+	return at, ok, err
+}
+
+// holds reports whether the whole file is a beginning of what was captured, as an older copy of it is.
+func (c *capture) holds(ctx context.Context, p refs.Project, base *Point) (bool, error) {
+	file := objects.NewHasher()
+	if err := copyRange(file, c.file, 0, c.size); err != nil {
+		return false, err
+	}
+	stored := &beginning{w: objects.NewHasher(), left: c.size}
+	err := c.m.WriteOriginal(ctx, p, c.known, base, stored)
+	if errors.Is(err, errEnough) {
+		err = nil
+	}
+	return err == nil && stored.left == 0 && stored.w.Sum() == file.Sum(), err
+}
+
+// beginning hashes as many bytes as are left, and then has enough.
+type beginning struct {
+	w    *objects.Hasher
+	left int64
+}
+
+var errEnough = errors.New("enough")
+
+func (b *beginning) Write(p []byte) (int, error) {
+	n := min(int64(len(p)), b.left)
+	b.w.Write(p[:n])
+	if b.left -= n; b.left == 0 {
+		return int(n), errEnough
+	}
+	return len(p), nil
+}
+
+// followsClean reports whether the file starts with the stored stream, which has no cuts.
+func (c *capture) followsClean(base *Point, at *place, end int64) (bool, error) {
+	size := base.Size
+	if size > end {
+		return false, nil
+	}
+	at.raw, at.clean = size, stream.Tail{Length: size, Hash: objects.NewHasher()}
+	if c.sure || size == c.size {
+		err := copyRange(at.clean.Hash, c.file, 0, size)
+		if err != nil || at.clean.Hash.Sum() != base.Original || size == c.size {
+			return err == nil && at.clean.Hash.Sum() == base.Original, err // no growth needs no dictionary
+		}
+	} else {
+		at.clean.Before = c.compare(at.clean.Hash, base)
+	}
+	at.clean.Dict = make([]byte, stream.DictLen(size))
+	_, err := c.file.ReadAt(at.clean.Dict, size-int64(len(at.clean.Dict)))
+	return err == nil, err
+}
+
+// compare hashes the part of the file that is stored already, while what is new is compressed: nearly all files only
+// grow. It returns a function that waits for that, and fails with errRewritten if the file is another one.
+func (c *capture) compare(h *objects.Hasher, base *Point) func() error {
+	read := make(chan error, 1)
+	go func() { read <- copyRange(h, c.file, 0, base.Size) }()
+	return func() error {
+		err := <-read
+		if err == nil && h.Sum() != base.Original {
+			err = errRewritten
+		}
+		return err
+	}
+}
+
+// followsRaw reports whether the file starts with the bytes that the stored stream was made from by cuts.
+func (c *capture) followsRaw(ctx context.Context, p refs.Project, base *Point, at *place, end int64) (bool, error) {
+	last := c.prev[len(c.prev)-1]
+	closed := last.RawLen - int64(len(last.Tail))
+	if closed > end {
+		return false, nil
+	}
+	h := objects.NewHasher()
+	if err := copyRange(h, c.file, 0, closed); err != nil {
+		return false, err
+	}
+	h.Write(last.Tail)
+	if h.Sum() != last.Raw {
+		return false, nil
+	}
+	clean := objects.NewHasher()
+	var dict []byte
+	err := c.m.repo.View(ctx, p, func(tx *refs.Tx) error {
+		rc, err := tx.Get(ctx, base.Original)
+		if err != nil {
+			return err
+		}
+		defer rc.Close()
+		if _, err := io.Copy(clean, rc); err != nil {
+			return err
+		}
+		dict, err = tx.TailDict(stream.Name(c.snap.Session, base.Generation), base.Segments, base.Size)
+		return err
+	})
+	at.raw, at.clean = closed, stream.Tail{Length: base.Size, Dict: dict, Hash: clean}
+	return true, err
+}

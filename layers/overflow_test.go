@@ -1,0 +1,108 @@
+package layers
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestOverflowFiles captures a session whose tool results have files of their own, with secrets in them: what
+// travels is clean, the exact bytes can be had back at every growth point, and what is as it was is stored once.
+func TestOverflowFiles(t *testing.T) {
+	t.Parallel()
+	o := testOptions()
+	o.Rules = toyRules()
+	m := newMemory(t, o)
+	dir := t.TempDir()
+	path, results := filepath.Join(dir, "s1.jsonl"), filepath.Join(dir, "s1", "tool-results")
+	if err := os.MkdirAll(results, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	file := func(name, text string) { write(t, filepath.Join(results, name), text) }
+	text := userLine(1, "one")
+	type state map[string]string
+	var states []state
+	capture := func(want string, files state) {
+		t.Helper()
+		for name, content := range files {
+			file(name, content)
+		}
+		a := add(t, m, write(t, path, text))[0]
+		if a.Change != want {
+			t.Fatalf("%s, want %s", a.Change, want)
+		}
+		if want != "unchanged" {
+			states = append(states, files)
+		}
+	}
+	capture("new", state{"a.txt": "plain\n", "b.json": `{"key":"TOKEN_12345678"}`})
+	capture("unchanged", state{"a.txt": "plain\n", "b.json": `{"key":"TOKEN_12345678"}`})
+	capture("grown", state{"a.txt": "plain\nand TOKEN_aaaaaaaa\n", "b.json": `{"key":"TOKEN_12345678"}`})
+	text += userLine(2, "TOKEN_zzzzzzzz")
+	capture("grown", state{"a.txt": "plain\nand TOKEN_aaaaaaaa\n", "b.json": `{"key":"TOKEN_87654321"}`}) // equal when clean
+	capture("unchanged", state{"a.txt": "plain\nand TOKEN_aaaaaaaa\n", "b.json": `{"key":"TOKEN_87654321"}`})
+	capture("grown", state{"a.txt": "plain\n", "b.json": `{"key":"TOKEN_87654321"}`})
+	text += `{"type":"user","mess`
+	capture("grown", state{"a.txt": "plain\n", "b.json": `{"key":"TOKEN_87654321"}`})
+	capture("grown", state{"a.txt": "more\n", "b.json": `{"key":"TOKEN_87654321"}`}) // with a torn end as it was
+
+	p := add(t, m, SourceOf(path))[0].Project.ID
+	st, err := m.State(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := st.session("s1")
+	if len(s.Points) != len(states) {
+		t.Fatalf("%d growth points, want %d", len(s.Points), len(states))
+	}
+	for i, want := range states {
+		got := state{}
+		for _, f := range s.Points[i].Files {
+			var b bytes.Buffer
+			if err := m.WriteFile(t.Context(), p, s, &s.Points[i], f, &b); err != nil {
+				t.Fatalf("growth point %d, %s: %v", i, f.Name, err)
+			}
+			if got[f.Name] = b.String(); f.Withheld != strings.Contains(b.String(), "TOKEN_") {
+				t.Errorf("growth point %d, %s: withheld %v", i, f.Name, f.Withheld)
+			}
+		}
+		if len(got) != len(want) || got["a.txt"] != want["a.txt"] || got["b.json"] != want["b.json"] {
+			t.Errorf("growth point %d: %q, want %q", i, got, want)
+		}
+	}
+	noSecret(t, m, p)
+	checkClean(t, m)
+	if c, err := m.Check(t.Context(), true); err != nil || len(c.Problems) > 0 {
+		t.Errorf("check: %v, %v", c.Problems, err)
+	}
+}
+
+// TestOverflowElsewhere asks for the exact bytes of a file that another device captured.
+func TestOverflowElsewhere(t *testing.T) {
+	t.Parallel()
+	o := testOptions()
+	o.Rules = toyRules()
+	a, b := newMemory(t, o), newMemory(t, o)
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "s1", "tool-results"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "s1", "tool-results", "a.txt"), "TOKEN_12345678")
+	p := add(t, a, write(t, filepath.Join(dir, "s1.jsonl"), userLine(1, "one")))[0].Project
+	fetch(t, b, a)
+	b = reopen(t, b)
+	now := nowOf(t, b, p)
+	st, err := b.State(t.Context(), p.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.WriteFile(t.Context(), p.ID, st.session("s1"), now, now.Files[0], &bytes.Buffer{}); !errors.Is(err, ErrWithheld) {
+		t.Errorf("WriteFile: %v, want ErrWithheld", err)
+	}
+	if c, err := b.Check(t.Context(), true); err != nil || len(c.Problems) > 0 || c.Withheld != 1 {
+		t.Errorf("check: %d withheld, %v, %v", c.Withheld, c.Problems, err)
+	}
+}

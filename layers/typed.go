@@ -1,0 +1,42 @@
+package layers
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/transcript"
+)
+
+// keep keeps the typed messages and their markers.
+func (c *capture) keep(prompts []transcript.Prompt) {
+	for _, p := range prompts {
+		c.snap.Typed = append(c.snap.Typed, TypedKey{p.N, p.Key})
+		for _, k := range keepit.Scan(p.Text) {
+			c.snap.Markers = append(c.snap.Markers, Mark{p.N, k.Weight, k.Start, k.End, k.Clamped})
+		}
+	}
+}
+
+// echoes finds, in what was captured together, the typed messages that came first in another session or
+// from mem itself. They are not typed here: their markers do not count. Of copies that were captured
+// together the one of the session that began first, or else has the smaller id, is the first.
+func echoes(st *State, captures []*capture) {
+	order := slices.Clone(captures)
+	slices.SortFunc(order, func(a, b *capture) int {
+		return cmp.Or(a.snap.Scan.First.Compare(b.snap.Scan.First), strings.Compare(a.snap.Session, b.snap.Session))
+	})
+	for _, c := range order {
+		if c.added.Change == "" || c.added.Change == "unchanged" {
+			continue
+		}
+		for _, t := range c.snap.Typed {
+			if st.seenElsewhere(t.Key, c.snap.Session) {
+				c.snap.Echo = append(c.snap.Echo, t.N)
+			}
+		}
+		c.snap.Markers = slices.DeleteFunc(c.snap.Markers, func(k Mark) bool { return slices.Contains(c.snap.Echo, k.N) })
+		c.added.Echo, c.added.Now = len(c.snap.Echo), c.snap
+	}
+}
