@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/objects"
@@ -71,7 +71,7 @@ func (m *Memory) Add(ctx context.Context, sources []Source, o AddOptions) ([]Add
 		return out, errors.Join(append(failed, ended)...)
 	}
 	if err := m.rememberPaths(ctx, groups, o); err != nil {
-		return out, err
+		return out, errors.Join(append(failed, err)...)
 	}
 	return out, errors.Join(failed...)
 }
@@ -126,6 +126,9 @@ func (m *Memory) group(ctx context.Context, sources []Source, failed *[]error) (
 	var groups []*group
 	byDir := map[string]*group{}
 	for _, src := range sources {
+		if src.unread != nil { // its transcript is captured all the same
+			*failed = append(*failed, &SourceError{src, src.unread})
+		}
 		cwd, size, err := peek(src)
 		if err != nil {
 			*failed = append(*failed, &SourceError{src, err})
@@ -220,6 +223,10 @@ func (m *Memory) tryBatch(ctx context.Context, p Project, sources []Source, o Ad
 	}
 	defer s.Close()
 	captures, errs := m.captureAll(ctx, st, p, s, sources, o)
+	var store *refs.WriteError
+	if slices.ContainsFunc(errs, func(err error) bool { return errors.As(err, &store) }) {
+		return nil, nil, fmt.Errorf("store what is new: %w", store) // said once, not for each source
+	}
 	echoes(st, captures)
 	for i, c := range captures {
 		if errs[i] != nil {
@@ -271,7 +278,11 @@ func (m *Memory) withoutFailed(ctx context.Context, p Project, sources []Source,
 func (m *Memory) captureAll(ctx context.Context, st *State, p Project, s *refs.Stage, sources []Source, o AddOptions) ([]*capture, []error) {
 	captures, errs := make([]*capture, len(sources)), make([]error, len(sources))
 	st.index() // which is only read from here on
+	var broken atomic.Bool
 	parallel(len(sources), m.opts.Workers, func(i int) {
+		if broken.Load() {
+			return // the store takes nothing more; all of the batch is given up
+		}
 		c := &capture{m: m, src: sources[i]}
 		c.added = Added{Session: sources[i].SessionID(), Path: sources[i].Path, Project: p}
 		captures[i] = c
@@ -281,6 +292,9 @@ func (m *Memory) captureAll(ctx context.Context, st *State, p Project, s *refs.S
 			c.added.Change, c.snap = "unchanged", known.Now().Snapshot
 		} else if errs[i] = ctx.Err(); errs[i] == nil {
 			errs[i] = c.stage(ctx, st, s)
+		}
+		if store := (*refs.WriteError)(nil); errors.As(errs[i], &store) {
+			broken.Store(true)
 		}
 		c.added.Now = c.snap
 		if errs[i] != nil {
@@ -392,84 +406,4 @@ func (m *Memory) rememberPaths(ctx context.Context, groups []*group, o AddOption
 		}
 	}
 	return m.addPaths(ctx, paths)
-}
-
-// Sources finds the session files under dir: dir itself may be Claude Code's configuration, its
-// projects directory, one project of it, or any directory of session files. Subagents and overflow
-// files are linked to the session they belong to. Symbolic links are not followed.
-func Sources(dir string) ([]Source, error) {
-	if sub := filepath.Join(dir, "projects"); isDir(sub) {
-		dir = sub
-	}
-	var out []Source
-	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if !d.Type().IsRegular() || filepath.Ext(path) != ".jsonl" {
-			return nil
-		}
-		if fi, err := d.Info(); err != nil || fi.Size() == 0 {
-			return nil // gone meanwhile, or nothing in it yet
-		}
-		src := Source{Path: path}
-		if parent, ok := subagentOf(path); ok {
-			src.Parent = parent
-		} else {
-			src.Files = overflowFiles(strings.TrimSuffix(path, ".jsonl"))
-		}
-		out = append(out, src)
-		return nil
-	})
-	return out, err
-}
-
-func isDir(path string) bool {
-	fi, err := os.Stat(path)
-	return err == nil && fi.IsDir()
-}
-
-// SourceOf returns the source for the session file at path.
-func SourceOf(path string) Source {
-	src := Source{Path: path}
-	if parent, ok := subagentOf(path); ok {
-		src.Parent = parent
-		return src
-	}
-	src.Files = overflowFiles(strings.TrimSuffix(path, ".jsonl"))
-	return src
-}
-
-// Subagents returns the sources of the subagents of the session file at path, sorted.
-func Subagents(path string) []Source {
-	dir := filepath.Join(strings.TrimSuffix(path, ".jsonl"), "subagents")
-	out, err := Sources(dir)
-	if err != nil {
-		return nil // most sessions have none
-	}
-	return out
-}
-
-// subagentOf returns the session of a path .../<session>/subagents/agent-x.jsonl.
-func subagentOf(path string) (string, bool) {
-	dir := filepath.Dir(path)
-	if filepath.Base(dir) != "subagents" {
-		return "", false
-	}
-	return filepath.Base(filepath.Dir(dir)), true
-}
-
-// overflowFiles returns the files of <session>/tool-results, sorted.
-func overflowFiles(dir string) []string {
-	entries, err := os.ReadDir(filepath.Join(dir, "tool-results"))
-	if err != nil {
-		return nil // most sessions have none
-	}
-	var out []string
-	for _, e := range entries {
-		if e.Type().IsRegular() {
-			out = append(out, filepath.Join(dir, "tool-results", e.Name()))
-		}
-	}
-	return out
 }

@@ -27,6 +27,7 @@ type Source struct {
 	Path   string
 	Parent string   // the session whose subagent wrote it, if any
 	Files  []string // overflow files of tool results that belong to it
+	unread error    // why Files are not known
 }
 
 // SessionID returns the id of the session that the file holds: its name without ".jsonl".

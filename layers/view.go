@@ -3,12 +3,8 @@ package layers
 import (
 	"cmp"
 	"context"
-	"errors"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 	"unicode/utf16"
 
@@ -51,6 +47,16 @@ type ListOptions struct {
 	Dir       string // the working directory, whose files count as the project's too
 	Subagents bool
 	Removed   bool
+	// Unreadable is told of what of Claude Code's files cannot be read, and the list is that of the rest. Without
+	// it that ends the listing.
+	Unreadable func(error) error
+}
+
+func (o ListOptions) unreadable(err error) error {
+	if o.Unreadable == nil {
+		return err
+	}
+	return o.Unreadable(err)
 }
 
 // List returns the sessions of a project, in memory or only in Claude Code's files, the newest first.
@@ -83,7 +89,17 @@ func (m *Memory) List(ctx context.Context, p Project, o ListOptions) ([]Item, *S
 		it := m.item(s, versions[s.ID], known)
 		if onDisk {
 			it.Path = f.path
-			if extra, changed := m.changedFile(ctx, p.ID, s, f, found); changed && it.Status == Stored {
+			extra, changed := m.changedFile(ctx, p.ID, s, f, found)
+			if f.dir {
+				more, also, err := m.changedBeside(ctx, st, s, f, found)
+				if err != nil {
+					if err := o.unreadable(err); err != nil {
+						return nil, nil, err
+					}
+				}
+				extra, changed = extra+more, changed || also
+			}
+			if changed && it.Status == Stored {
 				it.Status, it.Extra = Changed, extra
 			}
 		}
@@ -132,55 +148,6 @@ func firstTitle(path string) string {
 	}
 	sc.Write(buf[:n])
 	return sc.Summary().Title
-}
-
-// A clientFile is a session file of Claude Code.
-type clientFile struct {
-	path     string
-	size     int64
-	modified time.Time
-}
-
-// clientFiles returns the session files that Claude Code has for the directories of a project, by session.
-func (m *Memory) clientFiles(ctx context.Context, p Project, o ListOptions) (map[string]clientFile, error) {
-	files := map[string]clientFile{}
-	if o.Claude == "" {
-		return files, nil
-	}
-	paths, err := m.paths(ctx)
-	if err != nil {
-		return nil, err
-	}
-	dirs := map[string]bool{}
-	for _, b := range paths {
-		if b.Project == p.ID {
-			dirs[ClientDir(b.Path)] = true
-		}
-	}
-	if here, _, err := m.Locate(ctx, o.Dir); err == nil && here.ID == p.ID {
-		dirs[ClientDir(o.Dir)] = true
-	}
-	for name := range dirs {
-		entries, err := os.ReadDir(filepath.Join(o.Claude, "projects", name))
-		if errors.Is(err, os.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		for _, e := range entries {
-			id, ok := strings.CutSuffix(e.Name(), ".jsonl")
-			if !ok || !e.Type().IsRegular() {
-				continue
-			}
-			fi, err := e.Info()
-			if err != nil || fi.Size() == 0 {
-				continue // gone meanwhile, or nothing in it yet
-			}
-			files[id] = clientFile{filepath.Join(o.Claude, "projects", name, e.Name()), fi.Size(), fi.ModTime()}
-		}
-	}
-	return files, nil
 }
 
 // ClientDir returns the name of the directory in which Claude Code keeps the sessions of the working

@@ -40,6 +40,23 @@ var (
 	ErrUnsafe = errors.New("not private to you")
 )
 
+// A WriteError says that the store could not be written: it is full, read-only, locked or broken. What else was to be
+// stored would fare no better.
+type WriteError struct{ Err error }
+
+func (e *WriteError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *WriteError) Unwrap() error { return e.Err }
+
+// writing marks err, if it is one, as an error of writing the store.
+func writing(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &WriteError{err}
+}
+
 // Format is the content of the file "format" in every lane.
 const Format = "mem 1\n"
 

@@ -148,10 +148,10 @@ func (s *Stage) add(k pack.Kind, b []byte, level int) (pack.ID, error) {
 	}
 	if s.w == nil {
 		if err := s.open(); err != nil {
-			return pack.ID{}, err
+			return pack.ID{}, writing(err)
 		}
 	}
-	return e.ID, s.w.Add(e)
+	return e.ID, writing(s.w.Add(e))
 }
 
 func (s *Stage) put(b []byte, level int, path []string) error {

@@ -38,12 +38,12 @@ func (r *Repo) Update(ctx context.Context, p Project, message string, fn func(*T
 	mem := filepath.Join(r.dir, memoryDir, "mem")
 	unlock, err := lockFile(ctx, filepath.Join(mem, "lane-"+string(p)+".lock"), r.opts.LockTimeout)
 	if err != nil {
-		return fmt.Errorf("write lane: %w", err)
+		return writing(fmt.Errorf("write lane: %w", err))
 	}
 	defer unlock()
 	for _, dir := range []string{memoryDir, originalsDir} {
 		if err := r.sweepStages(dir); err != nil {
-			return err
+			return writing(err)
 		}
 	}
 	tx, err := r.begin(ctx, p)
@@ -56,9 +56,9 @@ func (r *Repo) Update(ctx context.Context, p Project, message string, fn func(*T
 		return err
 	}
 	if err := tx.commit(message); err != nil {
-		return fmt.Errorf("commit: %w", err)
+		return writing(fmt.Errorf("commit: %w", err))
 	}
-	return errors.Join(r.mergePacks(ctx, memoryDir), r.mergePacks(ctx, originalsDir))
+	return writing(errors.Join(r.mergePacks(ctx, memoryDir), r.mergePacks(ctx, originalsDir)))
 }
 
 func (r *Repo) begin(ctx context.Context, p Project) (*Tx, error) {

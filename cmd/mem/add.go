@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -59,6 +61,7 @@ type addedAnswer struct {
 	Bytes    int64  `json:"bytes"`
 	NewBytes int64  `json:"new_bytes"`
 	Tail     int64  `json:"tail_bytes"`
+	Files    int    `json:"files"` // of tool results, new or changed
 	Tokens   int    `json:"tokens_estimate"`
 	Original string `json:"original"`
 }
@@ -75,7 +78,7 @@ func (e *Env) runAdd(ctx context.Context, o addOptions, names []string) error {
 		if err != nil {
 			return err
 		}
-		return e.addAll(ctx, m, "add", sources, nil)
+		return e.addAll(ctx, m, "add", sources, nil, nil)
 	})
 }
 
@@ -93,13 +96,19 @@ func (e *Env) addSources(ctx context.Context, m *layers.Memory, sc layers.Scope,
 		return sources, nil
 	}
 	items, err := e.clientItems(ctx, m, sc.Project)
+	if err != nil {
+		return nil, err
+	}
 	for _, it := range items {
 		if it.Path != "" && (it.Status == layers.Untracked && o.all || it.Status == layers.Changed) {
-			sources = append(sources, layers.SourceOf(it.Path))
-			sources = append(sources, layers.Subagents(it.Path)...)
+			subagents, err := layers.Subagents(it.Path)
+			if err != nil {
+				return nil, err
+			}
+			sources = append(append(sources, layers.SourceOf(it.Path)), subagents...)
 		}
 	}
-	return sources, err
+	return sources, nil
 }
 
 // clientItems lists the sessions of a project with what Claude Code's files say of them.
@@ -109,6 +118,9 @@ func (e *Env) clientItems(ctx context.Context, m *layers.Memory, p layers.Projec
 		return nil, err
 	}
 	items, _, err := m.List(ctx, p, layers.ListOptions{Claude: claude, Dir: e.Dir})
+	if errors.Is(err, fs.ErrPermission) {
+		return nil, withHint(fmt.Errorf("Claude Code's files: %w", err), "make the directory readable: chmod u+rx", "or name files: mem add FILE...")
+	}
 	return items, err
 }
 
@@ -156,13 +168,13 @@ func (e *Env) sourceAnywhere(name string) (layers.Source, error) {
 	if errors.Is(err, os.ErrNotExist) {
 		return layers.Source{}, missing
 	}
-	if err != nil {
-		return layers.Source{}, err
-	}
 	for _, src := range sources {
 		if id := src.SessionID(); id == name || len(name) >= 8 && strings.HasPrefix(id, name) {
 			return src, nil
 		}
+	}
+	if err != nil { // it may be where nobody could look
+		return layers.Source{}, err
 	}
 	return layers.Source{}, missing
 }
@@ -186,16 +198,18 @@ const (
 	captureShort  = 64 << 20
 )
 
-// addAll captures sources and says what became of them. then, if any, works on what was stored.
-func (e *Env) addAll(ctx context.Context, m *layers.Memory, op string, sources []layers.Source, then func([]layers.Added) error) error {
+// addAll captures sources and says what became of them; failed are those that could not even be looked at. then, if
+// any, works on what was stored.
+func (e *Env) addAll(ctx context.Context, m *layers.Memory, op string, sources []layers.Source, failed []error, then func([]layers.Added) error) error {
 	size := totalSize(sources)
 	tuneMemory(sources, size)
 	bar := e.progressBytes(op, size)
 	added, err := m.Add(ctx, sources, layers.AddOptions{DryRun: e.opt.dryRun, Op: op, Progress: bar.add})
 	bar.end()
-	failed, fatal := splitErrors(err)
+	more, fatal := splitErrors(err)
+	failed = append(failed, more...)
 	if fatal != nil {
-		return storeError(fatal)
+		return e.stoppedAdding(op, added, storeError(fatal))
 	}
 	if len(added) == 0 && len(failed) == 1 {
 		return storeError(failed[0])
@@ -215,6 +229,21 @@ func (e *Env) addAll(ctx context.Context, m *layers.Memory, op string, sources [
 		return exit(exitFatal)
 	}
 	return exit(exitPartial)
+}
+
+// stoppedAdding says what was stored before the store failed, if anything was.
+func (e *Env) stoppedAdding(op string, added []layers.Added, fatal error) error {
+	added = slices.DeleteFunc(added, func(a layers.Added) bool { return a.Change == "unchanged" })
+	if len(added) == 0 {
+		return fatal
+	}
+	if err := e.printAdded(op, added, nil); err != nil {
+		return err
+	}
+	if statusOf(fatal) == exitFatal {
+		fatal = withCode(exitPartial, fatal)
+	}
+	return fatal
 }
 
 func totalSize(sources []layers.Source) (n int64) {
@@ -286,7 +315,7 @@ func answerOf(a layers.Added) addedAnswer {
 	return addedAnswer{
 		Session: a.Session, Change: a.Change, Project: a.Project.Name, Title: now.Scan.Title, Messages: now.Scan.Messages,
 		Values: now.Scan.Values, Opaque: now.Scan.Opaque, Markers: newMarkers(a), Bytes: now.Size + a.Tail, NewBytes: a.NewBytes,
-		Tail: a.Tail, Tokens: estimate(now), Original: now.Original.String(),
+		Tail: a.Tail, Files: a.Files, Tokens: estimate(now), Original: now.Original.String(),
 	}
 }
 
@@ -318,9 +347,9 @@ func (e *Env) sayAdded(a layers.Added) {
 	}
 	e.printf("[%s] %s %s%s\n", e.safe(a.Project.Name), verb, e.safe(id), e.safe(title))
 	scan := a.Now.Scan
-	line := fmt.Sprintf(" %s messages, ~%s tokens", tokens.Commas(scan.Messages), tokens.Format(estimate(a.Now)))
+	line := fmt.Sprintf(" %s message%s, ~%s tokens", tokens.Commas(scan.Messages), plural(scan.Messages), tokens.Format(estimate(a.Now)))
 	if a.Change == "grown" {
-		line = fmt.Sprintf(" +%s record%s, %s messages in all", tokens.Commas(a.NewValues), plural(a.NewValues), tokens.Commas(scan.Messages))
+		line = fmt.Sprintf(" +%s, %s message%s in all", a.Growth(), tokens.Commas(scan.Messages), plural(scan.Messages))
 	}
 	if !scan.First.IsZero() {
 		line += ", " + scan.First.Format("2 Jan 15:04") + " - " + scan.Last.Format("2 Jan 15:04")

@@ -114,11 +114,8 @@ func (e *Env) newestSessions() ([]string, error) {
 		return nil, nil // no home, so no sessions
 	}
 	sources, err := layers.Sources(claude)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		e.warn("%v", err)
 	}
 	type found struct {
 		path string

@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"runtime/debug"
 	"strings"
+	"syscall"
 
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/engines"
@@ -111,6 +113,7 @@ func hintsOf(err error) []string {
 	var unknown *config.UnknownKeyError
 	var value *config.ValueError
 	var missing *layers.NotFoundError
+	var unwritten *refs.WriteError
 	switch {
 	case errors.As(err, &h):
 		return append(h.hints, hintsOf(h.error)...)
@@ -127,6 +130,10 @@ func hintsOf(err error) []string {
 		return []string{"mem init"}
 	case errors.Is(err, refs.ErrLocked), errors.Is(err, config.ErrLocked):
 		return []string{"wait longer with --lock-timeout"}
+	case isFull(err):
+		return []string{"free some space and do it again: what is in memory is whole"}
+	case errors.As(err, &unwritten) && isReadOnly(err):
+		return []string{"the memory can be read only: make it writable (chmod -R u+w), or name another with MEM_DIR"}
 	case errors.Is(err, refs.ErrUnsafe):
 		return []string{"make the directory yours alone: chmod 700, chown"}
 	case errors.Is(err, engines.ErrAuth):
@@ -141,6 +148,13 @@ func hintsOf(err error) []string {
 		return []string{"install a newer mem"}
 	}
 	return nil
+}
+
+// isFull reports whether a disk, or the share of it that the user may have, is full.
+func isFull(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, diskQuota) }
+
+func isReadOnly(err error) bool {
+	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
 }
 
 // missingHints says what may have been meant by a name that nothing has, or else what there is.

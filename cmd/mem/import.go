@@ -45,13 +45,14 @@ func (e *Env) runImport(ctx context.Context, o importOptions, dir string) error 
 		if errors.Is(err, os.ErrNotExist) {
 			return withHint(fmt.Errorf("import: %w", err), "name the directory that holds session files (*.jsonl)")
 		}
-		if err != nil {
-			return fmt.Errorf("import %s: %w", dir, err)
+		failed, fatal := splitErrors(err)
+		if fatal != nil {
+			return fmt.Errorf("import %s: %w", dir, fatal)
 		}
-		if len(sources) == 0 {
+		if len(sources) == 0 && len(failed) == 0 {
 			return withHint(fatalf("there are no session files (*.jsonl) under %s", dir), "name the directory that holds them")
 		}
-		return e.addAll(ctx, m, "import", sources, func(added []layers.Added) error {
+		return e.addAll(ctx, m, "import", sources, failed, func(added []layers.Added) error {
 			if o.noL1 {
 				return nil
 			}

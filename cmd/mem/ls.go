@@ -94,11 +94,14 @@ func (o lsOptions) shows(it listed) bool {
 // list returns the sessions of the project, or with --all-projects of all, the newest first.
 func (e *Env) list(ctx context.Context, m *layers.Memory, sc layers.Scope, o layers.ListOptions) ([]listed, error) {
 	spendMemory()
-	claude, err := e.claudeDir()
-	if err != nil {
-		return nil, err
+	var err error
+	if o.Claude, err = e.claudeDir(); err != nil {
+		e.warn("%v: Claude Code's own files are not looked at", err)
 	}
-	o.Claude = claude
+	o.Unreadable = func(err error) error {
+		e.warn("%v: what Claude Code has there is not listed", err)
+		return nil
+	}
 	projects := []layers.Project{sc.Project}
 	if e.opt.allProjects {
 		if projects, err = m.Projects(ctx); err != nil {

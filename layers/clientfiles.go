@@ -1,0 +1,126 @@
+package layers
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A clientFile is a session file of Claude Code.
+type clientFile struct {
+	path     string
+	size     int64
+	modified time.Time
+	dir      bool // there is a directory beside it, for subagents and overflow files
+}
+
+// clientFiles returns the session files that Claude Code has for the directories of a project, by session.
+func (m *Memory) clientFiles(ctx context.Context, p Project, o ListOptions) (map[string]clientFile, error) {
+	files := map[string]clientFile{}
+	if o.Claude == "" {
+		return files, nil
+	}
+	paths, err := m.paths(ctx)
+	if err != nil {
+		return nil, err
+	}
+	dirs := map[string]bool{}
+	for _, b := range paths {
+		if b.Project == p.ID {
+			dirs[ClientDir(b.Path)] = true
+		}
+	}
+	if here, _, err := m.Locate(ctx, o.Dir); err == nil && here.ID == p.ID {
+		dirs[ClientDir(o.Dir)] = true
+	}
+	for _, name := range slices.Sorted(maps.Keys(dirs)) {
+		err := readClientDir(filepath.Join(o.Claude, "projects", name), files)
+		if err == nil || errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err := o.unreadable(err); err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
+}
+
+// readClientDir adds the session files of a directory to files.
+func readClientDir(dir string, files map[string]clientFile) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	dirs := map[string]bool{}
+	for _, e := range entries {
+		if e.IsDir() {
+			dirs[e.Name()] = true
+		}
+	}
+	for _, e := range entries {
+		id, ok := strings.CutSuffix(e.Name(), ".jsonl")
+		if !ok || !e.Type().IsRegular() {
+			continue
+		}
+		fi, err := e.Info()
+		if errors.Is(err, fs.ErrNotExist) || err == nil && fi.Size() == 0 {
+			continue // gone meanwhile, or nothing in it yet
+		}
+		if err != nil {
+			return err
+		}
+		files[id] = clientFile{filepath.Join(dir, e.Name()), fi.Size(), fi.ModTime(), dirs[id]}
+	}
+	return nil
+}
+
+// changedBeside reports by how much the subagents and overflow files of a session's file differ from what is in
+// memory, and whether they do.
+func (m *Memory) changedBeside(ctx context.Context, st *State, s *Session, f clientFile, found *seen) (extra int64, changed bool, err error) {
+	subagents, err := Subagents(f.path)
+	for _, src := range subagents {
+		fi, err := os.Lstat(src.Path)
+		if err != nil {
+			continue // gone meanwhile
+		}
+		sub := st.session(src.SessionID())
+		if sub == nil {
+			extra, changed = extra+fi.Size(), true
+			continue
+		}
+		more, also := m.changedFile(ctx, st.Project, sub, clientFile{path: src.Path, size: fi.Size()}, found)
+		extra, changed = extra+more, changed || also
+	}
+	known := map[string]FileRef{}
+	last := s.last(m.repo.Device().ID)
+	if last == nil {
+		last = s.Now()
+	}
+	for _, ref := range last.Files {
+		known[ref.Name] = ref
+	}
+	beside := SourceOf(f.path)
+	for _, path := range beside.Files {
+		fi, err := os.Lstat(path)
+		if err != nil {
+			continue // gone meanwhile
+		}
+		size := int64(0)
+		ref, ok := known[filepath.Base(path)]
+		if ok {
+			if size, ok = m.fileSize(ctx, st.Project, s, last, ref, found); !ok {
+				size = ref.Size
+			}
+		}
+		if fi.Size() != size {
+			extra, changed = extra+fi.Size()-size, true
+		}
+	}
+	return extra, changed, errors.Join(err, beside.unread)
+}
