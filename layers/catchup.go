@@ -43,12 +43,14 @@ func (m *Memory) Behind(ctx context.Context, p Project, o ListOptions, dir strin
 		if s != nil && s.Deleted {
 			continue
 		}
+		src := SourceOf(f.path)
 		if s != nil {
-			if _, changed := m.changedFile(ctx, p.ID, s, f, found); !changed {
+			_, changed := m.changedFile(ctx, p.ID, s, f, found)
+			if _, also := m.changedOverflow(ctx, p.ID, s, src, found); !changed && !also {
 				continue
 			}
 		}
-		out = append(out, Candidate{SourceOf(f.path), s != nil, f.size, f.modified})
+		out = append(out, Candidate{src, s != nil, f.size, f.modified})
 	}
 	m.writeSeen(p.ID, found)
 	slices.SortFunc(out, func(a, b Candidate) int {
@@ -74,7 +76,11 @@ func moreFiles(files map[string]clientFile, dir string) error {
 		for _, e := range entries {
 			switch {
 			case e.IsDir():
-				for _, src := range Subagents(filepath.Join(dir, e.Name()+".jsonl")) {
+				subagents, err := Subagents(filepath.Join(dir, e.Name()+".jsonl"))
+				if err != nil {
+					return err
+				}
+				for _, src := range subagents {
 					addFile(files, src.Path)
 				}
 			case e.Type().IsRegular() && filepath.Ext(e.Name()) == ".jsonl":
@@ -92,7 +98,7 @@ func addFile(files map[string]clientFile, path string) {
 		return
 	}
 	if fi, err := os.Lstat(path); err == nil && fi.Mode().IsRegular() && fi.Size() > 0 {
-		files[id] = clientFile{path, fi.Size(), fi.ModTime()}
+		files[id] = clientFile{path: path, size: fi.Size(), modified: fi.ModTime()}
 	}
 }
 

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/memvcs/mem/refs"
 )
 
 // A clientFile is a session file of Claude Code.
@@ -97,30 +99,40 @@ func (m *Memory) changedBeside(ctx context.Context, st *State, s *Session, f cli
 		more, also := m.changedFile(ctx, st.Project, sub, clientFile{path: src.Path, size: fi.Size()}, found)
 		extra, changed = extra+more, changed || also
 	}
-	known := map[string]FileRef{}
+	beside := SourceOf(f.path)
+	more, also := m.changedOverflow(ctx, st.Project, s, beside, found)
+	return extra + more, changed || also, errors.Join(err, beside.unread)
+}
+
+// changedOverflow reports by how much the overflow files of a session's file differ from what this device captured of
+// them last, and whether they do.
+func (m *Memory) changedOverflow(ctx context.Context, project refs.Project, s *Session, src Source, found *seen) (extra int64, changed bool) {
+	if len(src.Files) == 0 {
+		return 0, false
+	}
 	last := s.last(m.repo.Device().ID)
 	if last == nil {
 		last = s.Now()
 	}
+	known := map[string]FileRef{}
 	for _, ref := range last.Files {
 		known[ref.Name] = ref
 	}
-	beside := SourceOf(f.path)
-	for _, path := range beside.Files {
+	for _, path := range src.Files {
 		fi, err := os.Lstat(path)
 		if err != nil {
 			continue // gone meanwhile
 		}
 		size := int64(0)
-		ref, ok := known[filepath.Base(path)]
-		if ok {
-			if size, ok = m.fileSize(ctx, st.Project, s, last, ref, found); !ok {
+		if ref, ok := known[filepath.Base(path)]; ok {
+			if size, ok = m.fileSize(ctx, project, s, last, ref, found); !ok {
 				size = ref.Size
 			}
+			if fi.Size() == size {
+				continue
+			}
 		}
-		if fi.Size() != size {
-			extra, changed = extra+fi.Size()-size, true
-		}
+		extra, changed = extra+fi.Size()-size, true
 	}
-	return extra, changed, errors.Join(err, beside.unread)
+	return extra, changed
 }
