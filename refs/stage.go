@@ -19,7 +19,7 @@ import (
 )
 
 // deflate is the zlib level of what git stores and we do not compress ourselves.
-const deflate = 6
+const deflate = 7
 
 // A Stage holds content on its way into an [Repo.Update]: hashed, compressed and written to a pack of
 // its own, outside any lock. [Tx.Adopt] makes it part of a commit; a Stage that is closed without that

@@ -21,9 +21,8 @@ import (
 )
 
 const (
-	// MaxDict is how many bytes before a segment are its dictionary, at most. A segment that starts at a
-	// multiple of MaxSegment, as those of a long growth do, gets none: it repeats itself enough, and a
-	// dictionary costs time and memory.
+	// MaxDict is how many bytes before a segment are its dictionary, at most. In a long growth all but the first have
+	// none: they repeat themselves enough, and a dictionary costs time and memory.
 	MaxDict = 1 << 20
 	// MaxSegment is how many bytes of content a segment holds, at most.
 	MaxSegment = 4 << 20
@@ -56,9 +55,6 @@ func (h Head) End() int64 { return h.Offset + h.Length }
 
 // dictLen returns how many bytes are the dictionary of a segment that starts at off.
 func dictLen(off int64) int64 {
-	if off%MaxSegment == 0 {
-		return 0
-	}
 	return min(MaxDict, off%KeyFrame)
 }
 

@@ -71,6 +71,7 @@ type job struct {
 type appender struct {
 	t     *Tail
 	owned bool // whether the dictionary of t was made here
+	bulk  bool // the segment before was a whole one
 	r     io.Reader
 	free  chan []byte
 }
@@ -161,6 +162,9 @@ func (a *appender) release() {
 func (a *appender) next() (*job, error) {
 	t := a.t
 	d := dictLen(t.Length)
+	if a.bulk {
+		d = 0
+	}
 	size := MaxSegment - t.Length%MaxSegment // so that those of a long growth are aligned
 	if int64(len(t.Dict)) < d {
 		return nil, fmt.Errorf("append at %d: dictionary of %d bytes, want %d", t.Length, len(t.Dict), d)
@@ -179,6 +183,7 @@ func (a *appender) next() (*job, error) {
 	j := &job{buf: buf, done: make(chan error, 1)}
 	j.head = Head{Offset: t.Length, Length: n, Dict: d}
 	t.Length += n
+	a.bulk = n == MaxSegment
 	a.keep(buf[d:], err == io.EOF)
 	return j, err
 }
@@ -206,17 +211,14 @@ func (a *appender) before() error {
 // keep moves the dictionary behind raw, which is the last of the content if eof is set. It uses the memory that the
 // dictionary has where that was made here.
 func (a *appender) keep(raw []byte, eof bool) {
-	t, need := a.t, MaxDict
-	if t.Final {
-		need = int(dictLen(t.Length))
-	}
+	t := a.t
 	switch {
-	case eof && t.Final:
+	case t.Final && (eof || a.bulk):
 		t.Dict = nil
-	case a.owned && len(raw) >= need:
-		t.Dict = append(t.Dict[:0], raw[len(raw)-need:]...)
+	case a.owned && len(raw) >= MaxDict:
+		t.Dict = append(t.Dict[:0], raw[len(raw)-MaxDict:]...)
 	default:
-		t.Dict, a.owned = keep(t.Dict, raw, need), true
+		t.Dict, a.owned = keep(t.Dict, raw, MaxDict), true
 	}
 }
 
