@@ -57,6 +57,7 @@ func commands() []command {
 		{name: "lineage", group: groupLook, make: (*Env).lineage},
 		{name: "versions", group: groupLook, make: (*Env).versions},
 		{name: "keepit", group: groupLook, writes: []string{"set", "add", "rm"}, make: (*Env).keepit},
+		{name: "concepts", group: groupLook, writes: []string{"assign", "rename", "merge", "split", "rm"}, make: (*Env).concepts},
 		{name: "count", group: groupLook, make: (*Env).count},
 		{name: "cost", group: groupLook, make: (*Env).cost},
 		{name: "compress", group: groupMake, writes: []string{""}, make: (*Env).compress},

@@ -37,7 +37,7 @@ func TestStoreV1(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer m.Close()
-	got := facts(t, m)
+	got := recordsOf(t, m)
 	if _, err := os.Stat(storeV1Facts); *update && os.IsNotExist(err) {
 		if err := os.WriteFile(storeV1Facts, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
@@ -48,7 +48,7 @@ func TestStoreV1(t *testing.T) {
 		t.Fatal(err)
 	}
 	compareLines(t, got, string(want))
-	if got := facts(t, m); got != string(want) {
+	if got := recordsOf(t, m); got != string(want) {
 		t.Error("with a warm cache the store reads differently")
 	}
 }
@@ -158,9 +158,9 @@ func compareLines(t *testing.T, got, want string) {
 	}
 }
 
-// facts says all that a store holds, a line each: problems, roots, every growth point with the hash of
+// recordsOf says all that a store holds, a line each: problems, roots, every growth point with the hash of
 // its exact bytes, versions and compositions with what is made of them, the log.
-func facts(t *testing.T, m *layers.Memory) string {
+func recordsOf(t *testing.T, m *layers.Memory) string {
 	t.Helper()
 	f := &facting{t: t, m: m, ctx: t.Context()}
 	checked, err := m.Check(f.ctx, true)

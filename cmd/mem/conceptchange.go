@@ -1,0 +1,372 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/concepts"
+)
+
+type assignOptions struct {
+	name    string
+	topic   string
+	summary string
+	reason  string
+	none    bool
+	undo    bool
+}
+
+// conceptChanges are the subcommands that say what belongs where.
+func (e *Env) conceptChanges() []*cli.Command {
+	var o assignOptions
+	topic := parsedFlag(&o.topic, "topic,t", "what it is about, in 3 to 5 `WORDS`", shortText("a topic", 80))
+	summary := parsedFlag(&o.summary, "summary", "sum the concept up in a `TEXT`", shortText("a summary", 1000))
+	reason := parsedFlag(&o.reason, "reason", "`WHY` it belongs there", shortText("a reason", 500))
+	undo := func(usage string) cli.Flag {
+		return &cli.BoolFlag{Name: "undo", Usage: usage, Destination: &o.undo}
+	}
+	return []*cli.Command{
+		{Name: "assign", Usage: "say which concept sessions or exchanges belong to", ArgsUsage: "<session|exchange>... [<concept>]",
+			Description: "An exchange is named by its id, e:9f2c61ab. What is said of an exchange goes before what is said of its session.",
+			Flags: []cli.Flag{
+				parsedFlag(&o.name, "new", "make a new concept called `NAME`", shortText("a name", 80)), topic, summary, reason,
+				&cli.BoolFlag{Name: "none", Usage: "to no concept: take back what was said", Destination: &o.none},
+			},
+			Action: func(c *cli.Context) error { return e.runAssign(c, o) }},
+		{Name: "rename", Usage: "give a concept another name, topic or summary", ArgsUsage: "<concept> [<name>]", Flags: []cli.Flag{topic, summary},
+			Action: func(c *cli.Context) error {
+				if err := operands(c, 1, 2); err != nil {
+					return err
+				}
+				return e.runRename(c.Context, o, c.Args().First(), c.Args().Get(1), c.NArg() > 1)
+			}},
+		{Name: "merge", Usage: "make concepts part of the one named last", ArgsUsage: "<concept>... <concept>",
+			Flags: []cli.Flag{reason, undo("part the concepts again")},
+			Action: func(c *cli.Context) error {
+				least := 2
+				if o.undo {
+					least = 1
+				}
+				if err := operands(c, least, -1); err != nil {
+					return err
+				}
+				return e.runMerge(c.Context, o, c.Args().Slice())
+			}},
+		{Name: "split", Usage: "move some of a concept's members to a new one", ArgsUsage: "<concept> <session|exchange>...",
+			Flags: []cli.Flag{parsedFlag(&o.name, "new", "call the new concept `NAME`", shortText("a name", 80)), topic, summary, reason},
+			Action: func(c *cli.Context) error {
+				if err := operands(c, 2, -1); err != nil {
+					return err
+				}
+				return e.runSplit(c.Context, o, c.Args().First(), c.Args().Tail())
+			}},
+		{Name: "rm", Usage: "take concepts away; what belonged to them belongs to none", ArgsUsage: "<concept>...", Flags: []cli.Flag{undo("bring them back")},
+			Action: func(c *cli.Context) error {
+				if err := operands(c, 1, -1); err != nil {
+					return err
+				}
+				return e.runConceptsRm(c.Context, o, c.Args().Slice())
+			}},
+	}
+}
+
+// shortText reads a text of one line and moderate length.
+func shortText(what string, most int) func(string) (string, error) {
+	return func(s string) (string, error) {
+		s = strings.Join(strings.Fields(s), " ")
+		switch n := utf8.RuneCountInString(s); {
+		case s == "":
+			return "", fmt.Errorf("%s cannot be empty", what)
+		case n > most:
+			return "", fmt.Errorf("%s of %d characters is too long: %d at most", what, n, most)
+		case !utf8.ValidString(s):
+			return "", errors.New("want text in UTF-8")
+		}
+		return s, nil
+	}
+}
+
+func (e *Env) runAssign(c *cli.Context, o assignOptions) error {
+	names := c.Args().Slice()
+	concept := ""
+	switch {
+	case o.name != "" && o.none:
+		return usagef("--new and --none do not go together")
+	case o.name != "" || o.none:
+		if err := operands(c, 1, -1); err != nil {
+			return err
+		}
+		if last := names[len(names)-1]; concepts.IsLabel(last) {
+			return usagef("%s is a concept, but --new makes another one", last)
+		}
+	default:
+		if err := operands(c, 1, -1); err != nil {
+			return err
+		}
+		if len(names) == 1 {
+			return withHint(usagef("say which concept %s belongs to", names[0]), "mem concepts list", "or make one: --new NAME --topic TOPIC")
+		}
+		concept, names = names[len(names)-1], names[:len(names)-1]
+	}
+	if o.summary != "" && o.name == "" {
+		return withHint(usagef("--summary goes with --new"), "mem concepts rename CONCEPT --summary TEXT")
+	}
+	return e.withMemory(c.Context, func(m *layers.Memory, sc layers.Scope) error {
+		members, p, err := e.members(c.Context, m, sc, names)
+		if err != nil {
+			return err
+		}
+		to := layers.Filing{Topic: o.topic, Reason: o.reason}
+		if o.name != "" {
+			to.New = &concepts.Made{Name: o.name, Topic: o.topic, Summary: o.summary, Reason: o.reason}
+		}
+		if concept != "" {
+			if to.Concept, err = e.concept(c.Context, m, p, concept); err != nil {
+				return err
+			}
+			if !to.Concept.Stands() {
+				return withHint(fatalf("%s does not stand any more", concept), "mem concepts list --all")
+			}
+		}
+		return e.assign(c.Context, m, p, members, to)
+	})
+}
+
+// members finds sessions and exchanges, which must be of one project.
+func (e *Env) members(ctx context.Context, m *layers.Memory, sc layers.Scope, names []string) (list []layers.Member, p layers.Project, err error) {
+	for _, name := range names {
+		x, err := m.Member(ctx, sc, name)
+		var missing *layers.NotFoundError
+		switch {
+		case errors.Is(err, layers.ErrNoMember):
+			return nil, p, withHint(usagef("%v", err), "an exchange is named as in mem concepts candidates: e:9f2c61ab")
+		case errors.As(err, &missing) && missing.What == "exchange":
+			return nil, p, withHint(err, "mem concepts candidates")
+		case err != nil:
+			return nil, p, err
+		}
+		if len(list) > 0 && x.Project.ID != p.ID {
+			return nil, p, usagef("%s and %s are of two projects", names[0], name)
+		}
+		list, p = append(list, x), x.Project
+	}
+	return list, p, nil
+}
+
+// assign puts members where they belong, and says so.
+func (e *Env) assign(ctx context.Context, m *layers.Memory, p layers.Project, members []layers.Member, to layers.Filing) error {
+	set, err := m.Concepts(ctx, p.ID)
+	if err != nil {
+		return err
+	}
+	var near []*concepts.Concept
+	if to.New != nil {
+		near = set.Near(to.New.Name, nil)
+	}
+	c, err := m.Assign(ctx, p, members, to, e.opt.dryRun)
+	if err != nil {
+		return err
+	}
+	answer := struct {
+		DryRun  bool           `json:"dry_run"`
+		Members []string       `json:"members"`
+		Concept *conceptAnswer `json:"concept"` // null: to none
+		Near    []string       `json:"near"`    // concepts with almost the same name
+	}{DryRun: e.opt.dryRun, Members: []string{}, Near: []string{}}
+	for _, x := range members {
+		answer.Members = append(answer.Members, x.String())
+	}
+	for _, n := range near {
+		answer.Near = append(answer.Near, set.Shown(n, m.Repo().Device().ID))
+	}
+	where := "to no concept"
+	if c != nil {
+		where = fmt.Sprintf("to %s %s", set.Shown(c, m.Repo().Device().ID), c.Name)
+		answer.Concept = &conceptAnswer{c, set.Shown(c, m.Repo().Device().ID)}
+	}
+	if e.opt.json {
+		return e.printJSON("concepts.assign", answer)
+	}
+	verb := "assigned"
+	if e.opt.dryRun {
+		verb = "would assign"
+	}
+	e.note("%s %s %s", verb, strings.Join(answer.Members, " "), where)
+	e.warnNear(m, set, near, c)
+	return nil
+}
+
+// warnNear says that a name is almost that of another concept.
+func (e *Env) warnNear(m *layers.Memory, set *concepts.Set, near []*concepts.Concept, c *concepts.Concept) {
+	for _, n := range near {
+		e.warn("%s is called almost the same: %s", set.Shown(n, m.Repo().Device().ID), n.Name)
+		if c != nil && !e.opt.dryRun {
+			e.hint("if it is the same job: mem concepts merge %s %s", c.Label, set.Shown(n, m.Repo().Device().ID))
+		}
+	}
+}
+
+// A conceptChange is what was said about a concept, as --json prints it.
+type conceptChange struct {
+	DryRun   bool            `json:"dry_run"`
+	Concepts []conceptAnswer `json:"concepts"`
+	Near     []string        `json:"near,omitempty"`
+}
+
+// change says something about concepts, and prints what they are then.
+func (e *Env) change(ctx context.Context, m *layers.Memory, p layers.Project, message, note string, changes []concepts.Changed) error {
+	if !e.opt.dryRun {
+		if err := m.ChangeConcept(ctx, p, message, changes...); err != nil {
+			return err
+		}
+	}
+	set, err := m.Concepts(ctx, p.ID)
+	if err != nil {
+		return err
+	}
+	if !e.opt.json {
+		if e.opt.dryRun {
+			note = "would do: " + note
+		}
+		e.note("%s", note)
+		return nil
+	}
+	answer := conceptChange{DryRun: e.opt.dryRun, Concepts: []conceptAnswer{}}
+	for _, c := range changes {
+		if k := set.Record(c.Concept); !slices.ContainsFunc(answer.Concepts, func(a conceptAnswer) bool { return a.Concept == k }) {
+			answer.Concepts = append(answer.Concepts, conceptAnswer{k, set.Shown(k, m.Repo().Device().ID)})
+		}
+	}
+	return e.printJSON("concepts.change", answer)
+}
+
+func (e *Env) runRename(ctx context.Context, o assignOptions, concept, name string, named bool) error {
+	if named {
+		var err error
+		if name, err = shortText("a name", 80)(name); err != nil {
+			return usagef("%v", err)
+		}
+	}
+	if !named && o.topic == "" && o.summary == "" {
+		return withHint(usagef("there is nothing to change"), "mem concepts rename "+concept+" NAME")
+	}
+	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+		c, err := e.concept(ctx, m, sc.Project, concept)
+		if err != nil {
+			return err
+		}
+		var changes []concepts.Changed
+		for _, f := range [][2]string{{"name", name}, {"topic", o.topic}, {"summary", o.summary}} {
+			if f[1] != "" {
+				changes = append(changes, concepts.Changed{Concept: c.Record, Field: f[0], Value: f[1]})
+			}
+		}
+		set, err := m.Concepts(ctx, sc.Project.ID)
+		if err != nil {
+			return err
+		}
+		label := set.Shown(c, m.Repo().Device().ID)
+		if err := e.change(ctx, m, sc.Project, "rename concept "+c.Label, fmt.Sprintf("%s is %s now", label, cmp.Or(name, c.Name)), changes); err != nil || !named {
+			return err
+		}
+		e.warnNear(m, set, set.Near(name, c), c)
+		return nil
+	})
+}
+
+func (e *Env) runMerge(ctx context.Context, o assignOptions, names []string) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+		var into *concepts.Concept
+		if !o.undo {
+			var err error
+			if into, err = e.concept(ctx, m, sc.Project, names[len(names)-1]); err != nil {
+				return err
+			}
+			names = names[:len(names)-1]
+			if !into.Stands() {
+				return withHint(fatalf("%s does not stand any more", into.Label), "mem concepts list --all")
+			}
+		}
+		var changes []concepts.Changed
+		var labels []string
+		for _, name := range names {
+			c, err := e.concept(ctx, m, sc.Project, name)
+			if err != nil {
+				return err
+			}
+			switch {
+			case c == nil, into != nil && c.Record == into.Record:
+				return usagef("%s cannot become part of itself", name)
+			case into == nil && c.MergedInto == "":
+				return fatalf("%s is part of no other", name)
+			}
+			change := concepts.Changed{Concept: c.Record, Field: "into", Reason: o.reason}
+			if into != nil {
+				change.Value = into.Record
+			}
+			changes, labels = append(changes, change), append(labels, c.Label)
+		}
+		list := strings.Join(labels, " ")
+		if into == nil {
+			return e.change(ctx, m, sc.Project, "part "+list, list+" stands on its own again", changes)
+		}
+		return e.change(ctx, m, sc.Project, "merge "+list+" into "+into.Label, fmt.Sprintf("%s is part of %s %s now", list, into.Label, into.Name), changes)
+	})
+}
+
+func (e *Env) runSplit(ctx context.Context, o assignOptions, concept string, names []string) error {
+	if o.name == "" {
+		return withHint(usagef("mem concepts split wants the name of the new concept"), "--new NAME --topic TOPIC")
+	}
+	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+		members, p, err := e.members(ctx, m, sc, names)
+		if err != nil {
+			return err
+		}
+		from, err := e.concept(ctx, m, p, concept)
+		if err != nil {
+			return err
+		}
+		for i, x := range members {
+			id := x.Session
+			list := from.Sessions
+			if x.Exchange != nil {
+				id, list = x.Exchange.ID, from.Exchanges
+			}
+			if !slices.Contains(list, id) {
+				return withHint(fatalf("%s does not belong to %s", names[i], concept), "mem concepts show "+concept)
+			}
+		}
+		return e.assign(ctx, m, p, members, layers.Filing{
+			New: &concepts.Made{Name: o.name, Topic: o.topic, Summary: o.summary, Reason: o.reason}, Topic: o.topic, Reason: o.reason,
+		})
+	})
+}
+
+func (e *Env) runConceptsRm(ctx context.Context, o assignOptions, names []string) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+		var changes []concepts.Changed
+		var labels []string
+		for _, name := range names {
+			c, err := e.concept(ctx, m, sc.Project, name)
+			if err != nil {
+				return err
+			}
+			changes = append(changes, concepts.Changed{Concept: c.Record, Field: "removed", Value: fmt.Sprint(!o.undo)})
+			labels = append(labels, c.Label)
+		}
+		list := strings.Join(labels, " ")
+		if o.undo {
+			return e.change(ctx, m, sc.Project, "bring back "+list, list+" is back", changes)
+		}
+		return e.change(ctx, m, sc.Project, "remove "+list, "removed "+list, changes)
+	})
+}

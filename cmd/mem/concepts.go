@@ -1,0 +1,185 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/concepts"
+	"github.com/memvcs/mem/layers/facts"
+)
+
+// concepts is the command about the jobs of a project.
+func (e *Env) concepts() *cli.Command {
+	var all bool
+	return &cli.Command{
+		Name:  "concepts",
+		Usage: "list what the project is about, and say what belongs where",
+		Description: "A concept is one job of the project, with all exchanges about it in any session. What belongs to it is decided by meaning, by\n" +
+			"whoever has read it; nothing is ever put together because of the files or words it shares. \"candidates\" prints what there is to\n" +
+			"decide, \"assign\" says what was decided.",
+		Subcommands: append([]*cli.Command{
+			{Name: "list", Usage: "list the concepts", Flags: []cli.Flag{
+				&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "also those that were merged or removed", Destination: &all},
+			}, Action: func(c *cli.Context) error {
+				if err := operands(c, 0, 0); err != nil {
+					return err
+				}
+				return e.runConceptsList(c.Context, all)
+			}},
+			{Name: "show", Usage: "print a concept with its exchanges", ArgsUsage: "<concept>", Action: func(c *cli.Context) error {
+				if err := operands(c, 1, 1); err != nil {
+					return err
+				}
+				return e.runConceptsShow(c.Context, c.Args().First())
+			}},
+			{Name: "candidates", Usage: "print what belongs to no concept yet, and how to decide", ArgsUsage: "[<session>]",
+				Description: "Without a session: all exchanges of the project that nobody has assigned.",
+				Action: func(c *cli.Context) error {
+					if err := operands(c, 0, 1); err != nil {
+						return err
+					}
+					return e.runConceptsCandidates(c.Context, c.Args().First())
+				}},
+		}, e.conceptChanges()...),
+	}
+}
+
+// A conceptAnswer is a concept as --json prints it.
+type conceptAnswer struct {
+	*concepts.Concept
+	As string `json:"as"` // as it is typed here
+}
+
+// concept finds a concept by what the user typed.
+func (e *Env) concept(ctx context.Context, m *layers.Memory, p layers.Project, name string) (*concepts.Concept, error) {
+	c, err := m.FindConcept(ctx, p.ID, name)
+	var missing *layers.NotFoundError
+	switch {
+	case errors.As(err, &missing) && len(missing.Candidates) == 0:
+		return nil, withHint(err, "make one: mem concepts assign SESSION --new NAME --topic TOPIC")
+	case err != nil:
+		return nil, withHint(err, "mem concepts list")
+	}
+	return c, nil
+}
+
+func (e *Env) runConceptsList(ctx context.Context, all bool) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+		set, err := m.Concepts(ctx, sc.Project.ID)
+		if err != nil {
+			return err
+		}
+		list := set.Live()
+		if all {
+			list = set.Concepts
+		}
+		device := m.Repo().Device().ID
+		answer := struct {
+			Concepts []conceptAnswer `json:"concepts"`
+		}{[]conceptAnswer{}}
+		t := e.table(column{name: "concept"}, column{name: "name"}, column{name: "sessions", right: true}, column{name: "exchanges", right: true}, column{name: "updated"},
+			column{name: "topic", shrinks: true})
+		for _, c := range list {
+			answer.Concepts = append(answer.Concepts, conceptAnswer{c, set.Shown(c, device)})
+			topic := c.Topic
+			switch {
+			case c.MergedInto != "":
+				topic = "merged into " + set.Shown(set.Record(c.MergedInto), device)
+			case c.Removed:
+				topic = "removed"
+			}
+			t.row(cell{full: set.Shown(c, device), paint: e.style().yellow}, cell{full: c.Name}, cell{full: fmt.Sprint(len(c.Sessions))}, cell{full: fmt.Sprint(len(c.Exchanges))},
+				e.timeCell(c.Updated), cell{full: topic})
+		}
+		if e.opt.json {
+			return e.printJSON("concepts.list", answer)
+		}
+		if len(list) == 0 {
+			e.note("no concepts")
+			e.hint("see what there is to decide: mem concepts candidates")
+			return nil
+		}
+		if err := e.page("concepts"); err != nil {
+			return err
+		}
+		return t.flush()
+	})
+}
+
+func (e *Env) runConceptsShow(ctx context.Context, name string) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+		c, err := e.concept(ctx, m, sc.Project, name)
+		if err != nil {
+			return err
+		}
+		return e.showConcept(ctx, m, sc.Project, c)
+	})
+}
+
+// showConcept prints a concept with what belongs to it.
+func (e *Env) showConcept(ctx context.Context, m *layers.Memory, p layers.Project, c *concepts.Concept) error {
+	set, err := m.Concepts(ctx, p.ID)
+	if err != nil {
+		return err
+	}
+	c = set.Record(c.Record)
+	known, err := m.Facts(ctx, p.ID)
+	if err != nil {
+		return err
+	}
+	if e.opt.json {
+		return e.printJSON("concepts.show", conceptAnswer{c, set.Shown(c, m.Repo().Device().ID)})
+	}
+	if err := e.page("concepts"); err != nil {
+		return err
+	}
+	e.printf("%s  %s\n", e.style().yellow(set.Shown(c, m.Repo().Device().ID)+" "+c.ID), e.style().bold(e.safe(c.Name)))
+	e.about("Topic", c.Topic)
+	e.about("Summary", c.Summary)
+	if c.MergedInto != "" {
+		e.field("Merged", "into "+set.Shown(set.Record(c.MergedInto), m.Repo().Device().ID))
+	}
+	if c.Removed {
+		e.field("Removed", "yes")
+	}
+	e.about("Files", strings.Join(c.Files, " "))
+	e.about("Words", strings.Join(c.Keywords, ", "))
+	e.field("Made", timeText(c.Made))
+	e.field("Updated", timeText(c.Updated))
+	for _, id := range c.Sessions {
+		if got := set.OfSession(id); got.Concept == c {
+			e.field("Session", strings.TrimSpace(shortID(id)+"  "+got.Reason))
+		}
+	}
+	for i := range known.Exchanges {
+		if x := &known.Exchanges[i]; set.Of(x.ID, x.Session).Concept == c {
+			e.printf("\n")
+			e.showExchange(x)
+		}
+	}
+	return nil
+}
+
+// showExchange prints an exchange with the facts in it that stand.
+func (e *Env) showExchange(x *facts.Exchange) {
+	head := fmt.Sprintf("%s  %s#%d..%d", x.ID, shortID(x.Session), x.From, x.To)
+	e.printf("%s  %s\n", e.style().yellow(e.safe(head)), e.safe(oneLine(cmp.Or(x.Summary, x.Topic))))
+	for _, f := range x.Facts {
+		if f.Stands() {
+			e.printf("    %-10s %s\n", f.Kind, e.safe(oneLine(f.Text)))
+		}
+	}
+}
+
+// about is field for a value that may be missing.
+func (e *Env) about(name, value string) {
+	if value != "" {
+		e.field(name, value)
+	}
+}
