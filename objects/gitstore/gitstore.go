@@ -40,6 +40,7 @@ var (
 type Repo struct {
 	dir   string
 	packs *pack.Dir
+	under *Repo // where objects are looked for that are not here; nil for nowhere
 
 	mu     sync.Mutex
 	deltas map[string]*deltas // by the path of the pack
@@ -52,6 +53,16 @@ func Open(dir string) (*Repo, error) {
 		return nil, fmt.Errorf("open repository %s: %w", dir, err)
 	}
 	return &Repo{dir: dir, packs: pack.OpenDir(filepath.Join(dir, "objects", "pack")), deltas: map[string]*deltas{}}, nil
+}
+
+// OpenOver is [Open] of a repository whose objects may refer to those of another one: what is not in dir is read from
+// under. Branches are those of dir alone. The caller closes both.
+func OpenOver(dir string, under *Repo) (*Repo, error) {
+	r, err := Open(dir)
+	if err == nil {
+		r.under = under
+	}
+	return r, err
 }
 
 // check makes sure that dir is a repository as Open wants it.
@@ -114,6 +125,9 @@ func (r *Repo) Close() error {
 // [pack.ErrCorrupt] if it is damaged. The caller owns the result.
 func (r *Repo) Get(id pack.ID, want pack.Kind) ([]byte, error) {
 	k, data, err := r.read(id)
+	if r.under != nil && errors.Is(err, pack.ErrNotFound) {
+		return r.under.Get(id, want)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -130,10 +144,17 @@ func (r *Repo) Has(id pack.ID) (bool, error) {
 	}
 	_, err := os.Lstat(r.loosePath(id))
 	if errors.Is(err, fs.ErrNotExist) {
-		return r.packs.Has(id) // git may have packed it in between
+		ok, err := r.packs.Has(id) // git may have packed it in between
+		if ok || err != nil || r.under == nil {
+			return ok, err
+		}
+		return r.under.Has(id)
 	}
 	return err == nil, err
 }
+
+// Read returns an object of any kind, checked against its name.
+func (r *Repo) Read(id pack.ID) (pack.Kind, []byte, error) { return r.read(id) }
 
 // maxTries bounds how often a read follows packs that git replaces under it.
 const maxTries = 10

@@ -12,12 +12,13 @@ import (
 type file struct {
 	base string // path without ".pack"
 
-	mu    sync.Mutex
-	users int
-	gone  bool // close when the last user leaves
-	idx   *index
-	f     *os.File
-	end   int64 // where the entries end
+	mu     sync.Mutex
+	users  int
+	gone   bool // close when the last user leaves
+	idx    *index
+	f      *os.File
+	end    int64   // where the entries end
+	starts []int64 // of the entries, ascending, and end; nil until needed
 }
 
 // pin opens the index and keeps f open until unpin.
@@ -83,7 +84,7 @@ func (f *file) closeIdle() error {
 	if f.idx != nil {
 		err = errors.Join(err, f.idx.close())
 	}
-	f.f, f.idx = nil, nil
+	f.f, f.idx, f.starts = nil, nil, nil
 	return err
 }
 

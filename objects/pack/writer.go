@@ -26,6 +26,7 @@ type Writer struct {
 	size      int64  // of the pack so far, without its checksum
 	items     []item
 	seen      map[ID]struct{}
+	places    map[ID]int64 // of the items, made when one is read back
 	err       error
 	done      bool
 }

@@ -1,0 +1,144 @@
+package pack
+
+import (
+	"cmp"
+	"crypto/sha1"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"slices"
+)
+
+// Entry returns an object as it stands in a pack, to be copied into another pack without being unpacked.
+// The error wraps [ErrDelta] if it is stored as a difference, and [ErrNotFound] if no pack holds it.
+func (d *Dir) Entry(id ID) (e Entry, err error) {
+	err = d.look(id, func(f *file, off int64) error {
+		if err := d.openData(f); err != nil {
+			return err
+		}
+		next, err := f.extent(off)
+		if err != nil {
+			return err
+		}
+		raw := make([]byte, next-off)
+		if err := readAt(f.f, raw, off); err != nil {
+			return err
+		}
+		k := Kind(raw[0] >> 4 & 7)
+		if k == offsetDelta || k == refDelta {
+			return ErrDelta
+		}
+		e = Entry{ID: id, Kind: k, crc: crc32.ChecksumIEEE(raw), raw: raw}
+		return nil
+	})
+	if err != nil {
+		return Entry{}, fmt.Errorf("copy object %s: %w", id, err)
+	}
+	return e, nil
+}
+
+// EntrySize returns what [Entry.Size] of [Dir.Entry] would, without reading the object.
+func (d *Dir) EntrySize(id ID) (n int, err error) {
+	err = d.look(id, func(f *file, off int64) error {
+		if err := d.openData(f); err != nil {
+			return err
+		}
+		var kind [1]byte
+		if err := readAt(f.f, kind[:], off); err != nil {
+			return err
+		}
+		if k := Kind(kind[0] >> 4 & 7); k == offsetDelta || k == refDelta {
+			return ErrDelta
+		}
+		next, err := f.extent(off)
+		n = int(next - off)
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("size of object %s: %w", id, err)
+	}
+	return n, nil
+}
+
+// extent returns where the entry at off of a pinned file with open data ends.
+func (f *file) extent(off int64) (int64, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.starts == nil {
+		items, err := f.idx.items()
+		if err != nil {
+			return 0, err
+		}
+		f.starts = make([]int64, len(items), len(items)+1)
+		for i, it := range items {
+			f.starts[i] = it.off
+		}
+		f.starts = append(f.starts, f.end)
+	}
+	i, ok := slices.BinarySearch(f.starts, off)
+	if !ok || i+1 >= len(f.starts) || f.starts[i+1] <= off || f.starts[i+1] > f.end {
+		return 0, fmt.Errorf("entry at byte %d: %w", off, ErrCorrupt)
+	}
+	return f.starts[i+1], nil
+}
+
+// StreamSize returns the length of what [Stream] writes for n entries of size bytes together.
+func StreamSize(size int64) int64 { return headerSize + size + int64(idSize) }
+
+// ErrChanged says that entries were not as many bytes as they were said to be.
+var ErrChanged = errors.New("the store changed meanwhile")
+
+// Stream writes a pack with n entries to w, without an index: what git takes over a connection. It fails with
+// [ErrChanged] rather than write another number of bytes than [StreamSize] of size.
+func Stream(w io.Writer, n int, size int64, entries func(yield func(Entry) error) error) error {
+	sum := sha1.New()
+	both := io.MultiWriter(w, sum)
+	if _, err := io.WriteString(both, packHeader(n)); err != nil {
+		return err
+	}
+	err := entries(func(e Entry) error {
+		n--
+		if size -= int64(len(e.raw)); size < 0 || n < 0 {
+			return ErrChanged
+		}
+		_, err := both.Write(e.raw)
+		return err
+	})
+	if err == nil && (n != 0 || size != 0) {
+		err = ErrChanged
+	}
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(sum.Sum(nil))
+	return err
+}
+
+// Order sorts ids as they lie in the packs, so that reading them one after the other goes forward. Those that
+// lie in no pack come last.
+func (d *Dir) Order(ids []ID) error {
+	type place struct {
+		id   ID
+		base string
+		off  int64
+	}
+	places := make([]place, len(ids))
+	for i, id := range ids {
+		places[i] = place{id: id, base: "\xff"}
+		err := d.look(id, func(f *file, off int64) error {
+			places[i].base, places[i].off = f.base, off
+			return nil
+		})
+		if err != nil && !errors.Is(err, ErrNotFound) && !errors.Is(err, ErrDelta) {
+			return err
+		}
+	}
+	slices.SortStableFunc(places, func(a, b place) int {
+		return cmp.Or(cmp.Compare(a.base, b.base), cmp.Compare(a.off, b.off), a.id.Compare(b.id))
+	})
+	for i := range places {
+		ids[i] = places[i].id
+	}
+	return nil
+}

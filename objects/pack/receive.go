@@ -1,0 +1,272 @@
+package pack
+
+import (
+	"bytes"
+	"crypto/sha1"
+	"encoding/binary"
+	"fmt"
+	"hash"
+	"hash/adler32"
+	"hash/crc32"
+	"io"
+
+	"github.com/klauspost/compress/zlib"
+)
+
+// Limits bound what [Writer.Receive] takes. A pack says of itself how large it is, and may lie.
+type Limits struct {
+	Bytes   int64 // of the pack as it arrives
+	Objects int   // in the pack
+	Object  int64 // bytes of one object
+	Ratio   int64 // how many times its size a pack may unpack to, beyond 64 MiB
+}
+
+// slack is what a pack may unpack to whatever its size.
+const slack = 64 << 20
+
+// maxWaiting bounds the differences that wait for the end of a pack, in bytes.
+const maxWaiting = 128 << 20
+
+// A Receipt says what [Writer.Receive] took.
+type Receipt struct {
+	Objects int
+	Deltas  int
+	Bytes   int64 // of the pack as it arrived
+}
+
+// Receive reads a pack as it comes over a connection and adds its objects to w, whole: what is stored as a difference
+// is worked out first. Every object is unpacked and named, the checksum at the end is compared, and nothing is read
+// behind it. A pack with differences to objects outside itself is refused. Errors wrap [ErrCorrupt] or [ErrTooLarge]
+// if the pack is to blame.
+func (w *Writer) Receive(r io.Reader, l Limits) (Receipt, error) {
+	in := &inlet{r: r, w: w, l: l, f: newFeed(r, l.Bytes), at: map[int64]ID{}}
+	err := in.receive()
+	if err != nil {
+		err = fmt.Errorf("receive a pack: %w", err)
+	}
+	return Receipt{in.n, in.deltas, in.f.offset()}, err
+}
+
+// An inlet is a pack that is being received.
+type inlet struct {
+	r        io.Reader
+	w        *Writer
+	l        Limits
+	f        *feed
+	n        int
+	deltas   int
+	unpacked int64
+	at       map[int64]ID // objects by where they were in the pack that arrives
+	byOffset map[int64][]waiting
+	byID     map[ID][]waiting
+	waits    int64 // bytes of differences
+	z        io.ReadCloser
+	scratch  []byte
+}
+
+// A waiting difference waits for its base.
+type waiting struct {
+	off   int64
+	delta []byte
+}
+
+func (in *inlet) receive() error {
+	in.byOffset, in.byID = map[int64][]waiting{}, map[ID][]waiting{}
+	head, err := in.f.take(headerSize)
+	if err != nil {
+		return err
+	}
+	if string(head[:8]) != packHeader(0)[:8] {
+		return fmt.Errorf("it begins with %q: %w", head[:8], ErrCorrupt)
+	}
+	n := int64(binary.BigEndian.Uint32(head[8:]))
+	if n > int64(in.l.Objects) {
+		return fmt.Errorf("%d objects: %w", n, ErrTooLarge)
+	}
+	for range n {
+		if err := in.entry(); err != nil {
+			return err
+		}
+	}
+	if err := in.f.checksum(); err != nil {
+		return err
+	}
+	return in.resolve()
+}
+
+// entry reads one entry.
+func (in *inlet) entry() error {
+	in.f.mark()
+	off := in.f.offset()
+	k, size, err := in.header()
+	if err != nil {
+		return err
+	}
+	if size > in.l.Object {
+		return fmt.Errorf("an object of %d bytes: %w", size, ErrTooLarge)
+	}
+	if in.unpacked > slack+in.l.Ratio*off {
+		return fmt.Errorf("it unpacks to more than %d bytes: %w", slack+in.l.Ratio*off, ErrTooLarge)
+	}
+	in.unpacked += size
+	in.n++
+	switch k {
+	case Commit, Tree, Blob, Tag:
+		id, err := in.object(k, size)
+		if err != nil {
+			return err
+		}
+		in.at[off] = id
+		raw := in.f.marked()
+		return in.w.add(id, crc32.ChecksumIEEE(raw), raw)
+	case offsetDelta:
+		back, err := in.distance()
+		if err != nil || back <= 0 || back > off {
+			return fmt.Errorf("difference to byte %d before %d: %w", back, off, ErrCorrupt)
+		}
+		d, err := in.inflate(size)
+		in.byOffset[off-back] = append(in.byOffset[off-back], waiting{off, d})
+		return err
+	case refDelta:
+		b, err := in.f.take(idSize)
+		if err != nil {
+			return err
+		}
+		base := ID(b)
+		d, err := in.inflate(size)
+		in.byID[base] = append(in.byID[base], waiting{off, d})
+		return err
+	}
+	return fmt.Errorf("entry of kind %d: %w", k, ErrCorrupt)
+}
+
+func (in *inlet) header() (Kind, int64, error) {
+	c, err := in.f.ReadByte()
+	if err != nil {
+		return 0, 0, damage(err)
+	}
+	k, size := Kind(c>>4&7), int64(c&15)
+	for shift := 4; c&0x80 != 0; shift += 7 {
+		if c, err = in.f.ReadByte(); err != nil {
+			return 0, 0, damage(err)
+		}
+		if shift > 53 {
+			return 0, 0, fmt.Errorf("size of an entry: %w", ErrCorrupt)
+		}
+		size |= int64(c&0x7f) << shift
+	}
+	return k, size, nil
+}
+
+// distance reads how far before an entry its base lies.
+func (in *inlet) distance() (int64, error) {
+	var n int64
+	for i := range 8 {
+		c, err := in.f.ReadByte()
+		if err != nil {
+			return 0, damage(err)
+		}
+		if i > 0 {
+			n++
+		}
+		n = n<<7 | int64(c&0x7f)
+		if c&0x80 == 0 {
+			return n, nil
+		}
+	}
+	return 0, ErrCorrupt
+}
+
+// object reads the content of an object and returns its name.
+func (in *inlet) object(k Kind, size int64) (id ID, err error) {
+	h := sha1.New()
+	h.Write(preamble(k, size))
+	ok, err := in.stored(h, size)
+	if err == nil && !ok {
+		err = in.copy(h, size)
+	}
+	h.Sum(id[:0])
+	return id, err
+}
+
+// stored reads content that was stored in blocks, as [Encode] does at level 0, without a decompressor. It reports
+// false, with nothing read, if it is of another form.
+func (in *inlet) stored(h hash.Hash, size int64) (bool, error) {
+	total := storedSize(int(size))
+	b, err := in.f.peek(min(total, 7))
+	if err != nil || len(b) < 7 || b[0] != 0x78 || b[2]&6 != 0 || size > flushAt*8 {
+		return false, nil // the decompressor finds out what is wrong, if anything is
+	}
+	if b, err = in.f.peek(total); err != nil {
+		return false, nil // as above
+	}
+	left, rest := size, b[2:]
+	check := adler32.New()
+	for {
+		n := int(rest[1]) | int(rest[2])<<8
+		m := int(rest[3]) | int(rest[4])<<8
+		last := rest[0] == 1
+		if rest[0] > 1 || n != m^0xffff || len(rest) < 5+n+4 || !last && len(rest) < 5+n+5+4 {
+			return false, nil
+		}
+		check.Write(rest[5 : 5+n])
+		left -= int64(n)
+		rest = rest[5+n:]
+		if last {
+			break
+		}
+	}
+	if left != 0 || len(rest) != 4 || binary.BigEndian.Uint32(rest) != check.Sum32() {
+		return false, nil
+	}
+	for rest := b[2:]; len(rest) > 4; {
+		n := int(rest[1]) | int(rest[2])<<8
+		h.Write(rest[5 : 5+n])
+		rest = rest[5+n:]
+	}
+	_, err = in.f.take(total)
+	return true, err
+}
+
+// copy unpacks size bytes into w.
+func (in *inlet) copy(w io.Writer, size int64) error {
+	z, err := in.inflater()
+	if err != nil {
+		return err
+	}
+	if in.scratch == nil {
+		in.scratch = make([]byte, 64<<10)
+	}
+	n, err := io.CopyBuffer(w, onlyReader{io.LimitReader(z, size)}, in.scratch)
+	if err != nil {
+		return damage(err)
+	}
+	if n != size {
+		return fmt.Errorf("an object of %d bytes has %d: %w", size, n, ErrCorrupt)
+	}
+	return atEnd(z)
+}
+
+func (in *inlet) inflate(size int64) ([]byte, error) {
+	if in.waits += size; in.waits > maxWaiting {
+		return nil, fmt.Errorf("differences of more than %d bytes: %w", maxWaiting, ErrTooLarge)
+	}
+	var b bytes.Buffer
+	err := in.copy(&b, size)
+	return b.Bytes(), err
+}
+
+func (in *inlet) inflater() (io.Reader, error) {
+	if in.z == nil {
+		z, err := zlib.NewReader(in.f)
+		if err != nil {
+			return nil, damage(err)
+		}
+		in.z = z
+		return z, nil
+	}
+	if err := in.z.(zlib.Resetter).Reset(in.f, nil); err != nil {
+		return nil, damage(err)
+	}
+	return in.z, nil
+}
