@@ -18,6 +18,7 @@ import (
 	"github.com/memvcs/mem/layers/redact"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/remote"
 )
 
 // Options are what a Memory needs of the outside world.
@@ -29,6 +30,7 @@ type Options struct {
 	Model       string       // whose tokens are counted when a session does not say; "" is the newest
 	Rules       redact.Rules // what is taken out of transcripts before they are stored
 	Caps        Caps         // on what models may cost; the zero value allows nothing
+	World       remote.World // what talking to remotes needs
 }
 
 // A Memory is an open store. Its methods may be called from several goroutines at once.

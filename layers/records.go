@@ -25,6 +25,8 @@ const (
 	kindKeepit      = "keepit"
 	kindUse         = "use"
 	kindCost        = "cost" // in the home lane only
+	kindPeer        = "peer" // in the home lane only
+	kindShare       = "share" // in the home lane only
 )
 
 // projectBody says what a project is; written with its first session.

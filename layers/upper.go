@@ -26,6 +26,7 @@ var upperKinds = []string{
 	facts.KindExchange, facts.KindDistilled, facts.KindJudgement,
 	concepts.Kind, concepts.KindAssign, concepts.KindSet,
 	permanent.Kind, permanent.KindAct, permanent.KindReflect,
+	kindPeer, kindShare,
 }
 
 // uppers are the records of the upper layers of a project, kept in the cache as the outline is.
@@ -36,7 +37,7 @@ type uppers struct {
 }
 
 // upperVersion is the version of the cache file; another one is rebuilt. It changes with upperKinds.
-const upperVersion = 3
+const upperVersion = 5
 
 // upper returns the records of the upper layers of a project in their order: (lamport, device, id).
 func (m *Memory) upper(ctx context.Context, p refs.Project) (out []upperRecord, err error) {

@@ -2,7 +2,9 @@ package refs
 
 import (
 	"bytes"
+	"context"
 	"crypto/ed25519"
+	"crypto/sha256"
 	"crypto/sha512"
 	"encoding/base64"
 	"encoding/binary"
@@ -30,8 +32,11 @@ func (d Device) key() ed25519.PrivateKey { return ed25519.NewKeyFromSeed(d.seed)
 // PublicKey returns the key that checks the device's signatures, in the format of OpenSSH's
 // authorized_keys and allowed_signers files.
 func (d Device) PublicKey() string {
-	return "ssh-ed25519 " + base64.StdEncoding.EncodeToString(sshKey(d.key().Public().(ed25519.PublicKey)))
+	return publicKey(sshKey(d.key().Public().(ed25519.PublicKey)))
 }
+
+// publicKey returns the text of a key in wire form.
+func publicKey(wire []byte) string { return "ssh-ed25519 " + base64.StdEncoding.EncodeToString(wire) }
 
 // email identifies the device as author of commits and as principal of its signatures.
 func (d Device) email() string { return d.ID + "@mem.invalid" }
@@ -57,11 +62,7 @@ func ensureDevice(dir, name string, rand io.Reader) error {
 	if _, err := io.ReadFull(rand, random); err != nil {
 		return fmt.Errorf("make device key: %w", err)
 	}
-	b, err := json.MarshalIndent(deviceJSON{hex.EncodeToString(random[:16]), cleanName(name), random[16:]}, "", "  ")
-	if err != nil {
-		return err
-	}
-	return writeFile(file, append(b, '\n'))
+	return Device{hex.EncodeToString(random[:16]), cleanName(name), random[16:]}.write(dir)
 }
 
 // cleanName keeps of a host name what git allows in the name of an author.
@@ -129,17 +130,7 @@ func verifySignature(publicKey, signature string, payload []byte) error {
 	if err != nil {
 		return err
 	}
-	text := strings.TrimSpace(signature)
-	text, head := strings.CutPrefix(text, "-----BEGIN SSH SIGNATURE-----")
-	text, foot := strings.CutSuffix(text, "-----END SSH SIGNATURE-----")
-	if !head || !foot {
-		return errors.New("no SSH signature")
-	}
-	blob, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(text), ""))
-	if err != nil || len(blob) < 10 || string(blob[:6]) != "SSHSIG" {
-		return errors.New("garbled SSH signature")
-	}
-	fields, err := sshFields(blob[10:], 5)
+	fields, err := signatureFields(signature)
 	if err != nil {
 		return err
 	}
@@ -154,6 +145,30 @@ func verifySignature(publicKey, signature string, payload []byte) error {
 		return errors.New("signature does not match")
 	}
 	return nil
+}
+
+// signatureFields takes an armored SSHSIG signature apart: key, namespace, reserved, hash, signature.
+func signatureFields(signature string) ([][]byte, error) {
+	text := strings.TrimSpace(signature)
+	text, head := strings.CutPrefix(text, "-----BEGIN SSH SIGNATURE-----")
+	text, foot := strings.CutSuffix(text, "-----END SSH SIGNATURE-----")
+	if !head || !foot {
+		return nil, errors.New("no SSH signature")
+	}
+	blob, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(text), ""))
+	if err != nil || len(blob) < 10 || string(blob[:6]) != "SSHSIG" {
+		return nil, errors.New("garbled SSH signature")
+	}
+	return sshFields(blob[10:], 5)
+}
+
+// signatureKey returns the key, in wire form, that a signature says it was made with.
+func signatureKey(signature string) ([]byte, error) {
+	fields, err := signatureFields(signature)
+	if err != nil {
+		return nil, err
+	}
+	return fields[0], nil
 }
 
 func parsePublicKey(s string) (ed25519.PublicKey, error) {
@@ -193,4 +208,39 @@ func sshFields(b []byte, n int) ([][]byte, error) {
 		b = b[4+l:]
 	}
 	return out, nil
+}
+
+// Fingerprint returns what people compare a public key by, as ssh-keygen -l prints it.
+func Fingerprint(publicKey string) string {
+	b, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(publicKey, "ssh-ed25519 "))
+	if err != nil {
+		return ""
+	}
+	sum := sha256.Sum256(b)
+	return "SHA256:" + base64.RawStdEncoding.EncodeToString(sum[:])
+}
+
+// RenameDevice gives this device another name, which its commits bear from now on.
+func (r *Repo) RenameDevice(ctx context.Context, name string) error {
+	unlock, err := lockFile(ctx, filepath.Join(r.dir, "init.lock"), r.opts.LockTimeout)
+	if err != nil {
+		return fmt.Errorf("rename device: %w", err)
+	}
+	defer unlock()
+	d := r.device
+	d.Name = cleanName(name)
+	if err := d.write(r.dir); err != nil {
+		return fmt.Errorf("rename device: %w", err)
+	}
+	r.device = d
+	return nil
+}
+
+// write makes d the device of the store in dir.
+func (d Device) write(dir string) error {
+	b, err := json.MarshalIndent(deviceJSON{d.ID, d.Name, d.seed}, "", "  ")
+	if err != nil {
+		return err
+	}
+	return writeFile(filepath.Join(dir, deviceFile), append(b, '\n'))
 }

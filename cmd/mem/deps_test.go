@@ -38,6 +38,8 @@ func imports() map[string]string {
 		"layers/compress": "objects lineage layers/keepit layers/tokens layers/transcript layers/refine",
 		"refs":            "objects objects/pack objects/gitstore objects/stream lineage",
 
+		"refs/remote": "objects/pack objects/gitstore refs",
+
 		"layers/engines": "objects layers/claims layers/tokens layers/keepit layers/compress",
 		"layers/facts":   "objects layers/claims",
 
@@ -49,11 +51,11 @@ func imports() map[string]string {
 
 		"layers/brief": "",
 
-		"layers": "objects lineage objects/pack objects/gitstore objects/stream refs refs/config layers/transcript layers/keepit layers/tokens layers/redact layers/refine layers/compress layers/engines layers/compose layers/trace layers/facts layers/concepts layers/permanent layers/views layers/brief",
+		"layers": "objects lineage objects/pack objects/gitstore objects/stream refs refs/config refs/remote layers/transcript layers/keepit layers/tokens layers/redact layers/refine layers/compress layers/engines layers/compose layers/trace layers/facts layers/concepts layers/permanent layers/views layers/brief",
 
 		"hooks": "layers",
 
-		"cmd/mem": "layers hooks refs refs/config lineage objects layers/transcript layers/keepit layers/tokens layers/compress layers/engines layers/compose layers/trace layers/facts layers/concepts layers/permanent layers/views testdata",
+		"cmd/mem": "layers hooks refs refs/config refs/remote lineage objects layers/transcript layers/keepit layers/tokens layers/compress layers/engines layers/compose layers/trace layers/facts layers/concepts layers/permanent layers/views testdata",
 
 		// Programs and libraries of the tests, which no package of the program imports.
 		"testdata":        "",

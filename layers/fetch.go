@@ -1,0 +1,277 @@
+package layers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/objects/gitstore"
+	"github.com/memvcs/mem/objects/pack"
+	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/remote"
+)
+
+// FetchOptions say what is fetched from where.
+type FetchOptions struct {
+	Remote   refs.Remote
+	Projects []refs.Project // nil: all that the remote has
+	DryRun   bool
+	Progress func(n int64) // is told how many bytes came in; may be nil
+}
+
+// A FetchedLane says what became of a lane of the remote.
+type FetchedLane struct {
+	Project  refs.Project
+	Name     string // of the project, for people
+	Device   string
+	By       string // name of the device
+	Own      bool   // it is this device's
+	Old, New string // commits here before and after; "" for none
+	Status   string // new, updated, current, ahead, behind, missing, rewritten, refused
+	Why      string // of refused
+	Arrival  refs.Arrival
+	lane     refs.Lane
+}
+
+// A Fetched is the result of a fetch.
+type Fetched struct {
+	Lanes   []FetchedLane // but those that are current
+	Devices []Device      // that were not known before
+	Objects int
+	Bytes   int64
+}
+
+// limits bound what a remote may send.
+func limits() pack.Limits {
+	return pack.Limits{Bytes: 64 << 30, Objects: 20_000_000, Object: 64 << 20, Ratio: 100}
+}
+
+// Fetch brings what the remote has and this memory has not. It goes to a quarantine first, where every byte of it is checked;
+// only lanes that keep all rules, and go on from where they were, become part of the memory. There is nothing to merge and
+// nothing to ask: what a project is follows from all its lanes.
+func (m *Memory) Fetch(ctx context.Context, o FetchOptions) (out Fetched, err error) {
+	client, err := m.client(o.Remote)
+	if err != nil {
+		return out, err
+	}
+	s, err := client.Open(ctx, remote.Upload)
+	if err != nil {
+		return out, fmt.Errorf("fetch from %s: %w", o.Remote.Name, err)
+	}
+	f := &fetcher{m: m, o: o, out: &out, known: map[string]bool{}}
+	err = f.run(ctx, s)
+	if err = errors.Join(err, s.Close()); err != nil {
+		return out, fmt.Errorf("fetch from %s: %w", o.Remote.Name, err)
+	}
+	return out, nil
+}
+
+// A fetcher carries out one fetch.
+type fetcher struct {
+	m     *Memory
+	o     FetchOptions
+	out   *Fetched
+	tips  []pack.ID       // of the lanes here
+	known map[string]bool // devices
+	want  []FetchedLane
+}
+
+func (f *fetcher) run(ctx context.Context, s remote.Session) error {
+	if err := f.plan(ctx, s.Refs()); err != nil {
+		return err
+	}
+	var took []FetchedLane
+	if len(f.want) > 0 && !f.o.DryRun {
+		var err error
+		if took, err = f.take(ctx, s); err != nil {
+			return err
+		}
+	}
+	if f.o.DryRun {
+		f.out.Lanes = append(f.out.Lanes, f.want...)
+	} else if err := f.mark(ctx, took); err != nil {
+		return err
+	}
+	return f.describe(ctx)
+}
+
+// plan decides what to ask for. What a remote shows less of than before is noted: it was rolled back, rewritten or made anew.
+func (f *fetcher) plan(ctx context.Context, there []gitstore.Ref) error {
+	lanes, err := f.m.repo.Lanes()
+	if err != nil {
+		return err
+	}
+	here := map[string]refs.Lane{}
+	for _, l := range lanes {
+		here[l.Ref()], f.known[l.Device] = l, true
+		f.tips = append(f.tips, l.Tip)
+	}
+	slices.SortFunc(there, func(a, b gitstore.Ref) int { return strings.Compare(a.Name, b.Name) })
+	shown := map[string]bool{}
+	for _, ref := range there {
+		l, ok := refs.ParseLane(ref.Name)
+		if !ok || shown[ref.Name] || f.o.Projects != nil && !slices.Contains(f.o.Projects, l.Project) {
+			continue
+		}
+		shown[ref.Name] = true
+		l.Tip = ref.ID
+		if err := f.planLane(ctx, l, here[ref.Name]); err != nil {
+			return err
+		}
+	}
+	for name := range f.o.Remote.Marks {
+		l, ok := refs.ParseLane(name)
+		if ok && !shown[name] && (f.o.Projects == nil || slices.Contains(f.o.Projects, l.Project)) {
+			f.out.Lanes = append(f.out.Lanes, f.lane(l, here[name], "missing"))
+		}
+	}
+	return nil
+}
+
+func (f *fetcher) lane(l, here refs.Lane, status string) FetchedLane {
+	out := FetchedLane{Project: l.Project, Device: l.Device, Own: l.Device == f.m.repo.Device().ID, New: l.Tip.String(), Status: status, lane: l}
+	if !here.Tip.IsZero() {
+		out.Old = here.Tip.String()
+	}
+	return out
+}
+
+// planLane decides about one lane that the remote shows.
+func (f *fetcher) planLane(ctx context.Context, l, here refs.Lane) error {
+	if l.Tip == here.Tip {
+		return nil
+	}
+	if here.Tip.IsZero() {
+		f.want = append(f.want, f.lane(l, here, "new"))
+		return nil
+	}
+	git := f.m.repo.Git()
+	if has, err := git.Has(l.Tip); err != nil {
+		return err
+	} else if has {
+		if _, behind, err := refs.Since(ctx, git, here.Tip, l.Tip, maxCommits); err != nil {
+			return err
+		} else if behind {
+			f.behind(l, here)
+			return nil
+		}
+	}
+	f.want = append(f.want, f.lane(l, here, "updated"))
+	return nil
+}
+
+// behind notes a lane of which the remote has less than this memory. That is news only if the remote had more.
+func (f *fetcher) behind(l, here refs.Lane) {
+	mark, marked := f.o.Remote.Marks[l.Ref()]
+	switch {
+	case marked && mark.Tip != l.Tip.String():
+		f.out.Lanes = append(f.out.Lanes, f.lane(l, here, "behind"))
+	case l.Device == f.m.repo.Device().ID:
+		f.out.Lanes = append(f.out.Lanes, f.lane(l, here, "ahead"))
+	}
+}
+
+// take fetches what is wanted into a quarantine, checks it there, and adopts what is in order.
+func (f *fetcher) take(ctx context.Context, s remote.Session) (took []FetchedLane, err error) {
+	q, err := f.m.repo.Quarantine(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, q.Close()) }()
+	w, err := q.Writer()
+	if err != nil {
+		return nil, err
+	}
+	var want []pack.ID
+	for _, l := range f.want {
+		want = append(want, l.lane.Tip)
+	}
+	slices.SortFunc(want, pack.ID.Compare)
+	got, err := s.Fetch(ctx, slices.Compact(want), f.tips, w, limits())
+	f.out.Objects, f.out.Bytes = got.Objects, got.Bytes
+	if err != nil {
+		return nil, errors.Join(err, w.Abort())
+	}
+	if _, err := w.Close(); err != nil {
+		return nil, err
+	}
+	peers, err := f.m.peers(ctx)
+	if err != nil {
+		return nil, err
+	}
+	keys := map[string]string{}
+	for device, p := range peers {
+		keys[device] = p.Key
+	}
+	var arrivals []refs.Arrival
+	for _, l := range f.want {
+		l.Arrival, err = q.Check(ctx, l.lane, keys[l.Device])
+		switch {
+		case errors.Is(err, refs.ErrRewritten):
+			l.Status = "rewritten"
+		case errors.Is(err, refs.ErrRefused):
+			l.Status, l.Why = "refused", err.Error()
+		case err != nil:
+			return nil, err
+		case l.Own && l.Old != "":
+			l.Status = "rewritten" // it went on without us: see [Memory.Split]
+		default:
+			keys[l.Device] = l.Arrival.Key
+			arrivals = append(arrivals, l.Arrival)
+			took = append(took, l)
+		}
+		f.out.Lanes = append(f.out.Lanes, l)
+	}
+	return took, q.Adopt(ctx, arrivals)
+}
+
+// mark remembers how far the lanes were seen on the remote.
+func (f *fetcher) mark(ctx context.Context, took []FetchedLane) error {
+	if len(took) == 0 {
+		return nil
+	}
+	marks := map[string]refs.Mark{}
+	for _, l := range took {
+		mark, err := f.m.repo.MarkOf(l.lane)
+		if err != nil {
+			return err
+		}
+		marks[l.lane.Ref()] = mark
+	}
+	return f.m.changeRemote(ctx, f.o.Remote.Name, func(r *refs.Remote) {
+		if r.URL != f.o.Remote.URL {
+			return // it is another one meanwhile
+		}
+		if r.Marks == nil {
+			r.Marks = map[string]refs.Mark{}
+		}
+		for ref, mark := range marks {
+			r.Marks[ref] = mark
+		}
+	})
+}
+
+// describe fills in names, and which devices are new.
+func (f *fetcher) describe(ctx context.Context) error {
+	slices.SortStableFunc(f.out.Lanes, func(a, b FetchedLane) int { return strings.Compare(a.lane.Ref(), b.lane.Ref()) })
+	devices, err := f.m.Devices(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range f.out.Lanes {
+		l := &f.out.Lanes[i]
+		l.Name = f.m.projectName(ctx, l.Project)
+		l.By = l.Device[:8]
+		if j := slices.IndexFunc(devices, func(d Device) bool { return d.ID == l.Device }); j >= 0 {
+			l.By = devices[j].Name
+		}
+	}
+	for _, d := range devices {
+		if !d.Own && !f.known[d.ID] {
+			f.out.Devices = append(f.out.Devices, d)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,341 @@
+package layers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/objects/pack"
+	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/remote"
+)
+
+// PushOptions say what is pushed where.
+type PushOptions struct {
+	Remote   refs.Remote
+	Projects []Project
+	DryRun   bool
+	// Consent is asked once for each project that was never pushed to the remote; nil is no.
+	Consent func(p Project, r refs.Remote) (bool, error)
+	// Progress is told how many bytes went out.
+	Progress func(n int64)
+}
+
+// A PushedLane says what became of this device's lane of a project.
+type PushedLane struct {
+	Project  Project
+	Old, New string // commits on the remote before and after; "" for none
+	Status   string // new, updated, current, declined, refused, rejected
+	Why      string // of refused and rejected
+	Restored bool   // the remote had more before: it was rolled back
+	Leaks    []Leak
+	lane     refs.Lane
+	old      pack.ID
+	commits  []pack.ID
+}
+
+// A Pushed is the result of a push.
+type Pushed struct {
+	Lanes   []PushedLane
+	Objects int
+	Bytes   int64
+	Rules   int // redaction rules that looked at what went out
+}
+
+var (
+	// ErrPublic says that anybody could read the remote.
+	ErrPublic = errors.New("anybody can read the remote")
+	// ErrSecrets says that secrets would have travelled.
+	ErrSecrets = errors.New("secrets would be sent")
+	// ErrDiverged says that a remote has another lane of this device than this memory: there are two of it.
+	ErrDiverged = errors.New("the remote has other memory of this very device")
+)
+
+const (
+	// batchBytes is about how much one push sends at once. What has arrived stays, so that an interrupted push goes on from there.
+	batchBytes = 256 << 20
+	maxCommits = 1 << 30
+)
+
+// Push sends this device's lanes of projects to a remote, each as a fast-forward: no other branch is touched and none is ever
+// forced. Everything that would go out is looked at first; a project with a secret in it stays here.
+func (m *Memory) Push(ctx context.Context, o PushOptions) (out Pushed, err error) {
+	out.Rules = len(m.opts.Rules.Rules)
+	unlock, err := m.repo.LockRemote(ctx, o.Remote.Name)
+	if err != nil {
+		return out, err
+	}
+	defer unlock()
+	client, err := m.client(o.Remote)
+	if err != nil {
+		return out, err
+	}
+	if public, err := client.Public(ctx); err != nil {
+		return out, fmt.Errorf("push to %s: %w", o.Remote.Name, err)
+	} else if public {
+		return out, fmt.Errorf("push to %s: %w", o.Remote.Name, ErrPublic)
+	}
+	s, err := client.Open(ctx, remote.Receive)
+	if err != nil {
+		return out, fmt.Errorf("push to %s: %w", o.Remote.Name, err)
+	}
+	p := &pusher{m: m, o: o, out: &out, client: client, session: s, seen: map[pack.ID]struct{}{}}
+	defer func() {
+		if p.session != nil {
+			err = errors.Join(err, p.session.Close())
+		}
+	}()
+	if err := p.plan(ctx); err != nil {
+		return out, err
+	}
+	if err := p.send(ctx); err != nil {
+		return out, fmt.Errorf("push to %s: %w", o.Remote.Name, err)
+	}
+	return out, nil
+}
+
+// A pusher carries out one push.
+type pusher struct {
+	m       *Memory
+	o       PushOptions
+	out     *Pushed
+	client  *remote.Client
+	session remote.Session // nil when it is used up
+	seen    map[pack.ID]struct{}
+}
+
+// plan decides for each project what is to be sent.
+func (p *pusher) plan(ctx context.Context) error {
+	there := map[string]pack.ID{}
+	for _, ref := range p.session.Refs() {
+		there[ref.Name] = ref.ID
+	}
+	lanes, err := p.m.repo.Lanes()
+	if err != nil {
+		return err
+	}
+	own := map[refs.Project]refs.Lane{}
+	for _, l := range lanes {
+		if l.Device == p.m.repo.Device().ID {
+			own[l.Project] = l
+		}
+	}
+	for _, project := range p.o.Projects {
+		lane, ok := own[project.ID]
+		if !ok {
+			p.out.Lanes = append(p.out.Lanes, PushedLane{Project: project, Status: "current"}) // nothing of this device
+			continue
+		}
+		l := PushedLane{Project: project, lane: lane, old: there[lane.Ref()]}
+		if err := p.planLane(ctx, &l); err != nil {
+			return err
+		}
+		p.out.Lanes = append(p.out.Lanes, l)
+	}
+	return nil
+}
+
+func (p *pusher) planLane(ctx context.Context, l *PushedLane) (err error) {
+	l.New, l.Status = l.lane.Tip.String(), "new"
+	if !l.old.IsZero() {
+		l.Old, l.Status = l.old.String(), "updated"
+	}
+	if l.old == l.lane.Tip {
+		l.Status = "current"
+		return p.mark(ctx, l)
+	}
+	if ok, err := p.consent(l); err != nil || !ok {
+		l.Status = "declined"
+		return err
+	}
+	follows := false
+	if l.commits, follows, err = refs.Since(ctx, p.m.repo.Git(), l.lane.Tip, l.old, maxCommits); err != nil {
+		return err
+	}
+	if !follows {
+		return fmt.Errorf("push %s to %s: %w", l.Project.Name, p.o.Remote.Name, ErrDiverged)
+	}
+	mark, marked := p.o.Remote.Marks[l.lane.Ref()]
+	l.Restored = marked && mark.Tip != l.Old
+	if l.Why, err = p.m.foreignParts(ctx, l.Project.ID); err != nil || l.Why != "" {
+		l.Status = "refused"
+		return err
+	}
+	l.Leaks, err = p.m.ScanOutgoing(ctx, l.Project.ID, func(commit string) bool { return commit == l.Old })
+	if err != nil {
+		return fmt.Errorf("look for secrets in %s: %w", l.Project.Name, err)
+	}
+	if len(l.Leaks) > 0 {
+		l.Status, l.Why = "refused", fmt.Sprintf("%d secrets found", len(l.Leaks))
+	}
+	return nil
+}
+
+// consent reports whether the user wants the project on the remote.
+func (p *pusher) consent(l *PushedLane) (bool, error) {
+	if _, ok := p.o.Remote.Projects[l.Project.ID]; ok {
+		return true, nil
+	}
+	if p.o.Consent == nil {
+		return false, nil
+	}
+	return p.o.Consent(l.Project, p.o.Remote)
+}
+
+// A parcel is a batch that is being filled.
+type parcel struct {
+	remote.Batch
+	ids   []pack.ID
+	lanes []*PushedLane
+}
+
+// send makes batches of what was planned and pushes them. A batch ends with a commit, so that the remote is whole after each.
+func (p *pusher) send(ctx context.Context) error {
+	var b parcel
+	git := p.m.repo.Git()
+	for i := range p.out.Lanes {
+		l := &p.out.Lanes[i]
+		if l.Status != "new" && l.Status != "updated" {
+			continue
+		}
+		at := l.old
+		for step, err := range refs.Steps(ctx, git, l.commits, p.seen) {
+			if err != nil {
+				return err
+			}
+			for _, id := range step.Objects {
+				n, err := remote.EntrySize(git, id)
+				if err != nil {
+					return err
+				}
+				b.Size += n
+			}
+			b.ids = append(b.ids, step.Objects...)
+			b.to(l, at, step.Commit)
+			if b.Size < batchBytes {
+				continue
+			}
+			if err := p.ship(ctx, &b); err != nil {
+				return err
+			}
+			at, b = step.Commit, parcel{}
+		}
+	}
+	return p.ship(ctx, &b)
+}
+
+// to lets the batch move a lane on to a commit.
+func (b *parcel) to(l *PushedLane, from, commit pack.ID) {
+	if n := len(b.lanes); n > 0 && b.lanes[n-1] == l {
+		b.Updates[n-1].New = commit
+		return
+	}
+	b.lanes = append(b.lanes, l)
+	b.Updates = append(b.Updates, remote.Update{Ref: l.lane.Ref(), Old: from, New: commit})
+}
+
+// ship pushes one batch and remembers how far the lanes are on the remote.
+func (p *pusher) ship(ctx context.Context, b *parcel) error {
+	if len(b.lanes) == 0 {
+		return nil
+	}
+	p.out.Objects += len(b.ids)
+	p.out.Bytes += b.Size
+	if p.o.DryRun {
+		return nil
+	}
+	git := p.m.repo.Git()
+	if err := git.Packs().Order(b.ids); err != nil {
+		return err
+	}
+	b.Objects = len(b.ids)
+	b.Entries = func(yield func(pack.Entry) error) error {
+		for _, id := range b.ids {
+			e, err := remote.Entry(git, id)
+			if err == nil {
+				err = yield(e)
+			}
+			if err == nil {
+				err = ctx.Err()
+			}
+			if err != nil {
+				return err
+			}
+			if p.o.Progress != nil {
+				p.o.Progress(int64(e.Size()))
+			}
+		}
+		return nil
+	}
+	if p.session == nil {
+		s, err := p.client.Open(ctx, remote.Receive)
+		if err != nil {
+			return err
+		}
+		p.session = s
+	}
+	s := p.session
+	p.session = nil
+	err := s.Push(ctx, b.Batch)
+	var rejected *remote.RejectedError
+	if errors.As(err, &rejected) && rejected.Unpack == "" {
+		err = b.reject(rejected)
+	}
+	if err = errors.Join(err, s.Close()); err != nil {
+		return err
+	}
+	for i, l := range b.lanes {
+		if l.Status == "rejected" {
+			continue
+		}
+		if err := p.markAt(ctx, l, b.Updates[i].New); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// reject notes which lanes the remote did not move.
+func (b *parcel) reject(r *remote.RejectedError) error {
+	for _, l := range b.lanes {
+		if i := slices.Index(r.Refs, l.lane.Ref()); i >= 0 {
+			l.Status, l.Why = "rejected", strings.TrimSpace(r.Why[i])
+		}
+	}
+	return nil
+}
+
+// mark remembers that a lane is on the remote as it is here.
+func (p *pusher) mark(ctx context.Context, l *PushedLane) error {
+	_, agreed := p.o.Remote.Projects[l.Project.ID]
+	if agreed && p.o.Remote.Marks[l.lane.Ref()].Tip == l.New || p.o.DryRun {
+		return nil
+	}
+	return p.markAt(ctx, l, l.lane.Tip)
+}
+
+func (p *pusher) markAt(ctx context.Context, l *PushedLane, tip pack.ID) error {
+	lane := l.lane
+	lane.Tip = tip
+	mark, err := p.m.repo.MarkOf(lane)
+	if err != nil {
+		return err
+	}
+	return p.m.changeRemote(ctx, p.o.Remote.Name, func(r *refs.Remote) {
+		if r.URL != p.o.Remote.URL {
+			return // it is another one meanwhile
+		}
+		if r.Projects == nil {
+			r.Projects = map[refs.Project]refs.Pushed{}
+		}
+		if r.Marks == nil {
+			r.Marks = map[string]refs.Mark{}
+		}
+		if _, ok := r.Projects[lane.Project]; !ok {
+			r.Projects[lane.Project] = refs.Pushed{Since: p.m.opts.Now().UTC()}
+		}
+		r.Marks[lane.Ref()] = mark
+	})
+}

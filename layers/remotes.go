@@ -1,0 +1,127 @@
+package layers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/remote"
+)
+
+var (
+	// ErrNoRemote says that there is no remote to travel to.
+	ErrNoRemote = errors.New("there is no remote")
+	// ErrRemoteExists says that the name of a remote is taken.
+	ErrRemoteExists = errors.New("there is such a remote already")
+)
+
+// Remotes returns the remotes, sorted by name.
+func (m *Memory) Remotes() ([]refs.Remote, error) { return m.repo.Remotes() }
+
+// Remote returns the remote with a name; without one "origin", or the only one there is. The error wraps [ErrNoRemote] or
+// is a [*NotFoundError].
+func (m *Memory) Remote(name string) (refs.Remote, error) {
+	all, err := m.repo.Remotes()
+	if err != nil {
+		return refs.Remote{}, err
+	}
+	var names []string
+	for _, r := range all {
+		if r.Name == name || name == "" && (r.Name == "origin" || len(all) == 1) {
+			return r, nil
+		}
+		names = append(names, r.Name)
+	}
+	switch {
+	case len(all) == 0 && name == "":
+		return refs.Remote{}, ErrNoRemote
+	case name == "":
+		return refs.Remote{}, &AmbiguousError{What: "remote", Name: "no name", Candidates: names}
+	}
+	return refs.Remote{}, &NotFoundError{What: "remote", Name: name, Candidates: names}
+}
+
+// AddRemote adds a remote. It does not look whether anybody answers there.
+func (m *Memory) AddRemote(ctx context.Context, name string, u remote.URL) error {
+	if err := refs.CheckRemoteName(name); err != nil {
+		return err
+	}
+	return m.repo.EditRemotes(ctx, func(all []refs.Remote) ([]refs.Remote, error) {
+		if indexRemote(all, name) >= 0 {
+			return nil, fmt.Errorf("remote %s: %w", name, ErrRemoteExists)
+		}
+		return append(all, refs.Remote{Name: name, URL: u.String()}), nil
+	})
+}
+
+func indexRemote(all []refs.Remote, name string) int {
+	return slices.IndexFunc(all, func(r refs.Remote) bool { return r.Name == name })
+}
+
+// RemoveRemote forgets a remote; what is on it stays there.
+func (m *Memory) RemoveRemote(ctx context.Context, name string) error {
+	return m.changeRemote(ctx, name, nil)
+}
+
+// RenameRemote gives a remote another name.
+func (m *Memory) RenameRemote(ctx context.Context, name, to string) error {
+	if err := refs.CheckRemoteName(to); err != nil {
+		return err
+	}
+	return m.repo.EditRemotes(ctx, func(all []refs.Remote) ([]refs.Remote, error) {
+		i := indexRemote(all, name)
+		if i < 0 {
+			return nil, missingRemote(all, name)
+		}
+		if indexRemote(all, to) >= 0 {
+			return nil, fmt.Errorf("remote %s: %w", to, ErrRemoteExists)
+		}
+		all[i].Name = to
+		return all, nil
+	})
+}
+
+// SetRemoteURL sends a remote's memory elsewhere. What the user allowed was for the old address: it will be asked again.
+func (m *Memory) SetRemoteURL(ctx context.Context, name string, u remote.URL) error {
+	return m.changeRemote(ctx, name, func(r *refs.Remote) {
+		if r.URL != u.String() {
+			*r = refs.Remote{Name: name, URL: u.String()}
+		}
+	})
+}
+
+// changeRemote changes a remote by fn, or removes it if fn is nil.
+func (m *Memory) changeRemote(ctx context.Context, name string, fn func(*refs.Remote)) error {
+	return m.repo.EditRemotes(ctx, func(all []refs.Remote) ([]refs.Remote, error) {
+		i := indexRemote(all, name)
+		if i < 0 {
+			return nil, missingRemote(all, name)
+		}
+		if fn == nil {
+			return slices.Delete(all, i, i+1), nil
+		}
+		fn(&all[i])
+		return all, nil
+	})
+}
+
+func missingRemote(all []refs.Remote, name string) error {
+	var names []string
+	for _, r := range all {
+		names = append(names, r.Name)
+	}
+	return &NotFoundError{What: "remote", Name: name, Candidates: names}
+}
+
+// client returns what talks to a remote.
+func (m *Memory) client(r refs.Remote) (*remote.Client, error) {
+	u, _, err := remote.ParseURL(r.URL, nil)
+	if err != nil {
+		return nil, fmt.Errorf("remote %s: %w", r.Name, err)
+	}
+	w := m.opts.World
+	w.Mark = m.repo.Device().ID
+	return remote.New(u, w), nil
+}

@@ -1,0 +1,309 @@
+package refs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/objects/gitstore"
+	"github.com/memvcs/mem/objects/pack"
+	"github.com/memvcs/mem/objects/stream"
+)
+
+var (
+	// ErrRewritten says that a lane does not go on from where it was.
+	ErrRewritten = errors.New("does not go on from where it was")
+	// ErrRefused says that what arrived breaks the rules of a lane.
+	ErrRefused = errors.New("refused")
+)
+
+// An Arrival is a lane as it came from elsewhere, on top of what is here.
+type Arrival struct {
+	Lane
+	Old     pack.ID // where it is here; zero: not at all
+	Key     string  // of its device, in OpenSSH's format
+	Name    string  // of its device, for people
+	Commits int     // new ones
+	Records int     // new ones
+	Kinds   map[string]int
+}
+
+// an arriver checks one lane.
+type arriver struct {
+	ctx     context.Context
+	git     *gitstore.Repo // what arrived, over what is here
+	a       *Arrival
+	seen    map[pack.ID]struct{} // all that was looked at
+	grown   map[objects.Hash][]int
+	points  map[objects.Hash]pack.ID
+	lamport uint64 // of the commit that is looked at
+}
+
+// maxLane bounds the commits that one lane may bring at once.
+const maxLane = 5_000_000
+
+// check looks at everything that is new in the lane, whoever signed it: the chain of commits back to where the lane was,
+// their signatures, the closed grammar of trees, that nothing changes or goes away, every record, the name of every
+// object, and every byte of the streams that grew. Errors wrap [ErrRewritten] or [ErrRefused].
+func (v *arriver) check() error {
+	commits, follows, err := Since(v.ctx, v.git, v.a.Tip, v.a.Old, maxLane)
+	if err != nil {
+		return v.refuse(err)
+	}
+	if !follows {
+		return fmt.Errorf("lane of %s: %w", v.a.Device, ErrRewritten)
+	}
+	var before uint64
+	var tree pack.ID
+	if !v.a.Old.IsZero() {
+		c, err := v.git.Commit(v.a.Old)
+		if err != nil {
+			return err
+		}
+		tree = c.Tree
+		if before, err = lamportOf(c); err != nil {
+			return err
+		}
+	}
+	v.a.Commits = len(commits)
+	for _, id := range commits {
+		if tree, before, err = v.commit(id, tree, before); err != nil {
+			return v.refuse(fmt.Errorf("commit %s: %w", id.String()[:10], err))
+		}
+	}
+	return v.refuse(v.content())
+}
+
+// refuse marks an error as the lane's fault, unless it is the user's wish to stop.
+func (v *arriver) refuse(err error) error {
+	if err == nil || v.ctx.Err() != nil {
+		return errors.Join(err, v.ctx.Err())
+	}
+	return fmt.Errorf("lane of %s: %w: %w", v.a.Device, ErrRefused, err)
+}
+
+// commit checks one commit on top of a tree.
+func (v *arriver) commit(id, old pack.ID, before uint64) (tree pack.ID, lamport uint64, err error) {
+	if err := v.ctx.Err(); err != nil {
+		return tree, 0, err
+	}
+	raw, err := v.git.Get(id, pack.Commit)
+	if err != nil {
+		return tree, 0, err
+	}
+	c, err := gitstore.DecodeCommit(raw)
+	if err != nil {
+		return tree, 0, err
+	}
+	if again, err := gitstore.EncodeCommit(c); err != nil || string(again) != string(raw) {
+		return tree, 0, errors.New("not in the form that mem writes")
+	}
+	if v.lamport, err = lamportOf(c); err != nil {
+		return tree, 0, err
+	}
+	if v.lamport < before || v.lamport > maxLamport {
+		return tree, 0, fmt.Errorf("Lamport time %d after %d", v.lamport, before)
+	}
+	if c.Email != v.a.Device+"@mem.invalid" {
+		return tree, 0, fmt.Errorf("its author %q is not the lane's device", c.Email)
+	}
+	v.seen[id] = struct{}{}
+	if err := v.tree(c.Tree, old); err != nil {
+		return tree, 0, err
+	}
+	if v.a.Key == "" {
+		return tree, 0, errors.New("no key of its device")
+	}
+	if err := verifySignature(v.a.Key, c.Signature, c.Payload()); err != nil {
+		return tree, 0, err
+	}
+	v.a.Name = c.Name
+	return c.Tree, v.lamport, nil
+}
+
+// maxLamport keeps one device from using up the numbers of all.
+const maxLamport = 1 << 62
+
+// tree checks what a commit's tree has beside the tree before it.
+func (v *arriver) tree(tree, old pack.ID) error {
+	if tree == old {
+		return nil
+	}
+	v.seen[tree] = struct{}{}
+	d := differ{git: v.git,
+		tree: func(path []string, id pack.ID) (bool, error) {
+			v.seen[id] = struct{}{}
+			return true, v.dir(path)
+		},
+		blob: func(path []string, id, was pack.ID) error {
+			v.seen[id] = struct{}{}
+			if !was.IsZero() {
+				return fmt.Errorf("%s was changed", strings.Join(path, "/"))
+			}
+			if err := v.blob(path, id); err != nil {
+				return fmt.Errorf("%.200s: %w", strings.Join(path, "/"), err)
+			}
+			return v.ctx.Err()
+		},
+		gone: func(path []string) error { return fmt.Errorf("%.200s was removed", strings.Join(path, "/")) },
+	}
+	return d.diff(nil, tree, old)
+}
+
+// dir refuses directories that no lane has, before they are gone into.
+func (v *arriver) dir(path []string) error {
+	name, ok := path[len(path)-1], false
+	switch {
+	case len(path) == 1:
+		ok = name == "objects" || name == "points" || name == "streams" || name == "records"
+	case path[0] != "streams":
+		ok = len(path) <= 5 && len(name) == 1 && isHex(name)
+	case len(path) <= 4:
+		ok = len(name) == 1 && isHex(name)
+	case len(path) == 5:
+		ok = len(name) == 61 && isHex(name)
+	case len(path) == 6:
+		ok = len(name) == 5 && name[0] == 's'
+	}
+	if !ok {
+		return fmt.Errorf("%.200s: no such path may be in a lane", strings.Join(path, "/"))
+	}
+	return nil
+}
+
+// blob checks one new file of a lane.
+func (v *arriver) blob(path []string, id pack.ID) error {
+	m := pathGrammar().FindStringSubmatch(strings.Join(path, "/"))
+	if m == nil || m[2] == "patches" {
+		return errors.New("no such path may be in a lane")
+	}
+	if m[14] != "" {
+		return v.segment(m)
+	}
+	b, err := v.git.Get(id, pack.Blob)
+	if err != nil {
+		return err
+	}
+	if m[1] != "" {
+		if string(b) != Format {
+			return fmt.Errorf("format %.40q: %w", b, ErrFormat)
+		}
+		return nil
+	}
+	name := strings.Join(m[3:8], "")
+	if m[8] != "" {
+		name = strings.Join(m[9:14], "")
+	}
+	h, err := objects.ParseHash(name)
+	switch {
+	case err != nil:
+		return err
+	case m[8] != "":
+		return v.record(b, h)
+	case m[2] == "points":
+		v.points[h] = id
+		return nil
+	case objects.Sum(b) != h:
+		return objects.ErrCorrupt
+	}
+	return nil
+}
+
+func (v *arriver) segment(m []string) error {
+	h, err := objects.ParseHash(m[15] + m[16] + m[17] + m[18])
+	if err != nil {
+		return err
+	}
+	dir, err := strconv.Atoi(m[19])
+	if err != nil {
+		return err
+	}
+	i, err := strconv.Atoi(m[20])
+	if err != nil {
+		return err
+	}
+	if i/segmentsPerDir != dir {
+		return errors.New("a segment in the wrong directory")
+	}
+	v.grown[h] = append(v.grown[h], i)
+	return nil
+}
+
+func (v *arriver) record(b []byte, h objects.Hash) error {
+	r, err := checkRecord(b, h)
+	if err != nil {
+		return err
+	}
+	v.a.Records++
+	v.a.Kinds[r.Kind]++
+	switch {
+	case r.Device != v.a.Device:
+		return fmt.Errorf("record of the device %s", r.Device)
+	case r.Lamport > v.lamport:
+		return fmt.Errorf("Lamport time %d in a commit of %d", r.Lamport, v.lamport)
+	case r.Kind != "device":
+		return nil
+	}
+	var d deviceBody
+	if err := json.Unmarshal(r.Body, &d); err != nil {
+		return err
+	}
+	switch {
+	case d.ID != v.a.Device:
+		return errors.New("it speaks of another device")
+	case v.a.Key != "" && v.a.Key != d.Key:
+		return errors.New("another key for the same device")
+	}
+	v.a.Key = d.Key
+	return nil
+}
+
+// content checks the streams that have grown, to the last byte, and the points in them.
+func (v *arriver) content() error {
+	l, err := laneAt(v.git, v.a.Tip, v.a.Device)
+	if err != nil {
+		return err
+	}
+	for _, h := range slices.SortedFunc(maps.Keys(v.grown), objects.Hash.Compare) {
+		added := v.grown[h]
+		slices.Sort(added)
+		n, err := l.segments(h)
+		if err != nil {
+			return err
+		}
+		for i, at := range added {
+			if at != n-len(added)+i {
+				return fmt.Errorf("stream %s: segment %d of %d is out of line: %w", h.Short(), at, n, objects.ErrCorrupt)
+			}
+		}
+		if _, err := stream.NewReader(n, l.blobs(h)).WriteTo(io.Discard); err != nil {
+			return fmt.Errorf("stream %s: %w", h.Short(), err)
+		}
+		if err := v.ctx.Err(); err != nil {
+			return err
+		}
+	}
+	c := &checker{ctx: v.ctx, git: v.git}
+	for _, h := range slices.SortedFunc(maps.Keys(v.points), objects.Hash.Compare) {
+		if err := c.point(l, h); err != nil {
+			return fmt.Errorf("point %s: %w", h.Short(), err)
+		}
+	}
+	return nil
+}
+
+// signer returns the public key that a commit says it was signed with, in OpenSSH's format.
+func signer(c gitstore.Commit) (string, error) {
+	key, err := signatureKey(c.Signature)
+	if err != nil {
+		return "", err
+	}
+	return publicKey(key), nil
+}

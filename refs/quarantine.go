@@ -1,0 +1,189 @@
+package refs
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/objects/gitstore"
+	"github.com/memvcs/mem/objects/pack"
+)
+
+// quarantineDir is where what was fetched lies until it has been checked. It holds nothing that is missed.
+const quarantineDir = "quarantine.git"
+
+// A Quarantine is a repository beside the store for what comes from elsewhere. Nothing of it can be seen before
+// [Quarantine.Adopt]. There is one at a time.
+type Quarantine struct {
+	r      *Repo
+	dir    string
+	git    *gitstore.Repo
+	unlock func()
+	seen   map[pack.ID]struct{}
+}
+
+// Quarantine begins to take in what comes from elsewhere. The error wraps [ErrLocked] if another process is at it for too long.
+func (r *Repo) Quarantine(ctx context.Context) (*Quarantine, error) {
+	unlock, err := lockFile(ctx, filepath.Join(r.dir, memoryDir, "mem", "fetch.lock"), r.opts.LockTimeout)
+	if err != nil {
+		return nil, fmt.Errorf("fetch: %w", err)
+	}
+	q := &Quarantine{r: r, dir: filepath.Join(r.dir, quarantineDir), unlock: unlock, seen: map[pack.ID]struct{}{}}
+	err = errors.Join(os.RemoveAll(q.dir), pack.Sweep(r.memory.PackDir(), "fetch"))
+	if err == nil {
+		err = gitstore.Init(q.dir)
+	}
+	if err == nil {
+		q.git, err = gitstore.OpenOver(q.dir, r.memory)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("make a quarantine: %w", err), q.Close())
+	}
+	return q, nil
+}
+
+// Close throws away what was not adopted.
+func (q *Quarantine) Close() error {
+	var errs []error
+	if q.git != nil {
+		errs = append(errs, q.git.Close())
+	}
+	errs = append(errs, os.RemoveAll(q.dir))
+	q.unlock()
+	return errors.Join(errs...)
+}
+
+// Writer starts a pack of what comes in.
+func (q *Quarantine) Writer() (*pack.Writer, error) { return pack.Create(q.git.PackDir(), "fetch") }
+
+// Check looks at a lane that came in: every object of it that is new, every signature, every record, every byte. The error
+// wraps [ErrRewritten] if the lane does not go on from where it is here, and [ErrRefused] if it breaks a rule. The key is what the
+// device is known by, if no lane of it is here; "" if it is not known.
+func (q *Quarantine) Check(ctx context.Context, l Lane, key string) (Arrival, error) {
+	a := Arrival{Lane: l, Kinds: map[string]int{}}
+	var err error
+	if a.Old, err = q.r.memory.Ref(l.Ref()); err != nil {
+		return a, err
+	}
+	if a.Key, err = q.r.keyOf(l.Device); err != nil {
+		return a, err
+	}
+	a.Key = cmp.Or(a.Key, key)
+	v := &arriver{ctx: ctx, git: q.git, a: &a, seen: map[pack.ID]struct{}{}, grown: map[objects.Hash][]int{}, points: map[objects.Hash]pack.ID{}}
+	if err := v.check(); err != nil {
+		return a, err
+	}
+	for id := range v.seen {
+		q.seen[id] = struct{}{}
+	}
+	return a, nil
+}
+
+// keyOf returns the key of a device that has a lane here, "" if it has none: what its first lane that arrived was signed with
+// holds for ever.
+func (r *Repo) keyOf(device string) (string, error) {
+	if device == r.device.ID {
+		return r.device.PublicKey(), nil
+	}
+	all, err := r.memory.Refs(lanePrefix)
+	if err != nil {
+		return "", err
+	}
+	for _, ref := range all {
+		if _, d, ok := parseLane(ref.Name); !ok || d != device {
+			continue
+		}
+		c, err := r.memory.Commit(ref.ID)
+		if err != nil {
+			return "", err
+		}
+		return signer(c)
+	}
+	return "", nil
+}
+
+// Adopt makes lanes that were checked part of the store: first what they hold, then where they are. What came in and belongs to
+// none of them is left behind.
+func (q *Quarantine) Adopt(ctx context.Context, arrivals []Arrival) error {
+	if len(arrivals) == 0 {
+		return nil
+	}
+	if err := q.adoptPacks(); err != nil {
+		return fmt.Errorf("adopt what was fetched: %w", err)
+	}
+	for _, a := range arrivals {
+		if err := q.r.moveLane(ctx, a.Lane, a.Old); err != nil {
+			return fmt.Errorf("adopt what was fetched: %w", err)
+		}
+	}
+	return q.r.mergePacks(ctx, memoryDir)
+}
+
+// moveLane moves a lane that this device does not write, or no longer.
+func (r *Repo) moveLane(ctx context.Context, l Lane, old pack.ID) error {
+	unlock, err := lockFile(ctx, filepath.Join(r.dir, memoryDir, "mem", "lane-"+string(l.Project)+".lock"), r.opts.LockTimeout)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return r.memory.Update(ctx, l.Ref(), old, l.Tip)
+}
+
+// adoptPacks moves the packs over, or copies of them what was checked if there is more in them.
+func (q *Quarantine) adoptPacks() error {
+	var all []pack.ID
+	for id, err := range q.git.Packs().All() {
+		if err != nil {
+			return err
+		}
+		all = append(all, id)
+	}
+	wanted := slices.DeleteFunc(slices.Clone(all), func(id pack.ID) bool { _, ok := q.seen[id]; return !ok })
+	if len(wanted) < len(all) {
+		return q.copy(wanted)
+	}
+	if err := q.git.Packs().Close(); err != nil {
+		return err
+	}
+	files, err := os.ReadDir(q.git.PackDir())
+	if err != nil {
+		return err
+	}
+	for _, ext := range []string{".idx", ".pack"} {
+		for _, f := range files {
+			if strings.HasSuffix(f.Name(), ext) && strings.HasPrefix(f.Name(), "pack-") {
+				if err := os.Rename(filepath.Join(q.git.PackDir(), f.Name()), filepath.Join(q.r.memory.PackDir(), f.Name())); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return pack.SyncDir(q.r.memory.PackDir())
+}
+
+func (q *Quarantine) copy(ids []pack.ID) error {
+	if err := q.git.Packs().Order(ids); err != nil {
+		return err
+	}
+	w, err := pack.Create(q.r.memory.PackDir(), "fetch")
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		e, err := q.git.Packs().Entry(id)
+		if err == nil {
+			err = w.Add(e)
+		}
+		if err != nil {
+			return errors.Join(err, w.Abort())
+		}
+	}
+	_, err = w.Close()
+	return err
+}

@@ -1,0 +1,203 @@
+package remote
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/memvcs/mem/objects/gitstore"
+	"github.com/memvcs/mem/objects/pack"
+)
+
+// maxRefs bounds the branches that a remote may list.
+const maxRefs = 200_000
+
+// An advert is what a remote says first: its branches, and what it can do.
+type advert struct {
+	refs []gitstore.Ref
+	caps map[string]bool
+}
+
+func (a *advert) Refs() []gitstore.Ref { return a.refs }
+
+// readAdvert reads the list up to its flush.
+func readAdvert(l *lines) (*advert, error) {
+	a := &advert{caps: map[string]bool{}}
+	for first := true; ; {
+		line, err := l.next()
+		if err != nil {
+			return nil, err
+		}
+		if line == nil {
+			return a, nil
+		}
+		line = bytes.TrimSuffix(line, []byte("\n"))
+		if msg, ok := bytes.CutPrefix(line, []byte("ERR ")); ok {
+			return nil, refusal(string(msg))
+		}
+		if first && string(line) == "version 1" {
+			continue
+		}
+		if first {
+			name, caps, _ := bytes.Cut(line, []byte{0})
+			for _, c := range strings.Fields(string(caps)) {
+				a.caps[c] = true
+			}
+			line, first = name, false
+		}
+		if err := a.line(string(line)); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// line takes one branch. HEAD, tags and the like are of no use here; "shallow" lines end in failure later, if it matters.
+func (a *advert) line(s string) error {
+	hex, name, ok := strings.Cut(s, " ")
+	if hex == "shallow" {
+		return fmt.Errorf("%w: it is a shallow copy", ErrProtocol)
+	}
+	id, err := pack.ParseID(hex)
+	if !ok || err != nil {
+		return fmt.Errorf("%w: %.100q in the list of branches", ErrProtocol, s)
+	}
+	if len(a.refs) == maxRefs {
+		return fmt.Errorf("%w: more than %d branches", ErrProtocol, maxRefs)
+	}
+	if !id.IsZero() && gitstore.CheckRef(name) == nil {
+		a.refs = append(a.refs, gitstore.Ref{Name: name, ID: id})
+	}
+	return nil
+}
+
+// refusal makes an error of what a server says instead of a list.
+func refusal(msg string) error {
+	low := strings.ToLower(msg)
+	switch {
+	case strings.Contains(low, "not found"), strings.Contains(low, "not exist"), strings.Contains(low, "not a git repository"):
+		return fmt.Errorf("%w: %.300s", ErrAbsent, msg)
+	case strings.Contains(low, "denied"), strings.Contains(low, "access"):
+		return fmt.Errorf("%w: %.300s", ErrAuth, msg)
+	}
+	return fmt.Errorf("the remote says: %.300s", msg)
+}
+
+// wants returns the request of a fetch: what is wanted, what is here, and that there is no more to say.
+func (a *advert) wants(want, have []pack.ID, agent string) []byte {
+	caps := "ofs-delta no-progress"
+	if a.caps["side-band-64k"] {
+		caps += " side-band-64k"
+	}
+	if agent != "" {
+		caps += " agent=" + agent
+	}
+	var b []byte
+	for i, id := range want {
+		if i == 0 {
+			b = pkt(b, "want %s %s\n", id, caps)
+		} else {
+			b = pkt(b, "want %s\n", id)
+		}
+	}
+	b = append(b, flush...)
+	for _, id := range have {
+		b = pkt(b, "have %s\n", id)
+	}
+	return pkt(b, "done\n")
+}
+
+// receive reads the answer to wants: whether there is anything in common, then the pack.
+func (a *advert) receive(l *lines, w *pack.Writer, lim pack.Limits, say func(string)) (pack.Receipt, error) {
+	for {
+		head, err := l.r.Peek(8)
+		if err != nil {
+			return pack.Receipt{}, early(err)
+		}
+		if s := string(head[4:]); s != "NAK\n" && s != "ACK " && s != "ERR " {
+			break
+		}
+		line, err := l.next()
+		if err != nil {
+			return pack.Receipt{}, early(err)
+		}
+		if msg, ok := strings.CutPrefix(string(line), "ERR "); ok {
+			return pack.Receipt{}, refusal(msg)
+		}
+	}
+	if !a.caps["side-band-64k"] {
+		return w.Receive(l.r, lim)
+	}
+	b := &band{l: l, say: say}
+	got, err := w.Receive(b, lim)
+	if err != nil {
+		return got, err
+	}
+	_, err = io.Copy(io.Discard, io.LimitReader(b, maxPkt))
+	return got, err
+}
+
+// commands returns the head of a push: which branches are to move.
+func (a *advert) commands(b Batch, agent string) []byte {
+	caps := "report-status"
+	for _, c := range []string{"side-band-64k", "atomic"} {
+		if a.caps[c] {
+			caps += " " + c
+		}
+	}
+	if agent != "" {
+		caps += " agent=" + agent
+	}
+	var out []byte
+	for i, u := range b.Updates {
+		if i == 0 {
+			out = pkt(out, "%s %s %s\x00%s", u.Old, u.New, u.Ref, caps)
+		} else {
+			out = pkt(out, "%s %s %s", u.Old, u.New, u.Ref)
+		}
+	}
+	return append(out, flush...)
+}
+
+// report reads what became of a push.
+func (a *advert) report(r io.Reader, b Batch, say func(string)) error {
+	l := newLines(r)
+	if a.caps["side-band-64k"] {
+		l = newLines(&band{l: l, say: say})
+	}
+	if !a.caps["report-status"] {
+		return fmt.Errorf("%w: it does not report what becomes of a push", ErrProtocol)
+	}
+	rejected := &RejectedError{}
+	moved := map[string]bool{}
+	for {
+		line, err := l.next()
+		if errors.Is(err, io.EOF) || err == nil && line == nil {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		s := strings.TrimSuffix(string(line), "\n")
+		if why, ok := strings.CutPrefix(s, "unpack "); ok && why != "ok" {
+			rejected.Unpack = why
+		}
+		if ref, ok := strings.CutPrefix(s, "ok "); ok {
+			moved[ref] = true
+		}
+		if rest, ok := strings.CutPrefix(s, "ng "); ok {
+			ref, why, _ := strings.Cut(rest, " ")
+			rejected.Refs, rejected.Why = append(rejected.Refs, ref), append(rejected.Why, why)
+		}
+	}
+	if rejected.Unpack != "" || len(rejected.Refs) > 0 {
+		return rejected
+	}
+	for _, u := range b.Updates {
+		if !moved[u.Ref] {
+			return fmt.Errorf("%w: it does not say what became of %s", ErrProtocol, u.Ref)
+		}
+	}
+	return nil
+}

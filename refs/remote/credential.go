@@ -1,0 +1,74 @@
+package remote
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+)
+
+// A login is what a server was shown, kept for as long as the program runs.
+type login struct {
+	user, password string
+	approved       bool
+}
+
+// fill asks git's credential helpers who to be.
+func (c *Client) fill(ctx context.Context) (user, password string, err error) {
+	if c.login.user != "" || c.login.password != "" {
+		return c.login.user, c.login.password, nil
+	}
+	out, err := c.credential(ctx, "fill", "", "")
+	if errors.Is(err, exec.ErrNotFound) {
+		return "", "", fmt.Errorf("%w: %s asks for a password, and there is no git whose credential helpers could know it", ErrAuth, c.url)
+	}
+	if err != nil {
+		return "", "", fmt.Errorf("%w: %s asks for a password, and git credential fill gives none", ErrAuth, c.url)
+	}
+	for line := range strings.Lines(string(out)) {
+		key, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "=")
+		switch key {
+		case "username":
+			user = value
+		case "password":
+			password = value
+		}
+	}
+	if password == "" {
+		return "", "", fmt.Errorf("%w: git credential fill gives no password for %s", ErrAuth, c.url)
+	}
+	c.login = login{user: user, password: password}
+	return user, password, nil
+}
+
+// approve tells git's helpers that a password was right, once.
+func (c *Client) approve(ctx context.Context, user, password string) {
+	if password == "" || c.login.approved {
+		return
+	}
+	c.login.approved = true
+	_, _ = c.credential(ctx, "approve", user, password) // a helper that cannot keep it will be asked again
+}
+
+// reject tells git's helpers that a password was wrong.
+func (c *Client) reject(ctx context.Context, user, password string) {
+	c.login = login{}
+	_, _ = c.credential(ctx, "reject", user, password) // as above
+}
+
+// credential runs git credential. The password goes through a pipe, never over a command line.
+func (c *Client) credential(ctx context.Context, action, user, password string) ([]byte, error) {
+	var in bytes.Buffer
+	fmt.Fprintf(&in, "protocol=%s\nhost=%s\n", c.url.Scheme, c.url.Host)
+	if c.url.Path != "" {
+		fmt.Fprintf(&in, "path=%s\n", strings.TrimPrefix(c.url.Path, "/"))
+	}
+	if password != "" {
+		fmt.Fprintf(&in, "username=%s\npassword=%s\n", user, password)
+	}
+	cmd := c.world.Command(ctx, nil, "git", "credential", action)
+	cmd.Stdin = &in
+	return cmd.Output()
+}

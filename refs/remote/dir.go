@@ -1,0 +1,184 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/memvcs/mem/objects/gitstore"
+	"github.com/memvcs/mem/objects/pack"
+	"github.com/memvcs/mem/refs"
+)
+
+// A dirSession works on a bare repository in a directory of this machine, or one that looks so.
+type dirSession struct {
+	git  *gitstore.Repo
+	refs []gitstore.Ref
+	mark string
+}
+
+func (c *Client) openDir() (Session, error) {
+	if _, err := os.Stat(c.url.Path); errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("%s: %w", c.url, ErrAbsent)
+	}
+	g, err := gitstore.Open(c.url.Path)
+	if errors.Is(err, gitstore.ErrNoRepository) {
+		return nil, fmt.Errorf("%s: %w: %w", c.url, ErrAbsent, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	all, err := g.Refs("refs/heads/")
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", c.url, err), g.Close())
+	}
+	return &dirSession{g, all, "mem-" + c.world.Mark}, nil
+}
+
+// Refs returns the branches.
+func (s *dirSession) Refs() []gitstore.Ref { return s.refs }
+
+// Fetch copies what the wanted commits need.
+func (s *dirSession) Fetch(ctx context.Context, want, have []pack.ID, w *pack.Writer, lim pack.Limits) (pack.Receipt, error) {
+	f := &copier{git: s.git, w: w, l: lim, seen: map[pack.ID]struct{}{}}
+	stop := make(map[pack.ID]bool, len(have))
+	for _, id := range have {
+		stop[id] = true
+	}
+	for _, tip := range want {
+		if err := f.lane(ctx, tip, stop); err != nil {
+			return f.got, fmt.Errorf("copy %s: %w", tip, err)
+		}
+	}
+	return f.got, nil
+}
+
+// A copier copies objects as they stand in packs, or packs them if they stand otherwise.
+type copier struct {
+	git  *gitstore.Repo
+	w    *pack.Writer
+	l    pack.Limits
+	seen map[pack.ID]struct{}
+	got  pack.Receipt
+}
+
+func (f *copier) lane(ctx context.Context, tip pack.ID, stop map[pack.ID]bool) error {
+	var commits []pack.ID
+	for id := tip; !id.IsZero() && !stop[id]; {
+		if _, ok := f.seen[id]; ok {
+			break
+		}
+		if len(commits) > f.l.Objects {
+			return fmt.Errorf("more than %d commits: %w", f.l.Objects, pack.ErrTooLarge)
+		}
+		c, err := f.git.Commit(id)
+		if err != nil {
+			return err
+		}
+		commits = append(commits, id)
+		id = c.Parent
+	}
+	for i, j := 0, len(commits)-1; i < j; i, j = i+1, j-1 {
+		commits[i], commits[j] = commits[j], commits[i]
+	}
+	var ids []pack.ID
+	for s, err := range refs.Steps(ctx, f.git, commits, f.seen) {
+		if err != nil {
+			return err
+		}
+		ids = append(ids, s.Objects...)
+		if len(f.seen) > f.l.Objects {
+			return fmt.Errorf("more than %d objects: %w", f.l.Objects, pack.ErrTooLarge)
+		}
+	}
+	if err := f.git.Packs().Order(ids); err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if err := f.copy(id); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+func (f *copier) copy(id pack.ID) error {
+	size, err := f.git.Packs().EntrySize(id)
+	if err == nil && int64(size) > f.l.Object {
+		return fmt.Errorf("object %s of %d bytes: %w", id, size, pack.ErrTooLarge)
+	}
+	e, err := Entry(f.git, id)
+	if err != nil {
+		return err
+	}
+	f.got.Objects++
+	if f.got.Bytes += int64(e.Size()); f.got.Bytes > f.l.Bytes {
+		return fmt.Errorf("more than %d bytes: %w", f.l.Bytes, pack.ErrTooLarge)
+	}
+	return f.w.Add(e)
+}
+
+// Entry returns an object as it stands in a pack of g, or packs it if it stands otherwise.
+func Entry(g *gitstore.Repo, id pack.ID) (pack.Entry, error) {
+	e, err := g.Packs().Entry(id)
+	if !errors.Is(err, pack.ErrDelta) && !errors.Is(err, pack.ErrNotFound) {
+		return e, err
+	}
+	k, b, err := g.Read(id)
+	if err != nil {
+		return pack.Entry{}, err
+	}
+	return pack.Encode(k, b, 6), nil
+}
+
+// EntrySize returns the size of what Entry returns.
+func EntrySize(g *gitstore.Repo, id pack.ID) (int64, error) {
+	n, err := g.Packs().EntrySize(id)
+	if !errors.Is(err, pack.ErrDelta) && !errors.Is(err, pack.ErrNotFound) {
+		return int64(n), err
+	}
+	e, err := Entry(g, id)
+	return int64(e.Size()), err
+}
+
+// Push writes a pack into the directory and moves the branches, as a commit of our own does: both are durable when it returns.
+func (s *dirSession) Push(ctx context.Context, b Batch) error {
+	if err := pack.Sweep(s.git.PackDir(), s.mark); err != nil {
+		return err
+	}
+	w, err := pack.Create(s.git.PackDir(), s.mark)
+	if err != nil {
+		return err
+	}
+	err = b.Entries(func(e pack.Entry) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		return w.Add(e)
+	})
+	if err != nil {
+		return errors.Join(err, w.Abort())
+	}
+	if _, err := w.Close(); err != nil {
+		return err
+	}
+	rejected := &RejectedError{}
+	for _, u := range b.Updates {
+		err := s.git.Update(ctx, u.Ref, u.Old, u.New)
+		if errors.Is(err, gitstore.ErrMoved) || errors.Is(err, gitstore.ErrLocked) {
+			_, why, _ := strings.Cut(err.Error(), ": ")
+			rejected.Refs, rejected.Why = append(rejected.Refs, u.Ref), append(rejected.Why, why)
+		} else if err != nil {
+			return err
+		}
+	}
+	if len(rejected.Refs) > 0 {
+		return rejected
+	}
+	return nil
+}
+
+// Close ends the conversation.
+func (s *dirSession) Close() error { return s.git.Close() }

@@ -1,0 +1,260 @@
+package remote
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/memvcs/mem/objects/pack"
+)
+
+const (
+	// patience is how long a server may take to begin its answer: it unpacks a whole push first.
+	patience = 10 * time.Minute
+	// stall is how long nothing may arrive within an answer.
+	stall = 2 * time.Minute
+)
+
+// An httpSession is a conversation of several requests.
+type httpSession struct {
+	*advert
+	c    *Client
+	base string
+}
+
+func newHTTPClient(proxy func(*http.Request) (*url.URL, error)) *http.Client {
+	return &http.Client{
+		Transport: &http.Transport{
+			Proxy: proxy, TLSHandshakeTimeout: 15 * time.Second, ResponseHeaderTimeout: patience, MaxResponseHeaderBytes: 1 << 20,
+			DialContext: (&net.Dialer{Timeout: 15 * time.Second}).DialContext, ForceAttemptHTTP2: true,
+			WriteBufferSize: 64 << 10, ReadBufferSize: 64 << 10,
+		},
+		CheckRedirect: checkRedirect,
+	}
+}
+
+// checkRedirect lets a server send us to another path, or from http to https, but to no other host: that would take a token
+// somewhere else.
+func checkRedirect(r *http.Request, via []*http.Request) error {
+	first := via[0].URL
+	same := strings.EqualFold(r.URL.Hostname(), first.Hostname()) && (r.URL.Host == first.Host || r.URL.Scheme == "https") &&
+		(r.URL.Scheme == first.Scheme || r.URL.Scheme == "https")
+	if !same || len(via) > 5 || r.Method != http.MethodGet {
+		return fmt.Errorf("it sends us to %s://%s%s, which may not be wanted; use that address if it is", r.URL.Scheme, r.URL.Host, r.URL.Path)
+	}
+	return nil
+}
+
+// openHTTP asks for the list of branches, as nobody at first, and as somebody if the server wants that.
+func (c *Client) openHTTP(ctx context.Context, s Service) (Session, error) {
+	resp, err := c.do(ctx, http.MethodGet, c.base()+"/info/refs?service="+string(s), "", 0, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	if t := resp.Header.Get("Content-Type"); t != "application/x-"+string(s)+"-advertisement" {
+		return nil, fmt.Errorf("%w: it answers with %.60q", ErrProtocol, t)
+	}
+	l := newLines(resp.Body)
+	line, err := l.next()
+	if err == nil && strings.TrimSuffix(string(line), "\n") == "# service="+string(s) {
+		line, err = l.next()
+	}
+	if err != nil {
+		return nil, early(err)
+	}
+	if line != nil {
+		return nil, fmt.Errorf("%w: %.60q where its list should begin", ErrProtocol, line)
+	}
+	a, err := readAdvert(l)
+	if err != nil {
+		return nil, early(err)
+	}
+	base, _, _ := strings.Cut(resp.Request.URL.String(), "/info/refs")
+	return &httpSession{a, c, base}, nil
+}
+
+// Public reports whether anybody can read the remote.
+func (c *Client) Public(ctx context.Context) (bool, error) {
+	if !c.url.Web() {
+		return false, nil
+	}
+	resp, err := c.send(ctx, http.MethodGet, c.base()+"/info/refs?service="+string(Upload), "", 0, nil, "", "")
+	if err != nil {
+		return false, err
+	}
+	defer resp.Body.Close()
+	return resp.StatusCode == http.StatusOK, nil
+}
+
+func (c *Client) base() string { return c.url.String() }
+
+// Fetch receives what the wanted commits need.
+func (s *httpSession) Fetch(ctx context.Context, want, have []pack.ID, w *pack.Writer, lim pack.Limits) (pack.Receipt, error) {
+	body := s.wants(want, have, s.c.world.Agent)
+	resp, err := s.post(ctx, Upload, int64(len(body)), func() io.Reader { return bytes.NewReader(body) })
+	if err != nil {
+		return pack.Receipt{}, err
+	}
+	defer resp.Body.Close()
+	return s.receive(newLines(resp.Body), w, lim, s.c.world.Say)
+}
+
+// Push sends a batch. Its length is known, so that nothing has to hold it.
+func (s *httpSession) Push(ctx context.Context, b Batch) error {
+	head := s.commands(b, s.c.world.Agent)
+	size := int64(len(head)) + pack.StreamSize(b.Size)
+	failed := make(chan error, 8) // one for each try
+	resp, err := s.post(ctx, Receive, size, func() io.Reader {
+		r, w := io.Pipe()
+		go func() {
+			_, err := w.Write(head)
+			if err == nil {
+				err = pack.Stream(w, b.Objects, b.Size, b.Entries)
+			}
+			if err != nil && !errors.Is(err, io.ErrClosedPipe) {
+				failed <- err
+			}
+			w.CloseWithError(err)
+		}()
+		return r
+	})
+	if err != nil {
+		select {
+		case why := <-failed:
+			return why
+		default:
+			return err
+		}
+	}
+	defer resp.Body.Close()
+	return s.report(resp.Body, b, s.c.world.Say)
+}
+
+// Close ends the conversation.
+func (s *httpSession) Close() error {
+	s.c.http.CloseIdleConnections()
+	return nil
+}
+
+func (s *httpSession) post(ctx context.Context, svc Service, size int64, body func() io.Reader) (*http.Response, error) {
+	resp, err := s.c.do(ctx, http.MethodPost, s.base+"/"+string(svc), "application/x-"+string(svc)+"-request", size, body)
+	if err != nil {
+		return nil, err
+	}
+	if t := resp.Header.Get("Content-Type"); t != "application/x-"+string(svc)+"-result" {
+		resp.Body.Close()
+		return nil, fmt.Errorf("%w: it answers with %.60q", ErrProtocol, t)
+	}
+	return resp, nil
+}
+
+// do sends a request, again with a user and a password if the server asks for them.
+func (c *Client) do(ctx context.Context, method, address, kind string, size int64, body func() io.Reader) (*http.Response, error) {
+	user, password := c.login.user, c.login.password
+	for try := 0; ; try++ {
+		resp, err := c.send(ctx, method, address, kind, size, body, user, password)
+		if err != nil {
+			return nil, err
+		}
+		switch resp.StatusCode {
+		case http.StatusOK:
+			c.approve(ctx, user, password)
+			return resp, nil
+		case http.StatusUnauthorized:
+			resp.Body.Close()
+			if user != "" || password != "" {
+				c.reject(ctx, user, password)
+				return nil, fmt.Errorf("%w: %s does not accept the password of %s", ErrAuth, c.url, user)
+			}
+			if user, password, err = c.fill(ctx); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		defer resp.Body.Close()
+		return nil, c.statusError(resp)
+	}
+}
+
+func (c *Client) statusError(resp *http.Response) error {
+	switch resp.StatusCode {
+	case http.StatusNotFound, http.StatusGone:
+		return fmt.Errorf("%s: %w", c.url, ErrAbsent)
+	case http.StatusForbidden:
+		return fmt.Errorf("%w: %s says %s", ErrAuth, c.url, resp.Status)
+	}
+	text, _ := io.ReadAll(io.LimitReader(resp.Body, 300)) // what there is helps
+	return fmt.Errorf("%s says %s: %.300s", c.url, resp.Status, bytes.TrimSpace(text))
+}
+
+func (c *Client) send(ctx context.Context, method, address, kind string, size int64, body func() io.Reader, user, password string) (*http.Response, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	var r io.Reader
+	if body != nil {
+		r = body()
+	}
+	req, err := http.NewRequestWithContext(ctx, method, address, r)
+	if err != nil {
+		cancel(nil)
+		return nil, err
+	}
+	req.ContentLength = size
+	req.Header.Set("User-Agent", "git/2.39 ("+c.world.Agent+")") // some servers answer only git
+	if kind != "" {
+		req.Header.Set("Content-Type", kind)
+		req.Header.Set("Accept", strings.TrimSuffix(kind, "request")+"result")
+	}
+	if user != "" || password != "" {
+		req.SetBasicAuth(user, password)
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		cancel(nil)
+		return nil, withoutURL(err)
+	}
+	resp.Body = &lively{ReadCloser: resp.Body, cancel: cancel, timer: time.AfterFunc(stall, func() { cancel(errStalled) }), ctx: ctx}
+	return resp, nil
+}
+
+var errStalled = fmt.Errorf("nothing came for %v", stall)
+
+// withoutURL takes the address, which is long, out of an error of net/http.
+func withoutURL(err error) error {
+	var u *url.Error
+	if errors.As(err, &u) {
+		return u.Err
+	}
+	return err
+}
+
+// A lively body fails when nothing arrives for too long.
+type lively struct {
+	io.ReadCloser
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	timer  *time.Timer
+}
+
+func (l *lively) Read(p []byte) (int, error) {
+	n, err := l.ReadCloser.Read(p)
+	l.timer.Reset(stall)
+	if err != nil && err != io.EOF && context.Cause(l.ctx) != nil {
+		err = context.Cause(l.ctx)
+	}
+	return n, err
+}
+
+func (l *lively) Close() error {
+	l.timer.Stop()
+	err := l.ReadCloser.Close()
+	l.cancel(nil)
+	return err
+}

@@ -1,0 +1,134 @@
+package remote
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+)
+
+// maxPkt is the length of the longest pkt-line, its length included.
+const maxPkt = 65520
+
+// A line reader reads git's pkt-lines.
+type lines struct {
+	r   *bufio.Reader
+	buf []byte
+}
+
+func newLines(r io.Reader) *lines {
+	return &lines{r: bufio.NewReaderSize(r, maxPkt), buf: make([]byte, maxPkt)}
+}
+
+// next returns the next line, which is good until the one after. A flush is nil.
+func (l *lines) next() ([]byte, error) {
+	var head [4]byte
+	if _, err := io.ReadFull(l.r, head[:1]); err != nil {
+		return nil, err // io.EOF between lines
+	}
+	if _, err := io.ReadFull(l.r, head[1:]); err != nil {
+		return nil, early(err)
+	}
+	n, err := strconv.ParseUint(string(head[:]), 16, 16)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %q where a line should begin", ErrProtocol, head)
+	}
+	switch {
+	case n == 0:
+		return nil, nil
+	case n < 4 || n > maxPkt:
+		return nil, fmt.Errorf("%w: a line of %d bytes", ErrProtocol, n)
+	}
+	b := l.buf[:n-4]
+	if _, err := io.ReadFull(l.r, b); err != nil {
+		return nil, early(err)
+	}
+	return b, nil
+}
+
+// early makes the end of a stream an error.
+func early(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("%w: it stops in the middle", ErrProtocol)
+	}
+	return err
+}
+
+// pkt appends a pkt-line.
+func pkt(b []byte, format string, args ...any) []byte {
+	s := fmt.Sprintf(format, args...)
+	return fmt.Appendf(b, "%04x%s", len(s)+4, s)
+}
+
+const flush = "0000"
+
+// A band reads what the remote sends on side-band 1, and gives what it says to people on 2 to say. An error on 3 is an error.
+type band struct {
+	l    *lines
+	say  func(string)
+	rest []byte
+	text []byte // of a line for people that has no end yet
+	done bool
+}
+
+// Read reads from band 1 up to the flush.
+func (b *band) Read(p []byte) (int, error) {
+	for len(b.rest) == 0 {
+		if b.done {
+			return 0, io.EOF
+		}
+		line, err := b.l.next()
+		if err != nil {
+			return 0, early(err)
+		}
+		if err := b.take(line); err != nil {
+			return 0, err
+		}
+	}
+	n := copy(p, b.rest)
+	b.rest = b.rest[n:]
+	return n, nil
+}
+
+func (b *band) take(line []byte) error {
+	if line == nil {
+		b.done = true
+		b.tell([]byte("\n"))
+		return nil
+	}
+	if len(line) == 0 {
+		return nil
+	}
+	switch line[0] {
+	case 1:
+		b.rest = line[1:]
+	case 2:
+		b.tell(line[1:])
+	case 3:
+		return fmt.Errorf("the remote says: %.500s", line[1:])
+	default:
+		return fmt.Errorf("%w: band %d", ErrProtocol, line[0])
+	}
+	return nil
+}
+
+// maxSaid bounds a line that the remote says to people.
+const maxSaid = 1000
+
+// tell hands whole lines to say. What a carriage return would overwrite is left out.
+func (b *band) tell(p []byte) {
+	for _, c := range p {
+		switch {
+		case c == '\n':
+			if len(b.text) > 0 && b.say != nil {
+				b.say(string(b.text))
+			}
+			b.text = b.text[:0]
+		case c == '\r':
+			b.text = b.text[:0]
+		case len(b.text) < maxSaid:
+			b.text = append(b.text, c)
+		}
+	}
+}

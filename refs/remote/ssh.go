@@ -1,0 +1,193 @@
+package remote
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/memvcs/mem/objects/pack"
+)
+
+// An sshSession is one run of the user's ssh.
+type sshSession struct {
+	*advert
+	w      World
+	cmd    *exec.Cmd
+	in     io.WriteCloser
+	l      *lines
+	stderr *tail
+	used   bool
+}
+
+// openSSH starts ssh as git does: GIT_SSH_COMMAND by a shell, or GIT_SSH, or ssh.
+func openSSH(ctx context.Context, u URL, s Service, w World) (Session, error) {
+	host, port := u.Host, ""
+	if h, p, err := net.SplitHostPort(u.Host); err == nil {
+		host, port = h, p
+	}
+	host = strings.Trim(host, "[]")
+	if u.User != "" {
+		host = u.User + "@" + host
+	}
+	var args []string
+	if port != "" {
+		args = append(args, "-p", port)
+	}
+	args = append(args, host, string(s)+" "+quote(u.Path))
+	name := w.Getenv("GIT_SSH")
+	if line := w.Getenv("GIT_SSH_COMMAND"); line != "" {
+		name, args = "sh", append([]string{"-c", line + ` "$@"`, line}, args...)
+	} else if name == "" {
+		name = "ssh"
+	}
+	c := &sshSession{w: w, cmd: w.Command(ctx, nil, name, args...), stderr: &tail{say: w.Say}}
+	c.cmd.Stderr = c.stderr
+	c.cmd.WaitDelay = 5 * time.Second
+	if err := c.start(); err != nil {
+		return nil, fmt.Errorf("ssh %s: %w", host, err)
+	}
+	return c, nil
+}
+
+func (c *sshSession) start() error {
+	in, err := c.cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	out, err := c.cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := c.cmd.Start(); err != nil {
+		return err
+	}
+	c.in, c.l = in, newLines(out)
+	if c.advert, err = readAdvert(c.l); err != nil {
+		return c.failed(err)
+	}
+	return nil
+}
+
+// failed ends ssh and says what went wrong: what it wrote to stderr knows best.
+func (c *sshSession) failed(err error) error {
+	c.in.Close() // the conversation has failed already
+	wait := c.cmd.Wait()
+	said := c.stderr.text()
+	var exit *exec.ExitError
+	switch {
+	case errors.Is(err, io.EOF) && said == "":
+		return fmt.Errorf("%w: it ends without a word (%v)", ErrProtocol, wait)
+	case !errors.Is(err, io.EOF) && !errors.Is(err, ErrProtocol) && !errors.As(wait, &exit):
+		return err
+	case strings.Contains(said, "Permission denied"), strings.Contains(said, "Host key verification failed"), strings.Contains(said, "Too many authentication failures"):
+		return fmt.Errorf("%w: %s", ErrAuth, said)
+	case strings.Contains(said, "not a git repository"), strings.Contains(said, "does not exist"), strings.Contains(said, "not found"):
+		return fmt.Errorf("%w: %s", ErrAbsent, said)
+	case said != "":
+		return errors.New(said)
+	}
+	return err
+}
+
+// Fetch receives what the wanted commits need.
+func (c *sshSession) Fetch(ctx context.Context, want, have []pack.ID, w *pack.Writer, lim pack.Limits) (pack.Receipt, error) {
+	c.used = true
+	go func() { // the remote may answer before it has read all
+		_, _ = c.in.Write(c.wants(want, have, c.w.Agent)) // that it does not listen shows in its answer
+	}()
+	got, err := c.receive(c.l, w, lim, c.w.Say)
+	if err != nil {
+		_ = c.cmd.Process.Kill() // it would wait for us to read on
+		return got, errors.Join(ctx.Err(), c.failedUnless(err))
+	}
+	return got, nil
+}
+
+// failedUnless is failed, but for what the pack itself is to blame for.
+func (c *sshSession) failedUnless(err error) error {
+	if errors.Is(err, pack.ErrCorrupt) || errors.Is(err, pack.ErrTooLarge) {
+		_ = c.cmd.Wait() // it was killed
+		return err
+	}
+	return c.failed(err)
+}
+
+// Push sends a batch.
+func (c *sshSession) Push(ctx context.Context, b Batch) error {
+	c.used = true
+	out := bufio.NewWriterSize(c.in, 64<<10)
+	_, err := out.Write(c.commands(b, c.w.Agent))
+	if err == nil {
+		err = pack.Stream(out, b.Objects, b.Size, b.Entries)
+	}
+	if err == nil {
+		err = out.Flush()
+	}
+	if errors.Is(err, pack.ErrChanged) {
+		return errors.Join(err, c.cmd.Process.Kill())
+	}
+	rerr := c.report(c.l.r, b, c.w.Say) // the remote may have said why it stopped listening
+	switch {
+	case rerr == nil || errors.Is(rerr, ErrRejected):
+		return rerr
+	case ctx.Err() != nil:
+		return ctx.Err()
+	}
+	return c.failed(errors.Join(err, rerr))
+}
+
+// Close ends the conversation.
+func (c *sshSession) Close() error {
+	if !c.used {
+		_, _ = io.WriteString(c.in, flush) // nothing is wanted; that it has gone already is fine
+	}
+	c.in.Close()     // as above
+	_ = c.cmd.Wait() // what mattered was said before
+	return nil
+}
+
+// quote makes s one word of a shell.
+func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
+// A tail passes lines of stderr on and keeps the last ones.
+type tail struct {
+	mu   sync.Mutex
+	say  func(string)
+	rest []byte
+	last []string
+}
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.rest = append(t.rest, p...)
+	for {
+		i := bytes.IndexByte(t.rest, '\n')
+		if i < 0 {
+			if len(t.rest) > maxSaid {
+				t.rest = t.rest[:maxSaid]
+			}
+			return len(p), nil
+		}
+		line := strings.TrimRight(string(t.rest[:min(i, maxSaid)]), "\r ")
+		t.rest = t.rest[i+1:]
+		if line != "" && len(t.last) < 20 {
+			t.last = append(t.last, line)
+		}
+	}
+}
+
+// text returns what was said, on one line.
+func (t *tail) text() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return strings.Join(t.last, "; ")
+}

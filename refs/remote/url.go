@@ -1,0 +1,98 @@
+package remote
+
+import (
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strings"
+)
+
+// A URL is the address of a remote. It holds no password.
+type URL struct {
+	Scheme string // file, ssh, http, https
+	User   string // of ssh only
+	Host   string // with the port, if it is not the usual one
+	Path   string
+	text   string
+}
+
+// String returns the address as it is stored and shown.
+func (u URL) String() string { return u.text }
+
+// Web reports whether anybody could try to read it without being asked who it is.
+func (u URL) Web() bool { return u.Scheme == "http" || u.Scheme == "https" }
+
+// ParseURL reads an address: a directory (absolute, or after abs has made it so), file://, ssh://, user@host:path, http:// or
+// https://. It reports whether it left out a user or password that stood in it: such things are not stored.
+func ParseURL(s string, abs func(string) string) (u URL, stripped bool, err error) {
+	if s == "" || strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		return u, false, fmt.Errorf("%.200q: %w", s, ErrURL)
+	}
+	if scheme, _, ok := strings.Cut(s, "://"); ok {
+		return parseScheme(s, strings.ToLower(scheme))
+	}
+	if host, path, ok := strings.Cut(s, ":"); ok && len(host) > 1 && !strings.ContainsAny(host, `/\`) {
+		return parseSCP(s, host, path)
+	}
+	if abs != nil {
+		s = abs(s)
+	}
+	return URL{Scheme: "file", Path: s, text: s}, false, nil
+}
+
+func parseScheme(s, scheme string) (URL, bool, error) {
+	p, err := url.Parse(s)
+	if err != nil {
+		return URL{}, false, fmt.Errorf("%w", ErrURL) // the message of url.Parse may hold a password
+	}
+	stripped := p.User != nil
+	switch scheme {
+	case "file":
+		path := filepath.FromSlash(p.Path)
+		if p.Host != "" && p.Host != "localhost" || path == "" {
+			return URL{}, false, fmt.Errorf("file://%s%s: %w", p.Host, p.Path, ErrURL)
+		}
+		return URL{Scheme: "file", Path: path, text: path}, false, nil
+	case "ssh", "git+ssh", "ssh+git":
+		u := URL{Scheme: "ssh", User: p.User.Username(), Host: p.Host, Path: p.Path}
+		_, password := p.User.Password()
+		p.Scheme, p.User = "ssh", nil
+		if u.User != "" {
+			p.User = url.User(u.User)
+		}
+		if u.Path, _ = strings.CutPrefix(u.Path, "/~"); u.Path != p.Path {
+			u.Path = "~" + u.Path
+		}
+		u.text = p.String()
+		return u, password, u.checkSSH()
+	case "http", "https":
+		if p.Host == "" || p.RawQuery != "" || p.Fragment != "" {
+			return URL{}, false, fmt.Errorf("%s://%s: %w", scheme, p.Host, ErrURL)
+		}
+		p.Scheme, p.User = scheme, nil
+		p.Path = strings.TrimRight(p.Path, "/")
+		return URL{Scheme: scheme, Host: p.Host, Path: p.Path, text: p.String()}, stripped, nil
+	}
+	return URL{}, false, fmt.Errorf("%.40q: %w: want a directory, ssh, http or https", scheme+"://", ErrURL)
+}
+
+// parseSCP reads user@host:path.
+func parseSCP(s, host, path string) (URL, bool, error) {
+	u := URL{Scheme: "ssh", Host: host, Path: path, text: s}
+	if i := strings.LastIndexByte(host, '@'); i >= 0 {
+		u.User, u.Host = host[:i], host[i+1:]
+	}
+	return u, false, u.checkSSH()
+}
+
+// checkSSH refuses what ssh would take for an option, or a shell for something else than a name.
+func (u URL) checkSSH() error {
+	bad := u.Host == "" || u.Path == "" || u.Path == "/" || strings.HasPrefix(u.Path, "-")
+	for _, s := range []string{u.User, u.Host} {
+		bad = bad || strings.HasPrefix(s, "-") || strings.ContainsAny(s, " \t'\"\\$`;|&<>()") || strings.Contains(s, "@")
+	}
+	if bad {
+		return fmt.Errorf("%.200q: %w", u.text, ErrURL)
+	}
+	return nil
+}

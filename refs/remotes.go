@@ -1,0 +1,121 @@
+package refs
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+const remotesFile = "remotes.json"
+
+// A Remote is a repository elsewhere that memory travels to and from, and what this device knows of it.
+type Remote struct {
+	Name     string             `json:"name"`
+	URL      string             `json:"url"` // without user and password, but for the user of ssh
+	Projects map[Project]Pushed `json:"projects,omitempty"`
+	Marks    map[string]Mark    `json:"marks,omitempty"` // by branch
+}
+
+// Pushed says that the user wants a project on a remote.
+type Pushed struct {
+	Since time.Time `json:"since"`
+}
+
+// A Mark is the farthest that a lane has been seen on a remote: a remote that shows less was rolled back.
+type Mark struct {
+	Tip     string `json:"tip"`
+	Lamport uint64 `json:"lamport"`
+}
+
+// ErrRemotes says that the file of remotes cannot be read as one.
+var ErrRemotes = errors.New("malformed list of remotes")
+
+// Remotes returns the remotes, sorted by name.
+func (r *Repo) Remotes() ([]Remote, error) {
+	b, err := os.ReadFile(filepath.Join(r.dir, remotesFile))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var file struct {
+		Remotes []Remote `json:"remotes"`
+	}
+	d := json.NewDecoder(bytes.NewReader(b))
+	if err := d.Decode(&file); err != nil {
+		return nil, fmt.Errorf("read %s: %w: %w", filepath.Join(r.dir, remotesFile), ErrRemotes, err)
+	}
+	slices.SortFunc(file.Remotes, func(a, b Remote) int { return strings.Compare(a.Name, b.Name) })
+	for i, m := range file.Remotes {
+		if CheckRemoteName(m.Name) != nil || i > 0 && file.Remotes[i-1].Name == m.Name {
+			return nil, fmt.Errorf("read %s: remote %q: %w", filepath.Join(r.dir, remotesFile), m.Name, ErrRemotes)
+		}
+	}
+	return file.Remotes, nil
+}
+
+// EditRemotes changes the list of remotes: all of what fn does, or nothing.
+func (r *Repo) EditRemotes(ctx context.Context, fn func([]Remote) ([]Remote, error)) error {
+	unlock, err := lockFile(ctx, filepath.Join(r.dir, memoryDir, "mem", "remotes.lock"), r.opts.LockTimeout)
+	if err != nil {
+		return fmt.Errorf("change remotes: %w", err)
+	}
+	defer unlock()
+	remotes, err := r.Remotes()
+	if err != nil {
+		return err
+	}
+	if remotes, err = fn(remotes); err != nil {
+		return err
+	}
+	if remotes == nil {
+		remotes = []Remote{}
+	}
+	b, err := json.MarshalIndent(map[string][]Remote{"remotes": remotes}, "", "  ")
+	if err != nil {
+		return err
+	}
+	return writeFile(filepath.Join(r.dir, remotesFile), append(b, '\n'))
+}
+
+// LockRemote keeps other processes from pushing to the same remote until it is unlocked.
+func (r *Repo) LockRemote(ctx context.Context, name string) (unlock func(), err error) {
+	if err := CheckRemoteName(name); err != nil {
+		return nil, err
+	}
+	unlock, err = lockFile(ctx, filepath.Join(r.dir, memoryDir, "mem", "push-"+name+".lock"), r.opts.LockTimeout)
+	if err != nil {
+		err = fmt.Errorf("push to %s: %w", name, err)
+	}
+	return unlock, err
+}
+
+// CheckRemoteName refuses names that would not stand on a command line or in the name of a file.
+func CheckRemoteName(s string) error {
+	bad := s == "" || len(s) > 60 || s[0] == '-' || s[0] == '.'
+	for _, c := range []byte(s) {
+		bad = bad || !(c == '-' || c == '_' || c == '.' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z')
+	}
+	if bad {
+		return fmt.Errorf("%.80q is no name for a remote: want letters, digits, '-', '_' and '.'", s)
+	}
+	return nil
+}
+
+// MarkOf returns the mark of a lane as it is here.
+func (r *Repo) MarkOf(l Lane) (Mark, error) {
+	c, err := r.memory.Commit(l.Tip)
+	if err != nil {
+		return Mark{}, err
+	}
+	n, err := lamportOf(c)
+	return Mark{l.Tip.String(), n}, err
+}
