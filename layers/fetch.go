@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -39,13 +40,14 @@ type FetchedLane struct {
 type Fetched struct {
 	Lanes   []FetchedLane // but those that are current
 	Devices []Device      // that were not known before
+	Twin    bool          // the remote has another lane of this very device: see [Memory.Split]
 	Objects int
 	Bytes   int64
 }
 
 // limits bound what a remote may send.
-func limits() pack.Limits {
-	return pack.Limits{Bytes: 64 << 30, Objects: 20_000_000, Object: 64 << 20, Ratio: 100}
+func limits(progress func(int64)) pack.Limits {
+	return pack.Limits{Progress: progress, Bytes: 64 << 30, Objects: 20_000_000, Object: 64 << 20, Ratio: 100}
 }
 
 // Fetch brings what the remote has and this memory has not. It goes to a quarantine first, where every byte of it is checked;
@@ -189,7 +191,7 @@ func (f *fetcher) take(ctx context.Context, s remote.Session) (took []FetchedLan
 		want = append(want, l.lane.Tip)
 	}
 	slices.SortFunc(want, pack.ID.Compare)
-	got, err := s.Fetch(ctx, slices.Compact(want), f.tips, w, limits())
+	got, err := s.Fetch(ctx, slices.Compact(want), f.tips, w, limits(f.o.Progress))
 	f.out.Objects, f.out.Bytes = got.Objects, got.Bytes
 	if err != nil {
 		return nil, errors.Join(err, w.Abort())
@@ -201,6 +203,10 @@ func (f *fetcher) take(ctx context.Context, s remote.Session) (took []FetchedLan
 	if err != nil {
 		return nil, err
 	}
+	selves, err := f.m.repo.Selves()
+	if err != nil {
+		return nil, err
+	}
 	keys := map[string]string{}
 	for device, p := range peers {
 		keys[device] = p.Key
@@ -208,15 +214,18 @@ func (f *fetcher) take(ctx context.Context, s remote.Session) (took []FetchedLan
 	var arrivals []refs.Arrival
 	for _, l := range f.want {
 		l.Arrival, err = q.Check(ctx, l.lane, keys[l.Device])
+		if errors.Is(err, refs.ErrRewritten) && !l.Own && slices.Contains(selves, l.Device) {
+			err = f.fork(ctx, q, &l)
+		}
 		switch {
+		case l.Own && l.Old != "" && !errors.Is(err, refs.ErrRefused) && ctx.Err() == nil:
+			l.Status, f.out.Twin = "rewritten", true // somebody else went on as this device
 		case errors.Is(err, refs.ErrRewritten):
 			l.Status = "rewritten"
 		case errors.Is(err, refs.ErrRefused):
 			l.Status, l.Why = "refused", err.Error()
 		case err != nil:
 			return nil, err
-		case l.Own && l.Old != "":
-			l.Status = "rewritten" // it went on without us: see [Memory.Split]
 		default:
 			keys[l.Device] = l.Arrival.Key
 			arrivals = append(arrivals, l.Arrival)
@@ -225,6 +234,124 @@ func (f *fetcher) take(ctx context.Context, s remote.Session) (took []FetchedLan
 		f.out.Lanes = append(f.out.Lanes, l)
 	}
 	return took, q.Adopt(ctx, arrivals)
+}
+
+// fork lets this device take over what a former self of it has here and not on the remote, where another copy went on.
+func (f *fetcher) fork(ctx context.Context, q *refs.Quarantine, l *FetchedLane) error {
+	a, base, err := q.CheckFork(ctx, l.lane)
+	l.Arrival = a
+	if err != nil {
+		return err
+	}
+	return f.m.repo.TakeOver(ctx, l.lane, base)
+}
+
+// Split makes this store a new device because a remote has other memory of the one it was: it is a copy, or was restored from an
+// old backup. What the remote has is fetched, and what only this store has becomes the new device's. Own says that it is
+// about this device, not only about a former self.
+func (m *Memory) Split(ctx context.Context, r refs.Remote, own bool) (Fetched, error) {
+	if own {
+		if err := m.repo.Split(ctx); err != nil {
+			return Fetched{}, err
+		}
+	}
+	return m.Fetch(ctx, FetchOptions{Remote: r})
+}
+
+// A ShownLane compares a lane here and on a remote.
+type ShownLane struct {
+	Project string `json:"project"`
+	Device  string `json:"device"`
+	Here    string `json:"here,omitempty"`
+	There   string `json:"there,omitempty"`
+	State   string `json:"state"` // current, to push, to fetch, fetched elsewhere, only here
+}
+
+// A Shown is what a remote has beside what is here.
+type Shown struct {
+	Name  string      `json:"name"`
+	URL   string      `json:"url"`
+	Lanes []ShownLane `json:"lanes"`
+}
+
+// ShowRemote asks a remote what it has. Nothing is fetched.
+func (m *Memory) ShowRemote(ctx context.Context, r refs.Remote) (Shown, error) {
+	out := Shown{Name: r.Name, URL: r.URL, Lanes: []ShownLane{}}
+	client, err := m.client(r)
+	if err != nil {
+		return out, err
+	}
+	s, err := client.Open(ctx, remote.Upload)
+	if err != nil {
+		return out, fmt.Errorf("ask %s: %w", r.Name, err)
+	}
+	there := s.Refs()
+	if err := s.Close(); err != nil {
+		return out, err
+	}
+	lanes, err := m.repo.Lanes()
+	if err != nil {
+		return out, err
+	}
+	all := map[string][2]refs.Lane{}
+	for _, l := range lanes {
+		all[l.Ref()] = [2]refs.Lane{l, {}}
+	}
+	for _, ref := range there {
+		if l, ok := refs.ParseLane(ref.Name); ok {
+			l.Tip = ref.ID
+			all[ref.Name] = [2]refs.Lane{all[ref.Name][0], l}
+		}
+	}
+	devices, err := m.Devices(ctx)
+	if err != nil {
+		return out, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		l, _ := refs.ParseLane(name)
+		sl, err := m.compareLane(ctx, l, all[name][0].Tip, all[name][1].Tip)
+		if err != nil {
+			return out, err
+		}
+		for _, d := range devices {
+			if d.ID == l.Device {
+				sl.Device = d.Name
+			}
+		}
+		out.Lanes = append(out.Lanes, sl)
+	}
+	return out, nil
+}
+
+func (m *Memory) compareLane(ctx context.Context, l refs.Lane, here, there pack.ID) (ShownLane, error) {
+	out := ShownLane{Project: m.projectName(ctx, l.Project), Device: l.Device[:8]}
+	if !here.IsZero() {
+		out.Here = here.String()
+	}
+	if !there.IsZero() {
+		out.There = there.String()
+	}
+	switch {
+	case here == there:
+		out.State = "current"
+		return out, nil
+	case there.IsZero():
+		out.State = "only here"
+		return out, nil
+	}
+	out.State = "to fetch"
+	has, err := m.repo.Git().Has(there)
+	if err != nil || !has || here.IsZero() {
+		return out, err
+	}
+	_, behind, err := refs.Since(ctx, m.repo.Git(), here, there, maxCommits)
+	if behind {
+		out.State = "to push"
+		if l.Device != m.repo.Device().ID {
+			out.State = "newer here"
+		}
+	}
+	return out, err
 }
 
 // mark remembers how far the lanes were seen on the remote.

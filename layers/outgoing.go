@@ -40,12 +40,17 @@ func (l Leak) String() string {
 // have knows: messages of commits, records, objects, and the streams of sessions, decompressed. It returns
 // what it finds. Nothing may be pushed unless it returns no leak and no error.
 func (m *Memory) ScanOutgoing(ctx context.Context, p refs.Project, have func(commit string) bool) ([]Leak, error) {
-	sessions, err := m.streamNames(ctx, p)
+	return m.scanLane(ctx, refs.Lane{Project: p, Device: m.repo.Device().ID}, have)
+}
+
+// scanLane is [Memory.ScanOutgoing] of a lane that need not be this device's.
+func (m *Memory) scanLane(ctx context.Context, l refs.Lane, have func(commit string) bool) ([]Leak, error) {
+	sessions, err := m.streamNames(ctx, l.Project)
 	if err != nil {
 		return nil, err
 	}
 	var leaks []Leak
-	err = m.repo.Outgoing(ctx, p, have, func(piece refs.Piece) error {
+	err = m.repo.Outgoing(ctx, l, have, func(piece refs.Piece) error {
 		leak := Leak{Kind: piece.Kind, Name: piece.Name, Commit: piece.Commit}
 		if piece.Kind == "stream" {
 			leak.Kind, leak.Session = "session", sessions[piece.Name]

@@ -23,9 +23,10 @@ type PushOptions struct {
 	Progress func(n int64)
 }
 
-// A PushedLane says what became of this device's lane of a project.
+// A PushedLane says what became of a lane of this device, or of a former self of it.
 type PushedLane struct {
 	Project  Project
+	Device   string
 	Old, New string // commits on the remote before and after; "" for none
 	Status   string // new, updated, current, declined, refused, rejected
 	Why      string // of refused and rejected
@@ -49,18 +50,26 @@ var (
 	ErrPublic = errors.New("anybody can read the remote")
 	// ErrSecrets says that secrets would have travelled.
 	ErrSecrets = errors.New("secrets would be sent")
-	// ErrDiverged says that a remote has another lane of this device than this memory: there are two of it.
-	ErrDiverged = errors.New("the remote has other memory of this very device")
 )
 
+// A DivergedError says that a remote has another lane of this device, or of a former self, than this memory: there are two of it.
+type DivergedError struct {
+	Project Project
+	Own     bool
+}
+
+func (e *DivergedError) Error() string {
+	return fmt.Sprintf("the remote has other memory of this very device in project %s", e.Project.Name)
+}
+
 const (
-	// batchBytes is about how much one push sends at once. What has arrived stays, so that an interrupted push goes on from there.
-	batchBytes = 256 << 20
-	maxCommits = 1 << 30
+	// parcelBytes is about how much one push sends at once. What has arrived stays, so that an interrupted push goes on from there.
+	parcelBytes = 256 << 20
+	maxCommits  = 1 << 30
 )
 
 // Push sends this device's lanes of projects to a remote, each as a fast-forward: no other branch is touched and none is ever
-// forced. Everything that would go out is looked at first; a project with a secret in it stays here.
+// forced. The error is a [*DivergedError] if that is not possible; see [Memory.Split]. Everything that would go out is looked at first; a project with a secret in it stays here.
 func (m *Memory) Push(ctx context.Context, o PushOptions) (out Pushed, err error) {
 	out.Rules = len(m.opts.Rules.Rules)
 	unlock, err := m.repo.LockRemote(ctx, o.Remote.Name)
@@ -116,23 +125,26 @@ func (p *pusher) plan(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	own := map[refs.Project]refs.Lane{}
-	for _, l := range lanes {
-		if l.Device == p.m.repo.Device().ID {
-			own[l.Project] = l
-		}
+	selves, err := p.m.repo.Selves()
+	if err != nil {
+		return err
 	}
 	for _, project := range p.o.Projects {
-		lane, ok := own[project.ID]
-		if !ok {
-			p.out.Lanes = append(p.out.Lanes, PushedLane{Project: project, Status: "current"}) // nothing of this device
-			continue
+		some := false
+		for _, lane := range lanes {
+			if lane.Project != project.ID || !slices.Contains(selves, lane.Device) {
+				continue
+			}
+			some = true
+			l := PushedLane{Project: project, Device: lane.Device, lane: lane, old: there[lane.Ref()]}
+			if err := p.planLane(ctx, &l); err != nil {
+				return err
+			}
+			p.out.Lanes = append(p.out.Lanes, l)
 		}
-		l := PushedLane{Project: project, lane: lane, old: there[lane.Ref()]}
-		if err := p.planLane(ctx, &l); err != nil {
-			return err
+		if !some { // nothing of this device
+			p.out.Lanes = append(p.out.Lanes, PushedLane{Project: project, Device: p.m.repo.Device().ID, Status: "current"})
 		}
-		p.out.Lanes = append(p.out.Lanes, l)
 	}
 	return nil
 }
@@ -155,7 +167,7 @@ func (p *pusher) planLane(ctx context.Context, l *PushedLane) (err error) {
 		return err
 	}
 	if !follows {
-		return fmt.Errorf("push %s to %s: %w", l.Project.Name, p.o.Remote.Name, ErrDiverged)
+		return &DivergedError{l.Project, l.lane.Device == p.m.repo.Device().ID}
 	}
 	mark, marked := p.o.Remote.Marks[l.lane.Ref()]
 	l.Restored = marked && mark.Tip != l.Old
@@ -163,7 +175,7 @@ func (p *pusher) planLane(ctx context.Context, l *PushedLane) (err error) {
 		l.Status = "refused"
 		return err
 	}
-	l.Leaks, err = p.m.ScanOutgoing(ctx, l.Project.ID, func(commit string) bool { return commit == l.Old })
+	l.Leaks, err = p.m.scanLane(ctx, l.lane, func(commit string) bool { return commit == l.Old })
 	if err != nil {
 		return fmt.Errorf("look for secrets in %s: %w", l.Project.Name, err)
 	}
@@ -214,7 +226,7 @@ func (p *pusher) send(ctx context.Context) error {
 			}
 			b.ids = append(b.ids, step.Objects...)
 			b.to(l, at, step.Commit)
-			if b.Size < batchBytes {
+			if b.Size < parcelBytes {
 				continue
 			}
 			if err := p.ship(ctx, &b); err != nil {

@@ -24,8 +24,8 @@ const (
 	kindSet         = "set"
 	kindKeepit      = "keepit"
 	kindUse         = "use"
-	kindCost        = "cost" // in the home lane only
-	kindPeer        = "peer" // in the home lane only
+	kindCost        = "cost"  // in the home lane only
+	kindPeer        = "peer"  // in the home lane only
 	kindShare       = "share" // in the home lane only
 )
 

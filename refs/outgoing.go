@@ -14,7 +14,7 @@ import (
 	"github.com/memvcs/mem/objects/stream"
 )
 
-// A Piece is something of this device's lane that a remote does not have yet.
+// A Piece is something of a lane that a remote does not have yet.
 type Piece struct {
 	Kind    string       // "commit", "format", "record", "object", "point", "stream"
 	Name    objects.Hash // of a record, an object, a growth point or a stream
@@ -23,15 +23,15 @@ type Piece struct {
 	Content io.Reader    // of a stream, all of its bytes from the start, decompressed and checked; valid until visit returns
 }
 
-// Outgoing calls visit for every piece of this device's lane of p that none of the commits has which have knows:
+// Outgoing calls visit for every piece of a lane that none of the commits has which have knows:
 // each commit's message with its author, every blob that it brought and, once at the end, the growth of every stream. The
 // pieces of older commits come first. An error of visit ends it and is returned.
-func (r *Repo) Outgoing(ctx context.Context, p Project, have func(commit string) bool, visit func(Piece) error) error {
-	tip, err := r.memory.Ref(laneRef(p, r.device.ID))
+func (r *Repo) Outgoing(ctx context.Context, l Lane, have func(commit string) bool, visit func(Piece) error) error {
+	tip, err := r.memory.Ref(l.Ref())
 	if err != nil {
 		return err
 	}
-	o := outgoing{ctx: ctx, git: r.memory, device: r.device.ID, visit: visit, streams: map[objects.Hash]*growing{}}
+	o := outgoing{ctx: ctx, git: r.memory, device: l.Device, visit: visit, streams: map[objects.Hash]*growing{}}
 	var chain []pack.ID
 	for id := tip; !id.IsZero() && !have(id.String()); {
 		chain = append(chain, id)

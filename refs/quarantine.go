@@ -75,14 +75,19 @@ func (q *Quarantine) Check(ctx context.Context, l Lane, key string) (Arrival, er
 		return a, err
 	}
 	a.Key = cmp.Or(a.Key, key)
-	v := &arriver{ctx: ctx, git: q.git, a: &a, seen: map[pack.ID]struct{}{}, grown: map[objects.Hash][]int{}, points: map[objects.Hash]pack.ID{}}
+	err = q.check(ctx, &a)
+	return a, err
+}
+
+func (q *Quarantine) check(ctx context.Context, a *Arrival) error {
+	v := &arriver{ctx: ctx, git: q.git, a: a, seen: map[pack.ID]struct{}{}, grown: map[objects.Hash][]int{}, points: map[objects.Hash]pack.ID{}}
 	if err := v.check(); err != nil {
-		return a, err
+		return err
 	}
 	for id := range v.seen {
 		q.seen[id] = struct{}{}
 	}
-	return a, nil
+	return nil
 }
 
 // keyOf returns the key of a device that has a lane here, "" if it has none: what its first lane that arrived was signed with

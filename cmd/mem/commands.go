@@ -31,6 +31,7 @@ const (
 	groupStart    group = "start"
 	groupLook     group = "look at memory"
 	groupMake     group = "make something of it"
+	groupShare    group = "let it travel"
 	groupKeep     group = "keep it in order"
 	groupHelp     group = "settings and help"
 	groupPlumbing group = "plumbing, for scripts"
@@ -38,7 +39,7 @@ const (
 )
 
 func groups() []group {
-	return []group{groupStart, groupLook, groupMake, groupKeep, groupHelp, groupPlumbing}
+	return []group{groupStart, groupLook, groupMake, groupShare, groupKeep, groupHelp, groupPlumbing}
 }
 
 // commands is the table of commands, in the order of "mem help". Only the command that is run is made.
@@ -63,6 +64,13 @@ func commands() []command {
 		{name: "compress", group: groupMake, writes: []string{""}, make: (*Env).compress},
 		{name: "compose", group: groupMake, writes: []string{""}, make: (*Env).compose},
 		{name: "checkout", group: groupMake, writes: []string{""}, make: (*Env).checkout},
+		{name: "remote", group: groupShare, writes: []string{"add", "rm", "set-url", "rename"}, make: (*Env).remote},
+		{name: "push", group: groupShare, writes: []string{""}, make: (*Env).push},
+		{name: "fetch", group: groupShare, writes: []string{""}, make: (*Env).fetch},
+		{name: "pull", group: groupShare, writes: []string{""}, make: (*Env).pull},
+		{name: "sync", group: groupShare, writes: []string{""}, make: (*Env).sync},
+		{name: "clone", group: groupShare, writes: []string{""}, make: (*Env).clone},
+		{name: "device", group: groupShare, writes: []string{"trust", "revoke", "rename"}, make: (*Env).device},
 		{name: "rm", group: groupKeep, writes: []string{""}, make: (*Env).rm},
 		{name: "prune", group: groupKeep, writes: []string{""}, make: (*Env).prune},
 		{name: "undo", group: groupKeep, writes: []string{""}, make: (*Env).undo},

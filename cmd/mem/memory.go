@@ -46,6 +46,6 @@ func (e *Env) memoryOptions() (layers.Options, error) {
 	model, err := conf.String("tokens.model")
 	return layers.Options{
 		Now: e.Now, Rand: e.Rand, LockTimeout: max(wait, time.Nanosecond), // 0 would mean the default
-		Workers: runtime.GOMAXPROCS(0), Model: model, Caps: caps,
+		Workers: runtime.GOMAXPROCS(0), Model: model, Caps: caps, World: e.world(),
 	}, err
 }

@@ -19,12 +19,13 @@ type feed struct {
 	sum   hash.Hash
 	sumTo int // up to where buf went into sum
 	err   error
+	told  func(int64)
 }
 
 const feedSize = 256 << 10
 
-func newFeed(r io.Reader, limit int64) *feed {
-	return &feed{r: r, limit: limit, sum: sha1.New(), buf: make([]byte, 0, feedSize)}
+func newFeed(r io.Reader, limit int64, told func(int64)) *feed {
+	return &feed{r: r, limit: limit, told: told, sum: sha1.New(), buf: make([]byte, 0, feedSize)}
 }
 
 // offset returns how many bytes were consumed.
@@ -43,6 +44,9 @@ func (f *feed) fill(n int) error {
 		m, err := f.r.Read(f.buf[len(f.buf):cap(f.buf)])
 		f.buf = f.buf[:len(f.buf)+m]
 		f.err = err
+		if f.told != nil {
+			f.told(int64(m))
+		}
 		if f.base+int64(len(f.buf)) > f.limit {
 			f.err = fmt.Errorf("more than %d bytes: %w", f.limit, ErrTooLarge)
 			return f.err

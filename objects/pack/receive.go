@@ -19,6 +19,8 @@ type Limits struct {
 	Objects int   // in the pack
 	Object  int64 // bytes of one object
 	Ratio   int64 // how many times its size a pack may unpack to, beyond 64 MiB
+
+	Progress func(n int64) // is told how many bytes arrived; may be nil
 }
 
 // slack is what a pack may unpack to whatever its size.
@@ -39,7 +41,7 @@ type Receipt struct {
 // behind it. A pack with differences to objects outside itself is refused. Errors wrap [ErrCorrupt] or [ErrTooLarge]
 // if the pack is to blame.
 func (w *Writer) Receive(r io.Reader, l Limits) (Receipt, error) {
-	in := &inlet{r: r, w: w, l: l, f: newFeed(r, l.Bytes), at: map[int64]ID{}}
+	in := &inlet{r: r, w: w, l: l, f: newFeed(r, l.Bytes, l.Progress), at: map[int64]ID{}}
 	err := in.receive()
 	if err != nil {
 		err = fmt.Errorf("receive a pack: %w", err)

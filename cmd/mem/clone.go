@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/remote"
+)
+
+type cloneOptions struct {
+	device string
+	trust  bool
+}
+
+// clone is the command that makes a memory of what a remote has.
+func (e *Env) clone() *cli.Command {
+	var o cloneOptions
+	return &cli.Command{
+		Name:      "clone",
+		Usage:     "make a memory of what a remote has: the next machine, or after a loss",
+		ArgsUsage: "<url>",
+		Description: "There must be no memory yet. This machine becomes a new device; the lanes of the others are checked byte by byte, as in\n" +
+			"\"mem fetch\". The remote is called origin.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "device", Usage: "call this device `NAME` instead of by its host name", Destination: &o.device},
+			&cli.BoolFlag{Name: "trust", Usage: "trust every device that the remote has: they are all yours", Destination: &o.trust},
+		},
+		Action: func(c *cli.Context) error {
+			if err := operands(c, 1, 1); err != nil {
+				return err
+			}
+			return e.runClone(c.Context, c.Args().First(), o)
+		},
+	}
+}
+
+func (e *Env) runClone(ctx context.Context, address string, o cloneOptions) error {
+	u, err := e.remoteURL(address)
+	if err != nil {
+		return err
+	}
+	m, err := e.memory()
+	if err == nil {
+		defer m.Close()
+		return withHint(fatalf("there is a memory in %s already", m.Repo().Dir()), "mem remote add origin "+u.String()+", then mem pull", "or choose another place: --mem-dir")
+	}
+	if !errors.Is(err, refs.ErrNotRepo) {
+		return err
+	}
+	// Before anything is made, see whether somebody answers.
+	s, err := remote.New(u, e.world()).Open(ctx, remote.Upload)
+	if err != nil {
+		return travelError(fmt.Errorf("clone %s: %w", u, err))
+	}
+	lanes := 0
+	for _, ref := range s.Refs() {
+		if _, ok := refs.ParseLane(ref.Name); ok {
+			lanes++
+		}
+	}
+	if err := s.Close(); err != nil {
+		return err
+	}
+	if e.opt.dryRun {
+		return e.printClone(u, layers.Fetched{}, lanes)
+	}
+	return e.makeClone(ctx, u, o, lanes)
+}
+
+func (e *Env) makeClone(ctx context.Context, u remote.URL, o cloneOptions, lanes int) error {
+	dir, err := e.memoryDir()
+	if err != nil {
+		return err
+	}
+	if o.device == "" {
+		if o.device, err = e.Hostname(); err != nil || o.device == "" {
+			o.device = "device" // a machine need not have a name
+		}
+	}
+	options, err := e.memoryOptions()
+	if err != nil {
+		return err
+	}
+	m, err := layers.Init(ctx, dir, o.device, options)
+	if err != nil {
+		return fmt.Errorf("make a memory in %s: %w", dir, err)
+	}
+	defer m.Close()
+	if err := m.AddRemote(ctx, "origin", u); err != nil {
+		return err
+	}
+	r, err := m.Remote("origin")
+	if err != nil {
+		return err
+	}
+	out, err := e.runFetch(ctx, m, r)
+	if err != nil {
+		return withHint(travelError(err), "the memory is there; go on with \"mem pull\"")
+	}
+	for i, d := range out.Devices {
+		if o.trust {
+			if err := m.TrustDevice(ctx, d, true); err != nil {
+				return err
+			}
+			out.Devices[i].Trusted = true
+		}
+	}
+	return e.printClone(u, out, lanes)
+}
+
+func (e *Env) printClone(u remote.URL, out layers.Fetched, lanes int) error {
+	r := refs.Remote{Name: "origin", URL: u.String()}
+	dir, err := e.memoryDir()
+	if err != nil {
+		return err
+	}
+	verb := "cloned"
+	if e.opt.dryRun {
+		verb = "would clone"
+	}
+	if e.opt.json {
+		return e.printJSON("clone", struct {
+			Dir string `json:"dir"`
+			fetchAnswer
+		}{dir, fetchAnswerOf(r, out, e.opt.dryRun)})
+	}
+	e.note("%s %d lane%s into %s", verb, lanes, plural(lanes), dir)
+	if e.opt.dryRun {
+		return nil
+	}
+	return e.printFetch("pull", r, out)
+}

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/memvcs/mem/layers"
+)
+
+// device is the command about the installations of mem that wrote in this memory.
+func (e *Env) device() *cli.Command {
+	list := func(c *cli.Context) error {
+		if err := operands(c, 0, 0); err != nil {
+			return err
+		}
+		return e.runDeviceList(c.Context)
+	}
+	one := func(verb string, f func(context.Context, *layers.Memory, layers.Device) error) cli.ActionFunc {
+		return func(c *cli.Context) error {
+			if err := operands(c, 1, 1); err != nil {
+				return err
+			}
+			return e.runDevice(c.Context, c.Args().First(), verb, f)
+		}
+	}
+	return &cli.Command{
+		Name:  "device",
+		Usage: "list the devices of this memory, and say which ones you trust",
+		Description: "Every installation of mem has an id, a name and a key with which it signs. What a device wrote that you do not trust is\n" +
+			"shown, and never put into a session or promoted. Compare fingerprints: \"mem device list\" on both machines.",
+		Action: list,
+		Subcommands: []*cli.Command{
+			{Name: "list", Usage: "list the devices", Action: list},
+			{Name: "trust", Usage: "use what a device wrote", ArgsUsage: "<device>", Action: one("trusted", func(ctx context.Context, m *layers.Memory, d layers.Device) error {
+				return m.TrustDevice(ctx, d, true)
+			})},
+			{Name: "revoke", Usage: "show what a device wrote, and use it no more", ArgsUsage: "<device>", Action: one("not trusted any more", func(ctx context.Context, m *layers.Memory, d layers.Device) error {
+				return m.TrustDevice(ctx, d, false)
+			})},
+			{Name: "rename", Usage: "call a device by another name", ArgsUsage: "<device> <name>", Action: func(c *cli.Context) error {
+				if err := operands(c, 2, 2); err != nil {
+					return err
+				}
+				name := c.Args().Get(1)
+				return e.runDevice(c.Context, c.Args().First(), "called "+name, func(ctx context.Context, m *layers.Memory, d layers.Device) error {
+					return m.RenameDevice(ctx, d, name)
+				})
+			}},
+		},
+	}
+}
+
+func (e *Env) runDeviceList(ctx context.Context) error {
+	m, err := e.memory()
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	devices, err := m.Devices(ctx)
+	if err != nil {
+		return err
+	}
+	if e.opt.json {
+		return e.printJSON("device.list", struct {
+			Devices []layers.Device `json:"devices"`
+		}{devices})
+	}
+	t := e.table(column{name: ""}, column{name: "device", shrinks: true}, column{name: "id"}, column{name: "trusted"}, column{name: "last"}, column{name: "fingerprint"})
+	for _, d := range devices {
+		mark, trusted := cell{short: " "}, cell{full: "no", paint: e.style().yellow}
+		if d.Own {
+			mark = cell{full: "*", paint: e.style().green}
+		}
+		if d.Trusted {
+			trusted = cell{full: "yes"}
+		}
+		last := cell{full: "never"}
+		if !d.Last.IsZero() {
+			last = cell{full: d.Last.UTC().Format("2006-01-02T15:04:05Z"), short: ago(e.Now(), d.Last)}
+		}
+		t.row(mark, cell{full: d.Name}, cell{full: d.ID, short: d.ID[:8]}, trusted, last, cell{full: d.Fingerprint})
+	}
+	return t.flush()
+}
+
+// runDevice does something with the device of a name.
+func (e *Env) runDevice(ctx context.Context, name, verb string, f func(context.Context, *layers.Memory, layers.Device) error) error {
+	m, err := e.memory()
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	d, err := m.Device(ctx, name)
+	if err != nil {
+		return withHint(err, "mem device list")
+	}
+	if !e.opt.dryRun {
+		if err := f(ctx, m, d); errors.Is(err, layers.ErrOwnDevice) {
+			return withHint(usagef("%s: %v", d.Name, err), "mem device list")
+		} else if err != nil {
+			return err
+		}
+	}
+	if e.opt.json {
+		return e.printJSON("device", struct {
+			ID     string `json:"id"`
+			Name   string `json:"name"`
+			DryRun bool   `json:"dry_run"`
+		}{d.ID, d.Name, e.opt.dryRun})
+	}
+	would := "is"
+	if e.opt.dryRun {
+		would = "would be"
+	}
+	e.note("device %s (%s) %s %s", d.Name, d.ID[:8], would, verb)
+	return nil
+}

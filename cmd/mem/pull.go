@@ -1,0 +1,369 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/refs"
+)
+
+// fetch is the command that brings what a remote has.
+func (e *Env) fetch() *cli.Command {
+	return &cli.Command{
+		Name:      "fetch",
+		Usage:     "bring what a remote has and this memory has not",
+		ArgsUsage: "[<remote>]",
+		Description: "Everything goes to a quarantine first, where every object, signature and record is checked; only lanes that keep all\n" +
+			"rules become part of the memory. There is nothing to merge and nothing to resolve. \"mem pull\" is the same and says\n" +
+			"what came in the words of memory. Without -p it takes every project that the remote has.",
+		Action: func(c *cli.Context) error {
+			if err := operands(c, 0, 1); err != nil {
+				return err
+			}
+			return e.withRemote(c, func(m *layers.Memory, r refs.Remote) error {
+				out, err := e.runFetch(c.Context, m, r)
+				if err != nil {
+					return travelError(err)
+				}
+				return e.printFetch("fetch", r, out)
+			})
+		},
+	}
+}
+
+// pull is the command that brings what a remote has and says what it is.
+func (e *Env) pull() *cli.Command {
+	return &cli.Command{
+		Name:      "pull",
+		Usage:     "bring what a remote has, and say what came",
+		ArgsUsage: "[<remote>]",
+		Description: "A project is what all its devices remember; a pull adds to it and changes nothing that is here. What a device wrote that\n" +
+			"you do not trust yet is shown, and never put into a session: \"mem device trust\".",
+		Action: func(c *cli.Context) error {
+			if err := operands(c, 0, 1); err != nil {
+				return err
+			}
+			return e.withRemote(c, func(m *layers.Memory, r refs.Remote) error {
+				out, err := e.runFetch(c.Context, m, r)
+				if err != nil {
+					return travelError(err)
+				}
+				return e.printFetch("pull", r, out)
+			})
+		},
+	}
+}
+
+// sync is the command that pulls and pushes.
+func (e *Env) sync() *cli.Command {
+	return &cli.Command{
+		Name:      "sync",
+		Usage:     "pull, then push",
+		ArgsUsage: "[<remote>]",
+		Description: "It pushes every project that was pushed to the remote before, and the one of this directory. There is nothing to resolve: it\n" +
+			"can run whenever you like.",
+		Action: func(c *cli.Context) error {
+			if err := operands(c, 0, 1); err != nil {
+				return err
+			}
+			return e.withRemote(c, func(m *layers.Memory, r refs.Remote) error { return e.runSync(c.Context, m, r) })
+		},
+	}
+}
+
+// withRemote opens the memory and finds the remote that the command names.
+func (e *Env) withRemote(c *cli.Context, f func(*layers.Memory, refs.Remote) error) error {
+	m, err := e.memory()
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	r, err := m.Remote(c.Args().First())
+	if err != nil {
+		return travelError(err)
+	}
+	return f(m, r)
+}
+
+// runFetch fetches the project of -p, or all.
+func (e *Env) runFetch(ctx context.Context, m *layers.Memory, r refs.Remote) (layers.Fetched, error) {
+	o := layers.FetchOptions{Remote: r, DryRun: e.opt.dryRun}
+	if e.opt.project != "" && !e.opt.allProjects {
+		p, err := e.projectNamed(ctx, m, e.opt.project)
+		if err != nil {
+			return layers.Fetched{}, err
+		}
+		o.Projects = []refs.Project{p.ID}
+	}
+	bar := e.progressBytes("fetching", 0)
+	o.Progress = bar.add
+	out, err := m.Fetch(ctx, o)
+	bar.end()
+	if err != nil || !out.Twin {
+		return out, err
+	}
+	if err := e.split(ctx, m, r, true); err != nil {
+		return out, err
+	}
+	out.Lanes = append(out.Lanes[:0:0], withoutTwins(out.Lanes)...)
+	return out, nil
+}
+
+// withoutTwins leaves out what becoming a new device has settled.
+func withoutTwins(lanes []layers.FetchedLane) []layers.FetchedLane {
+	var out []layers.FetchedLane
+	for _, l := range lanes {
+		if !l.Own || l.Status != "rewritten" {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// A fetchAnswer is what a fetch did, as --json prints it.
+type fetchAnswer struct {
+	Remote  string          `json:"remote"`
+	URL     string          `json:"url"`
+	Lanes   []fetchedLane   `json:"lanes"`
+	Devices []layers.Device `json:"new_devices"`
+	Objects int             `json:"objects"`
+	Bytes   int64           `json:"bytes"`
+	DryRun  bool            `json:"dry_run"`
+}
+
+type fetchedLane struct {
+	Project   string         `json:"project"`
+	ProjectID string         `json:"project_id"`
+	Device    string         `json:"device"`
+	Old       string         `json:"old,omitempty"`
+	New       string         `json:"new,omitempty"`
+	Status    string         `json:"status"`
+	Why       string         `json:"why,omitempty"`
+	Commits   int            `json:"commits"`
+	Records   int            `json:"records"`
+	Kinds     map[string]int `json:"kinds"`
+}
+
+func fetchAnswerOf(r refs.Remote, out layers.Fetched, dryRun bool) fetchAnswer {
+	a := fetchAnswer{r.Name, r.URL, []fetchedLane{}, append([]layers.Device{}, out.Devices...), out.Objects, out.Bytes, dryRun}
+	for _, l := range out.Lanes {
+		kinds := l.Arrival.Kinds
+		if kinds == nil {
+			kinds = map[string]int{}
+		}
+		a.Lanes = append(a.Lanes, fetchedLane{l.Name, string(l.Project), l.By, l.Old, l.New, l.Status, l.Why, l.Arrival.Commits, l.Arrival.Records, kinds})
+	}
+	return a
+}
+
+// printFetch prints what a fetch did: a fetch as git does, a pull in the words of memory. Its status is 1 if the remote shows
+// something that is not to be believed.
+func (e *Env) printFetch(what string, r refs.Remote, out layers.Fetched) error {
+	if e.opt.json {
+		if err := e.printJSON(what, fetchAnswerOf(r, out, e.opt.dryRun)); err != nil {
+			return err
+		}
+	} else {
+		e.printFetched(what, r, out)
+	}
+	took, bad := 0, 0
+	for _, l := range out.Lanes {
+		switch l.Status {
+		case "new", "updated":
+			took++
+		case "refused", "rewritten", "missing", "behind":
+			bad++
+		}
+	}
+	if bad == 0 {
+		return nil
+	}
+	if took > 0 {
+		return exit(exitPartial)
+	}
+	return exit(exitNo)
+}
+
+func (e *Env) printFetched(what string, r refs.Remote, out layers.Fetched) {
+	if what == "fetch" {
+		e.printFetchLines(r, out)
+	} else {
+		e.printPulled(r, out)
+	}
+	for _, l := range out.Lanes {
+		e.warnLane(r, l)
+	}
+	for _, d := range out.Devices {
+		if !d.Trusted {
+			e.note("new device %s (%s): what it wrote is shown, and not used before you trust it", d.Name, d.Fingerprint)
+			e.hint("mem device trust %s", d.Name)
+		}
+	}
+}
+
+// printFetchLines prints a line for each lane that moved.
+func (e *Env) printFetchLines(r refs.Remote, out layers.Fetched) {
+	said := false
+	for _, l := range out.Lanes {
+		line := ""
+		switch l.Status {
+		case "new":
+			line = fmt.Sprintf(" * %-22s", "[new lane]")
+		case "updated":
+			line = fmt.Sprintf("   %-22s", moved(l.Old, l.New))
+		default:
+			continue
+		}
+		if !said {
+			e.printf("From %s\n", e.safe(r.URL))
+			said = true
+		}
+		e.printf("%s  %s (%s)\n", line, e.safe(l.Name), e.safe(l.By))
+	}
+	if !said {
+		e.note("already up to date")
+	}
+}
+
+// printPulled says what came from which device.
+func (e *Env) printPulled(r refs.Remote, out layers.Fetched) {
+	verb, said := "pulled", false
+	if e.opt.dryRun {
+		verb = "would pull"
+	}
+	for _, l := range out.Lanes {
+		if l.Status != "new" && l.Status != "updated" {
+			continue
+		}
+		said = true
+		e.printf("[%s] %s %s from %s%s\n", e.safe(l.Name), verb, records(l), e.safe(l.By), e.safe(kindsText(l.Arrival.Kinds)))
+	}
+	if !said {
+		e.note("already up to date with %s", r.Name)
+	}
+}
+
+func records(l layers.FetchedLane) string {
+	if l.Arrival.Commits == 0 {
+		return "a lane"
+	}
+	return fmt.Sprintf("%d record%s", l.Arrival.Records, plural(l.Arrival.Records))
+}
+
+// kindsText says how many of what people know by name there are.
+func kindsText(kinds map[string]int) string {
+	var parts []string
+	for _, k := range []string{"session", "version", "composition"} {
+		if n := kinds[k]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s%s", n, cmp.Or(map[string]string{"session": "snapshot"}[k], k), plural(n)))
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(parts, ", ") + ")"
+}
+
+// warnLane names what is wrong with a lane on a remote.
+func (e *Env) warnLane(r refs.Remote, l layers.FetchedLane) {
+	whose := "of device " + l.By
+	if l.Own {
+		whose = "of this device"
+	}
+	switch l.Status {
+	case "refused":
+		e.warn("%s, project %s: the lane %s was not taken: %s", r.Name, l.Name, whose, l.Why)
+	case "rewritten":
+		e.warn("%s, project %s: the lane %s was rewritten; what is here stays", r.Name, l.Name, whose)
+	case "missing":
+		e.warn("%s, project %s: the lane %s is gone; the remote was made anew, or somebody removed it", r.Name, l.Name, whose)
+	case "behind":
+		e.warn("%s, project %s: the lane %s was rolled back; what is here stays", r.Name, l.Name, whose)
+	default:
+		return
+	}
+	if l.Own {
+		e.hint("mem push %s", r.Name)
+	}
+}
+
+// runSync pulls, then pushes what was pushed before and the project of the directory.
+func (e *Env) runSync(ctx context.Context, m *layers.Memory, r refs.Remote) error {
+	if e.opt.json {
+		return e.syncJSON(ctx, m, r)
+	}
+	out, err := e.runFetch(ctx, m, r)
+	if err != nil {
+		return travelError(err)
+	}
+	pulled := e.printFetch("pull", r, out)
+	if r, err = m.Remote(r.Name); err != nil {
+		return err
+	}
+	projects, err := e.projectsToSync(ctx, m, r)
+	if err != nil {
+		return err
+	}
+	if err := e.runPush(ctx, m, r, projects); err != nil {
+		return err
+	}
+	return pulled
+}
+
+// syncJSON is runSync with one answer.
+func (e *Env) syncJSON(ctx context.Context, m *layers.Memory, r refs.Remote) error {
+	in, err := e.runFetch(ctx, m, r)
+	if err != nil {
+		return travelError(err)
+	}
+	if r, err = m.Remote(r.Name); err != nil {
+		return err
+	}
+	projects, err := e.projectsToSync(ctx, m, r)
+	if err != nil {
+		return err
+	}
+	out, err := m.Push(ctx, layers.PushOptions{Remote: r, Projects: projects, DryRun: e.opt.dryRun, Consent: e.consent})
+	if err != nil {
+		return travelError(err)
+	}
+	a, refused, _ := pushAnswerOf(r, out, e.opt.dryRun)
+	if err := e.printJSON("sync", struct {
+		Pull fetchAnswer `json:"pull"`
+		Push pushAnswer  `json:"push"`
+	}{fetchAnswerOf(r, in, e.opt.dryRun), a}); err != nil {
+		return err
+	}
+	if refused > 0 {
+		return exit(exitPartial)
+	}
+	return nil
+}
+
+// projectsToSync returns the projects that were pushed to the remote before, and that of the directory.
+func (e *Env) projectsToSync(ctx context.Context, m *layers.Memory, r refs.Remote) ([]layers.Project, error) {
+	here, err := e.theProject(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	known, err := m.Projects(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []layers.Project
+	for _, p := range known {
+		_, before := r.Projects[p.ID]
+		if e.opt.project != "" {
+			before = false
+		}
+		if before || p.ID == here.ID || e.opt.allProjects {
+			out = append(out, p)
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,227 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/refs"
+)
+
+// push is the command that sends memory to a remote.
+func (e *Env) push() *cli.Command {
+	var all bool
+	return &cli.Command{
+		Name:      "push",
+		Usage:     "send what this device remembers of a project to a remote",
+		ArgsUsage: "[<remote>]",
+		Description: "The project of this directory, the one of --project, or with --all every one. Only this device's own lanes are\n" +
+			"sent, always forward, never by force. Everything that goes out is searched for secrets first; a project with one stays\n" +
+			"here. The first push of a project to a remote asks once; a repository that anybody can read is refused.",
+		Flags: []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "push every project", Destination: &all}},
+		Action: func(c *cli.Context) error {
+			if err := operands(c, 0, 1); err != nil {
+				return err
+			}
+			return e.withMemory(c.Context, func(m *layers.Memory, sc layers.Scope) error {
+				r, err := m.Remote(c.Args().First())
+				if err != nil {
+					return travelError(err)
+				}
+				projects, err := e.projectsToPush(c.Context, m, sc, all || e.opt.allProjects)
+				if err != nil {
+					return err
+				}
+				return e.runPush(c.Context, m, r, projects)
+			})
+		},
+	}
+}
+
+// projectsToPush returns the project of the run, or all.
+func (e *Env) projectsToPush(ctx context.Context, m *layers.Memory, sc layers.Scope, all bool) ([]layers.Project, error) {
+	known, err := m.Projects(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if all {
+		return known, nil
+	}
+	for _, p := range known {
+		if p.ID == sc.Project.ID {
+			return []layers.Project{p}, nil
+		}
+	}
+	return nil, withCode(exitNo, withHint(fatalf("there is no memory of the project %s", sc.Project.Name), "mem push --all", "mem project list"))
+}
+
+// A pushAnswer is what a push did, as --json prints it.
+type pushAnswer struct {
+	Remote  string       `json:"remote"`
+	URL     string       `json:"url"`
+	Lanes   []pushedLane `json:"lanes"`
+	Objects int          `json:"objects"`
+	Bytes   int64        `json:"bytes"`
+	Secrets int          `json:"secrets"`
+	Rules   int          `json:"rules"`
+	DryRun  bool         `json:"dry_run"`
+}
+
+type pushedLane struct {
+	Project   string        `json:"project"`
+	ProjectID string        `json:"project_id"`
+	Old       string        `json:"old,omitempty"`
+	New       string        `json:"new,omitempty"`
+	Status    string        `json:"status"`
+	Why       string        `json:"why,omitempty"`
+	Restored  bool          `json:"restored,omitempty"`
+	Leaks     []layers.Leak `json:"leaks,omitempty"`
+}
+
+func (e *Env) runPush(ctx context.Context, m *layers.Memory, r refs.Remote, projects []layers.Project) error {
+	bar := e.progressBytes("pushing", 0)
+	out, err := m.Push(ctx, layers.PushOptions{Remote: r, Projects: projects, DryRun: e.opt.dryRun, Progress: bar.add, Consent: e.consent})
+	bar.end()
+	var twin *layers.DivergedError
+	if errors.As(err, &twin) && !e.opt.dryRun {
+		return e.pushAgain(ctx, m, r, projects, twin)
+	}
+	if err != nil {
+		return travelError(err)
+	}
+	return e.printPush(r, out)
+}
+
+// consent asks whether a project may go to a remote. The answer is kept, so that it is asked once.
+func (e *Env) consent(p layers.Project, r refs.Remote) (bool, error) {
+	if e.opt.yes || e.opt.dryRun {
+		return true, nil
+	}
+	return e.ask("send the memory of project %s to %s (%s)?", p.Name, r.Name, r.URL)
+}
+
+// pushAnswerOf counts what a push did.
+func pushAnswerOf(r refs.Remote, out layers.Pushed, dryRun bool) (a pushAnswer, refused, done int) {
+	a = pushAnswer{Remote: r.Name, URL: r.URL, Lanes: []pushedLane{}, Objects: out.Objects, Bytes: out.Bytes, Rules: out.Rules, DryRun: dryRun}
+	for _, l := range out.Lanes {
+		a.Lanes = append(a.Lanes, pushedLane{l.Project.Name, string(l.Project.ID), l.Old, l.New, l.Status, l.Why, l.Restored, l.Leaks})
+		a.Secrets += len(l.Leaks)
+		switch l.Status {
+		case "refused", "rejected", "declined":
+			refused++
+		default:
+			done++
+		}
+	}
+	return a, refused, done
+}
+
+func (e *Env) printPush(r refs.Remote, out layers.Pushed) error {
+	a, refused, done := pushAnswerOf(r, out, e.opt.dryRun)
+	if e.opt.json {
+		if err := e.printJSON("push", a); err != nil {
+			return err
+		}
+	} else {
+		e.printPushed(a)
+	}
+	switch {
+	case refused == 0:
+		return nil
+	case done > 0:
+		return exit(exitPartial)
+	}
+	return exit(exitNo)
+}
+
+// printPushed prints what a push did for people.
+func (e *Env) printPushed(a pushAnswer) {
+	changed := false
+	for _, l := range a.Lanes {
+		changed = changed || l.Status != "current"
+	}
+	if !changed {
+		e.note("everything is up to date")
+		return
+	}
+	e.printf("To %s\n", e.safe(a.URL))
+	for _, l := range a.Lanes {
+		switch l.Status {
+		case "new":
+			e.printf(" * %-22s  %s\n", "[new lane]", e.safe(l.Project))
+		case "updated":
+			e.printf("   %-22s  %s\n", moved(l.Old, l.New), e.safe(l.Project))
+		case "current":
+			e.printf(" = %-22s  %s\n", "[up to date]", e.safe(l.Project))
+		default:
+			e.printf(" ! %-22s  %s%s\n", "["+l.Status+"]", e.safe(l.Project), e.safe(because(l.Why)))
+		}
+		if l.Restored {
+			e.warn("%s had more of project %s before: it was rolled back or made anew; it was sent again", a.Remote, l.Project)
+		}
+		e.printLeaks(l.Leaks)
+	}
+	verb := ""
+	if a.DryRun {
+		verb = "would send "
+	}
+	e.printf("%s%d object%s, %s, %d secret%s found\n", verb, a.Objects, plural(a.Objects), bytesText(a.Bytes), a.Secrets, plural(a.Secrets))
+	if a.Rules == 0 {
+		e.warn("there are no rules for secrets: nothing was looked for")
+	}
+}
+
+func because(why string) string {
+	if why == "" {
+		return ""
+	}
+	return "  " + why
+}
+
+// printLeaks says where secrets stand, never what they are.
+func (e *Env) printLeaks(leaks []layers.Leak) {
+	const most = 20
+	for i, l := range leaks {
+		if i == most {
+			e.note("  and %d more", len(leaks)-most)
+			break
+		}
+		e.note("  %s", l.String())
+	}
+	if len(leaks) > 0 {
+		e.hint("add the transcripts again with newer rules, or allow what is none: mem secrets allow %s", leaks[0].Hash)
+	}
+}
+
+// pushAgain pushes as a new device after the remote was found to have other memory of this one: the store is a copy of another,
+// or was restored from an old backup.
+func (e *Env) pushAgain(ctx context.Context, m *layers.Memory, r refs.Remote, projects []layers.Project, twin *layers.DivergedError) error {
+	if err := e.split(ctx, m, r, twin.Own); err != nil {
+		return travelError(fmt.Errorf("%w; become a new device: %w", twin, err))
+	}
+	r, err := m.Remote(r.Name)
+	if err != nil {
+		return err
+	}
+	out, err := m.Push(ctx, layers.PushOptions{Remote: r, Projects: projects, Consent: e.consent})
+	if err != nil {
+		return travelError(err)
+	}
+	return e.printPush(r, out)
+}
+
+// split makes the store a new device and says so.
+func (e *Env) split(ctx context.Context, m *layers.Memory, r refs.Remote, own bool) error {
+	was := m.Repo().Device()
+	if _, err := m.Split(ctx, r, own); err != nil {
+		return err
+	}
+	if now := m.Repo().Device(); now.ID != was.ID {
+		e.warn("%s has other memory of the device %s (%s): this store is a copy, or was restored from an old one", r.Name, was.Name, was.ID[:8])
+		e.note("it is the device %s (%s) from now on; nothing is lost", now.Name, now.ID[:8])
+	}
+	return nil
+}

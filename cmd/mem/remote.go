@@ -1,0 +1,186 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/refs"
+)
+
+// remote is the command about the repositories that memory travels to.
+func (e *Env) remote() *cli.Command {
+	list := func(c *cli.Context) error {
+		if err := operands(c, 0, 0); err != nil {
+			return err
+		}
+		return e.runRemoteList()
+	}
+	change := func(least int, f func(ctx context.Context, m *layers.Memory, args []string) error) cli.ActionFunc {
+		return func(c *cli.Context) error {
+			if err := operands(c, least, least); err != nil {
+				return err
+			}
+			return e.changeRemote(c.Context, c.Args().Slice(), f)
+		}
+	}
+	return &cli.Command{
+		Name:  "remote",
+		Usage: "list, add and change the repositories that memory travels to",
+		Description: "A remote is any private git repository: a directory, user@host:path, ssh:// or https://. Only clean transcripts and\n" +
+			"what was made of them travel; originals.git never does. Passwords are never stored: ssh uses your agent and keys,\n" +
+			"https asks git's credential helpers.",
+		Action: list,
+		Subcommands: []*cli.Command{
+			{Name: "list", Usage: "list the remotes", Action: list},
+			{Name: "add", Usage: "add a remote", ArgsUsage: "<name> <url>", Action: change(2, e.remoteAdd)},
+			{Name: "rm", Usage: "forget a remote; what is on it stays there", ArgsUsage: "<name>", Action: change(1, e.remoteRemove)},
+			{Name: "set-url", Usage: "give a remote another address", ArgsUsage: "<name> <url>", Action: change(2, e.remoteSetURL)},
+			{Name: "rename", Usage: "give a remote another name", ArgsUsage: "<old> <new>", Action: change(2, e.remoteRename)},
+			{Name: "show", Usage: "ask a remote what it has, and compare", ArgsUsage: "[<name>]", Action: func(c *cli.Context) error {
+				if err := operands(c, 0, 1); err != nil {
+					return err
+				}
+				return e.runRemoteShow(c.Context, c.Args().First())
+			}},
+		},
+	}
+}
+
+// changeRemote runs a subcommand that changes the list of remotes.
+func (e *Env) changeRemote(ctx context.Context, args []string, f func(context.Context, *layers.Memory, []string) error) error {
+	m, err := e.memory()
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	if err := f(ctx, m, args); err != nil {
+		return travelError(err)
+	}
+	if !e.opt.json {
+		return nil
+	}
+	return e.printJSON("remote", struct {
+		Name   string `json:"name"`
+		DryRun bool   `json:"dry_run"`
+	}{args[len(args)-1], e.opt.dryRun})
+}
+
+func (e *Env) remoteAdd(ctx context.Context, m *layers.Memory, args []string) error {
+	u, err := e.remoteURL(args[1])
+	if err != nil {
+		return err
+	}
+	if err := refs.CheckRemoteName(args[0]); err != nil {
+		return usagef("%v", err)
+	}
+	if e.opt.dryRun {
+		e.note("would add the remote %s at %s", args[0], u.String())
+		return nil
+	}
+	return m.AddRemote(ctx, args[0], u)
+}
+
+func (e *Env) remoteRemove(ctx context.Context, m *layers.Memory, args []string) error {
+	if _, err := m.Remote(args[0]); err != nil {
+		return err
+	}
+	if ok, err := e.confirm("forget the remote %s", args[0]); err != nil || !ok {
+		return err
+	}
+	if e.opt.dryRun {
+		e.note("would forget the remote %s", args[0])
+		return nil
+	}
+	return m.RemoveRemote(ctx, args[0])
+}
+
+func (e *Env) remoteSetURL(ctx context.Context, m *layers.Memory, args []string) error {
+	u, err := e.remoteURL(args[1])
+	if err != nil {
+		return err
+	}
+	if _, err := m.Remote(args[0]); err != nil || e.opt.dryRun {
+		return err
+	}
+	return m.SetRemoteURL(ctx, args[0], u)
+}
+
+func (e *Env) remoteRename(ctx context.Context, m *layers.Memory, args []string) error {
+	if err := refs.CheckRemoteName(args[1]); err != nil {
+		return usagef("%v", err)
+	}
+	if _, err := m.Remote(args[0]); err != nil || e.opt.dryRun {
+		return err
+	}
+	return m.RenameRemote(ctx, args[0], args[1])
+}
+
+// A remoteAnswer is a remote as --json prints it.
+type remoteAnswer struct {
+	Name     string   `json:"name"`
+	URL      string   `json:"url"`
+	Projects []string `json:"projects"`
+}
+
+func (e *Env) runRemoteList() error {
+	m, err := e.memory()
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	all, err := m.Remotes()
+	if err != nil {
+		return err
+	}
+	answer := struct {
+		Remotes []remoteAnswer `json:"remotes"`
+	}{[]remoteAnswer{}}
+	t := e.table(column{name: "name"}, column{name: "url", shrinks: true}, column{name: "projects", right: true})
+	for _, r := range all {
+		a := remoteAnswer{r.Name, r.URL, []string{}}
+		for _, p := range slices.Sorted(maps.Keys(r.Projects)) {
+			a.Projects = append(a.Projects, string(p))
+		}
+		answer.Remotes = append(answer.Remotes, a)
+		t.row(cell{full: r.Name}, cell{full: r.URL}, cell{full: fmt.Sprint(len(a.Projects))})
+	}
+	if e.opt.json {
+		return e.printJSON("remote.list", answer)
+	}
+	if len(all) == 0 {
+		e.note("no remotes")
+		e.hint("mem remote add origin git@host:me/memory.git")
+	}
+	return t.flush()
+}
+
+func (e *Env) runRemoteShow(ctx context.Context, name string) error {
+	m, err := e.memory()
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	r, err := m.Remote(name)
+	if err != nil {
+		return travelError(err)
+	}
+	shown, err := m.ShowRemote(ctx, r)
+	if err != nil {
+		return travelError(err)
+	}
+	if e.opt.json {
+		return e.printJSON("remote.show", shown)
+	}
+	e.field("Remote", r.Name)
+	e.field("Url", r.URL)
+	t := e.table(column{name: "project", shrinks: true}, column{name: "device"}, column{name: "here"}, column{name: "there"}, column{name: "state"})
+	for _, l := range shown.Lanes {
+		t.row(cell{full: l.Project}, cell{full: l.Device}, cell{full: shortCommit(l.Here)}, cell{full: shortCommit(l.There)}, cell{full: l.State})
+	}
+	return t.flush()
+}

@@ -1,0 +1,303 @@
+package refs
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/objects/pack"
+)
+
+// Split makes this store another device than it was: with an id and a key of its own, and the name with a number behind it.
+// It is what a copy of a store does when it meets the one that it was copied from. The lanes so far stay, as those of a former
+// self. If another process did it meanwhile, nothing happens.
+func (r *Repo) Split(ctx context.Context) error {
+	unlock, err := lockFile(ctx, filepath.Join(r.dir, "init.lock"), r.opts.LockTimeout)
+	if err != nil {
+		return fmt.Errorf("become a new device: %w", err)
+	}
+	defer unlock()
+	now, err := readDevice(r.dir)
+	if err != nil {
+		return err
+	}
+	if now.ID == r.device.ID {
+		random := make([]byte, 16+ed25519.SeedSize)
+		if _, err := io.ReadFull(r.opts.Rand, random); err != nil {
+			return fmt.Errorf("become a new device: %w", err)
+		}
+		now = Device{hex.EncodeToString(random[:16]), nextName(now.Name), random[16:]}
+		if err := now.write(r.dir); err != nil {
+			return fmt.Errorf("become a new device: %w", err)
+		}
+	}
+	r.device = now
+	return r.initHome(ctx)
+}
+
+// nextName counts a name up: laptop, laptop-2, laptop-3.
+func nextName(name string) string {
+	n := 1
+	if stem, digits, ok := cutLast(name, "-"); ok {
+		if _, err := fmt.Sscanf(digits, "%d", &n); err == nil && n > 1 && fmt.Sprint(n) == digits {
+			name = stem
+		} else {
+			n = 1
+		}
+	}
+	return fmt.Sprintf("%s-%d", name, n+1)
+}
+
+func cutLast(s, sep string) (before, after string, ok bool) {
+	if i := strings.LastIndex(s, sep); i > 0 {
+		return s[:i], s[i+len(sep):], true
+	}
+	return s, "", false
+}
+
+// CheckFork looks at a lane of a former self of this store that came in and does not go on from where it is here. It returns the
+// last commit that both have, zero if there is none, and accepts what came on top of that.
+func (q *Quarantine) CheckFork(ctx context.Context, l Lane) (a Arrival, base pack.ID, err error) {
+	here, err := q.r.memory.Ref(l.Ref())
+	if err != nil {
+		return a, base, err
+	}
+	commits, _, err := Since(ctx, q.git, here, pack.ID{}, maxLane)
+	if err != nil {
+		return a, base, err
+	}
+	ours := make(map[pack.ID]bool, len(commits))
+	for _, id := range commits {
+		ours[id] = true
+	}
+	theirs, _, err := Since(ctx, q.git, l.Tip, pack.ID{}, maxLane)
+	if err != nil {
+		return a, base, fmt.Errorf("lane of %s: %w: %w", l.Device, ErrRefused, err)
+	}
+	for _, id := range theirs {
+		if ours[id] {
+			base = id
+		}
+	}
+	key, err := q.r.keyOf(l.Device)
+	if err != nil {
+		return a, base, err
+	}
+	a = Arrival{Lane: l, Old: base, Key: key, Kinds: map[string]int{}}
+	if err := q.check(ctx, &a); err != nil {
+		return a, base, err
+	}
+	a.Old = here
+	return a, base, nil
+}
+
+// TakeOver records in this device's lane what the lane of a former self has beside base: its records, as this device's own, and
+// what they name. Doing it twice is a no-op.
+func (r *Repo) TakeOver(ctx context.Context, l Lane, base pack.ID) error {
+	tip, err := r.memory.Ref(l.Ref())
+	if err != nil {
+		return err
+	}
+	from, err := laneAt(r.memory, tip, l.Device)
+	if err != nil {
+		return err
+	}
+	was, err := laneAt(r.memory, base, l.Device)
+	if err != nil {
+		return err
+	}
+	return r.Update(ctx, l.Project, "take over from the device "+l.Device[:8], func(tx *Tx) error {
+		tx.Trailer("Op", "split")
+		t := &takeover{tx: tx, from: from, names: map[string]string{}}
+		return t.run(was.root)
+	})
+}
+
+// A takeover copies what one lane has to another.
+type takeover struct {
+	tx      *Tx
+	from    *lane
+	names   map[string]string // of records: the old ones and those they have now
+	records []Record
+	points  [][]string
+	paths   []put
+	streams map[objects.Hash]bool
+}
+
+func (t *takeover) run(old *node) error {
+	t.streams = map[objects.Hash]bool{}
+	if err := t.from.root.walkNew(t.from.git, old, nil, t.sort); err != nil {
+		return err
+	}
+	if err := t.tx.setAll(t.paths); err != nil {
+		return err
+	}
+	if len(t.paths)+len(t.records)+len(t.points) > 0 {
+		if err := t.tx.needStage(); err != nil {
+			return err
+		}
+	}
+	if err := t.copyStreams(); err != nil {
+		return err
+	}
+	slices.SortFunc(t.records, Record.Compare)
+	for _, rec := range t.records {
+		if err := t.record(rec); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sort takes one file of the other lane to where it belongs.
+func (t *takeover) sort(path []string, id pack.ID) error {
+	switch path[0] {
+	case "objects":
+		t.paths = append(t.paths, put{slices.Clone(path), id})
+	case "points":
+		t.points = append(t.points, slices.Clone(path))
+	case "streams":
+		h, err := objects.ParseHash(strings.Join(path[1:5], ""))
+		if err != nil {
+			return err
+		}
+		t.streams[h] = true
+	case "records":
+		h, err := objects.ParseHash(strings.TrimSuffix(strings.Join(path[1:], ""), ".json"))
+		if err != nil {
+			return err
+		}
+		b, err := t.from.git.Get(id, pack.Blob)
+		if err != nil {
+			return err
+		}
+		rec, err := checkRecord(b, h)
+		if err == nil && rec.Kind != "device" {
+			t.records = append(t.records, rec)
+		}
+		return err
+	}
+	return nil
+}
+
+// copyStreams gives this lane the streams that grew there, with all their points. A stream that this device has itself stays as it
+// is; what the other's points name is stored whole then.
+func (t *takeover) copyStreams() error {
+	var copied []objects.Hash
+	for h := range t.streams {
+		n, err := t.tx.own().segments(h)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			copied = append(copied, h)
+		}
+	}
+	slices.SortFunc(copied, objects.Hash.Compare)
+	for _, h := range copied {
+		e, _, err := t.from.root.find(t.from.git, streamPath(h)...)
+		if err != nil {
+			return err
+		}
+		err = e.dir.walk(t.from.git, streamPath(h), func(path []string, id pack.ID) error {
+			_, err := t.tx.own().root.set(t.from.git, id, slices.Clone(path)...)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for _, path := range t.points {
+		if err := t.point(path, copied); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *takeover) point(path []string, copied []objects.Hash) error {
+	h, err := objects.ParseHash(strings.Join(path[1:], ""))
+	if err != nil {
+		return err
+	}
+	p, err := t.from.point(h)
+	if err != nil {
+		return err
+	}
+	if slices.Contains(copied, p.Stream) {
+		e, _, err := t.from.root.find(t.from.git, path...)
+		if err != nil {
+			return err
+		}
+		_, err = t.tx.own().root.set(t.from.git, e.id, path...)
+		return err
+	}
+	if has, err := t.tx.own().open(h); err == nil {
+		return has.Close()
+	} else if !errors.Is(err, objects.ErrNotFound) {
+		return err
+	}
+	rc, err := t.from.open(h)
+	if err != nil {
+		return err
+	}
+	_, err = t.tx.Put(t.tx.ctx, rc)
+	return errors.Join(err, rc.Close())
+}
+
+// record stores a record as this device's. Names of records in its body become those that they have now.
+func (t *takeover) record(rec Record) error {
+	old := rec.ID
+	body := string(rec.Body)
+	if len(t.names) > 0 {
+		body = replaceNames(body, t.names)
+	}
+	now := Record{Kind: rec.Kind, Device: t.tx.r.device.ID, Lamport: rec.Lamport, Time: rec.Time, Body: json.RawMessage(body)}
+	b, err := now.encode()
+	if err != nil {
+		return err
+	}
+	t.names[old.String()] = now.ID.String()
+	if err := t.tx.putBlob(b, recordPath(now.ID)); err != nil {
+		return err
+	}
+	patch, err := t.tx.Patch(old)
+	if errors.Is(err, objects.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return t.tx.PutPatch(now.ID, bytes.Clone(patch))
+}
+
+// replaceNames replaces hashes in a text, each run of hexadecimal digits that is one of names.
+func replaceNames(s string, names map[string]string) string {
+	var out strings.Builder
+	for i := 0; i < len(s); {
+		j := i
+		for j < len(s) && strings.IndexByte("0123456789abcdef", s[j]) >= 0 {
+			j++
+		}
+		if now, ok := names[s[i:j]]; ok {
+			out.WriteString(now)
+		} else {
+			out.WriteString(s[i:j])
+		}
+		if j < len(s) {
+			out.WriteByte(s[j])
+			j++
+		}
+		i = j
+	}
+	return out.String()
+}
