@@ -49,6 +49,7 @@ func commands() []command {
 		{name: "demo", group: groupStart, make: (*Env).demo},
 		{name: "add", group: groupStart, writes: []string{""}, make: (*Env).add},
 		{name: "import", group: groupStart, writes: []string{""}, make: (*Env).importCommand},
+		{name: "hooks", group: groupStart, writes: []string{"install", "uninstall"}, make: (*Env).hooksCommand},
 		{name: "status", group: groupLook, make: (*Env).status},
 		{name: "ls", group: groupLook, make: (*Env).ls},
 		{name: "log", group: groupLook, make: (*Env).log},

@@ -1,0 +1,324 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/memvcs/mem/hooks"
+	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/config"
+)
+
+// hooksCommand is the command about the hooks in Claude Code's settings.
+func (e *Env) hooksCommand() *cli.Command {
+	var scope string
+	flags := func() []cli.Flag {
+		return []cli.Flag{choiceFlag(&scope, "scope", "whose settings: `WHOSE` is user, project or local", hookScopes()...)}
+	}
+	action := func(run func(context.Context, string) error) cli.ActionFunc {
+		return func(c *cli.Context) error {
+			if err := operands(c, 0, 0); err != nil {
+				return err
+			}
+			return run(c.Context, scope)
+		}
+	}
+	return &cli.Command{
+		Name:  "hooks",
+		Usage: "let Claude Code's sessions be captured by themselves",
+		Description: "install writes mem's hooks into Claude Code's settings (~/.claude/settings.json, or with --scope the project's\n" +
+			".claude/settings.json or settings.local.json): other hooks, order, spaces and comments stay. uninstall brings the file back\n" +
+			"byte for byte if nobody has changed it since. What the hooks do is in \"mem help capturing\".",
+		Subcommands: []*cli.Command{
+			{Name: "install", Usage: "write the hooks into the settings of Claude Code", Flags: flags(), Action: action(e.runHooksInstall)},
+			{Name: "uninstall", Usage: "take them out again", Flags: flags(), Action: action(e.runHooksUninstall)},
+			{Name: "status", Usage: "say where they are and whether they work", Action: action(e.runHooksStatus)},
+			{Name: "test", Usage: "run every hook once, in a memory that is thrown away", Action: action(e.runHooksTest)},
+		},
+	}
+}
+
+func hookScopes() []string { return []string{"user", "project", "local"} }
+
+// settingsOf returns the settings file of a scope.
+func (e *Env) settingsOf(scope string) (hooks.SettingsFile, error) {
+	store, err := e.memoryDir()
+	if err != nil {
+		return hooks.SettingsFile{}, err
+	}
+	dir, name := filepath.Join(e.projectRoot(), ".claude"), "settings.json"
+	switch scope {
+	case "", "user":
+		dir, err = e.claudeDir()
+	case "local":
+		name = "settings.local.json"
+	}
+	return hooks.SettingsFile{Path: filepath.Join(dir, name), Store: store}, err
+}
+
+// projectRoot returns the directory of the git repository around the working directory, or else that itself.
+func (e *Env) projectRoot() string {
+	for d := filepath.Clean(e.Dir); ; d = filepath.Dir(d) {
+		if _, err := os.Lstat(filepath.Join(d, ".git")); err == nil {
+			return d
+		}
+		if filepath.Dir(d) == d {
+			return e.Dir
+		}
+	}
+}
+
+// A hooksChange is what install or uninstall did, as --json prints it.
+type hooksChange struct {
+	File    string   `json:"file"`
+	Command string   `json:"command,omitempty"`
+	Events  []string `json:"events"`
+	Changed bool     `json:"changed"`
+	DryRun  bool     `json:"dry_run"`
+}
+
+func (e *Env) runHooksInstall(ctx context.Context, scope string) error {
+	f, err := e.settingsOf(scope)
+	if err != nil {
+		return err
+	}
+	self, err := e.ownPath()
+	if err != nil {
+		return err
+	}
+	if _, err := hooks.Install(nil, self); err != nil {
+		return err
+	}
+	if !e.opt.dryRun {
+		if err := e.readyForHooks(ctx); err != nil {
+			return err
+		}
+	}
+	changed, err := f.Install(self, e.opt.dryRun)
+	if err != nil {
+		return e.settingsError(err, f)
+	}
+	if scope == "project" && changed && !e.opt.dryRun {
+		e.warn("%s is often shared with others, and names %s", f.Path, self)
+	}
+	return e.sayHooks("install", hooksChange{File: f.Path, Command: self, Changed: changed})
+}
+
+// ownPath returns the path of this program as settings can name it.
+func (e *Env) ownPath() (string, error) {
+	self, err := e.Executable()
+	if err != nil {
+		return "", err
+	}
+	if strings.Contains(filepath.ToSlash(self), "/go-build") {
+		return "", withHint(fatalf("%s is there only while \"go run\" runs", self), "go install ./cmd/mem")
+	}
+	return self, nil
+}
+
+// readyForHooks makes what hooks need: a memory, and the user's word that sessions are captured without being asked.
+func (e *Env) readyForHooks(ctx context.Context) error {
+	m, err := e.memory()
+	switch {
+	case err == nil:
+		err = m.Close()
+	case errors.Is(err, refs.ErrNotRepo):
+		err = e.runInit(ctx, initOptions{})
+	}
+	if err != nil {
+		return err
+	}
+	return e.changeSettings(ctx, func(c *config.Config) error { return c.Set("defaults.autoRegisterSessions", "true") })
+}
+
+func (e *Env) settingsError(err error, f hooks.SettingsFile) error {
+	var at *hooks.TextError
+	if errors.As(err, &at) || errors.Is(err, hooks.ErrShape) {
+		return withHint(err, "mend "+f.Path+": mem never overwrites what it cannot read")
+	}
+	return err
+}
+
+func (e *Env) runHooksUninstall(_ context.Context, scope string) error {
+	f, err := e.settingsOf(scope)
+	if err != nil {
+		return err
+	}
+	changed, err := f.Uninstall(e.opt.dryRun)
+	if err != nil {
+		return e.settingsError(err, f)
+	}
+	return e.sayHooks("uninstall", hooksChange{File: f.Path, Changed: changed})
+}
+
+func (e *Env) sayHooks(op string, c hooksChange) error {
+	c.DryRun, c.Events = e.opt.dryRun, []string{}
+	for _, ev := range hooks.Events() {
+		c.Events = append(c.Events, string(ev))
+	}
+	if e.opt.json {
+		return e.printJSON("hooks."+op, c)
+	}
+	what, direction := "add", "to"
+	if op == "uninstall" {
+		what, direction = "remove", "from"
+	}
+	switch {
+	case !c.Changed && op == "install":
+		e.note("the hooks are in %s already", c.File)
+	case !c.Changed:
+		e.note("there are no hooks of mem in %s", c.File)
+	case c.DryRun:
+		e.note("would %s the hooks %s %s: %s", what, direction, c.File, strings.Join(c.Events, ", "))
+	case op == "install":
+		e.note("added the hooks to %s; new sessions are captured from now on", c.File)
+	default:
+		e.note("removed the hooks from %s; what was captured stays", c.File)
+	}
+	return nil
+}
+
+// A hooksReport is what status found, as --json prints it.
+type hooksReport struct {
+	Program  string        `json:"program"`
+	Capture  bool          `json:"capture"`
+	Blocking string        `json:"blocking"`
+	Every    int           `json:"every"`
+	Spool    int           `json:"spool"`
+	Files    []hooksInFile `json:"files"`
+	Log      []string      `json:"log"` // its last lines
+	LogFile  string        `json:"log_file"`
+}
+
+type hooksInFile struct {
+	Scope    string   `json:"scope"`
+	File     string   `json:"file"`
+	State    string   `json:"state"` // installed, none, incomplete, "another program", disabled, unreadable
+	Commands []string `json:"commands"`
+	Missing  []string `json:"missing"`
+	Error    string   `json:"error,omitempty"`
+}
+
+func (e *Env) runHooksStatus(_ context.Context, _ string) error {
+	store, err := e.memoryDir()
+	if err != nil {
+		return err
+	}
+	s, err := e.hookSettings()
+	if err != nil {
+		return err
+	}
+	self, err := e.Executable()
+	if err != nil {
+		return err
+	}
+	r := hooksReport{Program: self, Capture: s.Capture, Blocking: s.Blocking, Every: s.Every, Spool: hooks.Spooled(store), LogFile: hooks.LogFile(store), Log: lastLines(hooks.LogFile(store), 5)}
+	installed := false
+	for _, scope := range hookScopes() {
+		f, err := e.settingsOf(scope)
+		if err != nil {
+			return err
+		}
+		in := hooksIn(scope, f, self)
+		installed = installed || in.State == "installed"
+		r.Files = append(r.Files, in)
+	}
+	if e.opt.json {
+		err = e.printJSON("hooks.status", r)
+	} else {
+		e.printHooksStatus(r)
+	}
+	if err == nil && !installed {
+		return exit(exitNo)
+	}
+	return err
+}
+
+// hooksIn looks at one settings file.
+func hooksIn(scope string, f hooks.SettingsFile, self string) hooksInFile {
+	in := hooksInFile{Scope: scope, File: f.Path, State: "none", Commands: []string{}, Missing: []string{}}
+	found, disabled, err := f.Installed()
+	if err != nil {
+		in.State, in.Error = "unreadable", err.Error()
+		return in
+	}
+	for _, h := range found {
+		if !slices.Contains(in.Commands, h.Command) {
+			in.Commands = append(in.Commands, h.Command)
+		}
+	}
+	for _, ev := range hooks.Events() {
+		if !slices.ContainsFunc(found, func(h hooks.Found) bool { return h.Event == ev && h.Answers == ev }) {
+			in.Missing = append(in.Missing, string(ev))
+		}
+	}
+	switch {
+	case len(found) == 0:
+		in.Missing = []string{}
+	case disabled:
+		in.State = "disabled"
+	case len(in.Missing) > 0:
+		in.State = "incomplete"
+	case len(in.Commands) != 1 || in.Commands[0] != self:
+		in.State = "another program"
+	default:
+		in.State = "installed"
+	}
+	return in
+}
+
+func (e *Env) printHooksStatus(r hooksReport) {
+	for _, f := range r.Files {
+		e.printf("%-8s %-15s %s\n", f.Scope, f.State, e.safe(f.File))
+		for _, line := range hooksAdvice(f, r.Program) {
+			e.printf("         %s\n", e.safe(line))
+		}
+	}
+	capture := fmt.Sprintf("every %d uses of a tool", r.Every)
+	if !r.Capture {
+		capture = "off (hooks.capture)"
+	}
+	e.printf("capture  %s\nblocking %s\n", capture, r.Blocking)
+	if r.Spool > 0 {
+		e.printf("spool    %d note%s to fold in; the next hook does\n", r.Spool, plural(r.Spool))
+	}
+	for i, line := range r.Log {
+		if i == 0 {
+			e.printf("log      %s\n", e.safe(r.LogFile))
+		}
+		e.printf("         %s\n", e.safe(line))
+	}
+}
+
+// hooksAdvice says what is wrong with the hooks in a file and what to type.
+func hooksAdvice(f hooksInFile, self string) []string {
+	again := "mem hooks install --scope " + f.Scope
+	switch f.State {
+	case "disabled":
+		return []string{"\"disableAllHooks\" is true there: take it out"}
+	case "incomplete":
+		return []string{"missing: " + strings.Join(f.Missing, ", "), again}
+	case "another program":
+		return []string{"they run " + strings.Join(f.Commands, ", "), "this is " + self, again}
+	case "unreadable":
+		return []string{f.Error}
+	}
+	return nil
+}
+
+// lastLines returns the last lines of a file, none if it cannot be read.
+func lastLines(file string, n int) []string {
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return []string{}
+	}
+	lines := strings.Split(strings.TrimRight(string(b), "\n"), "\n")
+	return lines[max(0, len(lines)-n):]
+}

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/memvcs/mem/hooks"
+)
+
+// trialSession is the id of the session that "mem hooks test" makes up.
+const trialSession = "00000000-0000-4000-8000-000000000000"
+
+// trialTranscript is what happened in it.
+const trialTranscript = `{"type":"user","uuid":"t1","parentUuid":null,"timestamp":"2026-01-01T00:00:00Z","sessionId":"` + trialSession + `","cwd":"/trial","message":{"role":"user","content":"Is the memory there?"}}
+{"type":"assistant","uuid":"t2","parentUuid":"t1","timestamp":"2026-01-01T00:00:01Z","sessionId":"` + trialSession + `","cwd":"/trial","message":{"role":"assistant","id":"m1","content":[{"type":"text","text":"Yes."}]}}
+`
+
+// A trial is how one hook did, as --json prints it.
+type trial struct {
+	Event string  `json:"event"`
+	MS    float64 `json:"ms"`
+	OK    bool    `json:"ok"`
+	Error string  `json:"error,omitempty"`
+}
+
+// runHooksTest runs the hooks as Claude Code would: the program that the settings name, or else this one.
+func (e *Env) runHooksTest(ctx context.Context, _ string) error {
+	command, err := e.installedCommand()
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "mem-hooks-test-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir) // of a directory that nobody else knows
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return err
+	}
+	projects := filepath.Join(dir, "claude", "projects", "-trial")
+	path := filepath.Join(projects, trialSession+".jsonl")
+	if err := errors.Join(os.MkdirAll(projects, 0o700), os.WriteFile(path, []byte(trialTranscript), 0o600)); err != nil {
+		return err
+	}
+	answer := struct {
+		Command string  `json:"command"`
+		Trials  []trial `json:"trials"`
+	}{command, nil}
+	failed := false
+	for _, ev := range hooks.Events() {
+		t := e.try(ctx, command, dir, path, ev)
+		failed = failed || !t.OK
+		answer.Trials = append(answer.Trials, t)
+	}
+	e.awaitSpool(ctx, filepath.Join(dir, "store"))
+	if e.opt.json {
+		err = e.printJSON("hooks.test", answer)
+	} else {
+		e.printf("%s\n", e.safe(command))
+		for _, t := range answer.Trials {
+			state := "ok"
+			if !t.OK {
+				state = e.safe(t.Error)
+			}
+			e.printf("%-20s %6.1f ms  %s\n", t.Event, t.MS, state)
+		}
+	}
+	if err == nil && failed {
+		return exit(exitNo)
+	}
+	return err
+}
+
+// awaitSpool waits for the process that SessionEnd leaves in the background.
+func (e *Env) awaitSpool(ctx context.Context, store string) {
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
+	defer cancel()
+	for tick := time.NewTicker(20 * time.Millisecond); ; {
+		if hooks.Spooled(store) == 0 {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// installedCommand returns the program that the first settings with hooks of mem in them name.
+func (e *Env) installedCommand() (string, error) {
+	for _, scope := range hookScopes() {
+		f, err := e.settingsOf(scope)
+		if err != nil {
+			return "", err
+		}
+		if found, _, err := f.Installed(); err == nil && len(found) > 0 {
+			return found[0].Command, nil
+		}
+	}
+	return e.Executable()
+}
+
+// try runs one hook and looks at what it leaves behind.
+func (e *Env) try(ctx context.Context, command, dir, transcript string, ev hooks.Event) trial {
+	t := trial{Event: string(ev)}
+	payload, err := json.Marshal(map[string]any{
+		"session_id": trialSession, "transcript_path": transcript, "cwd": "/trial", "hook_event_name": ev, "source": "startup",
+		"tool_name": "Bash", "tool_input": map[string]string{"command": "true"}, "prompt": "?", "trigger": "manual", "reason": "other",
+	})
+	if err != nil {
+		t.Error = err.Error()
+		return t
+	}
+	store := filepath.Join(dir, "store")
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	cmd := e.command(ctx, []string{"MEM_DIR=" + store, "CLAUDE_CONFIG_DIR=" + filepath.Join(dir, "claude"), "MEM_HOOK=", "MEM_CAPTURE=", "MEM_NOW="}, command, "hook", ev.Arg())
+	var out, errs bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(payload), &out, &errs
+	begin := e.Uptime()
+	err = cmd.Run()
+	t.MS = float64(e.Uptime()-begin) / float64(time.Millisecond)
+	logged := lastLines(hooks.LogFile(store), 1)
+	switch {
+	case err != nil:
+		t.Error = err.Error()
+	case errs.Len() > 0:
+		t.Error = oneLine(errs.String())
+	case len(logged) > 0:
+		t.Error = logged[0]
+		err = os.Remove(hooks.LogFile(store)) // or every later one would be blamed
+	case out.Len() > 0 && out.Bytes()[0] == '{' && !json.Valid(out.Bytes()):
+		t.Error = "its answer is no JSON"
+	}
+	t.OK = t.Error == "" && err == nil
+	return t
+}

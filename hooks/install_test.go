@@ -1,0 +1,213 @@
+package hooks
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+const memPath = "/home/u/go/bin/mem"
+
+// settingsSamples are settings as people have them.
+var settingsSamples = map[string]string{
+	"nothing":      "",
+	"a comment":    "// mine\n",
+	"empty":        "{}",
+	"empty lines":  "{\n}\n",
+	"plain":        "{\n  \"model\": \"opus\"\n}\n",
+	"tabs":         "{\n\t\"model\": \"opus\",\n\t\"env\": {\"A\": \"1\"}\n}\n",
+	"one line":     `{"model":"opus","hooks":{"Stop":[{"hooks":[{"type":"command","command":"beep"}]}]}}`,
+	"crlf":         "{\r\n    \"model\": \"opus\" // mine\r\n}\r\n",
+	"comments":     "// top\n{\n  // why\n  \"model\": \"opus\", /* in\n between */ \"b\": [1, 2,], // last\n  // end\n}\n// after",
+	"other hooks":  "{\n  \"hooks\": {\n    \"PostToolUse\": [\n      {\n        \"matcher\": \"Edit|Write\",\n        \"hooks\": [\n          { \"type\": \"command\", \"command\": \"fmt\" } // format\n        ]\n      }\n    ],\n    \"Notification\": []\n  },\n  \"z\": 1\n}\n",
+	"empty hooks":  "{\"hooks\": {}, \"a\": null}",
+	"two of a key": `{"hooks": {"Stop": []}, "hooks": {"Stop": [{"hooks": []}]}}`,
+	"bom":          "\uFEFF{\"a\": \"\\u00e9 // no comment\"}",
+}
+
+func TestInstall(t *testing.T) {
+	t.Parallel()
+	for name, text := range settingsSamples {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			checkInstall(t, []byte(text))
+		})
+	}
+}
+
+// checkInstall installs into settings, again, with another path, and takes it all out.
+func checkInstall(t *testing.T, b []byte) {
+	before := meaning(t, b)
+	out, err := Install(b, memPath)
+	if err != nil {
+		t.Fatalf("Install(%q): %v", b, err)
+	}
+	found, err := Installed(out)
+	if err != nil || !complete(found, memPath) {
+		t.Fatalf("in %s\nfound %v, %v", out, found, err)
+	}
+	if again, err := Install(out, memPath); err != nil || !bytes.Equal(again, out) {
+		t.Errorf("a second time: %v\n%s", err, again)
+	}
+	moved, err := Install(out, "/opt/mem")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found, err := Installed(moved); err != nil || !complete(found, "/opt/mem") {
+		t.Errorf("moved to %v, %v", found, err)
+	}
+	for _, c := range comments(b) {
+		if bytes.Count(out, c) < bytes.Count(b, c) {
+			t.Errorf("the comment %q is lost in %s", c, out)
+		}
+	}
+	back, err := Uninstall(moved)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if after := meaning(t, back); !reflect.DeepEqual(withoutEmpty(after), withoutEmpty(before)) {
+		t.Errorf("after Uninstall %v, before Install %v:\n%s\n%s", after, before, b, back)
+	}
+	for _, c := range comments(b) {
+		if bytes.Count(back, c) < bytes.Count(b, c) {
+			t.Errorf("the comment %q is lost in %s", c, back)
+		}
+	}
+	if found, err := Installed(back); err != nil || len(found) > 0 {
+		t.Errorf("still there: %v, %v", found, err)
+	}
+}
+
+// meaning returns the settings as Claude Code reads them.
+func meaning(t *testing.T, b []byte) map[string]any {
+	n, err := parseText(b)
+	if err != nil {
+		t.Fatalf("%v in %q", err, b)
+	}
+	if n == nil {
+		return map[string]any{}
+	}
+	var v map[string]any
+	if err := json.Unmarshal(n.plain(b), &v); err != nil {
+		t.Fatalf("%v in %s", err, n.plain(b))
+	}
+	return v
+}
+
+// withoutEmpty drops what Uninstall drops: empty lists of hooks.
+func withoutEmpty(v map[string]any) map[string]any {
+	hooks, ok := v["hooks"].(map[string]any)
+	if !ok {
+		return v
+	}
+	for name, list := range hooks {
+		groups, ok := list.([]any)
+		var kept []any
+		for _, g := range groups {
+			m, ok := g.(map[string]any)
+			inner, isList := m["hooks"].([]any)
+			if _, matcher := m["matcher"]; ok && isList && len(inner) == 0 && (len(m) == 1 || len(m) == 2 && matcher) {
+				continue
+			}
+			kept = append(kept, g)
+		}
+		if _, known := ParseEvent(name); ok && known && len(kept) == 0 {
+			delete(hooks, name)
+		} else if ok {
+			hooks[name] = kept
+		}
+	}
+	if len(hooks) == 0 {
+		delete(v, "hooks")
+	}
+	return v
+}
+
+// comments returns the comments of a text.
+func comments(b []byte) (out [][]byte) {
+	for i := 0; i < len(b); i++ {
+		switch {
+		case b[i] == '"':
+			for i++; i < len(b) && b[i] != '"'; i++ {
+				if b[i] == '\\' {
+					i++
+				}
+			}
+		case bytes.HasPrefix(b[i:], []byte("//")):
+			end := bytes.IndexByte(b[i:], '\n')
+			if end < 0 {
+				end = len(b) - i
+			}
+			out = append(out, bytes.TrimRight(b[i:i+end], " \t\r"))
+			i += end
+		case bytes.HasPrefix(b[i:], []byte("/*")):
+			end := bytes.Index(b[i+2:], []byte("*/")) + 4
+			out = append(out, b[i:i+end])
+			i += end - 1
+		}
+	}
+	return out
+}
+
+// TestInstallLooksRight shows what a user finds in the file.
+func TestInstallLooksRight(t *testing.T) {
+	t.Parallel()
+	out, err := Install([]byte("{\n  \"model\": \"opus\" // mine\n}\n"), memPath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "{\n  \"model\": \"opus\", // mine\n  \"hooks\": {\n    \"SessionStart\": [\n      {\n        \"hooks\": [\n          {\n            \"type\": \"command\",\n" +
+		"            \"command\": \"/home/u/go/bin/mem\",\n            \"args\": [\n              \"hook\",\n              \"session-start\"\n            ],\n            \"timeout\": 10\n          }\n        ]\n      }\n    ],\n    \"UserPromptSubmit\": [\n"
+	if !strings.HasPrefix(string(out), want) {
+		t.Errorf("%s\nwant it to begin with\n%s", out, want)
+	}
+	if back, err := Uninstall(out); err != nil || string(back) != "{\n  \"model\": \"opus\" // mine\n}\n" {
+		t.Errorf("%q, %v", back, err)
+	}
+}
+
+func TestInstallRefuses(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"[]", `{"hooks":[]}`, `{"hooks":{"Stop":{}}}`, `"x"`} {
+		if out, err := Install([]byte(text), memPath); !errors.Is(err, ErrShape) {
+			t.Errorf("Install(%s) = %s, %v", text, out, err)
+		}
+	}
+	for text, line := range map[string]int{"{": 1, "{\n\"a\": 1\n\"b\": 2}": 3, "{}\n{}": 2, "{\"a\"}": 1, "/* x": 1, "{\"a\": nul}": 1, "{\"a\": \"x": 1, strings.Repeat("[", 300): 1} {
+		_, err := Install([]byte(text), memPath)
+		var at *TextError
+		if !errors.As(err, &at) || at.Line != line {
+			t.Errorf("Install(%.20q): %v, want an error in line %d", text, err, line)
+		}
+	}
+}
+
+// FuzzSettings edits any settings.
+func FuzzSettings(f *testing.F) {
+	for _, text := range settingsSamples {
+		f.Add([]byte(text))
+	}
+	f.Add([]byte(`{"hooks":{"Stop":[{"matcher":"","hooks":[{"type":"command","command":"mem","args":["hook","stop"]},{"type":"command","command":"x"}]}]}}`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		n, err := parseText(b)
+		if err != nil || n == nil && len(b) > 0 {
+			return
+		}
+		if n != nil && !json.Valid(n.plain(b)) {
+			t.Fatalf("%q became %q", b, n.plain(b))
+		}
+		if n != nil && n.kind == '{' {
+			if hooks := n.member("hooks"); hooks != nil && hooks.value.kind != '{' {
+				return
+			}
+		}
+		if out, err := Install(b, memPath); err == nil {
+			if found, err := Installed(b); err == nil && len(found) == 0 && !bytes.Contains(out, []byte(`\u`)) {
+				checkInstall(t, b)
+			}
+		}
+	})
+}
