@@ -44,6 +44,7 @@ type Added struct {
 	NewValues int
 	Tail      int64 // bytes of an unclosed value at the end, kept in a patch
 	Echo      int   // typed messages that were seen before elsewhere
+	Tokens    int   // of the session, estimated
 	Files     int   // overflow files of tool results that are new or changed
 	ID        objects.Hash
 }

@@ -173,10 +173,19 @@ func (m *Memory) Tokens(p *Point, known map[objects.Hash]int) (n int, exact bool
 	if raw, ok := known[p.Original]; ok {
 		return c.Scale(raw), true
 	}
-	return c.Estimate(p.Size / readShare), false
+	return guess(c, p.Snapshot), false
 }
 
-// readShare is about which part of a transcript's bytes a model reads; the rest is what the client keeps.
+// guess estimates the tokens of a session from what the scan measured, without reading it again.
+func guess(c tokens.Counter, s Snapshot) int {
+	if s.Scan.Read > 0 {
+		return c.Estimate(s.Scan.Read * 20 / 19) // text and tool calls have 3.8 bytes a token
+	}
+	return c.Estimate(s.Size / readShare)
+}
+
+// readShare is about which part of a transcript's bytes a model reads; the rest is what the client keeps. It holds for
+// most within a factor of four: [transcript.Carry] knows better.
 const readShare = 5
 
 // counter returns the counter for the model of a session.

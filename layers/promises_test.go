@@ -40,6 +40,29 @@ func sampleSessions(t *testing.T) (*Memory, []Rev) {
 	return m, revs
 }
 
+// TestGuess compares what capture says of the size of sessions with what they count.
+func TestGuess(t *testing.T) {
+	t.Parallel()
+	m, revs := sampleSessions(t)
+	n := 0
+	for _, rev := range revs {
+		c, err := m.Count(t.Context(), rev)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, exact := m.Tokens(rev.Session.Now(), nil)
+		if exact || c.Tokens < 400 {
+			continue
+		}
+		if n++; got < c.Tokens*2/3 || got > c.Tokens*3/2 {
+			t.Errorf("%s: guessed %d tokens, counted %d", ShortID(rev.Session.ID), got, c.Tokens)
+		}
+	}
+	if n < 3 {
+		t.Errorf("%d sessions compared", n)
+	}
+}
+
 // TestCompressKeepsItsPromises compresses every session of the sample to random sizes: never above the
 // budget, every kept marker in it to the byte, the same version for the same recipe; or a [compress.PinError]
 // that says the truth.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/memvcs/mem/layers/compress"
@@ -51,6 +52,7 @@ func TestRealTranscripts(t *testing.T) {
 	if err := m.Derive(ctx, added, nil); err != nil {
 		t.Errorf("Derive: %v", err)
 	}
+	guessed(t, m, added)
 	for _, a := range added[:min(40, len(added))] {
 		st, err := m.State(ctx, a.Project.ID)
 		if err != nil {
@@ -71,4 +73,30 @@ func TestRealTranscripts(t *testing.T) {
 		t.Errorf("check: %v %v", checked.Problems, err)
 	}
 	t.Logf("%d sessions, %+v", len(added), checked.Counts)
+}
+
+// guessed compares what capture says of the size of sessions with what they count.
+func guessed(t *testing.T, m *Memory, added []Added) {
+	var off []float64
+	for _, a := range added {
+		st, err := m.State(t.Context(), a.Project.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if now := st.session(a.Session).Now(); now.Original != a.Now.Original || now.Size < 100<<10 {
+			continue
+		}
+		c, err := m.Count(t.Context(), Rev{Kind: IsSession, Project: a.Project, Session: st.session(a.Session)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		off = append(off, max(float64(a.Tokens)/float64(c.Tokens), float64(c.Tokens)/float64(a.Tokens)))
+	}
+	slices.Sort(off)
+	if n := len(off); n > 20 {
+		t.Logf("%d sessions over 100 KB: guesses are off by a factor of %.2f (median), %.2f (95 %%), %.2f (worst)", n, off[n/2], off[n*95/100], off[n-1])
+		if off[n/2] > 1.15 || off[n*95/100] > 1.5 {
+			t.Error("guesses of tokens are further off than they were")
+		}
+	}
 }

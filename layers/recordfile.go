@@ -55,6 +55,7 @@ func (s *Snapshot) codeScan(c *codec) {
 	number(c, &x.Opaque)
 	number(c, &x.Messages)
 	number(c, &x.Typed)
+	number(c, &x.Read)
 	number(c, &x.Marked)
 	c.time(&x.First)
 	c.time(&x.Last)

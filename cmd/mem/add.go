@@ -315,7 +315,7 @@ func answerOf(a layers.Added) addedAnswer {
 	return addedAnswer{
 		Session: a.Session, Change: a.Change, Project: a.Project.Name, Title: now.Scan.Title, Messages: now.Scan.Messages,
 		Values: now.Scan.Values, Opaque: now.Scan.Opaque, Markers: newMarkers(a), Bytes: now.Size + a.Tail, NewBytes: a.NewBytes,
-		Tail: a.Tail, Files: a.Files, Tokens: estimate(now), Original: now.Original.String(),
+		Tail: a.Tail, Files: a.Files, Tokens: a.Tokens, Original: now.Original.String(),
 	}
 }
 
@@ -326,9 +326,6 @@ func newMarkers(a layers.Added) int {
 	}
 	return len(a.Now.Markers)
 }
-
-// estimate is a fast guess at the tokens of a session: a model reads about a fifth of the bytes.
-func estimate(s layers.Snapshot) int { return tokens.For(s.Scan.Model).Estimate(s.Size / 5) }
 
 // sayAdded tells people of one session.
 func (e *Env) sayAdded(a layers.Added) {
@@ -347,7 +344,7 @@ func (e *Env) sayAdded(a layers.Added) {
 	}
 	e.printf("[%s] %s %s%s\n", e.safe(a.Project.Name), verb, e.safe(id), e.safe(title))
 	scan := a.Now.Scan
-	line := fmt.Sprintf(" %s message%s, ~%s tokens", tokens.Commas(scan.Messages), plural(scan.Messages), tokens.Format(estimate(a.Now)))
+	line := fmt.Sprintf(" %s message%s, ~%s tokens", tokens.Commas(scan.Messages), plural(scan.Messages), tokens.Format(a.Tokens))
 	if a.Change == "grown" {
 		line = fmt.Sprintf(" +%s, %s message%s in all", a.Growth(), tokens.Commas(scan.Messages), plural(scan.Messages))
 	}

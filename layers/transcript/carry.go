@@ -14,6 +14,7 @@ type Carry struct {
 	Opaque    int       `json:"opaque,omitempty"`    // of them no objects
 	Messages  int       `json:"messages"`            // see [Counter]
 	Typed     int       `json:"typed,omitempty"`     // messages that the user typed
+	Read      int64     `json:"read,omitempty"`      // about how many bytes of text a model reads of it; 0 if not known
 	Marked    int       `json:"marked,omitempty"`    // values that hold the bytes "##keepit", whoever wrote them
 	First     time.Time `json:"first,omitzero"`      // first timestamp of a record in file order
 	Last      time.Time `json:"last,omitzero"`       // last one in file order

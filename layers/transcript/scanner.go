@@ -18,6 +18,7 @@ type Scanner struct {
 	sum     func([]byte) [32]byte
 	base    int64 // offset of the first byte written
 	carry   Carry
+	blind   bool // the scan that this one goes on from did not measure Carry.Read
 	prompts []Prompt
 	keyText []byte
 }
@@ -25,7 +26,7 @@ type Scanner struct {
 // NewScanner returns a Scanner for the bytes from carry.Closed on; the zero Carry is that of an empty session. sum is
 // the hash of which a [Prompt] keeps the first bytes.
 func NewScanner(carry Carry, sum func([]byte) [32]byte) *Scanner {
-	return &Scanner{h: head{limit: headLimit}, carry: carry, base: carry.Closed, sum: sum}
+	return &Scanner{h: head{limit: headLimit}, carry: carry, base: carry.Closed, blind: carry.Messages > 0 && carry.Read == 0, sum: sum}
 }
 
 // Write scans p. It never fails and keeps no reference to p.
@@ -59,6 +60,7 @@ func (sc *Scanner) Summary() Summary {
 type record struct {
 	typ, timestamp, session, agent, cwd, branch, version, uuid []byte
 	message, title, leaf                                       []byte
+	size                                                       int64 // of message, behind the limit too
 	meta, sidechain, compact                                   bool
 }
 
@@ -81,6 +83,7 @@ func (sc *Scanner) record(raw []byte, fields []field) {
 	first(&c.Cwd, r.cwd)
 	replace(&c.Branch, r.branch)
 	replace(&c.Version, r.version)
+	sc.read(r)
 	switch string(r.typ) {
 	case "user":
 		if r.message == nil {
@@ -116,8 +119,11 @@ func (sc *Scanner) record(raw []byte, fields []field) {
 func members1(raw []byte, fields []field) record {
 	var r record
 	for _, f := range fields {
-		if f.v1 > int64(len(raw)) {
-			continue // behind the limit
+		if f.v1 > int64(len(raw)) { // behind the limit
+			if f.k1 <= int64(len(raw)) && string(raw[f.k0:f.k1]) == "message" {
+				r.size = int64(f.v1 - f.v0)
+			}
+			continue
 		}
 		v := raw[f.v0:f.v1]
 		switch string(raw[f.k0:f.k1]) {
@@ -138,7 +144,7 @@ func members1(raw []byte, fields []field) record {
 		case "uuid":
 			r.uuid = v
 		case "message":
-			r.message = v
+			r.message, r.size = v, int64(len(v))
 		case "isMeta":
 			r.meta = string(v) == "true"
 		case "isSidechain":

@@ -37,11 +37,42 @@ garbage
 {"type":"summary","summary":"Prices in cents","leafUuid":"u6"}
 {"type":"user","uuid":"u7","timestamp":"2026-03-01T09:01:00.000Z","message":{"role":"us`
 
+// TestScannerReads gives the scanner records of known text: what it takes for text is about that, whatever is around it.
+func TestScannerReads(t *testing.T) {
+	t.Parallel()
+	text := strings.Repeat("some words that a model reads, ", 100)
+	usage := `,"stop_reason":"end_turn","usage":{` + strings.Repeat(`"cache_creation_input_tokens":123,`, 8) + `"n":1}`
+	for _, c := range []struct {
+		name, line string
+		want       int
+	}{
+		{"typed", `{"type":"user","message":{"role":"user","content":"` + text + `"},"toolUseResult":"` + text + `"}`, len(text)},
+		{"answer", `{"type":"assistant","message":{"id":"m","content":[{"type":"text","text":"` + text + `"}]` + usage + `}}`, len(text)},
+		{"result", `{"type":"user","message":{"role":"user","content":[{"tool_use_id":"t","type":"tool_result","content":"` + text + `"}]}}`, len(text)},
+		{"thinking", `{"type":"assistant","message":{"id":"m","content":[{"type":"thinking","thinking":"` + text + `"}]` + usage + `}}`, 0},
+		{"talk of thinking", `{"type":"assistant","message":{"id":"m","content":[{"type":"text","text":"\"type\":\"thinking\" ` + text + `"}]` + usage + `}}`, len(text)},
+		{"picture and text", `{"type":"user","message":{"role":"user","content":[{"type":"image","source":{"data":"` + text + `"}},{"type":"text","text":"` + text + `"}]}}`, len(text)},
+		{"the client's own", `{"type":"user","isMeta":true,"message":{"role":"user","content":"` + text + `"}}`, 0},
+		{"progress", `{"type":"progress","data":{"message":{"content":"` + text + `"}}}`, 0},
+	} {
+		if got := int(scan([]byte(c.line+"\n"), Carry{}, 100).Read); got < c.want*9/10-1 || got > c.want*11/10+100 {
+			t.Errorf("%s: %d bytes, want about %d", c.name, got, c.want)
+		}
+	}
+	huge := `{"type":"user","message":{"role":"user","content":"` + strings.Repeat("x", headLimit) + `"}}`
+	if got := scan([]byte(huge+"\n"), Carry{}, 1<<20).Read; got < headLimit-aroundResult {
+		t.Errorf("behind the limit: %d bytes, want %d", got, headLimit)
+	}
+	if got := scan([]byte(huge+"\n"), Carry{Messages: 1}, 1<<20).Read; got != 0 {
+		t.Errorf("going on from a scan that did not measure: %d, want 0", got)
+	}
+}
+
 func TestScanner(t *testing.T) {
 	t.Parallel()
 	got := scan([]byte(story), Carry{}, 1<<20)
 	want := Carry{
-		Closed: int64(strings.LastIndexByte(story, '\n') + 1), Values: 13, Opaque: 2, Messages: 4, Typed: 2, Marked: 2,
+		Closed: int64(strings.LastIndexByte(story, '\n') + 1), Values: 13, Opaque: 2, Messages: 4, Typed: 2, Read: got.Read, Marked: 2,
 		First: got.First, Last: got.Last, SessionID: "s1", Cwd: "/home/dev/shop", Branch: "tax", Version: "2.1.40", Model: "claude-x",
 		Title: "Prices in cents", TitleFrom: FromSummary, LastID: "m2", LastUUID: "u6", Queue: Queue{Taken: []string{"and tax"}},
 	}
