@@ -3,6 +3,7 @@ package layers
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -88,10 +89,15 @@ type CapError struct {
 	Setting     string // llm.maxTokensPerDay or llm.maxUSDPerDay
 	Cap         string
 	Spent, Need string
+	Held        string // what requests under way may cost; empty if there are none
 }
 
 func (e *CapError) Error() string {
-	return fmt.Sprintf("%s is %s: today %s were spent, and the next request may take %s", e.Setting, e.Cap, e.Spent, e.Need)
+	held := ""
+	if e.Held != "" {
+		held = fmt.Sprintf(", requests under way may take %s", e.Held)
+	}
+	return fmt.Sprintf("%s is %s: today %s were spent%s, and the next request may take %s", e.Setting, e.Cap, e.Spent, held, e.Need)
 }
 
 func (e *CapError) Unwrap() error { return engines.ErrCap }
@@ -103,25 +109,59 @@ type meter struct {
 	project refs.Project
 	session string
 	engine  string
+	hold    *refs.Hold // of the request under way
 }
 
-// Allow holds what today has cost, and what the request may cost at most, against the caps.
-func (k *meter) Allow(ctx context.Context, u engines.Usage) (int64, error) {
-	today, err := k.m.today(ctx)
-	if err != nil {
-		return 0, err
+// Allow holds what today has cost, what requests under way may cost, in whatever process, and what this one may cost
+// at most against the caps. What it allows counts as under way until Spend.
+func (k *meter) Allow(ctx context.Context, u engines.Usage) (limit int64, err error) {
+	k.hold, err = k.m.repo.Hold(ctx, func(others [][]byte) ([]byte, error) {
+		today, err := k.m.today(ctx)
+		if err != nil {
+			return nil, err
+		}
+		var held engines.Usage
+		for _, note := range others {
+			var h engines.Usage
+			if err := json.Unmarshal(note, &h); err != nil {
+				return nil, fmt.Errorf("what a request under way may cost: %w", err)
+			}
+			held = held.Add(h)
+		}
+		if limit, err = k.caps.limit(today, held, u); err != nil {
+			return nil, err
+		}
+		u.Micros = max(u.Micros, limit)
+		return json.Marshal(u)
+	})
+	return limit, err
+}
+
+// slack is what a request may cost beyond twice what was foreseen, in millionths of a dollar: what a client adds to a
+// question is not known.
+const slack = 50_000
+
+// limit returns how many millionths of a dollar a request may cost, less than zero for any number.
+func (c Caps) limit(today, held, u engines.Usage) (int64, error) {
+	if c.Tokens >= 0 && today.Tokens()+held.Tokens()+u.Tokens() > c.Tokens {
+		e := &CapError{Setting: "llm.maxTokensPerDay", Cap: tokens.Commas(c.Tokens), Spent: tokens.Commas(today.Tokens()), Need: tokens.Commas(u.Tokens())}
+		if held.Tokens() > 0 {
+			e.Held = tokens.Commas(held.Tokens())
+		}
+		return 0, e
 	}
-	if k.caps.Tokens >= 0 && today.Tokens()+u.Tokens() > k.caps.Tokens {
-		return 0, &CapError{"llm.maxTokensPerDay", tokens.Commas(k.caps.Tokens), tokens.Commas(today.Tokens()), tokens.Commas(u.Tokens())}
-	}
-	if k.caps.Micros < 0 {
+	if c.Micros < 0 {
 		return -1, nil
 	}
-	left := k.caps.Micros - today.Micros
+	left := c.Micros - today.Micros - held.Micros
 	if u.Micros > left {
-		return 0, &CapError{"llm.maxUSDPerDay", engines.FormatDollars(k.caps.Micros), engines.FormatDollars(today.Micros), engines.FormatDollars(u.Micros)}
+		e := &CapError{Setting: "llm.maxUSDPerDay", Cap: engines.FormatDollars(c.Micros), Spent: engines.FormatDollars(today.Micros), Need: engines.FormatDollars(u.Micros)}
+		if held.Micros > 0 {
+			e.Held = engines.FormatDollars(held.Micros)
+		}
+		return 0, e
 	}
-	return left, nil
+	return min(left, 2*u.Micros+slack), nil
 }
 
 // today is what models have cost since midnight.
@@ -139,13 +179,24 @@ func (m *Memory) today(ctx context.Context) (sum engines.Usage, err error) {
 	return sum, nil
 }
 
-// Spend writes an answer into the ledger at once: a run that is killed has cost what it has cost.
+// Spend writes an answer into the ledger at once: a run that is killed has cost what it has cost. A request that is
+// killed itself is not in the ledger: nobody knows what it cost.
 func (k *meter) Spend(ctx context.Context, model string, u engines.Usage) error {
-	message := fmt.Sprintf("cost %s  %s tokens, %s", ShortID(k.session), tokens.Format(u.Tokens()), engines.FormatDollars(u.Micros))
-	return k.m.repo.Update(ctx, refs.Home, message, func(tx *refs.Tx) error {
-		tx.Trailer("Op", "cost")
-		tx.Trailer("Session", k.session)
-		_, err := tx.Add(kindCost, costBody{k.project, k.session, k.engine, model, u})
-		return err
-	})
+	settle := func() error {
+		if u == (engines.Usage{}) {
+			return nil
+		}
+		message := fmt.Sprintf("cost %s  %s tokens, %s", ShortID(k.session), tokens.Format(u.Tokens()), engines.FormatDollars(u.Micros))
+		return k.m.repo.Update(ctx, refs.Home, message, func(tx *refs.Tx) error {
+			tx.Trailer("Op", "cost")
+			tx.Trailer("Session", k.session)
+			_, err := tx.Add(kindCost, costBody{k.project, k.session, k.engine, model, u})
+			return err
+		})
+	}
+	h := k.hold
+	if k.hold = nil; h == nil {
+		return settle()
+	}
+	return h.Release(ctx, settle)
 }

@@ -106,9 +106,10 @@ func (q Question) key() objects.Hash {
 // A Meter watches over what is spent.
 type Meter interface {
 	// Allow is asked before a request that will cost about u. It returns how many millionths of a dollar may be
-	// spent on it, less than zero for any number, or an error that wraps [ErrCap].
+	// spent on it, less than zero for any number, or an error that wraps [ErrCap]. What it allows is held until Spend.
 	Allow(ctx context.Context, u Usage) (left int64, err error)
-	// Spend is told of every answer that was paid for. The model is as it names itself.
+	// Spend is told what became of every request that was allowed, also of one that cost nothing. The model is as it
+	// names itself.
 	Spend(ctx context.Context, model string, u Usage) error
 }
 

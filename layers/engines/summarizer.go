@@ -177,7 +177,7 @@ func (s *Summarizer) ask(ctx context.Context, q Question) (Answer, error) {
 	}
 	s.receipt.Requests++
 	s.receipt.Usage = s.receipt.Usage.Add(a.Usage)
-	if s.opts.Meter != nil && a.Usage != (Usage{}) {
+	if s.opts.Meter != nil {
 		if spent := s.opts.Meter.Spend(context.WithoutCancel(ctx), a.Model, a.Usage); err == nil {
 			err = spent
 		}
