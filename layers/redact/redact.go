@@ -38,7 +38,12 @@ type Rule func(value []byte) iter.Seq[Finding]
 type Rules struct {
 	ID    string // goes into the recipe; another set of rules has another ID
 	Rules []Rule
+
+	set *ruleset // the built-in rules; nil for none
 }
+
+// Any reports whether there are rules at all.
+func (r Rules) Any() bool { return len(r.Rules) > 0 || r.set != nil }
 
 // A Cut is a secret taken out.
 type Cut struct {
@@ -53,7 +58,7 @@ type Cut struct {
 // state of the earlier parts of a session is that of their cuts, see [Numbers.Learn]. If nothing is
 // found, clean is raw itself.
 func (r Rules) Redact(raw []byte, numbered *Numbers) (clean []byte, cuts []Cut) {
-	if len(r.Rules) == 0 {
+	if !r.Any() {
 		return raw, nil
 	}
 	kept := 0 // raw[:kept] is in clean, if anything was cut at all
@@ -88,17 +93,20 @@ func Shift(cuts []Cut, base int64) []Cut {
 // its own result until a further look finds nothing, since a placeholder may lay bare what a rule
 // did not see before.
 func (r Rules) spans(value []byte, numbered *Numbers) []span {
-	found := r.find(value, nil)
+	found := r.find(value, nil, &numbered.known)
 	if len(found) == 0 {
 		return nil
 	}
 	safe := safePlaces(value)
 	spans := safe.clip(value, found)
 	for {
+		for _, s := range spans {
+			numbered.know(value[s.start:s.end])
+		}
 		mark := numbered.mark()
 		clean, cuts := render(value, spans, numbered)
 		numbered.rollback(mark)
-		more := safe.clip(value, toRaw(r.find(clean, cuts), spans, cuts))
+		more := safe.clip(value, toRaw(r.find(clean, cuts, &numbered.known), spans, cuts))
 		merged := merge(append(more, spans...))
 		if size(merged) == size(spans) {
 			return spans
@@ -110,11 +118,11 @@ func (r Rules) spans(value []byte, numbered *Numbers) []span {
 // Find returns the secrets that Redact would take out of raw at first sight, in order and apart.
 func (r Rules) Find(raw []byte) []Finding {
 	var out []Finding
-	if len(r.Rules) == 0 {
+	if !r.Any() {
 		return nil
 	}
 	for start, end := range units(raw) {
-		for _, s := range r.find(raw[start:end], nil) {
+		for _, s := range r.find(raw[start:end], nil, nil) {
 			out = append(out, Finding{start + s.start, start + s.end, s.rule})
 		}
 	}
@@ -122,8 +130,11 @@ func (r Rules) Find(raw []byte) []Finding {
 }
 
 // find runs the rules over text and leaves out what the cuts and other placeholders cover.
-func (r Rules) find(text []byte, cuts []Cut) []span {
+func (r Rules) find(text []byte, cuts []Cut, session *knowns) []span {
 	var found []span
+	if r.set != nil {
+		found = r.set.find(text, session)
+	}
 	for _, rule := range r.Rules {
 		for f := range rule(text) {
 			s := span{max(f.Start, 0), min(f.End, len(text)), f.Rule, false}

@@ -18,7 +18,7 @@ type span struct {
 // merge sorts spans and joins those that overlap. The rule of the longest part names the whole.
 func merge(spans []span) []span {
 	slices.SortFunc(spans, func(a, b span) int {
-		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.end, a.end), cmp.Compare(a.rule, b.rule))
+		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.end, a.end), compareRules(a.rule, b.rule))
 	})
 	out := spans[:0]
 	longest := 0

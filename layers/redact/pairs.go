@@ -1,0 +1,248 @@
+package redact
+
+import "bytes"
+
+// nameChars are those of the name in name = value.
+var nameChars = dotted
+
+// maxValue is how much of a line is looked at for the value of a pair.
+const maxValue = 4 << 10
+
+// pair looks at the name around text[at:] and, if it is one of a secret, at the value beside it.
+func (s *scan) pair(at int, _ *word) {
+	if at < s.name {
+		return // the name was looked at already
+	}
+	text := s.text
+	start := at - nameChars.runBack(text[:at], 64)
+	end := at + nameChars.run(text[at:], 64)
+	s.name = end
+	if start > 0 && start == at-64 {
+		return
+	}
+	for end > at && text[end-1] == '.' {
+		end--
+	}
+	name := text[start:end]
+	if start >= 1 && text[start-1] == '\\' && len(name) > 1 && (name[0] == 'n' || name[0] == 't') {
+		name = name[1:] // behind \n, as in a string within a string
+	}
+	kind := secretName(name)
+	if kind == "" {
+		return
+	}
+	if v, st, ok := s.value(name, start, end); ok && plausible(kind, text[v.start:v.end], st) {
+		s.found(v.start, v.end, kind)
+	}
+}
+
+// value finds what stands behind a name that ends at end, and how.
+func (s *scan) value(name []byte, start, end int) (v span, st style, ok bool) {
+	text := s.text
+	i := end
+	for i < len(text) && i < end+6 && (text[i] == '"' || text[i] == '\'' || text[i] == '\\' || text[i] == '`' || text[i] == ']' || text[i] == '?' || text[i] == '*') {
+		i++
+	}
+	closed := i > end
+	i += spaces(text[i:])
+	if i >= len(text) {
+		return v, st, false
+	}
+	switch c := text[i]; {
+	case c == '=' || c == ':' || c == '!' && i+1 < len(text) && text[i+1] == '=':
+		return s.operand(name, start, i, i == end)
+	case c == '>' && start > 0 && text[start-1] == '<': // <password>value</password>
+		n := bytes.IndexByte(text[i:min(len(text), i+maxValue)], '<')
+		return span{start: i + 1, end: i + n}, quoted, n > 1
+	case c == '>' && closed && i > end: // a tag ends
+		return v, st, false
+	case c == ',' && closed:
+		return s.member(i + 1)
+	case c == '"' || c == '\'':
+		if i > end { // PASSWORD 'x'
+			return s.literal(i)
+		}
+	case i > end && !closed && (bytes.HasPrefix(name, []byte("--")) || netrc(text[:start])):
+		n := unquotedChars.run(text[i:], maxValue)
+		return span{start: i, end: i + n}, env, n > 0
+	}
+	return v, st, false
+}
+
+// netrc reports whether text ends with "login NAME ".
+func netrc(text []byte) bool {
+	fields := bytes.Fields(text[max(0, len(text)-96):])
+	return len(fields) >= 2 && string(fields[len(fields)-2]) == "login"
+}
+
+// operand finds the value behind the operator at op. Tight says that nothing stands between it and the name.
+func (s *scan) operand(name []byte, start, op int, tight bool) (v span, st style, ok bool) {
+	text := s.text
+	i := op
+	for i < len(text) && i < op+3 && (text[i] == '=' || text[i] == ':' || text[i] == '>' || text[i] == '!' || text[i] == '~') {
+		i++
+	}
+	assigned := i
+	i += spaces(text[i:])
+	if i >= len(text) {
+		return v, st, false
+	}
+	if v, st, ok = s.literal(i); ok {
+		return v, st, ok
+	}
+	if text[i] == '"' || text[i] == '\'' || text[i] == '`' || text[i] == '\\' {
+		return v, st, false
+	}
+	whole := i + visibleLine.run(text[i:], maxValue)
+	alone := whole == len(text) || endsLine(text[whole:])
+	first := start == 0 || opensLine(text[:start], s.deep)
+	tight = tight && assigned == i
+	switch {
+	case text[op] == '=' && tight && (upperName(name) || first && alone || bytes.HasPrefix(name, []byte("--"))):
+		st = env
+	case first && alone && assigned == op+1:
+		st = line
+	}
+	if alone && st != loose {
+		return trimmed(text, i, whole), st, whole > i
+	}
+	end := i + unquotedChars.run(text[i:], maxValue)
+	if end < len(text) && (text[end] == '(' || text[end] == '[' || text[end] == '{' || text[end] == '`') {
+		return v, st, false // a call
+	}
+	if q := end + spaces(text[end:]); q < len(text) && text[q] == '=' { // password: string = "x"
+		q++
+		return s.literal(q + spaces(text[min(q, len(text)):]))
+	}
+	if st == loose && text[op] == ':' && !tight {
+		return v, st, false // prose, or a type
+	}
+	return span{start: i, end: end}, st, end > i
+}
+
+// trimmed returns text[start:end] without the punctuation of a list or sentence at its end.
+func trimmed(text []byte, start, end int) span {
+	for end > start && (text[end-1] == ',' || text[end-1] == ';') {
+		end--
+	}
+	return span{start: start, end: end}
+}
+
+// literal finds the string literal that starts at i.
+func (s *scan) literal(i int) (v span, st style, ok bool) {
+	text := s.text
+	if i+1 < len(text) && (text[i] == 'b' || text[i] == 'r' || text[i] == 'u' || text[i] == '@' || text[i] == '$') && (text[i+1] == '"' || text[i+1] == '\'') {
+		i++
+	}
+	slashes := 0
+	for i < len(text) && text[i] == '\\' && slashes < 8 {
+		slashes++
+		i++
+	}
+	if i >= len(text) || text[i] != '"' && text[i] != '\'' && text[i] != '`' {
+		return v, st, false
+	}
+	q := text[i]
+	from := i + 1
+	rest := text[from:min(len(text), from+maxValue)]
+	for at := 0; at < len(rest); at++ {
+		switch c := rest[at]; {
+		case c == '\n':
+			return v, st, false
+		case c == q:
+			back := at
+			for back > 0 && rest[back-1] == '\\' {
+				back--
+			}
+			if n := at - back; n == slashes || n < slashes || slashes == 0 && n%2 == 0 {
+				return span{start: from, end: from + at - min(n, slashes)}, quoted, at > 0
+			}
+		}
+	}
+	return v, st, false
+}
+
+// member finds the value in {"name": "DB_PASSWORD", "value": "..."}, of which i is behind the first comma.
+func (s *scan) member(i int) (v span, st style, ok bool) {
+	text := s.text
+	rest := text[i:min(len(text), i+64)]
+	n := bytes.Index(bytes.ToLower(rest), []byte("value"))
+	if n < 0 || bytes.ContainsAny(rest[:n], "{}:") {
+		return v, st, false
+	}
+	i += n + len("value")
+	for i < len(text) && (text[i] == '"' || text[i] == '\'' || text[i] == '\\') {
+		i++
+	}
+	if i += spaces(text[i:]); i >= len(text) || text[i] != ':' {
+		return v, st, false
+	}
+	i++
+	return s.literal(i + spaces(text[i:]))
+}
+
+var (
+	// visibleLine is what a value alone on its line may hold.
+	visibleLine = func() set { v := visible; v['"'>>6] |= 1 << ('"' & 63); v['\''>>6] |= 1 << '\''; return v }()
+	// unquotedChars is what a value may hold that other things stand behind.
+	unquotedChars = func() (v set) {
+		for c := range 256 {
+			if visible.has(byte(c)) && bytes.IndexByte([]byte(`,;()[]{}|&\`), byte(c)) < 0 {
+				v[c>>6] |= 1 << (c & 63)
+			}
+		}
+		return v
+	}()
+)
+
+func spaces(text []byte) int {
+	n := 0
+	for n < len(text) && n < 16 && (text[n] == ' ' || text[n] == '\t') {
+		n++
+	}
+	return n
+}
+
+// opensLine reports whether text ends where the first word of a line may stand. In a text that was decoded that may be
+// the beginning of a part of a query.
+func opensLine(text []byte, deep bool) bool {
+	i := len(text)
+	for i > 0 && i > len(text)-48 && (text[i-1] == ' ' || text[i-1] == '\t' || text[i-1] == '-' || text[i-1] == '+' || text[i-1] == '#' || text[i-1] == '>' || text[i-1] == '"' || text[i-1] == '\'') {
+		i--
+	}
+	if i == 0 || text[i-1] == '\n' || i >= 2 && text[i-2] == '\\' && text[i-1] == 'n' {
+		return true
+	}
+	if c := text[i-1]; deep && (c == '=' || c == '&' || c == '?') {
+		return true
+	}
+	for _, word := range [...]string{"export", "set", "ENV", "env", "ARG", "-e", "setx"} {
+		if bytes.HasSuffix(text[:i], []byte(word)) {
+			return true
+		}
+	}
+	// the number that a listing puts before its lines
+	d := digits.runBack(text[:i], 8)
+	arrow := bytes.HasSuffix(text[:i], []byte("→"))
+	if arrow {
+		d = 1
+	}
+	return d > 0 && (arrow || i-d == 0 || text[i-d-1] == '\n' || text[i-d-1] == ' ')
+}
+
+// endsLine reports whether nothing but blanks and a comment stands on the line before text goes on.
+func endsLine(text []byte) bool {
+	n := spaces(text)
+	if n == len(text) {
+		return true
+	}
+	switch text[n] {
+	case '\n', '\r':
+		return true
+	case '#':
+		return n > 0
+	case '"', '\'', '`':
+		return n == 0
+	}
+	return false
+}

@@ -1,0 +1,249 @@
+package redact
+
+import "bytes"
+
+// userinfo finds the password in scheme://user:password@host, and a token that stands for a user. at is where "://"
+// stands.
+func (s *scan) userinfo(at int, _ *word) {
+	text := s.text
+	if at == 0 || !alnum.has(text[at-1]) {
+		return
+	}
+	from := at + 3
+	end := from + authority.run(text[from:], 512)
+	host := bytes.LastIndexByte(text[from:end], '@')
+	if host < 1 || host == end-from-1 {
+		return
+	}
+	info := text[from : from+host]
+	colon := bytes.IndexByte(info, ':')
+	if colon < 0 {
+		if len(info) >= 16 && random(info) && !placeholderish(info) && !reference(info) {
+			s.found(from, from+host, "url-token")
+		}
+		return
+	}
+	password := info[colon+1:]
+	if len(password) < 4 || placeholderish(password) || reference(password) || bytes.Equal(password, info[:colon]) || common(password) {
+		return
+	}
+	rule := "url-password"
+	if database(text[at-scheme.runBack(text[:at], 24) : at]) {
+		rule = "database-url"
+	}
+	s.found(from+colon+1, from+host, rule)
+}
+
+var (
+	// authority is what user, password and host of a URL may hold.
+	authority = func() (v set) {
+		for c := range 256 {
+			if visible.has(byte(c)) && bytes.IndexByte([]byte(`/?#\()|,`), byte(c)) < 0 {
+				v[c>>6] |= 1 << (c & 63)
+			}
+		}
+		return v
+	}()
+	scheme = setOf("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+.-")
+)
+
+func database(scheme []byte) bool {
+	for _, name := range [...]string{"postgres", "mysql", "mariadb", "mongodb", "redis", "amqp", "mssql", "sqlserver", "cockroach", "clickhouse", "libsql", "oracle", "db2", "couchdb", "neo4j"} {
+		if bytes.Contains(bytes.ToLower(scheme), []byte(name)) {
+			return true
+		}
+	}
+	return false
+}
+
+// common reports whether a password is one of those that examples and local servers have.
+func common(password []byte) bool {
+	if weak(password) {
+		return true
+	}
+	for _, p := range [...]string{"password", "passwd", "pass", "pwd", "secret", "postgres", "root", "admin", "user", "guest", "test", "mysql", "redis", "token", "example",
+		"pw", "foo", "bar", "abc", "xyz", "dev", "local", "localhost", "username", "mypass", "key", "auth", "hunter2", "foobar"} {
+		if string(bytes.ToLower(password)) == p {
+			return true
+		}
+	}
+	return false
+}
+
+// dsn finds the password in user:password@tcp(host), as Go's MySQL driver writes it. at is where "@tcp(" stands.
+func (s *scan) dsn(at int, _ *word) {
+	text := s.text
+	start := at - authority.runBack(text[:at], 256)
+	colon := bytes.IndexByte(text[start:at], ':')
+	if colon < 1 {
+		return
+	}
+	password := text[start+colon+1 : at]
+	if len(password) >= 4 && !placeholderish(password) && !reference(password) && !common(password) {
+		s.found(start+colon+1, at, "database-url")
+	}
+}
+
+// authorization finds what stands behind "Authorization:", and behind "Bearer" anywhere. at is where the word stands.
+func (s *scan) authorization(at int, w *word) {
+	text := s.text
+	i := at + len(w.text)
+	if w.text != "bearer " && w.text != "basic " {
+		for i < len(text) && i < at+len(w.text)+8 && bytes.IndexByte([]byte(`"'\:= ,`), text[i]) >= 0 {
+			i++
+		}
+		if i == at+len(w.text) {
+			return
+		}
+		for _, scheme := range [...]string{"bearer ", "basic ", "token ", "apikey ", "digest ", "negotiate "} {
+			if hasFold(text[i:], scheme) {
+				i += len(scheme)
+				break
+			}
+		}
+	} else if at > 0 && alnum.has(text[at-1]) {
+		return
+	}
+	i += spaces(text[i:])
+	end := i + credential.run(text[i:], 8<<10)
+	value := bytes.TrimRight(text[i:end], ".=,")
+	if end < len(text) && (text[end] == '(' || text[end] == '{') {
+		return
+	}
+	if len(value) < 8 || placeholderish(value) || reference(value) || weak(value) {
+		return
+	}
+	if w.text == "basic " || bytes.Contains(bytes.ToLower(text[at:i]), []byte("basic ")) {
+		if plain := decode64(nil, value); len(value) < 12 || !readable(plain) || bytes.IndexByte(plain, ':') < 1 || common(plain[bytes.IndexByte(plain, ':')+1:]) {
+			return
+		}
+	} else if !random(value) {
+		return
+	}
+	s.found(i, end, "authorization")
+}
+
+// credential is what the credentials of a header may hold.
+var credential = setOf("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-+/=.~:%")
+
+// cookie finds the values in "Cookie: a=b; c=d" that are long and random.
+func (s *scan) cookie(at int, w *word) {
+	text := s.text
+	i := at + len(w.text)
+	for i < len(text) && i < at+len(w.text)+6 && bytes.IndexByte([]byte(`"'\: ,`), text[i]) >= 0 {
+		i++
+	}
+	if i == at+len(w.text) {
+		return
+	}
+	for range 64 {
+		n := nameChars.run(text[i:], 128)
+		if n == 0 || i+n >= len(text) || text[i+n] != '=' {
+			return
+		}
+		i += n + 1
+		end := i + cookieChars.run(text[i:], 8<<10)
+		value := text[i:end]
+		if len(value) >= 12 && random(value) && !placeholderish(value) && !reference(value) {
+			s.found(i, end, "cookie")
+		}
+		if end+1 >= len(text) || text[end] != ';' {
+			return
+		}
+		i = end + 1 + spaces(text[end+1:])
+	}
+}
+
+var cookieChars = func() (v set) {
+	for c := range 256 {
+		if visible.has(byte(c)) && bytes.IndexByte([]byte(`;,\`), byte(c)) < 0 {
+			v[c>>6] |= 1 << (c & 63)
+		}
+	}
+	return v
+}()
+
+// maxBlock is the longest private key that is found whole.
+const maxBlock = 64 << 10
+
+// block finds a private key: from -----BEGIN to the END that belongs to it or, where that is missing, to
+// the end of what may be part of it.
+func (s *scan) block(at int, w *word) {
+	text := s.text[at:min(len(s.text), at+maxBlock)]
+	head := text[:min(len(text), 80)]
+	i := bytes.Index(head, []byte("PRIVATE KEY"))
+	if i < 0 || bytes.IndexByte(head[:i], '\n') >= 0 {
+		return
+	}
+	i += len("PRIVATE KEY")
+	end := bytes.Index(text[i:], []byte("-----END"))
+	if end >= 0 {
+		end += i
+	} else {
+		end = i + blockChars.run(text[i:], len(text))
+	}
+	body := 0
+	for _, c := range text[i:end] {
+		if base64.has(c) && c != '-' {
+			body++
+		}
+	}
+	if body < 64 || bytes.Contains(text[i:end], []byte("...")) || repeats(bytes.Trim(text[i:end], "-\r\n \\")) {
+		return
+	}
+	if bytes.HasPrefix(text[end:], []byte("-----END")) {
+		if n := bytes.Index(text[end+8:min(len(text), end+80)], []byte("-----")); n >= 0 {
+			end += 8 + n + 5
+		}
+	}
+	s.found(at, at+end, "private-key")
+}
+
+// blockChars are what a private key holds, with the quotes and escapes of what it stands in.
+var blockChars = func() (v set) {
+	v = base64
+	for _, c := range []byte("=\r\n \\:,.") {
+		v[c>>6] |= 1 << (c & 63)
+	}
+	return v
+}()
+
+// signature finds the signature of a shared access URL of Azure. at is where "sig=" stands.
+func (s *scan) signature(at int, _ *word) {
+	text := s.text
+	if at == 0 || text[at-1] != '&' && text[at-1] != '?' {
+		return
+	}
+	i := at + len("sig=")
+	end := i + credential.run(text[i:], 256)
+	if end-i >= 40 && random(text[i:end]) {
+		s.found(i, end, "azure-sas")
+	}
+}
+
+// chatToken finds the token of a Telegram bot: digits, a colon, 35 characters. at is where ":aa" stands.
+func (s *scan) chatToken(at int, _ *word) {
+	text := s.text
+	n := digits.runBack(text[:at], 12)
+	if n < 8 || n > 10 || urlish.run(text[at+1:], 40) != 35 || at-n > 0 && wordly.has(text[at-n-1]) && !bytes.HasSuffix(text[:at-n], []byte("bot")) {
+		return
+	}
+	if end := at + 36; entropy(text[at+1:end]) > 3.5 {
+		s.found(at-n, end, "telegram-bot-token")
+	}
+}
+
+// azureSecret finds the client secret of Azure's directory: three characters, a digit, Q~, 31 to 34 more. at
+// is where the digit stands.
+func (s *scan) azureSecret(at int, _ *word) {
+	text := s.text
+	if at < 3 || text[at+1] != 'Q' || !dotted.has(text[at-1]) || at > 3 && dotted.has(text[at-4]) {
+		return
+	}
+	n := azureChars.run(text[at+3:], 40)
+	if n >= 31 && n <= 34 && azureChars.runBack(text[:at], 3) == 3 {
+		s.found(at-3, at+3+n, "azure-client-secret")
+	}
+}
+
+var azureChars = setOf("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-.~")

@@ -1,0 +1,210 @@
+package redact
+
+import (
+	"math"
+	"unicode/utf8"
+)
+
+// An action looks at the place of a keyword and says what it found there with [scan.found].
+type action func(s *scan, at int, w *word)
+
+// A scan is one look at one text: a decoded string, a line that is no JSON, or what was decoded from a part of one.
+type scan struct {
+	rules   *ruleset
+	session *knowns // values known from what came before, may be nil
+	text    []byte
+	spans   []span // what was found, in no order
+	name    int    // end of the last name of a pair that was looked at
+	deep    bool   // the text was decoded from a part of another
+	plain   []byte // where encoded parts are decoded to
+	where   []int  // where in the text each byte of it comes from
+}
+
+// found takes text[start:end] for a secret, unless it is allowed.
+func (s *scan) found(start, end int, rule string) {
+	if start >= end || s.rules.allows(rule, s.text[start:end]) {
+		return
+	}
+	s.spans = append(s.spans, span{start: start, end: end, rule: rule})
+}
+
+// run scans text and returns what was found, with decoded parts too unless deep.
+func (s *scan) run(text []byte, deep bool) []span {
+	s.text, s.spans, s.name, s.deep = text, s.spans[:0], 0, deep
+	s.rules.keywords().each(text, func(at int, w *word) { w.do(s, at, w) })
+	s.rules.known.scan(s)
+	if s.session != nil {
+		s.session.scan(s)
+	}
+	if len(s.rules.custom) > 0 {
+		s.users()
+	}
+	if !deep {
+		s.encoded()
+	}
+	return s.spans
+}
+
+// minEncoded is the shortest run of base64 that is decoded: 18 bytes.
+const minEncoded = 24
+
+// encoded looks through one level of base64 and of percent encoding.
+func (s *scan) encoded() {
+	text := s.text
+	inner := s.rules.scans.Get().(*scan)
+	inner.session = s.session
+	defer s.rules.scans.Put(inner)
+	for i := minEncoded / 2; i < len(text); i += minEncoded / 2 {
+		if !base64.has(text[i]) || !base64.has(text[i-minEncoded/2+1]) && !base64.has(text[min(len(text)-1, i+minEncoded/2-1)]) {
+			continue
+		}
+		start := i - base64.runBack(text[:i], len(text))
+		end := i + base64.run(text[i:], len(text))
+		if end-start >= minEncoded {
+			s.base64(inner, start, end)
+		}
+		i = max(i, end-minEncoded/2)
+	}
+	s.percent(inner)
+}
+
+// base64 decodes text[start:end], whose beginning may belong to something else, and scans what it says.
+func (s *scan) base64(inner *scan, start, end int) {
+	for shift := range 4 {
+		from := start + shift
+		if end-from < minEncoded {
+			return
+		}
+		if !readable(decode64(s.plain[:0], s.text[from:from+minEncoded])) {
+			continue
+		}
+		s.plain = decode64(s.plain[:0], s.text[from:end])
+		for _, f := range inner.run(s.plain, true) {
+			s.found(from+f.start*4/3, min(end, from+(f.end*4+2)/3), f.rule)
+		}
+		return
+	}
+}
+
+// sextet is what a character of base64, of either alphabet, stands for.
+func sextet(c byte) byte {
+	switch {
+	case 'A' <= c && c <= 'Z':
+		return c - 'A'
+	case 'a' <= c && c <= 'z':
+		return c - 'a' + 26
+	case '0' <= c && c <= '9':
+		return c - '0' + 52
+	case c == '+' || c == '-':
+		return 62
+	}
+	return 63
+}
+
+// decode64 appends to b what text, base64 without padding, says.
+func decode64(b, text []byte) []byte {
+	for ; len(text) >= 4; text = text[4:] {
+		v := uint32(sextet(text[0]))<<18 | uint32(sextet(text[1]))<<12 | uint32(sextet(text[2]))<<6 | uint32(sextet(text[3]))
+		b = append(b, byte(v>>16), byte(v>>8), byte(v))
+	}
+	switch len(text) {
+	case 2:
+		b = append(b, sextet(text[0])<<2|sextet(text[1])>>4)
+	case 3:
+		b = append(b, sextet(text[0])<<2|sextet(text[1])>>4, sextet(text[1])<<4|sextet(text[2])>>2)
+	}
+	return b
+}
+
+// readable reports whether b, which may end within a character, is the beginning of a text.
+func readable(b []byte) bool {
+	for len(b) > 0 {
+		if c := b[0]; c < utf8.RuneSelf {
+			if c < ' ' && c != '\n' && c != '\t' && c != '\r' || c == 0x7f {
+				return false
+			}
+			b = b[1:]
+			continue
+		}
+		r, n := utf8.DecodeRune(b)
+		if r == utf8.RuneError && utf8.FullRune(b) {
+			return false
+		}
+		b = b[n:]
+	}
+	return true
+}
+
+// maxPercent is how much of a percent-encoded run is looked at together.
+const maxPercent = 8 << 10
+
+// percent decodes the runs of text that hold percent escapes, and scans what they say.
+func (s *scan) percent(inner *scan) {
+	text := s.text
+	for i := 0; i+2 < len(text); {
+		n := indexByte(text[i:], '%')
+		if n < 0 {
+			return
+		}
+		if i += n; i+2 >= len(text) || !hexAny.has(text[i+1]) || !hexAny.has(text[i+2]) {
+			i++
+			continue
+		}
+		start := i - visible.runBack(text[:i], maxPercent)
+		end := i + visible.run(text[i:], maxPercent)
+		s.unescape(start, end)
+		for _, f := range inner.run(s.plain, true) {
+			s.found(s.where[f.start], s.where[f.end], f.rule)
+		}
+		i = end
+	}
+}
+
+var visible = func() (v set) {
+	for c := range 256 {
+		if c > ' ' && c != '"' && c != '\'' && c != '`' && c != '<' && c != '>' && c != 0x7f {
+			v[c>>6] |= 1 << (c & 63)
+		}
+	}
+	return v
+}()
+
+// unescape sets s.plain to text[start:end] without its percent escapes.
+func (s *scan) unescape(start, end int) {
+	s.plain, s.where = s.plain[:0], s.where[:0]
+	for i := start; i < end; {
+		s.where = append(s.where, i)
+		if c := s.text[i]; c == '%' && i+2 < end && hexAny.has(s.text[i+1]) && hexAny.has(s.text[i+2]) {
+			s.plain = append(s.plain, nibble(s.text[i+1])<<4|nibble(s.text[i+2]))
+			i += 3
+			continue
+		}
+		s.plain = append(s.plain, s.text[i])
+		i++
+	}
+	s.where = append(s.where, end)
+}
+
+func nibble(c byte) byte {
+	if c <= '9' {
+		return c - '0'
+	}
+	return lower[c] - 'a' + 10
+}
+
+// entropy returns Shannon's entropy of the bytes of text, in bits a byte.
+func entropy(text []byte) float64 {
+	var counts [256]int
+	for _, c := range text {
+		counts[c]++
+	}
+	var bits float64
+	n := float64(len(text))
+	for _, k := range counts {
+		if k > 0 {
+			p := float64(k) / n
+			bits -= p * math.Log2(p)
+		}
+	}
+	return bits
+}
