@@ -76,6 +76,7 @@ type capture struct {
 	tail  []byte // behind the last closed value
 	patch []byte // encoded, nil if the clean bytes are the exact ones
 	files []overflow
+	rules redact.Rules
 	added Added
 }
 
@@ -215,11 +216,11 @@ type onlyWriter struct{ io.Writer }
 func (c *capture) grow(ctx context.Context, s *refs.Stage, at place, end int64) error {
 	sc := transcript.NewScanner(at.carry, func(b []byte) [32]byte { return objects.Sum(b) })
 	defer sc.Close()
-	rules := c.m.opts.Rules
+	rules := c.rules
 	var r io.Reader = io.NewSectionReader(c.file, at.raw, end-at.raw)
 	scanned := make(chan error, 1)
 	clean := &cleaner{r: r, rules: rules}
-	if len(rules.Rules) > 0 {
+	if rules.Any() {
 		for _, p := range c.prev {
 			clean.numbers.Learn(p.Cuts)
 		}
@@ -235,7 +236,7 @@ func (c *capture) grow(ctx context.Context, s *refs.Stage, at place, end int64) 
 	if err := errors.Join(err, <-scanned); err != nil {
 		return err
 	}
-	if len(rules.Rules) == 0 && g.Size-before != end-at.raw {
+	if !rules.Any() && g.Size-before != end-at.raw {
 		return fmt.Errorf("%w: the file got shorter while it was read", io.ErrUnexpectedEOF)
 	}
 	sum := sc.Summary()

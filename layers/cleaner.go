@@ -7,14 +7,17 @@ import (
 	"github.com/memvcs/mem/layers/redact"
 )
 
-// A cleaner reads raw bytes and hands out clean ones. It works on whole lines.
+// A cleaner reads raw bytes and hands out clean ones. It works on whole lines; a line that is longer than
+// [redact.Window] is cleaned piece by piece, so that its memory is bounded.
 type cleaner struct {
 	r       io.Reader
 	rules   redact.Rules
 	numbers redact.Numbers
-	raw     []byte // read, not cleaned yet
-	clean   []byte // cleaned, not handed out yet
-	length  int64  // of the clean bytes so far
+	room    []byte // what is read into
+	buf     []byte // the part of room that is not cleaned yet
+	clean   []byte // cleaned, not handed out yet; may be a part of room
+	long    *redact.Long
+	length  int64 // of the clean bytes so far
 	cuts    []redact.Cut
 	eof     bool
 }
@@ -22,7 +25,7 @@ type cleaner struct {
 // Read returns clean bytes.
 func (c *cleaner) Read(p []byte) (int, error) {
 	for len(c.clean) == 0 {
-		if c.eof {
+		if c.eof && len(c.buf) == 0 {
 			return 0, io.EOF
 		}
 		if err := c.next(); err != nil {
@@ -34,23 +37,67 @@ func (c *cleaner) Read(p []byte) (int, error) {
 	return n, nil
 }
 
+// next cleans the next lines, or the next piece of a long one, if enough has been read.
 func (c *cleaner) next() error {
-	buf := make([]byte, 1<<20)
-	n, err := io.ReadFull(c.r, buf)
-	c.raw = append(c.raw, buf[:n]...)
-	switch {
-	case err == io.EOF || err == io.ErrUnexpectedEOF:
-		c.eof = true
-	case err != nil:
+	if err := c.fill(); err != nil {
 		return err
 	}
-	end := bytes.LastIndexByte(c.raw, '\n') + 1
-	if c.eof {
-		end = len(c.raw)
+	end := bytes.LastIndexByte(c.buf, '\n') + 1
+	if c.long != nil {
+		end = bytes.IndexByte(c.buf, '\n') + 1 // of the long line
 	}
-	clean, cuts := c.rules.Redact(c.raw[:end], &c.numbers)
+	last := end > 0
+	if c.eof && !last {
+		end, last = len(c.buf), true
+	}
+	switch {
+	case c.long == nil && last:
+		clean, cuts := c.rules.Redact(c.buf[:end], &c.numbers)
+		c.took(clean, cuts, end)
+	case c.long == nil && len(c.buf) < redact.Window:
+	case c.long == nil:
+		c.long = &redact.Long{}
+		fallthrough
+	default:
+		c.piece(end, last)
+	}
+	return nil
+}
+
+// piece cleans a piece of a long line that ends at end, if it is the last one.
+func (c *cleaner) piece(end int, last bool) {
+	if !last {
+		if end = len(c.buf); end < redact.Window {
+			return
+		}
+	}
+	clean, cuts, n := c.long.Redact(c.rules, c.buf[:end], last, &c.numbers)
+	c.took(clean, cuts, n)
+	if last {
+		c.long = nil
+	}
+}
+
+// took notes that the first n bytes of the buffer were cleaned.
+func (c *cleaner) took(clean []byte, cuts []redact.Cut, n int) {
 	c.cuts = append(c.cuts, redact.Shift(cuts, c.length)...)
 	c.length += int64(len(clean))
-	c.clean, c.raw = bytes.Clone(clean), bytes.Clone(c.raw[end:])
-	return nil
+	c.clean, c.buf = clean, c.buf[n:]
+}
+
+// fill reads on. What is in the buffer is moved to its front; all that was cleaned has been handed out.
+func (c *cleaner) fill() error {
+	if c.eof {
+		return nil
+	}
+	if c.room == nil {
+		c.room = make([]byte, redact.Window+1<<20)
+	}
+	have := copy(c.room, c.buf)
+	n, err := io.ReadFull(c.r, c.room[have:min(len(c.room), have+1<<20)])
+	c.buf = c.room[:have+n]
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		c.eof, err = true, nil
+	}
+	return err
 }

@@ -25,7 +25,7 @@ func (s *scan) pair(at int, _ *word) {
 	}
 	name := text[start:end]
 	if start >= 1 && text[start-1] == '\\' && len(name) > 1 && (name[0] == 'n' || name[0] == 't') {
-		name = name[1:] // behind \n, as in a string within a string
+		name, start = name[1:], start+1 // behind \n, as in a string within a string
 	}
 	kind := secretName(name)
 	if kind == "" {
@@ -94,6 +94,9 @@ func (s *scan) operand(name []byte, start, op int, tight bool) (v span, st style
 		return v, st, false
 	}
 	whole := i + visibleLine.run(text[i:], maxValue)
+	if n := bytes.Index(text[i:whole], []byte(`\n`)); n >= 0 {
+		whole = i + n // a line end of a string within this one
+	}
 	alone := whole == len(text) || endsLine(text[whole:])
 	first := start == 0 || opensLine(text[:start], s.deep)
 	tight = tight && assigned == i
@@ -241,6 +244,8 @@ func endsLine(text []byte) bool {
 		return true
 	case '#':
 		return n > 0
+	case '\\':
+		return n+1 < len(text) && (text[n+1] == 'n' || text[n+1] == 'r')
 	case '"', '\'', '`':
 		return n == 0
 	}

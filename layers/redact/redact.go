@@ -133,7 +133,7 @@ func (r Rules) Find(raw []byte) []Finding {
 func (r Rules) find(text []byte, cuts []Cut, session *knowns) []span {
 	var found []span
 	if r.set != nil {
-		found = r.set.find(text, session)
+		found = r.set.find(text, session, false)
 	}
 	for _, rule := range r.Rules {
 		for f := range rule(text) {
@@ -151,6 +151,14 @@ func (r Rules) find(text []byte, cuts []Cut, session *knowns) []span {
 		holes = append(holes, span{start: int(c.At), end: int(c.At) + c.Len})
 	}
 	return without(merge(found), merge(holes))
+}
+
+// findPart is find of a part of a long line.
+func (r Rules) findPart(part []byte, session *knowns) []span {
+	if r.set == nil {
+		return r.find(part, nil, session)
+	}
+	return without(merge(r.set.find(part, session, true)), placeholders(part))
 }
 
 // toRaw translates spans of the clean text, none of which touches a cut at its ends, into spans of

@@ -153,9 +153,9 @@ func (s *scan) users() {
 	}
 }
 
-// find returns the secrets of a value, in no order. session are the values known from what came before.
-func (r *ruleset) find(value []byte, session *knowns) []span {
-	f := finder{scan: r.scans.Get().(*scan), value: value}
+// find returns the secrets of a value, or of a part of one, in no order. session are the values known from what came before.
+func (r *ruleset) find(value []byte, session *knowns, part bool) []span {
+	f := finder{scan: r.scans.Get().(*scan), value: value, part: part}
 	defer r.scans.Put(f.scan)
 	f.scan.session = session
 	if !f.walk() {
@@ -168,6 +168,7 @@ func (r *ruleset) find(value []byte, session *knowns) []span {
 type finder struct {
 	scan  *scan
 	value []byte
+	part  bool // the value is a part of one, with its strings whole
 	spans []span
 	text  []byte // of the string that is looked at
 	key   []byte // whose value comes next, decoded; nil if none
@@ -207,11 +208,11 @@ func (f *finder) walk() bool {
 			i += n
 			continue
 		}
-		if i++; depth < 0 {
+		if i++; depth < 0 && !f.part {
 			return false
 		}
 	}
-	return depth == 0
+	return depth == 0 || f.part
 }
 
 // outside is what numbers, true, false and null are written with.
