@@ -134,6 +134,7 @@ func (m *Memory) group(ctx context.Context, sources []Source, failed *[]error) (
 			*failed = append(*failed, &SourceError{src, err})
 			continue
 		}
+		src.dir = cwd
 		g := byDir[cwd]
 		if g == nil {
 			p, known, err := m.Locate(ctx, cwd)

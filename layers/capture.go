@@ -28,6 +28,7 @@ type Source struct {
 	Parent string   // the session whose subagent wrote it, if any
 	Files  []string // overflow files of tool results that belong to it
 	unread error    // why Files are not known
+	dir    string   // where its session worked
 }
 
 // SessionID returns the id of the session that the file holds: its name without ".jsonl".
@@ -111,7 +112,8 @@ func (c *capture) stage(ctx context.Context, st *State, s *refs.Stage) (err erro
 		return err
 	}
 	defer c.file.Close()
-	c.snap = Snapshot{Session: c.src.SessionID(), Source: c.src.Path, Parent: c.src.Parent, Rules: c.m.opts.Rules.ID}
+	c.rules = c.m.rulesIn(c.src.dir)
+	c.snap = Snapshot{Session: c.src.SessionID(), Source: c.src.Path, Parent: c.src.Parent, Rules: c.rules.ID}
 	if c.known = st.session(c.snap.Session); c.known != nil && c.known.Source() == c.src.Path {
 		c.snap.Source = "" // as before
 	}

@@ -29,6 +29,7 @@ type Options struct {
 	Workers     int          // how many files are worked on at once; 0 means one
 	Model       string       // whose tokens are counted when a session does not say; "" is the newest
 	Rules       redact.Rules // what is taken out of transcripts before they are stored
+	EnvFiles    bool         // whether Rules also take out the values of the .env files of a project
 	Caps        Caps         // on what models may cost; the zero value allows nothing
 	World       remote.World // what talking to remotes needs
 }
@@ -40,6 +41,8 @@ type Memory struct {
 	slots chan struct{} // one for each worker: files are worked on at once in all groups together
 
 	outlines sync.Map // of the projects looked at last, by project
+
+	rules sync.Map // with the values of the .env files there, by directory
 
 	countedMu sync.Mutex
 	counted   map[refs.Project]map[objects.Hash]int // tokens counted by this Memory, by original

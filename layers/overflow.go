@@ -71,7 +71,7 @@ func (c *capture) sameFile(ctx context.Context, p refs.Project, f FileRef, b []b
 // putFile stages an overflow file.
 func (c *capture) putFile(s *refs.Stage, name string, raw []byte) (FileRef, error) {
 	var numbers redact.Numbers
-	clean, cuts := c.m.opts.Rules.Redact(raw, &numbers)
+	clean, cuts := c.rules.Redact(raw, &numbers)
 	h, err := s.Put(clean)
 	if err != nil {
 		return FileRef{}, err

@@ -33,7 +33,7 @@ type Custom struct {
 func New(c Config) (Rules, error) {
 	set := &ruleset{allowed: map[string]bool{}}
 	for _, k := range c.Known {
-		set.known.add(k)
+		set.know(k)
 	}
 	for _, a := range c.Allow {
 		set.allowed[a] = true
@@ -60,23 +60,21 @@ func New(c Config) (Rules, error) {
 
 // A ruleset is the built-in rules with what a [Config] adds. It may be used by several goroutines at once.
 type ruleset struct {
-	once    sync.Once
-	words   *keywords
+	values  []Known // what known holds
 	known   knowns
 	allowed map[string]bool
 	custom  []custom
 	scans   sync.Pool
 }
 
+func (r *ruleset) know(k Known) {
+	r.values = append(r.values, k)
+	r.known.add(k)
+}
+
 type custom struct {
 	name string
 	re   *regexp.Regexp
-}
-
-// keywords are what the built-in rules look at, made when first needed.
-func (r *ruleset) keywords() *keywords {
-	r.once.Do(func() { r.words = builtin() })
-	return r.words
 }
 
 // builtin returns the keywords of all built-in rules.

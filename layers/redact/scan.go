@@ -31,7 +31,7 @@ func (s *scan) found(start, end int, rule string) {
 // run scans text and returns what was found, with decoded parts too unless deep.
 func (s *scan) run(text []byte, deep bool) []span {
 	s.text, s.spans, s.name, s.deep = text, s.spans[:0], 0, deep
-	s.rules.keywords().each(text, func(at int, w *word) { w.do(s, at, w) })
+	builtin().each(text, func(at int, w *word) { w.do(s, at, w) })
 	s.rules.known.scan(s)
 	if s.session != nil {
 		s.session.scan(s)

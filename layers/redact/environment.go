@@ -1,0 +1,59 @@
+package redact
+
+import (
+	"bytes"
+	"slices"
+	"sync"
+)
+
+// Environment returns the values of an environment file that are secrets, by their names or their looks: lines
+// of NAME=value, with or without "export" and quotes. What is no such line is passed over.
+func Environment(file []byte) []Known {
+	var out []Known
+	for l := range bytes.Lines(file) {
+		l = bytes.TrimPrefix(bytes.TrimSpace(l), []byte("export "))
+		name, value, ok := bytes.Cut(l, []byte("="))
+		if !ok || len(l) > 0 && l[0] == '#' {
+			continue
+		}
+		if k, ok := Variable(bytes.TrimSpace(name), unquoteValue(bytes.TrimSpace(value))); ok {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+// unquoteValue returns what stands between the quotes of a value, or in front of the comment behind it.
+func unquoteValue(v []byte) []byte {
+	if len(v) > 1 && (v[0] == '"' || v[0] == '\'') {
+		if n := bytes.IndexByte(v[1:], v[0]); n >= 0 {
+			return v[1 : 1+n]
+		}
+	}
+	if n := bytes.Index(v, []byte(" #")); n >= 0 {
+		v = bytes.TrimSpace(v[:n])
+	}
+	return v
+}
+
+// Variable returns the Known of the value of a variable, if its name or its looks say that it is a secret.
+func Variable(name, value []byte) (Known, bool) {
+	if weak(value) || secretName(name) == "" && !random(value) || bytes.HasPrefix(value, []byte("pk_")) {
+		return Known{}, false
+	}
+	return Know("env-value", value)
+}
+
+// With returns r with some more values that are secrets wherever they stand. The ID is the same.
+func (r Rules) With(known []Known) Rules {
+	if r.set == nil || len(known) == 0 {
+		return r
+	}
+	set := &ruleset{allowed: r.set.allowed, custom: r.set.custom}
+	for _, k := range slices.Concat(r.set.values, known) {
+		set.know(k)
+	}
+	set.scans = sync.Pool{New: func() any { return &scan{rules: set} }}
+	r.set = set
+	return r
+}
