@@ -55,7 +55,7 @@ func imports() map[string]string {
 
 		"hooks": "layers",
 
-		"cmd/mem": "layers hooks refs refs/config refs/remote lineage objects layers/transcript layers/keepit layers/tokens layers/compress layers/engines layers/compose layers/trace layers/facts layers/concepts layers/permanent layers/views testdata",
+		"cmd/mem": "layers hooks refs refs/config refs/remote lineage objects layers/transcript layers/keepit layers/tokens layers/compress layers/engines layers/compose layers/trace layers/facts layers/concepts layers/permanent layers/views testdata layers/redact",
 
 		// Programs and libraries of the tests, which no package of the program imports.
 		"testdata":        "",

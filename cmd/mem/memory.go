@@ -43,9 +43,13 @@ func (e *Env) memoryOptions() (layers.Options, error) {
 	if err != nil {
 		return layers.Options{}, err
 	}
+	rules, env, err := e.redactRules(conf)
+	if err != nil {
+		return layers.Options{}, err
+	}
 	model, err := conf.String("tokens.model")
 	return layers.Options{
 		Now: e.Now, Rand: e.Rand, LockTimeout: max(wait, time.Nanosecond), // 0 would mean the default
-		Workers: runtime.GOMAXPROCS(0), Model: model, Caps: caps, World: e.world(),
+		Workers: runtime.GOMAXPROCS(0), Model: model, Caps: caps, Rules: rules, EnvFiles: env, World: e.world(),
 	}, err
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -58,6 +59,10 @@ func (k Kind) read(raw json.RawMessage) (string, error) {
 
 var (
 	text    = Kind{desc: "text", canon: func(s string) (string, error) { return s, noControl(s) }}
+	pattern = Kind{desc: "a regular expression", canon: func(s string) (string, error) {
+		_, err := regexp.Compile(s)
+		return s, err
+	}}
 	boolean = Kind{desc: "true or false", Values: []string{"true", "false"}, holds: jsonBool, canon: canonBool}
 
 	hundredths = Kind{desc: "a weight from 0 to 1 with at most two decimals", holds: jsonNumber, canon: func(s string) (string, error) {
