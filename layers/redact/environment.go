@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// Environment returns the values of an environment file that are secrets, by their names or their looks: lines
+// Environment returns the values of an environment file that are secrets, by their names or by their looks: lines
 // of NAME=value, with or without "export" and quotes. What is no such line is passed over.
 func Environment(file []byte) []Known {
 	var out []Known
@@ -16,7 +16,12 @@ func Environment(file []byte) []Known {
 		if !ok || len(l) > 0 && l[0] == '#' {
 			continue
 		}
-		if k, ok := Variable(bytes.TrimSpace(name), unquoteValue(bytes.TrimSpace(value))); ok {
+		name, value = bytes.TrimSpace(name), unquoteValue(bytes.TrimSpace(value))
+		k, ok := Variable(name, value)
+		if !ok && random(value) && !uuid(value) && !weak(value) && !bytes.HasPrefix(value, []byte("pk_")) {
+			k, ok = Know(envRule, value)
+		}
+		if ok {
 			out = append(out, k)
 		}
 	}
@@ -36,12 +41,28 @@ func unquoteValue(v []byte) []byte {
 	return v
 }
 
-// Variable returns the Known of the value of a variable, if its name or its looks say that it is a secret.
+// envRule is the rule that finds the values of variables.
+const envRule = "env-value"
+
+// Variable returns the Known of the value of a variable whose name says that it is a secret.
 func Variable(name, value []byte) (Known, bool) {
-	if weak(value) || secretName(name) == "" && !random(value) || bytes.HasPrefix(value, []byte("pk_")) {
+	if secretName(name) == "" || weak(value) {
 		return Known{}, false
 	}
-	return Know("env-value", value)
+	return Know(envRule, value)
+}
+
+// uuid reports whether value is one, which names a thing rather than opens it.
+func uuid(value []byte) bool {
+	if len(value) != 36 {
+		return false
+	}
+	for i, c := range value {
+		if dash := i == 8 || i == 13 || i == 18 || i == 23; dash != (c == '-') || !dash && !hexAny.has(c) {
+			return false
+		}
+	}
+	return true
 }
 
 // With returns r with some more values that are secrets wherever they stand. The ID is the same.
