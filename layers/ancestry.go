@@ -114,6 +114,13 @@ func (a *ancestry) add(p Project, st *State) {
 			a.derived(x, p, v.Derivation, v.Time, v.Device, a.versions)
 		}
 	}
+	for _, v := range st.Versions { // what is out of the lists is only known as what things were made from
+		if v.Deleted && len(a.versions[v.Derivation.Output]) == 0 {
+			x := &Made{Kind: IsVersion, Name: ShortID(v.Session) + ":" + v.Label, Project: p, Hash: v.Derivation.Output, Recipe: v.Derivation.Recipe,
+				Engine: v.Engine, Tokens: v.TokensOut, Time: v.Time, Device: v.Device, Witnesses: v.Derivation.Witnesses}
+			a.versions[x.Hash], a.inputs[x] = []*Made{x}, v.Derivation.Inputs
+		}
+	}
 	names := stateNames(st)
 	for _, c := range st.Compositions {
 		if c.Deleted {

@@ -62,11 +62,12 @@ func (r Rev) target() (target, what string, err error) {
 	return "", "", ErrNotRemovable
 }
 
-// usedBy returns the names of the compositions that use what rev names.
+// usedBy returns the names of the compositions that use what rev names. Summaries of weeks and months do not count: they
+// hold their own text, and are made again when they need to be.
 func (st *State) usedBy(rev Rev) []string {
 	var names []string
 	for _, c := range st.Compositions {
-		if c.Deleted || rev.Kind == IsComposition || slices.Contains(names, c.Name) {
+		if c.Deleted || c.Tier != "" || rev.Kind == IsComposition || slices.Contains(names, c.Name) {
 			continue
 		}
 		if slices.ContainsFunc(c.Parts, func(p CompositionPart) bool {

@@ -170,4 +170,5 @@ func (k *Composition) code(c *codec) {
 	number(c, &k.Tokens)
 	word(c, &k.Counter)
 	number(c, &k.Messages)
+	word(c, &k.Tier)
 }

@@ -157,6 +157,7 @@ type Composition struct {
 	Counter    string             `json:"counter"`
 	Messages   int                `json:"messages"`
 	Typed      []transcript.Key   `json:"typed,omitempty"` // keys of the messages it puts into a session
+	Tier       string             `json:"tier,omitempty"`  // weekly or monthly: it is a summary that mem made
 
 	ID      objects.Hash `json:"-"`
 	Device  string       `json:"-"`

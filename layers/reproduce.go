@@ -100,6 +100,13 @@ func (m *Memory) recompose(ctx context.Context, rev Rev) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if rev.Composition.Tier != "" {
+		now, err := m.resummarise(ctx, rev, was, counter)
+		if err == nil {
+			err = now.Measure(counter)
+		}
+		return now.Encode(), err
+	}
 	now := compose.Composition{Name: rev.Composition.Name, Budget: rev.Composition.Budget}
 	for i, in := range rev.Composition.Derivation.Inputs {
 		if i >= len(was.Parts) || i >= len(rev.Composition.Parts) {

@@ -204,6 +204,9 @@ func (t *tracer) composition(ctx context.Context, rev Rev) (trace.Side, error) {
 		if err != nil {
 			return side, err
 		}
+		if rev.Composition.Tier != "" {
+			marks = nil // its version kept more than the summary does
+		}
 		if marks == nil { // of a session or version that is not here: what was kept is known from the text
 			marks = keptMarks(source, part.Segments)
 		}

@@ -125,6 +125,9 @@ func (m *Memory) checkLineage(ctx context.Context, tx *refs.Tx, st *State, c *Ch
 				need(what, k.Derivation.Inputs[i])
 			}
 		}
+		for _, in := range k.Derivation.Inputs[min(len(k.Parts), len(k.Derivation.Inputs)):] {
+			need(what, in) // the facts of a summary
+		}
 		if err := readObject(ctx, tx, k.Derivation.Output, func(b []byte) error { _, err := compose.Decode(b); return err }); err != nil {
 			bad(what, err)
 		}

@@ -222,6 +222,7 @@ func (e *Env) addAll(ctx context.Context, m *layers.Memory, op string, sources [
 	if err := e.printAdded(op, added, failed); err != nil {
 		return err
 	}
+	e.autoTierAll(ctx, m, added)
 	switch {
 	case len(failed) == 0:
 		return nil

@@ -93,6 +93,7 @@ func (e *Env) runCheckout(ctx context.Context, o checkoutOptions, name string) e
 		if err != nil && !errors.As(err, &behind) {
 			return storeError(err)
 		}
+		e.autoTier(ctx, m, rev.Project)
 		return errors.Join(e.printCheckout(answer), storeError(err), e.rehearse(ctx, m, rev))
 	})
 }

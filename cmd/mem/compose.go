@@ -79,6 +79,7 @@ func (e *Env) runCompose(ctx context.Context, o composeOptions, name string, rev
 		if err != nil {
 			return composeError(err)
 		}
+		e.autoTier(ctx, m, done.Project)
 		if e.opt.json {
 			return e.printJSON("compose", e.composeAnswer(req, done))
 		}

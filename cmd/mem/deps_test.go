@@ -48,14 +48,15 @@ func imports() map[string]string {
 		"layers/views":     "layers/tokens layers/facts layers/concepts layers/permanent",
 		"layers/trace":     "layers/keepit layers/tokens layers/compress",
 		"layers/compose":   "objects lineage layers/keepit layers/tokens layers/transcript layers/compress",
+		"layers/tier":      "objects layers/keepit layers/tokens layers/compress layers/compose",
 
 		"layers/brief": "",
 
-		"layers": "objects lineage objects/pack objects/gitstore objects/stream refs refs/config refs/remote layers/transcript layers/keepit layers/tokens layers/redact layers/refine layers/compress layers/engines layers/compose layers/trace layers/facts layers/concepts layers/permanent layers/views layers/brief",
+		"layers": "objects lineage objects/pack objects/gitstore objects/stream refs refs/config refs/remote layers/transcript layers/keepit layers/tokens layers/redact layers/refine layers/compress layers/engines layers/compose layers/tier layers/trace layers/facts layers/concepts layers/permanent layers/views layers/brief",
 
 		"hooks": "layers",
 
-		"cmd/mem": "layers hooks refs refs/config refs/remote lineage objects layers/transcript layers/keepit layers/tokens layers/compress layers/engines layers/compose layers/trace layers/facts layers/concepts layers/permanent layers/views testdata layers/redact",
+		"cmd/mem": "layers hooks refs refs/config refs/remote lineage objects layers/transcript layers/keepit layers/tokens layers/compress layers/engines layers/compose layers/tier layers/trace layers/facts layers/concepts layers/permanent layers/views testdata layers/redact",
 
 		// Programs and libraries of the tests, which no package of the program imports.
 		"testdata":        "",

@@ -25,6 +25,16 @@ func (k Key) Match(name string) bool {
 // Keys returns every setting, sorted by name.
 func Keys() []Key {
 	return []Key{
+		{"autoDecay.aggressiveAfterDays", integer(0, 36500), "30", "age at which a session gets a small version too; 0 for never"},
+		{"autoDecay.aggressivePreset", oneOf("gentle", "standard", "aggressive"), "aggressive", "preset of that small version"},
+		{"autoDecay.createAfterDays", integer(0, 36500), "7", "age at which a session without a version gets one; 0 for never"},
+		{"autoDecay.createPreset", oneOf("gentle", "standard", "aggressive"), "standard", "preset of that version"},
+		{"autoDecay.monthlyAfterDays", integer(1, 36500), "30", "age at which the summary of its month stands for a session"},
+		{"autoDecay.monthlyTokens", integer(100, 1_000_000), "8000", "tokens of a monthly summary at most"},
+		{"autoDecay.pruneIntermediateAfterDays", integer(0, 36500), "60", "age at which all but the last versions of a session are hidden; 0 for never"},
+		{"autoDecay.run", oneOf("off", "access", "daily", "weekly"), "off", "when sessions age by themselves: whenever memory is used, once a day or once a week"},
+		{"autoDecay.weeklyAfterDays", integer(1, 36500), "7", "age at which the summary of its week stands for a session"},
+		{"autoDecay.weeklyTokens", integer(100, 1_000_000), "4000", "tokens of a weekly summary at most"},
 		{"color.ui", oneOf("auto", "always", "never"), "auto", "when to use colour"},
 		{"core.pager", text, "", "program that shows long output, instead of $PAGER and less"},
 		{"defaults.autoRegisterSessions", boolean, "false", "capture sessions without being asked"},

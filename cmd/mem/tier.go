@@ -1,0 +1,354 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/tier"
+	"github.com/memvcs/mem/layers/tokens"
+)
+
+type tierOptions struct{ weekly, monthly int }
+
+// tier is the command that lets sessions age.
+func (e *Env) tier() *cli.Command {
+	var o tierOptions
+	flags := []cli.Flag{
+		parsedFlag(&o.weekly, "weekly", "summarise weeks after `AGE`, such as 7d, instead of the setting", parseDays),
+		parsedFlag(&o.monthly, "monthly", "summarise months after `AGE`, such as 30d, instead of the setting", parseDays),
+	}
+	return &cli.Command{
+		Name:  "tier",
+		Usage: "let old sessions shrink to weekly and monthly summaries",
+		Description: "A session stays as it is for a week; then the summary of its week stands for it, and after a month that of its month.\n" +
+			"Summaries are compositions, made from versions and facts and never above their budget; read one with \"mem show\".\n" +
+			"Sessions of some age also get versions, and versions that grew superfluous are hidden. Originals are never touched,\n" +
+			"and \"mem undo\" brings back what is hidden. The settings autoDecay.* say at which age, and autoDecay.run whether it\n" +
+			"happens by itself.",
+		Subcommands: []*cli.Command{
+			{Name: "status", Usage: "say how sessions are shown and what there is to do", Flags: flags, Action: func(c *cli.Context) error {
+				if err := operands(c, 0, 0); err != nil {
+					return err
+				}
+				return e.runTierStatus(c.Context, o)
+			}},
+			{Name: "run", Usage: "make what is due; a second run does nothing", Flags: flags, Action: func(c *cli.Context) error {
+				if err := operands(c, 0, 0); err != nil {
+					return err
+				}
+				return e.runTier(c.Context, o)
+			}},
+		},
+	}
+}
+
+// parseDays reads an age in whole days: 7, 7d or 2w.
+func parseDays(s string) (int, error) {
+	unit, digits := 1, strings.TrimSuffix(s, "d")
+	if weeks, ok := strings.CutSuffix(s, "w"); ok {
+		unit, digits = 7, weeks
+	}
+	n := 0
+	for _, r := range digits {
+		if r < '0' || r > '9' || n > 10_000 {
+			return 0, fmt.Errorf("want days such as 7d or 2w")
+		}
+		n = 10*n + int(r-'0')
+	}
+	if n < 1 || digits == "" {
+		return 0, fmt.Errorf("want days such as 7d or 2w")
+	}
+	return n * unit, nil
+}
+
+// tierPolicy returns how sessions age, by the settings and under the options.
+func (e *Env) tierPolicy(o tierOptions) (layers.TierOptions, error) {
+	out := layers.TierOptions{DryRun: e.opt.dryRun}
+	conf, err := e.settings()
+	if err != nil {
+		return out, err
+	}
+	p := &out.Policy
+	for _, f := range []struct {
+		key string
+		dst *int
+	}{
+		{"weeklyAfterDays", &p.WeeklyAfter}, {"monthlyAfterDays", &p.MonthlyAfter}, {"weeklyTokens", &p.WeeklyTokens}, {"monthlyTokens", &p.MonthlyTokens},
+		{"createAfterDays", &p.CreateAfter}, {"aggressiveAfterDays", &p.AggressiveAfter}, {"pruneIntermediateAfterDays", &p.IntermediateAfter},
+	} {
+		if *f.dst, err = conf.Int("autoDecay." + f.key); err != nil {
+			return out, err
+		}
+	}
+	if p.CreatePreset, err = conf.String("autoDecay.createPreset"); err != nil {
+		return out, err
+	}
+	if p.AggressivePreset, err = conf.String("autoDecay.aggressivePreset"); err != nil {
+		return out, err
+	}
+	if o.weekly > 0 {
+		p.WeeklyAfter = o.weekly
+	}
+	if o.monthly > 0 {
+		p.MonthlyAfter = o.monthly
+	}
+	if err := p.Check(); err != nil {
+		return out, withHint(usagef("%v", err), "mem config list")
+	}
+	out.Decay, err = decayOf(conf)
+	return out, err
+}
+
+func (e *Env) runTier(ctx context.Context, o tierOptions) error {
+	how, err := e.tierPolicy(o)
+	if err != nil {
+		return err
+	}
+	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+		did, err := m.Tier(ctx, sc.Project, how)
+		if err != nil {
+			return err
+		}
+		if e.opt.json {
+			err = e.printJSON("tier.run", tieredAnswerOf(did, e.opt.dryRun))
+		} else {
+			e.printTiered(did)
+		}
+		for _, f := range did.Failed {
+			e.warn("%v", f)
+		}
+		if err == nil && len(did.Failed) > 0 {
+			return exit(exitPartial)
+		}
+		return err
+	})
+}
+
+// printTiered says what ageing did.
+func (e *Env) printTiered(t layers.Tiered) {
+	compressed, hid := "compressed", "hidden"
+	if e.opt.dryRun {
+		compressed, hid = "would compress", "would hide"
+	}
+	for _, v := range t.Compressed {
+		what := shortID(v.Session.ID)
+		if v.Label != "" {
+			what += ":" + v.Label
+		}
+		e.printf("%s %s  %s, ~%s tokens, %s\n", compressed, e.safe(what), v.Preset, tokens.Format(v.Tokens), v.Why)
+	}
+	for _, s := range t.Summaries {
+		e.printf("%s\n", e.safe(summaryLine(s, e.opt.dryRun)))
+	}
+	if len(t.Hidden) > 0 {
+		e.printf("%s %s\n", hid, e.safe(strings.Join(t.Hidden, ", ")))
+	}
+	switch {
+	case t.Nothing():
+		e.note("nothing to do")
+	case !e.opt.dryRun && len(t.Hidden) > 0:
+		e.hint("mem undo brings back what is hidden")
+	case !e.opt.dryRun && len(t.Summaries) > 0:
+		e.hint("mem show %s", t.Summaries[len(t.Summaries)-1].Label)
+	}
+}
+
+// summaryLine writes what a summary is of.
+func summaryLine(s layers.TierSummary, would bool) string {
+	verb := "summarised"
+	if s.Anew {
+		verb = "summarised anew"
+	}
+	if would {
+		verb = "would have " + verb
+		verb = strings.Replace(verb, "would have summarised", "would summarise", 1)
+	}
+	line := fmt.Sprintf("%s %s  %s, ~%s", verb, s.Label, count(len(s.Sessions), "session"), tokens.Format(s.TokensIn))
+	if s.Tokens > 0 {
+		line += fmt.Sprintf(" -> ~%s", tokens.Format(s.Tokens))
+	}
+	line += " tokens"
+	if s.Left > 0 {
+		line += fmt.Sprintf(", no room for %d", s.Left)
+	}
+	return line
+}
+
+// A tieredAnswer is what ageing did as --json prints it.
+type tieredAnswer struct {
+	DryRun     bool          `json:"dry_run"`
+	Compressed []tierVersion `json:"compressed"`
+	Summaries  []tierSummary `json:"summaries"`
+	Hidden     []string      `json:"hidden"`
+	Failed     []string      `json:"failed"`
+}
+
+type tierVersion struct {
+	Session string `json:"session"`
+	Label   string `json:"label,omitempty"`
+	Preset  string `json:"preset"`
+	Tokens  int    `json:"tokens"`
+	Why     string `json:"why"`
+}
+
+type tierSummary struct {
+	Name     string   `json:"name"`
+	Tier     string   `json:"tier"`
+	Period   string   `json:"period"`
+	Start    string   `json:"start"`
+	End      string   `json:"end"`
+	Sessions []string `json:"sessions"`
+	Anew     bool     `json:"anew"`
+	TokensIn int      `json:"tokens_in"`
+	Tokens   int      `json:"tokens"`
+	Left     int      `json:"left_out"`
+}
+
+func tieredAnswerOf(t layers.Tiered, dryRun bool) tieredAnswer {
+	a := tieredAnswer{DryRun: dryRun, Compressed: []tierVersion{}, Summaries: []tierSummary{}, Hidden: append([]string{}, t.Hidden...), Failed: []string{}}
+	for _, v := range t.Compressed {
+		a.Compressed = append(a.Compressed, tierVersion{v.Session.ID, v.Label, v.Preset, v.Tokens, v.Why})
+	}
+	for _, s := range t.Summaries {
+		a.Summaries = append(a.Summaries, tierSummary{
+			s.Label, string(s.Tier), s.Name, timeText(s.Start), timeText(s.End), s.Sessions, s.Anew, s.TokensIn, s.Tokens, s.Left,
+		})
+	}
+	for _, f := range t.Failed {
+		a.Failed = append(a.Failed, f.Error())
+	}
+	return a
+}
+
+// A tierRow is a week or month in tier status.
+type tierRow struct {
+	Tier     string   `json:"tier"`
+	Period   string   `json:"period,omitempty"`
+	Sessions []string `json:"sessions"`
+	Summary  string   `json:"summary,omitempty"`
+	State    string   `json:"state"` // as they are, summarised, due, not over
+}
+
+func (e *Env) runTierStatus(ctx context.Context, o tierOptions) error {
+	how, err := e.tierPolicy(o)
+	if err != nil {
+		return err
+	}
+	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+		states, todo, err := m.TierStatus(ctx, sc.Project, how)
+		if err != nil {
+			return err
+		}
+		rows := tierRows(states, todo)
+		if e.opt.json {
+			return e.printJSON("tier.status", struct {
+				Tiers []tierRow    `json:"tiers"`
+				Todo  tieredAnswer `json:"todo"`
+			}{rows, tieredAnswerOf(todo, true)})
+		}
+		t := e.table(column{name: "tier"}, column{name: "period"}, column{name: "sessions", right: true}, column{name: "state"}, column{name: "summary", shrinks: true})
+		for _, r := range rows {
+			t.row(cell{full: r.Tier}, cell{full: r.Period}, cell{full: fmt.Sprint(len(r.Sessions))}, cell{full: r.State}, cell{full: r.Summary, paint: e.style().cyan})
+		}
+		if err := t.flush(); err != nil {
+			return err
+		}
+		if todo.Nothing() {
+			e.note("nothing to do")
+			return nil
+		}
+		e.note("to do: %s", todoText(todo))
+		e.hint("mem tier run")
+		return nil
+	})
+}
+
+// tierRows groups sessions by how they are shown, the newest first.
+func tierRows(states []layers.TierState, todo layers.Tiered) []tierRow {
+	rows := []tierRow{}
+	for _, s := range states {
+		r := tierRow{Tier: string(s.Tier), Period: s.Period.Name, Summary: s.Summary, State: "summarised"}
+		due := slices.ContainsFunc(todo.Summaries, func(t layers.TierSummary) bool { return t.Label == s.Period.Label() })
+		switch {
+		case s.Tier == tier.Recent:
+			r.State = "as they are"
+		case due:
+			r.State = "due"
+		case s.Summary != s.Period.Label():
+			r.State = "not over"
+		}
+		i := slices.IndexFunc(rows, func(x tierRow) bool { return x.Tier == r.Tier && x.Period == r.Period && x.Summary == r.Summary })
+		if i < 0 {
+			i = len(rows)
+			rows = append(rows, r)
+		}
+		rows[i].Sessions = append(rows[i].Sessions, s.Session.ID)
+	}
+	return rows
+}
+
+// todoText says in a line what there is to do.
+func todoText(t layers.Tiered) string {
+	var parts []string
+	for _, p := range []struct {
+		n         int
+		one, many string
+	}{
+		{len(t.Compressed), "version to make", "versions to make"}, {len(t.Summaries), "summary to make", "summaries to make"},
+		{len(t.Hidden), "thing to hide", "things to hide"}, {len(t.Failed), "thing that fails", "things that fail"},
+	} {
+		switch {
+		case p.n == 1:
+			parts = append(parts, "1 "+p.one)
+		case p.n > 1:
+			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.many))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// autoTier lets the project age if the setting autoDecay.run wants it now. That it fails does not fail the command.
+func (e *Env) autoTier(ctx context.Context, m *layers.Memory, p layers.Project) {
+	if e.opt.dryRun || p.ID == "" {
+		return
+	}
+	err := func() error {
+		conf, err := e.settings()
+		if err != nil {
+			return err
+		}
+		schedule, err := conf.String("autoDecay.run")
+		if err != nil || schedule == string(layers.TierOff) {
+			return err
+		}
+		how, err := e.tierPolicy(tierOptions{})
+		if err != nil {
+			return err
+		}
+		did, _, err := m.AutoTier(ctx, p, layers.TierSchedule(schedule), how)
+		if !did.Nothing() {
+			e.note("autoDecay: %s", strings.NewReplacer(" to make", "", " to hide", " hidden").Replace(todoText(did)))
+		}
+		return errors.Join(append(did.Failed, err)...)
+	}()
+	if err != nil {
+		e.warn("autoDecay: %v", err)
+	}
+}
+
+// autoTierAll is autoTier for the projects that sessions were added to.
+func (e *Env) autoTierAll(ctx context.Context, m *layers.Memory, added []layers.Added) {
+	var done []layers.Project
+	for _, a := range added {
+		if !slices.Contains(done, a.Project) {
+			done = append(done, a.Project)
+			e.autoTier(ctx, m, a.Project)
+		}
+	}
+}

@@ -1,0 +1,46 @@
+package layers
+
+import (
+	"context"
+	"time"
+
+	"github.com/memvcs/mem/layers/tier"
+)
+
+// A TierSchedule says when a project ages by itself.
+type TierSchedule string
+
+// The schedules.
+const (
+	TierOff    TierSchedule = "off"
+	TierAccess TierSchedule = "access" // whenever memory is added to or used
+	TierDaily  TierSchedule = "daily"
+	TierWeekly TierSchedule = "weekly"
+)
+
+// lastTier is when a project aged last. It is in the cache: without it a project ages again, which does nothing.
+type lastTier struct {
+	At     time.Time   `json:"at"`
+	Policy tier.Policy `json:"policy"`
+}
+
+// AutoTier is [Memory.Tier] if the schedule wants it now; ran says whether it did. Days and weeks are those of UTC, and
+// another policy counts as not run yet.
+func (m *Memory) AutoTier(ctx context.Context, p Project, schedule TierSchedule, o TierOptions) (out Tiered, ran bool, err error) {
+	file := m.cachePath("tier", string(p.ID))
+	var last lastTier
+	known := readCache(file, &last) && last.Policy == o.Policy
+	now := m.opts.Now().UTC()
+	switch {
+	case schedule == TierOff || schedule == "":
+		return out, false, nil
+	case schedule == TierDaily && known && last.At.Format(time.DateOnly) == now.Format(time.DateOnly):
+		return out, false, nil
+	case schedule == TierWeekly && known && tier.Week(last.At) == tier.Week(now):
+		return out, false, nil
+	}
+	if out, err = m.Tier(ctx, p, o); err == nil && !o.DryRun {
+		writeCache(file, lastTier{now, o.Policy})
+	}
+	return out, true, err
+}

@@ -1,0 +1,248 @@
+// Package tier decides what becomes of sessions as they age: for some days they stay as they are, then the summary of their
+// week stands for them, then that of their month; versions that grew superfluous on the way are hidden.
+//
+// Nothing here reads or writes. [Decide] takes what is known of the sessions of a project and says what is to be done; what
+// has been done is known by its result, so that deciding again finds nothing. Weeks are ISO weeks and months those of the
+// calendar, in UTC, on every machine; a session belongs to the ones in which its last message was. How old it is counts
+// from then or from when it was used last: what is used again is near again. A summary covers its whole week or month, and
+// is made once that is over, so it is made once.
+package tier
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// A Tier is how a session of some age is shown.
+type Tier string
+
+// The tiers.
+const (
+	Recent  Tier = "recent"  // as it is
+	Weekly  Tier = "weekly"  // by the summary of its week
+	Monthly Tier = "monthly" // by the summary of its month
+)
+
+// A Policy says at which age things happen. Ages are in days; an age of 0 in the rules for versions means never.
+type Policy struct {
+	WeeklyAfter, MonthlyAfter   int
+	WeeklyTokens, MonthlyTokens int // at most, of one summary
+
+	CreateAfter       int // a session without a version gets one
+	CreatePreset      string
+	AggressiveAfter   int // it gets a smaller one
+	AggressivePreset  string
+	IntermediateAfter int // versions between the first and the newest are hidden
+}
+
+// Check says what is wrong with a policy.
+func (p Policy) Check() error {
+	switch {
+	case p.WeeklyAfter < 1:
+		return fmt.Errorf("weekly summaries after %d days: want 1 or more", p.WeeklyAfter)
+	case p.MonthlyAfter < p.WeeklyAfter:
+		return fmt.Errorf("monthly summaries after %d days, weekly ones after %d: want the monthly ones later", p.MonthlyAfter, p.WeeklyAfter)
+	}
+	return nil
+}
+
+const day = 24 * time.Hour
+
+// Of returns the tier of what was worked on or used last at t.
+func (p Policy) Of(t, now time.Time) Tier {
+	switch age := now.Sub(t); {
+	case age < time.Duration(p.WeeklyAfter)*day:
+		return Recent
+	case age < time.Duration(p.MonthlyAfter)*day:
+		return Weekly
+	}
+	return Monthly
+}
+
+// past reports whether t is at least so many days ago; no days are never.
+func past(t, now time.Time, days int) bool {
+	return days > 0 && now.Sub(t) >= time.Duration(days)*day
+}
+
+// A Period is a week or a month.
+type Period struct {
+	Tier       Tier
+	Name       string // 2026-W03, 2026-01
+	Start, End time.Time
+}
+
+// Label is what its summary is called.
+func (p Period) Label() string { return string(p.Tier) + "-" + p.Name }
+
+// Week returns the ISO week of t, in UTC.
+func Week(t time.Time) Period {
+	t = t.UTC()
+	monday := time.Date(t.Year(), t.Month(), t.Day()-(int(t.Weekday())+6)%7, 0, 0, 0, 0, time.UTC)
+	year, week := t.ISOWeek()
+	return Period{Weekly, fmt.Sprintf("%04d-W%02d", year, week), monday, monday.AddDate(0, 0, 7)}
+}
+
+// Month returns the month of t, in UTC.
+func Month(t time.Time) Period {
+	t = t.UTC()
+	first := time.Date(t.Year(), t.Month(), 1, 0, 0, 0, 0, time.UTC)
+	return Period{Monthly, first.Format("2006-01"), first, first.AddDate(0, 1, 0)}
+}
+
+// A Session is what deciding needs to know of one.
+type Session struct {
+	ID       string
+	End      time.Time // its last message
+	Accessed time.Time // the later of that and its last use
+	Tokens   int       // of its conversation, about
+	Versions []Version // in the order they were made, hidden ones too
+}
+
+// A Version is what deciding needs to know of one.
+type Version struct {
+	ID      string
+	Preset  string // of its recipe, "" if it has none
+	Current bool   // it is of the whole session as it is now
+	Hidden  bool
+	Free    bool // it can be made again without a model
+	Used    bool // by a composition that the user made
+}
+
+// Work is what is to be done.
+type Work struct {
+	Compress []Compression
+	Due      []Due    // summaries that must be there and be current
+	Over     []string // labels of weekly summaries for which monthly ones stand
+	Hide     []Hiding
+}
+
+// A Hiding is a version to take out of the lists.
+type Hiding struct{ Session, Version string }
+
+// Unmade is what the ID of a version that is yet to be made begins with; its preset follows.
+const Unmade = "new "
+
+// A Compression is a version to make.
+type Compression struct {
+	Session string
+	Preset  string
+	Why     string
+}
+
+// A Due is a summary of all sessions of a period.
+type Due struct {
+	Period
+	Sessions []string // by their ends
+}
+
+// Decide says what is to be done at a time.
+func Decide(p Policy, sessions []Session, now time.Time) Work {
+	sessions = slices.Clone(sessions)
+	slices.SortFunc(sessions, func(a, b Session) int { return cmp.Or(a.End.Compare(b.End), cmp.Compare(a.ID, b.ID)) })
+	var w Work
+	for _, s := range sessions {
+		w.hide(p, w.compress(p, s, now), now)
+	}
+	w.Due = append(due(p, sessions, now, Weekly), due(p, sessions, now, Monthly)...)
+	w.over(p, sessions, now)
+	return w
+}
+
+// small is up to how many tokens a session is as good as any version of it.
+const small = 500
+
+// compress finds the versions that a session lacks, and returns the session as it is with them. One that was made and hidden
+// is not lacking.
+func (w *Work) compress(p Policy, s Session, now time.Time) Session {
+	if s.Tokens < small {
+		return s
+	}
+	has := func(preset string) bool {
+		return slices.ContainsFunc(s.Versions, func(v Version) bool { return v.Current && (preset == "" || v.Preset == preset) })
+	}
+	lacking := func(days int, preset string, any bool) {
+		if !past(s.Accessed, now, days) || has(preset) || any && has("") {
+			return
+		}
+		w.Compress = append(w.Compress, Compression{s.ID, preset, fmt.Sprintf("older than %d days", days)})
+		s.Versions = append(slices.Clone(s.Versions), Version{ID: Unmade + preset, Preset: preset, Current: true, Free: true})
+	}
+	lacking(p.CreateAfter, p.CreatePreset, true)
+	lacking(p.AggressiveAfter, p.AggressivePreset, false)
+	return s
+}
+
+// hide finds the versions of a session that others have made superfluous. The newest stays, and so do the one that the
+// policy wants, what a composition uses, and what a model was paid for.
+func (w *Work) hide(p Policy, s Session, now time.Time) {
+	if !past(s.Accessed, now, p.IntermediateAfter) {
+		return
+	}
+	var shown []Version
+	for _, v := range s.Versions {
+		if !v.Hidden {
+			shown = append(shown, v)
+		}
+	}
+	wanted := false
+	for i, v := range slices.Backward(shown) {
+		if p.AggressiveAfter > 0 && v.Current && v.Preset == p.AggressivePreset && !wanted {
+			wanted = true
+			continue
+		}
+		if i < len(shown)-1 && v.Free && !v.Used {
+			w.Hide = append(w.Hide, Hiding{s.ID, v.ID})
+		}
+	}
+}
+
+// due returns the periods of a tier that are over and have a session of that tier.
+func due(p Policy, sessions []Session, now time.Time, t Tier) []Due {
+	of := Week
+	if t == Monthly {
+		of = Month
+	}
+	var out []Due
+	wanted := map[string]bool{}
+	for _, s := range sessions {
+		d := Due{Period: of(s.End)}
+		if i := slices.IndexFunc(out, func(x Due) bool { return x.Name == d.Name }); i >= 0 {
+			out[i].Sessions = append(out[i].Sessions, s.ID)
+		} else {
+			d.Sessions = []string{s.ID}
+			out = append(out, d)
+		}
+		if p.Of(s.Accessed, now) == t && !d.End.After(now) {
+			wanted[d.Name] = true
+		}
+	}
+	return slices.DeleteFunc(out, func(d Due) bool { return !wanted[d.Name] })
+}
+
+// over finds the weeks of which no session is shown by week any more: for each the summary of its month is due.
+func (w *Work) over(p Policy, sessions []Session, now time.Time) {
+	months := map[string]bool{}
+	for _, d := range w.Due {
+		if d.Tier == Monthly {
+			months[d.Name] = true
+		}
+	}
+	needed := map[string]bool{}
+	var weeks []string
+	for _, s := range sessions {
+		label := Week(s.End).Label()
+		if !slices.Contains(weeks, label) {
+			weeks = append(weeks, label)
+		}
+		if p.Of(s.Accessed, now) != Monthly || !months[Month(s.End).Name] {
+			needed[label] = true
+		}
+	}
+	for _, label := range weeks {
+		if !needed[label] {
+			w.Over = append(w.Over, label)
+		}
+	}
+}

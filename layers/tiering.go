@@ -1,0 +1,313 @@
+package layers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/tier"
+	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/refs"
+)
+
+// TierOptions say how a project ages.
+type TierOptions struct {
+	Policy tier.Policy
+	Decay  keepit.Decay // constants of the threshold of markers; zero: the usual ones
+	DryRun bool
+
+	only bool // say what is to be done without looking whether it can be
+}
+
+// A Tiered says what ageing a project did, or would do.
+type Tiered struct {
+	Compressed []TierVersion
+	Summaries  []TierSummary
+	Hidden     []string // versions and weekly summaries that are out of the lists now
+	Failed     []error  // what could not be made; the rest was
+}
+
+// Nothing reports whether there was nothing to do.
+func (t Tiered) Nothing() bool {
+	return len(t.Compressed)+len(t.Summaries)+len(t.Hidden)+len(t.Failed) == 0
+}
+
+// A TierVersion is a version that a session got because of its age.
+type TierVersion struct {
+	Session *Session
+	Preset  string
+	Why     string
+	Label   string // empty in a dry run
+	Tokens  int
+}
+
+// A TierSummary is the summary of a week or month.
+type TierSummary struct {
+	tier.Due
+	Label    string // the name of the composition
+	Anew     bool   // there was one, of other sessions, facts or sizes
+	TokensIn int
+	Tokens   int // 0 in a dry run
+	Left     int // sessions that had no room
+}
+
+// aging is what is known of a project that ages.
+type aging struct {
+	m        *Memory
+	p        Project
+	o        TierOptions
+	st       *State
+	sessions []tier.Session
+	facts    map[string][]tier.Fact // by session
+	work     tier.Work
+}
+
+func (m *Memory) aging(ctx context.Context, p Project, o TierOptions) (*aging, error) {
+	if err := o.Policy.Check(); err != nil {
+		return nil, err
+	}
+	a := &aging{m: m, p: p, o: o}
+	if err := a.read(ctx); err != nil {
+		return nil, err
+	}
+	a.work = tier.Decide(o.Policy, a.sessions, m.opts.Now())
+	return a, nil
+}
+
+// read gathers what deciding needs to know.
+func (a *aging) read(ctx context.Context) (err error) {
+	if a.st, err = a.m.State(ctx, a.p.ID); err != nil {
+		return err
+	}
+	known := a.m.knownTokens(a.p.ID)
+	versions := map[string][]tier.Version{}
+	for _, v := range a.st.Versions {
+		s := a.st.session(v.Session)
+		if s == nil {
+			continue
+		}
+		versions[v.Session] = append(versions[v.Session], tier.Version{
+			ID: v.ID.String(), Preset: v.Settings.Preset, Hidden: v.Deleted, Free: v.Engine == compress.Extract{}.ID(),
+			Current: v.Origin() == s.Now().Original && v.Since == "" && v.Source == "", Used: len(a.st.UsedBy(v)) > 0,
+		})
+	}
+	a.sessions = nil
+	for _, s := range a.st.Sessions {
+		now := s.Now()
+		if s.Deleted || s.Parent() != "" || now.Scan.Last.IsZero() || now.Scan.Messages == 0 {
+			continue
+		}
+		n, _ := a.m.Tokens(now, known)
+		a.sessions = append(a.sessions, tier.Session{ID: s.ID, End: now.Scan.Last, Accessed: s.Accessed(), Tokens: n, Versions: versions[s.ID]})
+	}
+	a.facts, err = a.m.tierFacts(ctx, a.p.ID)
+	return err
+}
+
+// Tier carries a project's policy out: it makes the versions that sessions of some age lack, the summaries of weeks and
+// months, and takes out of the lists what has become superfluous. Originals are not touched, and what is out of the lists
+// comes back by [Memory.Undo]. Doing it again does nothing.
+func (m *Memory) Tier(ctx context.Context, p Project, o TierOptions) (Tiered, error) {
+	var out Tiered
+	a, err := m.aging(ctx, p, o)
+	if err != nil {
+		return out, err
+	}
+	for _, c := range a.work.Compress {
+		v, err := a.compress(ctx, c)
+		if errors.Is(err, compress.ErrEmpty) || errors.Is(err, compress.ErrSettings) {
+			continue // nothing would be left of it: it stays as it is
+		}
+		if ctx.Err() != nil {
+			return out, ctx.Err()
+		}
+		if err != nil {
+			out.Failed = append(out.Failed, fmt.Errorf("compress %s: %w", ShortID(c.Session), err))
+			continue
+		}
+		out.Compressed = append(out.Compressed, v)
+	}
+	if len(out.Compressed) > 0 && !o.DryRun {
+		if err := a.read(ctx); err != nil { // summaries are made of the new versions
+			return out, err
+		}
+		a.work = tier.Decide(o.Policy, a.sessions, m.opts.Now())
+	}
+	return out, a.settle(ctx, &out)
+}
+
+func (a *aging) compress(ctx context.Context, c tier.Compression) (TierVersion, error) {
+	s := a.st.session(c.Session)
+	v := TierVersion{Session: s, Preset: c.Preset, Why: c.Why}
+	if a.o.only {
+		return v, nil
+	}
+	settings := compress.Settings{Preset: c.Preset, Decay: a.o.Decay}
+	for {
+		made, err := a.m.Compress(ctx, Rev{Kind: IsSession, Project: a.p, Session: s}, settings, a.o.DryRun)
+		var pins *compress.PinError
+		if errors.As(err, &pins) && pins.Need > settings.Tokens {
+			settings.Tokens = pins.Need // as small as its markers let it be
+			continue
+		}
+		if err == nil {
+			v.Label, v.Tokens = made.Version.Label, made.Version.TokensOut
+		}
+		return v, err
+	}
+}
+
+// settle makes the summaries that are due and hides what is superfluous, in one operation.
+func (a *aging) settle(ctx context.Context, out *Tiered) error {
+	s, err := a.m.repo.Stage(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	var made []*Composition
+	failed := map[string]bool{}
+	for _, due := range a.work.Due {
+		t, c, err := a.summarise(ctx, s, due)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			failed[due.Label()] = true
+			out.Failed = append(out.Failed, fmt.Errorf("%s: %w", due.Label(), err))
+			continue
+		}
+		if t != nil {
+			out.Summaries, made = append(out.Summaries, *t), append(made, c)
+		}
+	}
+	sets := a.hiding(failed, out)
+	if a.o.DryRun || len(made)+len(sets) == 0 {
+		return nil
+	}
+	message := fmt.Sprintf("tier  %s, %d hidden", numbered(len(made), "summary", "summaries"), len(sets))
+	return a.m.repo.Update(ctx, a.p.ID, message, func(tx *refs.Tx) error {
+		if len(made) > 0 {
+			if err := tx.Adopt(s); err != nil {
+				return err
+			}
+		}
+		tx.Trailer("Op", "tier")
+		for _, c := range made {
+			if _, err := tx.Add(kindComposition, c); err != nil {
+				return err
+			}
+		}
+		for _, b := range sets {
+			if _, err := tx.Add(kindSet, b); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func numbered(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// hiding returns the assignments that take what is superfluous out of the lists. A weekly summary stays as long as a
+// monthly one that stands for it could not be made.
+func (a *aging) hiding(failed map[string]bool, out *Tiered) []setBody {
+	var sets []setBody
+	for _, h := range a.work.Hide {
+		label, unmade := strings.CutPrefix(h.Version, tier.Unmade)
+		if unmade && !a.o.DryRun {
+			continue // it could not be made
+		}
+		if !unmade {
+			i := slices.IndexFunc(a.st.Versions, func(v *Version) bool { return v.ID.String() == h.Version })
+			label = a.st.Versions[i].Label
+			sets = append(sets, setBody{"version/" + h.Version, "deleted", true})
+		}
+		out.Hidden = append(out.Hidden, ShortID(h.Session)+":"+label)
+	}
+	for _, label := range a.work.Over {
+		if c := a.st.composition(label); c != nil && c.Tier == string(tier.Weekly) && len(failed) == 0 {
+			out.Hidden = append(out.Hidden, label)
+			sets = append(sets, setBody{"composition/" + label, "deleted", true})
+		}
+	}
+	return sets
+}
+
+// A TierState is how a session of a project is shown.
+type TierState struct {
+	Session *Session
+	Tier    tier.Tier
+	Period  tier.Period
+	Summary string // the summary that stands for it, "" if it is not made yet or the session is shown as it is
+}
+
+// TierStatus returns how the sessions of a project are shown, the newest first, and what [Memory.Tier] would do.
+func (m *Memory) TierStatus(ctx context.Context, p Project, o TierOptions) ([]TierState, Tiered, error) {
+	o.DryRun, o.only = true, true
+	todo, err := m.Tier(ctx, p, o)
+	if err != nil {
+		return nil, todo, err
+	}
+	a, err := m.aging(ctx, p, o)
+	if err != nil {
+		return nil, todo, err
+	}
+	now := m.opts.Now()
+	var out []TierState
+	for _, s := range a.sessions {
+		x := TierState{Session: a.st.session(s.ID), Tier: o.Policy.Of(s.Accessed, now)}
+		switch x.Tier {
+		case tier.Weekly:
+			x.Period = tier.Week(s.End)
+		case tier.Monthly:
+			x.Period = tier.Month(s.End)
+		}
+		for _, label := range []string{tier.Week(s.End).Label(), tier.Month(s.End).Label()} {
+			if c := a.st.composition(label); c != nil && c.Tier == string(x.Tier) {
+				x.Summary = label
+			}
+		}
+		if x.Summary == "" && x.Tier == tier.Monthly { // its month is not over, or not made yet
+			if c := a.st.composition(tier.Week(s.End).Label()); c != nil && c.Tier == string(tier.Weekly) {
+				x.Summary = c.Name
+			}
+		}
+		out = append(out, x)
+	}
+	slices.SortStableFunc(out, func(x, y TierState) int { return y.Session.Now().Scan.Last.Compare(x.Session.Now().Scan.Last) })
+	return out, todo, nil
+}
+
+// counterOf returns the counter that finds the most tokens among those of sessions.
+func (a *aging) counterOf(ids []string) tokens.Counter {
+	var best tokens.Counter
+	for i, id := range ids {
+		if c := a.m.counter(a.st.session(id).Now()); i == 0 || c.Scale(1000) > best.Scale(1000) {
+			best = c
+		}
+	}
+	return best
+}
+
+// factsObject returns the facts of sources as an input: its hash and its bytes.
+func factsObject(sources []tier.Source) (objects.Hash, []byte) {
+	var all []tier.Fact
+	for _, s := range sources {
+		all = append(all, s.Facts...)
+	}
+	if len(all) == 0 {
+		return objects.Hash{}, nil
+	}
+	b := encodeFacts(all)
+	return objects.Sum(b), b
+}

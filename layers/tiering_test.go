@@ -1,0 +1,199 @@
+package layers
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/tier"
+	"github.com/memvcs/mem/refs"
+)
+
+func tierOptions() TierOptions {
+	return TierOptions{Policy: tier.Policy{
+		WeeklyAfter: 7, MonthlyAfter: 30, WeeklyTokens: 1500, MonthlyTokens: 2500,
+		CreateAfter: 7, CreatePreset: "standard", AggressiveAfter: 30, AggressivePreset: "aggressive", IntermediateAfter: 60,
+	}}
+}
+
+// TestAgeing lets the sample sessions age for half a year, a day at a time and then as far back as undo goes: a second run
+// never does anything, summaries are within their budgets and can be made again, and no byte of an original changes.
+func TestAgeing(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	m, sessions := sampleSessions(t)
+	p := sessions[0].Project
+	for _, s := range sessions {
+		if s.Project.Name == "shop" {
+			p = s.Project
+		}
+	}
+	root := originalsOf(t, m, p)
+	before := looks(t, m, p)
+	stateFact(t, m, p)
+	clock := time.Date(2026, 2, 12, 12, 0, 0, 0, time.UTC)
+	m.opts.Now = func() time.Time { return clock }
+	made, hidden := map[string]bool{}, 0
+	for range 20 {
+		clock = clock.AddDate(0, 0, 9)
+		did, err := m.Tier(ctx, p, tierOptions())
+		if err != nil || len(did.Failed) > 0 {
+			t.Fatalf("%v: %v, %v", clock, err, did.Failed)
+		}
+		for _, s := range did.Summaries {
+			if s.Anew && made[s.Label] && s.Tier == tier.Monthly {
+				t.Errorf("%v: %s was made anew although nothing has changed", clock, s.Label)
+			}
+			made[s.Label] = true
+		}
+		hidden += len(did.Hidden)
+		again, err := m.Tier(ctx, p, tierOptions())
+		if err != nil || !again.Nothing() {
+			t.Fatalf("%v: a second run: %v, %+v", clock, err, again)
+		}
+	}
+	for _, label := range []string{"weekly-2026-W07", "monthly-2026-02", "monthly-2025-11", "monthly-2025-09"} {
+		if !made[label] {
+			t.Errorf("%s was never made; there were %v", label, made)
+		}
+	}
+	if hidden == 0 {
+		t.Error("nothing was ever hidden")
+	}
+	checkSummaries(t, m, p)
+	if got := originalsOf(t, m, p); got != root {
+		t.Error("an original has changed")
+	}
+	if _, err := m.Undo(ctx, p.ID, 1000, false); err != nil {
+		t.Fatal(err)
+	}
+	if got := looks(t, m, p); got != before {
+		t.Errorf("after undoing all it is\n%s\nwant\n%s", got, before)
+	}
+	if got := originalsOf(t, m, p); got != root {
+		t.Error("an original has changed by undoing")
+	}
+}
+
+// stateFact states a fact about the session of the outbox.
+func stateFact(t *testing.T, m *Memory, p Project) {
+	t.Helper()
+	x := facts.Exchange{Session: "2c5ea4c0-4067-41e9-8bad-9b1deb4d3b7d", From: 3, To: 3, Facts: []facts.Fact{{
+		Kind: facts.Decision, Text: "The queue is a file on disk.", Verdict: facts.Verified, Trust: facts.User,
+		Evidence: []facts.Evidence{{Message: 3, Quote: "a queue on disk"}},
+	}, {
+		Kind: facts.Decision, Text: "A web page said so.", Verdict: facts.Verified, Trust: facts.Tool, Evidence: []facts.Evidence{{Message: 3, Quote: "x"}},
+	}}}
+	err := m.repo.Update(context.Background(), p.ID, "facts", func(tx *refs.Tx) error {
+		_, err := tx.Add(facts.KindExchange, x)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// checkSummaries reads all summaries of a project.
+func checkSummaries(t *testing.T, m *Memory, p Project) {
+	t.Helper()
+	ctx := context.Background()
+	st, err := m.State(ctx, p.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := false
+	for _, c := range st.Compositions {
+		if c.Tier == "" {
+			continue
+		}
+		rev := Rev{Kind: IsComposition, Project: p, Composition: c, Hash: c.Derivation.Output}
+		text, err := m.Markdown(ctx, rev)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := m.counter(st.session(c.Parts[0].Session).Now()).Count(text); n > c.Budget {
+			t.Errorf("%s has %d tokens of %d", c.Name, n, c.Budget)
+		}
+		said = said || strings.Contains(text, "- decision: The queue is a file on disk. (f:")
+		if strings.Contains(text, "web page") {
+			t.Errorf("%s repeats what only a tool said", c.Name)
+		}
+		a, err := m.Again(ctx, rev)
+		if err != nil || a.Err != nil || !a.Same {
+			t.Errorf("%s made again: %v, %v, %s", c.Name, err, a.Err, a.Why)
+		}
+	}
+	if !said {
+		t.Error("no summary says the fact")
+	}
+	checked, err := m.Check(ctx, true)
+	if err != nil || len(checked.Problems) > 0 {
+		t.Errorf("check: %v, %v", err, checked.Problems)
+	}
+}
+
+// TestAutoTier runs a schedule for three weeks, an hour at a time.
+func TestAutoTier(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	m := newMemory(t, testOptions())
+	p := Project{ID: "0123456789abcdef"}
+	for _, tt := range []struct {
+		schedule TierSchedule
+		want     int
+	}{{TierOff, 0}, {"", 0}, {TierDaily, 22}, {TierWeekly, 4}, {TierAccess, 7 * 24 * 3}} {
+		start := time.Date(2026, 1, 1, 10, 0, 0, 0, time.UTC) // a Thursday
+		o := tierOptions()
+		o.Policy.WeeklyTokens += tt.want // another policy counts as not run yet
+		ran := 0
+		for hour := range 7 * 24 * 3 {
+			now := start.Add(time.Duration(hour) * time.Hour)
+			m.opts.Now = func() time.Time { return now }
+			_, did, err := m.AutoTier(ctx, p, tt.schedule, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if did {
+				ran++
+			}
+		}
+		if ran != tt.want {
+			t.Errorf("%q ran %d times, want %d", tt.schedule, ran, tt.want)
+		}
+	}
+}
+
+// TestFactsOfSummaries reads back what is written, and refuses what is none.
+func TestFactsOfSummaries(t *testing.T) {
+	t.Parallel()
+	in := []tier.Fact{{ID: "f:1", Session: "s", Kind: "decision", Text: "a <b>", Src: [][2]int{{1, 1}}}, {ID: "f:2", Session: "t", Kind: "issue", Text: "c", Src: [][2]int{{2, 3}}}}
+	out, err := decodeFacts(encodeFacts(in))
+	if err != nil || !slices.EqualFunc([]tier.Fact{out["s"][0], out["t"][0]}, in, func(a, b tier.Fact) bool { return fmt.Sprint(a) == fmt.Sprint(b) }) {
+		t.Errorf("decode = %v, %v", out, err)
+	}
+	for _, bad := range []string{"{", "[]", `{"id":"f:1"}`, `{"src":"x"}`} {
+		if _, err := decodeFacts([]byte(bad)); err == nil {
+			t.Errorf("decodeFacts(%q) = nil", bad)
+		}
+	}
+}
+
+func FuzzFactsOfSummaries(f *testing.F) {
+	f.Add([]byte(`{"id":"f:1","session":"s","kind":"decision","text":"a","src":[[1,1]]}`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		out, err := decodeFacts(b)
+		if err != nil {
+			return
+		}
+		for s, list := range out {
+			again, err := decodeFacts(encodeFacts(list))
+			if err != nil || fmt.Sprint(again[s]) != fmt.Sprint(list) {
+				t.Fatalf("%v became %v: %v", list, again[s], err)
+			}
+		}
+	})
+}
