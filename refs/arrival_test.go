@@ -1,0 +1,295 @@
+package refs
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/objects/pack"
+	"github.com/memvcs/mem/objects/stream"
+)
+
+// carry brings all objects of one repository into the quarantine of another and checks a lane there.
+func carry(t *testing.T, from, to *Repo, l Lane) (*Quarantine, Arrival, error) {
+	t.Helper()
+	ctx := context.Background()
+	q, err := to.Quarantine(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := q.Writer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id, err := range from.memory.Packs().All() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := from.memory.Packs().Entry(id)
+		if err == nil {
+			err = w.Add(e)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	a, err := q.Check(ctx, l, "")
+	return q, a, err
+}
+
+func ownLane(t *testing.T, r *Repo) Lane {
+	t.Helper()
+	l := Lane{Project: testProject, Device: r.device.ID}
+	var err error
+	if l.Tip, err = r.memory.Ref(l.Ref()); err != nil || l.Tip.IsZero() {
+		t.Fatalf("lane: %v, %v", l, err)
+	}
+	return l
+}
+
+// populate gives a lane a bit of everything.
+func populate(t *testing.T, r *Repo) {
+	t.Helper()
+	name := stream.Name("s1", 0)
+	tail := &stream.Tail{Hash: objects.NewHasher()}
+	if _, err := grow(t, r, name, tail, 0, bytes.Repeat([]byte("hello\n"), 1000)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := grow(t, r, name, tail, 1, bytes.Repeat([]byte("again\n"), 1000)); err != nil {
+		t.Fatal(err)
+	}
+	err := r.Update(context.Background(), testProject, "more", func(tx *Tx) error {
+		if _, err := tx.Put(context.Background(), strings.NewReader("an object")); err != nil {
+			return err
+		}
+		_, err := tx.Add("set", map[string]string{"target": "x"})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestQuarantine(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	a, b := newRepo(t), newRepo(t)
+	populate(t, a)
+	q, got, err := carry(t, a, b, ownLane(t, a))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Key != a.device.PublicKey() || got.Commits != 3 || got.Kinds["set"] != 1 {
+		t.Errorf("arrival %+v", got)
+	}
+	if id, err := b.memory.Ref(got.Ref()); err != nil || !id.IsZero() {
+		t.Errorf("before Adopt the lane is at %v, %v", id, err)
+	}
+	if err := q.Adopt(ctx, []Arrival{got}); err != nil {
+		t.Fatal(err)
+	}
+	if err := q.Close(); err != nil {
+		t.Fatal(err)
+	}
+	mustClean(t, b)
+	// What is more than the lane, here that of the home project, has not come with it.
+	home, err := a.memory.Ref(laneRef(Home, a.device.ID))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if has, err := b.memory.Has(home); err != nil || has {
+		t.Errorf("the home lane came along: %v, %v", has, err)
+	}
+	populateMore(t, a)
+	q, got, err = carry(t, a, b, ownLane(t, a))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Commits != 1 {
+		t.Errorf("%d commits came, want 1", got.Commits)
+	}
+	if err := errors.Join(q.Adopt(ctx, []Arrival{got}), q.Close()); err != nil {
+		t.Fatal(err)
+	}
+	mustClean(t, b)
+}
+
+func populateMore(t *testing.T, r *Repo) {
+	t.Helper()
+	if err := r.Update(context.Background(), testProject, "more", func(tx *Tx) error {
+		_, err := tx.Add("set", map[string]string{"target": "y"})
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// set stages a blob at any path of the own lane.
+func (tx *Tx) testSet(content, path string) error {
+	return tx.putBlob([]byte(content), strings.Split(path, "/"))
+}
+
+// TestHostileLanes signs what a hostile device could sign with its own key and no honest one writes: none of it is taken.
+func TestHostileLanes(t *testing.T) {
+	t.Parallel()
+	h := objects.Sum([]byte("x")).String()
+	fan := func(dir, suffix string) string {
+		return dir + "/" + h[:1] + "/" + h[1:2] + "/" + h[2:3] + "/" + h[3:4] + "/" + h[4:] + suffix
+	}
+	cases := map[string]func(tx *Tx) error{
+		"another path":          func(tx *Tx) error { return tx.testSet("x", "evil/x") },
+		"a file on top":         func(tx *Tx) error { return tx.testSet("x", "README") },
+		"a deep path":           func(tx *Tx) error { return tx.testSet("x", "objects/a/b/c/d/e/f/g/h/i/j") },
+		"an object too high":    func(tx *Tx) error { return tx.testSet("x", "objects/"+h) },
+		"wrong hash":            func(tx *Tx) error { return tx.testSet("y", fan("objects", "")) },
+		"a patch":               func(tx *Tx) error { return tx.testSet("x", fan("patches", "")) },
+		"another format":        func(tx *Tx) error { return tx.testSet("mem 2\n", "format") },
+		"a record with no name": func(tx *Tx) error { return tx.testSet("{}", fan("records", ".json")) },
+		"a point to nowhere": func(tx *Tx) error {
+			return tx.testSet(fmt.Sprintf("{\"stream\":\"%s\",\"segments\":1}\n", h), fan("points", ""))
+		},
+		"a point to minus one": func(tx *Tx) error {
+			return tx.testSet(fmt.Sprintf("{\"stream\":\"%s\",\"segments\":-1}\n", stream.Name("s1", 0)), fan("points", ""))
+		},
+		"a point to something else": func(tx *Tx) error {
+			return tx.testSet(fmt.Sprintf("{\"stream\":\"%s\",\"segments\":1}\n", stream.Name("s1", 0)), fan("points", ""))
+		},
+		"a broken segment": func(tx *Tx) error {
+			return tx.putBlob([]byte("garbage"), segmentPath(stream.Name("s1", 0), 2))
+		},
+		"a segment out of line": func(tx *Tx) error {
+			return tx.putBlob([]byte("garbage"), segmentPath(stream.Name("s9", 0), 3))
+		},
+		"a segment again": func(tx *Tx) error {
+			return tx.putBlob([]byte("garbage"), segmentPath(stream.Name("s1", 0), 1))
+		},
+		"a segment in another directory": func(tx *Tx) error {
+			return tx.putBlob([]byte("garbage"), append(streamPath(stream.Name("s1", 0)), "s0001", "000002"))
+		},
+		"a record of somebody else": func(tx *Tx) error {
+			r := Record{Kind: "set", Device: strings.Repeat("0", 32), Lamport: 1, Time: tx.r.opts.Now(), Body: []byte("{}")}
+			b, err := r.encode()
+			if err != nil {
+				return err
+			}
+			return tx.putBlob(b, recordPath(r.ID))
+		},
+		"a record from the future": func(tx *Tx) error {
+			r := Record{Kind: "set", Device: tx.r.device.ID, Lamport: 1 << 40, Time: tx.r.opts.Now(), Body: []byte("{}")}
+			b, err := r.encode()
+			if err != nil {
+				return err
+			}
+			return tx.putBlob(b, recordPath(r.ID))
+		},
+		"another key": func(tx *Tx) error {
+			_, err := tx.Add("device", deviceBody{tx.r.device.ID, "x", publicKey(sshKey(make([]byte, 32)))})
+			return err
+		},
+		"the key of another device": func(tx *Tx) error {
+			_, err := tx.Add("device", deviceBody{strings.Repeat("0", 32), "x", tx.r.device.PublicKey()})
+			return err
+		},
+		"Lamport time at its end": func(tx *Tx) error {
+			tx.lamport = 1 << 63
+			_, err := tx.Add("set", "x")
+			return err
+		},
+		"something removed": func(tx *Tx) error {
+			i, ok := tx.own().root.index("objects")
+			if !ok {
+				return errors.New("nothing to remove")
+			}
+			tx.own().root.entries = append(tx.own().root.entries[:i], tx.own().root.entries[i+1:]...)
+			tx.own().root.dirty = true
+			return nil
+		},
+		"missing blob": func(tx *Tx) error {
+			_, err := tx.own().root.set(tx.r.memory, pack.Name(pack.Blob, []byte("not there")), strings.Split(fan("objects", ""), "/")...)
+			return errors.Join(err, tx.needStage())
+		},
+	}
+	for name, evil := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a, b := newRepo(t), newRepo(t)
+			populate(t, a)
+			if err := a.Update(context.Background(), testProject, "evil", evil); err != nil {
+				t.Fatal(err)
+			}
+			q, got, err := carry(t, a, b, ownLane(t, a))
+			if !errors.Is(err, ErrRefused) {
+				t.Errorf("Check = %+v, %v, want ErrRefused", got, err)
+			}
+			if err := q.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if n := mustClean(t, b).Lanes; n != 2 { // home, in both repositories
+				t.Errorf("%d lanes, want 2", n)
+			}
+		})
+	}
+}
+
+// TestForgedLanes takes lanes that their device did not sign, and one that does not go on.
+func TestForgedLanes(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	a, b := newRepo(t), newRepo(t)
+	populate(t, a)
+	q, got, err := carry(t, a, b, ownLane(t, a))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(q.Adopt(ctx, []Arrival{got}), q.Close()); err != nil {
+		t.Fatal(err)
+	}
+	// Somebody with another key takes over the id.
+	forger := newRepo(t)
+	forger.device.ID = a.device.ID
+	populate(t, forger)
+	q, _, err = carry(t, forger, b, ownLane(t, forger))
+	if !errors.Is(err, ErrRewritten) {
+		t.Errorf("a lane made anew: %v, want ErrRewritten", err)
+	}
+	q.Close()
+	// The same in a project that is not here yet: the key is remembered.
+	l := Lane{Project: "00000000000000bb", Device: a.device.ID}
+	if err := forger.Update(ctx, l.Project, "evil", func(tx *Tx) error { return tx.both() }); err != nil {
+		t.Fatal(err)
+	}
+	if l.Tip, err = forger.memory.Ref(l.Ref()); err != nil {
+		t.Fatal(err)
+	}
+	q, _, err = carry(t, forger, b, l)
+	if !errors.Is(err, ErrRefused) {
+		t.Errorf("a lane with another key: %v, want ErrRefused", err)
+	}
+	q.Close()
+	// A commit that nobody signed.
+	was := a.device.seed
+	a.device.seed = forger.device.seed
+	populateMore(t, a)
+	a.device.seed = was
+	q, _, err = carry(t, a, b, ownLane(t, a))
+	if !errors.Is(err, ErrRefused) || !strings.Contains(fmt.Sprint(err), "signed with another key") {
+		t.Errorf("a commit signed by somebody else: %v", err)
+	}
+	q.Close()
+	// A lane under the name of another device.
+	l = ownLane(t, a)
+	l.Device = strings.Repeat("1", 32)
+	q, _, err = carry(t, a, b, l)
+	if !errors.Is(err, ErrRefused) {
+		t.Errorf("a lane under another name: %v, want ErrRefused", err)
+	}
+	q.Close()
+	mustClean(t, b)
+}
