@@ -1,0 +1,283 @@
+package layers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	mrand "math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/refs"
+)
+
+// copyOf copies a store as somebody does who moves a home directory.
+func (h *hub) copyOf(t testing.TB, m *Memory) *Memory {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "memory")
+	if out, err := exec.Command("cp", "-a", m.repo.Dir(), dir).CombinedOutput(); err != nil {
+		t.Fatalf("cp: %v %s", err, out)
+	}
+	o := testOptions()
+	o.World = h.world()
+	c, err := Open(dir, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// settle pushes, and becomes a new device first if the remote has other memory of this one.
+func settle(t testing.TB, m *Memory) {
+	t.Helper()
+	for range 3 {
+		_, err := tryPush(t, m)
+		var twin *DivergedError
+		if !errors.As(err, &twin) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			return
+		}
+		if _, err := m.Split(context.Background(), origin(t, m), twin.Own); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Fatal("it diverges again and again")
+}
+
+// fetchSettled fetches, and becomes a new device if the remote has other memory of this one.
+func fetchSettled(t testing.TB, m *Memory) {
+	t.Helper()
+	if out := fetchAll(t, m); out.Twin {
+		if _, err := m.Split(context.Background(), origin(t, m), true); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func sessionsOf(t testing.TB, m *Memory, p refs.Project) []string {
+	t.Helper()
+	st, err := m.Outline(context.Background(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, s := range st.Sessions {
+		if !s.Deleted {
+			out = append(out, fmt.Sprintf("%s:%d", s.ID, s.Now().Size))
+		}
+	}
+	for _, v := range st.Versions {
+		if !v.Deleted {
+			out = append(out, v.Session+":"+v.Derivation.Output.Short())
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+func compressSession(t testing.TB, m *Memory, p refs.Project, id string) {
+	t.Helper()
+	st, err := m.State(context.Background(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := st.session(id)
+	if s == nil {
+		t.Fatalf("no session %s", id)
+	}
+	_, err = m.Compress(context.Background(), Rev{Kind: IsSession, Project: Project{ID: p, Name: st.Name, Identity: st.Identity}, Session: s}, compress.Settings{Ratio: 4}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestClonedHome lets two copies of one store go on, each adding, growing and removing. The second to push becomes a new device;
+// nothing that either had is lost, and both end with the same hash.
+func TestClonedHome(t *testing.T) {
+	t.Parallel()
+	for _, pushed := range []bool{true, false} {
+		t.Run(fmt.Sprint("pushed before: ", pushed), func(t *testing.T) {
+			t.Parallel()
+			h := newHub(t, "dir")
+			a := h.memory(t, "laptop")
+			p := add(t, a, session(t, "s1", "/home/dev/shop", 30))[0].Project.ID
+			if pushed {
+				pushAll(t, a)
+			}
+			b := h.copyOf(t, a)
+			add(t, a, session(t, "s2", "/home/dev/shop", 10), session(t, "s1", "/home/dev/shop", 50))
+			add(t, b, session(t, "s3", "/home/dev/shop", 12), session(t, "s1", "/home/dev/shop", 40))
+			add(t, b, session(t, "s4", "/home/dev/other", 12))
+			compressSession(t, b, p, "s3")
+			settle(t, a)
+			was := b.repo.Device().ID
+			settle(t, b)
+			if b.repo.Device().ID == was || b.repo.Device().Name != "laptop-2" {
+				t.Errorf("the copy is still %+v", b.repo.Device())
+			}
+			fetchAll(t, a)
+			fetchAll(t, b)
+			if ra, rb := roots(t, a), roots(t, b); ra != rb {
+				t.Errorf("other roots:\n%s\n%s", ra, rb)
+			}
+			got := strings.Join(sessionsOf(t, a, p), " ")
+			for _, want := range []string{"s1:", "s2:", "s3:"} {
+				if !strings.Contains(got, want) {
+					t.Errorf("of %q, %q is lost", got, want)
+				}
+			}
+			if n := len(sessionsOf(t, a, p)); n != 4 {
+				t.Errorf("%d sessions and versions, want 3 and 1: %s", n, got)
+			}
+			gitRun(t, h.dir, "fsck", "--strict", "--full")
+			// And both go on.
+			add(t, a, session(t, "s1", "/home/dev/shop", 60))
+			add(t, b, session(t, "s3", "/home/dev/shop", 20))
+			settle(t, b)
+			settle(t, a)
+			fetchAll(t, a)
+			fetchAll(t, b)
+			if roots(t, a) != roots(t, b) {
+				t.Error("other roots after both went on")
+			}
+		})
+	}
+}
+
+// TestOldBackup restores a store from a backup made before it pushed more.
+func TestOldBackup(t *testing.T) {
+	t.Parallel()
+	h := newHub(t, "dir")
+	a := h.memory(t, "laptop")
+	p := add(t, a, session(t, "s1", "/home/dev/shop", 30))[0].Project.ID
+	pushAll(t, a)
+	old := h.copyOf(t, a)
+	add(t, a, session(t, "s2", "/home/dev/shop", 10))
+	pushAll(t, a)
+	want := roots(t, a)
+	fetchSettled(t, old)
+	if got := roots(t, old); got != want {
+		t.Errorf("roots of the restored store:\n%s\nwant:\n%s", got, want)
+	}
+	add(t, old, session(t, "s3", "/home/dev/shop", 5))
+	settle(t, old)
+	if n := len(sessionsOf(t, old, p)); n != 3 {
+		t.Errorf("%d sessions, want 3", n)
+	}
+}
+
+// TestRolledBack looks at remotes that show less than before: each is noticed, nothing here is lost, and what is this device's is
+// sent again.
+func TestRolledBack(t *testing.T) {
+	t.Parallel()
+	h := newHub(t, "dir")
+	a, b := h.memory(t, "laptop"), h.memory(t, "desk")
+	add(t, a, session(t, "s1", "/home/dev/shop", 30))
+	pushAll(t, a)
+	kept := filepath.Join(t.TempDir(), "kept")
+	if out, err := exec.Command("cp", "-a", h.dir, kept).CombinedOutput(); err != nil {
+		t.Fatalf("cp: %v %s", err, out)
+	}
+	add(t, a, session(t, "s2", "/home/dev/shop", 30))
+	pushAll(t, a)
+	fetchAll(t, b)
+	want := roots(t, b)
+	replace := func(from string) {
+		if err := os.RemoveAll(h.dir); err != nil {
+			t.Fatal(err)
+		}
+		if from == "" {
+			gitRun(t, "", "init", "-q", "--bare", h.dir)
+		} else if out, err := exec.Command("cp", "-a", from, h.dir).CombinedOutput(); err != nil {
+			t.Fatalf("cp: %v %s", err, out)
+		}
+	}
+	status := func(m *Memory) string {
+		out := fetchAll(t, m)
+		if len(out.Lanes) != 1 {
+			t.Fatalf("lanes: %+v", out.Lanes)
+		}
+		return out.Lanes[0].Status
+	}
+	replace(kept)
+	if got := status(b); got != "behind" {
+		t.Errorf("a remote that was rolled back: %s", got)
+	}
+	if got := status(a); got != "behind" {
+		t.Errorf("a remote that was rolled back, to its owner: %s", got)
+	}
+	if out := pushAll(t, a); !out.Lanes[0].Restored {
+		t.Errorf("push to a remote that was rolled back: %+v", out.Lanes[0])
+	}
+	replace("")
+	if got := status(b); got != "missing" {
+		t.Errorf("a remote that was made anew: %s", got)
+	}
+	if out := pushAll(t, a); !out.Lanes[0].Restored {
+		t.Errorf("push to a remote that was made anew: %+v", out.Lanes[0])
+	}
+	if in := fetchAll(t, b); len(in.Lanes) != 0 {
+		t.Errorf("after it was healed: %+v", in.Lanes)
+	}
+	if roots(t, b) != want {
+		t.Error("something changed here")
+	}
+}
+
+// TestManyMachines lets devices add, grow, compress, remove, push and fetch at random. When all have talked to the remote in the end,
+// all have the same hash.
+func TestManyMachines(t *testing.T) {
+	t.Parallel()
+	runs := 4
+	if testing.Short() {
+		runs = 1
+	}
+	for seed := range runs {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			h := newHub(t, "dir")
+			rng := mrand.New(mrand.NewPCG(uint64(seed), 5))
+			ms := []*Memory{h.memory(t, "m0"), h.memory(t, "m1"), h.memory(t, "m2")}
+			sizes := map[string]int{}
+			for i := range 60 {
+				m := ms[rng.IntN(len(ms))]
+				switch rng.IntN(8) {
+				case 0, 1, 2:
+					id := fmt.Sprintf("s%d", rng.IntN(6))
+					sizes[id] += 1 + rng.IntN(5)
+					add(t, m, session(t, id, []string{"/home/dev/shop", "/home/dev/blog"}[len(id+fmt.Sprint(sizes[id]))%1+int(id[1])%2], sizes[id]))
+				case 3, 4:
+					settle(t, m)
+				case 5, 6:
+					fetchSettled(t, m)
+				case 7:
+					if i == 20+seed && len(ms) < 4 {
+						ms = append(ms, h.copyOf(t, m))
+					}
+				}
+			}
+			for range 3 {
+				for _, m := range ms {
+					settle(t, m)
+				}
+				for _, m := range ms {
+					fetchSettled(t, m)
+				}
+			}
+			want := roots(t, ms[0])
+			for i, m := range ms[1:] {
+				if got := roots(t, m); got != want {
+					t.Errorf("machine %d:\n%s\nwant:\n%s", i+1, got, want)
+				}
+			}
+		})
+	}
+}
