@@ -51,7 +51,7 @@ func TestScannerReads(t *testing.T) {
 		{"result", `{"type":"user","message":{"role":"user","content":[{"tool_use_id":"t","type":"tool_result","content":"` + text + `"}]}}`, len(text)},
 		{"thinking", `{"type":"assistant","message":{"id":"m","content":[{"type":"thinking","thinking":"` + text + `"}]` + usage + `}}`, 0},
 		{"talk of thinking", `{"type":"assistant","message":{"id":"m","content":[{"type":"text","text":"\"type\":\"thinking\" ` + text + `"}]` + usage + `}}`, len(text)},
-		{"picture and text", `{"type":"user","message":{"role":"user","content":[{"type":"image","source":{"data":"` + text + `"}},{"type":"text","text":"` + text + `"}]}}`, len(text)},
+		{"picture and text", `{"type":"user","message":{"role":"user","content":[{"type":"image","source":{"data":"` + strings.Repeat(text, 6) + `"}},{"type":"text","text":"` + text + `"}]}}`, len(text)},
 		{"the client's own", `{"type":"user","isMeta":true,"message":{"role":"user","content":"` + text + `"}}`, 0},
 		{"progress", `{"type":"progress","data":{"message":{"content":"` + text + `"}}}`, 0},
 	} {
