@@ -79,18 +79,39 @@ func cleanName(s string) string {
 	return s
 }
 
+// A DeviceError says that a store does not know which device it is on: device.json is missing or broken. Everything
+// that was stored is there; who has no copy of the file can only go on as a new device.
+type DeviceError struct {
+	File    string
+	Missing bool
+	Err     error
+}
+
+func (e *DeviceError) Error() string {
+	if e.Missing {
+		return fmt.Sprintf("%s is missing: it holds this device's id and signing key", e.File)
+	}
+	return fmt.Sprintf("%s is broken: %v", e.File, e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *DeviceError) Unwrap() error { return e.Err }
+
 func readDevice(dir string) (Device, error) {
 	file := filepath.Join(dir, deviceFile)
 	b, err := os.ReadFile(file)
+	if errors.Is(err, os.ErrNotExist) {
+		return Device{}, &DeviceError{file, true, err}
+	}
 	if err != nil {
 		return Device{}, fmt.Errorf("read device: %w", err)
 	}
 	var j deviceJSON
 	if err := json.Unmarshal(b, &j); err != nil {
-		return Device{}, fmt.Errorf("read %s: %w", file, err)
+		return Device{}, &DeviceError{file, false, err}
 	}
 	if !validDevice(j.ID) || len(j.Seed) != ed25519.SeedSize {
-		return Device{}, fmt.Errorf("read %s: no valid device id and key in it", file)
+		return Device{}, &DeviceError{file, false, errors.New("no valid device id and key in it")}
 	}
 	return Device{j.ID, cleanName(j.Name), j.Seed}, nil
 }

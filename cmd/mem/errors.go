@@ -114,6 +114,7 @@ func hintsOf(err error) []string {
 	var value *config.ValueError
 	var missing *layers.NotFoundError
 	var unwritten *refs.WriteError
+	var device *refs.DeviceError
 	switch {
 	case errors.As(err, &h):
 		return append(h.hints, hintsOf(h.error)...)
@@ -128,6 +129,8 @@ func hintsOf(err error) []string {
 		return missingHints(missing)
 	case errors.Is(err, refs.ErrNotRepo):
 		return []string{"mem init"}
+	case errors.As(err, &device):
+		return deviceHints(device)
 	case errors.Is(err, refs.ErrLocked), errors.Is(err, config.ErrLocked):
 		return []string{"wait longer with --lock-timeout"}
 	case isFull(err):
@@ -148,6 +151,15 @@ func hintsOf(err error) []string {
 		return []string{"install a newer mem"}
 	}
 	return nil
+}
+
+// deviceHints says how to go on with a memory that does not know its device.
+func deviceHints(e *refs.DeviceError) []string {
+	hints := []string{"put the file back from a backup, if there is one: all that was stored is there"}
+	if !e.Missing {
+		return append(hints, "else move it away and go on as a new device: mem init")
+	}
+	return append(hints, "else go on as a new device, beside what the old one stored: mem init")
 }
 
 // isFull reports whether a disk, or the share of it that the user may have, is full.
