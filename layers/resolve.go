@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/memvcs/mem/layers/concepts"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
 )
@@ -26,6 +27,7 @@ const (
 	IsMessages    Kind = "messages"
 	IsObject      Kind = "object"
 	IsCommit      Kind = "commit"
+	IsConcept     Kind = "concept"
 )
 
 // A Rev is what a revision names. Which fields are set follows from Kind.
@@ -35,6 +37,7 @@ type Rev struct {
 	Session     *Session
 	Version     *Version
 	Composition *Composition
+	Concept     *concepts.Concept
 	Hash        objects.Hash // of the object it is: the clean original, the version's or composition's output
 	Commit      string
 	From, To    int    // of messages
@@ -59,6 +62,9 @@ func (m *Memory) Resolve(ctx context.Context, sc Scope, s string) (Rev, error) {
 		return m.resolveObject(ctx, sc, s)
 	case s == "HEAD" || strings.HasPrefix(s, "HEAD~"):
 		return m.resolveCommit(ctx, sc, s)
+	}
+	if what := upperNamed(s); what != "" {
+		return m.resolveUpper(ctx, sc, what, s)
 	}
 	name, sub, hasSub := strings.Cut(s, ":")
 	messages, hasMessages := "", false

@@ -154,6 +154,8 @@ func nameOf(rev Rev) string {
 		return ShortID(rev.Session.ID) + ":L1"
 	case IsCommit:
 		return "commit " + rev.Commit[:min(7, len(rev.Commit))]
+	case IsConcept:
+		return rev.Concept.ID
 	}
 	return "b3:" + rev.Hash.Short()
 }

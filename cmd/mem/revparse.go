@@ -30,7 +30,7 @@ func (e *Env) revParse() *cli.Command {
 type revAnswer struct {
 	Rev     string `json:"rev"`
 	Kind    string `json:"kind"`
-	Name    string `json:"name"` // b3: and the hash, or the commit
+	Name    string `json:"name"` // b3: and the hash, the commit, or the id of a concept
 	How     string `json:"how"`
 	Project string `json:"project,omitempty"`
 	Session string `json:"session,omitempty"`
@@ -80,6 +80,10 @@ func describeName(ctx context.Context, m *layers.Memory, name string, rev layers
 	}
 	if rev.Version != nil {
 		a.Version = rev.Version.Label
+	}
+	if rev.Concept != nil {
+		a.Name = rev.Concept.ID
+		return a, nil
 	}
 	if rev.Commit == "" {
 		h, err := m.NameOf(ctx, rev)

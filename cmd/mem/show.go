@@ -61,6 +61,9 @@ func (e *Env) runShow(ctx context.Context, o showOptions, name string) error {
 		if err != nil {
 			return err
 		}
+		if rev.Kind == layers.IsConcept && o.format == "" {
+			return e.showConcept(ctx, m, rev.Project, rev.Concept)
+		}
 		if e.opt.json {
 			return e.showJSON(ctx, m, rev)
 		}
