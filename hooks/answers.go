@@ -2,14 +2,57 @@ package hooks
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/brief"
 )
 
-// start is SessionStart: catch up.
+// maxAnswer is how many UTF-16 units an answer has at most: of a longer one Claude Code shows the model only the start.
+const maxAnswer = 9500
+
+// start is SessionStart: catch up, then say what memory knows.
 func (r *run) start(ctx context.Context) error {
-	if err := r.catchUp(ctx); err != nil {
-		r.note(string(r.event), r.p.Session, err) // the context is still worth having
+	caught := r.catchUp(ctx)
+	m, err := r.open()
+	if err != nil {
+		return errors.Join(caught, err)
 	}
-	return nil
+	s, err := r.Settings()
+	if err != nil {
+		return errors.Join(caught, err)
+	}
+	p, _, err := m.Locate(ctx, r.p.Cwd)
+	if err != nil {
+		return errors.Join(caught, err)
+	}
+	text, err := m.Context(ctx, p, layers.ContextOptions{
+		Session: r.p.Session, Dir: r.p.Cwd, Program: r.Program(), Limit: maxAnswer, Pending: s.AskAfterTokens,
+	})
+	if err == nil && text != "" {
+		err = r.say(map[string]any{"hookSpecificOutput": map[string]any{"hookEventName": r.event, "additionalContext": text}})
+	}
+	return errors.Join(caught, err)
+}
+
+// say writes the answer, in one piece.
+func (r *run) say(answer map[string]any) error {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(answer); err != nil {
+		return err
+	}
+	_, err := r.Stdout.Write([]byte(b.String()))
+	return err
+}
+
+// prompt is UserPromptSubmit: it marks where an exchange begins.
+func (r *run) prompt() error {
+	return r.changeTurn(func(t *turn) { t.Prompt, t.Asked = r.p.Prompt, false })
 }
 
 // tool is the use of a tool: count it, and capture now and then.
@@ -21,18 +64,103 @@ func (r *run) tool(ctx context.Context) error {
 	if r.there, err = checkTranscript(r.projects(), r.p.Transcript); err != nil {
 		return err
 	}
-	return r.capture(ctx)
+	if err := r.capture(ctx); err != nil {
+		return err
+	}
+	return r.ask(ctx)
+}
+
+// ask says what is not distilled yet, once in an exchange and only if it is much. It says so as a fact: what to do about
+// it is for Claude and the user to decide, and it costs tokens.
+func (r *run) ask(ctx context.Context) error {
+	s, err := r.Settings()
+	t := r.turn()
+	size, little := r.little(s, t)
+	if err != nil || r.busy || t.Asked || little || !r.there {
+		return err
+	}
+	left, err := r.pending(ctx)
+	if err != nil {
+		return err
+	}
+	much := left.Tokens > s.AskAfterTokens
+	err = r.changeTurn(func(t *turn) { t.Size, t.Tokens, t.Asked = size, left.Tokens, much })
+	if err != nil || !much {
+		return err
+	}
+	return r.say(map[string]any{"hookSpecificOutput": map[string]any{"hookEventName": r.event, "additionalContext": "mem: " + r.undistilled(left)}})
+}
+
+// pending returns what the upper layers lack of the session.
+func (r *run) pending(ctx context.Context) (layers.Pending, error) {
+	m, err := r.open()
+	if err != nil {
+		return layers.Pending{}, err
+	}
+	p, _, err := m.Locate(ctx, r.p.Cwd)
+	if err != nil {
+		return layers.Pending{}, err
+	}
+	return m.Pending(ctx, p.ID, r.p.Session)
+}
+
+// undistilled says what is left to say of the session, and the commands for it.
+func (r *run) undistilled(left layers.Pending) string {
+	id := layers.ShortID(r.p.Session)
+	return fmt.Sprintf("messages %d to %d of this session, about %d tokens of what was said and done, have no facts in memory yet. `%s facts draft %s` prints them with the form that `%s facts save` takes.",
+		left.From, left.To, left.Tokens, r.Program(), id, r.Program())
 }
 
 // subagent is SubagentStop: capture what the subagent did. Its directory links it to the session.
 func (r *run) subagent(ctx context.Context) error { return r.capture(ctx) }
 
-func (r *run) compact(ctx context.Context) error { return r.capture(ctx) }
+// compact is PreCompact: capture, and tell the compaction what is safe and what must survive. It changes nothing, so
+// when the client runs it twice it says the same.
+func (r *run) compact(ctx context.Context) error {
+	if err := r.capture(ctx); err != nil {
+		return err
+	}
+	if r.memory == nil && !r.there {
+		return nil
+	}
+	m, err := r.open()
+	if err != nil {
+		return err
+	}
+	p, _, err := m.Locate(ctx, r.p.Cwd)
+	if err != nil {
+		return err
+	}
+	h, err := m.Held(ctx, p, r.p.Session)
+	if err != nil || h.Messages == 0 {
+		return err
+	}
+	_, err = r.Stdout.Write([]byte(compaction(h, r.Program(), layers.ShortID(r.p.Session))))
+	return err
+}
 
-func (r *run) stop(ctx context.Context) error { return r.capture(ctx) }
-
-// prompt is UserPromptSubmit: it marks where an exchange begins.
-func (r *run) prompt() error { return nil }
+// compaction is what the compaction is told: what memory holds, and the kept markers, the heaviest first.
+func compaction(h layers.Held, program, id string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "mem holds this session word for word up to its message %d", h.Messages)
+	if h.Facts > 0 {
+		fmt.Fprintf(&b, ", and %d facts of it", h.Facts)
+	}
+	fmt.Fprintf(&b, "; `%s show %s:L1` prints it, so details can be looked up later.\n", program, id)
+	if len(h.Kept) == 0 {
+		return b.String()
+	}
+	b.WriteString("The user marked these passages to be kept. They must survive the summary word for word:\n")
+	for i, k := range h.Kept {
+		line := fmt.Sprintf("- (%s) %s\n", k.Weight, brief.Plain(k.Text, 600))
+		if brief.Units(b.String())+brief.Units(line) > maxAnswer-120 {
+			fmt.Fprintf(&b, "%d more are in `%s keepit %s`.\n", len(h.Kept)-i, program, id)
+			break
+		}
+		b.WriteString(line)
+	}
+	return b.String()
+}
 
 // end is SessionEnd: one durable note, and a worker of its own for the rest, because the client waits for a second and a half.
 func (r *run) end(context.Context) error {

@@ -95,6 +95,7 @@ func (w *World) fold(ctx context.Context, time time.Duration) error {
 	for {
 		unlock, ok, err := w.lock()
 		if err != nil || !ok {
+			w.busy = true
 			return err
 		}
 		err = w.foldAll(ctx, tried, end)

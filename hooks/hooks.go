@@ -41,10 +41,12 @@ type World struct {
 	Open     func() (*layers.Memory, error)  // opens the memory, or makes it
 	Settings func() (Settings, error)        // reads the settings
 	Detach   func(args ...string) error      // starts this program in the background
+	Program  func() string                   // how this program is called in commands
 	After    func(d time.Duration, f func()) // calls f after a time
 	Exit     func()                          // ends the process with status 0
 
 	memory *layers.Memory
+	busy   bool // another hook folds: this one only leaves its note
 }
 
 // Settings are the settings under "hooks.".

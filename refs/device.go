@@ -16,6 +16,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/memvcs/mem/objects"
 )
 
 // A Device is one installation of mem. It alone writes and signs the lanes that bear its id.
@@ -40,6 +42,11 @@ func publicKey(wire []byte) string { return "ssh-ed25519 " + base64.StdEncoding.
 
 // email identifies the device as author of commits and as principal of its signatures.
 func (d Device) email() string { return d.ID + "@mem.invalid" }
+
+// Seal returns a short key for a text that only this device can make: the same for the same text.
+func (r *Repo) Seal(text string) string {
+	return objects.Sum(fmt.Appendf(nil, "mem seal 1\n%x\n%s", r.device.seed, text)).String()[:16]
+}
 
 func validDevice(id string) bool { return len(id) == 32 && isHex(id) }
 

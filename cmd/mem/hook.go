@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -72,7 +74,8 @@ func (e *Env) runHook(event string) {
 	w := &hooks.World{
 		Stdin: e.Stdin, Stdout: e.Stdout, Getenv: e.Getenv, Now: e.Now, Uptime: e.Uptime, Pid: os.Getpid(), Store: store, Claude: claude,
 		Open: e.openForHook, Settings: e.hookSettings, Detach: e.detach, Exit: func() { e.Exit(exitDone) },
-		After: func(d time.Duration, f func()) { time.AfterFunc(d, f) },
+		Program: e.calledAs,
+		After:   func(d time.Duration, f func()) { time.AfterFunc(d, f) },
 	}
 	hooks.Run(w, event)
 }
@@ -122,6 +125,25 @@ func hookValue[T any](get func(string) (T, error), key string, otherwise T) T {
 		return otherwise
 	}
 	return v
+}
+
+// calledAs returns what to type to run this program: its name if that finds it, else its path.
+func (e *Env) calledAs() string {
+	self, err := e.Executable()
+	if err != nil {
+		return "mem"
+	}
+	found, err := exec.LookPath("mem")
+	if err == nil {
+		found, err = filepath.EvalSymlinks(found)
+	}
+	if err == nil && found == self {
+		return "mem"
+	}
+	if strings.ContainsAny(self, " '\"`$\\") {
+		return "'" + strings.ReplaceAll(self, "'", `'\''`) + "'"
+	}
+	return self
 }
 
 // detach starts this program in the background, with nothing of the terminal and of the pipes of this one.

@@ -192,9 +192,15 @@ func Plain(s string, most int) string {
 		return r
 	}, strings.ToValidUTF8(s, ""))
 	runes := []rune(strings.Join(strings.Fields(s), " "))
+	open := 0
 	for i, r := range runes {
-		if r == '<' && opensTag(runes[i+1:]) {
+		switch {
+		case r == '<' && opensTag(runes[i+1:]):
 			runes[i] = '‹'
+			open++
+		case r == '>' && open > 0:
+			runes[i] = '›'
+			open--
 		}
 	}
 	if len(runes) > most {

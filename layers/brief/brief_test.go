@@ -91,7 +91,7 @@ func TestPoison(t *testing.T) {
 
 func TestPlainKeepsWords(t *testing.T) {
 	t.Parallel()
-	for in, want := range map[string]string{"a < b && c > d": "a < b && c > d", "가격은 정수 🙂": "가격은 정수 🙂", "Vec<T>": "Vec‹T>", " two\n lines ": "two lines", "1<2": "1<2"} {
+	for in, want := range map[string]string{"a < b && c > d": "a < b && c > d", "가격은 정수 🙂": "가격은 정수 🙂", "Vec<T>": "Vec‹T›", " two\n lines ": "two lines", "1<2": "1<2"} {
 		if got := Plain(in, 100); got != want {
 			t.Errorf("Plain(%q) = %q, want %q", in, got, want)
 		}

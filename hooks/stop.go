@@ -1,0 +1,94 @@
+package hooks
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/layers"
+)
+
+// rearm is after how many tokens of L1 a session that was kept going once may be kept going again.
+const rearm = 20_000
+
+// interactive are the entry points behind which somebody sits. An older client names none.
+var interactive = []string{"", "cli", "claude-vscode", "claude-desktop"}
+
+// stop is Stop: capture, and perhaps keep the session going until what it established is saved. Nothing depends on it: it
+// does not run after an interrupt, a kill or an error, and memory catches up at the next start.
+func (r *run) stop(ctx context.Context) error {
+	if err := r.capture(ctx); err != nil {
+		return err
+	}
+	s, err := r.Settings()
+	if err != nil || s.Blocking == "off" || !s.Capture || !slices.Contains(interactive, r.Getenv("CLAUDE_CODE_ENTRYPOINT")) || !r.there {
+		return err
+	}
+	t := r.turn()
+	size, little := r.little(s, t)
+	if little && s.Blocking == "once" || r.busy {
+		return nil
+	}
+	left, err := r.pending(ctx)
+	if err != nil {
+		return err
+	}
+	if err := r.changeTurn(func(t *turn) { t.Size, t.Tokens = size, left.Tokens }); err != nil {
+		return err
+	}
+	if !blocks(s, left, t, r.p.StopActive) {
+		return nil
+	}
+	err = r.changeTurn(func(t *turn) { t.Blocks, t.BlockedAt, t.BlockedBy = t.Blocks+1, left.Total, lacking(left) })
+	if err != nil {
+		return err // unless it is known that this was said it could be said for ever
+	}
+	return r.say(map[string]any{"decision": "block", "reason": r.reason(s, left)})
+}
+
+// little reports whether the transcript has grown too little since the last look for there to be much left to say: no byte
+// of it is half a token.
+func (r *run) little(s Settings, t turn) (size int64, little bool) {
+	at, ok := stampOf(r.p.Transcript)
+	grown := at.size - t.Size
+	return at.size, ok && t.Size > 0 && grown >= 0 && int64(t.Tokens)+grown/2 <= int64(s.AskAfterTokens)
+}
+
+// blocks decides whether the session is kept going. Once: if much is left to say, and again only after much more was said.
+// Strict: until nothing is lacking, but it gives up when the last time changed nothing.
+func blocks(s Settings, left layers.Pending, t turn, active bool) bool {
+	much := left.Tokens > s.AskAfterTokens
+	switch s.Blocking {
+	case "once":
+		return much && !active && (t.Blocks == 0 || left.Total >= t.BlockedAt+rearm)
+	case "strict":
+		if active && t.Blocks > 0 && t.BlockedBy == lacking(left) {
+			return false
+		}
+		return much || left.Unassigned > 0 || left.Reflect && left.Facts > 0
+	}
+	return false
+}
+
+// lacking names what is lacking, so that two states can be compared: the messages that were said meanwhile are no change.
+func lacking(left layers.Pending) string {
+	return fmt.Sprintf("%d %d %d %v", left.From, left.Facts, left.Unassigned, left.Reflect)
+}
+
+// reason says what is lacking and the commands for it.
+func (r *run) reason(s Settings, left layers.Pending) string {
+	var parts []string
+	id := layers.ShortID(r.p.Session)
+	if left.Tokens > s.AskAfterTokens {
+		parts = append(parts, r.undistilled(left))
+	}
+	if left.Unassigned > 0 {
+		parts = append(parts, fmt.Sprintf("%d of its exchanges belong to no concept; `%s concepts candidates %s` prints the task, `%s concepts assign` answers it.", left.Unassigned, r.Program(), id, r.Program()))
+	}
+	if left.Reflect && left.Facts > 0 {
+		parts = append(parts, fmt.Sprintf("No reflection has seen the newest facts; `%s reflect` prints what may be worth keeping for good.", r.Program()))
+	}
+	parts = append(parts, fmt.Sprintf("`%s config set hooks.blocking off` ends these checks.", r.Program()))
+	return "Memory of this session is not complete: " + strings.Join(parts, " ")
+}

@@ -1,0 +1,278 @@
+package layers
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/layers/brief"
+	"github.com/memvcs/mem/layers/concepts"
+	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/permanent"
+	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/layers/transcript"
+)
+
+// ContextOptions say for whom a context is.
+type ContextOptions struct {
+	Session string // the session that gets it, which is not told of itself
+	Dir     string // its working directory
+	Program string // how this program is called there
+	Limit   int    // in UTF-16 units
+	Pending int    // tokens without facts from which a session is worth speaking of
+}
+
+// How many things of a kind a context names. What is not named can be asked for.
+const (
+	contextIssues    = 20
+	contextConcepts  = 8
+	contextSessions  = 5
+	contextDecisions = 3 // of each session
+	contextPending   = 3
+)
+
+// Context returns what a session of the project p should know from the start, inside one fence, "" if there is nothing.
+// The same state gives the same text. Nothing in it was said by tools, files or the web alone, or comes from a device that is
+// not trusted.
+func (m *Memory) Context(ctx context.Context, p Project, o ContextOptions) (string, error) {
+	b := &briefing{m: m, o: o}
+	var err error
+	if b.st, err = m.Outline(ctx, p.ID); err != nil {
+		return "", err
+	}
+	if b.trust, err = m.Trust(ctx); err != nil {
+		return "", err
+	}
+	if b.known, err = m.Facts(ctx, p.ID); err != nil {
+		return "", err
+	}
+	if b.jobs, err = m.Concepts(ctx, p.ID); err != nil {
+		return "", err
+	}
+	if b.rules, err = m.Rules(ctx, p.ID); err != nil {
+		return "", err
+	}
+	if b.due, err = m.ReflectionDue(ctx, p.ID); err != nil {
+		return "", err
+	}
+	b.sessions = b.recent()
+	if len(b.sessions) == 0 && len(b.known.Exchanges) == 0 && len(b.rules.Rules) == 0 {
+		return "", nil
+	}
+	sheet := brief.Sheet{Project: cmp.Or(b.st.Name, p.Name), More: fmt.Sprintf("`%s facts list` and `%s ls` show all.", o.Program, o.Program)}
+	for _, s := range []brief.Section{
+		{Title: "Rules", Items: b.ruleItems()}, {Title: "Open issues", Items: b.issueItems()},
+		{Title: "Jobs that the files here belong to", Items: b.conceptItems()}, {Title: "Recent sessions", Items: b.sessionItems()},
+		{Title: "Not done yet", Items: b.pendingItems()}, {Title: "What else can be asked for", Items: b.index()},
+	} {
+		sheet.Sections = append(sheet.Sections, s)
+	}
+	return brief.Write(sheet, o.Limit, m.repo.Seal), nil
+}
+
+// A briefing is what a context is made from.
+type briefing struct {
+	m        *Memory
+	o        ContextOptions
+	st       *State
+	trust    Trust
+	known    *facts.Set
+	jobs     *concepts.Set
+	rules    *permanent.Set
+	due      bool
+	sessions []*Session // the newest first, without the one that asks
+}
+
+// recent returns the sessions that may be spoken of, the newest first.
+func (b *briefing) recent() []*Session {
+	var out []*Session
+	for _, s := range b.st.Sessions {
+		if now := s.Now(); !s.Deleted && s.ID != b.o.Session && s.Parent() == "" && now.Scan.Messages > 0 && b.trust.Of(now.Stamp.Device) {
+			out = append(out, s)
+		}
+	}
+	slices.SortFunc(out, func(a, c *Session) int {
+		return cmp.Or(c.Now().Scan.Last.Compare(a.Now().Scan.Last), strings.Compare(a.ID, c.ID))
+	})
+	return out
+}
+
+// trustOf is the trust of a fact or a rule in a context.
+func trustOf(t facts.Trust) brief.Trust {
+	switch t {
+	case facts.User:
+		return brief.User
+	case facts.Assistant:
+		return brief.Assistant
+	}
+	return brief.Tool
+}
+
+func (b *briefing) ruleItems() []brief.Item {
+	rules := slices.DeleteFunc(b.rules.In(permanent.Active), func(r *permanent.Rule) bool { return !b.trust.Of(r.Device) })
+	slices.SortStableFunc(rules, func(x, y *permanent.Rule) int {
+		return cmp.Or(cmp.Compare(y.Trust, x.Trust), cmp.Compare(y.Confidence, x.Confidence), cmp.Compare(x.ID, y.ID))
+	})
+	var out []brief.Item
+	for _, r := range rules {
+		text := r.Text
+		if r.Problem != "" {
+			text = r.Problem + " -> " + r.Text
+		}
+		out = append(out, brief.Item{Text: text, Source: fmt.Sprintf("%s, confidence %d%%", r.ID, r.Confidence), Trust: trustOf(r.Trust), Time: r.LastValidated})
+	}
+	return out
+}
+
+func (b *briefing) factItem(f facts.Fact) brief.Item {
+	source := f.ID
+	if f.Session != "" {
+		source += " of " + ShortID(f.Session)
+	}
+	text := f.Text
+	if f.Verdict != facts.Verified {
+		text += " (" + string(f.Verdict) + ")"
+	}
+	return brief.Item{Text: text, Source: source, Trust: trustOf(f.Trust), Time: f.Time}
+}
+
+// newestFacts returns the facts that want chooses and that may be spoken of, the newest first.
+func (b *briefing) newestFacts(most int, want func(*facts.Fact) bool) []facts.Fact {
+	var out []facts.Fact
+	for f := range b.known.All() {
+		if f.Stands() && f.Trust > facts.Tool && b.trust.Of(f.Device) && want(f) {
+			out = append(out, *f)
+		}
+	}
+	slices.SortFunc(out, func(x, y facts.Fact) int { return cmp.Or(y.Time.Compare(x.Time), cmp.Compare(x.ID, y.ID)) })
+	return out[:min(most, len(out))]
+}
+
+func (b *briefing) issueItems() (out []brief.Item) {
+	for _, f := range b.newestFacts(contextIssues, func(f *facts.Fact) bool { return f.Open() }) {
+		out = append(out, b.factItem(f))
+	}
+	return out
+}
+
+// conceptItems names the jobs that files below the working directory belong to, the newest first.
+func (b *briefing) conceptItems() (out []brief.Item) {
+	live := slices.DeleteFunc(b.jobs.Live(), func(c *concepts.Concept) bool { return !b.trust.Of(c.Device) || !b.atHand(c) })
+	slices.SortStableFunc(live, func(x, y *concepts.Concept) int {
+		return cmp.Or(y.Updated.Compare(x.Updated), cmp.Compare(x.Label, y.Label))
+	})
+	for _, c := range live[:min(contextConcepts, len(live))] {
+		text := c.Name
+		if about := cmp.Or(c.Summary, c.Topic); about != "" {
+			text += ": " + about
+		}
+		text += " (" + strings.Join(c.Files[:min(3, len(c.Files))], ", ") + ")"
+		out = append(out, brief.Item{Text: text, Source: c.Label, Trust: brief.Assistant, Time: c.Updated})
+	}
+	return out
+}
+
+// atHand reports whether one of the first files of a concept is below the working directory.
+func (b *briefing) atHand(c *concepts.Concept) bool {
+	for _, f := range c.Files[:min(5, len(c.Files))] {
+		if !filepath.IsAbs(f) {
+			f = filepath.Join(b.o.Dir, filepath.FromSlash(f))
+		}
+		rel, err := filepath.Rel(b.o.Dir, f)
+		if err != nil || !filepath.IsLocal(rel) {
+			continue
+		}
+		if _, err := os.Lstat(f); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// sessionItems names the newest sessions, each with what was decided in it.
+func (b *briefing) sessionItems() (out []brief.Item) {
+	for _, s := range b.sessions[:min(contextSessions, len(b.sessions))] {
+		now := s.Now()
+		trust := brief.User
+		if from := now.Scan.TitleFrom; from == transcript.FromSummary || from == transcript.FromStray {
+			trust = brief.Assistant
+		}
+		text := now.Scan.Last.UTC().Format("2006-01-02")
+		if now.Scan.Title != "" {
+			text += fmt.Sprintf(" %q", now.Scan.Title)
+		}
+		text += fmt.Sprintf(", %d messages", now.Scan.Messages)
+		if v := b.st.VersionsOf(s.ID); len(v) > 0 {
+			text += ", compressed as " + v[len(v)-1].Label
+		}
+		out = append(out, brief.Item{Text: text, Source: ShortID(s.ID), Trust: trust, Time: now.Scan.Last})
+		for _, f := range b.newestFacts(contextDecisions, func(f *facts.Fact) bool {
+			return f.Session == s.ID && (f.Kind == facts.Decision || f.Kind == facts.Solution || f.Kind == facts.Preference)
+		}) {
+			it := b.factItem(f)
+			it.Text, it.Under = string(f.Kind)+": "+it.Text, true
+			out = append(out, it)
+		}
+	}
+	return out
+}
+
+// pendingItems says what of memory is not made yet, as facts.
+func (b *briefing) pendingItems() (out []brief.Item) {
+	say := func(format string, args ...any) {
+		out = append(out, brief.Item{Text: fmt.Sprintf(format, args...), Keep: true})
+	}
+	for _, s := range b.sessions {
+		if n := b.unsaid(s); n > b.o.Pending && len(out) < contextPending {
+			say("Session %s has no facts yet for about %s tokens of what was said; `%s facts draft %s` prints them.", ShortID(s.ID), tokens.Format(n), b.o.Program, ShortID(s.ID))
+		}
+	}
+	if n := len(b.jobs.Unassigned(b.known)); n > 0 {
+		say("%d exchange%s belong to no concept yet; `%s concepts candidates` lists them.", n, map[bool]string{false: "s"}[n == 1], b.o.Program)
+	}
+	if b.due && len(b.known.Exchanges) > 0 {
+		say("There are facts that no reflection has seen; `%s reflect` shows what may be worth keeping for good.", b.o.Program)
+	}
+	return out
+}
+
+// unsaid estimates how much of a session's L1 no facts were saved of.
+func (b *briefing) unsaid(s *Session) int {
+	now := s.Now()
+	left := now.Scan.Values - b.known.ThroughOf(s.ID, now.Generation)
+	if left <= 0 || now.Scan.Values == 0 {
+		return 0
+	}
+	return b.m.counter(now).Estimate(now.Size / l1Share * int64(left) / int64(now.Scan.Values))
+}
+
+// index says what can be asked for.
+func (b *briefing) index() (out []brief.Item) {
+	say := func(format string, args ...any) {
+		out = append(out, brief.Item{Text: fmt.Sprintf(format, args...), Keep: true})
+	}
+	mem := b.o.Program
+	if n := len(b.sessions); n > 0 {
+		say("`%s ls` lists all sessions (%d), `%s show %s:L1` prints what was said in one, `%s log` what was made of them.", mem, n, mem, ShortID(b.sessions[0].ID), mem)
+	}
+	if n := len(b.known.Live()); n > 0 {
+		say("`%s facts search WORDS` looks through the facts (%d), `%s facts show f:ID` shows the evidence of one.", mem, n, mem)
+	}
+	if n := len(b.jobs.Live()); n > 0 {
+		say("`%s concepts list` lists the jobs (%d), `%s rules list` the rules (%d).", mem, n, mem, len(b.rules.In(permanent.Active)))
+	}
+	var names []string
+	for _, c := range slices.Backward(b.st.Compositions) {
+		if !c.Deleted && b.trust.Of(c.Device) && !slices.Contains(names, c.Name) && len(names) < 5 {
+			names = append(names, c.Name)
+		}
+	}
+	if len(names) > 0 {
+		say("`%s checkout NAME` writes a composed context: %s.", mem, strings.Join(names, ", "))
+	}
+	return out
+}
