@@ -20,6 +20,8 @@ type basis struct {
 	after   int          // messages up to this one are left out
 	version *Version     // that it goes on from, or whose text it is made of
 	again   bool         // it is made of the version's text
+
+	accept func([]compress.Segment) error // may refuse a text before it is stored; nil takes any
 }
 
 // A NothingNewError says that a version covers all that was said.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/memvcs/mem/layers/compose"
 	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/engines"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/transcript"
@@ -39,6 +40,10 @@ type ComposeRequest struct {
 	Budget   int
 	Strategy compose.Strategy
 	DryRun   bool
+
+	// Engine returns what compresses the parts that must be compressed, nil for [compress.Extract]. It is asked only if
+	// there are some, and may be nil itself.
+	Engine func(ctx context.Context, part Rev) (compress.Summarizer, error)
 }
 
 // A Composed is what composing made, found, or would make.
@@ -49,6 +54,8 @@ type Composed struct {
 	Plan        compose.Plan
 	Parts       []ComposePart
 	Overhead    int // tokens of headings and sources
+
+	Receipt engines.Receipt // what a model took; of a dry run, what it would take at least
 }
 
 // ErrNoParts says that a composition needs at least one session.
@@ -61,6 +68,7 @@ type composing struct {
 	counter tokens.Counter
 	mats    []material
 	out     compose.Composition
+	receipt engines.Receipt
 }
 
 // Compose makes the composition that req asks for: it chooses a form for each session, makes the versions
@@ -91,7 +99,11 @@ func (m *Memory) Compose(ctx context.Context, req ComposeRequest) (Composed, err
 		return done, err
 	}
 	limits, err := c.limits(ctx, plan)
-	if err != nil || req.DryRun {
+	if err != nil {
+		return done, err
+	}
+	if req.DryRun {
+		done.Receipt, err = c.estimate(ctx, plan, limits)
 		return done, err
 	}
 	for i, pick := range plan.Picks {
@@ -99,6 +111,7 @@ func (m *Memory) Compose(ctx context.Context, req ComposeRequest) (Composed, err
 			return done, err
 		}
 	}
+	done.Receipt = c.receipt
 	if err := c.out.Measure(c.counter); err != nil {
 		return done, err
 	}

@@ -101,7 +101,7 @@ func (m *Memory) compress(ctx context.Context, rev Rev, b basis, s compress.Sett
 	}
 	if c.Version = st.made(recipe.Key(b.input)); c.Version != nil {
 		c.Existed = true
-		return c, nil
+		return c, m.accepted(ctx, c, b)
 	}
 	c.Version = newVersion(c, s, mat.stats.After(b.after), recipe, b.input)
 	b.note(c.Version, m.repo.Device().ID)
@@ -113,6 +113,9 @@ func (m *Memory) compress(ctx context.Context, rev Rev, b basis, s compress.Sett
 		return c, err
 	}
 	res, witnesses, err := m.run(ctx, mat.input, &c, s.Engine)
+	if err == nil && b.accept != nil {
+		err = b.accept(res.Segments)
+	}
 	if err != nil {
 		return c, err
 	}
@@ -121,6 +124,18 @@ func (m *Memory) compress(ctx context.Context, rev Rev, b basis, s compress.Sett
 	c.Version.Ratio = math.Round(100*float64(c.Version.TokensIn)/float64(max(1, res.Tokens))) / 100
 	c.Version.Derivation.Output = objects.Sum(res.Body)
 	return m.saveVersion(ctx, c, append(witnesses, res.Body))
+}
+
+// accepted asks about a version that exists.
+func (m *Memory) accepted(ctx context.Context, c Compressed, b basis) error {
+	if b.accept == nil {
+		return nil
+	}
+	segs, err := m.VersionSegments(ctx, c.Project.ID, c.Version)
+	if err != nil {
+		return err
+	}
+	return b.accept(segs)
 }
 
 // made returns the version that a derivation made, nil if there is none.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/memvcs/mem/layers/compose"
 	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/engines"
 	"github.com/memvcs/mem/layers/keepit"
 )
 
@@ -151,18 +152,81 @@ func (c *composing) fit(ctx context.Context, i, limit, distance int) (int, error
 	return used, err
 }
 
-// compress makes a version of part i that costs at most limit. Only the last one tried is stored.
+// compress makes a version of part i that costs at most limit. Only one that does is stored.
 func (c *composing) compress(ctx context.Context, i, limit, distance int) error {
 	rev, part := c.req.Parts[i].Rev, &c.out.Parts[i]
+	engine, err := c.engine(ctx, i)
+	if err != nil {
+		return err
+	}
 	ask, err := c.fit(ctx, i, limit, distance)
 	if err != nil {
 		return c.failed(i, err)
 	}
-	made, err := c.m.Compress(ctx, Rev{Kind: IsSession, Project: rev.Project, Session: rev.Session}, c.settings(ask, distance), false)
+	made, err := c.make(ctx, i, ask, limit, distance, engine)
 	if err != nil {
 		return err
 	}
 	part.Version, part.Hash = made.Version.Label, made.Version.Derivation.Output
 	part.Segments, err = c.segments(ctx, rev.Project.ID, part.Hash)
 	return err
+}
+
+// engine returns what compresses part i, nil for extract.
+func (c *composing) engine(ctx context.Context, i int) (compress.Summarizer, error) {
+	if c.req.Engine == nil {
+		return nil, nil
+	}
+	return c.req.Engine(ctx, c.req.Parts[i].Rev)
+}
+
+// modelTries is how often a model is asked for one part: it writes other segments than extract, and so other tags.
+const modelTries = 3
+
+// make compresses part i to ask tokens, or fewer if the tags of a model's answer make it cost more than limit.
+func (c *composing) make(ctx context.Context, i, ask, limit, distance int, engine compress.Summarizer) (Compressed, error) {
+	rev, now := c.req.Parts[i].Rev, c.req.Parts[i].Rev.Session.Now()
+	for try := 1; ; try++ {
+		s := c.settings(ask, distance)
+		s.Engine = engine
+		var over *compose.BudgetError
+		made, err := c.m.compress(ctx, rev, basis{point: now, input: now.Original, accept: func(segs []compress.Segment) error {
+			if n := compose.Charge(c.counter, i, segs); n > limit {
+				return &compose.BudgetError{Budget: limit, Need: n}
+			}
+			return nil
+		}}, s, false)
+		c.receipt = c.receipt.Add(made.Receipt)
+		if !errors.As(err, &over) || engine == nil || try == modelTries {
+			return made, err
+		}
+		if ask -= over.Need - limit + limit/50 + 1; ask < 1 {
+			return made, c.failed(i, err)
+		}
+	}
+}
+
+// estimate says what a model would take to compress the parts of a plan that must be compressed.
+func (c *composing) estimate(ctx context.Context, plan compose.Plan, limits []int) (sum engines.Receipt, err error) {
+	for i, p := range plan.Picks {
+		if p.Kind != compose.PickNew {
+			continue
+		}
+		engine, err := c.engine(ctx, i)
+		if err != nil || engine == nil {
+			return sum, err
+		}
+		ask, err := c.fit(ctx, i, limits[i], p.Distance)
+		if err != nil {
+			return sum, c.failed(i, err)
+		}
+		s := c.settings(ask, p.Distance)
+		s.Engine = engine
+		made, err := c.m.Compress(ctx, Rev{Kind: IsSession, Project: c.req.Parts[i].Rev.Project, Session: c.req.Parts[i].Rev.Session}, s, true)
+		if err != nil {
+			return sum, err
+		}
+		sum = sum.Add(made.Receipt)
+	}
+	return sum, nil
 }

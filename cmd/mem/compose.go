@@ -14,6 +14,8 @@ import (
 
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/compose"
+	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/engines"
 	"github.com/memvcs/mem/layers/tokens"
 )
 
@@ -22,6 +24,7 @@ type composeOptions struct {
 	allocate   string
 	auto       bool
 	recompress []string // revisions, or "all"
+	engine     engineChoice
 }
 
 // defaultBudget is that of the seeds' composition builder.
@@ -44,6 +47,8 @@ func (e *Env) compose() *cli.Command {
 			choiceFlag(&o.allocate, "allocate", "share the budget by `RULE`: equal, proportional, recency or inverse-recency", "equal", "proportional", "recency", "inverse-recency"),
 			&cli.BoolFlag{Name: "auto", Usage: "take the newest sessions of the project when none are named", Destination: &o.auto},
 			parsedFlag(&o.recompress, "recompress", "compress `REV` anew whatever versions exist; without a value, every part", appendTo(&o.recompress)).optional("all"),
+			choiceFlag(&o.engine.name, "engine", "let `NAME` compress what must be: extract, claude, anthropic, openai, command or replay", engineNames()...),
+			&cli.StringFlag{Name: "model", Usage: "let the engine ask the model `NAME`", Destination: &o.engine.model},
 		},
 		Action: func(c *cli.Context) error {
 			least := 2
@@ -75,6 +80,9 @@ func (e *Env) runCompose(ctx context.Context, o composeOptions, name string, rev
 			return err
 		}
 		req := layers.ComposeRequest{Project: sc.Project, Name: name, Parts: parts, Budget: o.budget, Strategy: strategy, DryRun: e.opt.dryRun}
+		if req.Engine, err = e.composeEngine(ctx, m, parts, o.engine); err != nil {
+			return err
+		}
 		done, err := m.Compose(ctx, req)
 		if err != nil {
 			return composeError(err)
@@ -85,6 +93,20 @@ func (e *Env) runCompose(ctx context.Context, o composeOptions, name string, rev
 		}
 		return e.printComposed(req, done)
 	})
+}
+
+// composeEngine returns what finds the engine of a part. One that was named on the command line is set up at once, so
+// that a mistake shows even if nothing must be compressed.
+func (e *Env) composeEngine(ctx context.Context, m *layers.Memory, parts []layers.ComposePart, choice engineChoice) (func(context.Context, layers.Rev) (compress.Summarizer, error), error) {
+	if choice != (engineChoice{}) && choice.name != "replay" {
+		if _, err := e.engine(ctx, m, parts[0].Rev, choice); err != nil {
+			return nil, err
+		}
+	}
+	return func(ctx context.Context, part layers.Rev) (compress.Summarizer, error) {
+		part.Kind, part.Version = layers.IsSession, nil
+		return e.engine(ctx, m, part, choice)
+	}, nil
 }
 
 // checkName refuses names of compositions that could be taken for something else.
@@ -193,6 +215,8 @@ type composeAnswer struct {
 	Parts   []composePicked `json:"parts"`
 	Existed bool            `json:"existed"`
 	DryRun  bool            `json:"dry_run"`
+
+	Receipt engines.Receipt `json:"receipt,omitzero"`
 }
 
 type composePicked struct {
@@ -205,7 +229,7 @@ type composePicked struct {
 }
 
 func (e *Env) composeAnswer(req layers.ComposeRequest, d layers.Composed) composeAnswer {
-	a := composeAnswer{Project: d.Project.Name, Name: req.Name, Budget: req.Budget, Tokens: d.Plan.Total, Parts: []composePicked{}, Existed: d.Existed, DryRun: e.opt.dryRun}
+	a := composeAnswer{Project: d.Project.Name, Name: req.Name, Budget: req.Budget, Tokens: d.Plan.Total, Parts: []composePicked{}, Existed: d.Existed, DryRun: e.opt.dryRun, Receipt: d.Receipt}
 	if d.Composition != nil {
 		a.Tokens, a.Counter, a.Hash = d.Composition.Tokens, d.Composition.Counter, d.Composition.Derivation.Output.String()
 	}
@@ -266,6 +290,12 @@ func (e *Env) printComposed(req layers.ComposeRequest, d layers.Composed) error 
 		total = d.Composition.Tokens
 	}
 	e.printf("[%s] %s %s  ~%s of %s tokens, %d part%s\n", e.safe(d.Project.Name), verb, e.safe(req.Name), tokens.Commas(total), tokens.Commas(req.Budget), len(req.Parts), plural(len(req.Parts)))
+	switch r := d.Receipt; {
+	case e.opt.dryRun && r.Requests > 0:
+		e.printf("  %s, about %s tokens in and %s out, %s\n", count(r.Requests, "request"), tokens.Commas(r.Usage.Input), tokens.Commas(r.Usage.Output), engines.FormatDollars(r.Usage.Micros))
+	case !e.opt.dryRun:
+		e.printReceipt(r)
+	}
 	if !e.opt.dryRun {
 		e.hint("write it out with \"mem checkout %s -o DIR\"", req.Name)
 	}
