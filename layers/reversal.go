@@ -62,6 +62,8 @@ func (st *State) cells(r refs.Record) ([]cell, error) {
 		err = applyTo(r, func(b facts.Judgement) { out = []cell{judgementCell(b)} })
 	case facts.KindExchange:
 		err = applyTo(r, func(b facts.Exchange) { out = exchangeCells(b) })
+	default:
+		out, err = lastingCells(r)
 	}
 	for i := range out {
 		out[i].stamp = stampOf(r)

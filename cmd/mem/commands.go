@@ -60,6 +60,8 @@ func commands() []command {
 		{name: "versions", group: groupLook, make: (*Env).versions},
 		{name: "keepit", group: groupLook, writes: []string{"set", "add", "rm"}, make: (*Env).keepit},
 		{name: "concepts", group: groupLook, writes: []string{"assign", "rename", "merge", "split", "rm"}, make: (*Env).concepts},
+		{name: "rules", group: groupLook, writes: []string{"add", "promote", "dismiss", "validate", "contradict", "retire", "review"}, make: (*Env).rules},
+		{name: "reflect", group: groupLook, writes: []string{""}, make: (*Env).reflect},
 		{name: "count", group: groupLook, make: (*Env).count},
 		{name: "cost", group: groupLook, make: (*Env).cost},
 		{name: "compress", group: groupMake, writes: []string{""}, make: (*Env).compress},

@@ -38,7 +38,7 @@ func (e *Env) conceptChanges() []*cli.Command {
 			Description: "An exchange is named by its id, e:9f2c61ab. What is said of an exchange goes before what is said of its session.",
 			Flags: []cli.Flag{
 				parsedFlag(&o.name, "new", "make a new concept called `NAME`", shortText("a name", 80)), topic, summary, reason,
-				&cli.BoolFlag{Name: "none", Usage: "to no concept: take back what was said", Destination: &o.none},
+				&cli.BoolFlag{Name: "none", Usage: "take back what was said of them", Destination: &o.none},
 			},
 			Action: func(c *cli.Context) error { return e.runAssign(c, o) }},
 		{Name: "rename", Usage: "give a concept another name, topic or summary", ArgsUsage: "<concept> [<name>]", Flags: []cli.Flag{topic, summary},

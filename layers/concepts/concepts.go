@@ -37,7 +37,7 @@ type Made struct {
 // An Assigned says which concept something belongs to; the last one of the same member wins.
 type Assigned struct {
 	Member  string `json:"member"`  // session/<id> or exchange/<key>
-	Concept string `json:"concept"` // name of its record; "" is none
+	Concept string `json:"concept"` // name of its record; "" takes back what was said
 	Topic   string `json:"topic,omitempty"`
 	Reason  string `json:"reason,omitempty"`
 }

@@ -103,6 +103,10 @@ func TestTakenBack(t *testing.T) {
 		{"assigned elsewhere", "A", []Record{record(t, 6, "d", KindAssign, Assigned{Member: "session/s1", Concept: a.ID})}},
 		{"assigned to none", "", []Record{record(t, 6, "d", KindAssign, Assigned{Member: "session/s1"})}},
 		{"an exchange of its own", "A", []Record{record(t, 6, "d", KindAssign, Assigned{Member: "exchange/" + k.Exchanges[0].Key().String(), Concept: a.ID})}},
+		{"an exchange of its own, taken back", "B", []Record{
+			record(t, 6, "d", KindAssign, Assigned{Member: "exchange/" + k.Exchanges[0].Key().String(), Concept: a.ID}),
+			record(t, 7, "d", KindAssign, Assigned{Member: "exchange/" + k.Exchanges[0].Key().String()}),
+		}},
 		{"merged", "A", []Record{merged}},
 		{"merged and parted", "B", []Record{merged, record(t, 6, "d", KindSet, Changed{Concept: b.ID, Field: "into"})}},
 		{"removed", "", []Record{removed}},

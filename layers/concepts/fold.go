@@ -145,6 +145,9 @@ func (s *Set) stands(record string) *Concept {
 func (f *folding) fill(known *facts.Set) {
 	for _, member := range slices.Sorted(maps.Keys(f.assigned)) {
 		a := f.assigned[member]
+		if a.Concept == "" {
+			continue // as if nothing had been said
+		}
 		c := f.stands(a.Concept)
 		f.members[member] = Member{c, a.Topic, a.Reason, a.time}
 		if c != nil {

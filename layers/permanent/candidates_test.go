@@ -114,7 +114,7 @@ func TestCandidates(t *testing.T) {
 			want: "stated user a1,b: Always sign commits.",
 		},
 	} {
-		tt.in.Facts = said(t, tt.facts...)
+		tt.in.Facts = factsOf(t, tt.facts...)
 		if got := found(t, tt.in); got != tt.want {
 			t.Errorf("%s:\n%s\nwant:\n%s", tt.what, got, tt.want)
 		}
@@ -124,7 +124,7 @@ func TestCandidates(t *testing.T) {
 // TestCandidatesOfRules looks for what speaks against rules, and for rules that nothing speaks of.
 func TestCandidatesOfRules(t *testing.T) {
 	t.Parallel()
-	known := said(t, "a user decision Use tabs in Go files", "b user decision Never use tabs in Go files", "c assistant decision Deploy on Fridays from the main branch")
+	known := factsOf(t, "a user decision Use tabs in Go files", "b user decision Never use tabs in Go files", "c assistant decision Deploy on Fridays from the main branch")
 	key := keys(known)
 	old := record(t, 1, "d", Kind, Made{Type: IsRule, Text: "Deploy on Fridays", Evidence: key[2:], State: Active})
 	old.Time = day.AddDate(0, -9, 0)
@@ -150,7 +150,7 @@ func TestCandidatesOfRules(t *testing.T) {
 // TestSettled dismisses and promotes candidates: they are shown no more.
 func TestSettled(t *testing.T) {
 	t.Parallel()
-	known := said(t, "a user decision Use tabs in Go files", "b assistant decision Go files use tabs", "c user preference use tabs for the Go files")
+	known := factsOf(t, "a user decision Use tabs in Go files", "b assistant decision Go files use tabs", "c user preference use tabs for the Go files")
 	c := Candidates(Input{Facts: known, Rules: fold(t, known), Now: day})
 	if len(c) != 1 {
 		t.Fatal(c)
@@ -215,15 +215,16 @@ func TestTrials(t *testing.T) {
 func TestCommand(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
-		"cd app && npm run build 2>&1 | tail": "npm run build",
-		"time make -j4":                       "make -j4",
-		"timeout 60 pytest -q; echo done":     "pytest -q",
-		"git commit -m 'add tests'":           "",
-		"ls test":                             "",
-		"rg test":                             "",
-		"python -c 'print(1)'":                "",
-		"./gradlew :app:check":                "./gradlew :app:check",
-		"":                                    "",
+		"cd app && npm run build 2>&1 | tail":  "npm run build",
+		"time make -j4":                        "make -j4",
+		"timeout 60 pytest -q; echo done":      "pytest -q",
+		"git commit -m 'add tests'":            "",
+		"ls test":                              "",
+		"rg test":                              "",
+		"python -c 'print(1)'":                 "",
+		"./gradlew :app:check":                 "./gradlew :app:check",
+		`go test -run "A|B" ./... 2>&1 | head`: `go test -run "A|B" ./...`,
+		"":                                     "",
 	} {
 		if got := Command(line); got != want {
 			t.Errorf("Command(%q) = %q, want %q", line, got, want)

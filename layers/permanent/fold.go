@@ -44,6 +44,10 @@ func Fold(records []Record, known *facts.Set) (*Set, error) {
 		byKey[f.Key().String()] = *f
 	}
 	records = slices.SortedFunc(slices.Values(records), Record.compare)
+	records, err := said(records)
+	if err != nil {
+		return nil, err
+	}
 	for _, r := range records {
 		if r.Kind != Kind {
 			continue
@@ -79,6 +83,28 @@ func Fold(records []Record, known *facts.Set) (*Set, error) {
 		}
 	}
 	return s, nil
+}
+
+// said returns the records without those that were made void, in their order.
+func said(records []Record) ([]Record, error) {
+	void := map[string]bool{}
+	for _, r := range records {
+		if r.Kind != KindAct {
+			continue
+		}
+		err := apply(r, func(a Act) {
+			switch a.Act {
+			case Void:
+				void[a.Rule] = true
+			case Restore:
+				delete(void, a.Rule)
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return slices.DeleteFunc(records, func(r Record) bool { return void[r.ID] }), nil
 }
 
 func apply[T any](r Record, f func(T)) error {

@@ -12,6 +12,7 @@
 package permanent
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -79,11 +80,13 @@ const (
 	Retire     = "retire"     // it holds no more
 	Question   = "review"     // somebody should look at it
 	Dismiss    = "dismiss"    // of a candidate: it is none
+	Void       = "void"       // of the record of a rule or an act: it counts as not said
+	Restore    = "restore"    // of the same: it counts again
 )
 
 // An Act is something that was done to a rule, or to a candidate.
 type Act struct {
-	Rule     string `json:"rule"` // name of its record, or id of a candidate
+	Rule     string `json:"rule"` // name of its record, or id of a candidate; of a void act the record that is void
 	Act      string `json:"act"`
 	Evidence string `json:"evidence,omitempty"` // key of a fact
 	Word     *Word  `json:"word,omitempty"`
@@ -124,8 +127,8 @@ type Rule struct {
 	against map[string]bool // what was said against it, by fact or by act
 }
 
-// Holds reports whether the rule is to be held to.
-func (r *Rule) Holds() bool { return r.State == Active }
+// Holds reports whether the rule is to be held to. One that the user stated holds while it is reviewed: only they end it.
+func (r *Rule) Holds() bool { return r.State == Active || r.State == Review && r.Stated }
 
 // Against reports whether a fact was counted as a contradiction of the rule.
 func (r *Rule) Against(key string) bool { return r.against[key] }
@@ -174,4 +177,43 @@ func (s *Set) Same(text string) *Rule {
 		}
 	}
 	return nil
+}
+
+// Rule returns the rule of a record, nil if there is none.
+func (s *Set) Rule(record string) *Rule {
+	for _, r := range s.Rules {
+		if r.Record == record {
+			return r
+		}
+	}
+	return nil
+}
+
+// Would returns the rule that a statement would make at a time. It has no id.
+func Would(m Made, known *facts.Set, now time.Time) (*Rule, error) {
+	b, err := json.Marshal(m)
+	if err != nil {
+		return nil, err
+	}
+	set, err := Fold([]Record{{Kind: Kind, ID: strings.Repeat("0", 64), Time: now, Body: b}}, known)
+	if err != nil {
+		return nil, err
+	}
+	set.Rules[0].ID, set.Rules[0].Record = "", ""
+	return set.Rules[0], nil
+}
+
+// Saying returns the sentences of a message that speak of a text, and whether they say it: most words of the text must be in them, and they
+// must not deny it, unless whoever asks wants to know whether they speak against it.
+func Saying(message, text string, against bool) (quote string, ok bool) {
+	want, denies := words(text)
+	var said []string
+	for _, s := range sentences(message) {
+		if have, _ := words(s); shared(have, want) > 0 && !isQuestion(s) {
+			said = append(said, s)
+		}
+	}
+	quote = strings.Join(said, " ")
+	have, no := words(quote)
+	return quote, len(want) > 0 && 5*shared(have, want) >= 3*len(want) && (against || no == denies)
 }

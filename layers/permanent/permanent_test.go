@@ -34,8 +34,8 @@ func fold(t testing.TB, known *facts.Set, records ...Record) *Set {
 	return s
 }
 
-// said returns facts, each given as "session trust kind text"; those of one exchange share a line, separated by " / ".
-func said(t testing.TB, lines ...string) *facts.Set {
+// factsOf returns facts, each given as "session trust kind text"; those of one exchange share a line, separated by " / ".
+func factsOf(t testing.TB, lines ...string) *facts.Set {
 	t.Helper()
 	var records []facts.Record
 	for i, line := range lines {
@@ -81,7 +81,7 @@ func keys(s *facts.Set) []string {
 // TestActs lets things be done to a rule and looks at what becomes of it.
 func TestActs(t *testing.T) {
 	t.Parallel()
-	known := said(t, "s1 assistant decision Use Postgres", "s2 tool decision Run curl evil", "s3 user decision Sign commits")
+	known := factsOf(t, "s1 assistant decision Use Postgres", "s2 tool decision Run curl evil", "s3 user decision Sign commits")
 	key := keys(known)
 	model := Made{Type: IsRule, Text: "Use Postgres", Evidence: key[:1], Trust: facts.User, Confidence: 80, State: Active}
 	tool := Made{Type: IsRule, Text: "Run curl evil", Evidence: key[:2], Trust: facts.User, Confidence: 80, State: Active}
@@ -137,7 +137,7 @@ func TestActs(t *testing.T) {
 func TestAnyOrder(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(5, 6))
-	known := said(t, "s1 assistant decision Use Postgres", "s2 tool decision Run curl evil", "s3 user decision Sign commits")
+	known := factsOf(t, "s1 assistant decision Use Postgres", "s2 tool decision Run curl evil", "s3 user decision Sign commits")
 	key := keys(known)
 	for range 40 {
 		var records []Record
@@ -153,6 +153,9 @@ func TestAnyOrder(t *testing.T) {
 				records, made = append(records, r), append(made, r.ID)
 			case what == 1:
 				records = append(records, record(t, n+1, device, KindReflect, Reflection{Seen: rng.IntN(9)}))
+			case what == 2:
+				about := records[rng.IntN(len(records))].ID
+				records = append(records, record(t, n+1, device, KindAct, Act{Rule: about, Act: []string{Void, Restore}[rng.IntN(2)]}))
 			default:
 				acts := []string{Promote, Validate, Contradict, Retire, Question, Dismiss}
 				about := append([]string{"p:12345678"}, made...)
@@ -176,12 +179,30 @@ func TestAnyOrder(t *testing.T) {
 	}
 }
 
+// TestVoid takes back acts and a rule, and says them again.
+func TestVoid(t *testing.T) {
+	t.Parallel()
+	known := factsOf(t)
+	rule := record(t, 1, "d", Kind, Made{Text: "A", State: Active, Trust: facts.Assistant, Confidence: 70})
+	against := record(t, 2, "d", KindAct, Act{Rule: rule.ID, Act: Contradict})
+	void := record(t, 3, "d", KindAct, Act{Rule: against.ID, Act: Void})
+	if r := fold(t, known, rule, against, void).Rules[0]; r.Contradictions != 0 || r.Confidence != 70 {
+		t.Errorf("a void contradiction counts: %+v", r)
+	}
+	if r := fold(t, known, rule, against, void, record(t, 4, "d", KindAct, Act{Rule: against.ID, Act: Restore})).Rules[0]; r.Contradictions != 1 {
+		t.Errorf("a restored contradiction does not count: %+v", r)
+	}
+	if s := fold(t, known, rule, against, record(t, 4, "d", KindAct, Act{Rule: rule.ID, Act: Void})); len(s.Rules) != 0 {
+		t.Errorf("a void rule is there: %+v", s.Rules[0])
+	}
+}
+
 // FuzzFold gives Fold bodies of any form: it fails or gives rules that can be found, none of which rests on tools alone and holds.
 func FuzzFold(f *testing.F) {
 	f.Add(Kind, []byte(`{"type":"rule","text":"x","trust":"tool","state":"active","evidence":["zz"]}`))
 	f.Add(KindAct, []byte(`{"rule":"0000000100000000000000000000000000000000000000000000000000000001","act":"promote","word":{}}`))
 	f.Add(KindReflect, []byte(`{"seen":-1}`))
-	known := said(f, "s1 tool decision Run curl evil")
+	known := factsOf(f, "s1 tool decision Run curl evil")
 	f.Fuzz(func(t *testing.T, kind string, body []byte) {
 		a := record(t, 1, "d", Kind, Made{Text: "A", Evidence: keys(known), State: Active})
 		s, err := Fold([]Record{a, {Kind: kind, ID: "00000002ff", Lamport: 2, Device: "e", Body: body}}, known)

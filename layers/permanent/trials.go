@@ -48,22 +48,51 @@ func Trials(runs []Run) []Trial {
 // Command returns the part of a shell line that checks something, without directories, variables and what only shortens
 // its output; "" if there is none.
 func Command(line string) string {
-	for _, part := range strings.FieldsFunc(strings.ReplaceAll(strings.ReplaceAll(line, "&&", "\n"), "||", "\n"), func(r rune) bool { return r == '\n' || r == ';' || r == '|' }) {
+	for _, part := range parts(line) {
 		w := strings.Fields(part)
-		for len(w) > 0 && (strings.Contains(w[0], "=") || w[0] == "time" || w[0] == "timeout" || len(w[0]) > 0 && strings.Trim(w[0], "0123456789s") == "") {
+		for len(w) > 0 && before(w[0]) {
 			w = w[1:]
 		}
 		if i := slices.IndexFunc(w, func(s string) bool { return strings.ContainsAny(s, "<>") }); i >= 0 {
 			w = w[:i]
 		}
-		if len(w) == 0 || len(w) > 12 || slices.Contains([]string{"cd", "grep", "rg", "find", "ls", "cat", "head", "tail", "echo", "sed", "git", "mkdir", "rm", "cp", "mv", "for", "if", "while"}, w[0]) {
-			continue
-		}
-		if slices.ContainsFunc(w[:min(3, len(w))], checking) {
+		if len(w) > 0 && len(w) <= 12 && !looks(w[0]) && slices.ContainsFunc(w[:min(3, len(w))], checking) {
 			return strings.Join(w, " ")
 		}
 	}
 	return ""
+}
+
+// parts returns the commands of a line, cut at what stands between them outside of quotes.
+func parts(line string) []string {
+	var out []string
+	quote, start := rune(0), 0
+	for i, r := range line {
+		switch {
+		case r == quote:
+			quote = 0
+		case quote != 0:
+		case r == '"' || r == '\'':
+			quote = r
+		case strings.ContainsRune("\n;|&", r):
+			out, start = append(out, line[start:i]), i+1
+		}
+	}
+	return append(out, line[start:])
+}
+
+// before reports whether a word only goes before a command: a variable, time, timeout 60.
+func before(w string) bool {
+	return strings.Contains(w, "=") || w == "time" || w == "timeout" || w == "sudo" || strings.Trim(w, "0123456789sm") == ""
+}
+
+// looks reports whether a command only looks at something or moves it, so that its failure says little.
+func looks(w string) bool {
+	switch w {
+	case "cd", "grep", "rg", "find", "ls", "cat", "head", "tail", "echo", "sed", "awk", "git", "mkdir", "rm", "cp", "mv", "for", "if", "while", "test":
+		return true
+	}
+	return false
 }
 
 // checking reports whether a word of a command says that it checks something.

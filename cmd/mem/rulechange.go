@@ -1,0 +1,335 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/permanent"
+)
+
+type ruleOptions struct {
+	kind     string
+	text     string
+	problem  string
+	files    cli.StringSlice
+	evidence cli.StringSlice
+	said     string
+	reason   string
+}
+
+// ruleChanges are the subcommands that make rules and do something to them.
+func (e *Env) ruleChanges() []*cli.Command {
+	o := ruleOptions{kind: permanent.IsRule}
+	said := &cli.StringFlag{Name: "said", Usage: "the user says so in the message `REV`, such as abc1#12", Destination: &o.said}
+	reason := parsedFlag(&o.reason, "reason", "`WHY`", shortText("a reason", 500))
+	problem := parsedFlag(&o.problem, "problem", "the `PROBLEM` that it solves, or the feature that it is the logic of", shortText("a problem", 500))
+	evidence := func(usage string) cli.Flag {
+		return &cli.StringSliceFlag{Name: "evidence", Usage: usage, Destination: &o.evidence}
+	}
+	each := func(act string) cli.ActionFunc {
+		return func(c *cli.Context) error {
+			if err := operands(c, 1, -1); err != nil {
+				return err
+			}
+			return e.runActs(c.Context, o, act, c.Args().Slice())
+		}
+	}
+	return []*cli.Command{
+		{Name: "add", Usage: "state a rule", ArgsUsage: "<text>",
+			Description: "It holds at once if the user types the command at a terminal, names with --said the message in which they say it, or if all its\n" +
+				"evidence is what the user said. Otherwise it is proposed, and promote makes it hold.",
+			Flags: []cli.Flag{
+				choiceFlag(&o.kind, "type", "of `TYPE` rule, solution or core_logic; rule without it", permanent.Types()...), problem,
+				&cli.StringSliceFlag{Name: "file", Usage: "it is about `FILE`", Destination: &o.files},
+				evidence("it rests on the `FACT`, such as f:9f2c61ab"), said, reason,
+			},
+			Action: func(c *cli.Context) error {
+				if err := operands(c, 1, 1); err != nil {
+					return err
+				}
+				return e.runRulesAdd(c.Context, o, c.Args().First())
+			}},
+		{Name: "promote", Usage: "make candidates or proposed rules hold", ArgsUsage: "<candidate|rule>...",
+			Flags: []cli.Flag{
+				parsedFlag(&o.text, "text", "say it in a better `TEXT`", shortText("a rule", 500)), problem,
+				choiceFlag(&o.kind, "type", "make it of another `TYPE`: rule, solution or core_logic", permanent.Types()...), said, reason,
+			},
+			Action: func(c *cli.Context) error {
+				if err := operands(c, 1, -1); err != nil {
+					return err
+				}
+				if o.text != "" && c.NArg() > 1 {
+					return usagef("--text is for one candidate, not %d", c.NArg())
+				}
+				if !c.IsSet("type") {
+					o.kind = ""
+				}
+				return e.runPromote(c.Context, o, c.Args().Slice())
+			}},
+		{Name: "dismiss", Usage: "say that candidates are none", ArgsUsage: "<candidate>...", Flags: []cli.Flag{reason}, Action: func(c *cli.Context) error {
+			if err := operands(c, 1, -1); err != nil {
+				return err
+			}
+			return e.runDismiss(c.Context, o, c.Args().Slice())
+		}},
+		{Name: "validate", Usage: "say that rules were seen to hold", ArgsUsage: "<rule>...", Flags: []cli.Flag{said, reason}, Action: each(permanent.Validate)},
+		{Name: "contradict", Usage: "say that a rule was seen not to hold; two bring it to review", ArgsUsage: "<rule>...",
+			Flags: []cli.Flag{evidence("the `FACT` that speaks against it, such as f:9f2c61ab; it counts once"), reason}, Action: each(permanent.Contradict)},
+		{Name: "retire", Usage: "say that rules hold no more; promote brings them back", ArgsUsage: "<rule>...", Flags: []cli.Flag{said, reason}, Action: each(permanent.Retire)},
+		{Name: "review", Usage: "list the rules that may not hold any more, or put some among them", ArgsUsage: "[<rule>...]", Flags: []cli.Flag{reason}, Action: func(c *cli.Context) error {
+			if c.NArg() == 0 {
+				return e.runRulesList(c.Context, "", []string{permanent.Review, permanent.Proposed}, "rules.review")
+			}
+			return e.runActs(c.Context, o, permanent.Question, c.Args().Slice())
+		}},
+	}
+}
+
+// userHere reports whether the user types the command: at a terminal, and not an agent in their place.
+func (e *Env) userHere() bool { return e.Term.Stdin && e.Getenv("CLAUDECODE") == "" }
+
+// word finds the message that --said names as the user's word on a text, nil without the option.
+func (e *Env) word(ctx context.Context, m *layers.Memory, sc layers.Scope, o ruleOptions, text string, against bool) (*permanent.Word, error) {
+	if o.said == "" {
+		return nil, nil
+	}
+	rev, err := e.resolve(ctx, m, sc, o.said)
+	if err != nil {
+		return nil, err
+	}
+	if rev.Kind != layers.IsMessages || rev.From != rev.To {
+		return nil, withHint(usagef("--said %s is no message", o.said), "name one by its number: abc1#12")
+	}
+	w, err := m.Word(ctx, rev, text, against)
+	return &w, ruleError(err, "")
+}
+
+func (e *Env) runRulesAdd(ctx context.Context, o ruleOptions, text string) error {
+	text, err := shortText("a rule", 500)(text)
+	if err != nil {
+		return usagef("%v", err)
+	}
+	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+		made := permanent.Made{
+			Type: o.kind, Text: text, Problem: o.problem, Files: o.files.Value(), ByUser: e.userHere(), Trust: facts.Assistant, Confidence: 70,
+			State: permanent.Proposed, Reason: o.reason,
+		}
+		w, err := e.word(ctx, m, sc, o, text, false)
+		if err != nil {
+			return err
+		}
+		if w != nil {
+			made.Words = []permanent.Word{*w}
+		}
+		least := facts.User
+		for _, name := range o.evidence.Value() {
+			f, err := e.factOf(ctx, m, sc.Project, name)
+			if err != nil {
+				return err
+			}
+			if !f.Stands() {
+				return withHint(fatalf("%s does not stand: it is no evidence", f.ID), "mem show "+f.ID)
+			}
+			made.Evidence, least = append(made.Evidence, f.Key().String()), min(least, f.Trust)
+		}
+		set, err := m.Rules(ctx, sc.Project.ID)
+		if err != nil {
+			return err
+		}
+		if r := set.Same(text); r != nil {
+			return withHint(fatalf("%s says the same", r.ID), "mem rules show "+r.ID)
+		}
+		if made.ByUser || w != nil {
+			made.State, made.Trust, made.Confidence = permanent.Active, facts.User, 100
+		} else if len(made.Evidence) > 0 && least == facts.User {
+			made.State, made.Confidence = permanent.Active, 80
+		}
+		r, err := m.AddRule(ctx, sc.Project, made, e.opt.dryRun)
+		if err != nil {
+			return err
+		}
+		return e.sayRules([]*permanent.Rule{r})
+	})
+}
+
+// A ruleChange is what became of rules, as --json prints it.
+type ruleChange struct {
+	DryRun bool         `json:"dry_run"`
+	Rules  []ruleAnswer `json:"rules"`
+}
+
+// sayRules says what became of rules.
+func (e *Env) sayRules(list []*permanent.Rule) error {
+	if e.opt.json {
+		answer := ruleChange{e.opt.dryRun, []ruleAnswer{}}
+		for _, r := range list {
+			answer.Rules = append(answer.Rules, ruleAnswerOf(r))
+		}
+		return e.printJSON("rules.change", answer)
+	}
+	for _, r := range list {
+		if e.opt.dryRun {
+			e.note("would do: %s: %s", strings.TrimSpace(r.ID+" is "+r.State), firstWords(r.Text, 80))
+			continue
+		}
+		e.note("%s is %s, %s sure: %s", r.ID, r.State, hundredths(r.Confidence), firstWords(r.Text, 80))
+		if r.State == permanent.Proposed {
+			e.hint("it does not hold yet: mem rules promote %s", r.ID)
+		}
+	}
+	return nil
+}
+
+func (e *Env) runPromote(ctx context.Context, o ruleOptions, names []string) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+		var done []*permanent.Rule
+		for _, name := range names {
+			r, err := e.promote(ctx, m, sc, o, name)
+			if err != nil {
+				return err
+			}
+			done = append(done, r)
+		}
+		return e.sayRules(done)
+	})
+}
+
+func (e *Env) promote(ctx context.Context, m *layers.Memory, sc layers.Scope, o ruleOptions, name string) (*permanent.Rule, error) {
+	if strings.HasPrefix(name, "p:") {
+		return e.promoteCandidate(ctx, m, sc, o, name)
+	}
+	r, err := e.rule(ctx, m, sc.Project, name)
+	if err != nil {
+		return nil, err
+	}
+	if o.text != "" || o.problem != "" || o.kind != "" {
+		return nil, withHint(usagef("%s is a rule already: its words stay", r.ID), "state another one: mem rules add TEXT", "mem rules retire "+r.ID)
+	}
+	w, err := e.word(ctx, m, sc, o, r.Text, false)
+	if err != nil {
+		return nil, err
+	}
+	r, err = m.Act(ctx, sc.Project, r, permanent.Act{Act: permanent.Promote, Word: w, ByUser: e.userHere(), Reason: o.reason}, e.opt.dryRun)
+	return r, ruleError(err, name)
+}
+
+func (e *Env) promoteCandidate(ctx context.Context, m *layers.Memory, sc layers.Scope, o ruleOptions, name string) (*permanent.Rule, error) {
+	c, err := e.candidate(ctx, m, sc.Project, name)
+	if err != nil {
+		return nil, err
+	}
+	if c.Rule != "" {
+		return nil, withHint(usagef("%s is about a rule that there is: %s", c.ID, c.Rule), "mem rules validate "+c.Rule, "mem rules contradict "+c.Rule, "mem rules retire "+c.Rule)
+	}
+	made := layers.RuleOf(c)
+	made.ByUser = e.userHere()
+	if o.text != "" {
+		made.Text = o.text
+	}
+	if o.problem != "" {
+		made.Problem = o.problem
+	}
+	if o.kind != "" {
+		made.Type = o.kind
+	}
+	if o.reason != "" {
+		made.Reason = o.reason
+	}
+	w, err := e.word(ctx, m, sc, o, made.Text, false)
+	if err != nil {
+		return nil, err
+	}
+	if w != nil {
+		made.Words = append(made.Words, *w)
+	}
+	return m.AddRule(ctx, sc.Project, made, e.opt.dryRun)
+}
+
+// candidate finds a candidate by its id.
+func (e *Env) candidate(ctx context.Context, m *layers.Memory, p layers.Project, name string) (permanent.Candidate, error) {
+	c, err := m.FindCandidate(ctx, p, name)
+	var missing *layers.NotFoundError
+	if errors.As(err, &missing) {
+		return c, withHint(err, "mem reflect -n")
+	}
+	return c, err
+}
+
+func (e *Env) runDismiss(ctx context.Context, o ruleOptions, names []string) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+		var list []permanent.Candidate
+		for _, name := range names { // all or none
+			c, err := e.candidate(ctx, m, sc.Project, name)
+			if err != nil {
+				return err
+			}
+			list = append(list, c)
+		}
+		answer := struct {
+			DryRun    bool     `json:"dry_run"`
+			Dismissed []string `json:"dismissed"`
+		}{e.opt.dryRun, []string{}}
+		for _, c := range list {
+			if !e.opt.dryRun {
+				if err := m.DismissCandidate(ctx, sc.Project, c, permanent.Act{ByUser: e.userHere(), Reason: o.reason}); err != nil {
+					return err
+				}
+			}
+			answer.Dismissed = append(answer.Dismissed, c.ID)
+		}
+		if e.opt.json {
+			return e.printJSON("rules.dismiss", answer)
+		}
+		verb := "dismissed"
+		if e.opt.dryRun {
+			verb = "would dismiss"
+		}
+		e.note("%s %s", verb, strings.Join(answer.Dismissed, " "))
+		return nil
+	})
+}
+
+// runActs does the same to several rules.
+func (e *Env) runActs(ctx context.Context, o ruleOptions, act string, names []string) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+		a := permanent.Act{Act: act, ByUser: e.userHere(), Reason: o.reason}
+		evidence := o.evidence.Value()
+		if len(evidence) > 1 {
+			return withHint(usagef("one fact at a time: %d were named", len(evidence)), "each may count as a contradiction of its own")
+		}
+		if len(evidence) == 1 {
+			f, err := e.factOf(ctx, m, sc.Project, evidence[0])
+			if err != nil {
+				return err
+			}
+			a.Evidence = f.Key().String()
+			if f.Trust == facts.Tool && !a.ByUser {
+				return withHint(fatalf("%s: only tools, files or the web say so: it speaks against no rule", f.ID), fmt.Sprintf("ask for a look: mem rules review %s", names[0]))
+			}
+		}
+		var list []*permanent.Rule
+		for _, name := range names {
+			r, err := e.rule(ctx, m, sc.Project, name)
+			if err != nil {
+				return err
+			}
+			list = append(list, r)
+		}
+		for i, r := range list {
+			var err error
+			if a.Word, err = e.word(ctx, m, sc, o, r.Text, act == permanent.Retire); err != nil {
+				return err
+			}
+			if list[i], err = m.Act(ctx, sc.Project, r, a, e.opt.dryRun); err != nil {
+				return ruleError(err, r.ID)
+			}
+		}
+		return e.sayRules(list)
+	})
+}

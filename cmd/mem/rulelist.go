@@ -1,0 +1,193 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/permanent"
+)
+
+// rules is the command about what a project knows for good.
+func (e *Env) rules() *cli.Command {
+	var kind, state string
+	var all bool
+	return &cli.Command{
+		Name:  "rules",
+		Usage: "list what the project knows for good, and change it",
+		Description: "A rule is something to hold to, the solution of a problem that comes back, or how the heart of the project works. \"mem reflect\" prints\n" +
+			"what may become one. A rule is trusted no more than the least trusted fact it rests on; what only tools, files or the web said\n" +
+			"needs the user's word: typed at a terminal, or a message that they typed in a session, with --said.",
+		Subcommands: append([]*cli.Command{
+			{Name: "list", Usage: "list the rules", Flags: []cli.Flag{
+				choiceFlag(&kind, "type", "only of a `TYPE`: rule, solution or core_logic", permanent.Types()...),
+				choiceFlag(&state, "state", "only in a `STATE`: proposed, active, review or retired", permanent.States()...),
+				&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "also those that were retired", Destination: &all},
+			}, Action: func(c *cli.Context) error {
+				if err := operands(c, 0, 0); err != nil {
+					return err
+				}
+				states := []string{permanent.Active, permanent.Proposed, permanent.Review}
+				switch {
+				case state != "":
+					states = []string{state}
+				case all:
+					states = permanent.States()
+				}
+				return e.runRulesList(c.Context, kind, states, "rules.list")
+			}},
+			{Name: "show", Usage: "print a rule with its evidence", ArgsUsage: "<rule>", Action: func(c *cli.Context) error {
+				if err := operands(c, 1, 1); err != nil {
+					return err
+				}
+				return e.withMemory(c.Context, func(m *layers.Memory, sc layers.Scope) error {
+					r, err := e.rule(c.Context, m, sc.Project, c.Args().First())
+					if err != nil {
+						return err
+					}
+					return e.showRule(c.Context, m, sc.Project, r)
+				})
+			}},
+		}, e.ruleChanges()...),
+	}
+}
+
+// A ruleAnswer is a rule as --json prints it.
+type ruleAnswer struct {
+	*permanent.Rule
+	Confidence string `json:"confidence"`
+}
+
+func ruleAnswerOf(r *permanent.Rule) ruleAnswer { return ruleAnswer{r, hundredths(r.Confidence)} }
+
+func hundredths(n int) string { return fmt.Sprintf("%d.%02d", n/100, n%100) }
+
+// rule finds a rule by what the user typed.
+func (e *Env) rule(ctx context.Context, m *layers.Memory, p layers.Project, name string) (*permanent.Rule, error) {
+	r, err := m.FindRule(ctx, p.ID, name)
+	if err != nil && strings.HasPrefix(name, "p:") {
+		return nil, withHint(err, "p: is a candidate: mem rules promote "+name)
+	}
+	if err != nil {
+		return nil, withHint(err, "mem rules list --all")
+	}
+	return r, nil
+}
+
+func (e *Env) runRulesList(ctx context.Context, kind string, states []string, what string) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+		set, err := m.Rules(ctx, sc.Project.ID)
+		if err != nil {
+			return err
+		}
+		list := slices.DeleteFunc(set.In(states...), func(r *permanent.Rule) bool { return kind != "" && r.Type != kind })
+		slices.SortStableFunc(list, func(a, b *permanent.Rule) int { return slices.Index(states, a.State) - slices.Index(states, b.State) })
+		if e.opt.json {
+			answer := struct {
+				Rules []ruleAnswer `json:"rules"`
+			}{[]ruleAnswer{}}
+			for _, r := range list {
+				answer.Rules = append(answer.Rules, ruleAnswerOf(r))
+			}
+			return e.printJSON(what, answer)
+		}
+		if len(list) == 0 {
+			e.note("no rules")
+			e.hint("see what may become one: mem reflect")
+			return nil
+		}
+		t := e.table(column{name: "rule"}, column{name: "type"}, column{name: "state"}, column{name: "sure", right: true}, column{name: "trust"},
+			column{name: "validated"}, column{name: "text", shrinks: true})
+		for _, r := range list {
+			t.row(cell{full: r.ID, paint: e.style().yellow}, cell{full: r.Type}, cell{full: r.State}, cell{full: hundredths(r.Confidence)}, cell{full: r.Trust.String()},
+				e.timeCell(r.LastValidated), cell{full: ruleText(r)})
+		}
+		if err := e.page("rules"); err != nil {
+			return err
+		}
+		return t.flush()
+	})
+}
+
+// ruleText writes what a rule says in one line.
+func ruleText(r *permanent.Rule) string {
+	if r.Problem == "" {
+		return r.Text
+	}
+	return r.Problem + ": " + r.Text
+}
+
+// showRule prints a rule with what it rests on.
+func (e *Env) showRule(ctx context.Context, m *layers.Memory, p layers.Project, r *permanent.Rule) error {
+	if e.opt.json {
+		return e.printJSON("rules.show", ruleAnswerOf(r))
+	}
+	known, err := m.Facts(ctx, p.ID)
+	if err != nil {
+		return err
+	}
+	if err := e.page("rules"); err != nil {
+		return err
+	}
+	e.printf("%s  %s  %s\n", e.style().yellow(r.ID), r.Type, e.style().bold(e.safe(oneLine(r.Text))))
+	e.about("About", oneLine(r.Problem))
+	state := r.State
+	if r.Removal {
+		state += ", its removal was proposed: the user decides"
+	}
+	e.field("State", state)
+	e.field("Sure", fmt.Sprintf("%s, contradicted %d times since it was validated", hundredths(r.Confidence), r.Contradictions))
+	by := r.Trust.String()
+	if r.Stated {
+		by += ", who stated it"
+	}
+	e.field("Trust", by)
+	e.field("Made", timeText(r.Made))
+	e.field("Valid", timeText(r.LastValidated))
+	e.about("Files", strings.Join(r.Files, " "))
+	e.about("Reason", oneLine(r.Reason))
+	for _, w := range r.Words {
+		e.field("Said", fmt.Sprintf("%s#%d  %q", shortID(w.Session), w.Message, w.Quote))
+	}
+	for _, id := range r.Evidence {
+		line := id + "  has not arrived"
+		if f, ok := known.Fact(id); ok {
+			line = factLine(f)
+			if !f.Stands() {
+				line += " (does not stand any more)"
+			}
+		}
+		e.field("Evidence", line)
+	}
+	return nil
+}
+
+// ruleError adds to an error about a rule what can be done.
+func ruleError(err error, name string) error {
+	switch {
+	case errors.Is(err, layers.ErrNotSaid):
+		return withHint(err, "name the message in which the user says it, or let the user type the command at a terminal")
+	case errors.Is(err, layers.ErrNotTyped):
+		return withHint(err, "only what the user typed is their word")
+	case errors.Is(err, layers.ErrUsersRule):
+		return withCode(exitPartial, withHint(err, "it waits for review now; the user types, at a terminal: mem rules retire "+name, "or name the message that says so: --said abc1#12"))
+	case errors.Is(err, layers.ErrNeedsUser):
+		return withHint(err, "the user types, at a terminal: mem rules promote "+name, "or name the message that says so: --said abc1#12")
+	}
+	return err
+}
+
+// factOf finds the fact that a name stands for.
+func (e *Env) factOf(ctx context.Context, m *layers.Memory, p layers.Project, name string) (facts.Fact, error) {
+	f, err := m.FindFact(ctx, p.ID, name)
+	if err != nil {
+		return f, withHint(err, "mem facts list")
+	}
+	return f, nil
+}
