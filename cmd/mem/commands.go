@@ -87,6 +87,7 @@ func commands() []command {
 		{name: "hash-object", group: groupPlumbing, make: (*Env).hashObject},
 		{name: "ls-objects", group: groupPlumbing, make: (*Env).lsObjects},
 		{name: "rev-parse", group: groupPlumbing, make: (*Env).revParse},
+		{name: "plugin-path", group: groupPlumbing, make: (*Env).pluginPath},
 		{name: "hook", group: groupPlumbing, make: (*Env).hook},
 		{name: "config", group: groupHelp, writes: []string{"set", "unset"}, make: (*Env).config},
 		{name: "completion", group: groupHelp, make: (*Env).completion},

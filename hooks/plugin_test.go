@@ -1,0 +1,58 @@
+package hooks
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// TestPluginHasTheHooks checks that the plugin runs the same hooks as the settings do.
+func TestPluginHasTheHooks(t *testing.T) {
+	t.Parallel()
+	files, err := Plugin(memPath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := Installed(files["hooks/hooks.json"])
+	if err != nil || !complete(found, memPath) {
+		t.Errorf("hooks of the plugin: %v, %v", found, err)
+	}
+	for _, name := range []string{".claude-plugin/plugin.json", ".claude-plugin/marketplace.json", "hooks/hooks.json"} {
+		if !json.Valid(files[name]) {
+			t.Errorf("%s is no JSON", name)
+		}
+	}
+	for _, name := range []string{"agents/l2-summarizer.md", "agents/memory-keeper.md", "agents/context-loader.md", "skills/recall/SKILL.md", "skills/distill/SKILL.md", "skills/compose/SKILL.md"} {
+		text := string(files[name])
+		base := strings.TrimSuffix(filepath.Base(strings.TrimSuffix(name, "/SKILL.md")), ".md")
+		if !strings.HasPrefix(text, "---\nname: "+base+"\ndescription: ") {
+			t.Errorf("%s does not begin with its name: %.60q", name, text)
+		}
+	}
+}
+
+func TestWritePlugin(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "plugin")
+	for _, command := range []string{`C:\a "b"\mem.exe`, "/opt/mem", "/opt/mem"} {
+		if err := WritePlugin(dir, command); err != nil {
+			t.Fatal(err)
+		}
+		b, err := os.ReadFile(filepath.Join(dir, "hooks", "hooks.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var v struct {
+			Hooks map[string][]struct{ Hooks []handler }
+		}
+		if err := json.Unmarshal(b, &v); err != nil {
+			t.Fatal(err)
+		}
+		if got := v.Hooks["Stop"][0].Hooks[0]; !reflect.DeepEqual(got, handlerOf(command, Stop)) {
+			t.Errorf("%+v, want %+v", got, handlerOf(command, Stop))
+		}
+	}
+}
