@@ -126,13 +126,13 @@ func (m *Memory) group(ctx context.Context, sources []Source, failed *[]error) (
 	var groups []*group
 	byDir := map[string]*group{}
 	for _, src := range sources {
-		if src.unread != nil { // its transcript is captured all the same
-			*failed = append(*failed, &SourceError{src, src.unread})
-		}
 		cwd, size, err := peek(src)
 		if err != nil {
 			*failed = append(*failed, &SourceError{src, err})
 			continue
+		}
+		if src.unread != nil { // its transcript is captured all the same
+			*failed = append(*failed, &SourceError{src, src.unread})
 		}
 		src.dir = cwd
 		g := byDir[cwd]

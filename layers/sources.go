@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 )
 
 // Sources finds the session files under dir: dir itself may be Claude Code's configuration, its
@@ -61,7 +62,9 @@ func SourceOf(path string) Source {
 		src.Parent = parent
 		return src
 	}
-	src.Files, src.unread = overflowFiles(strings.TrimSuffix(path, ".jsonl"))
+	if dir, ok := strings.CutSuffix(path, ".jsonl"); ok {
+		src.Files, src.unread = overflowFiles(dir)
+	}
 	return src
 }
 
@@ -86,7 +89,7 @@ func subagentOf(path string) (string, bool) {
 // overflowFiles returns the files of <session>/tool-results, sorted.
 func overflowFiles(dir string) ([]string, error) {
 	entries, err := os.ReadDir(filepath.Join(dir, "tool-results"))
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return nil, nil // most sessions have none
 	}
 	if err != nil {

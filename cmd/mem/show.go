@@ -43,9 +43,9 @@ func (e *Env) show() *cli.Command {
 			if err := operands(c, 0, most); err != nil {
 				return err
 			}
-			rev := c.Args().First()
-			if rev == "" {
-				rev = "@"
+			rev := "@"
+			if c.NArg() > 0 {
+				rev = c.Args().First()
 			}
 			return e.runShow(c.Context, o, rev)
 		},
@@ -274,7 +274,9 @@ func (e *Env) showSession(ctx context.Context, m *layers.Memory, rev layers.Rev)
 	e.headLine("session "+rev.Session.ID, "b3:"+now.Original.Short())
 	e.field("Title", now.Scan.Title)
 	e.field("Project", rev.Project.Name)
-	e.field("Date", now.Scan.First.Format("2 Jan 2006 15:04")+" - "+now.Scan.Last.Format("2 Jan 2006 15:04"))
+	if !now.Scan.First.IsZero() {
+		e.field("Date", now.Scan.First.Format("2 Jan 2006 15:04")+" - "+now.Scan.Last.Format("2 Jan 2006 15:04"))
+	}
 	e.field("Messages", tokens.Commas(now.Scan.Messages))
 	e.field("Size", bytesText(now.Size))
 	if now.Scan.Branch != "" {

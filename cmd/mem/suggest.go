@@ -12,8 +12,8 @@ const (
 	farthest       = 7
 )
 
-// suggest returns those of names that were most likely meant by word, if any is near enough. A name that
-// word is the beginning of is as near as can be.
+// suggest returns those of names that were most likely meant by word, if any is near enough: half of a short word
+// wrong is too far, unless it begins as the name does. A name that word is the beginning of is as near as can be.
 func suggest(word string, names []string) []string {
 	best := farthest
 	var near []string
@@ -21,6 +21,9 @@ func suggest(word string, names []string) []string {
 		d := distance(word, name)
 		if len(word) > 1 && len(name) >= len(word) && name[:len(word)] == word {
 			d = 0
+		}
+		if d > len(word)/2+1 && 2*common(word, name) < max(len(word), 4) {
+			continue
 		}
 		switch {
 		case d < best:

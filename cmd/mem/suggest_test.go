@@ -12,7 +12,7 @@ func TestSuggest(t *testing.T) {
 	for word, want := range map[string]string{
 		"lgo": "log", "satus": "status", "stauts": "status", "xyzzyplugh": "", "comprss": "compress", "chekout": "checkout",
 		"comp": "completion compose compress", "ver": "version versions", "hepl": "help", "versoin": "version",
-		"catfile": "cat-file", "confg": "config",
+		"catfile": "cat-file", "confg": "config", "6": "", "x": "", "nope": "", "adds": "add", "logs": "log",
 	} {
 		if got := strings.Join(suggest(word, names), " "); got != want {
 			t.Errorf("suggest(%q) = %q, want %q", word, got, want)
