@@ -34,6 +34,7 @@ func (m *Memory) WriteL1(ctx context.Context, project refs.Project, p *Point, mo
 func (m *Memory) l1(ctx context.Context, project refs.Project, original objects.Hash, mode refine.Mode) ([]byte, error) {
 	file := m.cachePath("l1", fmt.Sprintf("%s-%d-%d.jsonl", original, refine.Version, mode))
 	if b, ok := readCacheBytes(file); ok {
+		m.touch(file)
 		return b, nil
 	}
 	var out bytes.Buffer
@@ -77,7 +78,9 @@ func (m *Memory) countedPath(h objects.Hash) string { return m.cachePath("counts
 
 // readCounted returns what is known of a growth point.
 func (m *Memory) readCounted(h objects.Hash) (c counted, ok bool) {
-	ok = readCache(m.countedPath(h), &c) && c.Format == countedVersion
+	if ok = readCache(m.countedPath(h), &c) && c.Format == countedVersion; ok {
+		m.touch(m.countedPath(h))
+	}
 	return c, ok
 }
 

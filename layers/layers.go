@@ -32,6 +32,7 @@ type Options struct {
 	EnvFiles    bool         // whether Rules also take out the values of the .env files of a project
 	Caps        Caps         // on what models may cost; the zero value allows nothing
 	World       remote.World // what talking to remotes needs
+	MaxCache    int64        // bytes that the cache may take; 0 is no limit
 }
 
 // A Memory is an open store. Its methods may be called from several goroutines at once.
@@ -77,6 +78,7 @@ func Open(dir string, o Options) (*Memory, error) {
 // Close writes what was counted to the cache and releases what the memory holds open.
 func (m *Memory) Close() error {
 	m.writeTokens()
+	m.evictSometimes()
 	return m.repo.Close()
 }
 

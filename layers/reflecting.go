@@ -180,6 +180,7 @@ func (m *Memory) signs(ctx context.Context, p refs.Project, s *Session) (signs, 
 	file := m.cachePath("signs", fmt.Sprintf("%s-%d-%d.json", now.Original, refine.Version, signsVersion))
 	var out signs
 	if readCache(file, &out) {
+		m.touch(file)
 		return s.own(out), nil
 	}
 	l1, err := m.l1(ctx, p, now.Original, refine.Full)

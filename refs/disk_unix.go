@@ -4,6 +4,7 @@ package refs
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"syscall"
 )
@@ -34,4 +35,11 @@ func syncDir(dir string) error {
 	}
 	defer f.Close()
 	return f.Sync()
+}
+
+// exposed reports whether a file belongs to another user, and whether others may do anything with it.
+func exposed(fi fs.FileInfo) (foreign, open bool) {
+	st, ok := fi.Sys().(*syscall.Stat_t)
+	foreign = ok && int(st.Uid) != os.Geteuid()
+	return foreign, fi.Mode()&fs.ModeSymlink == 0 && fi.Mode().Perm()&0o077 != 0
 }

@@ -1,6 +1,9 @@
 package refs
 
-import "os"
+import (
+	"io/fs"
+	"os"
+)
 
 // checkPrivate checks that dir is there: the profile's access list keeps other users out.
 func checkPrivate(dir string) error {
@@ -10,3 +13,6 @@ func checkPrivate(dir string) error {
 
 // syncDir does nothing: NTFS journals names itself and directories cannot be flushed.
 func syncDir(string) error { return nil }
+
+// exposed reports nothing: the directory's access list, which is the user's own, decides here.
+func exposed(fs.FileInfo) (foreign, open bool) { return false, false }

@@ -82,6 +82,7 @@ func commands() []command {
 		{name: "op", group: groupKeep, make: (*Env).op},
 		{name: "project", group: groupKeep, writes: []string{"link"}, make: (*Env).project},
 		{name: "gc", group: groupKeep, writes: []string{""}, make: (*Env).gc},
+		{name: "doctor", group: groupKeep, writes: []string{""}, make: (*Env).doctor},
 		{name: "fsck", alias: "verify", group: groupKeep, make: (*Env).fsck},
 		{name: "cat-file", group: groupPlumbing, make: (*Env).catFile},
 		{name: "hash-object", group: groupPlumbing, make: (*Env).hashObject},

@@ -47,9 +47,13 @@ func (e *Env) memoryOptions() (layers.Options, error) {
 	if err != nil {
 		return layers.Options{}, err
 	}
+	cache, err := conf.Size("storage.maxCacheSize")
+	if err != nil {
+		return layers.Options{}, err
+	}
 	model, err := conf.String("tokens.model")
 	return layers.Options{
 		Now: e.Now, Rand: e.Rand, LockTimeout: max(wait, time.Nanosecond), // 0 would mean the default
-		Workers: runtime.GOMAXPROCS(0), Model: model, Caps: caps, Rules: rules, EnvFiles: env, World: e.world(),
+		Workers: runtime.GOMAXPROCS(0), Model: model, Caps: caps, Rules: rules, EnvFiles: env, World: e.world(), MaxCache: max(cache, 1),
 	}, err
 }

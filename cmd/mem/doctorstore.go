@@ -1,0 +1,180 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/memvcs/mem/hooks"
+	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/refs"
+)
+
+// The checks of the store itself.
+
+// permissions looks whether the store is the user's alone, and reports whether it may be opened.
+func (x *exam) permissions() bool {
+	const check = "permissions"
+	found, err := refs.Exposed(x.dir, x.fix)
+	mend := "chmod -R go= " + x.dir
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return true // opening it says that there is none
+	case err != nil:
+		x.fail(check, mend, "%v", err)
+	case found.Foreign > 0:
+		x.fail(check, "chown -R \"$USER\" "+x.dir, "%s to another user, such as %s", belong(found.Foreign), found.First)
+		return false
+	case found.Open > 0 && x.fix:
+		x.fixed(check, "%s private again, such as %s", count(found.Open, "file"), found.First)
+	case found.Open > 0:
+		x.fail(check, "mem doctor --fix", "others may look at %s, such as %s", count(found.Open, "file"), found.First)
+	default:
+		x.ok(check, "directories 0700, files 0600")
+	}
+	return true
+}
+
+func belong(n int) string {
+	if n == 1 {
+		return "1 file belongs"
+	}
+	return tokens.Commas(n) + " files belong"
+}
+
+// clockDrift is how far apart the clocks of devices may be.
+const clockDrift = 5 * time.Minute
+
+func (x *exam) clock() {
+	const check = "clock"
+	now := x.e.Now()
+	newest, found, err := x.m.Future(x.ctx, now.Add(clockDrift))
+	switch {
+	case err != nil:
+		x.fail(check, "mem fsck", "%v", err)
+	case found && newest.Device == x.m.Repo().Device().ID:
+		x.warn(check, "date", "it is %s, and the newest operation here was at %s", timeText(now), timeText(newest.Time))
+	case found:
+		x.warn(check, "set the clock of "+newest.Name, "it is %s, and %s wrote at %s", timeText(now), newest.Name, timeText(newest.Time))
+	default:
+		x.ok(check, "no operation is from the future")
+	}
+}
+
+// spool looks for notes of hooks that were not folded in.
+func (x *exam) spool() {
+	const check = "spool"
+	n := hooks.Spooled(x.dir)
+	left := n
+	if n > 0 && x.fix {
+		if err := x.foldSpool(); err != nil {
+			x.fail(check, "mem hooks status", "fold in %s: %v", count(n, "note"), err)
+			return
+		}
+		left = hooks.Spooled(x.dir)
+	}
+	switch {
+	case left > 0:
+		x.warn(check, "mem hook "+hooks.Work, "%s of hooks not folded in yet", count(left, "note"))
+	case n > 0:
+		x.fixed(check, "%s folded in", count(n, "note"))
+	default:
+		x.ok(check, "empty")
+	}
+}
+
+// foldSpool lets a hook's worker fold the spool, in a process of its own: it spends memory as hooks do.
+func (x *exam) foldSpool() error {
+	self, err := x.e.Executable()
+	if err != nil {
+		return err
+	}
+	return x.e.command(x.ctx, []string{"MEM_DIR=" + x.dir, "MEM_HOOK="}, self, "hook", hooks.Work).Run()
+}
+
+// store checks the store as "mem fsck" does.
+func (x *exam) store() {
+	const check = "store"
+	c, err := x.m.Check(x.ctx, false)
+	switch {
+	case err != nil:
+		x.fail(check, "mem fsck", "%v", err)
+	case len(c.Problems) > 0:
+		x.fail(check, "mem fsck --full", "%s, such as %s", count(len(c.Problems), "problem"), c.Problems[0])
+	default:
+		x.ok(check, "%s, %s, %s", count(c.Commits, "commit"), count(c.Records, "record"), count(c.Objects, "object"))
+	}
+}
+
+func (x *exam) cache() {
+	const check = "cache"
+	now, err := x.m.EvictCache(true)
+	if err != nil {
+		x.fail(check, "ls -la "+x.dir+"/cache", "%v", err)
+		return
+	}
+	was := now.Bytes + now.Freed
+	if now.Freed > 0 && x.fix {
+		if now, err = x.m.EvictCache(false); err == nil {
+			x.fixed(check, "%s evicted, %s left of %s", bytesText(now.Freed), bytesText(now.Bytes), bytesText(now.Max))
+			return
+		}
+	}
+	switch {
+	case now.Freed > 0:
+		x.warn(check, "mem doctor --fix", "%s, more than storage.maxCacheSize, %s", bytesText(was), bytesText(now.Max))
+	case now.Bytes > now.Max:
+		x.warn(check, fmt.Sprintf("mem config set storage.maxCacheSize %dMB", 2*now.Bytes/1_000_000+1), "%s is the least it can be, storage.maxCacheSize is %s",
+			bytesText(now.Bytes), bytesText(now.Max))
+	default:
+		x.ok(check, "%s of %s", bytesText(now.Bytes), bytesText(now.Max))
+	}
+}
+
+// Free space from which the doctor worries, and that from which it is sure of trouble.
+const (
+	littleSpace = 1 << 30
+	noSpace     = 64 << 20
+)
+
+func (x *exam) disk() {
+	const check = "disk"
+	free, ok := freeSpace(x.dir)
+	mend := "mem gc"
+	switch {
+	case !ok:
+	case free < noSpace:
+		x.fail(check, mend, "%s free", bytesText(int64(free)))
+	case free < littleSpace:
+		x.warn(check, mend, "%s free", bytesText(int64(free)))
+	default:
+		x.ok(check, "%s free", bytesText(int64(min(free, 1<<62))))
+	}
+}
+
+// remotes looks where the memory goes. It asks nobody.
+func (x *exam) remotes() {
+	const check = "remote"
+	all, err := x.m.Remotes()
+	switch {
+	case err != nil:
+		x.fail(check, "mem remote", "%v", err)
+		return
+	case len(all) == 0:
+		x.ok(check, "none: this memory is on this disk alone")
+		return
+	}
+	var names []string
+	for _, r := range all {
+		if len(r.Projects) == 0 {
+			x.warn(check, "mem push "+r.Name, "nothing was pushed to %s yet", r.Name)
+			continue
+		}
+		names = append(names, r.Name+" "+r.URL)
+	}
+	if len(names) > 0 {
+		x.ok(check, "%s", strings.Join(names, ", "))
+	}
+}

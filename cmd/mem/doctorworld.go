@@ -1,0 +1,186 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/memvcs/mem/hooks"
+	"github.com/memvcs/mem/refs/config"
+)
+
+// The checks of what is around the store: the program, the hooks, the client, the settings.
+
+// program looks whether "mem" on the command line is this program.
+func (x *exam) program() {
+	const check = "program"
+	self, err := x.e.Executable()
+	if err != nil {
+		x.fail(check, "go install ./cmd/mem", "its own file is gone: %v", err)
+		return
+	}
+	on := x.onPath("mem")
+	switch {
+	case len(on) == 0:
+		x.warn(check, "export PATH=\"$PATH:"+filepath.Dir(self)+"\"", "%s is not on PATH", self)
+	case !sameFile(on[0], self):
+		x.warn(check, "which -a mem", "\"mem\" is %s, this is %s", on[0], self)
+	default:
+		x.ok(check, "mem %s, %s", thisBuild().Version, self)
+	}
+}
+
+// onPath returns the programs of a name on PATH, the one that is run first.
+func (x *exam) onPath(name string) []string {
+	names := []string{name}
+	if runtime.GOOS == "windows" {
+		names = []string{name + ".exe", name + ".cmd", name + ".bat"}
+	}
+	var out []string
+	for _, dir := range filepath.SplitList(x.e.Getenv("PATH")) {
+		for _, n := range names {
+			path := filepath.Join(dir, n)
+			fi, err := os.Stat(path)
+			if filepath.IsAbs(dir) && err == nil && fi.Mode().IsRegular() && (runtime.GOOS == "windows" || fi.Mode().Perm()&0o111 != 0) {
+				out = append(out, path)
+			}
+		}
+	}
+	return out
+}
+
+func sameFile(a, b string) bool {
+	fa, errA := os.Stat(a)
+	fb, errB := os.Stat(b)
+	return errA == nil && errB == nil && os.SameFile(fa, fb)
+}
+
+// hooks looks whether sessions are captured by themselves, and by this program.
+func (x *exam) hooks() {
+	const check = "hooks"
+	self, err := x.e.Executable()
+	if err != nil {
+		return // said already
+	}
+	where := []string{}
+	wrong := false
+	for _, scope := range hookScopes() {
+		f, err := x.e.settingsOf(scope)
+		if err != nil {
+			x.fail(check, "set CLAUDE_CONFIG_DIR", "%v", err)
+			return
+		}
+		in := hooksIn(scope, f, self)
+		again := "mem hooks install --scope " + scope
+		switch in.State {
+		case "installed":
+			where = append(where, scope)
+			continue
+		case "none":
+			continue
+		case "disabled":
+			x.warn(check, "take \"disableAllHooks\" out of "+in.File, "all hooks are switched off in %s", in.File)
+		case "unreadable":
+			x.fail(check, "mend "+in.File, "%s: %s", in.File, in.Error)
+		case "incomplete":
+			x.fail(check, again, "%s lacks %s", in.File, strings.Join(in.Missing, ", "))
+		default:
+			x.fail(check, again, "%s runs %s, this is %s", in.File, strings.Join(in.Commands, ", "), self)
+		}
+		wrong = true
+	}
+	switch s, err := x.e.hookSettings(); {
+	case err != nil: // the check of the settings says what is wrong
+	case len(where) > 0 && !s.Capture:
+		x.warn(check, "mem config set hooks.capture true", "they are installed (%s) and capture nothing", strings.Join(where, ", "))
+	case len(where) > 0:
+		x.ok(check, "installed (%s)", strings.Join(where, ", "))
+	case !wrong:
+		x.warn(check, "mem hooks install", "none: sessions are only captured by \"mem add\"")
+	}
+	if lines := lastLines(hooks.LogFile(x.dir), 1); len(lines) > 0 && lines[0] != "" {
+		x.warn(check, "mem hooks status", "the last trouble: %s", lines[0])
+	}
+}
+
+// clientTimeout is how long the client has to say its version.
+const clientTimeout = 5 * time.Second
+
+// client looks which client there is.
+func (x *exam) client() {
+	const check = "client"
+	on := x.onPath("claude")
+	if len(on) == 0 {
+		x.ok(check, "no claude on PATH; memory works without it")
+		return
+	}
+	ctx, cancel := context.WithTimeout(x.ctx, clientTimeout)
+	defer cancel()
+	cmd := x.e.command(ctx, []string{"MEM_HOOK=off"}, on[0], "--version")
+	cmd.WaitDelay = time.Second
+	out, err := cmd.Output()
+	version := strings.TrimSpace(string(out))
+	switch {
+	case ctx.Err() != nil && x.ctx.Err() == nil:
+		x.warn(check, "claude doctor", "%s did not say its version in %v", on[0], clientTimeout)
+	case err != nil:
+		x.warn(check, "claude doctor", "%s --version: %v", on[0], err)
+	case !isVersion(version):
+		x.warn(check, "claude doctor", "%s says it is %q", on[0], version)
+	default:
+		x.ok(check, "%s, %s", version, on[0])
+	}
+}
+
+// isVersion reports whether a text begins with a version: "2.1.229 (Claude Code)".
+func isVersion(s string) bool {
+	word, _, _ := strings.Cut(s, " ")
+	number, _, _ := strings.Cut(word, "-")
+	parts := strings.Split(number, ".")
+	for _, p := range parts {
+		if p == "" || strings.Trim(p, "0123456789") != "" {
+			return false
+		}
+	}
+	return len(parts) == 3
+}
+
+// settings looks at config.json.
+func (x *exam) settings() {
+	const check = "settings"
+	conf, err := x.e.settings()
+	var syntax *config.SyntaxError
+	var value *config.ValueError
+	switch {
+	case errors.As(err, &syntax):
+		x.fail(check, "mend "+filepath.Join(x.dir, "config.json"), "%v", err)
+		return
+	case err != nil:
+		x.fail(check, "mem config list", "%v", err)
+		return
+	}
+	if err := conf.Check(); errors.As(err, &value) {
+		x.fail(check, "mem config unset "+value.Key, "%v", err)
+		return
+	}
+	unknown := conf.Unknown()
+	if len(unknown) == 0 {
+		x.ok(check, "all are known")
+		return
+	}
+	for _, key := range unknown {
+		mend := "take it out of " + filepath.Join(x.dir, "config.json")
+		var names []string
+		for _, k := range config.Keys() {
+			names = append(names, k.Name)
+		}
+		if near := suggest(key, names); len(near) > 0 {
+			mend = "mem config set " + near[0] + " VALUE"
+		}
+		x.warn(check, mend, "%s is not known to this mem", key)
+	}
+}

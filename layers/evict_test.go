@@ -1,0 +1,125 @@
+package layers
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+)
+
+// fillCache writes files of 1,000 bytes into a directory of the cache, the first one used longest ago.
+func fillCache(t *testing.T, m *Memory, dir string, n int) []string {
+	t.Helper()
+	var out []string
+	for i := range n {
+		file := m.cachePath(dir, fmt.Sprintf("f%03d", i))
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		at := m.opts.Now().Add(time.Duration(i-n) * time.Hour)
+		if err := os.WriteFile(file, make([]byte, 1000), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(file, at, at); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, file)
+	}
+	return out
+}
+
+func there(file string) bool {
+	_, err := os.Stat(file)
+	return err == nil
+}
+
+func TestEvictCache(t *testing.T) {
+	t.Parallel()
+	o := testOptions()
+	o.MaxCache = 20_000
+	m := newMemory(t, o)
+	l1, state := fillCache(t, m, "l1", 30), fillCache(t, m, "state", 5)
+	log := fillCache(t, m, "hooks", 1)[0]
+	was, err := m.EvictCache(true)
+	if err != nil || was.Evicted != 18 || was.Freed != 18_000 || was.Bytes != 18_000 || !there(l1[0]) {
+		t.Fatalf("dry run: %+v, %v", was, err)
+	}
+	m.touch(l1[3]) // it was read: it is of use
+	got, err := m.EvictCache(false)
+	if err != nil || got != was {
+		t.Fatalf("EvictCache = %+v, %v, want %+v", got, err, was)
+	}
+	for i, file := range l1 {
+		if want := i == 3 || i > 18; there(file) != want {
+			t.Errorf("file %d is there: %v, want %v", i, there(file), want)
+		}
+	}
+	for _, file := range append(state, log) {
+		if !there(file) {
+			t.Errorf("%s was evicted", file)
+		}
+	}
+	if again, err := m.EvictCache(false); err != nil || again.Evicted != 0 {
+		t.Errorf("again: %+v, %v", again, err)
+	}
+}
+
+// TestEvictionIsRare closes memories at several times: one in an hour evicts.
+func TestEvictionIsRare(t *testing.T) {
+	t.Parallel()
+	o := testOptions()
+	now := o.Now()
+	o.Now = func() time.Time { return now }
+	o.MaxCache = 5000
+	m := newMemory(t, o)
+	for _, tt := range []struct {
+		after time.Duration
+		want  bool
+	}{{0, true}, {time.Minute, false}, {59 * time.Minute, false}, {time.Hour, true}, {-3 * time.Hour, true}, {-3 * time.Hour, false}} {
+		now = testOptions().Now().Add(tt.after)
+		files := fillCache(t, m, "l1", 10)
+		m.evictSometimes()
+		if evicted := !there(files[0]); evicted != tt.want {
+			t.Errorf("%v later: evicted %v, want %v", tt.after, evicted, tt.want)
+		}
+	}
+}
+
+// TestEvictionBesideReaders reads L1 of all sample sessions in several goroutines while others evict: every answer is whole.
+func TestEvictionBesideReaders(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	m, sessions := sampleSessions(t)
+	m.opts.MaxCache = 1
+	want := map[string]string{}
+	for _, s := range sessions {
+		b, err := m.l1(ctx, s.Project.ID, s.Hash, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want[s.Session.ID] = string(b)
+	}
+	var wg sync.WaitGroup
+	for range 3 {
+		wg.Go(func() {
+			for range rounds(30) {
+				if _, err := m.EvictCache(false); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+		wg.Go(func() {
+			for range rounds(5) {
+				for _, s := range sessions {
+					if b, err := m.l1(ctx, s.Project.ID, s.Hash, 0); err != nil || string(b) != want[s.Session.ID] {
+						t.Errorf("%s: %d bytes, %v, want %d", s.Session.ID, len(b), err, len(want[s.Session.ID]))
+					}
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
