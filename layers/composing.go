@@ -82,6 +82,13 @@ func (m *Memory) Compose(ctx context.Context, req ComposeRequest) (Composed, err
 	} else if st.Name == "" { // nothing is known of this project: the composition goes to its first session's
 		req.Project = req.Parts[0].Rev.Project
 	}
+	var from []refs.Project
+	for _, p := range req.Parts {
+		from = append(from, p.Rev.Project.ID)
+	}
+	if err := m.mayCompose(ctx, req.Project, from); err != nil {
+		return Composed{}, err
+	}
 	c := &composing{m: m, req: req, counter: m.largest(req.Parts)}
 	c.out = compose.Composition{Name: req.Name, Budget: req.Budget}
 	ask := compose.Request{Budget: req.Budget, Strategy: req.Strategy}

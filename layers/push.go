@@ -32,6 +32,7 @@ type PushedLane struct {
 	Why      string // of refused and rejected
 	Restored bool   // the remote had more before: it was rolled back
 	Leaks    []Leak
+	Foreign  *ForeignError // whose text keeps it here
 	lane     refs.Lane
 	old      pack.ID
 	commits  []pack.ID
@@ -171,9 +172,13 @@ func (p *pusher) planLane(ctx context.Context, l *PushedLane) (err error) {
 	}
 	mark, marked := p.o.Remote.Marks[l.lane.Ref()]
 	l.Restored = marked && mark.Tip != l.Old
-	if l.Why, err = p.m.foreignParts(ctx, l.Project.ID); err != nil || l.Why != "" {
-		l.Status = "refused"
+	foreign, err := p.m.foreignParts(ctx, l.Project)
+	if err != nil {
 		return err
+	}
+	if foreign != nil {
+		l.Status, l.Why, l.Foreign = "refused", foreign.Error(), foreign
+		return nil
 	}
 	l.Leaks, err = p.m.scanLane(ctx, l.lane, func(commit string) bool { return commit == l.Old })
 	if err != nil {

@@ -49,24 +49,29 @@ func (m *Memory) shares(ctx context.Context) (map[[2]refs.Project]bool, error) {
 	return out, home(ctx, m, kindShare, func(_ stamp, b shareBody) { out[[2]refs.Project{b.From, b.With}] = b.Allowed })
 }
 
-// foreignParts says which text of other projects would travel with p although nobody allowed it, "" if none.
-func (m *Memory) foreignParts(ctx context.Context, p refs.Project) (string, error) {
-	st, err := m.Outline(ctx, p)
+// foreignParts says whose text would travel with p although nobody allowed it, nil if nobody's: that of compositions, also of those
+// that were removed or composed anew, for their bytes are still there.
+func (m *Memory) foreignParts(ctx context.Context, p Project) (*ForeignError, error) {
+	st, err := m.Outline(ctx, p.ID)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	shares, err := m.shares(ctx)
 	if err != nil {
-		return "", err
+		return nil, err
+	}
+	selves, err := m.repo.Selves()
+	if err != nil {
+		return nil, err
 	}
 	for _, c := range st.Compositions {
 		for _, part := range c.Parts {
-			if c.Device == m.repo.Device().ID && part.Project != p && !shares[[2]refs.Project{part.Project, p}] {
-				return fmt.Sprintf("composition %s holds text of project %s", c.Name, m.projectName(ctx, part.Project)), nil
+			if part.Project != p.ID && slices.Contains(selves, c.Device) && !shares[[2]refs.Project{part.Project, p.ID}] {
+				return &ForeignError{Composition: c.Name, From: m.projectName(ctx, part.Project), With: p.Name}, nil
 			}
 		}
 	}
-	return "", nil
+	return nil, nil
 }
 
 // projectName returns the name of a project for people, or its id.
@@ -101,9 +106,15 @@ func (m *Memory) mayCompose(ctx context.Context, into Project, parts []refs.Proj
 }
 
 // A ForeignError says whose text would travel with what.
-type ForeignError struct{ From, With string }
+type ForeignError struct {
+	Composition string // that holds the text; "" if it is not made yet
+	From, With  string // names of projects
+}
 
 func (e *ForeignError) Error() string {
+	if e.Composition != "" {
+		return fmt.Sprintf("its composition %s holds text of project %s", e.Composition, e.From)
+	}
 	return fmt.Sprintf("project %s travels to a remote, and text of project %s would travel with it", e.With, e.From)
 }
 

@@ -113,11 +113,14 @@ func hintsOf(err error) []string {
 	var unknown *config.UnknownKeyError
 	var value *config.ValueError
 	var missing *layers.NotFoundError
+	var foreign *layers.ForeignError
 	var unwritten *refs.WriteError
 	var device *refs.DeviceError
 	switch {
 	case errors.As(err, &h):
 		return append(h.hints, hintsOf(h.error)...)
+	case errors.As(err, &foreign):
+		return []string{shareHint(foreign)}
 	case errors.As(err, &unknown):
 		if near := suggest(unknown.Key, unknown.Near); len(near) > 0 {
 			return []string{didYouMean("", near)}

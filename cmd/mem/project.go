@@ -12,6 +12,7 @@ import (
 
 // project is the command about projects and the directories that belong to them.
 func (e *Env) project() *cli.Command {
+	var off bool
 	return &cli.Command{
 		Name:  "project",
 		Usage: "list projects, and say which one a directory belongs to",
@@ -36,6 +37,14 @@ func (e *Env) project() *cli.Command {
 				}
 				return e.runProjectLink(c.Context, c.Args().First(), e.path(c.Args().Get(1)))
 			}},
+			{Name: "share", Usage: "let compositions of a project that travels hold text of another one", ArgsUsage: "<from> <with>",
+				Flags: []cli.Flag{&cli.BoolFlag{Name: "off", Usage: "no more", Destination: &off}},
+				Action: func(c *cli.Context) error {
+					if err := operands(c, 2, 2); err != nil {
+						return err
+					}
+					return e.runProjectShare(c.Context, c.Args().Get(0), c.Args().Get(1), !off)
+				}},
 		},
 	}
 }

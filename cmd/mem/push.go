@@ -79,6 +79,7 @@ type pushedLane struct {
 	Why       string        `json:"why,omitempty"`
 	Restored  bool          `json:"restored,omitempty"`
 	Leaks     []layers.Leak `json:"leaks,omitempty"`
+	share     string        // the command that would let it go
 }
 
 func (e *Env) runPush(ctx context.Context, m *layers.Memory, r refs.Remote, projects []layers.Project) error {
@@ -107,7 +108,11 @@ func (e *Env) consent(p layers.Project, r refs.Remote) (bool, error) {
 func pushAnswerOf(r refs.Remote, out layers.Pushed, dryRun bool) (a pushAnswer, refused, done int) {
 	a = pushAnswer{Remote: r.Name, URL: r.URL, Lanes: []pushedLane{}, Objects: out.Objects, Bytes: out.Bytes, Rules: out.Rules, DryRun: dryRun}
 	for _, l := range out.Lanes {
-		a.Lanes = append(a.Lanes, pushedLane{l.Project.Name, string(l.Project.ID), l.Old, l.New, l.Status, l.Why, l.Restored, l.Leaks})
+		lane := pushedLane{l.Project.Name, string(l.Project.ID), l.Old, l.New, l.Status, l.Why, l.Restored, l.Leaks, ""}
+		if l.Foreign != nil {
+			lane.share = shareHint(l.Foreign)
+		}
+		a.Lanes = append(a.Lanes, lane)
 		a.Secrets += len(l.Leaks)
 		switch l.Status {
 		case "refused", "rejected", "declined":
@@ -163,6 +168,9 @@ func (e *Env) printPushed(a pushAnswer) {
 			e.warn("%s had more of project %s before: it was rolled back or made anew; it was sent again", a.Remote, l.Project)
 		}
 		e.printLeaks(l.Leaks)
+		if l.share != "" {
+			e.hint("%s", l.share)
+		}
 	}
 	verb := ""
 	if a.DryRun {
