@@ -2,6 +2,7 @@ package redact
 
 import (
 	"bytes"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -9,7 +10,7 @@ import (
 // the last Ahead are only looked at, and Behind bytes before them. A secret that is longer than Ahead, or that only
 // says what it is more than Behind bytes before it, may be missed; docs/formats.md says so.
 const (
-	Window = 2 << 20
+	Window = 1 << 20
 	Ahead  = 128 << 10
 	Behind = 4 << 10
 )
@@ -18,7 +19,8 @@ const (
 type Long struct {
 	behind []byte // the end of what was cleaned, as it was, with a quote before it if it begins inside of a string
 	begun  bool
-	text   bool // the line is no JSON
+	text   bool   // the line is no JSON
+	value  []byte // memory of what is looked at
 }
 
 // Redact takes the secrets out of the beginning of raw, which goes on where the last call stopped, and returns how
@@ -56,8 +58,7 @@ func (l *Long) Redact(r Rules, raw []byte, last bool, numbered *Numbers) (clean 
 // frame returns raw with what is behind it, and the quotes that make the strings in it whole, and where raw
 // begins there.
 func (l *Long) frame(raw []byte, last bool) (value []byte, start int) {
-	value = make([]byte, 0, len(l.behind)+len(raw)+2)
-	value = append(value, l.behind...)
+	value = append(slices.Grow(l.value[:0], len(l.behind)+len(raw)+2), l.behind...)
 	start = len(value)
 	value = append(value, raw...)
 	for !l.text && !last && value[len(value)-1] == '\\' {
@@ -66,6 +67,7 @@ func (l *Long) frame(raw []byte, last bool) (value []byte, start int) {
 	if !l.text && openAt(value, len(value)) {
 		value = append(value, '"')
 	}
+	l.value = value
 	return value, start
 }
 
@@ -124,11 +126,11 @@ func (l *Long) keep(value []byte, at int) {
 		from = min(l.boundary(value, from), at)
 	}
 	open := !l.text && openAt(value, from)
-	kept := make([]byte, 0, at-from+1)
+	l.behind = l.behind[:0] // value holds what was in it
 	if open {
-		kept = append(kept, '"')
+		l.behind = append(l.behind, '"')
 	}
-	l.behind = append(kept, value[from:at]...)
+	l.behind = append(l.behind, value[from:at]...)
 }
 
 // stringPlaces are the insides of the strings of value, which are whole.
