@@ -20,6 +20,7 @@ type cleaner struct {
 	length  int64 // of the clean bytes so far
 	cuts    []redact.Cut
 	eof     bool
+	found   func(clean []byte, cuts []redact.Cut) // told of every piece that was cleaned, if set; offsets are in clean
 }
 
 // Read returns clean bytes.
@@ -80,6 +81,9 @@ func (c *cleaner) piece(end int, last bool) {
 
 // took notes that the first n bytes of the buffer were cleaned.
 func (c *cleaner) took(clean []byte, cuts []redact.Cut, n int) {
+	if c.found != nil {
+		c.found(clean, cuts)
+	}
 	c.cuts = append(c.cuts, redact.Shift(cuts, c.length)...)
 	c.length += int64(len(clean))
 	c.clean, c.buf = clean, c.buf[n:]

@@ -29,6 +29,7 @@ type Options struct {
 	Workers     int          // how many files are worked on at once; 0 means one
 	Model       string       // whose tokens are counted when a session does not say; "" is the newest
 	Rules       redact.Rules // what is taken out of transcripts before they are stored
+	Gate        redact.Rules // what must not be in what is pushed; the zero value is Rules
 	EnvFiles    bool         // whether Rules also take out the values of the .env files of a project
 	Caps        Caps         // on what models may cost; the zero value allows nothing
 	World       remote.World // what talking to remotes needs

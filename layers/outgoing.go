@@ -24,16 +24,20 @@ type Leak struct {
 	Length  int          `json:"length"` // of the secret, in bytes
 }
 
-// String says for people where the secret stands.
-func (l Leak) String() string {
-	where := fmt.Sprintf("%s %s", l.Kind, l.Name.Short())
+// Where says for people where the secret stands.
+func (l Leak) Where() string {
 	switch l.Kind {
 	case "commit":
-		where = "message of commit " + l.Commit[:min(10, len(l.Commit))]
+		return "message of commit " + l.Commit[:min(10, len(l.Commit))]
 	case "session":
-		where = fmt.Sprintf("%s#%d", ShortID(l.Session), l.Message)
+		return fmt.Sprintf("%s#%d", ShortID(l.Session), l.Message)
 	}
-	return fmt.Sprintf("%s: %s, %d bytes, %s", where, l.Rule, l.Length, l.Hash)
+	return fmt.Sprintf("%s %s", l.Kind, l.Name.Short())
+}
+
+// String says for people where the secret stands, and how it can be told.
+func (l Leak) String() string {
+	return fmt.Sprintf("%s: %s, %d bytes, %s", l.Where(), l.Rule, l.Length, l.Hash)
 }
 
 // ScanOutgoing looks with the newest rules at every byte of this device's lane of p that no commit has which
@@ -55,11 +59,11 @@ func (m *Memory) scanLane(ctx context.Context, l refs.Lane, have func(commit str
 		if piece.Kind == "stream" {
 			leak.Kind, leak.Session = "session", sessions[piece.Name]
 		}
-		s := leakScanner{rules: m.opts.Rules, leak: leak, skip: piece.From, leaks: &leaks}
-		if _, err := io.Copy(onlyWriter{&s}, piece.Content); err != nil {
+		found, err := leaksIn(piece.Content, piece.From, m.gate(), leak)
+		if err != nil {
 			return fmt.Errorf("scan %s %s: %w", piece.Kind, piece.Name.Short(), err)
 		}
-		s.scan(len(s.buf))
+		leaks = append(leaks, found...)
 		return ctx.Err()
 	})
 	return leaks, err
@@ -80,44 +84,52 @@ func (m *Memory) streamNames(ctx context.Context, p refs.Project) (map[objects.H
 	return names, nil
 }
 
-// A leakScanner looks for secrets in what is written to it, whole lines at a time.
-type leakScanner struct {
-	rules redact.Rules
-	leak  Leak  // where
-	skip  int64 // bytes that need not be looked at
-	lines int   // before buf
-	buf   []byte
-	leaks *[]Leak
+// gate returns the rules that look at what goes out. They are never off: what a setting lets into the memory need not
+// be what may leave it.
+func (m *Memory) gate() redact.Rules {
+	if m.opts.Gate.Any() {
+		return m.opts.Gate
+	}
+	return m.opts.Rules
 }
 
-func (s *leakScanner) Write(p []byte) (int, error) {
-	n := len(p)
-	if s.skip > 0 {
-		pass := int(min(s.skip, int64(n)))
-		s.lines += bytes.Count(p[:pass], []byte("\n"))
-		s.skip -= int64(pass)
-		p = p[pass:]
+// leaksIn returns the secrets in what r holds behind its first skip bytes. where says what it is.
+func leaksIn(r io.Reader, skip int64, rules redact.Rules, where Leak) ([]Leak, error) {
+	before := lineCounter{}
+	if _, err := io.CopyN(&before, r, skip); err != nil {
+		return nil, err
 	}
-	s.buf = append(s.buf, p...)
-	if len(s.buf) >= 1<<20 {
-		s.scan(bytes.LastIndexByte(s.buf, '\n') + 1)
-	}
-	return n, nil
-}
-
-// scan looks at the first n bytes of the buffer and drops them.
-func (s *leakScanner) scan(n int) {
-	at := 0
-	for _, f := range s.rules.Find(s.buf[:n]) {
-		s.lines += bytes.Count(s.buf[at:f.Start], []byte("\n"))
-		at = f.Start
-		leak := s.leak
-		if leak.Session != "" {
-			leak.Message = s.lines + 1
+	var leaks []Leak
+	lines := before.n
+	c := &cleaner{r: r, rules: rules}
+	c.found = func(clean []byte, cuts []redact.Cut) {
+		at := 0
+		for _, cut := range cuts {
+			lines += bytes.Count(clean[at:cut.At], newline)
+			at = int(cut.At)
+			leak := where
+			if leak.Session != "" {
+				leak.Message = lines + 1
+			}
+			leak.Rule, _ = redact.RuleOf(clean[at : at+cut.Len])
+			leak.Length, leak.Hash = len(cut.Bytes), redact.Fingerprint(cut.Bytes)
+			leaks = append(leaks, leak)
 		}
-		leak.Rule, leak.Length, leak.Hash = f.Rule, f.End-f.Start, redact.Fingerprint(s.buf[f.Start:f.End])
-		*s.leaks = append(*s.leaks, leak)
+		lines += bytes.Count(clean[at:], newline)
 	}
-	s.lines += bytes.Count(s.buf[at:n], []byte("\n"))
-	s.buf = append(s.buf[:0], s.buf[n:]...)
+	_, err := io.Copy(io.Discard, onlyReader{c})
+	return leaks, err
 }
+
+var newline = []byte("\n")
+
+// A lineCounter counts the line ends that are written to it.
+type lineCounter struct{ n int }
+
+func (l *lineCounter) Write(p []byte) (int, error) {
+	l.n += bytes.Count(p, newline)
+	return len(p), nil
+}
+
+// onlyReader hides what else a reader can do.
+type onlyReader struct{ io.Reader }

@@ -72,7 +72,7 @@ const (
 // Push sends this device's lanes of projects to a remote, each as a fast-forward: no other branch is touched and none is ever
 // forced. The error is a [*DivergedError] if that is not possible; see [Memory.Split]. Everything that would go out is looked at first; a project with a secret in it stays here.
 func (m *Memory) Push(ctx context.Context, o PushOptions) (out Pushed, err error) {
-	out.Rules = len(m.opts.Rules.Rules)
+	out.Rules = m.gate().Count()
 	unlock, err := m.repo.LockRemote(ctx, o.Remote.Name)
 	if err != nil {
 		return out, err

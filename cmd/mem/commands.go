@@ -75,6 +75,7 @@ func commands() []command {
 		{name: "sync", group: groupShare, writes: []string{""}, make: (*Env).sync},
 		{name: "clone", group: groupShare, writes: []string{""}, make: (*Env).clone},
 		{name: "device", group: groupShare, writes: []string{"trust", "revoke", "rename"}, make: (*Env).device},
+		{name: "secrets", group: groupKeep, writes: []string{"allow"}, make: (*Env).secrets},
 		{name: "rm", group: groupKeep, writes: []string{""}, make: (*Env).rm},
 		{name: "prune", group: groupKeep, writes: []string{""}, make: (*Env).prune},
 		{name: "undo", group: groupKeep, writes: []string{""}, make: (*Env).undo},

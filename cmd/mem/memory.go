@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/redact"
 )
 
 // spendMemory lets a command that only looks collect less garbage: it is over before that pays.
@@ -43,9 +44,17 @@ func (e *Env) memoryOptions() (layers.Options, error) {
 	if err != nil {
 		return layers.Options{}, err
 	}
-	rules, env, err := e.redactRules(conf)
+	gate, env, err := e.redactRules(conf)
 	if err != nil {
 		return layers.Options{}, err
+	}
+	on, err := conf.String("redact.rules")
+	if err != nil {
+		return layers.Options{}, err
+	}
+	rules := gate
+	if on == "off" {
+		rules = redact.Rules{}
 	}
 	cache, err := conf.Size("storage.maxCacheSize")
 	if err != nil {
@@ -54,6 +63,6 @@ func (e *Env) memoryOptions() (layers.Options, error) {
 	model, err := conf.String("tokens.model")
 	return layers.Options{
 		Now: e.Now, Rand: e.Rand, LockTimeout: max(wait, time.Nanosecond), // 0 would mean the default
-		Workers: runtime.GOMAXPROCS(0), Model: model, Caps: caps, Rules: rules, EnvFiles: env, World: e.world(), MaxCache: max(cache, 1),
+		Workers: runtime.GOMAXPROCS(0), Model: model, Caps: caps, Rules: rules, Gate: gate, EnvFiles: env, World: e.world(), MaxCache: max(cache, 1),
 	}, err
 }

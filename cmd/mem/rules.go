@@ -13,12 +13,8 @@ const (
 	ruleKey  = "redact.rule."
 )
 
-// redactRules returns the rules that the settings ask for, and whether the values of .env files count too.
+// redactRules returns the rules that look at what is pushed, and whether the values of .env files count too.
 func (e *Env) redactRules(conf *config.Config) (rules redact.Rules, env bool, err error) {
-	on, err := conf.String("redact.rules")
-	if err != nil || on == "off" {
-		return redact.Rules{}, false, err
-	}
 	if env, err = conf.Bool("redact.environment"); err != nil {
 		return redact.Rules{}, false, err
 	}

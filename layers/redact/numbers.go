@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"strconv"
+	"strings"
 
 	"github.com/memvcs/mem/objects"
 )
@@ -95,6 +96,21 @@ func placeholder(rule string, no int) string {
 		}
 	}
 	return opening + string(name) + ":" + strconv.Itoa(no) + closing
+}
+
+// RuleOf returns the rule and the number in a placeholder, with quotes around it or without.
+func RuleOf(mark []byte) (rule string, no int) {
+	s := strings.Trim(string(mark), `"`)
+	s, ok := strings.CutPrefix(s, opening)
+	if !ok {
+		return "", 0
+	}
+	rule, number, _ := strings.Cut(strings.TrimSuffix(s, closing), ":")
+	no, err := strconv.Atoi(number)
+	if err != nil {
+		return "", 0
+	}
+	return rule, no
 }
 
 func ruleByte(c byte) bool { return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '-' }

@@ -45,6 +45,14 @@ type Rules struct {
 // Any reports whether there are rules at all.
 func (r Rules) Any() bool { return len(r.Rules) > 0 || r.set != nil }
 
+// Count returns how many rules there are.
+func (r Rules) Count() int {
+	if r.set == nil {
+		return len(r.Rules)
+	}
+	return len(r.Rules) + len(Names()) + len(r.set.custom)
+}
+
 // A Cut is a secret taken out.
 type Cut struct {
 	At    int64  // where its placeholder starts in the clean text

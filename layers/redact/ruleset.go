@@ -130,6 +130,26 @@ var builtin = sync.OnceValue(func() *keywords {
 	return newKeywords(words)
 })
 
+// Names returns the names of all built-in rules, sorted.
+func Names() []string {
+	names := []string{"api-key", "authorization", "azure-client-secret", "azure-sas", "cookie", "database-url", envRule, "jwt", "password", "private-key", "secret", seen,
+		"telegram-bot-token", "token", "url-password", "url-token"}
+	for _, t := range tokens() {
+		names = append(names, t.rule)
+	}
+	patterns, err := parsePatterns(gitleaksData)
+	if err != nil {
+		panic("redact: " + err.Error()) // a test reads them
+	}
+	for _, p := range patterns {
+		if !slices.Contains(covered, p.ID) {
+			names = append(names, p.ID)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
 // allows reports whether the user said that this is no secret.
 func (r *ruleset) allows(rule string, secret []byte) bool {
 	return len(r.allowed) > 0 && (r.allowed[rule] || r.allowed[Fingerprint(secret)])
