@@ -154,7 +154,7 @@ func compaction(h layers.Held, program, id string) string {
 	for i, k := range h.Kept {
 		line := fmt.Sprintf("- (%s) %s\n", k.Weight, brief.Plain(k.Text, 600))
 		if brief.Units(b.String())+brief.Units(line) > maxAnswer-120 {
-			fmt.Fprintf(&b, "%d more are in `%s keepit %s`.\n", len(h.Kept)-i, program, id)
+			fmt.Fprintf(&b, "%d more are in `%s keepit list %s`.\n", len(h.Kept)-i, program, id)
 			break
 		}
 		b.WriteString(line)

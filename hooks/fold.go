@@ -144,11 +144,13 @@ const keepNote = 24 * time.Hour
 // foldNotes captures what the notes speak of and removes those that are done.
 func (w *World) foldNotes(ctx context.Context, notes []note) error {
 	var files []string
+	known := map[string]bool{}
 	for _, n := range notes {
-		for _, path := range []string{n.Path, n.Agent} {
-			if path == "" || slices.Contains(files, path) {
+		for _, path := range n.files() {
+			if path == "" || known[path] {
 				continue
 			}
+			known[path] = true
 			switch there, err := checkTranscript(w.projects(), path); {
 			case err != nil:
 				w.note("fold", n.Session, err)
@@ -162,7 +164,8 @@ func (w *World) foldNotes(ctx context.Context, notes []note) error {
 		return err
 	}
 	for _, n := range notes {
-		if (failed[n.Path] || failed[n.Agent]) && w.Now().Sub(n.Time) < keepNote {
+		again := slices.ContainsFunc(n.files(), func(f string) bool { return failed[f] })
+		if again && w.Now().Sub(n.Time) < keepNote {
 			continue
 		}
 		if err := os.Remove(n.file); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -170,6 +173,20 @@ func (w *World) foldNotes(ctx context.Context, notes []note) error {
 		}
 	}
 	return nil
+}
+
+// files returns the files that the note speaks of: the session's and those of its subagents, which may still have been
+// written to when they stopped.
+func (n note) files() []string {
+	out := []string{n.Path, n.Agent}
+	agents, err := layers.Subagents(n.Path)
+	if err != nil {
+		return out // the next SessionStart looks again, and says what is wrong
+	}
+	for _, src := range agents {
+		out = append(out, src.Path)
+	}
+	return out
 }
 
 // captureFiles captures session files that are as they should be. It returns those that could not be read.

@@ -20,8 +20,52 @@ type messagesAPI struct {
 	answer string
 
 	mu       sync.Mutex
+	turns    [][]block // what the next requests with tools are answered with, instead of answer
 	requests []apiRequest
 	others   []string // requests that are none of the Messages API's
+}
+
+// A block is a piece of an answer: a text, or a call of a tool.
+type block struct {
+	text string
+	tool string
+	in   map[string]any
+}
+
+// script sets what the next requests of the conversation are answered with.
+func (a *messagesAPI) script(turns ...[]block) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.turns = turns
+}
+
+// turn returns the answer to a request.
+func (a *messagesAPI) turn(req apiRequest) []block {
+	if len(req.Tools) == 0 || len(a.turns) == 0 || req.compacts() {
+		return []block{{text: a.answer}}
+	}
+	next := a.turns[0]
+	a.turns = a.turns[1:]
+	return next
+}
+
+// compacts reports whether a request asks for the summary of a conversation.
+func (r apiRequest) compacts() bool {
+	for i := len(r.Messages) - 1; i >= 0; i-- {
+		if r.Messages[i].Role == "user" {
+			return strings.Contains(r.Messages[i].text(), "detailed summary of")
+		}
+	}
+	return false
+}
+
+// text returns all text of a message.
+func (m apiMessage) text() string {
+	var b strings.Builder
+	for _, c := range m.Content {
+		b.WriteString(c.Text + "\n")
+	}
+	return b.String()
 }
 
 // An apiRequest is the part of a request that the rules are about.
@@ -105,8 +149,18 @@ func (a *messagesAPI) asked() []apiRequest {
 func (a *messagesAPI) reply(w http.ResponseWriter, req apiRequest, tokens int) {
 	type object = map[string]any
 	usage := object{"input_tokens": tokens, "output_tokens": 5, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0}
-	message := object{"id": fmt.Sprintf("msg_%024d", len(a.requests)), "type": "message", "role": "assistant", "model": req.Model,
-		"content": []object{{"type": "text", "text": a.answer}}, "stop_reason": "end_turn", "stop_sequence": nil, "usage": usage}
+	var content []object
+	stop, n := "end_turn", len(a.requests)
+	for i, b := range a.turn(req) {
+		if b.tool == "" {
+			content = append(content, object{"type": "text", "text": b.text})
+			continue
+		}
+		stop = "tool_use"
+		content = append(content, object{"type": "tool_use", "id": fmt.Sprintf("toolu_%018d%06d", n, i), "name": b.tool, "input": b.in})
+	}
+	message := object{"id": fmt.Sprintf("msg_%024d", n), "type": "message", "role": "assistant", "model": req.Model,
+		"content": content, "stop_reason": stop, "stop_sequence": nil, "usage": usage}
 	if !req.Stream {
 		w.Header().Set("Content-Type", "application/json")
 		json.NewEncoder(w).Encode(message) // the client sees what went wrong
@@ -114,14 +168,22 @@ func (a *messagesAPI) reply(w http.ResponseWriter, req apiRequest, tokens int) {
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	message["content"], message["stop_reason"] = []object{}, nil
-	for _, event := range []object{
-		{"type": "message_start", "message": message},
-		{"type": "content_block_start", "index": 0, "content_block": object{"type": "text", "text": ""}},
-		{"type": "content_block_delta", "index": 0, "delta": object{"type": "text_delta", "text": a.answer}},
-		{"type": "content_block_stop", "index": 0},
-		{"type": "message_delta", "delta": object{"stop_reason": "end_turn", "stop_sequence": nil}, "usage": usage},
-		{"type": "message_stop"},
-	} {
+	events := []object{{"type": "message_start", "message": message}}
+	for i, c := range content {
+		start, delta := object{"type": "text", "text": ""}, object{"type": "text_delta", "text": c["text"]}
+		if c["type"] == "tool_use" {
+			in, err := json.Marshal(c["input"])
+			if err != nil {
+				panic(err) // as below
+			}
+			start = object{"type": "tool_use", "id": c["id"], "name": c["name"], "input": object{}}
+			delta = object{"type": "input_json_delta", "partial_json": string(in)}
+		}
+		events = append(events, object{"type": "content_block_start", "index": i, "content_block": start},
+			object{"type": "content_block_delta", "index": i, "delta": delta}, object{"type": "content_block_stop", "index": i})
+	}
+	events = append(events, object{"type": "message_delta", "delta": object{"stop_reason": stop, "stop_sequence": nil}, "usage": usage}, object{"type": "message_stop"})
+	for _, event := range events {
 		b, err := json.Marshal(event)
 		if err != nil {
 			panic(err) // maps of strings and numbers always encode

@@ -97,6 +97,7 @@ func inside(t *testing.T) {
 	if out, err := exec.Command("ip", "link", "set", "lo", "up").CombinedOutput(); err != nil {
 		t.Fatalf("loopback interface: %v %s", err, out)
 	}
+	t.Run("hooks", insideHooks)
 	r := newRig(t, os.Getenv("MEM_E2E_BIN"), t.TempDir())
 	file := composed(t, r)
 	before, err := os.ReadFile(file)

@@ -1,0 +1,388 @@
+//go:build e2e
+
+package main_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// A desk is where somebody works with the real client and mem's plugin.
+type desk struct {
+	*rig
+	api    *messagesAPI
+	plugin string
+	work   string
+}
+
+// insideHooks works with the plugin: whatever becomes of a session, mem has it byte for byte.
+func insideHooks(t *testing.T) {
+	dir := t.TempDir()
+	d := &desk{rig: &rig{t: t, bin: os.Getenv("MEM_E2E_BIN"), dir: dir, store: filepath.Join(dir, ".claude-memory")}, work: filepath.Join(dir, "work")}
+	for _, sub := range []string{"tmp", "work"} {
+		if err := os.MkdirAll(filepath.Join(dir, sub), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d.api = serveMessages(t, "Three attempts.")
+	d.plugin = strings.TrimSpace(d.ok("plugin-path"))
+	d.validate()
+
+	first := d.workOn()
+	d.compacts(first)
+	d.tellsTheNext(first)
+	d.forks(first)
+	d.ends(syscall.SIGTERM)
+	d.ends(syscall.SIGKILL)
+	d.clears()
+	d.quiet()
+	d.fsck("after all sessions")
+	d.gitFsck()
+}
+
+// client prepares a run of the client.
+func (d *desk) client(args ...string) *exec.Cmd {
+	cmd := exec.Command(os.Getenv("MEM_E2E_CLIENT"), append([]string{"--plugin-dir", d.plugin, "--dangerously-skip-permissions"}, args...)...)
+	cmd.Dir = d.work
+	tmp := filepath.Join(d.dir, "tmp")
+	cmd.Env = []string{
+		"HOME=" + d.dir, "PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8", "TERM=xterm", "TMPDIR=" + tmp, "CLAUDE_CODE_TMPDIR=" + tmp,
+		"ANTHROPIC_BASE_URL=" + d.api.url, "ANTHROPIC_API_KEY=dummy-local-key", "IS_SANDBOX=1",
+		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_TELEMETRY=1", "DISABLE_AUTOUPDATER=1", "DISABLE_ERROR_REPORTING=1",
+	}
+	return cmd
+}
+
+// validate lets the client check the plugin.
+func (d *desk) validate() {
+	d.t.Helper()
+	cmd := d.client()
+	cmd.Args = []string{cmd.Path, "plugin", "validate", "--strict", d.plugin}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		d.t.Errorf("validate: %v\n%s", err, out)
+	}
+}
+
+// print runs the client once, without a terminal.
+func (d *desk) print(prompt string, args ...string) (answer clientAnswer) {
+	d.t.Helper()
+	cmd := d.client(append([]string{"-p", prompt, "--output-format", "json"}, args...)...)
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	out, err := cmd.Output()
+	if err != nil {
+		d.t.Fatalf("client %s: %v\nstdout: %s\nstderr: %s", prompt, err, out, &errs)
+	}
+	if err := json.Unmarshal(out, &answer); err != nil {
+		d.t.Fatalf("client printed %q: %v", out, err)
+	}
+	if s := errs.String(); strings.Contains(s, "hook") {
+		d.t.Errorf("%s: the user sees %s", prompt, s)
+	}
+	return answer
+}
+
+// transcripts returns the files of a session.
+func (d *desk) transcripts(id string) []string {
+	d.t.Helper()
+	root := filepath.Join(d.dir, ".claude", "projects", "*", id)
+	files, err := filepath.Glob(root + ".jsonl")
+	if err != nil || len(files) != 1 {
+		d.t.Fatalf("transcripts of %s: %v, %v", id, files, err)
+	}
+	agents, err := filepath.Glob(filepath.Join(root, "subagents", "*.jsonl"))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return append(files, agents...)
+}
+
+// captured checks that mem has a session and its subagents as the client left them.
+func (d *desk) captured(id, when string) {
+	d.t.Helper()
+	d.waitFor(when+": the spool to be folded", func() bool {
+		notes, err := filepath.Glob(filepath.Join(d.store, "spool", "*.note"))
+		return err == nil && len(notes) == 0
+	})
+	for _, file := range d.transcripts(id) {
+		want, err := os.ReadFile(file)
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		d.same(strings.TrimSuffix(filepath.Base(file), ".jsonl"), want, when)
+	}
+}
+
+// waitFor waits until something is so.
+func (d *desk) waitFor(what string, so func() bool) {
+	d.t.Helper()
+	for end := time.Now().Add(20 * time.Second); !so(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			d.t.Fatalf("waited too long for %s", what)
+		}
+	}
+}
+
+// workOn is a session with tools, a failure, a huge output and a subagent.
+func (d *desk) workOn() string {
+	d.t.Helper()
+	bash := func(command string) []block {
+		return []block{{tool: "Bash", in: map[string]any{"command": command, "description": "work"}}}
+	}
+	big := strings.Repeat("a line of a file that is long\n", 40_000)
+	d.api.script(bash("echo hello"), bash("seq 1 20000"), bash("cat nosuch"),
+		[]block{{tool: "Write", in: map[string]any{"file_path": filepath.Join(d.work, "big.txt"), "content": big}}},
+		[]block{{tool: "Agent", in: map[string]any{"description": "count", "prompt": "Count the files.", "subagent_type": "general-purpose", "run_in_background": false}}},
+		bash("ls | wc -l"), []block{{text: "There is 1 file."}}, bash("echo bye"), []block{{text: decision}})
+	a := d.print("Do the work. ##keepit1.00## " + decision)
+	if a.IsError || a.Result != decision {
+		d.t.Errorf("the session ends with %+v", a)
+	}
+	d.captured(a.SessionID, "after work")
+	if n := len(d.transcripts(a.SessionID)); n != 2 {
+		d.t.Errorf("%d transcripts, want the session's and its subagent's", n)
+	}
+	if out := d.ok("ls", "--all-projects", "--subagents", "--json"); !strings.Contains(out, `"parent":"`+a.SessionID+`"`) {
+		d.t.Errorf("the subagent is not linked: %s", out)
+	}
+	return a.SessionID
+}
+
+// compacts compacts a session: the compaction is told what must survive.
+func (d *desk) compacts(id string) {
+	d.t.Helper()
+	d.print("/compact", "--resume", id)
+	told := 0
+	for _, req := range d.api.asked() {
+		if req.compacts() {
+			told++
+			if s := lastUser(req); !d.late() && !strings.Contains(s, "mem holds this session word for word") || !strings.Contains(s, "heron-4711") {
+				d.t.Errorf("the compaction is asked: ...%s", s[max(0, len(s)-600):])
+			}
+		}
+	}
+	if told == 0 {
+		d.t.Error("nobody was asked for a summary")
+	}
+	d.print("And now the tests.", "--resume", id)
+	d.captured(id, "after compaction")
+}
+
+func lastUser(req apiRequest) string {
+	for i := len(req.Messages) - 1; i >= 0; i-- {
+		if req.Messages[i].Role == "user" {
+			return req.Messages[i].text()
+		}
+	}
+	return ""
+}
+
+// tellsTheNext starts another session, which learns of the first, and resumes it, which says the same only once.
+func (d *desk) tellsTheNext(first string) {
+	d.t.Helper()
+	b := d.print("What did we decide?")
+	d.captured(b.SessionID, "the next session")
+	if n, text := d.told(); n != 1 || !strings.Contains(text, first[:8]) {
+		d.t.Errorf("the next session is told %d times: %s", n, text)
+	}
+	d.print("Again?", "--resume", b.SessionID)
+	if n, _ := d.told(); n != 1 {
+		d.t.Errorf("after it was resumed the request holds the context %d times", n)
+	}
+	d.captured(b.SessionID, "the resumed session")
+}
+
+// told returns how often the context of memory is in the last request of a conversation.
+func (d *desk) told() (n int, text string) {
+	asked := d.api.asked()
+	for i := len(asked) - 1; i >= 0; i-- {
+		if len(asked[i].Tools) == 0 {
+			continue
+		}
+		for _, m := range asked[i].Messages {
+			for _, c := range m.Content {
+				if k := strings.Count(c.Text, "<mem-context "); k > 0 {
+					n, text = n+k, c.Text
+				}
+			}
+		}
+		break
+	}
+	return n, text
+}
+
+// forks forks a session: the copy is a session of its own, and what it repeats is not typed again.
+func (d *desk) forks(id string) {
+	d.t.Helper()
+	f := d.print("Another way.", "--resume", id, "--fork-session")
+	if f.SessionID == id {
+		d.t.Fatalf("the fork is %s itself", id)
+	}
+	d.captured(f.SessionID, "the fork")
+	if out := d.ok("keepit", "list", f.SessionID, "--json"); strings.Contains(out, "heron-4711") {
+		d.t.Errorf("the fork has the markers of the first session: %s", out)
+	}
+}
+
+// ends lets a session be ended by a signal in the middle of a tool.
+func (d *desk) ends(sig syscall.Signal) {
+	d.t.Helper()
+	marker := filepath.Join(d.dir, fmt.Sprintf("running-%d", sig))
+	d.api.script([]block{{tool: "Bash", in: map[string]any{"command": "echo one", "description": "work"}}},
+		[]block{{tool: "Bash", in: map[string]any{"command": "touch " + marker + " && sleep 30", "description": "wait"}}})
+	id := fmt.Sprintf("00000000-0000-4000-8000-0000000000%02d", sig)
+	cmd := d.client("-p", "Wait for it.", "--session-id", id)
+	if err := cmd.Start(); err != nil {
+		d.t.Fatal(err)
+	}
+	d.waitFor("the tool to run", func() bool { _, err := os.Stat(marker); return err == nil })
+	if err := cmd.Process.Signal(sig); err != nil {
+		d.t.Fatal(err)
+	}
+	cmd.Wait() // says only that it was ended
+	d.api.script()
+	if sig == syscall.SIGKILL { // no hook has run; the next session catches up
+		d.print("What was that?")
+	}
+	d.captured(id, sig.String())
+}
+
+// quiet checks that no hook had anything to complain of, and that none is left running.
+func (d *desk) quiet() {
+	d.t.Helper()
+	if b, err := os.ReadFile(hookLog(d.store)); err == nil && !d.late() {
+		d.t.Errorf("hooks.log:\n%s", b)
+	}
+	d.waitFor("hooks to end", func() bool {
+		out, err := exec.Command("pgrep", "-f", d.bin+" hook ").Output()
+		return err != nil || len(bytes.TrimSpace(out)) == 0
+	})
+	files, err := filepath.Glob(filepath.Join(d.dir, ".claude", "projects", "*", "*.jsonl"))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	for _, f := range files {
+		b, err := os.ReadFile(f)
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		for _, bad := range []string{`"hook_non_blocking_error"`, `"hook_cancelled"`, `"hook_blocking_error"`} {
+			if bytes.Contains(b, []byte(bad)) {
+				d.t.Errorf("%s has %s", f, bad)
+			}
+		}
+	}
+}
+
+// late reports whether a hook came to its time limit: the machine is too busy to ask more of it.
+func (d *desk) late() bool {
+	b, err := os.ReadFile(hookLog(d.store))
+	late := err == nil && (bytes.Contains(b, []byte("time limit")) || bytes.Contains(b, []byte("deadline")))
+	if late {
+		d.t.Logf("SKIPPED: this machine is so busy that hooks come to their time limit:\n%s", b)
+	}
+	return late
+}
+
+func hookLog(store string) string { return filepath.Join(store, "cache", "hooks.log") }
+
+// clears runs the client in a terminal, where /clear ends a session and begins another.
+func (d *desk) clears() {
+	d.t.Helper()
+	if _, err := exec.LookPath("script"); err != nil {
+		d.t.Logf("SKIPPED /clear: no program script: %v", err)
+		return
+	}
+	seed, err := json.Marshal(map[string]any{
+		"hasCompletedOnboarding": true, "theme": "dark", "bypassPermissionsModeAccepted": true,
+		"customApiKeyResponses": map[string]any{"approved": []string{"dummy-local-key"}},
+		"projects":              map[string]any{d.work: map[string]any{"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true}},
+	})
+	if err == nil {
+		err = os.WriteFile(filepath.Join(d.dir, ".claude.json"), seed, 0o600)
+	}
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	const before = "00000000-0000-4000-8000-00000000c1ea"
+	c := d.client("--session-id", before)
+	cmd := exec.Command("script", "-qec", strings.Join(c.Args, " "), filepath.Join(d.dir, "screen"))
+	cmd.Dir, cmd.Env = c.Dir, c.Env
+	keys, err := cmd.StdinPipe()
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		d.t.Fatal(err)
+	}
+	defer func() { keys.Close(); cmd.Process.Kill() }() // it has ended, or is ended now
+	d.types(keys, "first life", func() bool { return d.wasAsked("first life") })
+	second := before
+	for try := 0; second == before; try++ { // nothing says that /clear was taken, but the session of the next line
+		if try == 6 {
+			d.t.Fatal("/clear is not taken")
+		}
+		cleared, after := time.Now().Add(2*time.Second), fmt.Sprintf("life number %d", try+2)
+		d.types(keys, "/clear", func() bool { return time.Now().After(cleared) })
+		d.types(keys, after, func() bool { return d.wasAsked(after) })
+		d.waitFor("the session after /clear", func() bool { second = d.withPrompt(after); return second != "" })
+	}
+	exited := make(chan error, 1)
+	go func() { exited <- cmd.Wait() }()
+	d.types(keys, "/exit", func() bool { return len(exited) > 0 })
+	d.print("Where were we?") // the client writes to a session even after its end
+	d.captured(before, "/clear")
+	d.captured(second, "after /clear")
+}
+
+// types types a line, again and again until it has been taken: a terminal that is busy drops keys.
+func (d *desk) types(keys interface{ Write([]byte) (int, error) }, line string, taken func() bool) {
+	d.t.Helper()
+	for range 20 {
+		for _, part := range []string{line, "\r"} {
+			if _, err := keys.Write([]byte(part)); err != nil {
+				return // it has ended
+			}
+			time.Sleep(300 * time.Millisecond)
+		}
+		for range 10 {
+			if taken() {
+				return
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+	}
+	screen, err := os.ReadFile(filepath.Join(d.dir, "screen"))
+	d.t.Fatalf("%q was not taken; the screen (%v) ends with %q", line, err, screen[max(0, len(screen)-1500):])
+}
+
+func (d *desk) wasAsked(text string) bool {
+	for _, req := range d.api.asked() {
+		if strings.Contains(lastUser(req), text) {
+			return true
+		}
+	}
+	return false
+}
+
+// withPrompt returns the session in which something was typed.
+func (d *desk) withPrompt(text string) string {
+	files, err := filepath.Glob(filepath.Join(d.dir, ".claude", "projects", "*", "*.jsonl"))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	for _, f := range files {
+		if b, err := os.ReadFile(f); err == nil && bytes.Contains(b, []byte(text)) {
+			return strings.TrimSuffix(filepath.Base(f), ".jsonl")
+		}
+	}
+	return ""
+}
