@@ -31,8 +31,13 @@ func (m *Memory) WriteL1(ctx context.Context, project refs.Project, p *Point, mo
 	return err
 }
 
+// l1Name is what the L1 of a growth point is called in the cache.
+func l1Name(original objects.Hash, mode refine.Mode) string {
+	return fmt.Sprintf("%s-%d-%d.jsonl", original, refine.Version, mode)
+}
+
 func (m *Memory) l1(ctx context.Context, project refs.Project, original objects.Hash, mode refine.Mode) ([]byte, error) {
-	file := m.cachePath("l1", fmt.Sprintf("%s-%d-%d.jsonl", original, refine.Version, mode))
+	file := m.cachePath("l1", l1Name(original, mode))
 	if b, ok := readCacheBytes(file); ok {
 		m.touch(file)
 		return b, nil

@@ -17,7 +17,7 @@ import (
 
 // evictable are the directories of the cache that grow with sessions. A file in them belongs to one growth point; the
 // others hold a file a project, which every command reads.
-var evictable = []string{"l1", "counts", "signs"}
+var evictable = []string{"l1", "counts", "signs", "growing"}
 
 const (
 	evictEvery = time.Hour

@@ -51,6 +51,7 @@ func commands() []command {
 		{name: "import", group: groupStart, writes: []string{""}, make: (*Env).importCommand},
 		{name: "hooks", group: groupStart, writes: []string{"install", "uninstall"}, make: (*Env).hooksCommand},
 		{name: "status", group: groupLook, make: (*Env).status},
+		{name: "layers", group: groupLook, make: (*Env).layersCommand},
 		{name: "ls", group: groupLook, make: (*Env).ls},
 		{name: "log", group: groupLook, make: (*Env).log},
 		{name: "show", group: groupLook, make: (*Env).show},

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -47,6 +49,7 @@ type statusReport struct {
 	stored             int
 	newest             *listed
 	changed, untracked []listed
+	debt               *layers.Debt // nil if it is about several projects, or nothing is in memory
 }
 
 func (r statusReport) clean() bool { return len(r.changed)+len(r.untracked) == 0 }
@@ -70,6 +73,13 @@ func (e *Env) runStatus(ctx context.Context, o statusOptions) error {
 			if it.newest && r.newest == nil {
 				r.newest = &items[i]
 			}
+		}
+		if !e.opt.allProjects && r.stored > 0 && o.porcelain == "" {
+			d, err := m.Debt(ctx, sc.Project.ID)
+			if err != nil {
+				return err
+			}
+			r.debt = &d
 		}
 		if err := e.printStatus(o, r); err != nil {
 			return err
@@ -96,6 +106,11 @@ func (e *Env) printStatus(o statusOptions, r statusReport) error {
 	case o.short:
 		for _, it := range r.lines() {
 			e.printf("%s %s\n", e.style().red(code(it.Status)), e.safe(shortID(it.ID)))
+		}
+		if r.debt != nil && r.debt.Distilled > 0 { // who never distils need not be told
+			for _, id := range r.debt.L2 {
+				e.printf("%s %s\n", e.style().yellow("L2"), e.safe(shortID(id)))
+			}
 		}
 	default:
 		e.longStatus(r)
@@ -127,12 +142,37 @@ func (e *Env) longStatus(r statusReport) {
 	e.printf("\n")
 	if r.clean() {
 		e.printf("nothing to remember, memory is up to date\n")
-		return
 	}
 	e.statusPart("Sessions changed since they were added:", `use "mem add -u"`, r.changed, func(it listed) string { return changeText(it) })
 	e.statusPart("Untracked sessions:", `use "mem add <session>" or "mem add -A"`, r.untracked, func(it listed) string {
 		return fmt.Sprintf("~%s tokens, %s", tokens.Format(it.Tokens), ago(e.Now(), it.Last))
 	})
+	if r.debt != nil {
+		e.printf("\nLayers   %s\n", layersLine(*r.debt, e.Now()))
+		e.printf("Hooks    %s\n", e.hooksLine())
+	}
+}
+
+// layersLine says what each layer lacks: "L1 done   L2 2 sessions pending   L3 done   L4 reflected 3 days ago".
+func layersLine(d layers.Debt, now time.Time) string {
+	pending := func(n int, what string) string {
+		if n == 0 {
+			return "done"
+		}
+		return count(n, what) + " pending"
+	}
+	l4 := "never reflected"
+	if !d.Reflected.IsZero() {
+		l4 = "reflected " + ago(now, d.Reflected)
+	}
+	if d.L4 {
+		l4 += ", facts are newer"
+	}
+	l3 := pending(d.L3, "exchange")
+	if d.Exchanges == 0 {
+		l3, l4 = "no exchanges yet", "no facts yet"
+	}
+	return fmt.Sprintf("L1 %s   L2 %s   L3 %s   L4 %s", pending(d.L1, "session"), pending(len(d.L2), "session"), l3, l4)
 }
 
 // changeText says how the file of a session changed since what was made of it last.
@@ -175,6 +215,7 @@ func (e *Env) statusJSON(r statusReport) error {
 		Newest    string          `json:"newest,omitempty"`
 		Changed   []sessionAnswer `json:"changed"`
 		Untracked []sessionAnswer `json:"untracked"`
+		Layers    *layersAnswer   `json:"layers,omitempty"`
 	}{Project: r.project.Name, Stored: r.stored, Clean: r.clean(), Changed: []sessionAnswer{}, Untracked: []sessionAnswer{}}
 	if r.newest != nil {
 		answer.Newest = r.newest.ID
@@ -185,5 +226,48 @@ func (e *Env) statusJSON(r statusReport) error {
 	for _, it := range r.untracked {
 		answer.Untracked = append(answer.Untracked, sessionAnswerOf(it))
 	}
+	if d := r.debt; d != nil {
+		answer.Layers = &layersAnswer{d.L1, append([]string{}, d.L2...), d.Facts, d.Exchanges, d.L3, d.L4, timeText(d.Reflected)}
+	}
 	return e.printJSON("status", answer)
+}
+
+// A layersAnswer is what the layers lack as status --json prints it.
+type layersAnswer struct {
+	L1        int      `json:"l1_pending"` // sessions
+	L2        []string `json:"l2_pending"` // sessions
+	Facts     int      `json:"facts"`
+	Exchanges int      `json:"exchanges"`
+	L3        int      `json:"l3_pending"` // exchanges
+	L4        bool     `json:"l4_pending"` // facts are newer than the last reflection
+	Reflected string   `json:"reflected,omitempty"`
+}
+
+// hooksLine says whether sessions are captured by themselves.
+func (e *Env) hooksLine() string {
+	self, err := e.Executable()
+	if err != nil {
+		self = "" // gone while it runs: then the hooks run another program
+	}
+	var where, wrong []string
+	for _, scope := range hookScopes() {
+		f, err := e.settingsOf(scope)
+		if err != nil {
+			continue // without a home there are no settings
+		}
+		switch in := hooksIn(scope, f, self); in.State {
+		case "none":
+		case "installed":
+			where = append(where, scope)
+		default:
+			wrong = append(wrong, scope+": "+in.State)
+		}
+	}
+	switch {
+	case len(wrong) > 0:
+		return strings.Join(wrong, ", ") + "  (use \"mem doctor\")"
+	case len(where) > 0:
+		return "installed (" + strings.Join(where, ", ") + ")"
+	}
+	return "none  (use \"mem hooks install\")"
 }

@@ -1,0 +1,151 @@
+package layers
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/memvcs/mem/layers/permanent"
+	"github.com/memvcs/mem/layers/refine"
+	"github.com/memvcs/mem/refs"
+)
+
+// A Debt is what the layers of a project lack. L1 follows from the transcript and is made when it is needed, so what it
+// lacks only costs time.
+type Debt struct {
+	Sessions  int      // in the lists, without subagents
+	L1        int      // sessions whose L1 is not in the cache
+	L2        []string // sessions with something to say that no fact was saved of, the newest first
+	Distilled int      // sessions of which some was said
+	Facts     int      // that stand
+	Exchanges int
+	L3        int       // exchanges that belong to no concept
+	L4        bool      // there are facts that no reflection has seen
+	Rules     int       // that are in force
+	Reflected time.Time // zero if nobody ever reflected
+}
+
+// debtCache is what of a debt follows from the records, as it was at some tips.
+type debtCache struct {
+	Format int        `json:"format"`
+	Tips   []refs.Tip `json:"tips"`
+	Debt   Debt       `json:"debt"`
+}
+
+const debtVersion = 1
+
+// leastUnsaid is up to how many tokens of L1, estimated, a session counts as distilled: the client writes notes of its own
+// behind the last message.
+const leastUnsaid = 100
+
+// Debt returns what the layers of a project lack. What follows from the records is computed once for each state of them.
+func (m *Memory) Debt(ctx context.Context, p refs.Project) (Debt, error) {
+	st, err := m.Outline(ctx, p)
+	if err != nil {
+		return Debt{}, err
+	}
+	file := m.cachePath("debt", string(p))
+	var c debtCache
+	if !readCache(file, &c) || c.Format != debtVersion || !slices.Equal(c.Tips, st.Tips) {
+		d, err := m.debt(ctx, p, st)
+		if err != nil {
+			return d, err
+		}
+		c = debtCache{debtVersion, st.Tips, d}
+		writeCache(file, c)
+	}
+	c.Debt.L1 = m.unrefined(st)
+	return c.Debt, nil
+}
+
+func (m *Memory) debt(ctx context.Context, p refs.Project, st *State) (d Debt, err error) {
+	records, err := m.upper(ctx, p)
+	if err != nil {
+		return d, err
+	}
+	known, err := foldFacts(records)
+	if err != nil {
+		return d, err
+	}
+	jobs, err := foldConcepts(records, known)
+	if err != nil {
+		return d, err
+	}
+	rules, err := foldRules(records, known)
+	if err != nil {
+		return d, err
+	}
+	for _, s := range st.Recent() {
+		now := s.Now()
+		d.Sessions++
+		through := known.ThroughOf(s.ID, now.Generation)
+		if through > 0 {
+			d.Distilled++
+		}
+		if left := now.Scan.Values - through; left > 0 && now.Scan.Messages > 0 {
+			if m.counter(now).Estimate(now.Size/l1Share*int64(left)/int64(now.Scan.Values)) >= leastUnsaid {
+				d.L2 = append(d.L2, s.ID)
+			}
+		}
+	}
+	d.Facts, d.Exchanges, d.L3 = len(known.Live()), len(known.Exchanges), len(jobs.Unassigned(known))
+	d.Rules, d.L4, d.Reflected = len(rules.In(permanent.Active)), factStatements(records) > rules.Reflected, rules.ReflectedAt
+	return d, nil
+}
+
+// unrefined counts the sessions whose L1 is not in the cache.
+func (m *Memory) unrefined(st *State) int {
+	entries, err := os.ReadDir(m.cachePath("l1"))
+	if err != nil {
+		entries = nil // there is none yet
+	}
+	have := make(map[string]bool, len(entries))
+	for _, e := range entries {
+		have[e.Name()] = true
+	}
+	n := 0
+	for _, s := range st.Recent() {
+		if !have[l1Name(s.Now().Original, refine.Full)] {
+			n++
+		}
+	}
+	return n
+}
+
+// lackL1 returns the sessions of a project whose L1 is not in the cache.
+func (m *Memory) lackL1(ctx context.Context, p Project) ([]Added, error) {
+	st, err := m.Outline(ctx, p.ID)
+	if err != nil {
+		return nil, err
+	}
+	var todo []Added
+	for _, s := range st.Recent() {
+		if _, err := os.Stat(m.cachePath("l1", l1Name(s.Now().Original, refine.Full))); err != nil {
+			todo = append(todo, Added{Session: s.ID, Project: p, Now: s.Now().Snapshot})
+		}
+	}
+	return todo, nil
+}
+
+// Unrefined returns how many bytes [Memory.Refine] would go through.
+func (m *Memory) Unrefined(ctx context.Context, p Project) (n int64, err error) {
+	todo, err := m.lackL1(ctx, p)
+	for _, a := range todo {
+		n += a.Now.Size
+	}
+	return n, err
+}
+
+// Refine makes the L1 of the sessions of a project that lack it, and calls progress after each.
+func (m *Memory) Refine(ctx context.Context, p Project, progress func(bytes int64)) (int, error) {
+	todo, err := m.lackL1(ctx, p)
+	if err != nil {
+		return 0, err
+	}
+	if err := m.Derive(ctx, todo, progress); err != nil {
+		return 0, fmt.Errorf("refine: %w", err)
+	}
+	return len(todo), nil
+}
