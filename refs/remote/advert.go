@@ -16,8 +16,9 @@ const maxRefs = 200_000
 
 // An advert is what a remote says first: its branches, and what it can do.
 type advert struct {
-	refs []gitstore.Ref
-	caps map[string]bool
+	refs  []gitstore.Ref
+	caps  map[string]bool
+	lines int
 }
 
 func (a *advert) Refs() []gitstore.Ref { return a.refs }
@@ -63,7 +64,7 @@ func (a *advert) line(s string) error {
 	if !ok || err != nil {
 		return fmt.Errorf("%w: %.100q in the list of branches", ErrProtocol, s)
 	}
-	if len(a.refs) == maxRefs {
+	if a.lines++; a.lines > maxRefs {
 		return fmt.Errorf("%w: more than %d branches", ErrProtocol, maxRefs)
 	}
 	if !id.IsZero() && gitstore.CheckRef(name) == nil {
@@ -162,9 +163,10 @@ func (a *advert) commands(b Batch, agent string) []byte {
 
 // report reads what became of a push.
 func (a *advert) report(r io.Reader, b Batch, say func(string)) error {
-	l := newLines(r)
+	l, outer := newLines(r), io.Reader(nil)
 	if a.caps["side-band-64k"] {
-		l = newLines(&band{l: l, say: say})
+		outer = &band{l: l, say: say}
+		l = newLines(outer)
 	}
 	if !a.caps["report-status"] {
 		return fmt.Errorf("%w: it does not report what becomes of a push", ErrProtocol)
@@ -189,6 +191,11 @@ func (a *advert) report(r io.Reader, b Batch, say func(string)) error {
 		if rest, ok := strings.CutPrefix(s, "ng "); ok {
 			ref, why, _ := strings.Cut(rest, " ")
 			rejected.Refs, rejected.Why = append(rejected.Refs, ref), append(rejected.Why, why)
+		}
+	}
+	if outer != nil { // what it says to people may come later
+		if _, err := io.Copy(io.Discard, io.LimitReader(outer, maxPkt)); err != nil {
+			return err
 		}
 	}
 	if rejected.Unpack != "" || len(rejected.Refs) > 0 {

@@ -70,6 +70,9 @@ func (c *Client) openHTTP(ctx context.Context, s Service) (Session, error) {
 	if err != nil {
 		return nil, early(err)
 	}
+	if msg, ok := strings.CutPrefix(string(line), "ERR "); ok {
+		return nil, refusal(msg)
+	}
 	if line != nil {
 		return nil, fmt.Errorf("%w: %.60q where its list should begin", ErrProtocol, line)
 	}

@@ -1,0 +1,342 @@
+package remote
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/memvcs/mem/objects/pack"
+)
+
+func TestParseURL(t *testing.T) {
+	t.Parallel()
+	abs := func(s string) string { return "/cwd/" + s }
+	for _, c := range []struct {
+		in       string
+		want     URL
+		text     string
+		stripped bool
+	}{
+		{"hub.git", URL{Scheme: "file", Path: "/cwd/hub.git"}, "/cwd/hub.git", false},
+		{"file:///srv/hub.git", URL{Scheme: "file", Path: "/srv/hub.git"}, "/srv/hub.git", false},
+		{"git@host:me/memory.git", URL{Scheme: "ssh", User: "git", Host: "host", Path: "me/memory.git"}, "git@host:me/memory.git", false},
+		{"host:memory.git", URL{Scheme: "ssh", Host: "host", Path: "memory.git"}, "host:memory.git", false},
+		{"ssh://git@host:2222/me/m.git", URL{Scheme: "ssh", User: "git", Host: "host:2222", Path: "/me/m.git"}, "ssh://git@host:2222/me/m.git", false},
+		{"ssh://git:pw@host/m.git", URL{Scheme: "ssh", User: "git", Host: "host", Path: "/m.git"}, "ssh://git@host/m.git", true},
+		{"ssh://host/~/m.git", URL{Scheme: "ssh", Host: "host", Path: "~/m.git"}, "ssh://host/~/m.git", false},
+		{"https://host/me/m.git/", URL{Scheme: "https", Host: "host", Path: "/me/m.git"}, "https://host/me/m.git", false},
+		{"https://me:pw@host:8443/m.git", URL{Scheme: "https", Host: "host:8443", Path: "/m.git"}, "https://host:8443/m.git", true},
+		{"HTTP://token@host/m.git", URL{Scheme: "http", Host: "host", Path: "/m.git"}, "http://host/m.git", true},
+	} {
+		got, stripped, err := ParseURL(c.in, abs)
+		c.want.text = c.text
+		if err != nil || got != c.want || stripped != c.stripped || got.String() != c.text {
+			t.Errorf("ParseURL(%q) = %+v, %v, %v, want %+v, %v", c.in, got, stripped, err, c.want, c.stripped)
+		}
+		again, _, err := ParseURL(got.String(), nil)
+		if err != nil || again != got {
+			t.Errorf("ParseURL(%q) again = %+v, %v", got, again, err)
+		}
+	}
+	for _, s := range []string{"", "ftp://host/x", "ssh://-oProxyCommand=x/y", "-oProxyCommand=x:y", "ssh://host", "ssh://host/", "host:", "host:-x", "https://", "https://h/x?y=z",
+		"https://h/x#y", "file://other/x", "a\nb", "ssh://a b/c", "us'er@host:x", "https://u:p@:80:90/x"} {
+		if u, _, err := ParseURL(s, abs); !errors.Is(err, ErrURL) {
+			t.Errorf("ParseURL(%q) = %+v, %v, want ErrURL", s, u, err)
+		} else if strings.Contains(err.Error(), "u:p") {
+			t.Errorf("the error holds a password: %v", err)
+		}
+	}
+}
+
+func FuzzParseURL(f *testing.F) {
+	for _, s := range []string{"git@host:x", "ssh://h:1/x", "https://u:p@h/x", "file:///x", "x"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		u, _, err := ParseURL(s, func(s string) string { return "/" + s })
+		if err != nil {
+			return
+		}
+		if u.Scheme == "ssh" && (strings.HasPrefix(u.Host, "-") || strings.HasPrefix(u.User, "-") || strings.HasPrefix(u.Path, "-")) {
+			t.Errorf("ParseURL(%q) = %+v, which ssh takes for an option", s, u)
+		}
+		again, _, err := ParseURL(u.String(), func(s string) string { return s })
+		if err != nil || again.Scheme != u.Scheme || again.Path != u.Path || again.Host != u.Host {
+			t.Errorf("ParseURL(%q) = %+v, and of that %+v, %v", s, u, again, err)
+		}
+	})
+}
+
+func FuzzAdvert(f *testing.F) {
+	f.Add([]byte("003f0000000000000000000000000000000000000001 refs/heads/a\x00caps\n0000"))
+	f.Add(append(pkt(nil, "%040d %s\x00%s", 1, "refs/heads/p/x", "side-band-64k"), flush...))
+	f.Add([]byte("0009ERR x0000"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		a, err := readAdvert(newLines(bytes.NewReader(b)))
+		if err != nil {
+			return
+		}
+		for _, r := range a.refs {
+			if strings.Contains(r.Name, "..") || !strings.HasPrefix(r.Name, "refs/heads/") || r.ID.IsZero() {
+				t.Errorf("branch %+v", r)
+			}
+		}
+	})
+}
+
+func FuzzBand(f *testing.F) {
+	f.Add([]byte("0006\x01x0006\x02y0000"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		said := 0
+		n, err := io.Copy(io.Discard, &band{l: newLines(bytes.NewReader(b)), say: func(s string) { said += len(s) }})
+		if n+int64(said) > int64(len(b)) {
+			t.Errorf("%d bytes and %d said, of %d: %v", n, said, len(b), err)
+		}
+	})
+}
+
+// A fake is a server that answers as it is told.
+func fake(t *testing.T, advert, answer func(w http.ResponseWriter, r *http.Request)) *Client {
+	t.Helper()
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /m.git/info/refs", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/x-"+r.FormValue("service")+"-advertisement")
+		advert(w, r)
+	})
+	for _, s := range []Service{Upload, Receive} {
+		mux.HandleFunc("POST /m.git/"+string(s), func(w http.ResponseWriter, r *http.Request) {
+			io.Copy(io.Discard, r.Body)
+			w.Header().Set("Content-Type", "application/x-"+string(s)+"-result")
+			answer(w, r)
+		})
+	}
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	u, _, err := ParseURL(server.URL+"/m.git", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return New(u, World{Agent: "mem/test", Getenv: func(string) string { return "" },
+		Command: func(ctx context.Context, _ []string, name string, args ...string) *exec.Cmd {
+			return exec.CommandContext(ctx, "false")
+		}})
+}
+
+func lane(i int) string { return fmt.Sprintf("refs/heads/p/%016x/%032x", i, i) }
+
+func oneLane(w http.ResponseWriter, r *http.Request) {
+	fmt.Fprintf(w, "%s0000", pkt(nil, "# service=%s\n", r.FormValue("service")))
+	w.Write(append(pkt(nil, "%040d %s\x00side-band-64k report-status", 1, lane(1)), flush...))
+}
+
+func limits() pack.Limits {
+	return pack.Limits{Bytes: 1 << 30, Objects: 1_000_000, Object: 64 << 20, Ratio: 100}
+}
+
+// TestHostileServers fetches from servers that mean ill. Each is told off soon, and with little memory.
+func TestHostileServers(t *testing.T) {
+	t.Parallel()
+	zeros := pack.Encode(pack.Blob, make([]byte, 32<<20), 9)
+	bomb := func(w io.Writer, n int) {
+		var size int64
+		for range n {
+			size += int64(zeros.Size())
+		}
+		pack.Stream(w, n, size, func(yield func(pack.Entry) error) error {
+			for range n {
+				if err := yield(zeros); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	band := func(w io.Writer, b []byte) {
+		for len(b) > 0 {
+			n := min(len(b), 65000)
+			fmt.Fprintf(w, "%04x\x01", n+5)
+			w.Write(b[:n])
+			b = b[n:]
+		}
+	}
+	nak := func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "0008NAK\n") }
+	for name, c := range map[string]struct {
+		advert, answer func(http.ResponseWriter, *http.Request)
+		want           error
+	}{
+		"a page": {func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "<html>") }, nil, ErrProtocol},
+		"a million branches": {func(w http.ResponseWriter, r *http.Request) {
+			fmt.Fprintf(w, "%s0000", pkt(nil, "# service=%s\n", r.FormValue("service")))
+			for i := range 1_000_000 {
+				if _, err := w.Write(pkt(nil, "%040d %s\n", i+1, lane(i))); err != nil {
+					return
+				}
+			}
+		}, nil, ErrProtocol},
+		"an endless list": {func(w http.ResponseWriter, r *http.Request) {
+			for {
+				if _, err := w.Write(pkt(nil, "%040d refs/tags/x\n", 0)); err != nil {
+					return
+				}
+			}
+		}, nil, ErrProtocol},
+		"cut off": {func(w http.ResponseWriter, r *http.Request) {
+			fmt.Fprintf(w, "%s0000", pkt(nil, "# service=%s\n", r.FormValue("service")))
+			w.Write(pkt(nil, "%040d %s\n", 1, lane(1)))
+		}, nil, ErrProtocol},
+		"an error": {func(w http.ResponseWriter, r *http.Request) { w.Write(pkt(nil, "ERR Repository not found.")) }, nil, ErrAbsent},
+		"a bomb": {oneLane, func(w http.ResponseWriter, r *http.Request) {
+			nak(w, r)
+			var b bytes.Buffer
+			bomb(&b, 200)
+			band(w, b.Bytes())
+			io.WriteString(w, flush)
+		}, pack.ErrTooLarge},
+		"a huge number of objects": {oneLane, func(w http.ResponseWriter, r *http.Request) {
+			nak(w, r)
+			band(w, binary.BigEndian.AppendUint32([]byte("PACK\x00\x00\x00\x02"), 1<<31))
+		}, pack.ErrTooLarge},
+		"a broken pack": {oneLane, func(w http.ResponseWriter, r *http.Request) {
+			nak(w, r)
+			band(w, []byte("PACK\x00\x00\x00\x02\x00\x00\x00\x01garbage garbage"))
+			io.WriteString(w, flush)
+		}, pack.ErrCorrupt},
+		"no pack": {oneLane, func(w http.ResponseWriter, r *http.Request) { nak(w, r) }, ErrProtocol},
+		"a refusal": {oneLane, func(w http.ResponseWriter, r *http.Request) {
+			w.Write(pkt(nil, "ERR upload-pack: not our ref"))
+		}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+			defer cancel()
+			err := fetchFrom(ctx, t, fake(t, c.advert, c.answer))
+			runtime.ReadMemStats(&after)
+			if err == nil || c.want != nil && !errors.Is(err, c.want) {
+				t.Errorf("%v, want %v", err, c.want)
+			}
+			if ctx.Err() != nil {
+				t.Error("it took more than 10 s")
+			}
+			if used := int64(after.HeapSys) - int64(before.HeapSys); used > 256<<20 {
+				t.Errorf("it took %d MB", used>>20)
+			}
+		})
+	}
+}
+
+func fetchFrom(ctx context.Context, t *testing.T, c *Client) error {
+	s, err := c.Open(ctx, Upload)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	w, err := pack.Create(t.TempDir(), "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Abort()
+	_, err = s.Fetch(ctx, []pack.ID{{1}}, nil, w, limits())
+	return err
+}
+
+// TestRedirects follows a server to another path, and to no other host.
+func TestRedirects(t *testing.T) {
+	t.Parallel()
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		t.Errorf("%s %s was asked of the other host", r.Method, r.URL)
+	}))
+	defer other.Close()
+	to := ""
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/old") {
+			http.Redirect(w, r, to+strings.Replace(r.URL.RequestURI(), "/old", "/new", 1), http.StatusMovedPermanently)
+			return
+		}
+		w.Header().Set("Content-Type", "application/x-git-upload-pack-advertisement")
+		oneLane(w, r)
+	}))
+	defer server.Close()
+	u, _, err := ParseURL(server.URL+"/old", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := New(u, World{}).Open(context.Background(), Upload)
+	if err != nil || len(s.Refs()) != 1 {
+		t.Errorf("redirected on the same host: %v", err)
+	}
+	to = other.URL
+	if _, err := New(u, World{}).Open(context.Background(), Upload); err == nil || !strings.Contains(err.Error(), "sends us to") {
+		t.Errorf("redirected to another host: %v", err)
+	}
+}
+
+// TestReports reads what servers say became of a push.
+func TestReports(t *testing.T) {
+	t.Parallel()
+	b := Batch{Updates: []Update{{Ref: lane(1), New: pack.ID{1}}}, Entries: func(func(pack.Entry) error) error { return nil }}
+	report := func(lines ...string) func(http.ResponseWriter, *http.Request) {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			var in []byte
+			for _, l := range lines {
+				in = pkt(in, "%s\n", l)
+			}
+			in = append(in, flush...)
+			fmt.Fprintf(w, "%04x\x01%s%04x\x02hello\n0000", len(in)+5, in, 11)
+		}
+	}
+	push := func(answer func(http.ResponseWriter, *http.Request)) error {
+		c := fake(t, oneLane, answer)
+		said := ""
+		c.world.Say = func(s string) { said += s }
+		s, err := c.Open(context.Background(), Receive)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = s.Push(context.Background(), b)
+		if err == nil && said != "hello" {
+			t.Errorf("it said %q", said)
+		}
+		return err
+	}
+	if err := push(report("unpack ok", "ok "+lane(1))); err != nil {
+		t.Errorf("a push that went well: %v", err)
+	}
+	var rejected *RejectedError
+	if err := push(report("unpack ok", "ng "+lane(1)+" hook declined")); !errors.As(err, &rejected) || rejected.Why[0] != "hook declined" {
+		t.Errorf("a push that was rejected: %v", err)
+	}
+	if err := push(report("unpack index-pack abnormal exit")); !errors.Is(err, ErrRejected) {
+		t.Errorf("a push that was not unpacked: %v", err)
+	}
+	if err := push(report("unpack ok")); !errors.Is(err, ErrProtocol) {
+		t.Errorf("a push without a word of the branch: %v", err)
+	}
+}
+
+// TestDirErrors opens directories that are no repositories.
+func TestDirErrors(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, path := range []string{dir, filepath.Join(dir, "nothing")} {
+		u, _, err := ParseURL(path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := New(u, World{}).Open(context.Background(), Upload); !errors.Is(err, ErrAbsent) {
+			t.Errorf("Open(%s): %v, want ErrAbsent", path, err)
+		}
+	}
+}
