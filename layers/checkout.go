@@ -43,6 +43,8 @@ func (m *Memory) Write(ctx context.Context, rev Rev, f Format, w io.Writer) erro
 		return m.writeMessages(ctx, rev, f, w)
 	case IsL1:
 		return m.writeL1(ctx, rev, f, w)
+	case IsL2, IsFact:
+		return m.writeL2(ctx, rev, f, w)
 	case IsVersion:
 		return m.writeVersion(ctx, rev, f, w)
 	case IsComposition:

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/layers/concepts"
+	"github.com/memvcs/mem/layers/facts"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
 )
@@ -22,6 +23,8 @@ const (
 	IsSession     Kind = "session"
 	IsOriginal    Kind = "original"
 	IsL1          Kind = "L1"
+	IsL2          Kind = "L2" // the facts of a session
+	IsFact        Kind = "fact"
 	IsVersion     Kind = "version"
 	IsComposition Kind = "composition"
 	IsMessages    Kind = "messages"
@@ -40,7 +43,8 @@ type Rev struct {
 	Concept     *concepts.Concept
 	Hash        objects.Hash // of the object it is: the clean original, the version's or composition's output
 	Commit      string
-	From, To    int    // of messages
+	From, To    int // of messages
+	Fact        *facts.Fact
 	How         string // how the name was resolved, for people
 }
 
@@ -264,7 +268,10 @@ func (m *Memory) resolveSub(ctx context.Context, rev Rev, sub string) (Rev, erro
 	case "l1":
 		rev.Kind, rev.Hash = IsL1, objects.Hash{} // its own name is known when it is made
 		return rev, nil
-	case "l2", "l3", "l4":
+	case "l2":
+		rev.Kind, rev.Hash = IsL2, objects.Hash{} // it is a view
+		return rev, nil
+	case "l3", "l4":
 		return rev, fmt.Errorf("%s of %s: %w", strings.ToUpper(sub), ShortID(rev.Session.ID), ErrLayer)
 	}
 	st, err := m.Outline(ctx, rev.Project.ID)

@@ -21,6 +21,9 @@ func upperNamed(s string) string {
 
 // resolveUpper finds a thing above L1 by its id.
 func (m *Memory) resolveUpper(ctx context.Context, sc Scope, what, s string) (rev Rev, err error) {
+	if what == "fact" {
+		return m.resolveFact(ctx, sc, s)
+	}
 	missing := error(&NotFoundError{What: what, Name: s})
 	if what != "concept" {
 		return rev, missing

@@ -10,6 +10,7 @@ import (
 
 	"github.com/memvcs/mem/layers/compose"
 	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/facts"
 	"github.com/memvcs/mem/lineage"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
@@ -61,10 +62,12 @@ func (m *Memory) checkProject(ctx context.Context, id refs.Project, full bool, c
 		if err != nil {
 			return err
 		}
+		var upper []facts.Record
 		for _, r := range records {
 			if err := fresh.apply(r); err != nil {
 				return err
 			}
+			upper = append(upper, facts.Record{Kind: r.Kind, Device: r.Device, Body: r.Body})
 		}
 		fresh.finish()
 		st = fresh
@@ -73,7 +76,7 @@ func (m *Memory) checkProject(ctx context.Context, id refs.Project, full bool, c
 			return err
 		}
 		c.Roots = append(c.Roots, Root{Project{id, st.Name, st.Identity}, root})
-		return m.checkLineage(ctx, tx, st, c)
+		return m.checkLineage(ctx, tx, st, upper, c)
 	})
 	if err != nil {
 		return err
@@ -82,7 +85,7 @@ func (m *Memory) checkProject(ctx context.Context, id refs.Project, full bool, c
 }
 
 // checkLineage looks whether everything that records name is there and fits together.
-func (m *Memory) checkLineage(ctx context.Context, tx *refs.Tx, st *State, c *Checked) error {
+func (m *Memory) checkLineage(ctx context.Context, tx *refs.Tx, st *State, upper []facts.Record, c *Checked) error {
 	bad := func(what string, err error) {
 		c.Problems = append(c.Problems, refs.Problem{Where: "project " + st.Name + ": " + what, What: err.Error()})
 	}
@@ -97,6 +100,9 @@ func (m *Memory) checkLineage(ctx context.Context, tx *refs.Tx, st *State, c *Ch
 		if !have[h] {
 			bad(what, fmt.Errorf("object %s is missing: %w", h.Short(), objects.ErrNotFound))
 		}
+	}
+	if err := checkFacts(upper, need); err != nil {
+		bad("facts", err)
 	}
 	var graph lineage.Graph
 	for _, s := range st.Sessions {
@@ -134,6 +140,23 @@ func (m *Memory) checkLineage(ctx context.Context, tx *refs.Tx, st *State, c *Ch
 	}
 	if err := graph.Check(); err != nil {
 		bad("lineage", err)
+	}
+	return nil
+}
+
+// checkFacts looks whether the transcripts that facts quote are there, and what models were asked and answered.
+func checkFacts(records []facts.Record, need func(string, objects.Hash)) error {
+	set, err := facts.Fold(records)
+	if err != nil {
+		return err
+	}
+	for _, x := range set.Exchanges {
+		if !x.Original.IsZero() {
+			need("facts of session "+ShortID(x.Session), x.Original)
+		}
+	}
+	for _, w := range set.Witnesses {
+		need("witness of facts", w)
 	}
 	return nil
 }

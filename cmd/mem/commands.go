@@ -60,6 +60,7 @@ func commands() []command {
 		{name: "lineage", group: groupLook, make: (*Env).lineage},
 		{name: "versions", group: groupLook, make: (*Env).versions},
 		{name: "keepit", group: groupLook, writes: []string{"set", "add", "rm"}, make: (*Env).keepit},
+		{name: "facts", group: groupLook, writes: []string{"save", "add", "edit", "rm"}, make: (*Env).facts},
 		{name: "concepts", group: groupLook, writes: []string{"assign", "rename", "merge", "split", "rm"}, make: (*Env).concepts},
 		{name: "rules", group: groupLook, writes: []string{"add", "promote", "dismiss", "validate", "contradict", "retire", "review"}, make: (*Env).rules},
 		{name: "reflect", group: groupLook, writes: []string{""}, make: (*Env).reflect},

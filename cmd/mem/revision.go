@@ -68,7 +68,7 @@ func (e *Env) resolve(ctx context.Context, m *layers.Memory, sc layers.Scope, re
 		return r, withHint(err, hint)
 	}
 	if errors.Is(err, layers.ErrLayer) {
-		return r, withHint(err, "layers there are: original, L1")
+		return r, withHint(err, "layers there are: original, L1, L2")
 	}
 	return r, err
 }

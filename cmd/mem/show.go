@@ -78,7 +78,7 @@ func (e *Env) runShow(ctx context.Context, o showOptions, name string) error {
 			if rev.Kind == layers.IsVersion || rev.Kind == layers.IsComposition {
 				o.format = "md"
 			}
-			if rev.Kind == layers.IsSession || rev.Kind == layers.IsCommit {
+			if rev.Kind == layers.IsSession || rev.Kind == layers.IsCommit || rev.Kind == layers.IsFact {
 				return nil
 			}
 		}
@@ -221,6 +221,8 @@ func (e *Env) showHead(ctx context.Context, m *layers.Memory, rev layers.Rev) er
 		e.printf("\n")
 	case layers.IsSession:
 		return e.showSession(ctx, m, rev)
+	case layers.IsFact:
+		return e.showFact(ctx, m, rev.Project, *rev.Fact)
 	case layers.IsCommit:
 		e.headLine("commit "+rev.Commit, rev.How)
 	}

@@ -44,7 +44,7 @@ type Part struct {
 type Transcript struct {
 	Parts map[int][]Part
 	Names map[Speaker]string
-	norm  map[int][]string
+	norm  map[int][]normal
 }
 
 // Add adds a text of a message. White space alone is no text.
@@ -59,17 +59,52 @@ func (t *Transcript) Add(message int, p Part) {
 	delete(t.norm, message)
 }
 
-// plain returns the parts of a message with every run of white space made one space.
-func (t *Transcript) plain(message int) []string {
+// A normal is a text in which every run of white space is one space; breaks are where lines began.
+type normal struct {
+	text   string
+	breaks []int
+}
+
+func normalise(s string) normal {
+	var n normal
+	var b strings.Builder
+	for line := range strings.Lines(s) {
+		if line = oneSpace(line); line == "" {
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		n.breaks = append(n.breaks, b.Len())
+		b.WriteString(line)
+	}
+	n.text = b.String()
+	return n
+}
+
+// before returns what stands in front of the byte at i in its clause, at most a few words.
+func (n normal) before(i int) string {
+	start := max(0, i-80)
+	for _, b := range n.breaks {
+		if b <= i {
+			start = max(start, b)
+		}
+	}
+	s := n.text[start:i]
+	return s[strings.LastIndexAny(s, ".!?;:,()")+1:]
+}
+
+// plain returns the parts of a message, normalised.
+func (t *Transcript) plain(message int) []normal {
 	if list, ok := t.norm[message]; ok {
 		return list
 	}
-	var list []string
+	var list []normal
 	for _, p := range t.Parts[message] {
-		list = append(list, oneSpace(p.Text))
+		list = append(list, normalise(p.Text))
 	}
 	if t.norm == nil {
-		t.norm = map[int][]string{}
+		t.norm = map[int][]normal{}
 	}
 	t.norm[message] = list
 	return list
@@ -77,11 +112,19 @@ func (t *Transcript) plain(message int) []string {
 
 func oneSpace(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// find returns who says a quote in a message: of several the one who is trusted most.
-func (t *Transcript) find(message int, quote string) (best Speaker, ok bool) {
-	for i, text := range t.plain(message) {
-		if p := t.Parts[message][i]; strings.Contains(text, quote) && (!ok || p.Speaker > best) {
-			best, ok = p.Speaker, true
+// A found quote is a quote with who said it, and the words before it in its clause.
+type found struct {
+	speaker Speaker
+	before  string
+	quote   string
+}
+
+// find looks a quote up in a message: of several who say it the one who is trusted most counts.
+func (t *Transcript) find(message int, quote string) (best found, ok bool) {
+	for i, n := range t.plain(message) {
+		at := strings.Index(n.text, quote)
+		if who := t.Parts[message][i].Speaker; at >= 0 && (!ok || who > best.speaker) {
+			best, ok = found{who, n.before(at), quote}, true
 		}
 	}
 	return best, ok
@@ -90,8 +133,8 @@ func (t *Transcript) find(message int, quote string) (best Speaker, ok bool) {
 // elsewhere says where a quote might have been meant to be, "" if that cannot be told.
 func (t *Transcript) elsewhere(message int, quote string) string {
 	lower := strings.ToLower(quote)
-	for _, text := range t.plain(message) {
-		if strings.Contains(strings.ToLower(text), lower) {
+	for _, n := range t.plain(message) {
+		if strings.Contains(strings.ToLower(n.text), lower) {
 			return "; it is there with other capital letters"
 		}
 	}
@@ -111,7 +154,7 @@ func away(a, b int) int { return max(a-b, b-a) }
 
 // Check finds out whether a fact is what its evidence says: it sets Verdict, Reason and Trust.
 func Check(f *Fact, t *Transcript) {
-	c := checker{fact: f, t: t, low: true}
+	c := checker{fact: f, t: t}
 	f.Verdict, f.Reason, f.Trust = Verified, "", User
 	for _, step := range []func() (Verdict, string){c.evidence, c.speaker, c.content} {
 		v, why := step()
@@ -130,11 +173,9 @@ func worse(a, b Verdict) bool {
 }
 
 type checker struct {
-	fact     *Fact
-	t        *Transcript
-	low      bool
-	speakers []Speaker // of each quote
-	quotes   []string
+	fact   *Fact
+	t      *Transcript
+	quotes []found
 }
 
 // evidence looks the quotes up.
@@ -155,12 +196,12 @@ func (c *checker) evidence() (Verdict, string) {
 		case !strings.ContainsFunc(quote, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }):
 			return c.reject(at + "the quote has no words")
 		}
-		who, ok := c.t.find(e.Message, quote)
+		q, ok := c.t.find(e.Message, quote)
 		if !ok {
 			return c.reject(at + fmt.Sprintf("the quote is not in message %d%s", e.Message, c.t.elsewhere(e.Message, quote)))
 		}
-		c.speakers, c.quotes = append(c.speakers, who), append(c.quotes, quote)
-		c.fact.Trust = min(c.fact.Trust, who.Trust())
+		c.quotes = append(c.quotes, q)
+		c.fact.Trust = min(c.fact.Trust, q.speaker.Trust())
 	}
 	return Verified, ""
 }
@@ -172,10 +213,12 @@ func (c *checker) reject(why string) (Verdict, string) {
 
 // speaker sees whether those who are quoted can know it.
 func (c *checker) speaker() (Verdict, string) {
-	if len(c.speakers) == 0 {
+	if len(c.quotes) == 0 {
 		return Verified, ""
 	}
-	said := func(s Speaker) bool { return slices.Contains(c.speakers, s) }
+	said := func(s Speaker) bool {
+		return slices.ContainsFunc(c.quotes, func(q found) bool { return q.speaker == s })
+	}
 	who, named := c.subject()
 	switch {
 	case c.fact.Kind == Request, c.fact.Kind == Preference, named && who == ByUser:
@@ -246,11 +289,14 @@ func (c *checker) content() (Verdict, string) {
 	if len(c.quotes) == 0 {
 		return Verified, ""
 	}
-	text, all := oneSpace(c.fact.Text), strings.Join(c.quotes, "\n")
+	text := oneSpace(c.fact.Text)
+	var quotes, clauses strings.Builder
 	for _, q := range c.quotes {
-		if verbatim(text, q) {
+		if verbatim(text, q.quote) && !denies(q.before) {
 			return Verified, ""
 		}
+		quotes.WriteString(q.quote + "\n")
+		clauses.WriteString(q.before + q.quote + "\n")
 	}
 	var messages strings.Builder
 	for _, e := range c.fact.Evidence {
@@ -258,9 +304,10 @@ func (c *checker) content() (Verdict, string) {
 			messages.WriteString(p.Text + "\n")
 		}
 	}
+	all := quotes.String()
 	said, around := newWording(all), newWording(messages.String())
 	fact := newWording(text)
-	if why := contradiction(fact, said); why != "" {
+	if why := contradiction(fact, newWording(clauses.String())); why != "" {
 		return c.reject(why)
 	}
 	if bad := c.unsupported(text, messages.String(), fact, around); len(bad) > 0 {
@@ -314,7 +361,7 @@ func (f *Fact) speakers(t *Transcript) []string {
 	return out
 }
 
-// verbatim reports whether a text stands in a quote, but for the capital it begins with and the stop it ends with.
+// verbatim reports whether a text is a sentence of a quote, but for the capital it begins with and the stop it ends with.
 func verbatim(text, quote string) bool {
 	text = strings.TrimRight(text, ".!。 ")
 	if text == "" {
@@ -322,19 +369,27 @@ func verbatim(text, quote string) bool {
 	}
 	r, n := utf8.DecodeRuneInString(text)
 	for _, s := range []string{text, string(unicode.ToLower(r)) + text[n:], string(unicode.ToUpper(r)) + text[n:]} {
-		if i := strings.Index(quote, s); i >= 0 && whole(quote, i, i+len(s)) {
-			return true
+		for from := 0; ; {
+			i := strings.Index(quote[from:], s)
+			if i < 0 {
+				break
+			}
+			i += from
+			before, after := strings.TrimRight(quote[:i], " \"'`*#->"), quote[i+len(s):]
+			if (before == "" || strings.ContainsAny(before[len(before)-1:], ".!?:;") || strings.HasSuffix(before, "。")) &&
+				(after == "" || strings.ContainsAny(after[:1], ".!?;,:)\"'`*") || strings.HasPrefix(after, "。") || strings.HasPrefix(after, " (") || strings.HasPrefix(after, " -")) {
+				return true
+			}
+			from = i + 1
 		}
 	}
 	return false
 }
 
-// whole reports whether neither end of s[i:j] cuts a word.
-func whole(s string, i, j int) bool {
-	before, _ := utf8.DecodeLastRuneInString(s[:i])
-	after, _ := utf8.DecodeRuneInString(s[j:])
-	word := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' }
-	return (i == 0 || !word(before)) && (j == len(s) || !word(after) || !spaced(after))
+// denies reports whether words deny what follows them.
+func denies(before string) bool {
+	w := newWording(before + " what")
+	return len(w.words) > 0 && w.words[len(w.words)-1].denied
 }
 
 // spaced reports whether the script of a letter puts spaces between words.
@@ -359,4 +414,14 @@ func cut(s string, n int) string {
 		return string(r[:n-1]) + "…"
 	}
 	return s
+}
+
+// Who returns who says a quote, and whether anybody does.
+func (t *Transcript) Who(e Evidence) (Speaker, bool) {
+	q, ok := t.find(e.Message, oneSpace(e.Quote))
+	return q.speaker, ok
+}
+
+func (s Speaker) String() string {
+	return [...]string{"tool", "echo", "command", "assistant", "user"}[min(max(s, 0), 4)]
 }

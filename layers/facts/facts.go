@@ -309,3 +309,9 @@ func (s *Set) Of(session string) []Exchange {
 	slices.SortStableFunc(out, func(a, b Exchange) int { return a.From - b.From })
 	return out
 }
+
+// Name returns the ID that the fact has unless another one's begins in the same way.
+func (f Fact) Name() string { return "f:" + f.Key().String()[:idLength] }
+
+// Name returns the ID that the exchange has unless another one's begins in the same way.
+func (x Exchange) Name() string { return "e:" + x.Key().String()[:idLength] }

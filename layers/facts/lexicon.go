@@ -152,7 +152,7 @@ encrypt decrypt|lock unlock|accept reject|approve reject|success failure|succeed
 love hate|like dislike|agree disagree|buy sell|win lose|married single|married divorced|early late|hot cold|indoor outdoor|inside outside|fast slow|`+
 		`small large|small big|good bad|happy sad|brother sister|mother father|son daughter|husband wife|morning evening|morning night|summer winter|`+
 		`frontend backend|tabs spaces|upload download|minimum maximum|min max|ascending descending|read write|push pull|connect disconnect|static dynamic|`+
-		`strict loose|required optional|manual automatic|safe unsafe|valid invalid|north south|east west|older younger|easy difficult|easy hard|keep drop`, "|") {
+		`strict loose|required optional|manual automatic|safe unsafe|valid invalid|north south|east west|older younger|easy difficult|easy hard|keep drop|fine broken|fine wrong|work broken|work fail|correct wrong|right wrong`, "|") {
 		w := strings.Fields(pair)
 		a, b := stem(w[0]), stem(w[1])
 		out[a], out[b] = append(out[a], b), append(out[b], a)

@@ -101,34 +101,47 @@ func denial(fact, source *wording) string {
 	if strict && !source.deniesAnything() {
 		return "it denies something, the quotes deny nothing"
 	}
-	same, other := 0, 0
+	shared, agrees, opposed := 0, false, "" // of the words that the fact denies
+	said, denied := 0, 0                    // of the others
 	word := ""
 	for _, x := range fact.words {
 		if !x.content {
 			continue
 		}
-		plain, denied := source.polarity(x.stem)
-		switch {
-		case !plain && !denied:
-		case x.denied && denied, !x.denied && plain:
-			same++
+		switch plain, no := source.polarity(x.stem); {
+		case !plain && !no:
+		case x.denied:
+			shared++
+			if agrees = agrees || no; opposed == "" {
+				opposed = x.text
+			}
+		case plain:
+			said++
 		default:
-			other++
-			if word == "" {
+			if denied++; word == "" {
 				word = x.text
 			}
 		}
 	}
-	if other == 0 || same > other {
-		return ""
+	switch {
+	case strict && shared > 0 && !agrees && !source.weakly():
+		return fmt.Sprintf("it denies what the quotes say of `%s`", opposed)
+	case denied > said && !fact.deniesAnything():
+		return fmt.Sprintf("the quotes deny what it says of `%s`", word)
 	}
-	if strict {
-		return fmt.Sprintf("it denies what the quotes say of `%s`, or the other way round", word)
+	return ""
+}
+
+// weakly reports whether a text denies something in the widest sense only.
+func (w *wording) weakly() bool {
+	weak := false
+	for _, x := range w.words {
+		if x.denies {
+			return false
+		}
+		weak = weak || x.weak || x.denied
 	}
-	if fact.deniesAnything() {
-		return "" // "forbids", "without": words that deny are many
-	}
-	return fmt.Sprintf("the quotes deny what it says of `%s`", word)
+	return weak
 }
 
 // polarity reports whether a stem is said, and whether it is denied, in a text.

@@ -47,6 +47,7 @@ func Keys() []Key {
 		{"hooks.capture", boolean, "true", "let hooks capture sessions"},
 		{"hooks.captureProject.*", boolean, "true", "let hooks capture the sessions of this project, by id"},
 		{"hooks.every", integer(1, 999), "5", "uses of tools after which a hook captures what is new"},
+		{"facts.maxPerSession", integer(0, 1_000_000), "0", "facts that may be saved of one session; 0 for no limit"},
 		{"keepitDecay.compressionBase.aggressive", hundredths, "0.5", "weight that survives an aggressive compression at once"},
 		{"keepitDecay.compressionBase.light", hundredths, "0.1", "weight that survives a minimal compression at once"},
 		{"keepitDecay.compressionBase.moderate", hundredths, "0.3", "weight that survives a moderate compression at once"},

@@ -1,0 +1,226 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/facts"
+)
+
+type factsOptions struct {
+	kinds      []facts.Kind
+	verdict    string
+	unverified bool
+	open       bool
+	all        bool
+	number     int
+}
+
+// facts is the command about what was established in sessions.
+func (e *Env) facts() *cli.Command {
+	return &cli.Command{
+		Name:  "facts",
+		Usage: "distil sessions into facts with evidence, look them up and check them",
+		Description: "A fact is one sentence with the quotes that say it. \"mem facts draft\" prints what nobody distilled yet, with\n" +
+			"the instruction; \"mem facts save\" reads the answer and looks every quote up: what is not there is rejected, what cannot be\n" +
+			"told from it is marked as inferred. Nothing is edited in place: \"mem log\" shows every change.",
+		Subcommands: slices.Concat(e.factsLook(), e.factsMake(), e.factsChange()),
+	}
+}
+
+func (o *factsOptions) flags() []cli.Flag {
+	return []cli.Flag{
+		parsedFlag(&o.kinds, "kind,k", "only facts of `KIND`: request, action, decision, issue, solution, preference; several with commas", parseKinds),
+		choiceFlag(&o.verdict, "verdict", "only facts that are `VERDICT`: verified or inferred", "verified", "inferred"),
+		&cli.BoolFlag{Name: "unverified", Usage: "only facts that are not verified", Destination: &o.unverified},
+		&cli.BoolFlag{Name: "open", Usage: "only issues that nothing has resolved", Destination: &o.open},
+		&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "also facts that were superseded, refuted or removed", Destination: &o.all},
+		&cli.IntFlag{Name: "number", Aliases: []string{"n"}, Usage: "print the newest `N` only", Destination: &o.number},
+	}
+}
+
+func parseKinds(s string) ([]facts.Kind, error) {
+	var out []facts.Kind
+	for word := range strings.SplitSeq(s, ",") {
+		k, err := facts.ParseKind(strings.TrimSuffix(strings.TrimSpace(word), "s"))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, k)
+	}
+	return out, nil
+}
+
+func (o *factsOptions) wants(f facts.Fact) bool {
+	switch {
+	case !o.all && !f.Stands(),
+		len(o.kinds) > 0 && !slices.Contains(o.kinds, f.Kind),
+		o.verdict != "" && string(f.Verdict) != o.verdict,
+		o.unverified && f.Verdict == facts.Verified,
+		o.open && !f.Open():
+		return false
+	}
+	return true
+}
+
+// factsLook are the subcommands that only look.
+func (e *Env) factsLook() []*cli.Command {
+	var o, found factsOptions
+	var all bool
+	return []*cli.Command{
+		{Name: "list", Usage: "list facts, the newest first", ArgsUsage: "[<session>]", Flags: o.flags(), Action: func(c *cli.Context) error {
+			if err := operands(c, 0, 1); err != nil {
+				return err
+			}
+			return e.runFactsList(c.Context, o, c.Args().First())
+		}},
+		{Name: "show", Usage: "print facts with their evidence", ArgsUsage: "<fact>|<session>", Action: func(c *cli.Context) error {
+			if err := operands(c, 1, 1); err != nil {
+				return err
+			}
+			return e.runFactsShow(c.Context, c.Args().First())
+		}},
+		{Name: "search", Usage: "find facts by their words", ArgsUsage: "<word>...", Flags: found.flags(), Action: func(c *cli.Context) error {
+			if err := operands(c, 1, 100); err != nil {
+				return err
+			}
+			return e.runFactsSearch(c.Context, found, strings.Join(c.Args().Slice(), " "))
+		}},
+		{Name: "verify", Usage: "check facts once more, against the transcripts", ArgsUsage: "[<fact>|<session>]...",
+			Flags: []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "check every fact of the project", Destination: &all}},
+			Action: func(c *cli.Context) error {
+				if all == (c.NArg() > 0) {
+					return withHint(usagef("say which facts to check: name them, or give --all"), "mem facts verify --all")
+				}
+				return e.runFactsVerify(c.Context, c.Args().Slice())
+			}},
+	}
+}
+
+func (e *Env) runFactsList(ctx context.Context, o factsOptions, name string) error {
+	if o.number < 0 {
+		return usagef("option --number cannot be %d: want a whole number from 0", o.number)
+	}
+	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+		session := ""
+		if name != "" {
+			rev, err := e.resolveSession(ctx, m, sc, name)
+			if err != nil {
+				return err
+			}
+			sc.Project, session = rev.Project, rev.Session.ID
+		}
+		set, err := m.Facts(ctx, sc.Project.ID)
+		if err != nil {
+			return err
+		}
+		var list []facts.Fact
+		for f := range set.All() {
+			if o.wants(*f) && (session == "" || f.Session == session) {
+				list = append(list, *f)
+			}
+		}
+		slices.SortStableFunc(list, func(a, b facts.Fact) int { return b.Time.Compare(a.Time) })
+		if o.number > 0 {
+			list = list[:min(len(list), o.number)]
+		}
+		return e.printFacts("facts.list", list)
+	})
+}
+
+// printFacts prints a list of facts.
+func (e *Env) printFacts(what string, list []facts.Fact) error {
+	if e.opt.json {
+		return e.printJSON(what, struct {
+			Facts []facts.Fact `json:"facts"`
+		}{append([]facts.Fact{}, list...)})
+	}
+	t := e.table(column{name: "fact"}, column{name: "kind"}, column{name: "verdict"}, column{name: "trust"}, column{name: "at"}, column{name: "text", shrinks: true})
+	for _, f := range list {
+		t.row(cell{full: f.ID, paint: e.style().yellow}, cell{full: string(f.Kind)}, e.verdictCell(f), cell{full: f.Trust.String()}, placeCell(f), cell{full: f.Text})
+	}
+	return t.flush()
+}
+
+// verdictCell shows the verdict on a fact, and what became of it.
+func (e *Env) verdictCell(f facts.Fact) cell {
+	c := cell{full: fateOf(f)}
+	if c.full != string(facts.Verified) {
+		c.paint = e.style().dim
+	}
+	return c
+}
+
+func fateOf(f facts.Fact) string {
+	switch {
+	case f.Removed:
+		return "removed"
+	case f.Refuted:
+		return "refuted"
+	case f.SupersededBy != "":
+		return "superseded"
+	case f.Resolved:
+		return "resolved"
+	}
+	return string(f.Verdict)
+}
+
+// placeCell shows where the evidence of a fact is, as "mem show" takes it.
+func placeCell(f facts.Fact) cell {
+	if f.Session == "" {
+		return cell{full: "-"}
+	}
+	var numbers []string
+	for _, v := range f.Evidence {
+		if n := fmt.Sprint(v.Message); !slices.Contains(numbers, n) {
+			numbers = append(numbers, n)
+		}
+	}
+	list := strings.Join(numbers, ",")
+	return cell{full: f.Session + "#" + list, short: shortID(f.Session) + "#" + list}
+}
+
+// oneFact finds the fact that a name stands for.
+func (e *Env) oneFact(ctx context.Context, m *layers.Memory, sc layers.Scope, id string) (facts.Fact, layers.Project, error) {
+	f, p, err := m.FactNamed(ctx, sc, id)
+	var missing *layers.NotFoundError
+	var many *layers.AmbiguousError
+	switch {
+	case errors.As(err, &missing):
+		return f, p, withHint(err, "IDs of facts begin with f:, see \"mem facts list\"")
+	case errors.As(err, &many):
+		return f, p, withHint(err, "write more of the name")
+	}
+	return f, p, err
+}
+
+func (e *Env) runFactsSearch(ctx context.Context, o factsOptions, query string) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+		set, err := m.Facts(ctx, sc.Project.ID)
+		if err != nil {
+			return err
+		}
+		var list []facts.Fact
+		for _, h := range set.Search(query) {
+			if o.wants(h.Fact) {
+				list = append(list, h.Fact)
+			}
+		}
+		if o.number > 0 {
+			list = list[:min(len(list), o.number)]
+		}
+		if err := e.printFacts("facts.search", list); err != nil {
+			return err
+		}
+		if len(list) == 0 {
+			return exit(exitNo)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,244 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/facts"
+)
+
+type factsEditOptions struct {
+	kind                          facts.Kind
+	text                          string
+	evidence                      cli.StringSlice
+	keywords, files               cli.StringSlice
+	supersedes, refutes, resolves cli.StringSlice
+}
+
+func (o *factsEditOptions) flags() []cli.Flag {
+	return []cli.Flag{
+		parsedFlag(&o.kind, "kind,k", "it is a `KIND`: request, action, decision, issue, solution or preference", facts.ParseKind),
+		&cli.StringSliceFlag{Name: "evidence", Aliases: []string{"e"}, Usage: "a quote that says it: `REV:QUOTE`, such as 'abc1#234:use tabs'; may be repeated", Destination: &o.evidence},
+		&cli.StringSliceFlag{Name: "keyword", Usage: "find it by `WORD`; may be repeated", Destination: &o.keywords},
+		&cli.StringSliceFlag{Name: "file", Usage: "it is about `FILE`; may be repeated", Destination: &o.files},
+		&cli.StringSliceFlag{Name: "supersedes", Usage: "it takes the place of `FACT`; may be repeated", Destination: &o.supersedes},
+		&cli.StringSliceFlag{Name: "refutes", Usage: "it shows `FACT` to be wrong; may be repeated", Destination: &o.refutes},
+		&cli.StringSliceFlag{Name: "resolves", Usage: "it puts an end to the issue `FACT`; may be repeated", Destination: &o.resolves},
+	}
+}
+
+// factsChange are the subcommands that change facts by hand.
+func (e *Env) factsChange() []*cli.Command {
+	var added, edited factsEditOptions
+	edited.kind = ""
+	added.kind = facts.Decision
+	var undo, refuted, resolved bool
+	reason := ""
+	edit := append(edited.flags(), &cli.StringFlag{Name: "text", Usage: "it says `TEXT`", Destination: &edited.text})
+	return []*cli.Command{
+		{Name: "add", Usage: "state a fact by hand", ArgsUsage: "<text>", Flags: added.flags(),
+			Description: "Its quotes are looked up as those of any other. A fact without evidence is stored as inferred. It is a decision if no --kind is given.",
+			Action: func(c *cli.Context) error {
+				if err := operands(c, 1, 1); err != nil {
+					return err
+				}
+				return e.runFactsAdd(c.Context, added, c.Args().First())
+			}},
+		{Name: "edit", Usage: "put a corrected fact in the place of another, or say what became of it", ArgsUsage: "<fact> [<text>]",
+			Flags: append(edit,
+				&cli.BoolFlag{Name: "refuted", Usage: "it turned out to be wrong (--no-refuted takes that back)", Destination: &refuted},
+				&cli.BoolFlag{Name: "resolved", Usage: "the issue is settled (--no-resolved takes that back)", Destination: &resolved},
+				&cli.StringFlag{Name: "reason", Usage: "say why: `TEXT`", Destination: &reason}),
+			Action: func(c *cli.Context) error {
+				if err := operands(c, 1, 2); err != nil {
+					return err
+				}
+				if text := c.Args().Get(1); text != "" {
+					edited.text = text
+				}
+				for _, way := range []struct {
+					flag, says string
+					value      bool
+				}{{"refuted", facts.Refutes, refuted}, {"resolved", facts.Resolves, resolved}} {
+					if c.IsSet(way.flag) {
+						return e.runFactsJudge(c.Context, c.Args().Slice()[:1], way.says, way.value, reason)
+					}
+				}
+				return e.runFactsEdit(c.Context, edited, c.Args().First())
+			}},
+		{Name: "rm", Usage: "take facts out of memory; the records stay", ArgsUsage: "<fact>...",
+			Flags: []cli.Flag{
+				&cli.BoolFlag{Name: "undo", Usage: "put them back", Destination: &undo},
+				&cli.StringFlag{Name: "reason", Usage: "say why: `TEXT`", Destination: &reason},
+			},
+			Action: func(c *cli.Context) error {
+				if err := operands(c, 1, 1000); err != nil {
+					return err
+				}
+				return e.runFactsJudge(c.Context, c.Args().Slice(), facts.Removes, !undo, reason)
+			}},
+	}
+}
+
+// stated reads the options into a fact, and the session that its evidence is of.
+func (e *Env) stated(ctx context.Context, m *layers.Memory, sc *layers.Scope, o factsEditOptions) (layers.StatedFact, error) {
+	in := layers.StatedFact{Given: facts.GivenFact{
+		Kind: o.kind, Text: strings.Join(strings.Fields(o.text), " "), Keywords: o.keywords.Value(), Files: o.files.Value(),
+		Supersedes: o.supersedes.Value(), Refutes: o.refutes.Value(), Resolves: o.resolves.Value(),
+	}}
+	for _, s := range o.evidence.Value() {
+		name, number, hasNumber := strings.Cut(s, "#")
+		number, quote, hasQuote := strings.Cut(number, ":")
+		n, err := strconv.Atoi(number)
+		if !hasNumber || !hasQuote || err != nil || n < 1 || strings.TrimSpace(quote) == "" {
+			return in, withHint(usagef("evidence %q: want a message and the words that are quoted", s), "as in --evidence 'abc1#234:use tabs'")
+		}
+		rev, err := e.resolveSession(ctx, m, *sc, orNewest(name))
+		if err != nil {
+			return in, err
+		}
+		if in.Session != nil && in.Session.ID != rev.Session.ID {
+			return in, usagef("the evidence of a fact must be of one session")
+		}
+		in.Session, sc.Project = rev.Session, rev.Project
+		in.Given.Evidence = append(in.Given.Evidence, facts.Evidence{Message: n, Quote: quote})
+	}
+	return in, nil
+}
+
+func (e *Env) runFactsAdd(ctx context.Context, o factsEditOptions, text string) error {
+	o.text = text
+	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+		in, err := e.stated(ctx, m, &sc, o)
+		if err != nil {
+			return err
+		}
+		return e.addFact(ctx, m, sc.Project, in)
+	})
+}
+
+func (e *Env) runFactsEdit(ctx context.Context, o factsEditOptions, id string) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+		old, p, err := e.oneFact(ctx, m, sc, id)
+		if err != nil {
+			return err
+		}
+		sc.Project = p
+		in, err := e.stated(ctx, m, &sc, o)
+		if err != nil {
+			return err
+		}
+		if in.Given.Text == "" && in.Given.Kind == "" && len(in.Given.Evidence)+len(in.Given.Keywords)+len(in.Given.Files) == 0 {
+			return withHint(usagef("nothing to change"), fmt.Sprintf("mem facts edit %s \"what it should say\"", old.ID))
+		}
+		if in.Given.Text == "" {
+			in.Given.Text = old.Text
+		}
+		if in.Given.Kind == "" {
+			in.Given.Kind = old.Kind
+		}
+		if len(in.Given.Evidence) == 0 && old.Session != "" {
+			rev, err := e.resolveSession(ctx, m, sc, old.Session)
+			if err != nil {
+				return err
+			}
+			in.Session, in.Given.Evidence = rev.Session, old.Evidence
+		}
+		if len(in.Given.Keywords) == 0 {
+			in.Given.Keywords = old.Keywords
+		}
+		if len(in.Given.Files) == 0 {
+			in.Given.Files = old.Files
+		}
+		in.Replaces = old.ID
+		return e.addFact(ctx, m, p, in)
+	})
+}
+
+// addFact states a fact and says what became of it.
+func (e *Env) addFact(ctx context.Context, m *layers.Memory, p layers.Project, in layers.StatedFact) error {
+	if in.Given.Text == "" {
+		return usagef("a fact needs a text")
+	}
+	f, err := m.AddFact(ctx, p, in, e.opt.dryRun)
+	rejected := errors.Is(err, layers.ErrAllRejected)
+	if err != nil && !rejected {
+		return err
+	}
+	if e.opt.json {
+		if err := e.printJSON("facts.change", struct {
+			Fact   facts.Fact `json:"fact"`
+			DryRun bool       `json:"dry_run"`
+		}{f, e.opt.dryRun}); err != nil {
+			return err
+		}
+	} else {
+		did := f.ID + " is " + string(f.Verdict)
+		if f.Reason != "" {
+			did += " (" + f.Reason + ")"
+		}
+		if e.opt.dryRun {
+			did = "would do: " + did
+		}
+		e.note("%s: %s", did, firstWords(f.Text, 60))
+	}
+	if rejected {
+		return exit(exitNo)
+	}
+	return nil
+}
+
+func (e *Env) runFactsJudge(ctx context.Context, ids []string, says string, value bool, reason string) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+		var list []facts.Fact
+		for i, id := range ids {
+			f, p, err := e.oneFact(ctx, m, sc, id)
+			if err != nil {
+				return err
+			}
+			if i > 0 && p.ID != sc.Project.ID {
+				return usagef("%s is of another project than %s", id, ids[0])
+			}
+			if says == facts.Resolves && f.Kind != facts.Issue {
+				return usagef("%s is no issue but a %s", f.ID, f.Kind)
+			}
+			sc.Project, list = p, append(list, f)
+		}
+		if err := m.JudgeFacts(ctx, sc.Project.ID, list, says, value, reason, e.opt.dryRun); err != nil {
+			return err
+		}
+		if e.opt.json {
+			return e.printJudged(list, says, value)
+		}
+		for _, f := range list {
+			did := f.ID + " is " + says
+			if !value {
+				did = f.ID + " is " + says + " no more"
+			}
+			if e.opt.dryRun {
+				did = "would do: " + did
+			}
+			e.note("%s: %s", did, firstWords(f.Text, 60))
+		}
+		return nil
+	})
+}
+
+func (e *Env) printJudged(list []facts.Fact, says string, value bool) error {
+	answer := struct {
+		Facts  []string `json:"facts"`
+		Says   string   `json:"says"`
+		Value  bool     `json:"value"`
+		DryRun bool     `json:"dry_run"`
+	}{[]string{}, says, value, e.opt.dryRun}
+	for _, f := range list {
+		answer.Facts = append(answer.Facts, f.ID)
+	}
+	return e.printJSON("facts.judge", answer)
+}

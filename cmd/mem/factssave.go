@@ -1,0 +1,251 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/tokens"
+)
+
+type factsDraftOptions struct {
+	all    bool
+	tokens int
+	since  int
+}
+
+// factsMake are the subcommands that make facts of a session.
+func (e *Env) factsMake() []*cli.Command {
+	var o factsDraftOptions
+	session := ""
+	return []*cli.Command{
+		{Name: "draft", Usage: "print what nobody distilled of a session yet, with the instruction", ArgsUsage: "[<session>]",
+			Description: "Without a session it is the newest one. A long session is printed part by part: what is saved is not printed again.",
+			Flags: []cli.Flag{
+				parsedFlag(&o.tokens, "tokens", "print at most about `T` tokens, such as 20k; 6k without it", parseTokens),
+				parsedFlag(&o.since, "since", "print what stands behind message `N`", notNegative),
+				&cli.BoolFlag{Name: "all", Usage: "print also what was distilled", Destination: &o.all},
+			},
+			Action: func(c *cli.Context) error {
+				if err := operands(c, 0, 1); err != nil {
+					return err
+				}
+				return e.runFactsDraft(c.Context, o, orNewest(c.Args().First()))
+			}},
+		{Name: "schema", Usage: "print the JSON schema of what save reads", Action: func(c *cli.Context) error {
+			if err := operands(c, 0, 0); err != nil {
+				return err
+			}
+			return e.runFactsSchema()
+		}},
+		{Name: "save", Usage: "check facts and save those that hold", ArgsUsage: "[<file>]",
+			Description: "It reads one JSON object from the file, or from stdin. What is rejected is told with its reason, and the rest is saved; the\n" +
+				"exit status is 3 then, and 1 if nothing could be saved. Faults of the form name the field, and nothing is saved.",
+			Flags: []cli.Flag{&cli.StringFlag{Name: "session", Aliases: []string{"s"}, Usage: "the facts are of `SESSION`, whatever the input says", Destination: &session}},
+			Action: func(c *cli.Context) error {
+				if err := operands(c, 0, 1); err != nil {
+					return err
+				}
+				return e.runFactsSave(c.Context, session, c.Args().First())
+			}},
+	}
+}
+
+// draftTokens is how much a draft prints: what a tool of Claude Code may print without being cut.
+const draftTokens = 6000
+
+func (e *Env) runFactsDraft(ctx context.Context, o factsDraftOptions, name string) error {
+	if o.tokens == 0 {
+		o.tokens = draftTokens
+	}
+	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+		rev, err := e.resolveSession(ctx, m, sc, name)
+		if err != nil {
+			return err
+		}
+		d, err := m.DraftFacts(ctx, rev, layers.DraftOptions{All: o.all, Most: o.tokens, Since: o.since})
+		if err != nil {
+			return err
+		}
+		if e.opt.json {
+			return e.draftJSON(d)
+		}
+		if d.To == 0 {
+			e.note("%s is distilled up to its last message, %d", shortID(rev.Session.ID), d.Total)
+			return nil
+		}
+		e.printf("Session %s%s: messages %d to %d of %d, about %s tokens", e.safe(shortID(rev.Session.ID)), titleText(rev.Session.Now().Scan.Title), d.From, d.To, d.Total, tokens.Commas(d.Tokens))
+		if d.Left > 0 {
+			e.printf("; %s more follow once these are saved", tokens.Commas(d.Left))
+		}
+		e.printf("\n\n%s", e.safe(d.Instruction("mem facts save <<'END'   (or: mem facts save FILE)")))
+		return nil
+	})
+}
+
+func titleText(title string) string {
+	if title == "" {
+		return ""
+	}
+	return fmt.Sprintf(" %q", sanitizeLine(title))
+}
+
+func (e *Env) draftJSON(d layers.FactDraft) error {
+	return e.printJSON("facts.draft", struct {
+		Session string             `json:"session"`
+		From    int                `json:"from"`
+		To      int                `json:"to"`
+		Total   int                `json:"messages"`
+		Tokens  int                `json:"tokens"`
+		Left    int                `json:"tokens_left"`
+		Lines   []layers.DraftLine `json:"lines"`
+		Known   []facts.Fact       `json:"known"`
+	}{d.Session.ID, d.From, d.To, d.Total, d.Tokens, d.Left, append([]layers.DraftLine{}, d.Lines...), append([]facts.Fact{}, d.Open...)})
+}
+
+func (e *Env) runFactsSchema() error {
+	if e.opt.json {
+		return e.printJSON("facts.schema", struct {
+			Input json.RawMessage `json:"input"`
+		}{facts.Schema()})
+	}
+	b, err := json.MarshalIndent(facts.Schema(), "", "  ")
+	if err != nil {
+		return err
+	}
+	e.printf("%s\n", b)
+	return nil
+}
+
+// factsInput reads what is to be saved.
+func (e *Env) factsInput(name string) ([]byte, error) {
+	const most = 16 << 20
+	in := e.Stdin
+	if name != "" && name != "-" {
+		f, err := os.Open(e.path(name))
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		in = f
+	} else if e.Term.Stdin {
+		e.note("reading JSON from the terminal; end it with Ctrl-D")
+	}
+	b, err := io.ReadAll(io.LimitReader(in, most))
+	if err != nil {
+		return nil, fmt.Errorf("read facts: %w", err)
+	}
+	return b, nil
+}
+
+func (e *Env) runFactsSave(ctx context.Context, session, file string) error {
+	b, err := e.factsInput(file)
+	if err != nil {
+		return err
+	}
+	given, err := facts.Decode(b)
+	if err != nil {
+		return withHint(err, "mem facts schema")
+	}
+	if session == "" {
+		session = given.Session
+	}
+	if session == "" {
+		return withHint(usagef("session: missing: which session are the facts of?"), "give --session, or a field \"session\"")
+	}
+	conf, err := e.settings()
+	if err != nil {
+		return err
+	}
+	most, err := conf.Int("facts.maxPerSession")
+	if err != nil {
+		return err
+	}
+	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+		rev, err := e.resolveSession(ctx, m, sc, session)
+		if err != nil {
+			return err
+		}
+		saved, err := m.SaveFacts(ctx, rev, given, layers.SaveOptions{Most: most, DryRun: e.opt.dryRun})
+		if err != nil && !errors.Is(err, layers.ErrAllRejected) {
+			var input *facts.InputError
+			if errors.As(err, &input) {
+				return withHint(err, "mem facts draft "+shortID(rev.Session.ID))
+			}
+			return err
+		}
+		return e.sayFactsSaved(saved, err)
+	})
+}
+
+// A savedAnswer is what became of what was given, as --json prints it.
+type savedAnswer struct {
+	Session  string          `json:"session"`
+	Through  int             `json:"through"`
+	Verified int             `json:"verified"`
+	Inferred int             `json:"inferred"`
+	Rejected int             `json:"rejected"`
+	Facts    []savedFactJSON `json:"facts"`
+	Dropped  []string        `json:"dropped"`
+	DryRun   bool            `json:"dry_run"`
+}
+
+type savedFactJSON struct {
+	At    string `json:"at"`
+	Known bool   `json:"known,omitempty"`
+	facts.Fact
+}
+
+func (e *Env) sayFactsSaved(s layers.SavedFacts, failed error) error {
+	a := savedAnswer{
+		Session: s.Session.ID, Through: s.Through, Verified: s.Count(facts.Verified), Inferred: s.Count(facts.Inferred), Rejected: s.Count(facts.Rejected),
+		Facts: []savedFactJSON{}, Dropped: append([]string{}, s.Dropped...), DryRun: e.opt.dryRun,
+	}
+	for _, f := range s.Facts {
+		a.Facts = append(a.Facts, savedFactJSON{f.At, f.Known, f.Fact})
+	}
+	if e.opt.json {
+		if err := e.printJSON("facts.save", a); err != nil {
+			return err
+		}
+	} else {
+		e.printSaved(s, a, failed != nil)
+	}
+	switch {
+	case failed != nil:
+		return exit(exitNo)
+	case s.Partly():
+		return exit(exitPartial)
+	}
+	return nil
+}
+
+func (e *Env) printSaved(s layers.SavedFacts, a savedAnswer, none bool) {
+	for _, f := range s.Facts {
+		if f.Fact.Verdict == facts.Verified {
+			continue
+		}
+		e.printf("%s\t%s\t%s\t%s\n", f.At, f.Fact.Verdict, e.safe(f.Fact.Reason), e.safe(firstWords(f.Fact.Text, 80)))
+	}
+	for _, d := range s.Dropped {
+		e.printf("%s\n", e.safe(d))
+	}
+	did := "saved"
+	if e.opt.dryRun {
+		did = "would save"
+	}
+	if none {
+		did = "nothing saved"
+	}
+	e.note("%s: %d verified, %d inferred, %d rejected; %s is distilled through message %d", did, a.Verified, a.Inferred, a.Rejected, shortID(s.Session.ID), s.Through)
+	if a.Rejected > 0 {
+		e.hint("mend what was rejected and save that again: quotes are copied, not retold")
+	}
+}

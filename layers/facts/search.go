@@ -1,0 +1,68 @@
+package facts
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// A Hit is a fact that a search found.
+type Hit struct {
+	Fact  Fact
+	Score int // hundredths: 100 for each word of the query that stands in the text itself
+}
+
+// Search returns the facts that stand and have words of the query, those with most of them first. The stem of a word is
+// what counts; one that only the keywords, files, topic or summary of a fact have counts for less. An empty query finds
+// nothing.
+func (s *Set) Search(query string) []Hit {
+	want := newWording(query)
+	var hits []Hit
+	for _, x := range s.Exchanges {
+		var around *wording
+		for _, f := range x.Facts {
+			if !f.Stands() {
+				continue
+			}
+			if around == nil {
+				around = newWording(x.Topic + "\n" + x.Summary + "\n" + strings.Join(x.Keywords, "\n"))
+			}
+			text := newWording(f.Text)
+			beside := newWording(strings.Join(f.Keywords, "\n") + "\n" + strings.Join(f.Files, "\n"))
+			if n := score(want, text, beside, around); n > 0 {
+				hits = append(hits, Hit{f, n})
+			}
+		}
+	}
+	slices.SortStableFunc(hits, func(a, b Hit) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), b.Fact.Time.Compare(a.Fact.Time), cmp.Compare(a.Fact.ID, b.Fact.ID))
+	})
+	return hits
+}
+
+func score(want, text, beside, around *wording) int {
+	n := 0
+	seen := map[string]bool{}
+	for _, w := range want.words {
+		if seen[w.stem] || !w.content && want.hasContent() {
+			continue
+		}
+		seen[w.stem] = true
+		switch {
+		case text.stems[w.stem]:
+			n += 100
+		case beside.stems[w.stem] || text.hasParts(w.text):
+			n += 80
+		case text.has(w.stem):
+			n += 50
+		case around.stems[w.stem]:
+			n += 30
+		}
+	}
+	return n
+}
+
+// hasContent reports whether any word tells what the text is about.
+func (w *wording) hasContent() bool {
+	return slices.ContainsFunc(w.words, func(x word) bool { return x.content })
+}
