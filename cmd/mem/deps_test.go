@@ -52,7 +52,7 @@ func imports() map[string]string {
 
 		"layers/brief": "",
 
-		"layers": "objects lineage objects/pack objects/gitstore objects/stream refs refs/config refs/remote layers/transcript layers/keepit layers/tokens layers/redact layers/refine layers/compress layers/engines layers/compose layers/tier layers/trace layers/facts layers/concepts layers/permanent layers/views layers/brief",
+		"layers": "objects lineage objects/pack objects/gitstore objects/stream refs refs/config refs/remote layers/claims layers/transcript layers/keepit layers/tokens layers/redact layers/refine layers/compress layers/engines layers/compose layers/tier layers/trace layers/facts layers/concepts layers/permanent layers/views layers/brief",
 
 		"hooks": "layers layers/brief",
 
