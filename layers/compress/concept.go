@@ -3,6 +3,7 @@ package compress
 import (
 	"path"
 	"strings"
+	"sync/atomic"
 	"unicode"
 	"unicode/utf8"
 
@@ -111,12 +112,29 @@ const (
 )
 
 func scriptOf(r rune) script {
-	switch {
-	case r < utf8.RuneSelf:
+	if r < utf8.RuneSelf {
 		if 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' {
 			return alphabet
 		}
 		return none
+	}
+	if r >= rune(len(scripts)) {
+		return wideScript(r)
+	}
+	s := scripts[r].Load()
+	if s == 0 {
+		s = uint32(wideScript(r)) + 1
+		scripts[r].Store(s)
+	}
+	return script(s - 1)
+}
+
+// scripts are those of the runes met so far, plus one.
+var scripts [1 << 16]atomic.Uint32
+
+// wideScript is scriptOf for what is not ASCII.
+func wideScript(r rune) script {
+	switch {
 	case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) || r == 'ー':
 		return han
 	case unicode.Is(unicode.Hangul, r):

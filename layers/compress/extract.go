@@ -62,13 +62,51 @@ func mixFor(l Level) mix {
 
 // Summarize picks units of the items until the budget is full.
 func (Extract) Summarize(ctx context.Context, req Request) (Summary, error) {
+	return newExtractor(sizer{}).Summarize(ctx, req)
+}
+
+// An extractor is Extract for one run: it remembers how it took the items apart, which a new budget does not change.
+type extractor struct {
+	Extract
+	sizes sizer
+	known map[cutting]apart
+}
+
+// A cutting names a list of items and how terse their texts are.
+type cutting struct {
+	first *Item
+	n     int
+	terse terse
+}
+
+// apart is a list of items, taken apart.
+type apart struct {
+	units []unit
+	about *lexicon
+}
+
+func newExtractor(z sizer) *extractor { return &extractor{sizes: z, known: map[cutting]apart{}} }
+
+// cut returns the units of the items. There is at least one item.
+func (e *extractor) cut(items []Item, t terse) apart {
+	key := cutting{&items[0], len(items), t}
+	a, ok := e.known[key]
+	if !ok {
+		a = apart{split(items, t), newLexicon()}
+		measure(a.units, a.about)
+		e.known[key] = a
+	}
+	return a
+}
+
+// Summarize is that of Extract.
+func (e *extractor) Summarize(ctx context.Context, req Request) (Summary, error) {
 	room := req.Count.Unscale(req.Budget)
 	if room <= 0 || len(req.Items) == 0 {
 		return Summary{}, ctx.Err()
 	}
-	us := split(req.Items, density(req, room))
-	l := newLexicon()
-	measure(us, l)
+	a := e.cut(req.Items, density(req, room))
+	us, l := a.units, a.about
 	m := mixFor(req.Level)
 	for i := range us {
 		it := &req.Items[us[i].item]
@@ -86,7 +124,7 @@ func (Extract) Summarize(ctx context.Context, req Request) (Summary, error) {
 		left -= p.fill(min(left, room*s.percent/100), 1, func(u *unit) bool { return slices.Contains(s.classes, u.class) })
 	}
 	p.fill(left, 1, anyUnit)
-	return Summary{fit(p, req, room)}, nil
+	return Summary{e.fit(p, req, room)}, nil
 }
 
 // priority is the prior of a unit. An error that names nothing says little; the name of a test that failed says much.
@@ -112,11 +150,11 @@ const pasted = 4000
 func anyUnit(*unit) bool { return true }
 
 // fit renders what was taken, uses up what rounding left over, and makes sure that it is not too long.
-func fit(p *pool, req Request, room int) []Segment {
+func (e *extractor) fit(p *pool, req Request, room int) []Segment {
 	var segs []Segment
 	for range 4 {
 		segs = render(p, req.Items)
-		used := size(segs)
+		used := e.sizes.size(segs)
 		if used > room {
 			break
 		}
@@ -129,7 +167,7 @@ func fit(p *pool, req Request, room int) []Segment {
 		}
 	}
 	segs = render(p, req.Items)
-	for i := len(p.units) - 1; i >= 0 && size(segs) > room; i-- {
+	for i := len(p.units) - 1; i >= 0 && e.sizes.size(segs) > room; i-- {
 		if p.taken[i] {
 			p.taken[i] = false
 			segs = render(p, req.Items)
@@ -137,9 +175,6 @@ func fit(p *pool, req Request, room int) []Segment {
 	}
 	return segs
 }
-
-// size is the plain tokens of segments, the larger of the two forms they are shown in.
-func size(segs []Segment) int { return max(tokens.Raw(Text(segs)), tokens.Raw(Markdown(segs))) }
 
 // wordy is how many tokens of L1 there must be for one that fits before words are left out: L1 is about a tenth of what
 // a model read, so that is at about 20:1.

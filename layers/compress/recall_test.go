@@ -71,7 +71,7 @@ func TestRecompressedTwentyTimes(t *testing.T) {
 				}
 				before, in = r, Input{Items: Recall(r.Segments)}
 				marks = marksOf(r.Segments, p.Kept)
-				if floor := c.Scale(size(kept)) + 40; budget*9/10 > floor {
+				if floor := c.Scale(sizer{}.size(kept)) + 40; budget*9/10 > floor {
 					budget = budget * 9 / 10
 				}
 			}

@@ -38,7 +38,10 @@ func Run(ctx context.Context, in Input, p Plan, engine Summarizer) (Result, erro
 	if err != nil {
 		return Result{}, err
 	}
-	r := &run{in: in, plan: p, count: c, engine: engine}
+	r := &run{in: in, plan: p, count: c, engine: engine, sizes: sizer{}}
+	if engine == (Extract{}) {
+		r.engine = newExtractor(r.sizes)
+	}
 	if err := r.prepare(); err != nil {
 		return Result{}, err
 	}
@@ -54,7 +57,7 @@ func CheckPins(items []Item, p Plan) error {
 	if err != nil {
 		return err
 	}
-	r := &run{in: Input{Items: items}, plan: p, count: c}
+	r := &run{in: Input{Items: items}, plan: p, count: c, sizes: sizer{}}
 	return r.prepare()
 }
 
@@ -66,6 +69,7 @@ type run struct {
 	engine Summarizer
 	pins   []pin
 	parts  []*part
+	sizes  sizer
 }
 
 // part is a tier on its way.
@@ -93,7 +97,7 @@ func (r *run) prepare() error {
 func (r *run) share(items []Item) error {
 	pinned := 0
 	if len(r.pins) > 0 {
-		pinned = r.count.Scale(size(pinSegments(r.pins)) + len(r.pins))
+		pinned = r.count.Scale(r.sizes.size(pinSegments(r.pins)) + len(r.pins))
 	}
 	if pinned > r.plan.Budget {
 		e := &PinError{Need: pinned, Budget: r.plan.Budget}
@@ -180,7 +184,7 @@ func (r *run) largest() *part {
 }
 
 // tokens is the length of the version as it stands.
-func (r *run) tokens() int { return r.count.Scale(size(r.splice())) }
+func (r *run) tokens() int { return r.count.Scale(r.sizes.size(r.splice())) }
 
 func (r *run) summarize(ctx context.Context, p *part) error {
 	p.segs, p.used = nil, 0
@@ -205,7 +209,7 @@ func (r *run) summarize(ctx context.Context, p *part) error {
 		return fmt.Errorf("compress messages %d to %d: %w", p.From, p.To, err)
 	}
 	p.segs = s.Segments
-	if p.used = r.count.Scale(size(p.segs)); p.used > p.room {
+	if p.used = r.count.Scale(r.sizes.size(p.segs)); p.used > p.room {
 		return fmt.Errorf("compress messages %d to %d: engine %s used %d tokens of %d", p.From, p.To, r.engine.ID(), p.used, p.room)
 	}
 	return nil
@@ -278,7 +282,8 @@ func (r *run) finish(pins []pin) (Result, error) {
 	if len(pins) > 0 {
 		return Result{}, fmt.Errorf("kept text of message %d was lost", pins[0].Message)
 	}
-	res.Tokens = r.count.Count(Text(res.Segments))
+	text, _ := r.sizes.both(res.Segments)
+	res.Tokens = r.count.Scale(text)
 	if res.Tokens > r.plan.Budget {
 		return Result{}, fmt.Errorf("compress to %d tokens: the result has %d", r.plan.Budget, res.Tokens)
 	}

@@ -2,7 +2,10 @@ package compress
 
 import (
 	"path"
+	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"unicode/utf8"
 
 	"github.com/memvcs/mem/layers/tokens"
@@ -44,17 +47,7 @@ const (
 func split(items []Item, t terse) []unit {
 	var us []unit
 	line := int32(0)
-	said := map[string]bool{}
 	put := func(i int, c class, text string) {
-		if c == userClass {
-			text = telegraph(text, min(t, telegram)) // the user's own words go last
-		} else {
-			text = telegraph(text, t)
-		}
-		if text == "" || c != file && said[text] {
-			return
-		}
-		said[text] = true
 		us = append(us, unit{item: int32(i), line: line, class: c, text: text})
 	}
 	files := map[string]bool{}
@@ -93,7 +86,50 @@ func split(items []Item, t terse) []unit {
 			eachLine(it.Text, func(s string) { line++; put(i, output, s) })
 		}
 	}
-	return us
+	if t > whole {
+		parallel(len(us), func(i int) {
+			if u := &us[i]; u.class == userClass {
+				u.text = telegraph(u.text, min(t, telegram)) // the user's own words go last
+			} else {
+				u.text = telegraph(u.text, t)
+			}
+		})
+	}
+	return once(us)
+}
+
+// once drops the units that say what one before them says.
+func once(us []unit) []unit {
+	said := make(map[string]bool, len(us))
+	out := us[:0]
+	for _, u := range us {
+		if u.text == "" || u.class != file && said[u.text] {
+			continue
+		}
+		said[u.text] = true
+		out = append(out, u)
+	}
+	return out
+}
+
+// parallel calls do for 0 to n-1 on all processors. The calls must not depend on each other.
+func parallel(n int, do func(i int)) {
+	const block = 512
+	workers := min(runtime.GOMAXPROCS(0), (n+block-1)/block)
+	var next atomic.Int64
+	work := func() {
+		for from := int(next.Add(block)) - block; from < n; from = int(next.Add(block)) - block {
+			for i := from; i < min(from+block, n); i++ {
+				do(i)
+			}
+		}
+	}
+	var wg sync.WaitGroup
+	for range workers - 1 {
+		wg.Go(work)
+	}
+	work()
+	wg.Wait()
 }
 
 func proseClass(it Item) class {
@@ -183,10 +219,10 @@ func cut(s string, n int) string {
 
 // measure fills in what units cost and what they are about.
 func measure(us []unit, l *lexicon) {
+	parallel(len(us), func(i int) { us[i].cost = int32(tokens.Raw(us[i].text)) + frame(us[i].class) })
 	slab := make([]int32, 0, 16*len(us))
 	for i := range us {
 		u := &us[i]
-		u.cost = int32(tokens.Raw(u.text)) + frame(u.class)
 		from := len(slab)
 		slab = l.gather(slab, int32(i), u.text, u.class == userClass)
 		u.about = slab[from:len(slab):len(slab)]

@@ -1,6 +1,7 @@
 package tokens
 
 import (
+	"sync/atomic"
 	"unicode"
 	"unicode/utf8"
 )
@@ -55,8 +56,21 @@ func at(s string, i int) (class, int) {
 		return ascii[c], 1
 	}
 	r, n := utf8.DecodeRuneInString(s[i:])
-	return classOf(r), n
+	if r >= rune(len(classes)) {
+		return classOf(r), n
+	}
+	c := classes[r].Load()
+	if c == 0 {
+		c = uint32(classOf(r)) | known
+		classes[r].Store(c)
+	}
+	return class(c), n
 }
+
+// classes are those of the runes met so far; what is known has the bit known.
+var classes [1 << 16]atomic.Uint32
+
+const known = 1 << 8
 
 // run returns the end of the run of runes from i on that are in any of the sets.
 func run(s string, i int, sets class) int {

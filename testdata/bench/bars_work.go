@@ -36,7 +36,7 @@ func (b *bench) barCompress() ([]row, error) {
 		}
 		r := row{Bar: "compress", What: fmt.Sprintf("first `mem compress --ratio 10` of %d MB", mb), Unit: "ms", Value: p.median(), Detail: fmt.Sprintf("%v, peak %s", p, megabytes(p.rss))}
 		if mb == 20 {
-			r.Demand, r.Least = atMost(2000)
+			r.Demand, r.Least = atMost(1000)
 		}
 		rows = append(rows, r)
 	}

@@ -1,0 +1,29 @@
+package compress
+
+import (
+	"testing"
+
+	"github.com/memvcs/mem/layers/tokens"
+)
+
+// FuzzSizer holds the sums of parts against the count of the whole.
+func FuzzSizer(f *testing.F) {
+	for _, s := range []string{"a", "/usr/bin", " x", "…)\n", "> quoted\r\n", "\u0301", "\u2028", "", "漢字", "x\n\n", "---", "\t", "12345", "'s"} {
+		f.Add(s, "b "+s, s+s, true)
+		f.Add("first", s, "last", false)
+	}
+	f.Fuzz(func(t *testing.T, a, b, c string, typed bool) {
+		role := "tool"
+		if typed {
+			role = "user"
+		}
+		segs := []Segment{{Role: "assistant", Text: a}, {Role: role, Text: b}, {Role: "tool", Text: c}, {Role: "assistant", Text: a}}
+		z := sizer{}
+		for n := range len(segs) + 1 {
+			text, page := z.both(segs[:n])
+			if text != tokens.Raw(Text(segs[:n])) || page != tokens.Raw(Markdown(segs[:n])) {
+				t.Fatalf("%q: %d and %d, want %d and %d", Text(segs[:n]), text, page, tokens.Raw(Text(segs[:n])), tokens.Raw(Markdown(segs[:n])))
+			}
+		}
+	})
+}
