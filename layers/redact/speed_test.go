@@ -1,0 +1,194 @@
+package redact
+
+import (
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// prose returns about n bytes of transcript: code and prose, with the words that rules look at here and there, and no
+// secret.
+func prose(n int) []byte {
+	rnd := rand.New(rand.NewPCG(9, 9))
+	pieces := []string{"func (s *Store) Get(ctx context.Context, key string) (io.ReadCloser, error) {\n\treturn s.open(key)\n}\n",
+		"The token of a session is read from the environment, see docs/auth.md.\n", "  \"dependencies\": {\"left-pad\": \"^1.3.0\"},\n",
+		"const password = process.env.DB_PASSWORD;\n", "if err := f.Close(); err != nil {\n", "https://example.com/path/to/a/page?with=query%20here\n",
+		"결제 모듈을 고쳐 주세요. 먼저 시험을 돌려 봅니다.\n", "drwxr-xr-x 2 dev dev 4096 Jan 15 10:00 src\n", "+  const accessToken = await getAccessToken();\n",
+		"commit 9fceb02d0ae598e95dc970b74767f19372d61af8\n", "interface Props { secret: string; apiKey?: string }\n", "PASS\nok  \tshop/cart\t0.012s\n"}
+	var out []byte
+	for len(out) < n {
+		var b strings.Builder
+		for range 10 + rnd.IntN(60) {
+			b.WriteString(pieces[rnd.IntN(len(pieces))])
+		}
+		out = append(out, asText(b.String())...)
+	}
+	return out
+}
+
+// BenchmarkRedact measures what the rules cost, a core: MB/s of transcript without and with secrets, and of one long
+// line.
+func BenchmarkRedact(b *testing.B) {
+	rules, err := New(Config{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	rnd := rand.New(rand.NewPCG(1, 2))
+	clean := prose(4 << 20)
+	dirty := append([]byte(nil), clean...)
+	for range 20 {
+		for _, p := range plants() {
+			dirty = append(dirty, asText(fill(p.setting, p.make(rnd)))...)
+		}
+	}
+	run := func(name string, raw []byte) {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(raw)))
+			for b.Loop() {
+				var n Numbers
+				rules.Redact(raw, &n)
+			}
+		})
+	}
+	run("clean", clean)
+	run("secrets", dirty)
+	run("one-line", []byte(asText(string(clean))))
+}
+
+// TestProseIsClean shows that nothing is found in what holds nothing.
+func TestProseIsClean(t *testing.T) {
+	t.Parallel()
+	rules, err := New(Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw := prose(1 << 20)
+	for _, f := range rules.Find(raw) {
+		t.Errorf("%s finds %q", f.Rule, raw[f.Start:f.End])
+	}
+}
+
+// TestRealFindings counts what is found in the sessions under MEM_TRANSCRIPTS: at most one in two megabytes, or somebody
+// has to look. What is found goes to the file MEM_FINDINGS, for that.
+func TestRealFindings(t *testing.T) {
+	dir := os.Getenv("MEM_TRANSCRIPTS")
+	if dir == "" {
+		t.Skip("SKIPPED: no MEM_TRANSCRIPTS")
+	}
+	rules, err := New(Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := os.Stderr
+	if name := os.Getenv("MEM_FINDINGS"); name != "" {
+		if out, err = os.Create(name); err != nil {
+			t.Fatal(err)
+		}
+		defer out.Close()
+	}
+	size, found := 0, 0
+	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".jsonl" {
+			return err
+		}
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		var n Numbers
+		clean, cuts := rules.Redact(raw, &n)
+		if undo(clean, cuts) != string(raw) {
+			t.Errorf("%s: the cuts do not give it back", path)
+		}
+		if again := rules.Find(clean); len(again) > 0 {
+			t.Errorf("%s: a second look finds %d more", path, len(again))
+		}
+		size, found = size+len(raw), found+len(cuts)
+		for _, c := range cuts {
+			at := int(c.At)
+			if out != os.Stderr {
+				_, err = out.WriteString(path + "\t" + string(clean[max(0, at-80):at+c.Len]) + "\t" + string(c.Bytes) + "\n")
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d findings in %.1f MB: %.3f a MB", found, float64(size)/1e6, float64(found)*1e6/float64(size))
+	if found*2_000_000 > size {
+		t.Errorf("%d findings in %d bytes: look at them", found, size)
+	}
+}
+
+// TestPatterns compiles every rule of gitleaks and its allow-lists, and makes sure that every name is one that a
+// placeholder can hold.
+func TestPatterns(t *testing.T) {
+	t.Parallel()
+	patterns, err := parsePatterns(gitleaksData)
+	if err != nil || len(patterns) < 200 {
+		t.Fatalf("%d patterns, %v", len(patterns), err)
+	}
+	for _, p := range patterns {
+		p.compile()
+		p.all.allows([]byte("x"), nil, nil)
+		for i := range p.Allow {
+			p.Allow[i].allows([]byte("x"), nil, nil)
+		}
+		if len(p.Keywords) == 0 || p.reach == 0 {
+			t.Errorf("%s has no keywords or no reach", p.ID)
+		}
+	}
+	for _, name := range Names() {
+		if mark := placeholder(name, 1); mark != opening+name+":1"+closing {
+			t.Errorf("the placeholder of %s is %s", name, mark)
+		}
+	}
+}
+
+// TestWindowsFindWhatTheWholeTextHolds compares looks around keywords with the regular expression on the whole text.
+func TestWindowsFindWhatTheWholeTextHolds(t *testing.T) {
+	t.Parallel()
+	rules, err := New(Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	patterns, err := parsePatterns(gitleaksData)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rnd := rand.New(rand.NewPCG(2, 2))
+	text := string(prose(200_000))
+	for _, p := range plants() {
+		at := rnd.IntN(len(text))
+		text = text[:at] + "\n" + fill(p.text, p.make(rnd)) + "\n" + text[at:]
+	}
+	found := merge(rules.set.find([]byte(text), nil, false))
+	for _, p := range patterns {
+		if slices.Contains(covered, p.ID) {
+			continue
+		}
+		p.compile()
+		s := &scan{rules: rules.set, text: []byte(text)}
+		for _, m := range p.re.FindAllSubmatchIndex(s.text, -1) {
+			p.judge(s, 0, m)
+		}
+		for _, want := range s.spans {
+			near := strings.ToLower(text[max(0, want.start-before):want.end])
+			covered := true // what is far from its keyword is not looked at: 40 digits behind a "sourcegraph" somewhere
+			for _, k := range p.Keywords {
+				covered = covered && (len(k) < 3 || !strings.Contains(near, strings.ToLower(k)))
+			}
+			for _, f := range found {
+				covered = covered || f.start <= want.start && want.end <= f.end
+			}
+			if !covered {
+				t.Errorf("%s finds %q in the whole text only", p.ID, text[want.start:want.end])
+			}
+		}
+	}
+}
