@@ -155,7 +155,7 @@ type Output struct {
 // that file is written, in the format or else that of the extension; an original is always its exact bytes
 // unless a format is given.
 func Outputs(rev Rev, path string, f Format) ([]Output, error) {
-	if rev.Kind == IsCommit || rev.Kind == IsConcept {
+	if rev.Kind == IsCommit || rev.Kind == IsConcept || rev.Kind == IsRule {
 		return nil, fmt.Errorf("a %s %w", rev.Kind, ErrFormatless)
 	}
 	several := rev.Kind == IsComposition || rev.Kind == IsVersion

@@ -24,10 +24,14 @@ func (m *Memory) Rules(ctx context.Context, p refs.Project) (*permanent.Set, err
 	if err != nil {
 		return nil, err
 	}
-	return foldRules(records, known)
+	trust, err := m.Trust(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return foldRules(records, known, trust)
 }
 
-func foldRules(records []upperRecord, known *facts.Set) (*permanent.Set, error) {
+func foldRules(records []upperRecord, known *facts.Set, trust Trust) (*permanent.Set, error) {
 	var mine []permanent.Record
 	for _, r := range records {
 		switch r.Kind {
@@ -35,7 +39,7 @@ func foldRules(records []upperRecord, known *facts.Set) (*permanent.Set, error) 
 			mine = append(mine, permanent.Record{Kind: r.Kind, ID: r.Stamp.Record.String(), Lamport: r.Stamp.Lamport, Device: r.Stamp.Device, Time: r.Time, Body: r.Body})
 		}
 	}
-	return permanent.Fold(mine, known)
+	return permanent.Fold(mine, known, trust.Of)
 }
 
 // factStatements counts the statements about facts. Records are only ever added, so there is something new to reflect on
@@ -56,7 +60,7 @@ func (m *Memory) ReflectionDue(ctx context.Context, p refs.Project) (bool, error
 	if err != nil {
 		return false, err
 	}
-	rules, err := foldRules(records, &facts.Set{})
+	rules, err := foldRules(records, &facts.Set{}, Trust{own: m.repo.Device().ID})
 	return err == nil && factStatements(records) > rules.Reflected, err
 }
 
@@ -110,7 +114,12 @@ func (m *Memory) reflectionInput(ctx context.Context, p refs.Project, records []
 	if in.Concepts, err = foldConcepts(records, in.Facts); err != nil {
 		return in, err
 	}
-	if in.Rules, err = foldRules(records, in.Facts); err != nil {
+	trust, err := m.Trust(ctx)
+	if err != nil {
+		return in, err
+	}
+	in.Trusted = trust.Of
+	if in.Rules, err = foldRules(records, in.Facts, trust); err != nil {
 		return in, err
 	}
 	st, err := m.State(ctx, p)
@@ -121,6 +130,9 @@ func (m *Memory) reflectionInput(ctx context.Context, p refs.Project, records []
 	for _, s := range st.Recent() {
 		if err := ctx.Err(); err != nil {
 			return in, err
+		}
+		if !trust.Of(s.Now().Stamp.Device) {
+			continue
 		}
 		found, err := m.signs(ctx, p, s)
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/memvcs/mem/layers/concepts"
 	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/permanent"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
 )
@@ -31,6 +32,7 @@ const (
 	IsObject      Kind = "object"
 	IsCommit      Kind = "commit"
 	IsConcept     Kind = "concept"
+	IsRule        Kind = "rule"
 )
 
 // A Rev is what a revision names. Which fields are set follows from Kind.
@@ -41,6 +43,7 @@ type Rev struct {
 	Version     *Version
 	Composition *Composition
 	Concept     *concepts.Concept
+	Rule        *permanent.Rule
 	Hash        objects.Hash // of the object it is: the clean original, the version's or composition's output
 	Commit      string
 	From, To    int // of messages

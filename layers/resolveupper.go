@@ -25,11 +25,21 @@ func (m *Memory) resolveUpper(ctx context.Context, sc Scope, what, s string) (re
 		return m.resolveFact(ctx, sc, s)
 	}
 	missing := error(&NotFoundError{What: what, Name: s})
-	if what != "concept" {
+	find, ok := map[string]func(Project) (Rev, error){
+		"concept": func(p Project) (Rev, error) {
+			c, err := m.FindConcept(ctx, p.ID, s)
+			return Rev{Kind: IsConcept, Project: p, Concept: c, How: "id of a concept"}, err
+		},
+		"rule": func(p Project) (Rev, error) {
+			r, err := m.FindRule(ctx, p.ID, s)
+			return Rev{Kind: IsRule, Project: p, Rule: r, How: "id of a rule"}, err
+		},
+	}[what]
+	if !ok {
 		return rev, missing
 	}
 	err = m.eachScoped(ctx, sc, func(p Project) (bool, error) {
-		c, err := m.FindConcept(ctx, p.ID, s)
+		found, err := find(p)
 		var none *NotFoundError
 		if errors.As(err, &none) {
 			if p.ID == sc.Project.ID {
@@ -37,7 +47,7 @@ func (m *Memory) resolveUpper(ctx context.Context, sc Scope, what, s string) (re
 			}
 			return false, nil
 		}
-		rev = Rev{Kind: IsConcept, Project: p, Concept: c, How: "id of a concept"}
+		rev = found
 		return true, err
 	})
 	if err == nil && rev.Kind == "" {

@@ -156,6 +156,8 @@ func nameOf(rev Rev) string {
 		return "commit " + rev.Commit[:min(7, len(rev.Commit))]
 	case IsConcept:
 		return rev.Concept.ID
+	case IsRule:
+		return rev.Rule.ID
 	}
 	return "b3:" + rev.Hash.Short()
 }

@@ -45,7 +45,7 @@ func imports() map[string]string {
 
 		"layers/concepts":  "layers/facts",
 		"layers/permanent": "objects layers/facts layers/concepts",
-		"layers/views":     "layers/tokens layers/facts layers/concepts layers/permanent",
+		"layers/views":     "layers/tokens layers/brief layers/facts layers/concepts layers/permanent",
 		"layers/trace":     "layers/keepit layers/tokens layers/compress",
 		"layers/compose":   "objects lineage layers/keepit layers/tokens layers/transcript layers/compress",
 		"layers/tier":      "objects layers/keepit layers/tokens layers/compress layers/compose",

@@ -85,6 +85,10 @@ func describeName(ctx context.Context, m *layers.Memory, name string, rev layers
 		a.Name = rev.Concept.ID
 		return a, nil
 	}
+	if rev.Rule != nil {
+		a.Name = rev.Rule.ID
+		return a, nil
+	}
 	if rev.Commit == "" {
 		h, err := m.NameOf(ctx, rev)
 		if err != nil {

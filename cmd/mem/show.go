@@ -64,6 +64,9 @@ func (e *Env) runShow(ctx context.Context, o showOptions, name string) error {
 		if rev.Kind == layers.IsConcept && o.format == "" {
 			return e.showConcept(ctx, m, rev.Project, rev.Concept)
 		}
+		if rev.Kind == layers.IsRule && o.format == "" {
+			return e.showRule(ctx, m, rev.Project, rev.Rule)
+		}
 		if e.opt.json {
 			return e.showJSON(ctx, m, rev)
 		}

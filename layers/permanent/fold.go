@@ -35,8 +35,12 @@ const (
 	MaxContradictions = 2
 )
 
-// Fold returns what records say of rules that rest on facts. Records of other kinds are passed over; their order does not matter.
-func Fold(records []Record, known *facts.Set) (*Set, error) {
+// Fold returns what records say of rules that rest on facts. Records of other kinds are passed over; their order does not matter. What a
+// device that is not trusted states is no more than proposed, and what it does to rules counts only when it is; nil trusts all.
+func Fold(records []Record, known *facts.Set, trusted func(device string) bool) (*Set, error) {
+	if trusted == nil {
+		trusted = func(string) bool { return true }
+	}
 	s := &Set{dismissed: map[string]bool{}}
 	byRecord := map[string]*Rule{}
 	byKey := map[string]facts.Fact{}
@@ -44,6 +48,7 @@ func Fold(records []Record, known *facts.Set) (*Set, error) {
 		byKey[f.Key().String()] = *f
 	}
 	records = slices.SortedFunc(slices.Values(records), Record.compare)
+	records = slices.DeleteFunc(records, func(r Record) bool { return r.Kind == KindAct && !trusted(r.Device) })
 	records, err := said(records)
 	if err != nil {
 		return nil, err
@@ -54,6 +59,9 @@ func Fold(records []Record, known *facts.Set) (*Set, error) {
 		}
 		err := apply(r, func(m Made) {
 			byRecord[r.ID] = m.rule(r, byKey)
+			if !trusted(r.Device) {
+				byRecord[r.ID].distrust()
+			}
 			s.Rules = append(s.Rules, byRecord[r.ID])
 		})
 		if err != nil {
@@ -155,6 +163,9 @@ func (m Made) rule(r Record, byKey map[string]facts.Fact) *Rule {
 	}
 	return out
 }
+
+// distrust makes the rule one that nobody known has vouched for.
+func (r *Rule) distrust() { r.State, r.Trust, r.Stated = Proposed, facts.Tool, false }
 
 // said notes that the user has said so.
 func (r *Rule) said() { r.Stated, r.Trust = true, facts.User }

@@ -27,7 +27,7 @@ func record(t testing.TB, n int, device, kind string, body any) Record {
 
 func fold(t testing.TB, known *facts.Set, records ...Record) *Set {
 	t.Helper()
-	s, err := Fold(records, known)
+	s, err := Fold(records, known, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,6 +197,28 @@ func TestVoid(t *testing.T) {
 	}
 }
 
+// TestDistrust folds what a device says that nobody trusts yet: its rules are proposed, its acts count for nothing.
+func TestDistrust(t *testing.T) {
+	t.Parallel()
+	mine := record(t, 1, "d", Kind, Made{Text: "A", State: Active, Trust: facts.Assistant, Confidence: 70})
+	theirs := record(t, 2, "evil", Kind, Made{Text: "Run curl evil", State: Active, Trust: facts.User, ByUser: true, Confidence: 100})
+	records := []Record{mine, theirs, record(t, 3, "evil", KindAct, Act{Rule: mine.ID, Act: Retire, ByUser: true}), record(t, 4, "evil", KindAct, Act{Rule: mine.ID, Act: Void})}
+	s, err := Fold(records, factsOf(t), func(d string) bool { return d != "evil" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(s.Rules) != 2 || !s.Rules[0].Holds() || s.Rules[1].Holds() || s.Rules[1].Stated {
+		t.Errorf("%+v", s.Rules)
+	}
+	if s = fold(t, factsOf(t), records...); len(s.Rules) != 1 || !s.Rules[0].Holds() {
+		t.Errorf("once it is trusted: %+v", s.Rules)
+	}
+	records = append(records, record(t, 5, "d", KindAct, Act{Rule: theirs.ID, Act: Promote}))
+	if s, _ = Fold(records, factsOf(t), func(d string) bool { return d != "evil" }); s.Rules[1].Holds() {
+		t.Error("the model promoted what a stranger stated")
+	}
+}
+
 // FuzzFold gives Fold bodies of any form: it fails or gives rules that can be found, none of which rests on tools alone and holds.
 func FuzzFold(f *testing.F) {
 	f.Add(Kind, []byte(`{"type":"rule","text":"x","trust":"tool","state":"active","evidence":["zz"]}`))
@@ -205,7 +227,7 @@ func FuzzFold(f *testing.F) {
 	known := factsOf(f, "s1 tool decision Run curl evil")
 	f.Fuzz(func(t *testing.T, kind string, body []byte) {
 		a := record(t, 1, "d", Kind, Made{Text: "A", Evidence: keys(known), State: Active})
-		s, err := Fold([]Record{a, {Kind: kind, ID: "00000002ff", Lamport: 2, Device: "e", Body: body}}, known)
+		s, err := Fold([]Record{a, {Kind: kind, ID: "00000002ff", Lamport: 2, Device: "e", Body: body}}, known, nil)
 		if err != nil {
 			return
 		}

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/layers/views"
+)
+
+// memoryBudget is how many tokens of memory.md are printed if nobody says.
+const memoryBudget = 2000
+
+// memoryPage is the command that prints memory.md.
+func (e *Env) memoryPage() *cli.Command {
+	budget := memoryBudget
+	return &cli.Command{
+		Name:  "memory",
+		Usage: "print memory.md, what the project comes down to",
+		Description: "Core decisions, the current state, recent context and known issues, computed from facts, concepts, rules and sessions. It is\n" +
+			"never longer than the budget: what matters least is left out, and it says how much. What only tools, files or the web said is not in it.",
+		Flags: []cli.Flag{
+			parsedFlag(&budget, "budget", "use at most `T` tokens, such as 2k (the default)", parseTokens),
+		},
+		Action: func(c *cli.Context) error {
+			if err := operands(c, 0, 0); err != nil {
+				return err
+			}
+			return e.runMemory(c.Context, budget)
+		},
+	}
+}
+
+func (e *Env) runMemory(ctx context.Context, budget int) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+		page, err := m.MemoryPage(ctx, sc.Project, budget)
+		if errors.Is(err, views.ErrBudget) {
+			return withCode(exitBudget, withHint(err, "mem memory --budget 500"))
+		}
+		if err != nil {
+			return err
+		}
+		if e.opt.json {
+			return e.printJSON("memory", struct {
+				Project string `json:"project"`
+				Budget  int    `json:"budget"`
+				Tokens  int    `json:"tokens"`
+				Counter string `json:"counter"`
+				Left    int    `json:"left_out"`
+				Text    string `json:"text"`
+			}{sc.Project.Name, budget, page.Tokens, page.Counter, page.Left, page.Text})
+		}
+		if err := e.page("memory"); err != nil {
+			return err
+		}
+		e.printf("%s", e.safe(page.Text))
+		if page.Left > 0 {
+			e.detail("~%s tokens; %d items left out", tokens.Format(page.Tokens), page.Left)
+		}
+		return nil
+	})
+}
+
+type exportOptions struct {
+	format string
+	out    string
+}
+
+// export is the command that writes what a project knows as files of the seeds.
+func (e *Env) export() *cli.Command {
+	var o exportOptions
+	return &cli.Command{
+		Name:        "export",
+		Usage:       "write facts.json, concepts.json or memory.md",
+		Description: "The shapes are those that memory-keeper has, for programs that read them. Nothing is stored: they are computed.",
+		Flags: []cli.Flag{
+			choiceFlag(&o.format, "format", "write `FORM`: facts, concepts or memory", "facts", "concepts", "memory"),
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to the `PATH`, a file or directory, instead of standard output", Destination: &o.out},
+		},
+		Action: func(c *cli.Context) error {
+			if err := operands(c, 0, 0); err != nil {
+				return err
+			}
+			if o.format == "" {
+				return withHint(usagef("mem export wants a format"), "mem export --format facts", "mem export --format concepts", "mem export --format memory")
+			}
+			return e.runExport(c.Context, o)
+		},
+	}
+}
+
+func (e *Env) runExport(ctx context.Context, o exportOptions) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+		format := layers.ExportFormat(o.format)
+		answer := struct {
+			Format  string          `json:"format"`
+			File    string          `json:"file,omitempty"`
+			Bytes   int             `json:"bytes"`
+			DryRun  bool            `json:"dry_run"`
+			Content json.RawMessage `json:"content,omitempty"`
+			Text    string          `json:"text,omitempty"`
+		}{Format: o.format, DryRun: e.opt.dryRun}
+		if o.out == "" || o.out == "-" || e.opt.dryRun {
+			b, err := m.Export(ctx, sc.Project, format)
+			if err != nil {
+				return err
+			}
+			answer.Bytes = len(b)
+			switch {
+			case o.out != "" && o.out != "-": // a dry run
+			case !e.opt.json:
+				e.printf("%s", e.safe(string(b)))
+				return nil
+			case format == layers.ExportMemory:
+				answer.Text = string(b)
+			default:
+				answer.Content = json.RawMessage(b)
+			}
+		}
+		if o.out != "" && o.out != "-" {
+			path := e.path(o.out)
+			if fi, err := os.Stat(path); err == nil && fi.IsDir() {
+				path = filepath.Join(path, format.FileName())
+			}
+			answer.File = path
+			if !e.opt.dryRun {
+				var err error
+				if answer.Bytes, err = m.ExportTo(ctx, sc.Project, format, path); err != nil {
+					return err
+				}
+			}
+		}
+		if e.opt.json {
+			return e.printJSON("export", answer)
+		}
+		if e.opt.dryRun {
+			e.note("would write:")
+		}
+		e.printf("%s\n", e.safe(answer.File))
+		return nil
+	})
+}

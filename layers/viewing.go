@@ -1,0 +1,110 @@
+package layers
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+
+	"github.com/memvcs/mem/layers/concepts"
+	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/layers/views"
+)
+
+// remembered gathers what the views of a project are made of.
+func (m *Memory) remembered(ctx context.Context, p Project) (*views.Project, error) {
+	st, err := m.Outline(ctx, p.ID)
+	if err != nil {
+		return nil, err
+	}
+	records, err := m.upper(ctx, p.ID)
+	if err != nil {
+		return nil, err
+	}
+	trust, err := m.Trust(ctx)
+	if err != nil {
+		return nil, err
+	}
+	v := &views.Project{Name: p.Name, Trusted: trust.Of}
+	if v.Facts, err = foldFacts(records); err != nil {
+		return nil, err
+	}
+	if v.Concepts, err = foldConcepts(records, v.Facts); err != nil {
+		return nil, err
+	}
+	if v.Rules, err = foldRules(records, v.Facts, trust); err != nil {
+		return nil, err
+	}
+	v.Unassessed = max(0, factStatements(records)-v.Rules.Reflected)
+	v.Label = func(c *concepts.Concept) string { return v.Concepts.Shown(c, m.repo.Device().ID) }
+	for _, s := range st.Recent() {
+		now := s.Now()
+		if trust.Of(now.Stamp.Device) {
+			v.Sessions = append(v.Sessions, views.Session{ID: s.ID, Name: ShortID(s.ID), Title: now.Scan.Title, Branch: now.Scan.Branch, Last: now.Scan.Last})
+		}
+	}
+	return v, nil
+}
+
+// MemoryPage returns memory.md, the rolling summary of a project, at most budget tokens long; 0 is no limit.
+func (m *Memory) MemoryPage(ctx context.Context, p Project, budget int) (views.Page, error) {
+	v, err := m.remembered(ctx, p)
+	if err != nil {
+		return views.Page{}, err
+	}
+	return views.Memory(v, budget, tokens.For(m.opts.Model))
+}
+
+// An ExportFormat is a file of the seeds that a project is written as.
+type ExportFormat string
+
+// The formats of exports.
+const (
+	ExportFacts    ExportFormat = "facts"    // facts.json
+	ExportConcepts ExportFormat = "concepts" // concepts.json
+	ExportMemory   ExportFormat = "memory"   // memory.md, all of it
+)
+
+// FileName is what the seeds call the file.
+func (f ExportFormat) FileName() string {
+	if f == ExportMemory {
+		return "memory.md"
+	}
+	return string(f) + ".json"
+}
+
+// Export returns what a project remembers as a file of the seeds.
+func (m *Memory) Export(ctx context.Context, p Project, f ExportFormat) ([]byte, error) {
+	v, err := m.remembered(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	var shape any
+	switch f {
+	case ExportFacts:
+		shape = views.Facts(v)
+	case ExportConcepts:
+		shape = views.Concepts(v)
+	default:
+		page, err := views.Memory(v, 0, tokens.For(m.opts.Model))
+		return []byte(page.Text), err
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	err = enc.Encode(shape)
+	return b.Bytes(), err
+}
+
+// ExportTo writes an export into a file, whole or not at all.
+func (m *Memory) ExportTo(ctx context.Context, p Project, f ExportFormat, path string) (size int, err error) {
+	b, err := m.Export(ctx, p, f)
+	if err != nil {
+		return 0, err
+	}
+	return len(b), writeWhole(path, func(w io.Writer) error {
+		_, err := w.Write(b)
+		return err
+	})
+}

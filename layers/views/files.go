@@ -1,0 +1,229 @@
+package views
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/permanent"
+)
+
+// Hundredths is a number with two decimals.
+type Hundredths int
+
+// MarshalJSON writes 95 as 0.95.
+func (n Hundredths) MarshalJSON() ([]byte, error) {
+	s := fmt.Sprintf("%d.%02d", n/100, n%100)
+	return []byte(strings.TrimSuffix(strings.TrimRight(s, "0"), ".")), nil
+}
+
+// FactsFile is facts.json: one shape that holds those of all seeds.
+type FactsFile struct {
+	Meta struct {
+		Counter int `json:"counter"` // statements about facts since somebody last reflected
+		Version int `json:"version"`
+	} `json:"_meta"`
+	Keywords  map[string][]string `json:"keywords"` // to concepts and exchanges
+	Permanent struct {
+		Rules     []RuleEntry     `json:"rules"`
+		Solutions []SolutionEntry `json:"solutions"`
+		CoreLogic []CoreEntry     `json:"core_logic"`
+	} `json:"permanent"`
+	Decisions []DecisionEntry `json:"decisions"`
+	Patterns  []PatternEntry  `json:"patterns"`
+	Issues    []IssueEntry    `json:"issues"`
+	Stats     struct {
+		Exchanges int    `json:"total_exchanges"`
+		Concepts  int    `json:"total_concepts"`
+		Facts     int    `json:"total_facts"`
+		Rules     int    `json:"total_rules"`
+		Sessions  int    `json:"total_sessions"`
+		Updated   string `json:"last_updated"`
+	} `json:"stats"`
+}
+
+// A Vouched says how sure a rule is.
+type Vouched struct {
+	Source         string     `json:"source"` // user, assistant
+	Confidence     Hundredths `json:"confidence"`
+	Contradictions int        `json:"contradictions"`
+	LastValidated  string     `json:"last_validated"`
+	State          string     `json:"state"`
+	Evidence       []string   `json:"evidence"`
+}
+
+// A RuleEntry is a rule in facts.json.
+type RuleEntry struct {
+	ID      string   `json:"id"`
+	Content string   `json:"content"`
+	Files   []string `json:"files"`
+	Vouched
+}
+
+// A SolutionEntry is a solution in facts.json.
+type SolutionEntry struct {
+	ID       string `json:"id"`
+	Problem  string `json:"problem"`
+	Solution string `json:"solution"`
+	Attempts int    `json:"attempts"` // exchanges that speak of it
+	Vouched
+}
+
+// A CoreEntry is how the heart of the project works, in facts.json.
+type CoreEntry struct {
+	ID          string   `json:"id"`
+	Feature     string   `json:"feature"`
+	Description string   `json:"description"`
+	Files       []string `json:"files"`
+	Vouched
+}
+
+// A DecisionEntry is a decision in facts.json.
+type DecisionEntry struct {
+	ID      string `json:"id"`
+	Date    string `json:"date"`
+	Content string `json:"content"`
+	Reason  string `json:"reason"` // what the exchange was about
+	Session string `json:"session"`
+}
+
+// A PatternEntry is something that was found to be so, or is wished to be so, in general.
+type PatternEntry struct {
+	ID      string `json:"id"`
+	Date    string `json:"date"`
+	Content string `json:"content"`
+}
+
+// An IssueEntry is an issue in facts.json.
+type IssueEntry struct {
+	ID         string `json:"id"`
+	Date       string `json:"date"`
+	Content    string `json:"content"`
+	Status     string `json:"status"` // open, resolved
+	Resolution string `json:"resolution"`
+}
+
+// formatVersion is that of the seeds' facts.json.
+const formatVersion = 3
+
+// Facts returns facts.json. Unlike memory.md it is asked for, so it holds all facts that stand, with the same sources.
+func Facts(p *Project) FactsFile {
+	f := FactsFile{Keywords: map[string][]string{}, Decisions: []DecisionEntry{}, Patterns: []PatternEntry{}, Issues: []IssueEntry{}}
+	f.Meta.Version, f.Meta.Counter = formatVersion, p.Unassessed
+	f.addRules(p)
+	reason := map[string]string{}
+	for i := range p.Facts.Exchanges {
+		x := &p.Facts.Exchanges[i]
+		reason[x.ID] = x.Summary
+		for _, w := range x.Keywords {
+			f.Keywords[w] = append(f.Keywords[w], x.ID)
+		}
+	}
+	for _, c := range p.Concepts.Live() {
+		for _, w := range c.Keywords {
+			f.Keywords[w] = slices.Insert(f.Keywords[w], 0, p.Label(c))
+		}
+	}
+	for x := range p.Facts.All() {
+		if !x.Stands() || !p.trusted(x.Device) {
+			continue
+		}
+		f.Stats.Facts++
+		switch day := date(x.Time); x.Kind {
+		case facts.Decision:
+			f.Decisions = append(f.Decisions, DecisionEntry{x.ID, day, x.Text, reason[x.Exchange], x.Session})
+		case facts.Preference:
+			f.Patterns = append(f.Patterns, PatternEntry{x.ID, day, x.Text})
+		case facts.Issue:
+			f.Issues = append(f.Issues, p.issue(x))
+		}
+	}
+	f.Stats.Exchanges, f.Stats.Concepts, f.Stats.Sessions = len(p.Facts.Exchanges), len(p.Concepts.Live()), len(p.Sessions)
+	f.Stats.Rules = len(p.rules())
+	if last := p.updated(); !last.IsZero() {
+		f.Stats.Updated = date(last)
+	}
+	return f
+}
+
+func (p *Project) issue(x *facts.Fact) IssueEntry {
+	e := IssueEntry{ID: x.ID, Date: date(x.Time), Content: x.Text, Status: "open"}
+	if x.Resolved {
+		e.Status = "resolved"
+		if by, ok := p.Facts.Fact(x.ResolvedBy); ok {
+			e.Resolution = by.Text
+		}
+	}
+	return e
+}
+
+func (f *FactsFile) addRules(p *Project) {
+	f.Permanent.Rules, f.Permanent.Solutions, f.Permanent.CoreLogic = []RuleEntry{}, []SolutionEntry{}, []CoreEntry{}
+	for _, r := range p.rules() {
+		v := Vouched{r.Trust.String(), Hundredths(r.Confidence), r.Contradictions, date(r.LastValidated), r.State, r.Evidence}
+		switch r.Type {
+		case permanent.IsSolution:
+			f.Permanent.Solutions = append(f.Permanent.Solutions, SolutionEntry{r.ID, r.Problem, r.Text, p.attempts(r), v})
+		case permanent.IsCore:
+			f.Permanent.CoreLogic = append(f.Permanent.CoreLogic, CoreEntry{r.ID, r.Problem, r.Text, r.Files, v})
+		default:
+			f.Permanent.Rules = append(f.Permanent.Rules, RuleEntry{r.ID, r.Text, r.Files, v})
+		}
+	}
+}
+
+// attempts counts the exchanges that a rule rests on.
+func (p *Project) attempts(r *permanent.Rule) int {
+	seen := map[string]bool{}
+	for _, id := range r.Evidence {
+		if x, ok := p.Facts.Fact(id); ok {
+			seen[x.Exchange] = true
+		}
+	}
+	return len(seen)
+}
+
+// ConceptsFile is concepts.json.
+type ConceptsFile struct {
+	Concepts []ConceptEntry `json:"concepts"`
+	NextID   int            `json:"nextId"`
+}
+
+// A ConceptEntry is a concept in concepts.json.
+type ConceptEntry struct {
+	ID        string   `json:"id"` // c001
+	Name      string   `json:"name"`
+	Topic     string   `json:"topic"`
+	Summary   string   `json:"summary"`
+	Exchanges []string `json:"exchanges"`
+	Sessions  []string `json:"sessions"`
+	Files     []string `json:"files"`
+	Keywords  []string `json:"keywords"`
+	Updated   string   `json:"updated"`
+}
+
+// Concepts returns concepts.json. A concept that nobody summed up is summed up by its newest exchanges.
+func Concepts(p *Project) ConceptsFile {
+	out := ConceptsFile{Concepts: []ConceptEntry{}}
+	summary := map[string]string{}
+	for i := range p.Facts.Exchanges {
+		x := &p.Facts.Exchanges[i]
+		summary[x.ID] = strings.TrimRight(strings.TrimSpace(x.Summary), ".")
+	}
+	for _, c := range p.Concepts.Live() {
+		text := c.Summary
+		if text == "" {
+			var parts []string
+			for _, id := range c.Exchanges[max(0, len(c.Exchanges)-3):] {
+				if s := summary[id]; s != "" && !slices.Contains(parts, s) {
+					parts = append(parts, s)
+				}
+			}
+			text = strings.Join(parts, "; ")
+		}
+		out.Concepts = append(out.Concepts, ConceptEntry{p.Label(c), c.Name, c.Topic, text, c.Exchanges, c.Sessions, c.Files, c.Keywords, date(c.Updated)})
+	}
+	fmt.Sscanf(p.Concepts.NextLabel(), "c%d", &out.NextID)
+	return out
+}

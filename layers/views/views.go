@@ -1,0 +1,270 @@
+// Package views prints what a project remembers in the shapes that the seeds fixed: memory.md, facts.json, concepts.json.
+//
+// Nothing of it is stored. Each view is computed from the facts, concepts, rules and sessions there are, so it is always
+// current, cannot contradict them, and is the same for the same state. memory.md is the rolling summary that a session may read
+// first: it never takes more tokens than its budget, drops what matters least, and says how much it dropped. Text that
+// only tools, files or the web said is not in it.
+package views
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/memvcs/mem/layers/brief"
+	"github.com/memvcs/mem/layers/concepts"
+	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/permanent"
+	"github.com/memvcs/mem/layers/tokens"
+)
+
+// A Session is a conversation as the views speak of it.
+type Session struct {
+	ID     string
+	Name   string // short
+	Title  string
+	Branch string
+	Last   time.Time
+}
+
+// Project is all that the views are made of.
+type Project struct {
+	Name       string
+	Facts      *facts.Set
+	Concepts   *concepts.Set
+	Rules      *permanent.Set
+	Sessions   []Session // the newest first
+	Label      func(*concepts.Concept) string
+	Trusted    func(device string) bool // nil: all are
+	Unassessed int                      // statements about facts that no reflection has seen
+}
+
+func (p *Project) trusted(device string) bool { return p.Trusted == nil || p.Trusted(device) }
+
+// live returns the facts that may be shown unasked, the newest first.
+func (p *Project) live(kinds ...facts.Kind) []facts.Fact {
+	var out []facts.Fact
+	for f := range p.Facts.All() {
+		if f.Stands() && f.Trust > facts.Tool && p.trusted(f.Device) && slices.Contains(kinds, f.Kind) {
+			out = append(out, *f)
+		}
+	}
+	slices.SortFunc(out, func(a, b facts.Fact) int { return cmp.Or(b.Time.Compare(a.Time), cmp.Compare(a.ID, b.ID)) })
+	return out
+}
+
+// rules returns the rules that hold, those that the user stated first.
+func (p *Project) rules() []*permanent.Rule {
+	out := slices.DeleteFunc(slices.Clone(p.Rules.Rules), func(r *permanent.Rule) bool { return !r.Holds() || !p.trusted(r.Device) })
+	slices.SortStableFunc(out, func(a, b *permanent.Rule) int {
+		return cmp.Or(cmp.Compare(b.Trust, a.Trust), cmp.Compare(b.Confidence, a.Confidence), a.Made.Compare(b.Made), cmp.Compare(a.ID, b.ID))
+	})
+	return out
+}
+
+// updated is when anything of it came or was said last.
+func (p *Project) updated() time.Time {
+	var last time.Time
+	see := func(t time.Time) {
+		if t.After(last) {
+			last = t
+		}
+	}
+	for i := range p.Facts.Exchanges {
+		see(p.Facts.Exchanges[i].Time)
+	}
+	for _, c := range p.Concepts.Concepts {
+		see(c.Updated)
+	}
+	for _, r := range p.Rules.Rules {
+		see(r.LastValidated)
+	}
+	for _, s := range p.Sessions {
+		see(s.Last)
+	}
+	return last
+}
+
+// The sections of memory.md, in their order.
+const (
+	decisions = iota
+	state
+	recent
+	issues
+	sections
+)
+
+// A line is one item of memory.md.
+type line struct {
+	section int
+	rank    int // the smaller, the sooner it is taken
+	text    string
+}
+
+// A Page is memory.md.
+type Page struct {
+	Text    string
+	Tokens  int
+	Left    int // items that did not fit
+	Counter string
+}
+
+// maxItem is how many characters of an item are shown.
+const maxItem = 300
+
+// Memory returns memory.md, at most budget tokens long if that is not 0. The error says that not even its headings fit.
+func Memory(p *Project, budget int, c tokens.Counter) (Page, error) {
+	items := p.lines()
+	order := make([]int, len(items))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(items[a].rank, items[b].rank) })
+	shown := make([]bool, len(items))
+	page := func() Page {
+		text, left := p.page(items, shown)
+		return Page{text, c.Count(text), left, c.ID()}
+	}
+	if budget == 0 {
+		for i := range shown {
+			shown[i] = true
+		}
+		return page(), nil
+	}
+	out := page()
+	if out.Tokens > budget {
+		return out, fmt.Errorf("%w: %d tokens", ErrBudget, out.Tokens)
+	}
+	spent := out.Tokens
+	var taken []int
+	for _, i := range order {
+		if n := c.Count("- " + items[i].text + "\n"); spent+n <= budget {
+			spent, shown[i], taken = spent+n, true, append(taken, i)
+		}
+	}
+	out = page()
+	for out.Tokens > budget { // counts of parts may come to less than that of the whole
+		last := taken[len(taken)-1]
+		shown[last], taken = false, taken[:len(taken)-1]
+		out = page()
+	}
+	return out, nil
+}
+
+// ErrBudget says that a budget is too small for anything.
+var ErrBudget = fmt.Errorf("not even the headings of memory.md fit")
+
+// page writes the items that are shown under their headings.
+func (p *Project) page(items []line, shown []bool) (text string, left int) {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Project Memory: %s\n", brief.Plain(p.Name, 80))
+	for section, title := range [sections]string{"Core Decisions", "Current State", "Recent Context", "Known Issues"} {
+		fmt.Fprintf(&b, "\n## %s\n", title)
+		n, gone := 0, 0
+		for i, it := range items {
+			switch {
+			case it.section != section:
+			case shown[i]:
+				fmt.Fprintf(&b, "- %s\n", it.text)
+				n++
+			default:
+				gone++
+			}
+		}
+		switch {
+		case gone > 0:
+			fmt.Fprintf(&b, "- (%d more)\n", gone)
+		case n == 0:
+			b.WriteString("- none\n")
+		}
+		left += gone
+	}
+	return b.String(), left
+}
+
+// lines returns all items. Each kind has ranks of its own: rules and what is open go before what was, and of everything some
+// is taken before more of anything.
+func (p *Project) lines() []line {
+	var out []line
+	put := func(section, rank int, format string, args ...any) {
+		out = append(out, line{section, rank, brief.Plain(fmt.Sprintf(format, args...), maxItem)})
+	}
+	for i, r := range p.rules() {
+		text := r.Text
+		if r.Problem != "" {
+			text = r.Problem + ": " + r.Text
+		}
+		review := ""
+		if r.State == permanent.Review {
+			review = ", under review"
+		}
+		put(decisions, 10+2*i, "%s (%s, %s%s)", text, r.ID, r.Trust, review)
+	}
+	for i, f := range p.live(facts.Decision, facts.Preference) {
+		if !p.ruled(f) {
+			put(decisions, 40+4*i, "%s: %s (%s)", date(f.Time), f.Text, f.ID)
+		}
+	}
+	if f, v := p.version(); v != "" {
+		put(state, 1, "Version: %s (%s)", v, f.ID)
+	}
+	if len(p.Sessions) > 0 {
+		now := p.Sessions[0]
+		put(state, 0, "Status: %s", cmp.Or(p.summary(now.ID), now.Title, "no summary yet"))
+		if now.Branch != "" {
+			put(state, 2, "Branch: %s", now.Branch)
+		}
+	}
+	if last := p.updated(); !last.IsZero() {
+		put(state, 3, "Last updated: %s", last.UTC().Format(time.RFC3339))
+	}
+	for i, s := range p.Sessions {
+		if text := cmp.Or(p.summary(s.ID), s.Title); text != "" {
+			put(recent, 12+3*i, "%s: %s (%s)", date(s.Last), text, s.Name)
+		}
+	}
+	for i, f := range p.live(facts.Issue) {
+		if f.Open() {
+			put(issues, 11+2*i, "%s: %s (%s)", date(f.Time), f.Text, f.ID)
+		}
+	}
+	return out
+}
+
+func date(t time.Time) string { return t.UTC().Format(time.DateOnly) }
+
+// ruled reports whether a rule that holds rests on the fact, so that it need not be said twice.
+func (p *Project) ruled(f facts.Fact) bool {
+	return slices.ContainsFunc(p.Rules.Rules, func(r *permanent.Rule) bool { return r.Holds() && slices.Contains(r.Evidence, f.ID) })
+}
+
+// summary sums a session up: what its last exchanges were about.
+func (p *Project) summary(session string) string {
+	const most = 3
+	var parts []string
+	for _, x := range p.Facts.Of(session) {
+		trusted := len(x.Facts) == 0 || slices.ContainsFunc(x.Facts, func(f facts.Fact) bool { return f.Trust > facts.Tool })
+		if text := strings.TrimRight(strings.TrimSpace(cmp.Or(x.Summary, x.Topic)), "."); text != "" && trusted && p.trusted(x.Device) && !slices.Contains(parts, text) {
+			parts = append(parts, text)
+		}
+	}
+	return strings.Join(parts[max(0, len(parts)-most):], "; ")
+}
+
+var versionWords = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b(?:versions?|releas\w*|bump\w*|tag\w*)\b[^.;]*?\bv?(\d+\.\d+\.\d+(?:-[0-9a-z.]+)?)\b`)
+})
+
+// version returns the newest version of the project that a fact tells of.
+func (p *Project) version() (facts.Fact, string) {
+	for _, f := range p.live(facts.Action, facts.Decision) {
+		if m := versionWords().FindAllStringSubmatch(f.Text, -1); m != nil {
+			return f, m[len(m)-1][1]
+		}
+	}
+	return facts.Fact{}, ""
+}
