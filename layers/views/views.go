@@ -202,34 +202,34 @@ func (p *Project) lines() []line {
 		if r.State == permanent.Review {
 			review = ", under review"
 		}
-		put(decisions, 10+2*i, "%s (%s, %s%s)", text, r.ID, r.Trust, review)
+		put(decisions, 2*i, "%s (%s, %s%s)", text, r.ID, r.Trust, review)
 	}
 	for i, f := range p.live(facts.Decision, facts.Preference) {
 		if !p.ruled(f) {
-			put(decisions, 40+4*i, "%s: %s (%s)", date(f.Time), f.Text, f.ID)
+			put(decisions, 20+4*i, "%s: %s (%s)", date(f.Time), f.Text, f.ID)
 		}
 	}
 	if f, v := p.version(); v != "" {
-		put(state, 1, "Version: %s (%s)", v, f.ID)
+		put(state, 4, "Version: %s (%s)", v, f.ID)
 	}
 	if len(p.Sessions) > 0 {
 		now := p.Sessions[0]
-		put(state, 0, "Status: %s", cmp.Or(p.summary(now.ID), now.Title, "no summary yet"))
+		put(state, 1, "Status: %s", cmp.Or(p.summary(now.ID), now.Title, "no summary yet"))
 		if now.Branch != "" {
-			put(state, 2, "Branch: %s", now.Branch)
+			put(state, 8, "Branch: %s", now.Branch)
 		}
 	}
 	if last := p.updated(); !last.IsZero() {
-		put(state, 3, "Last updated: %s", last.UTC().Format(time.RFC3339))
+		put(state, 5, "Last updated: %s", last.UTC().Format(time.RFC3339))
 	}
 	for i, s := range p.Sessions {
 		if text := cmp.Or(p.summary(s.ID), s.Title); text != "" {
-			put(recent, 12+3*i, "%s: %s (%s)", date(s.Last), text, s.Name)
+			put(recent, 6+3*i, "%s: %s (%s)", date(s.Last), text, s.Name)
 		}
 	}
 	for i, f := range p.live(facts.Issue) {
 		if f.Open() {
-			put(issues, 11+2*i, "%s: %s (%s)", date(f.Time), f.Text, f.ID)
+			put(issues, 3+2*i, "%s: %s (%s)", date(f.Time), f.Text, f.ID)
 		}
 	}
 	return out
