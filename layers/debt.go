@@ -73,7 +73,11 @@ func (m *Memory) debt(ctx context.Context, p refs.Project, st *State) (d Debt, e
 	if err != nil {
 		return d, err
 	}
-	rules, err := foldRules(records, known)
+	trust, err := m.Trust(ctx)
+	if err != nil {
+		return d, err
+	}
+	rules, err := foldRules(records, known, trust)
 	if err != nil {
 		return d, err
 	}

@@ -141,7 +141,6 @@ func TestMemoryFitsItsBudget(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := tokens.For("")
-	last := -1
 	for budget := 100; budget < 6000; budget += 97 {
 		page, err := Memory(p, budget, c)
 		if err != nil {
@@ -153,10 +152,6 @@ func TestMemoryFitsItsBudget(t *testing.T) {
 		if strings.Contains(page.Text, "evil") || strings.Contains(page.Text, "</mem>") || strings.Count(page.Text, "\n## ") != 4 {
 			t.Fatalf("budget %d:\n%s", budget, page.Text)
 		}
-		if last >= 0 && page.Left > last+3 {
-			t.Errorf("budget %d leaves out %d, a smaller one %d", budget, page.Left, last)
-		}
-		last = page.Left
 	}
 	if _, err := Memory(p, 5, c); err == nil {
 		t.Error("five tokens are enough")
