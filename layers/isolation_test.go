@@ -44,7 +44,7 @@ func objectsOf(t *testing.T, m *Memory, p refs.Project) map[pack.ID]struct{} {
 // not of a project that was pushed to it, nor a branch of another one.
 func TestIsolation(t *testing.T) {
 	t.Parallel()
-	stores, configs := 10, 30
+	stores, configs := 8, 25
 	if testing.Short() {
 		stores, configs = 2, 10
 	}
