@@ -13,7 +13,10 @@ func (b *bench) initStore() error {
 	if err := os.RemoveAll(b.store()); err != nil {
 		return err
 	}
-	return b.once(b.mem, "init")
+	if err := b.once(b.mem, "init"); err != nil || b.rules {
+		return err
+	}
+	return b.once(b.mem, "config", "set", "redact.rules", "off")
 }
 
 // initGit makes an empty git repository that holds the file as its only one.

@@ -32,6 +32,7 @@ type bench struct {
 	self        string // this program, for its workers
 	transcripts string // "" for generated sessions only
 	runs        int
+	rules       bool // redaction is on, as users have it
 	made        map[string]corpus
 }
 
@@ -47,6 +48,7 @@ var bars = []bar{
 	{"add", "cold add against zstd, git and restic", (*bench).barAdd},
 	{"readd", "adding again, grown and unchanged", (*bench).barReadd},
 	{"import", "500 MB in 120 sessions", (*bench).barImport},
+	{"redact", "add and import with the rules of redaction", (*bench).barRedact},
 	{"size", "what five growth points take on disk", (*bench).barSize},
 	{"often", "what 100 adds of one session take on disk", (*bench).barOften},
 	{"start", "the start of the binary", (*bench).barStart},
@@ -67,6 +69,7 @@ func main() {
 	var b bench
 	flag.StringVar(&b.mem, "mem", "", "measure this `binary` instead of building one")
 	flag.StringVar(&b.transcripts, "transcripts", "", "measure on the real sessions in this `directory` too")
+	flag.BoolVar(&b.rules, "rules", false, "measure with the rules of redaction; the other tools have none, so without them by default")
 	flag.IntVar(&b.runs, "runs", 5, "rounds per bar")
 	tmp := flag.String("tmp", "", "work in a new directory in this `directory`")
 	asJSON := flag.Bool("json", false, "print one JSON object")
@@ -151,6 +154,9 @@ func (b *bench) command(names []string) string {
 	argv := []string{"go run ./testdata/bench"}
 	if b.transcripts != "" {
 		argv = append(argv, "-transcripts DIR")
+	}
+	if b.rules {
+		argv = append(argv, "-rules")
 	}
 	if b.runs != 5 {
 		argv = append(argv, fmt.Sprintf("-runs %d", b.runs))
