@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/memvcs/mem/layers/redact"
 	"github.com/memvcs/mem/layers/transcript"
@@ -64,21 +65,22 @@ func (a Added) Growth() string {
 
 // capture is one source on its way into a stage.
 type capture struct {
-	m     *Memory
-	src   Source
-	file  *os.File
-	size  int64
-	known *Session       // nil if the project has no such session
-	base  *Point         // the snapshot that the file goes on from, nil if there is none
-	prev  []redact.Patch // the patches of base
-	older bool           // base holds all of the file
-	snap  Snapshot
-	sure  bool   // the file is compared with what is stored before anything else is done
-	tail  []byte // behind the last closed value
-	patch []byte // encoded, nil if the clean bytes are the exact ones
-	files []overflow
-	rules redact.Rules
-	added Added
+	m        *Memory
+	src      Source
+	file     *os.File
+	size     int64
+	modified time.Time
+	known    *Session       // nil if the project has no such session
+	base     *Point         // the snapshot that the file goes on from, nil if there is none
+	prev     []redact.Patch // the patches of base
+	older    bool           // base holds all of the file
+	snap     Snapshot
+	sure     bool   // the file is compared with what is stored before anything else is done
+	tail     []byte // behind the last closed value
+	patch    []byte // encoded, nil if the clean bytes are the exact ones
+	files    []overflow
+	rules    redact.Rules
+	added    Added
 }
 
 // openSource opens a regular file without waiting for FIFOs or devices.
@@ -206,7 +208,7 @@ func copyRange(w io.Writer, f io.ReaderAt, from, to int64) error {
 	buf := make([]byte, min(256<<10, max(to-from, 1)))
 	n, err := io.CopyBuffer(onlyWriter{w}, io.NewSectionReader(f, from, to-from), buf)
 	if err == nil && n != to-from {
-		err = fmt.Errorf("%w: the file got shorter while it was read", io.ErrUnexpectedEOF)
+		err = shorter()
 	}
 	return err
 }
@@ -221,7 +223,8 @@ func (c *capture) grow(ctx context.Context, s *refs.Stage, at place, end int64) 
 	rules := c.rules
 	var r io.Reader = io.NewSectionReader(c.file, at.raw, end-at.raw)
 	scanned := make(chan error, 1)
-	clean := &cleaner{r: r, rules: rules}
+	read := objects.NewHasher() // of what the cleaner was given
+	clean := &cleaner{r: io.TeeReader(r, read), rules: rules}
 	if rules.Any() {
 		for _, p := range c.prev {
 			clean.numbers.Learn(p.Cuts)
@@ -238,19 +241,29 @@ func (c *capture) grow(ctx context.Context, s *refs.Stage, at place, end int64) 
 	if err := errors.Join(err, <-scanned); err != nil {
 		return err
 	}
-	if !rules.Any() && g.Size-before != end-at.raw {
-		return fmt.Errorf("%w: the file got shorter while it was read", io.ErrUnexpectedEOF)
-	}
 	sum := sc.Summary()
+	if !rules.Any() {
+		if g.Size-before != end-at.raw {
+			return shorter()
+		}
+		if err := c.scannedSame(at, end, g.Sum, sum.Carry); err != nil {
+			return err
+		}
+	}
 	c.snap.Original, c.snap.Size, c.snap.Segments, c.snap.Scan = g.Sum, g.Size, g.Segments, sum.Carry
 	c.keep(sum.Prompts)
 	c.added.NewBytes, c.added.NewValues, c.added.Tail = g.Size-before, sum.Values-at.carry.Values, int64(len(c.tail))
-	return c.makePatch(at, redact.Shift(clean.cuts, before))
+	cuts := redact.Shift(clean.cuts, before)
+	raw, err := c.exact(at, end, len(cuts) > 0, read.Sum())
+	if err != nil {
+		return err
+	}
+	return c.makePatch(at, cuts, raw)
 }
 
-// makePatch makes what the exact bytes need besides the clean ones, if anything, and finds out whether
-// anything has changed at all.
-func (c *capture) makePatch(at place, cuts []redact.Cut) error {
+// makePatch makes what the exact bytes, whose hash is raw, need besides the clean ones, if anything, and finds out
+// whether anything has changed at all.
+func (c *capture) makePatch(at place, cuts []redact.Cut, raw objects.Hash) error {
 	grown := c.added.NewBytes > 0 || len(c.files) > 0
 	if c.snap.Withheld = len(c.tail) > 0 || len(cuts) > 0 || at.cuts; !c.snap.Withheld {
 		if !grown && c.added.Change == "grown" && !c.base.Withheld {
@@ -258,11 +271,7 @@ func (c *capture) makePatch(at place, cuts []redact.Cut) error {
 		}
 		return nil
 	}
-	h := objects.NewHasher()
-	if err := copyRange(h, c.file, 0, c.size); err != nil {
-		return err
-	}
-	p := redact.Patch{Rules: c.snap.Rules, After: c.snap.Size, Clean: c.snap.Original, RawLen: c.size, Raw: h.Sum(), Cuts: cuts, Tail: c.tail}
+	p := redact.Patch{Rules: c.snap.Rules, After: c.snap.Size, Clean: c.snap.Original, RawLen: c.size, Raw: raw, Cuts: cuts, Tail: c.tail}
 	if n := len(c.prev); n > 0 && !grown && c.added.Change == "grown" && c.prev[n-1].Raw == p.Raw {
 		c.added.Change = "unchanged"
 		return nil

@@ -150,27 +150,36 @@ func (c *capture) followsClean(base *Point, at *place, end int64) (bool, error) 
 		return false, nil
 	}
 	at.raw, at.clean = size, stream.Tail{Length: size, Hash: objects.NewHasher()}
-	if c.sure || size == c.size {
-		err := copyRange(at.clean.Hash, c.file, 0, size)
-		if err != nil || at.clean.Hash.Sum() != base.Original || size == c.size {
-			return err == nil && at.clean.Hash.Sum() == base.Original, err // no growth needs no dictionary
+	if size < c.size { // no growth needs no dictionary
+		at.clean.Dict = make([]byte, stream.DictLen(size))
+		if _, err := c.file.ReadAt(at.clean.Dict, size-int64(len(at.clean.Dict))); err != nil {
+			return false, err
 		}
-	} else {
-		at.clean.Before = c.compare(at.clean.Hash, base)
+		if !c.sure {
+			at.clean.Before = c.compare(at.clean, base)
+			return true, nil
+		}
 	}
-	at.clean.Dict = make([]byte, stream.DictLen(size))
-	_, err := c.file.ReadAt(at.clean.Dict, size-int64(len(at.clean.Dict)))
-	return err == nil, err
+	err := c.hashStored(at.clean)
+	return err == nil && at.clean.Hash.Sum() == base.Original, err
 }
 
-// compare hashes the part of the file that is stored already, while what is new is compressed: nearly all files only
+// hashStored hashes the part of the file that is stored already, its end as the dictionary has it: that is what the
+// growth is compressed by.
+func (c *capture) hashStored(t stream.Tail) error {
+	err := copyRange(t.Hash, c.file, 0, t.Length-int64(len(t.Dict)))
+	t.Hash.Write(t.Dict)
+	return err
+}
+
+// compare hashes the part of the file that is stored already while what is new is compressed: nearly all files only
 // grow. It returns a function that waits for that, and fails with errRewritten if the file is another one.
-func (c *capture) compare(h *objects.Hasher, base *Point) func() error {
+func (c *capture) compare(t stream.Tail, base *Point) func() error {
 	read := make(chan error, 1)
-	go func() { read <- copyRange(h, c.file, 0, base.Size) }()
+	go func() { read <- c.hashStored(t) }()
 	return func() error {
 		err := <-read
-		if err == nil && h.Sum() != base.Original {
+		if err == nil && t.Hash.Sum() != base.Original {
 			err = errRewritten
 		}
 		return err

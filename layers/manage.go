@@ -20,7 +20,7 @@ type UsedError struct {
 }
 
 func (e *UsedError) Error() string {
-	return fmt.Sprintf("%s is used by %d compositions (%s)", e.What, len(e.By), strings.Join(e.By, ", "))
+	return fmt.Sprintf("%s is used by %d composition%s (%s)", e.What, len(e.By), plural(len(e.By)), strings.Join(e.By, ", "))
 }
 
 // ErrNotRemovable says that a revision names nothing that can be taken out of the lists.

@@ -119,6 +119,8 @@ func storeError(err error) error {
 			"the clean transcript of all of it is here: mem cat-file b3:"+behind.Session.Now().Original.String()))
 	case errors.Is(err, layers.ErrNotTranscript):
 		return withHint(err, "session files are ~/.claude/projects/*/*.jsonl; see them with \"mem ls --untracked\"")
+	case errors.Is(err, layers.ErrChanging):
+		return withHint(err, "do it again when nothing writes the file anew; one that only grows may be added at any time")
 	case errors.Is(err, layers.ErrWithheld):
 		return withHint(err, fmt.Sprintf("the clean transcript is here: %q", "mem show SESSION --format text"))
 	}
