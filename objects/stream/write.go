@@ -107,7 +107,7 @@ func (a *appender) run(ctx context.Context, yield func(Segment, error) bool) err
 		}
 		eof = err == io.EOF
 		if j != nil {
-			go j.compress()
+			go j.compress(j.head) // a copy: the hash comes into j.head meanwhile
 			queue = append(queue, j)
 			if err := a.hash(j); err != nil {
 				return err
@@ -249,19 +249,19 @@ func fill(buf []byte, r io.Reader, size int64) ([]byte, error) {
 }
 
 // compress fills the blob; the head, which has the hash, comes later.
-func (j *job) compress() {
-	raw := j.buf[j.head.Dict:]
+func (j *job) compress(head Head) {
+	raw := j.buf[head.Dict:]
 	blob := make([]byte, maxHead, len(raw)/5+maxHead)
-	if j.head.Dict == 0 {
+	if head.Dict == 0 {
 		e := plain.Get().(*zstd.Encoder)
 		j.blob = e.EncodeAll(raw, blob)
 		plain.Put(e)
 		j.done <- nil
 		return
 	}
-	e, err := newEncoder(windowFor(j.head), levelFor(j.head), zstd.WithEncoderDictRaw(0, j.buf[:j.head.Dict]))
+	e, err := newEncoder(windowFor(head), levelFor(head), zstd.WithEncoderDictRaw(0, j.buf[:head.Dict]))
 	if err != nil {
-		j.done <- fmt.Errorf("compress segment at %d: %w", j.head.Offset, err)
+		j.done <- fmt.Errorf("compress segment at %d: %w", head.Offset, err)
 		return
 	}
 	j.blob = e.EncodeAll(raw, blob)
