@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,9 +35,10 @@ type DraftLine struct {
 
 // DraftOptions say what to draft.
 type DraftOptions struct {
-	All   bool // also what was distilled
-	Most  int  // tokens, about; the first line is always in. 0 is no limit
-	Since int  // from the message behind that one; 0 is from where distilling ended
+	All   bool     // also what was distilled
+	Most  int      // tokens, about; the first line is always in. 0 is no limit
+	Since int      // from the message behind that one; 0 is from where distilling ended
+	Mine  []string // with All: of this session only these facts are shown as known
 }
 
 // mostKnown is how many known facts a draft shows.
@@ -90,7 +92,11 @@ func (m *Memory) DraftFacts(ctx context.Context, rev Rev, o DraftOptions) (FactD
 		d.To = d.Total // what follows holds nothing to read
 	}
 	for f := range set.All() {
-		if f.Open() || f.Stands() && f.Session == rev.Session.ID {
+		own := f.Session == rev.Session.ID
+		if o.All && own && !slices.Contains(o.Mine, f.ID) {
+			continue
+		}
+		if f.Open() || f.Stands() && own {
 			d.Open = append(d.Open, *f)
 		}
 	}

@@ -18,6 +18,7 @@ type SaveOptions struct {
 	Most      int      // facts of a session; 0 is no limit
 	Engine    string   // that wrote them; "" is whoever used the command
 	Witnesses [][]byte // what it was asked and answered
+	Empty     bool     // also if every fact was rejected: what was paid for is stored
 	DryRun    bool
 }
 
@@ -67,7 +68,7 @@ func (m *Memory) SaveFacts(ctx context.Context, rev Rev, g facts.Given, o SaveOp
 	if len(s.problems) > 0 {
 		return s.out, &facts.InputError{Problems: s.problems}
 	}
-	if n := len(s.out.Facts); n > 0 && s.out.Count(facts.Rejected) == n {
+	if n := len(s.out.Facts); n > 0 && s.out.Count(facts.Rejected) == n && !o.Empty {
 		return s.out, ErrAllRejected
 	}
 	if o.DryRun {

@@ -70,6 +70,7 @@ func commands() []command {
 		{name: "compress", group: groupMake, writes: []string{""}, make: (*Env).compress},
 		{name: "compose", group: groupMake, writes: []string{""}, make: (*Env).compose},
 		{name: "tier", group: groupMake, writes: []string{"run"}, make: (*Env).tier},
+		{name: "distill", group: groupMake, writes: []string{""}, make: (*Env).distill},
 		{name: "checkout", group: groupMake, writes: []string{""}, make: (*Env).checkout},
 		{name: "remote", group: groupShare, writes: []string{"add", "rm", "set-url", "rename"}, make: (*Env).remote},
 		{name: "push", group: groupShare, writes: []string{""}, make: (*Env).push},

@@ -23,6 +23,10 @@ func fakeModel() {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+	if strings.HasPrefix(q.System, "You distil") || strings.HasPrefix(q.System, "You sort") {
+		fmt.Println(distilling(q))
+		return
+	}
 	switch os.Getenv("MODEL_MODE") {
 	case "garbage":
 		fmt.Println("I am sorry, I cannot do that.")
@@ -38,6 +42,41 @@ func fakeModel() {
 	default:
 		fmt.Println(parrot(q.Prompt))
 	}
+}
+
+// distilling answers as MODEL_MODE says: with what the user typed as requests, one of them made up; or with one concept
+// for all there is.
+func distilling(q engines.Question) string {
+	if os.Getenv("MODEL_MODE") == "garbage" {
+		return "I would rather not."
+	}
+	type object = map[string]any
+	var list []object
+	for _, line := range strings.Split(q.Prompt, "\n") {
+		if id, _, ok := strings.Cut(line, " "); ok && strings.HasPrefix(id, "e:") {
+			list = append(list, object{"exchange": id, "concept": "", "name": "The work", "topic": "work of all sorts", "reason": "there is nothing else"})
+		}
+		var n int
+		if _, err := fmt.Sscanf(line, "#%d user: ", &n); err != nil || strings.HasPrefix(q.System, "You sort") {
+			continue
+		}
+		_, said, _ := strings.Cut(line, ": ")
+		fact := func(text string) object {
+			return object{"kind": "request", "text": text, "keywords": []string{}, "files": []string{}, "supersedes": []string{}, "refutes": []string{}, "resolves": []string{},
+				"evidence": []object{{"message": n, "quote": said}}}
+		}
+		list = append(list, object{"messages": []int{n, n}, "summary": "", "topic": "a request", "keywords": []string{}, "files": []string{},
+			"facts": []object{fact(said), fact("The user wants 4711 kangaroos.")}})
+	}
+	name := "exchanges"
+	if strings.HasPrefix(q.System, "You sort") {
+		name = "assignments"
+	}
+	b, err := json.Marshal(object{name: list})
+	if err != nil {
+		panic(err) // only strings and numbers
+	}
+	return string(b)
 }
 
 // parrot answers with the first three words of every message of a prompt.

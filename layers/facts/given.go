@@ -74,7 +74,7 @@ func Decode(b []byte) (Given, error) {
 	if len(b) > mostBytes {
 		return g, &InputError{[]string{fmt.Sprintf("%d bytes are too many: want at most %d", len(b), mostBytes)}}
 	}
-	b = unfence(b)
+	b = Unfence(b)
 	if !utf8.Valid(b) {
 		return g, &InputError{[]string{"the input is not UTF-8"}}
 	}
@@ -117,8 +117,8 @@ func syntax(b []byte, err error) string {
 	return "not JSON: " + err.Error()
 }
 
-// unfence takes off a fence of Markdown.
-func unfence(b []byte) []byte {
+// Unfence takes off a fence of Markdown, as models put it around JSON.
+func Unfence(b []byte) []byte {
 	s := bytes.TrimSpace(b)
 	body, ok := bytes.CutPrefix(s, []byte("```"))
 	if !ok || !bytes.HasSuffix(body, []byte("```")) {

@@ -41,6 +41,7 @@ func Keys() []Key {
 		{"defaults.compressionPreset", oneOf("gentle", "standard", "aggressive"), "standard", "preset of a compression that names none"},
 		{"defaults.keepitDecayEnabled", boolean, "true", "let keepit markers fade with distance and ratio"},
 		{"defaults.model", text, "opus", "model that an engine asks if it needs one"},
+		{"distill.engine", oneOf("", "claude", "anthropic", "openai", "command", "replay"), "", "engine that distils sessions; empty asks no model"},
 		{"engine", oneOf("extract", "claude", "anthropic", "openai", "command", "replay"), "extract", "engine that writes compressions"},
 		{"hooks.askAfterTokens", integer(1, 1_000_000), "2000", "tokens of a session without facts after which hooks speak of them"},
 		{"hooks.blocking", oneOf("off", "once", "strict"), "once", "whether the Stop hook keeps a session going until its facts are saved"},

@@ -1,0 +1,214 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/engines"
+	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/tokens"
+)
+
+type distillOptions struct {
+	backlog bool
+	again   bool
+	engine  engineChoice
+}
+
+// distill is the command that lets a model distil sessions.
+func (e *Env) distill() *cli.Command {
+	var o distillOptions
+	return &cli.Command{
+		Name:      "distill",
+		Usage:     "let a model distil sessions into facts and concepts",
+		ArgsUsage: "[<session>]",
+		Description: "Without a session it is the newest one. No model is asked unless an engine is named or distill.engine is set. Every quote is\n" +
+			"looked up as in \"mem facts save\", each part is saved as it comes, and what a model was asked and answered is stored with it.\n" +
+			"When a cap of the day is reached the exit status is 5, and what was saved stays.",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "backlog", Usage: "distil every session of the project that is not distilled", Destination: &o.backlog},
+			&cli.BoolFlag{Name: "again", Usage: "distil the whole session, as if nobody had", Destination: &o.again},
+			choiceFlag(&o.engine.name, "engine", "let `NAME` do it: claude, anthropic, openai, command or replay", engineNames()[1:]...),
+			&cli.StringFlag{Name: "model", Usage: "let the engine ask the model `NAME`", Destination: &o.engine.model},
+		},
+		Action: func(c *cli.Context) error {
+			if err := operands(c, 0, 1); err != nil {
+				return err
+			}
+			if o.backlog && c.NArg() > 0 {
+				return usagef("--backlog is every session: name none")
+			}
+			return e.runDistill(c.Context, o, orNewest(c.Args().First()))
+		},
+	}
+}
+
+// asker returns what asks the model that was chosen.
+func (e *Env) asker(ctx context.Context, m *layers.Memory, p layers.Project, choice engineChoice) (*engines.Asker, error) {
+	conf, err := e.settings()
+	if err != nil {
+		return nil, err
+	}
+	if choice.name == "" {
+		if choice.name, err = conf.String("distill.engine"); err != nil {
+			return nil, err
+		}
+	}
+	if choice.name == "" {
+		return nil, withHint(usagef("no engine is chosen: no model is asked unless you say so"), "mem distill --engine claude", "mem config set distill.engine claude")
+	}
+	if choice.model == "" {
+		if choice.model, err = conf.String("llm.model"); err != nil {
+			return nil, err
+		}
+	}
+	window, err := conf.Int("llm.window")
+	if err != nil {
+		return nil, err
+	}
+	if choice.name == "replay" {
+		recorded, err := m.Witnessed(ctx, p.ID)
+		if err != nil {
+			return nil, withHint(err, "let a model distil a session once: mem distill --engine claude")
+		}
+		return engines.NewAsker(engines.NewReplay("", recorded), engines.Options{Window: window}), nil
+	}
+	s := setup{e: e, conf: conf, model: choice.model}
+	if s.timeout, err = conf.Duration("llm.timeout"); err != nil {
+		return nil, err
+	}
+	model, err := s.of(ctx, m, layers.Rev{}, choice.name)
+	if err != nil {
+		return nil, err
+	}
+	price, err := s.price(choice.name)
+	return engines.NewAsker(model, engines.Options{Window: window, Price: price}), err
+}
+
+func (e *Env) runDistill(ctx context.Context, o distillOptions, name string) error {
+	conf, err := e.settings()
+	if err != nil {
+		return err
+	}
+	most, err := conf.Int("facts.maxPerSession")
+	if err != nil {
+		return err
+	}
+	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+		revs, err := e.toDistill(ctx, m, &sc, o, name)
+		if err != nil {
+			return err
+		}
+		var answer distillAnswer
+		answer.Sessions = []distilled{}
+		for _, rev := range revs {
+			asker, err := e.asker(ctx, m, sc.Project, o.engine)
+			if err != nil {
+				return err
+			}
+			d, err := m.Distill(ctx, rev, asker, layers.DistillOptions{Most: most, Again: o.again, DryRun: e.opt.dryRun})
+			answer.add(rev, d, e.opt.dryRun)
+			if err == nil || len(d.Saved) > 0 {
+				e.sayDistilled(rev, d)
+			}
+			if err != nil {
+				return distillError(err, rev)
+			}
+		}
+		if e.opt.json {
+			return e.printJSON("distill", answer)
+		}
+		if len(revs) == 0 {
+			e.note("every session is distilled")
+		}
+		return nil
+	})
+}
+
+// toDistill returns the sessions to distil.
+func (e *Env) toDistill(ctx context.Context, m *layers.Memory, sc *layers.Scope, o distillOptions, name string) ([]layers.Rev, error) {
+	if !o.backlog {
+		rev, err := e.resolveSession(ctx, m, *sc, name)
+		sc.Project = rev.Project
+		return []layers.Rev{rev}, err
+	}
+	sessions, err := m.Backlog(ctx, sc.Project.ID)
+	if err != nil {
+		return nil, err
+	}
+	var revs []layers.Rev
+	for _, s := range sessions {
+		revs = append(revs, layers.Rev{Kind: layers.IsSession, Project: sc.Project, Session: s})
+	}
+	return revs, nil
+}
+
+func distillError(err error, rev layers.Rev) error {
+	switch {
+	case errors.Is(err, engines.ErrRecorded):
+		return withHint(err, "the record has grown, or the settings differ; a session that is distilled is asked about once more with --again")
+	case errors.Is(err, layers.ErrAnswer):
+		return withHint(err, "try another model with --model", "or by hand: mem facts draft "+shortID(rev.Session.ID))
+	}
+	return err
+}
+
+// A distillAnswer is what became of sessions, as --json prints it.
+type distillAnswer struct {
+	Sessions []distilled `json:"sessions"`
+	DryRun   bool        `json:"dry_run"`
+}
+
+type distilled struct {
+	Session  string          `json:"session"`
+	Parts    int             `json:"parts"`
+	Verified int             `json:"verified"`
+	Inferred int             `json:"inferred"`
+	Rejected int             `json:"rejected"`
+	Assigned int             `json:"assigned"`
+	Left     int             `json:"tokens_left"`
+	Facts    []savedFactJSON `json:"facts"`
+	Receipt  engines.Receipt `json:"receipt"`
+}
+
+func (a *distillAnswer) add(rev layers.Rev, d layers.Distillation, dryRun bool) {
+	x := distilled{Session: rev.Session.ID, Parts: len(d.Saved), Assigned: d.Assigned, Left: d.Left, Receipt: d.Receipt, Facts: []savedFactJSON{}}
+	for _, s := range d.Saved {
+		x.Verified, x.Inferred, x.Rejected = x.Verified+s.Count(facts.Verified), x.Inferred+s.Count(facts.Inferred), x.Rejected+s.Count(facts.Rejected)
+		for _, f := range s.Facts {
+			x.Facts = append(x.Facts, savedFactJSON{f.At, f.Known, f.Fact})
+		}
+	}
+	a.Sessions, a.DryRun = append(a.Sessions, x), dryRun
+}
+
+func (e *Env) sayDistilled(rev layers.Rev, d layers.Distillation) {
+	if e.opt.json {
+		return
+	}
+	r := d.Receipt
+	cost := fmt.Sprintf("%d requests, %s tokens in and %s out, %s", r.Requests, tokens.Commas(r.Usage.Input), tokens.Commas(r.Usage.Output), engines.FormatDollars(r.Usage.Micros))
+	if e.opt.dryRun {
+		e.printf("Would distill %s: at most %s\n", e.safe(shortID(rev.Session.ID)), cost)
+		return
+	}
+	if r.Requests == 0 {
+		e.note("%s is distilled already", shortID(rev.Session.ID))
+		return
+	}
+	var verified, inferred, rejected int
+	for _, s := range d.Saved {
+		verified, inferred, rejected = verified+s.Count(facts.Verified), inferred+s.Count(facts.Inferred), rejected+s.Count(facts.Rejected)
+		for _, f := range s.Facts {
+			if f.Fact.Verdict == facts.Rejected {
+				e.detail("rejected: %s: %s", f.Fact.Reason, firstWords(f.Fact.Text, 80))
+			}
+		}
+	}
+	e.printf("[%s] distill %s  %d facts: %d verified, %d inferred, %d rejected; %d exchanges in concepts\n  %s\n", e.safe(rev.Project.Name), e.safe(shortID(rev.Session.ID)),
+		verified+inferred+rejected, verified, inferred, rejected, d.Assigned, cost)
+}
