@@ -33,7 +33,8 @@ func (w *World) open() (*layers.Memory, error) {
 // capture leaves a note that the session has grown, unless it must not be captured, and folds the spool.
 func (r *run) capture(ctx context.Context) error {
 	wanted, err := r.leaveNote()
-	if err != nil || !wanted {
+	r.phase.Store(free)
+	if err != nil || !wanted || ctx.Err() != nil {
 		return err
 	}
 	return r.fold(ctx, foldTime)

@@ -23,6 +23,7 @@ import (
 	"io"
 	"path/filepath"
 	"runtime/debug"
+	"sync/atomic"
 	"time"
 
 	"github.com/memvcs/mem/layers"
@@ -88,10 +89,7 @@ func Run(w *World, name string) {
 	case !ok:
 		d, r.event = limitOfWork, Work
 	}
-	w.After(d, func() {
-		w.note(string(r.event), "", errors.New("ended at the time limit"))
-		w.Exit()
-	})
+	w.After(d, func() { r.endAt(r.Uptime()+patience, false) })
 	ctx, cancel := context.WithTimeout(context.Background(), d-orderly)
 	defer cancel()
 	r.guarded(ctx)
@@ -103,6 +101,30 @@ type run struct {
 	event Event
 	p     Payload
 	there bool // the transcript exists
+	phase atomic.Int32
+}
+
+// The phases of a run that the time limit respects.
+const (
+	reading int32 = iota // the payload
+	noting               // it is about to be durable that there is something to capture
+	free                 // everything else may be cut short
+)
+
+// patience is how much longer a hook may take to make its note durable on a machine that is very busy: what a hook
+// acknowledges must not be lost.
+const patience = 700 * time.Millisecond
+
+// endAt ends the process: at once if it is free, else when it is or at the latest at a time. A hook that reads is
+// given one more moment, for its input may be there and only the processor not.
+func (r *run) endAt(last time.Duration, asked bool) {
+	phase := r.phase.Load()
+	if r.Uptime() < last && (phase == noting || phase == reading && !asked) {
+		r.After(50*time.Millisecond, func() { r.endAt(last, phase == reading) })
+		return
+	}
+	r.note(string(r.event), "", errors.New("ended at the time limit"))
+	r.Exit()
 }
 
 // guarded runs the hook and turns everything that goes wrong into a line of the log.
@@ -124,6 +146,7 @@ func (r *run) guarded(ctx context.Context) {
 // hook reads the payload and does what the event asks for.
 func (r *run) hook(ctx context.Context) (err error) {
 	if r.event == Work {
+		r.phase.Store(free)
 		return r.work(ctx)
 	}
 	if r.p, err = ReadPayload(r.Stdin, r.event.brief()); err != nil {
@@ -136,6 +159,7 @@ func (r *run) hook(ctx context.Context) (err error) {
 		r.p.Session = ""
 		return err
 	}
+	r.phase.Store(noting)
 	switch r.event {
 	case PostToolUse, PostToolUseFailure:
 		return r.tool(ctx)
@@ -147,6 +171,7 @@ func (r *run) hook(ctx context.Context) (err error) {
 	}
 	switch r.event {
 	case SessionStart:
+		r.phase.Store(free)
 		return r.start(ctx)
 	case SubagentStop:
 		return r.subagent(ctx)

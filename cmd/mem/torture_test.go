@@ -34,6 +34,7 @@ func TestTorture(t *testing.T) {
 		{"BadInput", tortureBadInput},
 		{"BadStore", tortureBadStore},
 		{"Splits", tortureSplits},
+		{"Hooks", tortureHooks},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

@@ -1,0 +1,285 @@
+package main_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// A hooked is a session that Claude Code writes and whose hooks run.
+type hooked struct {
+	*rig
+	*teller
+	file  string
+	rng   *rand.Rand
+	acked int64 // how long the file was when a hook that ended well began
+	runs  int
+	kills int
+}
+
+func newHooked(r *rig, n uint64) *hooked {
+	h := &hooked{rig: r, teller: newTeller(n, "/home/user/hooked"), rng: rand.New(rand.NewPCG(n, 11))}
+	h.file = r.write(filepath.Join("claude", "projects", "-home-user-hooked", h.id+".jsonl"), h.more(4))
+	return h
+}
+
+// payload is what Claude Code hands to a hook of the session.
+func (h *hooked) payload(more map[string]any) []byte {
+	fields := map[string]any{"session_id": h.id, "transcript_path": h.file, "cwd": h.cwd}
+	for k, v := range more {
+		fields[k] = v
+	}
+	b, err := json.Marshal(fields)
+	if err != nil {
+		panic(err) // maps of strings always encode
+	}
+	return b
+}
+
+// hook runs a hook, and kills it after a time unless that is 0. It reports whether it ended by itself, which must be
+// with status 0 and without a word.
+func (h *hooked) hook(event string, after time.Duration, more map[string]any) (ended bool) {
+	in, err := os.Open(h.write(h.id+".payload", h.payload(more))) // a file: who feeds a pipe can be late on a busy machine
+	if err != nil {
+		h.t.Error(err)
+		return false
+	}
+	defer in.Close()
+	cmd := exec.Command(h.bin, "hook", event)
+	cmd.Dir, cmd.Env, cmd.Stdin = h.dir, append(h.environ(), "CLAUDE_CODE_ENTRYPOINT=sdk-cli"), in
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	if err := cmd.Start(); err != nil {
+		h.t.Error(err)
+		return false
+	}
+	if after > 0 {
+		defer time.AfterFunc(after, func() { cmd.Process.Kill() }).Stop() // it may have ended before
+	}
+	err = cmd.Wait()
+	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		h.kills++
+		return false
+	}
+	if err != nil || errs.Len() > 0 {
+		h.t.Errorf("hook %s: %v %s", event, err, &errs)
+	}
+	return err == nil
+}
+
+// grow lets the session grow.
+func (h *hooked) grow() {
+	f, err := os.OpenFile(h.file, os.O_WRONLY|os.O_APPEND, 0)
+	if err == nil {
+		_, err = f.Write(h.more(1 + h.rng.IntN(4)))
+		err = closing(f, err)
+	}
+	if err != nil {
+		h.t.Error(err)
+	}
+}
+
+func closing(c io.Closer, err error) error {
+	if closed := c.Close(); err == nil {
+		err = closed
+	}
+	return err
+}
+
+// work runs hooks of the session, and kills half of them.
+func (h *hooked) work(runs int) {
+	events := []string{"Stop", "SubagentStop", "PreCompact", "SessionEnd", "SessionStart"}
+	for range runs {
+		h.grow()
+		fi, err := os.Stat(h.file)
+		if err != nil {
+			h.t.Error(err)
+			return
+		}
+		var after time.Duration
+		if h.rng.IntN(2) == 0 {
+			after = time.Duration(h.rng.IntN(60_000)) * time.Microsecond
+		}
+		event := events[h.rng.IntN(len(events))]
+		h.runs++
+		if h.hook(event, after, nil) && event != "SessionStart" {
+			h.acked = fi.Size()
+		}
+	}
+}
+
+// tortureHooks kills hooks at random, 16 at once: what one of them acknowledged is in memory when the notes are folded,
+// and there is nothing to repair.
+func tortureHooks(t *testing.T, r *rig) {
+	const sessions = 16
+	runs := amount(t, 3, 32, 320)
+	all := make([]*hooked, sessions)
+	var working sync.WaitGroup
+	for i := range all {
+		all[i] = newHooked(r, uint64(300+i))
+		working.Go(func() { all[i].work(runs) })
+	}
+	working.Wait()
+	if t.Failed() {
+		return
+	}
+	r.fsck("after the kills")
+	r.foldSpool()
+	total, kills := 0, 0
+	for _, h := range all {
+		h.check()
+		total, kills = total+h.runs, kills+h.kills
+	}
+	r.fsck("after folding")
+	r.gitFsck()
+	t.Logf("%d hooks of %d sessions at once, %d killed", total, sessions, kills)
+	all[0].patient()
+	all[0].small()
+	storm(t, r)
+}
+
+// foldSpool folds what is in the spool and checks that nothing is left of it.
+func (r *rig) foldSpool() {
+	r.t.Helper()
+	for end := time.Now().Add(30 * time.Second); ; {
+		if res := r.mem("hook", "work"); res.code != 0 || res.stderr != "" {
+			r.t.Fatal(res)
+		}
+		files, err := filepath.Glob(filepath.Join(r.store, "spool", "*"))
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		whole := 0
+		for _, f := range files {
+			if b, err := os.ReadFile(f); err == nil && bytes.HasSuffix(b, []byte("\n")) {
+				whole++ // others were being written when their hook was killed
+			}
+		}
+		if whole == 0 {
+			return
+		}
+		if time.Now().After(end) {
+			r.t.Fatalf("in the spool: %v", files)
+		}
+	}
+}
+
+// check checks that memory holds a beginning of the session, at least up to what was acknowledged.
+func (h *hooked) check() {
+	h.t.Helper()
+	want, err := os.ReadFile(h.file)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	if h.acked == 0 && !h.sessions()[h.id] {
+		return
+	}
+	got, err := h.original(h.id)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	if int64(len(got)) < h.acked || !bytes.HasPrefix(want, got) {
+		h.t.Errorf("memory holds %d bytes of %s, %d were acknowledged, the file has %d; they differ at %d", len(got), h.id, h.acked, len(want), differ(got, want))
+	}
+}
+
+// patient checks that a hook whose input never ends does.
+func (h *hooked) patient() {
+	h.t.Helper()
+	for _, event := range []string{"Stop", "PostToolUse"} {
+		in, out, err := os.Pipe()
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		cmd := exec.Command(h.bin, "hook", event)
+		cmd.Dir, cmd.Env, cmd.Stdin = h.dir, h.environ(), in
+		begin := time.Now()
+		err = cmd.Run()
+		if took := time.Since(begin); err != nil || took > 5*time.Second {
+			h.t.Errorf("%s with an input that does not end: %v after %v", event, err, took)
+		}
+		in.Close()
+		out.Close()
+	}
+}
+
+// small checks that no payload makes a hook large: it looks at the process when all but the last byte is read.
+func (h *hooked) small() {
+	h.t.Helper()
+	huge := strings.Repeat("x\\\"é", 3<<20)
+	for event, more := range map[string]map[string]any{
+		"PostToolUse": {"tool_response": map[string]any{"content": huge}}, "Stop": {"last_assistant_message": huge}, "UserPromptSubmit": {"prompt": huge},
+	} {
+		cmd := exec.Command(h.bin, "hook", event)
+		cmd.Dir, cmd.Env = h.dir, append(h.environ(), "CLAUDE_CODE_ENTRYPOINT=sdk-cli")
+		in, err := cmd.StdinPipe()
+		if err == nil {
+			err = cmd.Start()
+		}
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		payload := h.payload(more)
+		_, _ = in.Write(payload[:len(payload)-1]) // it may have come to its time limit
+		status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", cmd.Process.Pid))
+		_, _ = in.Write(payload[len(payload)-1:]) // as above
+		in.Close()
+		if err := cmd.Wait(); err != nil {
+			h.t.Errorf("%s with a huge payload: %v", event, err)
+		}
+		_, rest, ok := strings.Cut(string(status), "VmHWM:")
+		var kb int
+		if _, err := fmt.Sscan(rest, &kb); !ok || err != nil {
+			h.t.Logf("SKIPPED: memory of %s: no /proc here, or it ended early", event)
+		} else if kb > 32<<10 { // whatever is parsed whole takes more; the bar is 64 MB
+			h.t.Errorf("%s with a huge payload took %d MB", event, kb>>10)
+		} else {
+			h.t.Logf("%s with a payload of %d MB: %d MB", event, len(payload)>>20, kb>>10)
+		}
+	}
+}
+
+// storm starts many hooks at once.
+func storm(t *testing.T, r *rig) {
+	n := amount(t, 40, 300, 1000)
+	all := make([]*hooked, n)
+	for i := range all {
+		all[i] = newHooked(r, uint64(10_000+i))
+	}
+	var running sync.WaitGroup
+	for _, h := range all {
+		running.Go(func() { h.hook("Stop", 0, nil) })
+	}
+	running.Wait()
+	r.foldSpool()
+	var have struct{ Sessions []struct{ ID, Status string } }
+	if err := json.Unmarshal([]byte(r.ok("ls", "--all-projects", "--json")), &have); err != nil {
+		t.Fatal(err)
+	}
+	status := map[string]string{}
+	for _, s := range have.Sessions {
+		status[s.ID] = s.Status
+	}
+	for i, h := range all {
+		if status[h.id] != "stored" {
+			log, err := os.ReadFile(filepath.Join(r.store, "cache", "hooks.log"))
+			t.Fatalf("%s is %q after a storm of %d; hooks.log, %v:\n%s", h.id, status[h.id], n, err, log)
+		} else if i%10 == 0 {
+			want, err := os.ReadFile(h.file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			h.same(h.id, want, fmt.Sprintf("after a storm of %d", n))
+		}
+	}
+}
