@@ -24,8 +24,11 @@ type lastTier struct {
 	Policy tier.Policy `json:"policy"`
 }
 
-// AutoTier is [Memory.Tier] if the schedule wants it now; ran says whether it did. Days and weeks are those of UTC, and
-// another policy counts as not run yet.
+// autoMost is how many versions are made when nobody asked for it: somebody waits for the command that it happens in.
+const autoMost = 8
+
+// AutoTier is [Memory.Tier] if the schedule wants it now; ran says whether it did. Days and weeks are those of UTC,
+// another policy counts as not run yet, and so does a run that left something for the next time.
 func (m *Memory) AutoTier(ctx context.Context, p Project, schedule TierSchedule, o TierOptions) (out Tiered, ran bool, err error) {
 	file := m.cachePath("tier", string(p.ID))
 	var last lastTier
@@ -39,7 +42,8 @@ func (m *Memory) AutoTier(ctx context.Context, p Project, schedule TierSchedule,
 	case schedule == TierWeekly && known && tier.Week(last.At) == tier.Week(now):
 		return out, false, nil
 	}
-	if out, err = m.Tier(ctx, p, o); err == nil && !o.DryRun {
+	o.Most = autoMost
+	if out, err = m.Tier(ctx, p, o); err == nil && !o.DryRun && out.Waiting == 0 {
 		writeCache(file, lastTier{now, o.Policy})
 	}
 	return out, true, err

@@ -20,6 +20,10 @@ type TierOptions struct {
 	Policy tier.Policy
 	Decay  keepit.Decay // constants of the threshold of markers; zero: the usual ones
 	DryRun bool
+	// Most is how many versions are made at most; 0 is no limit. What is left waits for the next time, and summaries wait
+	// for the versions.
+	Most     int
+	Progress func(done, of int) // if not nil it is called after each version
 
 	only bool // say what is to be done without looking whether it can be
 }
@@ -30,6 +34,7 @@ type Tiered struct {
 	Summaries  []TierSummary
 	Hidden     []string // versions and weekly summaries that are out of the lists now
 	Failed     []error  // what could not be made; the rest was
+	Waiting    int      // versions beyond the limit
 }
 
 // Nothing reports whether there was nothing to do.
@@ -118,7 +123,14 @@ func (m *Memory) Tier(ctx context.Context, p Project, o TierOptions) (Tiered, er
 	if err != nil {
 		return out, err
 	}
-	for _, c := range a.work.Compress {
+	todo := a.work.Compress
+	if o.Most > 0 && len(todo) > o.Most {
+		todo, out.Waiting = todo[:o.Most], len(todo)-o.Most
+	}
+	for i, c := range todo {
+		if o.Progress != nil {
+			o.Progress(i, len(todo))
+		}
 		v, err := a.compress(ctx, c)
 		if errors.Is(err, compress.ErrEmpty) || errors.Is(err, compress.ErrSettings) {
 			continue // nothing would be left of it: it stays as it is
@@ -131,6 +143,9 @@ func (m *Memory) Tier(ctx context.Context, p Project, o TierOptions) (Tiered, er
 			continue
 		}
 		out.Compressed = append(out.Compressed, v)
+	}
+	if out.Waiting > 0 {
+		return out, nil
 	}
 	if len(out.Compressed) > 0 && !o.DryRun {
 		if err := a.read(ctx); err != nil { // summaries are made of the new versions

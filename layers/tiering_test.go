@@ -79,6 +79,32 @@ func TestAgeing(t *testing.T) {
 	}
 }
 
+// TestTierLimit lets a project age a few versions at a time: it ends where one run does.
+func TestTierLimit(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	m, sessions := sampleSessions(t)
+	var p Project
+	for _, s := range sessions {
+		if s.Project.Name == "shop" {
+			p = s.Project
+		}
+	}
+	m.opts.Now = func() time.Time { return time.Date(2026, 3, 20, 12, 0, 0, 0, time.UTC) }
+	o := tierOptions()
+	o.Most = 2
+	for left := -1; left != 0; {
+		did, err := m.Tier(ctx, p, o)
+		if err != nil || len(did.Compressed) == 0 || len(did.Compressed) > 2 || left >= 0 && did.Waiting >= left || (len(did.Summaries) > 0) != (did.Waiting == 0) {
+			t.Fatalf("%d were left: %+v, %v", left, did, err)
+		}
+		left = did.Waiting
+	}
+	if did, err := m.Tier(ctx, p, tierOptions()); err != nil || !did.Nothing() {
+		t.Errorf("after that there is %+v, %v", did, err)
+	}
+}
+
 // stateFact states a fact about the session of the outbox.
 func stateFact(t *testing.T, m *Memory, p Project) {
 	t.Helper()

@@ -78,6 +78,9 @@ func (e *Env) runHook(event string) {
 		After:   func(d time.Duration, f func()) { time.AfterFunc(d, f) },
 	}
 	hooks.Run(w, event)
+	if event == hooks.Work {
+		e.autoTierEverywhere(context.Background())
+	}
 }
 
 // openForHook opens the memory. Whoever installed the hooks wants one, so it is made where there is none.

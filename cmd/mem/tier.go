@@ -111,7 +111,16 @@ func (e *Env) runTier(ctx context.Context, o tierOptions) error {
 		return err
 	}
 	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+		var bar *progress
+		how.Progress = func(done, of int) {
+			if done == 0 {
+				bar = e.progress("making versions", int64(of))
+				return
+			}
+			bar.add(1)
+		}
 		did, err := m.Tier(ctx, sc.Project, how)
+		bar.end()
 		if err != nil {
 			return err
 		}
@@ -147,7 +156,7 @@ func (e *Env) printTiered(t layers.Tiered) {
 		e.printf("%s\n", e.safe(summaryLine(s, e.opt.dryRun)))
 	}
 	if len(t.Hidden) > 0 {
-		e.printf("%s %s\n", hid, e.safe(strings.Join(t.Hidden, ", ")))
+		e.printf("%s %s\n", hid, e.safe(someOf(t.Hidden, 8)))
 	}
 	switch {
 	case t.Nothing():
@@ -157,6 +166,14 @@ func (e *Env) printTiered(t layers.Tiered) {
 	case !e.opt.dryRun && len(t.Summaries) > 0:
 		e.hint("mem show %s", t.Summaries[len(t.Summaries)-1].Label)
 	}
+}
+
+// someOf writes the first of many names, and how many more there are.
+func someOf(names []string, most int) string {
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %s more", strings.Join(names[:most], ", "), tokens.Commas(len(names)-most))
 }
 
 // summaryLine writes what a summary is of.
@@ -350,5 +367,28 @@ func (e *Env) autoTierAll(ctx context.Context, m *layers.Memory, added []layers.
 			done = append(done, a.Project)
 			e.autoTier(ctx, m, a.Project)
 		}
+	}
+}
+
+// autoTierEverywhere lets all projects age that want it now: the worker of a session that has ended has the time.
+func (e *Env) autoTierEverywhere(ctx context.Context) {
+	conf, err := e.settings()
+	if err != nil {
+		return // every other command says so
+	}
+	if schedule, err := conf.String("autoDecay.run"); err != nil || schedule == string(layers.TierOff) {
+		return
+	}
+	m, err := e.memory()
+	if err != nil {
+		return
+	}
+	defer m.Close()
+	projects, err := m.Projects(ctx)
+	if err != nil {
+		return
+	}
+	for _, p := range projects {
+		e.autoTier(ctx, m, p)
 	}
 }
