@@ -207,13 +207,13 @@ func Would(m Made, known *facts.Set, now time.Time) (*Rule, error) {
 // must not deny it, unless whoever asks wants to know whether they speak against it.
 func Saying(message, text string, against bool) (quote string, ok bool) {
 	want, denies := words(text)
-	var said []string
+	var said, own []string
 	for _, s := range sentences(message) {
-		if have, _ := words(s); shared(have, want) > 0 && !isQuestion(s) {
-			said = append(said, s)
+		if have, _ := words(s.own); shared(have, want) > 0 && !isQuestion(s.text) {
+			said, own = append(said, s.text), append(own, s.own)
 		}
 	}
 	quote = strings.Join(said, " ")
-	have, no := words(quote)
+	have, no := words(strings.Join(own, " "))
 	return quote, len(want) > 0 && 5*shared(have, want) >= 3*len(want) && (against || no == denies)
 }

@@ -32,21 +32,24 @@ func Stated(message string) []Statement {
 	seen := map[string]bool{}
 	before := ""
 	for _, s := range sentences(message) {
-		cue, back := order(s)
+		cue, back := s.order()
 		if cue != "" {
-			text := s
+			text := s.text
 			if back && before != "" {
-				text = before + " " + s
+				text = before + " " + text
 			}
 			if key := squash(text); !seen[key] && (!back || before != "") {
 				seen[key] = true
 				out = append(out, Statement{text, cue})
 			}
 		}
-		before = s
+		before = s.text
 	}
 	return out
 }
+
+// A sentence is what a user wrote, and the same without the words of others in it.
+type sentence struct{ text, own string }
 
 // squash returns the letters and digits of s alone, in lower case.
 func squash(s string) string {
@@ -58,12 +61,12 @@ func squash(s string) string {
 	}, s)
 }
 
-// order returns the words that make a sentence an order for ever, "" if it is none. Back says that it speaks of the sentence before.
-func order(s string) (cue string, back bool) {
-	if utf8.RuneCountInString(s) > maxSentence || isQuestion(s) {
+// order returns the words that make the sentence an order for ever, "" if it is none. Back says that it speaks of the sentence before.
+func (s sentence) order() (cue string, back bool) {
+	if utf8.RuneCountInString(s.text) > maxSentence || isQuestion(s.text) {
 		return "", false
 	}
-	own := blank(s)
+	own := s.own
 	for _, l := range languages() {
 		for _, c := range l {
 			m := c.says.FindStringSubmatchIndex(own)
@@ -95,36 +98,62 @@ func closes(c rune) rune {
 	return []rune(closing)[i]
 }
 
-// blank replaces what stands in quotes or code by a dash and leaves out what cannot be seen.
-func blank(s string) string {
-	var b strings.Builder
-	r := []rune(s)
+// quoted stands for what is in quotes or code.
+const quoted = '▢'
+
+// mask returns a message with the same number of characters, in which what stands in quotes or code is [quoted]. A quote ends within
+// its paragraph, or is none.
+func mask(r []rune) []rune {
+	out := slices.Clone(r)
 	for i := 0; i < len(r); i++ {
-		if end := closes(r[i]); end != 0 {
-			k := i + 1
-			for k < len(r) && r[k] != end {
-				k++
-			}
-			if k < len(r) {
-				b.WriteString("—")
-				i = k
-				continue
+		end := closes(r[i])
+		if end == 0 || end == r[i] && i > 0 && (unicode.IsLetter(r[i-1]) || unicode.IsDigit(r[i-1])) {
+			continue
+		}
+		k := i + 1
+		for k < len(r) && r[k] != end && !(r[k] == '\n' && k+1 < len(r) && r[k+1] == '\n') {
+			k++
+		}
+		if k == len(r) || r[k] != end {
+			continue
+		}
+		for ; i <= k; i++ {
+			if r[i] != '\n' {
+				out[i] = quoted
 			}
 		}
-		if !unicode.Is(unicode.Cf, r[i]) {
-			b.WriteRune(r[i])
-		}
+		i = k
 	}
-	return b.String()
+	return out
+}
+
+// visible returns the user's own words: what is quoted is one character, what cannot be seen is left out.
+func visible(masked []rune) string {
+	var b strings.Builder
+	for i, c := range masked {
+		if c == quoted && i > 0 && masked[i-1] == quoted || unicode.Is(unicode.Cf, c) {
+			continue
+		}
+		b.WriteRune(c)
+	}
+	return strings.Join(strings.Fields(b.String()), " ")
 }
 
 // sentences returns the sentences of a message that are the user's own: without code, block quotes, tables, tags and headings.
-func sentences(message string) []string {
-	var out []string
+func sentences(message string) []sentence {
+	var out []sentence
+	r := []rune(message)
+	own := mask(r)
 	fence := ""
 	tags := 0
-	for line := range strings.Lines(message) {
-		t := strings.TrimSpace(line)
+	for from := 0; from < len(r); {
+		to := from
+		for to < len(r) && r[to] != '\n' {
+			to++
+		}
+		line, mine := r[from:to], own[from:to]
+		from = to + 1
+		t := strings.TrimSpace(string(line))
 		if f := fenceOf(t); f != "" {
 			switch {
 			case fence == "":
@@ -137,10 +166,14 @@ func sentences(message string) []string {
 		opened, closed := tagsOf(t)
 		inside := tags > 0 || opened+closed > 0
 		tags = max(0, tags+opened-closed)
-		if fence != "" || inside || t == "" || strings.HasPrefix(line, "\t") || strings.HasPrefix(line, "    ") || strings.ContainsAny(t[:1], ">|#") {
+		if fence != "" || inside || t == "" || strings.HasPrefix(string(line), "\t") || strings.HasPrefix(string(line), "    ") || strings.ContainsAny(t[:1], ">|#") {
 			continue
 		}
-		out = append(out, split(strings.TrimSpace(strings.TrimLeft(t, "-*•·")))...)
+		lead := 0
+		for lead < len(line) && (unicode.IsSpace(line[lead]) || strings.ContainsRune("-*•·", line[lead])) {
+			lead++
+		}
+		out = append(out, split(line[lead:], mine[lead:])...)
 	}
 	return out
 }
@@ -178,26 +211,25 @@ func tagsOf(line string) (opened, closed int) {
 	}
 }
 
-// split cuts a line into its sentences, at a full stop, question or exclamation mark that ends a word.
-func split(line string) []string {
-	var out []string
-	r := []rune(line)
+// split cuts a line into its sentences, at a full stop, question or exclamation mark that ends a word and is not quoted.
+func split(line, own []rune) []sentence {
+	var out []sentence
 	start := 0
 	put := func(end int) {
-		if s := strings.Join(strings.Fields(string(r[start:end])), " "); s != "" {
-			out = append(out, s)
+		if s := strings.Join(strings.Fields(string(line[start:end])), " "); s != "" {
+			out = append(out, sentence{s, visible(own[start:end])})
 		}
 		start = end
 	}
-	for i, c := range r {
+	for i, c := range own {
 		switch {
 		case strings.ContainsRune("。！？", c):
 			put(i + 1)
-		case strings.ContainsRune(".!?;", c) && (i+1 == len(r) || r[i+1] == ' ') && !abbreviated(r[start:i]):
+		case strings.ContainsRune(".!?;", c) && (i+1 == len(own) || own[i+1] == ' ') && !abbreviated(own[start:i]):
 			put(i + 1)
 		}
 	}
-	put(len(r))
+	put(len(own))
 	return out
 }
 
