@@ -36,10 +36,11 @@ type Tx struct {
 
 // A lane is one device's branch at the time of the snapshot.
 type lane struct {
-	device string
-	tip    pack.ID // zero: no commit yet
-	root   *node
-	git    *gitstore.Repo
+	device   string
+	tip      pack.ID // zero: no commit yet
+	replaces pack.ID // of a lane that begins anew: the tip it had
+	root     *node
+	git      *gitstore.Repo
 }
 
 var _ objects.Store = (*Tx)(nil)

@@ -289,7 +289,7 @@ func (tx *Tx) commit(message string) error {
 	if err := tx.needStage(); err != nil {
 		return err
 	}
-	if tx.own().tip.IsZero() {
+	if tx.own().tip.IsZero() && tx.own().replaces.IsZero() {
 		d := tx.r.device
 		if _, err := tx.Add("device", deviceBody{d.ID, d.Name, d.PublicKey()}); err != nil {
 			return err
@@ -329,7 +329,11 @@ func (tx *Tx) commitLane(s *Stage, l *lane, message string) error {
 	}
 	ctx, cancel := context.WithTimeout(tx.ctx, tx.r.opts.LockTimeout)
 	defer cancel()
-	return l.git.Update(ctx, laneRef(tx.project, d.ID), l.tip, id)
+	was := l.tip
+	if was.IsZero() {
+		was = l.replaces
+	}
+	return l.git.Update(ctx, laneRef(tx.project, d.ID), was, id)
 }
 
 func (tx *Tx) message(subject string) string {

@@ -1,0 +1,416 @@
+package layers
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/redact"
+	"github.com/memvcs/mem/layers/transcript"
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/objects/stream"
+	"github.com/memvcs/mem/refs"
+)
+
+// Cleaned says what [Memory.CleanLane] changed.
+type Cleaned struct {
+	Sessions, Objects, Records int
+}
+
+// CleanLane takes the secrets that the newest rules find out of all that this device's lane of p holds, and lets the
+// lane begin anew with it: as one commit without a parent, since the old ones hold them. What was cut stays in the patches, so the exact bytes
+// still come back. Names of what holds no secret stand. A lane without secrets is left as it is.
+//
+// A lane that somebody has pushed must not be cleaned: it would not follow from what the remote has.
+func (m *Memory) CleanLane(ctx context.Context, p refs.Project) (Cleaned, error) {
+	leaks, err := m.ScanOutgoing(ctx, p, func(string) bool { return false })
+	if err != nil || len(leaks) == 0 {
+		return Cleaned{}, err
+	}
+	st, err := m.State(ctx, p)
+	if err != nil {
+		return Cleaned{}, err
+	}
+	stage, err := m.repo.Stage(ctx)
+	if err != nil {
+		return Cleaned{}, err
+	}
+	defer stage.Close()
+	l := &laneCleaner{m: m, p: p, rules: m.gate(), stage: stage, points: map[objects.Hash]cleanPoint{}, streams: map[objects.Hash]bool{}, names: map[string]string{},
+		stale: map[objects.Hash]bool{}, files: map[objects.Hash]cleanFile{}, exact: map[objects.Hash]bool{}}
+	for _, s := range st.Sessions {
+		for _, p := range s.Points {
+			for _, f := range p.Files {
+				l.exact[f.Hash] = true
+			}
+		}
+		if err := l.session(ctx, s); err != nil {
+			return l.done, fmt.Errorf("clean session %s: %w", ShortID(s.ID), err)
+		}
+	}
+	err = m.repo.Rewrite(ctx, p, "take secrets out of the lane", func(old, tx *refs.Tx) error {
+		if tips := old.Tips(); !slices.Equal(tips, st.Tips) {
+			return refs.ErrConflict
+		}
+		tx.Trailer("Op", "clean")
+		return l.rewrite(ctx, old, tx)
+	})
+	return l.done, err
+}
+
+// A laneCleaner makes a lane without secrets of another.
+type laneCleaner struct {
+	m       *Memory
+	p       refs.Project
+	rules   redact.Rules
+	stage   *refs.Stage
+	points  map[objects.Hash]cleanPoint // of streams that change, by the record of the snapshot
+	streams map[objects.Hash]bool       // the streams that change
+	stale   map[objects.Hash]bool       // the growth points, objects and records that change
+	names   map[string]string           // what is called otherwise now
+	files   map[objects.Hash]cleanFile  // objects that change, by their old names
+	exact   map[objects.Hash]bool       // overflow files: what is cut out of them can be put back, so nothing else may change
+	done    Cleaned
+}
+
+// A cleanPoint is a growth point made anew.
+type cleanPoint struct {
+	snap  Snapshot
+	patch []byte // nil for none
+}
+
+type cleanFile struct {
+	name objects.Hash
+	size int
+	cuts []redact.Cut
+}
+
+// session makes the streams of a session anew that hold secrets, generation by generation.
+func (l *laneCleaner) session(ctx context.Context, s *Session) error {
+	byGeneration := map[int][]Point{}
+	for _, p := range s.Points {
+		if p.Stamp.Device == l.m.repo.Device().ID {
+			byGeneration[p.Generation] = append(byGeneration[p.Generation], p)
+		}
+	}
+	for _, generation := range slices.Sorted(maps.Keys(byGeneration)) {
+		points := byGeneration[generation]
+		last := points[len(points)-1]
+		var leaks []Leak
+		err := l.m.stream(ctx, l.p, last.Original, func(r io.Reader) (err error) {
+			leaks, err = leaksIn(r, 0, l.rules, Leak{})
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if len(leaks) == 0 {
+			continue
+		}
+		l.streams[stream.Name(s.ID, generation)] = true
+		l.done.Sessions++
+		err = l.m.stream(ctx, l.p, last.Original, func(r io.Reader) error { return l.grow(ctx, r, points) })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// grow makes the growth points of a stream anew from its old content.
+func (l *laneCleaner) grow(ctx context.Context, r io.Reader, points []Point) error {
+	var numbers redact.Numbers
+	olds := make([]*redact.Patch, len(points))
+	for i, p := range points {
+		if !p.Withheld {
+			continue
+		}
+		patch, err := l.patch(ctx, p.Stamp.Record)
+		if err != nil {
+			return err
+		}
+		olds[i] = &patch
+		numbers.Learn(patch.Cuts)
+	}
+	tail := stream.Tail{Hash: objects.NewHasher()}
+	var carry transcript.Carry
+	var prev redact.Patch
+	var size int64 // of the old stream
+	segments := 0
+	for i, p := range points {
+		sc := transcript.NewScanner(carry, func(b []byte) [32]byte { return objects.Sum(b) })
+		c := &cleaner{r: io.LimitReader(r, p.Size-size), rules: l.rules, numbers: numbers}
+		before := tail.Length
+		g, err := l.stage.Grow(ctx, stream.Name(p.Session, p.Generation), segments, &tail, io.TeeReader(onlyReader{c}, sc))
+		if err != nil {
+			return err
+		}
+		sum := sc.Summary()
+		sc.Close()
+		numbers, carry, segments = c.numbers, sum.Carry, g.Segments
+		snap := p.Snapshot
+		snap.Original, snap.Size, snap.Segments, snap.Scan, snap.Rules = g.Sum, g.Size, g.Segments, sum.Carry, l.rules.ID
+		snap.retype(sum.Prompts)
+		var first []redact.Cut
+		raw := redact.Patch{RawLen: p.Size, Raw: p.Original}
+		if olds[i] != nil {
+			raw.RawLen, raw.Raw, raw.Tail = olds[i].RawLen, olds[i].Raw, olds[i].Tail
+			first = slices.Clone(olds[i].Cuts)
+		}
+		cuts, err := redact.Compose(redact.Shift(first, -size), c.cuts)
+		if err != nil {
+			return err
+		}
+		raw.Rules, raw.After, raw.Clean, raw.Cuts = l.rules.ID, g.Size, g.Sum, redact.Shift(cuts, before)
+		chained := prev.RawLen > 0
+		if chained {
+			raw.Before, raw.Prev = before, prev.Name()
+		}
+		out := cleanPoint{snap: snap}
+		if out.snap.Withheld = chained || len(cuts) > 0 || len(raw.Tail) > 0; out.snap.Withheld {
+			out.patch = raw.Encode()
+		}
+		if chained || len(cuts) > 0 {
+			prev = raw
+		}
+		l.points[p.Stamp.Record] = out
+		if g.Sum != p.Original {
+			l.rename(p.Original, g.Sum)
+		}
+		size = p.Size
+	}
+	return nil
+}
+
+// rename notes that what was called old is called otherwise now.
+func (l *laneCleaner) rename(old, now objects.Hash) {
+	l.names[old.String()] = now.String()
+	l.stale[old] = true
+}
+
+func (l *laneCleaner) patch(ctx context.Context, id objects.Hash) (patch redact.Patch, err error) {
+	err = l.m.repo.View(ctx, l.p, func(tx *refs.Tx) error {
+		b, err := tx.Patch(id)
+		if err == nil {
+			patch, err = redact.Decode(b)
+		}
+		return err
+	})
+	return patch, err
+}
+
+// retype takes up what was typed, in clean words.
+func (s *Snapshot) retype(prompts []transcript.Prompt) {
+	s.Typed, s.Markers = nil, nil
+	for _, p := range prompts {
+		s.Typed = append(s.Typed, TypedKey{p.N, p.Key})
+		for _, k := range keepit.Scan(p.Text) {
+			if !slices.Contains(s.Echo, p.N) {
+				s.Markers = append(s.Markers, Mark{p.N, k.Weight, k.Start, k.End, k.Clamped})
+			}
+		}
+	}
+}
+
+// rewrite puts the clean lane together: streams, objects, records, and the rest as it was.
+func (l *laneCleaner) rewrite(ctx context.Context, old, tx *refs.Tx) error {
+	if err := tx.Adopt(l.stage); err != nil {
+		return err
+	}
+	if err := l.objects(ctx, old, tx); err != nil {
+		return err
+	}
+	records, err := old.Records(ctx, nil)
+	if err != nil {
+		return err
+	}
+	for _, r := range records {
+		if r.Device != l.m.repo.Device().ID {
+			continue
+		}
+		if err := l.record(tx, r); err != nil {
+			return fmt.Errorf("record %s: %w", r.ID.Short(), err)
+		}
+	}
+	return tx.Carry(old, func(dir string, name objects.Hash) bool {
+		if dir == "streams" {
+			return !l.streams[name]
+		}
+		return !l.stale[name]
+	})
+}
+
+// objects cleans the objects. One may name another that changes, so it looks until nothing changes any more.
+func (l *laneCleaner) objects(ctx context.Context, old, tx *refs.Tx) error {
+	all, err := old.OwnObjects()
+	if err != nil {
+		return err
+	}
+	for changed := true; changed; {
+		changed = false
+		for _, h := range all {
+			if l.stale[h] {
+				continue
+			}
+			raw, err := readAll(ctx, old, h)
+			if err != nil {
+				return err
+			}
+			var numbers redact.Numbers
+			if !l.exact[h] {
+				raw = []byte(l.renamed(string(raw)))
+			}
+			clean, cuts := l.rules.Redact(raw, &numbers)
+			if objects.Sum(clean) == h {
+				continue
+			}
+			now, err := tx.Put(ctx, bytes.NewReader(clean))
+			if err != nil {
+				return err
+			}
+			l.rename(h, now)
+			l.files[h] = cleanFile{now, len(clean), cuts}
+			l.done.Objects++
+			changed = true
+		}
+	}
+	return nil
+}
+
+func readAll(ctx context.Context, tx *refs.Tx, h objects.Hash) ([]byte, error) {
+	rc, err := tx.Get(ctx, h)
+	if err != nil {
+		return nil, err
+	}
+	defer rc.Close()
+	return io.ReadAll(rc)
+}
+
+// renamed returns text with the names of now.
+func (l *laneCleaner) renamed(text string) string {
+	var b strings.Builder
+	at, run := 0, 0
+	for i := 0; i <= len(text); i++ {
+		if i < len(text) && (text[i] >= '0' && text[i] <= '9' || text[i] >= 'a' && text[i] <= 'f') {
+			run++
+			continue
+		}
+		if run == 2*objects.Size {
+			if now, ok := l.names[text[i-run:i]]; ok {
+				b.WriteString(text[at:i-run] + now)
+				at = i
+			}
+		}
+		run = 0
+	}
+	return b.String() + text[at:]
+}
+
+// record puts a record into the clean lane if it changes, and its patches with it.
+func (l *laneCleaner) record(tx *refs.Tx, r refs.Record) error {
+	body := r.Body
+	point, anew := l.points[r.ID]
+	var snap Snapshot
+	if r.Kind == kindSession {
+		if err := json.Unmarshal(r.Body, &snap); err != nil {
+			return err
+		}
+		if anew {
+			snap = point.snap
+		}
+		if snap.Files = slices.Clone(snap.Files); anew || slices.ContainsFunc(snap.Files, func(f FileRef) bool { return l.stale[f.Hash] }) {
+			for i := range snap.Files {
+				if now, ok := l.files[snap.Files[i].Hash]; ok {
+					snap.Files[i].Hash, snap.Files[i].Size = now.name, int64(now.size)
+					snap.Files[i].Withheld = snap.Files[i].Withheld || len(now.cuts) > 0
+				}
+			}
+			b, err := marshal(snap)
+			if err != nil {
+				return err
+			}
+			body = b
+		}
+	}
+	var numbers redact.Numbers
+	clean, _ := l.rules.Redact([]byte(l.renamed(string(body))), &numbers)
+	if string(clean) == string(r.Body) && !anew {
+		return nil
+	}
+	was := r.ID
+	r.Body = clean
+	now, err := tx.AddAgain(r)
+	if err != nil {
+		return err
+	}
+	if now.ID != was {
+		l.rename(was, now.ID)
+		l.done.Records++
+	}
+	if r.Kind != kindSession {
+		return nil
+	}
+	return l.patches(tx, was, now.ID, point, anew, snap)
+}
+
+// patches stores the patches of a snapshot under the name that its record has now.
+func (l *laneCleaner) patches(tx *refs.Tx, was, now objects.Hash, point cleanPoint, anew bool, snap Snapshot) error {
+	patch := point.patch
+	if !anew && snap.Withheld {
+		b, err := tx.Patch(was)
+		if err != nil {
+			return err
+		}
+		patch = b
+	}
+	if patch != nil {
+		if err := tx.PutPatch(now, patch); err != nil {
+			return err
+		}
+	}
+	for old, f := range l.files {
+		for _, ref := range snap.Files {
+			if ref.Hash == f.name && ref.Withheld {
+				if err := l.filePatch(tx, filePatchID(was, ref.Name), filePatchID(now, ref.Name), old, f); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (l *laneCleaner) filePatch(tx *refs.Tx, was, now, old objects.Hash, f cleanFile) error {
+	patch := redact.Patch{RawLen: 0, Raw: old}
+	if b, err := tx.Patch(was); err == nil {
+		if patch, err = redact.Decode(b); err != nil {
+			return err
+		}
+	} else {
+		for _, c := range f.cuts {
+			patch.RawLen += int64(len(c.Bytes) - c.Len)
+		}
+		patch.RawLen += int64(f.size)
+	}
+	cuts, err := redact.Compose(patch.Cuts, f.cuts)
+	if err != nil {
+		return err
+	}
+	patch.Rules, patch.After, patch.Clean, patch.Cuts = l.rules.ID, int64(f.size), f.name, cuts
+	return tx.PutPatch(now, patch.Encode())
+}
+
+// marshal returns v as the body of a record.
+func marshal(v any) (json.RawMessage, error) {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return json.RawMessage(strings.TrimSpace(b.String())), err
+}

@@ -1,0 +1,100 @@
+package layers
+
+import (
+	"context"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/redact"
+)
+
+// TestCleanLane stores a session without rules, with an overflow file, a growth that is torn and what was derived, and then takes the
+// secrets out: nothing that can be fetched holds them, the exact bytes of every growth point come back, and the session goes on
+// growing.
+func TestCleanLane(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	rules, err := redact.New(redact.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := newMemory(t, testOptions())
+	dir := t.TempDir()
+	secret := "ghp_4kTz9QmWv2XyB7nLc5RdH8sJf3PgA6uE1oKi"
+	text, overflow := secretive(secret)
+	file := write(t, filepath.Join(dir, "tool.txt"), overflow).Path
+	path := filepath.Join(dir, "s1.jsonl")
+	lines := strings.SplitAfter(text, "\n")
+	var want []string
+	stages := []string{userLine(900, "first, without any"), strings.Join(lines[:1], ""), strings.Join(lines[:20], ""), strings.Join(lines, "")}
+	for i, part := range stages[1:] {
+		part = stages[0] + part
+		if i == 1 {
+			part += `{"type":"user","torn ` + secret
+		}
+		src := write(t, path, part)
+		src.Files = []string{file}
+		add(t, m, src)
+		want = append(want, part)
+	}
+	other := add(t, m, write(t, filepath.Join(dir, "s2.jsonl"), userLine(1, "nothing to hide")))[0]
+	p := other.Project.ID
+	st, err := m.State(ctx, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rev := Rev{Kind: IsSession, Project: other.Project, Session: st.session("s1"), Hash: st.session("s1").Now().Original}
+	if _, err := m.Compress(ctx, rev, compress.Settings{Ratio: 2}, false); err != nil {
+		t.Fatal(err)
+	}
+	m.opts.Rules = rules
+	done, err := m.CleanLane(ctx, p)
+	if err != nil || done.Sessions != 1 || done.Objects < 2 || done.Records < 4 {
+		t.Fatalf("CleanLane = %+v, %v", done, err)
+	}
+	if leaks, err := m.ScanOutgoing(ctx, p, never); err != nil || len(leaks) > 0 {
+		t.Errorf("leaks %v, %v", leaks, err)
+	}
+	checkClean(t, m)
+	if c, err := m.Check(ctx, true); err != nil || len(c.Problems) > 0 {
+		t.Errorf("check: %v, %v", c.Problems, err)
+	}
+	got := restored(t, m, p, "s1")
+	for i := range want {
+		if i >= len(got) || string(got[i]) != want[i] {
+			t.Fatalf("growth point %d does not come back", i)
+		}
+	}
+	st, err = m.State(ctx, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := st.session("s1")
+	var b strings.Builder
+	if err := m.WriteFile(ctx, p, s, s.Now(), s.Now().Files[0], &b); err != nil || b.String() != overflow {
+		t.Errorf("the overflow file is %q, %v", b.String(), err)
+	}
+	if now := st.session("s2").Now(); now.Original != other.Now.Original || now.Stamp.Record != other.ID {
+		t.Error("a session without secrets has other names")
+	}
+	mirror := filepath.Join(t.TempDir(), "mirror.git")
+	if out, err := exec.Command("git", "clone", "-q", "--mirror", "file://"+filepath.Join(m.repo.Dir(), "memory.git"), mirror).CombinedOutput(); err != nil {
+		t.Skipf("SKIPPED: no git: %v %s", err, out)
+	}
+	noBytes(t, mirror, secret)
+	src := write(t, path, want[2]+userLine(50, "later "+secret))
+	src.Files = []string{file}
+	if a := add(t, m, src)[0]; a.Change != "grown" {
+		t.Errorf("added again: %s", a.Change)
+	}
+	if again, err := m.CleanLane(ctx, p); err != nil || again != (Cleaned{}) {
+		t.Errorf("cleaned twice: %+v, %v", again, err)
+	}
+	got = restored(t, m, p, "s1")
+	if string(got[len(got)-1]) != want[2]+userLine(50, "later "+secret) {
+		t.Error("what was added then does not come back")
+	}
+}

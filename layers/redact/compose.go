@@ -1,0 +1,27 @@
+package redact
+
+import "fmt"
+
+// Compose joins cuts that were made one after the other: first in the original, then in the clean text that gave. Both are in
+// order; the result is in the second clean text. The error wraps [ErrPatch] if a later cut took a part of a placeholder.
+func Compose(first, later []Cut) ([]Cut, error) {
+	var out []Cut
+	grown := int64(0) // by how much the second clean text is longer so far
+	for _, c := range later {
+		at := c.At - grown // in the first clean text
+		for len(first) > 0 && first[0].At < at {
+			f := first[0]
+			if f.At+int64(f.Len) > at {
+				return nil, fmt.Errorf("%w: a cut at %d in another one", ErrPatch, at)
+			}
+			f.At += grown
+			out, first = append(out, f), first[1:]
+		}
+		if len(first) > 0 && first[0].At < at+int64(len(c.Bytes)) {
+			return nil, fmt.Errorf("%w: a cut at %d around another one", ErrPatch, at)
+		}
+		out = append(out, c)
+		grown += int64(c.Len - len(c.Bytes))
+	}
+	return append(out, Shift(append([]Cut(nil), first...), grown)...), nil
+}
