@@ -265,15 +265,15 @@ func (m *Memory) summarySource(ctx context.Context, project refs.Project, p summ
 }
 
 // tierFacts returns the facts of a project that summaries may repeat, by session: those that were verified and still stand,
-// and that more than a tool said.
-func (m *Memory) tierFacts(ctx context.Context, p refs.Project) (map[string][]tier.Fact, error) {
+// that more than a tool said, and that a trusted device states.
+func (m *Memory) tierFacts(ctx context.Context, p refs.Project, trust Trust) (map[string][]tier.Fact, error) {
 	set, err := m.Facts(ctx, p)
 	if err != nil {
 		return nil, err
 	}
 	out := map[string][]tier.Fact{}
 	for f := range set.All() {
-		if !f.Stands() || f.Verdict != facts.Verified || f.Trust < facts.Assistant || len(f.Evidence) == 0 || f.Session == "" {
+		if !f.Stands() || f.Verdict != facts.Verified || f.Trust < facts.Assistant || len(f.Evidence) == 0 || f.Session == "" || !trust.Of(f.Device) {
 			continue
 		}
 		var src []int

@@ -89,6 +89,10 @@ func (a *aging) read(ctx context.Context) (err error) {
 	if a.st, err = a.m.State(ctx, a.p.ID); err != nil {
 		return err
 	}
+	trust, err := a.m.Trust(ctx)
+	if err != nil {
+		return err
+	}
 	known := a.m.knownTokens(a.p.ID)
 	versions := map[string][]tier.Version{}
 	for _, v := range a.st.Versions {
@@ -104,13 +108,13 @@ func (a *aging) read(ctx context.Context) (err error) {
 	a.sessions = nil
 	for _, s := range a.st.Sessions {
 		now := s.Now()
-		if s.Deleted || s.Parent() != "" || now.Scan.Last.IsZero() || now.Scan.Messages == 0 {
-			continue
+		if s.Deleted || s.Parent() != "" || now.Scan.Last.IsZero() || now.Scan.Messages == 0 || !trust.Of(now.Stamp.Device) {
+			continue // of a device that is not trusted nothing goes into a summary
 		}
 		n, _ := a.m.Tokens(now, known)
 		a.sessions = append(a.sessions, tier.Session{ID: s.ID, End: now.Scan.Last, Accessed: s.Accessed(), Tokens: n, Versions: versions[s.ID]})
 	}
-	a.facts, err = a.m.tierFacts(ctx, a.p.ID)
+	a.facts, err = a.m.tierFacts(ctx, a.p.ID, trust)
 	return err
 }
 
@@ -206,6 +210,14 @@ func (a *aging) settle(ctx context.Context, out *Tiered) error {
 	}
 	message := fmt.Sprintf("tier  %s, %d hidden", numbered(len(made), "summary", "summaries"), len(sets))
 	return a.m.repo.Update(ctx, a.p.ID, message, func(tx *refs.Tx) error {
+		st, err := a.m.outline(ctx, tx, a.p.ID)
+		if err != nil {
+			return err
+		}
+		made, sets := st.lackingOf(made, sets) // another process may have come first
+		if len(made)+len(sets) == 0 {
+			return nil
+		}
 		if len(made) > 0 {
 			if err := tx.Adopt(s); err != nil {
 				return err
@@ -223,6 +235,21 @@ func (a *aging) settle(ctx context.Context, out *Tiered) error {
 			}
 		}
 		return nil
+	})
+}
+
+// lackingOf returns those of the compositions and removals that a project does not have already.
+func (st *State) lackingOf(made []*Composition, sets []setBody) ([]*Composition, []setBody) {
+	made = slices.DeleteFunc(slices.Clone(made), func(c *Composition) bool {
+		was := st.composition(c.Name)
+		return was != nil && was.Derivation.Output == c.Derivation.Output
+	})
+	return made, slices.DeleteFunc(slices.Clone(sets), func(b setBody) bool {
+		if name, ok := strings.CutPrefix(b.Target, "composition/"); ok {
+			return st.composition(name) == nil
+		}
+		id := strings.TrimPrefix(b.Target, "version/")
+		return slices.ContainsFunc(st.Versions, func(v *Version) bool { return v.Deleted && v.ID.String() == id })
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -102,6 +103,63 @@ func TestTierLimit(t *testing.T) {
 	}
 	if did, err := m.Tier(ctx, p, tierOptions()); err != nil || !did.Nothing() {
 		t.Errorf("after that there is %+v, %v", did, err)
+	}
+}
+
+// TestTierAtOnce lets several processes do the same: it is done once.
+func TestTierAtOnce(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	m, sessions := sampleSessions(t)
+	p := sessions[len(sessions)-1].Project
+	for _, s := range sessions {
+		if s.Project.Name == "shop" {
+			p = s.Project
+		}
+	}
+	o := testOptions()
+	o.Now = func() time.Time { return time.Date(2026, 3, 20, 12, 0, 0, 0, time.UTC) }
+	o.LockTimeout = time.Minute
+	var wg sync.WaitGroup
+	for range 6 {
+		wg.Go(func() {
+			other, err := Open(m.repo.Dir(), o)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer other.Close()
+			if did, err := other.Tier(ctx, p, tierOptions()); err != nil || len(did.Failed) > 0 {
+				t.Error(err, did.Failed)
+			}
+		})
+	}
+	wg.Wait()
+	ops, err := m.Operations(ctx, p.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, op := range ops {
+		if op.Trailer("Op") == "tier" {
+			n++
+		}
+	}
+	st, err := m.State(ctx, p.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]int{}
+	for _, c := range st.Compositions {
+		names[c.Name]++
+	}
+	for name, states := range names {
+		if states != 1 {
+			t.Errorf("%s was made %d times", name, states)
+		}
+	}
+	if n != 1 {
+		t.Errorf("it was done %d times", n)
 	}
 }
 
