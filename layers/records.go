@@ -1,6 +1,7 @@
 package layers
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -119,7 +120,8 @@ type Version struct {
 	Deleted bool      `json:"-"`
 	Used    Rehearsal `json:"-"`
 
-	key lineage.Key // of Derivation, once the version is part of a State
+	shown string      // the label with the device behind it, if another device made one of the same label
+	key   lineage.Key // of Derivation, once the version is part of a State
 }
 
 // Origin is the content whose messages the version names: the input of its derivation, unless it was made from another
@@ -130,6 +132,10 @@ func (v *Version) Origin() objects.Hash {
 	}
 	return v.Original
 }
+
+// Name returns what the version is called on this device: its label or, if other devices made one of the same label of the session
+// and this device did not make this one, the label with its device, v002~3b0e55d1.
+func (v *Version) Name() string { return cmp.Or(v.shown, v.Label) }
 
 // VersionSettings are what a user asked for, in the words of the seeds' CompressionSettings.
 type VersionSettings struct {

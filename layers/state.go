@@ -280,6 +280,26 @@ func (st *State) finish() {
 	st.applyUses()
 }
 
+// nameVersions tells versions of the same label apart. What a bare label means on the device own never changes by a pull.
+func (st *State) nameVersions(own string) {
+	type name struct{ session, label string }
+	devices := map[name]string{}
+	twice := map[name]bool{}
+	for _, v := range st.Versions {
+		n := name{v.Session, v.Label}
+		if d, ok := devices[n]; ok && d != v.Device {
+			twice[n] = true
+		}
+		devices[n] = v.Device
+	}
+	for _, v := range st.Versions {
+		v.shown = ""
+		if v.Device != own && twice[name{v.Session, v.Label}] {
+			v.shown = v.Label + "~" + v.Device[:8]
+		}
+	}
+}
+
 // order sorts a list that mostly is in order already.
 func order[T any](s []T, compare func(a, b T) int) {
 	if !slices.IsSortedFunc(s, compare) {

@@ -95,6 +95,7 @@ func (m *Memory) outlineAt(ctx context.Context, h *history, p refs.Project) (*St
 	}
 	if slices.Equal(st.Tips, h.tips) {
 		st.finish()
+		st.nameVersions(m.repo.Device().ID)
 		return st, nil
 	}
 	records, follows, err := h.after(ctx, st.Tips)
@@ -111,6 +112,7 @@ func (m *Memory) outlineAt(ctx context.Context, h *history, p refs.Project) (*St
 	}
 	st.Tips = h.tips
 	st.finish()
+	st.nameVersions(m.repo.Device().ID)
 	st.strip()
 	writeCacheBytes(file, encode(st.code))
 	return st, nil

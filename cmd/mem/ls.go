@@ -196,7 +196,7 @@ func labelsOf(it listed) string {
 	const most = 4
 	var labels []string
 	for _, v := range it.Versions {
-		labels = append(labels, v.Label)
+		labels = append(labels, v.Name())
 	}
 	switch n := len(labels); {
 	case n == 0:
@@ -264,7 +264,7 @@ func sessionAnswerOf(it listed) sessionAnswer {
 		a.Messages = &it.Messages
 	}
 	for _, v := range it.Versions {
-		a.Versions = append(a.Versions, v.Label)
+		a.Versions = append(a.Versions, v.Name())
 	}
 	return a
 }

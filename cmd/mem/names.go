@@ -73,7 +73,7 @@ func partsOf(st *layers.State, name string) []candidate {
 			continue
 		}
 		for _, v := range st.VersionsOf(s.ID) {
-			list = append(list, candidate{name + ":" + v.Label, modeOf(v)})
+			list = append(list, candidate{name + ":" + v.Name(), modeOf(v)})
 		}
 		list = append(list, candidate{name + ":original", "the original, byte for byte"}, candidate{name + ":L1", "the refined transcript"})
 		if len(st.VersionsOf(s.ID)) > 0 {

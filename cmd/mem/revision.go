@@ -104,7 +104,7 @@ func (e *Env) withMemory(ctx context.Context, f func(m *layers.Memory, sc layers
 }
 
 // label writes the name of a version of a session.
-func label(v *layers.Version) string { return shortID(v.Session) + ":" + v.Label }
+func label(v *layers.Version) string { return shortID(v.Session) + ":" + v.Name() }
 
 // shortID returns the start of a session's id, for people.
 func shortID(id string) string { return layers.ShortID(id) }

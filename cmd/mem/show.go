@@ -296,7 +296,7 @@ func (e *Env) showSession(ctx context.Context, m *layers.Memory, rev layers.Rev)
 	}
 	e.usedLine(rev.Session.Used)
 	for _, v := range st.VersionsOf(rev.Session.ID) {
-		e.field("Version", fmt.Sprintf("%s  %s  %s tok  %.1f:1", v.Label, modeOf(v), tokens.Commas(v.TokensOut), v.Ratio))
+		e.field("Version", fmt.Sprintf("%s  %s  %s tok  %.1f:1", v.Name(), modeOf(v), tokens.Commas(v.TokensOut), v.Ratio))
 	}
 	if len(rev.Session.Markers()) == 0 {
 		return nil

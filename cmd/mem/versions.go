@@ -75,7 +75,7 @@ func (e *Env) runVersions(ctx context.Context, name string) error {
 		t := e.table(column{name: "version"}, column{name: "made by", shrinks: true}, column{name: "tokens", right: true}, column{name: "to", right: true},
 			column{name: "ratio", right: true}, column{name: "keepits", right: true}, column{name: "when"}, column{name: "engine"}, column{name: "used in"})
 		for _, v := range list {
-			t.row(cell{full: label(v), short: v.Label, paint: e.style().cyan}, cell{full: modeOf(v)},
+			t.row(cell{full: label(v), short: v.Name(), paint: e.style().cyan}, cell{full: modeOf(v)},
 				cell{full: fmt.Sprint(v.TokensIn), short: "~" + tokens.Format(v.TokensIn)}, cell{full: fmt.Sprint(v.TokensOut), short: "~" + tokens.Format(v.TokensOut)},
 				cell{full: fmt.Sprintf("%.2f", v.Ratio), short: fmt.Sprintf("%.1f:1", v.Ratio)}, cell{full: fmt.Sprintf("%d/%d", v.Preserved, v.Preserved+v.Summarised)},
 				e.timeCell(v.Time), cell{full: v.Engine}, e.usedCell(v.Used))

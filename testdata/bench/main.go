@@ -60,6 +60,7 @@ var bars = []bar{
 	{"compress", "compress of 1, 5 and 20 MB", (*bench).barCompress},
 	{"refine", "L1 on one core", (*bench).barRefine},
 	{"memory", "peak memory of the commands", (*bench).barMemory},
+	{"travel", "push and clone of 500 MB against git", (*bench).barTravel},
 }
 
 func main() {
