@@ -32,6 +32,7 @@ type PushedLane struct {
 	Why      string // of refused and rejected
 	Restored bool   // the remote had more before: it was rolled back
 	Leaks    []Leak
+	Cleaned  Cleaned       // what secrets were taken out of before, since no remote had the lane
 	Foreign  *ForeignError // whose text keeps it here
 	lane     refs.Lane
 	old      pack.ID
@@ -180,7 +181,13 @@ func (p *pusher) planLane(ctx context.Context, l *PushedLane) (err error) {
 		l.Status, l.Why, l.Foreign = "refused", foreign.Error(), foreign
 		return nil
 	}
-	l.Leaks, err = p.m.scanLane(ctx, l.lane, func(commit string) bool { return commit == l.Old })
+	have := func(commit string) bool { return commit == l.Old }
+	if l.Leaks, err = p.m.scanLane(ctx, l.lane, have); err == nil && len(l.Leaks) > 0 {
+		cleaned := false
+		if cleaned, err = p.clean(ctx, l); err == nil && cleaned {
+			l.Leaks, err = p.m.scanLane(ctx, l.lane, have)
+		}
+	}
 	if err != nil {
 		return fmt.Errorf("look for secrets in %s: %w", l.Project.Name, err)
 	}

@@ -79,6 +79,7 @@ type pushedLane struct {
 	Why       string        `json:"why,omitempty"`
 	Restored  bool          `json:"restored,omitempty"`
 	Leaks     []layers.Leak `json:"leaks,omitempty"`
+	Cleaned   int           `json:"cleaned,omitempty"` // sessions, objects and records that secrets were taken out of before the first push
 	share     string        // the command that would let it go
 }
 
@@ -108,7 +109,7 @@ func (e *Env) consent(p layers.Project, r refs.Remote) (bool, error) {
 func pushAnswerOf(r refs.Remote, out layers.Pushed, dryRun bool) (a pushAnswer, refused, done int) {
 	a = pushAnswer{Remote: r.Name, URL: r.URL, Lanes: []pushedLane{}, Objects: out.Objects, Bytes: out.Bytes, Rules: out.Rules, DryRun: dryRun}
 	for _, l := range out.Lanes {
-		lane := pushedLane{l.Project.Name, string(l.Project.ID), l.Old, l.New, l.Status, l.Why, l.Restored, l.Leaks, ""}
+		lane := pushedLane{l.Project.Name, string(l.Project.ID), l.Old, l.New, l.Status, l.Why, l.Restored, l.Leaks, l.Cleaned.Sessions + l.Cleaned.Objects + l.Cleaned.Records, ""}
 		if l.Foreign != nil {
 			lane.share = shareHint(l.Foreign)
 		}
@@ -166,6 +167,9 @@ func (e *Env) printPushed(a pushAnswer) {
 		}
 		if l.Restored {
 			e.warn("%s had more of project %s before: it was rolled back or made anew; it was sent again", a.Remote, l.Project)
+		}
+		if l.Cleaned > 0 {
+			e.note("secrets were taken out of %d sessions, objects and records of %s first: they had been stored without rules", l.Cleaned, l.Project)
 		}
 		e.printLeaks(l.Leaks)
 		if l.share != "" {
