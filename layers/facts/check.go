@@ -221,6 +221,8 @@ func (c *checker) speaker() (Verdict, string) {
 	}
 	who, named := c.subject()
 	switch {
+	case named && who == ByAssistant && !said(ByAssistant):
+		return c.reject("it tells what the assistant said or did, but somebody else is quoted")
 	case c.fact.Kind == Request, c.fact.Kind == Preference, named && who == ByUser:
 		switch what := whatOf(c.fact.Kind, named && who == ByUser); {
 		case said(ByUser):
@@ -233,8 +235,6 @@ func (c *checker) speaker() (Verdict, string) {
 		default:
 			return c.reject(what + ", but the output of a tool is quoted")
 		}
-	case named && who == ByAssistant && !said(ByAssistant):
-		return c.reject("it tells what the assistant said or did, but somebody else is quoted")
 	case c.fact.Kind == Action && !said(ByAssistant) && !said(ByTool) && !named:
 		return Inferred, "only the user's words are quoted: they tell what was wanted, not that it was done"
 	}
@@ -306,8 +306,8 @@ func (c *checker) content() (Verdict, string) {
 	}
 	all := quotes.String()
 	said, around := newWording(all), newWording(messages.String())
-	fact := newWording(text)
-	if why := contradiction(fact, newWording(clauses.String())); why != "" {
+	fact, stands := newWording(text), newWording(clauses.String())
+	if why := contradiction(fact, stands); why != "" {
 		return c.reject(why)
 	}
 	if bad := c.unsupported(text, messages.String(), fact, around); len(bad) > 0 {
@@ -316,7 +316,13 @@ func (c *checker) content() (Verdict, string) {
 	if bad := c.unsupported(text, all, fact, said); len(bad) > 0 {
 		return Inferred, fmt.Sprintf("the quotes do not hold %s, only their messages do", list(bad))
 	}
+	if why := doubt(fact, stands); why != "" {
+		return Inferred, why
+	}
 	ignored := c.names()
+	if w, ok := fact.doer(); ok && !said.has(w.stem) && !ignored[w.stem] {
+		return Inferred, fmt.Sprintf("the quotes do not name `%s`", w.text)
+	}
 	switch known, total := fact.covered(said, ignored); {
 	case total == 0:
 		return Inferred, "it has no words that could be looked up"

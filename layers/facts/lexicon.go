@@ -47,7 +47,7 @@ var weakDenials = sync.OnceValue(func() map[string]bool {
 	out := map[string]bool{}
 	for w := range set(`avoid forbid forbidden ban prohibit disallow reject refuse decline dislike hate exclude disable skip drop omit ignore
 		prevent lack lacking missing absent fail failed failing unable impossible stop remove removed delete deleted instead rather unless hardly
-		rarely barely empty only except broken wrong unlike zero`) {
+		rarely barely empty except broken wrong unlike zero`) {
 		out[stem(w)] = true
 	}
 	return out

@@ -71,7 +71,7 @@ func contradiction(fact, source *wording) string {
 	}
 	for _, x := range fact.words {
 		for _, other := range opposite()[x.stem] {
-			if !source.stems[other] || source.has(x.stem) || fact.stems[other] || x.denied || source.deniesAnything() || fact.deniesAnything() {
+			if !source.stems[other] || source.stems[x.stem] || fact.stems[other] || x.denied || source.denials() > 0 || fact.denials() > 0 {
 				continue
 			}
 			return fmt.Sprintf("it says `%s`, the quotes say the opposite", x.text)
@@ -157,4 +157,89 @@ func (w *wording) polarity(s string) (plain, denied bool) {
 		}
 	}
 	return plain, denied
+}
+
+// denials counts the negations of a text.
+func (w *wording) denials() int {
+	n := 0
+	for _, x := range w.words {
+		if x.denies {
+			n++
+		}
+	}
+	return n
+}
+
+// doubt says where a fact denies something else than its source does, as far as that can be told, "" if it seems not to.
+func doubt(fact, source *wording) string {
+	mine := fact.denials()
+	agrees, opposed := false, ""
+	for i, x := range fact.words {
+		if !x.content || !x.denied || mine == 0 {
+			continue
+		}
+		plain, no := source.polarity(x.stem)
+		agrees = agrees || no
+		if !plain || no {
+			continue
+		}
+		if fact.words[i-1].denies { // "not fixed"
+			return fmt.Sprintf("whether the quotes deny `%s`, as it does, code cannot tell", x.text)
+		}
+		if opposed == "" {
+			opposed = x.text
+		}
+	}
+	if opposed != "" && !agrees {
+		return fmt.Sprintf("whether the quotes deny `%s`, as it does, code cannot tell", opposed)
+	}
+	weak, soft := 0, 0
+	for _, x := range fact.words {
+		if x.weak {
+			weak++
+		}
+	}
+	for _, x := range source.words {
+		if x.weak {
+			soft++
+		}
+	}
+	theirs := 0
+	for clause, n := range source.deniedClauses() {
+		if fact.speaksOf(source, clause) {
+			theirs += n
+		}
+	}
+	switch {
+	case theirs > mine+weak:
+		return "the quotes deny something that it says or leaves out"
+	case mine > source.denials()+soft:
+		return "it denies more than the quotes do"
+	}
+	return ""
+}
+
+// deniedClauses returns how many negations each clause has that has any.
+func (w *wording) deniedClauses() map[int]int {
+	out := map[int]int{}
+	for _, x := range w.words {
+		if x.denies {
+			out[x.clause]++
+		}
+	}
+	return out
+}
+
+// speaksOf reports whether w has at least half of the words of a clause.
+func (w *wording) speaksOf(source *wording, clause int) bool {
+	known, total := 0, 0
+	for _, x := range source.words {
+		if x.clause != clause || !x.content {
+			continue
+		}
+		if total++; w.has(x.stem) {
+			known++
+		}
+	}
+	return total > 0 && 2*known >= total
 }

@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -209,6 +210,15 @@ func (w *wording) covered(source *wording, ignored map[string]bool) (known, tota
 		}
 	}
 	return known, total
+}
+
+// doer returns the name that a sentence begins with, if it goes on with what somebody or something did or is.
+func (w *wording) doer() (word, bool) {
+	if len(w.words) < 2 || !capital(w.words[0].text) || !w.words[0].content {
+		return word{}, false
+	}
+	next := strings.ToLower(w.words[1].text)
+	return w.words[0], slices.Contains(deeds(), next) || slices.Contains([]string{"is", "are", "were", "have", "can", "must"}, next)
 }
 
 // hasParts reports whether the text has all the words that an identifier is made of.
