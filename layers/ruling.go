@@ -156,7 +156,7 @@ func firstWords(s string, n int) string {
 var ErrUsersRule = errors.New("the user stated it: only they can take it away")
 
 // ErrNeedsUser says that only the user's word can make a rule of something.
-var ErrNeedsUser = errors.New("only tools, files or the web say so: it needs the user's word")
+var ErrNeedsUser = errors.New("nothing but tools, files or the web vouches for it: it needs the user's word")
 
 // Act does something to a rule, and returns what it is then.
 func (m *Memory) Act(ctx context.Context, p Project, r *permanent.Rule, a permanent.Act, dryRun bool) (*permanent.Rule, error) {

@@ -24,6 +24,8 @@ func completers() map[string]completer {
 	return map[string]completer{
 		"command": completeCommand,
 		"session": completeSession,
+		"concept": completeConcept,
+		"rule":    completeRule,
 		"rev":     completeRev,
 		"object":  completeRev,
 		"project": completeProject,

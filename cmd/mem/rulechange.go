@@ -42,8 +42,8 @@ func (e *Env) ruleChanges() []*cli.Command {
 	}
 	return []*cli.Command{
 		{Name: "add", Usage: "state a rule", ArgsUsage: "<text>",
-			Description: "It holds at once if the user types the command at a terminal, names with --said the message in which they say it, or if all its\n" +
-				"evidence is what the user said. Otherwise it is proposed, and promote makes it hold.",
+			Description: "It holds at once if the user types the command at a terminal, if --said names the message in which they say it, or if all its\n" +
+				"evidence is what the user said. Otherwise it is proposed, and promote makes it hold; without evidence only the user can.",
 			Flags: []cli.Flag{
 				choiceFlag(&o.kind, "type", "of `TYPE` rule, solution or core_logic; rule without it", permanent.Types()...), problem,
 				&cli.StringSliceFlag{Name: "file", Usage: "it is about `FILE`", Destination: &o.files},
@@ -117,7 +117,7 @@ func (e *Env) runRulesAdd(ctx context.Context, o ruleOptions, text string) error
 	}
 	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
 		made := permanent.Made{
-			Type: o.kind, Text: text, Problem: o.problem, Files: o.files.Value(), ByUser: e.userHere(), Trust: facts.Assistant, Confidence: 70,
+			Type: o.kind, Text: text, Problem: o.problem, Files: o.files.Value(), ByUser: e.userHere(), Trust: facts.Tool, Confidence: 70,
 			State: permanent.Proposed, Reason: o.reason,
 		}
 		w, err := e.word(ctx, m, sc, o, text, false)
@@ -128,6 +128,7 @@ func (e *Env) runRulesAdd(ctx context.Context, o ruleOptions, text string) error
 			made.Words = []permanent.Word{*w}
 		}
 		least := facts.User
+		var established []string
 		for _, name := range o.evidence.Value() {
 			f, err := e.factOf(ctx, m, sc.Project, name)
 			if err != nil {
@@ -137,6 +138,7 @@ func (e *Env) runRulesAdd(ctx context.Context, o ruleOptions, text string) error
 				return withHint(fatalf("%s does not stand: it is no evidence", f.ID), "mem show "+f.ID)
 			}
 			made.Evidence, least = append(made.Evidence, f.Key().String()), min(least, f.Trust)
+			established = append(established, f.Text)
 		}
 		set, err := m.Rules(ctx, sc.Project.ID)
 		if err != nil {
@@ -147,8 +149,14 @@ func (e *Env) runRulesAdd(ctx context.Context, o ruleOptions, text string) error
 		}
 		if made.ByUser || w != nil {
 			made.State, made.Trust, made.Confidence = permanent.Active, facts.User, 100
-		} else if len(made.Evidence) > 0 && least == facts.User {
-			made.State, made.Confidence = permanent.Active, 80
+		} else if len(made.Evidence) > 0 {
+			if !permanent.Bears(established, text) {
+				return withHint(fatalf("its evidence says something else"), "mem show "+o.evidence.Value()[0], "say it in the words of the evidence")
+			}
+			made.Trust = least
+			if least == facts.User {
+				made.State, made.Confidence = permanent.Active, 80
+			}
 		}
 		r, err := m.AddRule(ctx, sc.Project, made, e.opt.dryRun)
 		if err != nil {
@@ -230,6 +238,11 @@ func (e *Env) promoteCandidate(ctx context.Context, m *layers.Memory, sc layers.
 	made := layers.RuleOf(c)
 	made.ByUser = e.userHere()
 	if o.text != "" {
+		if ok, err := e.bears(ctx, m, sc.Project, c, o.text); err != nil {
+			return nil, err
+		} else if !ok && !made.ByUser && o.said == "" {
+			return nil, withHint(fatalf("%s: its evidence says something else than %q", c.ID, o.text), "say it in the words of the evidence, or let the user type the command at a terminal")
+		}
 		made.Text = o.text
 	}
 	if o.problem != "" {
@@ -249,6 +262,24 @@ func (e *Env) promoteCandidate(ctx context.Context, m *layers.Memory, sc layers.
 		made.Words = append(made.Words, *w)
 	}
 	return m.AddRule(ctx, sc.Project, made, e.opt.dryRun)
+}
+
+// bears reports whether what a candidate rests on says what a text says.
+func (e *Env) bears(ctx context.Context, m *layers.Memory, p layers.Project, c permanent.Candidate, text string) (bool, error) {
+	known, err := m.Facts(ctx, p.ID)
+	if err != nil {
+		return false, err
+	}
+	established := []string{c.Text}
+	if c.Problem != "" {
+		established = append(established, c.Problem)
+	}
+	for _, id := range c.Evidence {
+		if f, ok := known.Fact(id); ok {
+			established = append(established, f.Text)
+		}
+	}
+	return permanent.Bears(established, text), nil
 }
 
 // candidate finds a candidate by its id.

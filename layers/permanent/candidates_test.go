@@ -126,9 +126,9 @@ func TestCandidatesOfRules(t *testing.T) {
 	t.Parallel()
 	known := factsOf(t, "a user decision Use tabs in Go files", "b user decision Never use tabs in Go files", "c assistant decision Deploy on Fridays from the main branch")
 	key := keys(known)
-	old := record(t, 1, "d", Kind, Made{Type: IsRule, Text: "Deploy on Fridays", Evidence: key[2:], State: Active})
+	old := record(t, 1, "d", Kind, Made{Type: IsRule, Text: "Deploy on Fridays", Evidence: key[2:], State: Active, Trust: facts.User})
 	old.Time = day.AddDate(0, -9, 0)
-	tabs := record(t, 2, "d", Kind, Made{Type: IsRule, Text: "Use tabs in Go files", Evidence: key[:1], State: Active, ByUser: true})
+	tabs := record(t, 2, "d", Kind, Made{Type: IsRule, Text: "Use tabs in Go files", Evidence: key[:1], State: Active, Trust: facts.User, ByUser: true})
 	tabs.Time = day.AddDate(0, 0, -10)
 	want := "contradiction user b: Use tabs in Go files"
 	in := Input{Facts: known, Rules: fold(t, known, old, tabs)}
@@ -229,5 +229,30 @@ func TestCommand(t *testing.T) {
 		if got := Command(line); got != want {
 			t.Errorf("Command(%q) = %q, want %q", line, got, want)
 		}
+	}
+}
+
+// BenchmarkCandidates looks through the facts of some 500 sessions.
+func BenchmarkCandidates(b *testing.B) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	set := &facts.Set{}
+	for i := range 5000 {
+		var text []string
+		for range 8 {
+			text = append(text, fmt.Sprintf("word%d", rng.IntN(1+rng.IntN(2000))))
+		}
+		f := facts.Fact{
+			ID: fmt.Sprintf("f:%d", i), Session: fmt.Sprint("s", i/10), Kind: facts.Kinds()[rng.IntN(6)], Text: strings.Join(text, " "), Trust: facts.User,
+			Verdict: facts.Verified, Exchange: fmt.Sprint("e:", i/3), Time: day.AddDate(0, 0, -rng.IntN(300)), Files: []string{fmt.Sprint("file", rng.IntN(200))},
+		}
+		set.Exchanges = append(set.Exchanges, facts.Exchange{ID: fmt.Sprint("e:", i), Facts: []facts.Fact{f}})
+	}
+	var records []Record
+	for i := range 100 {
+		records = append(records, record(b, i+1, "d", Kind, Made{Text: fmt.Sprint("rule word", i, " word", i+1), State: Active}))
+	}
+	rules := fold(b, set, records...)
+	for b.Loop() {
+		Candidates(Input{Facts: set, Rules: rules, Now: day})
 	}
 }

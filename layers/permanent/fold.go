@@ -134,7 +134,7 @@ func (s *Set) dismiss(a Act) {
 	}
 }
 
-// rule returns the rule as it was made. What rests on nothing but tools, files or the web is no more than proposed.
+// rule returns the rule as it was made, trusted no more than its writer and its evidence. What rests on nothing but tools, files or the web is no more than proposed.
 func (m Made) rule(r Record, byKey map[string]facts.Fact) *Rule {
 	out := &Rule{
 		ID: "r:" + r.ID[:min(8, len(r.ID))], Record: r.ID, Device: r.Device, Type: m.Type, Text: m.Text, Problem: m.Problem,
@@ -144,13 +144,10 @@ func (m Made) rule(r Record, byKey map[string]facts.Fact) *Rule {
 	if !slices.Contains([]string{Proposed, Active}, out.State) {
 		out.State = Proposed
 	}
-	if len(m.Evidence) > 0 {
-		out.Trust = facts.User
-	}
 	for _, key := range m.Evidence {
 		f, ok := byKey[key]
 		if !ok {
-			out.Evidence, out.Trust = append(out.Evidence, "f:"+key[:min(8, len(key))]), min(out.Trust, m.Trust) // its record has not arrived
+			out.Evidence = append(out.Evidence, "f:"+key[:min(8, len(key))]) // its record has not arrived
 			continue
 		}
 		out.Evidence, out.Trust = append(out.Evidence, f.ID), min(out.Trust, f.Trust)

@@ -65,7 +65,7 @@ type Made struct {
 	Evidence   []string    `json:"evidence,omitempty"` // keys of facts
 	Words      []Word      `json:"words,omitempty"`
 	ByUser     bool        `json:"by_user,omitempty"` // the user typed the command
-	Trust      facts.Trust `json:"trust"`             // of the one who wrote it, if there is no evidence
+	Trust      facts.Trust `json:"trust"`             // at most: of the one who put it into words
 	Confidence int         `json:"confidence"`        // hundredths
 	State      string      `json:"state"`             // proposed or active
 	Candidate  string      `json:"candidate,omitempty"`
@@ -216,4 +216,15 @@ func Saying(message, text string, against bool) (quote string, ok bool) {
 	quote = strings.Join(said, " ")
 	have, no := words(strings.Join(own, " "))
 	return quote, len(want) > 0 && 5*shared(have, want) >= 3*len(want) && (against || no == denies)
+}
+
+// Bears reports whether texts that were established say what another text says, in most of its words: who puts a rule into
+// words of their own may not put something else into it.
+func Bears(established []string, text string) bool {
+	want, denies := words(text)
+	have, no := words(strings.Join(established, " . "))
+	if len(established) > 1 {
+		no = denies // of several texts each may deny something of its own
+	}
+	return len(want) > 0 && 5*shared(have, want) >= 3*len(want) && no == denies
 }
