@@ -70,7 +70,7 @@ func (e *Env) runRevert(ctx context.Context, verb string, n int, revert reverter
 	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
 		done, err := revert(m, ctx, sc.Project.ID, n, e.opt.dryRun)
 		if errors.Is(err, layers.ErrNothingToUndo) {
-			return withHint(withCode(exitNo, fmt.Errorf("there is nothing to %s: %w", verb, layers.ErrNothingToUndo)), "mem op log")
+			return withHint(withCode(exitNo, fmt.Errorf("there is nothing to %s in project %s: %w", verb, sc.Project.Name, layers.ErrNothingToUndo)), "mem op log", "another project: mem "+verb+" -p PROJECT")
 		}
 		if err != nil {
 			return err
