@@ -42,8 +42,9 @@ func (r *run) catchUp(ctx context.Context) error {
 	}
 	var files []string
 	var bytes int64
+	holds := m.Holder(ctx)
 	for _, c := range behind {
-		if !c.Known && (!s.Register || r.elsewhere(ctx, m, p, c.Path)) {
+		if !c.Known && (!s.Register || r.elsewhere(holds, p, c.Path)) {
 			continue
 		}
 		if len(files) == catchUpFiles || len(files) > 0 && bytes+c.Size > catchUpBytes {
@@ -60,7 +61,7 @@ func (r *run) catchUp(ctx context.Context) error {
 
 // elsewhere reports whether a file that this project does not know is another one's, or no session at all: names of
 // directories can be the same for two projects.
-func (r *run) elsewhere(ctx context.Context, m *layers.Memory, p layers.Project, path string) bool {
+func (r *run) elsewhere(holds func(project, session string) bool, p layers.Project, path string) bool {
 	name, ok := r.remembered(path)
 	if !ok || name == string(p.ID) {
 		return false
@@ -68,5 +69,5 @@ func (r *run) elsewhere(ctx context.Context, m *layers.Memory, p layers.Project,
 	if name == noProject {
 		return true
 	}
-	return m.Holds(ctx, name, layers.Source{Path: path}.SessionID())
+	return holds(name, layers.Source{Path: path}.SessionID())
 }

@@ -43,7 +43,10 @@ func (m *Memory) Behind(ctx context.Context, p Project, o ListOptions, dir strin
 		if s != nil && s.Deleted {
 			continue
 		}
-		src := SourceOf(f.path)
+		src := Source{Path: f.path}
+		if f.dir || s == nil {
+			src = SourceOf(f.path)
+		}
 		if s != nil {
 			_, changed := m.changedFile(ctx, p.ID, s, f, found)
 			if _, also := m.changedOverflow(ctx, p.ID, s, src, found); !changed && !also {
@@ -73,41 +76,49 @@ func moreFiles(files map[string]clientFile, dir string) error {
 		if err != nil {
 			return err
 		}
+		beside := map[string]bool{}
 		for _, e := range entries {
 			switch {
 			case e.IsDir():
+				beside[e.Name()] = true
 				subagents, err := Subagents(filepath.Join(dir, e.Name()+".jsonl"))
 				if err != nil {
 					return err
 				}
 				for _, src := range subagents {
-					addFile(files, src.Path)
+					addFile(files, src.Path, false)
 				}
 			case e.Type().IsRegular() && filepath.Ext(e.Name()) == ".jsonl":
-				addFile(files, filepath.Join(dir, e.Name()))
+				id := strings.TrimSuffix(e.Name(), ".jsonl") // its directory comes before it
+				addFile(files, filepath.Join(dir, e.Name()), beside[id])
 			}
 		}
 	}
 	return nil
 }
 
-// addFile adds a session file unless it is empty or gone.
-func addFile(files map[string]clientFile, path string) {
+// addFile adds a session file unless it is empty or gone. Beside says that it has a directory.
+func addFile(files map[string]clientFile, path string, beside bool) {
 	id := Source{Path: path}.SessionID()
 	if _, ok := files[id]; ok {
 		return
 	}
 	if fi, err := os.Lstat(path); err == nil && fi.Mode().IsRegular() && fi.Size() > 0 {
-		files[id] = clientFile{path: path, size: fi.Size(), modified: fi.ModTime()}
+		files[id] = clientFile{path: path, size: fi.Size(), modified: fi.ModTime(), dir: beside}
 	}
 }
 
-// Holds reports whether a project has a session.
-func (m *Memory) Holds(ctx context.Context, project, session string) bool {
-	p, err := refs.ParseProject(project)
-	if err != nil {
-		return false
+// Holder returns a function that reports whether a project has a session. It looks at each project once.
+func (m *Memory) Holder(ctx context.Context) func(project, session string) bool {
+	states := map[string]*State{}
+	return func(project, session string) bool {
+		st, ok := states[project]
+		if !ok {
+			if p, err := refs.ParseProject(project); err == nil {
+				st, _ = m.Outline(ctx, p) // what cannot be read holds nothing: the file is captured again
+			}
+			states[project] = st
+		}
+		return st != nil && st.session(session) != nil
 	}
-	st, err := m.Outline(ctx, p)
-	return err == nil && st.session(session) != nil
 }

@@ -59,6 +59,9 @@ var bars = []bar{
 	{"race", "eight writers with git among the readers", (*bench).barRace},
 	{"compress", "compress of 1, 5 and 20 MB", (*bench).barCompress},
 	{"refine", "L1 on one core", (*bench).barRefine},
+	{"hook", "hooks of tools and of Stop", (*bench).barHook},
+	{"session", "SessionStart", (*bench).barSession},
+	{"storm", "a thousand hooks at once", (*bench).barStorm},
 	{"memory", "peak memory of the commands", (*bench).barMemory},
 	{"travel", "push and clone of 500 MB against git", (*bench).barTravel},
 }

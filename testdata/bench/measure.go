@@ -21,6 +21,7 @@ type probe struct {
 	argv   []string
 	dir    string // working directory
 	env    []string
+	in     string // file that is standard input; "" is none
 	out    string // file that gets standard output; "" throws it away
 	wall   []time.Duration
 	cpu    []time.Duration // user and system time
@@ -66,6 +67,14 @@ func (b *bench) run(p *probe) error {
 	cmd.Stderr = &errs
 	if p.keep {
 		cmd.Stdout = &out
+	}
+	if p.in != "" {
+		f, err := os.Open(p.in)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		cmd.Stdin = f
 	}
 	if p.out != "" {
 		f, err := os.Create(p.out)

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"os"
 	"strconv"
 
 	"github.com/memvcs/mem/testdata/gen/story"
@@ -26,8 +28,20 @@ func work(task string, args []string) error {
 		return seedRecords(int(number(0)))
 	case "operations": // corpus, where to grow it, count
 		return seedOperations(args[0], args[1], int(number(2)))
+	case "sync": // directory
+		return syncOne(args[0])
 	case "store": // file
 		return storeAlone(args[0])
 	}
 	return fmt.Errorf("there is no task %q", task)
+}
+
+// syncOne makes a small file in dir durable: the least that a hook can do that acknowledges something.
+func syncOne(dir string) error {
+	f, err := os.CreateTemp(dir, "note-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(make([]byte, 300))
+	return errors.Join(err, f.Sync(), f.Close())
 }
