@@ -130,6 +130,10 @@ func (e *Env) runFactsList(ctx context.Context, o factsOptions, name string) err
 		if o.number > 0 {
 			list = list[:min(len(list), o.number)]
 		}
+		if len(list) == 0 && !e.opt.json {
+			e.note("no such facts in the project %s", sc.Project.Name)
+			e.hint("mem facts draft; of another project: -p NAME")
+		}
 		return e.printFacts("facts.list", list)
 	})
 }

@@ -201,6 +201,10 @@ func (e *Env) printChecked(checked []layers.CheckedFact) error {
 		if err := t.flush(); err != nil {
 			return err
 		}
+		if len(checked) == 0 {
+			e.note("there are no facts to check")
+			return nil
+		}
 		var parts []string
 		for _, v := range []facts.Verdict{facts.Verified, facts.Inferred, facts.Rejected} {
 			if counts[v] > 0 {
