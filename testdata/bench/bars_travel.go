@@ -71,7 +71,7 @@ func (b *bench) travelStore() error {
 			return err
 		}
 	}
-	return b.once(b.mem, "-c", "redact.rules=off", "-q", "import", filepath.Join(b.tmp, "random"))
+	return b.once(b.mem, "-c", "redact.rules=off", "-q", "import", "--no-l1", filepath.Join(b.tmp, "random"))
 }
 
 func randomSession(dir string, i int, size int) error {
