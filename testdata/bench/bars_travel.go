@@ -132,7 +132,11 @@ func (b *bench) travel(git, way, base string, env []string) ([]row, error) {
 		if err := randomSession(dir, 1000+int(os.Getpid()%1000)+len(remote)*1000, 200_000); err != nil {
 			return err
 		}
-		return b.once(b.mem, "-q", "add", dir)
+		files, err := filepath.Glob(filepath.Join(dir, "*.jsonl"))
+		if err != nil {
+			return err
+		}
+		return b.once(append([]string{b.mem, "-q", "add"}, files...)...)
 	}}
 	if err := b.round(again); err != nil {
 		return nil, err
