@@ -117,7 +117,7 @@ func (b *bench) travel(git, way, base string, env []string) ([]row, error) {
 	if err := b.once(b.mem, "remote", "add", remote, base+"/ours.git"); err != nil {
 		return nil, err
 	}
-	gitPush := &probe{name: "git push", prep: bare("theirs.git"), env: env, argv: []string{git, "-C", filepath.Join(store, "memory.git"), "push", "-q", base + "/theirs.git", "refs/heads/p/*:refs/heads/p/*"}}
+	gitPush := &probe{name: "git push", prep: bare("theirs.git"), env: env, argv: []string{git, "-C", filepath.Join(store, "memory.git"), "-c", "http.postBuffer=1073741824", "push", "-q", base + "/theirs.git", "refs/heads/p/*:refs/heads/p/*"}}
 	push := &probe{name: "mem push", prep: bare("ours.git"), env: env, argv: []string{b.mem, "push", "--all", "--yes", remote}}
 	gitClone := &probe{name: "git clone", prep: clean("clone.git"), env: env, argv: []string{git, "clone", "-q", "--bare", "--no-local", base + "/theirs.git", filepath.Join(b.tmp, "clone.git")}}
 	clone := &probe{name: "mem clone", prep: clean("clone"), env: env, argv: []string{b.mem, "--mem-dir", filepath.Join(b.tmp, "clone"), "clone", base + "/ours.git"}}
