@@ -113,8 +113,12 @@ func (m *Memory) compress(ctx context.Context, rev Rev, b basis, s compress.Sett
 		return c, err
 	}
 	res, witnesses, err := m.run(ctx, mat.input, &c, s.Engine)
-	if err == nil && b.accept != nil {
+	switch {
+	case err != nil:
+	case b.accept != nil:
 		err = b.accept(res.Segments)
+	case len(res.Segments) == 0:
+		err = fmt.Errorf("%w into %s tokens", compress.ErrTooSmall, tokens.Commas(c.Plan.Budget))
 	}
 	if err != nil {
 		return c, err

@@ -206,6 +206,8 @@ func compressError(err error) error {
 		return withHint(err, "compress the whole session: leave out --since")
 	case errors.As(err, &pins):
 		return withCode(exitBudget, withHint(err, "ask for more tokens, or let markers decay with a greater --distance"))
+	case errors.Is(err, compress.ErrTooSmall):
+		return withCode(exitBudget, withHint(err, "ask for more tokens or a smaller ratio"))
 	case errors.Is(err, compress.ErrEmpty):
 		return withHint(err, "there must be messages left to compress")
 	case errors.Is(err, compress.ErrSettings):

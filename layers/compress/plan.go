@@ -17,6 +17,9 @@ var ErrSettings = errors.New("compression settings")
 // ErrEmpty says that there is nothing to compress.
 var ErrEmpty = errors.New("no conversation to compress")
 
+// ErrTooSmall says that not one line fits into the budget.
+var ErrTooSmall = errors.New("no line of the conversation fits")
+
 // KeepitMode says what becomes of marks.
 type KeepitMode string
 
@@ -183,6 +186,9 @@ func Resolve(s Settings, st Stats, marks []Mark) (Plan, []Fate, error) {
 		return Plan{}, nil, err
 	}
 	st = st.After(s.Since)
+	if len(st.Messages) == 0 {
+		return Plan{}, nil, fmt.Errorf("%w: there are no messages", ErrEmpty)
+	}
 	if s.Skip >= len(st.Messages) {
 		return Plan{}, nil, fmt.Errorf("%w: %d messages, %d skipped", ErrEmpty, len(st.Messages), s.Skip)
 	}

@@ -163,3 +163,45 @@ func TestStatsAfter(t *testing.T) {
 		}
 	}
 }
+
+// FuzzRecall makes versions of whatever can be read as a version: within the budget, all kept texts in it, and the same
+// again.
+func FuzzRecall(f *testing.F) {
+	f.Add([]byte(`{"role":"user","text":"fix it","src":[[1,1]]}`+"\n"+`{"role":"tool","text":"Changed: a.go, b.go","src":[[1,2],[4,4]]}`), 40)
+	f.Add([]byte(`{"role":"user","text":"##keepit0.50##x","src":[[3,9]],"keep":"1.00"}`+"\n"+`{"role":"assistant","text":"","src":[[2,2]]}`), 9)
+	f.Add([]byte(`{"role":"tool","text":"$ go test","src":[[1,1000000]]}`), 1)
+	f.Fuzz(func(t *testing.T, body []byte, budget int) {
+		segs, err := Decode(body)
+		if err != nil || len(segs) == 0 || budget < 1 || budget > 1e6 {
+			return
+		}
+		last := 0
+		p := Plan{Engine: Extract{}.ID(), Tokenizer: tokens.For("").ID(), Budget: budget}
+		items := Recall(segs)
+		for _, it := range items {
+			if last = max(last, it.N, it.To); last > 1<<20 {
+				return // naming a million messages takes its time
+			}
+			if it.Kept {
+				p.Kept = append(p.Kept, Span{it.N, len(p.Kept) << 20, len(p.Kept)<<20 + len(it.Text), keepit.Pinned})
+			}
+		}
+		p.Tiers = []Part{{1, last, budget, keepit.Moderate}}
+		r, err := Run(context.Background(), Input{Items: items}, p, Extract{})
+		if err != nil {
+			if CheckPins(items, p) == nil {
+				t.Fatalf("%v", err)
+			}
+			return
+		}
+		if n := tokens.For("").Count(Text(r.Segments)); n > budget {
+			t.Fatalf("%d tokens of %d", n, budget)
+		}
+		if kept := keptOf(r.Segments); len(kept) != len(p.Kept) {
+			t.Fatalf("%d texts kept of %d", len(kept), len(p.Kept))
+		}
+		if again, err := Run(context.Background(), Input{Items: Recall(segs)}, p, Extract{}); err != nil || string(again.Body) != string(r.Body) {
+			t.Fatalf("another text, %v", err)
+		}
+	})
+}
