@@ -93,7 +93,7 @@ func compressSession(t testing.TB, m *Memory, p refs.Project, id string) {
 	if s == nil {
 		t.Fatalf("no session %s", id)
 	}
-	_, err = m.Compress(context.Background(), Rev{Kind: IsSession, Project: Project{ID: p, Name: st.Name, Identity: st.Identity}, Session: s}, compress.Settings{Ratio: 1}, false)
+	_, err = m.Compress(context.Background(), Rev{Kind: IsSession, Project: Project{ID: p, Name: st.Name, Identity: st.Identity}, Session: s}, compress.Settings{Tokens: 200}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
