@@ -83,6 +83,11 @@ func TestCompressKeepsItsPromises(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 			continue
+		case errors.Is(err, compress.ErrTooSmall):
+			if c.Plan.Budget > 60 { // the longest line of the sample that nothing shorter stands beside
+				t.Errorf("%s: %v", name, err)
+			}
+			continue
 		case err != nil:
 			t.Errorf("%s: %v", name, err)
 			continue
