@@ -41,6 +41,7 @@ func (r *run) catchUp(ctx context.Context) error {
 		return err
 	}
 	var files []string
+	cwds := map[string]string{}
 	var bytes int64
 	holds := m.Holder(ctx)
 	for _, c := range behind {
@@ -52,10 +53,13 @@ func (r *run) catchUp(ctx context.Context) error {
 		}
 		if there, err := checkTranscript(r.projects(), c.Path); err == nil && there {
 			r.forget(c.Path)
+			if filepath.Dir(c.Path) == filepath.Dir(r.p.Transcript) {
+				cwds[c.Path] = r.p.Cwd
+			}
 			files, bytes = append(files, c.Path), bytes+c.Size
 		}
 	}
-	_, err = r.captureFiles(ctx, files)
+	_, err = r.captureFiles(ctx, files, cwds)
 	return err
 }
 

@@ -145,13 +145,13 @@ const keepNote = 24 * time.Hour
 // foldNotes captures what the notes speak of and removes those that are done.
 func (w *World) foldNotes(ctx context.Context, notes []note) error {
 	var files []string
-	known := map[string]bool{}
+	cwds := map[string]string{}
 	for _, n := range notes {
 		for _, path := range n.files() {
-			if path == "" || known[path] {
+			if _, known := cwds[path]; path == "" || known {
 				continue
 			}
-			known[path] = true
+			cwds[path] = n.Cwd
 			switch there, err := checkTranscript(w.projects(), path); {
 			case err != nil:
 				w.note("fold", n.Session, err)
@@ -160,7 +160,7 @@ func (w *World) foldNotes(ctx context.Context, notes []note) error {
 			}
 		}
 	}
-	failed, err := w.captureFiles(ctx, files)
+	failed, err := w.captureFiles(ctx, files, cwds)
 	if err != nil {
 		return err
 	}
@@ -190,8 +190,9 @@ func (n note) files() []string {
 	return out
 }
 
-// captureFiles captures session files that are as they should be. It returns those that could not be read.
-func (w *World) captureFiles(ctx context.Context, files []string) (failed map[string]bool, err error) {
+// captureFiles captures session files that are as they should be. It returns those that could not be read. cwds says
+// where the sessions work whose files do not say so yet.
+func (w *World) captureFiles(ctx context.Context, files []string, cwds map[string]string) (failed map[string]bool, err error) {
 	files = slices.DeleteFunc(files, w.unchanged)
 	if len(files) == 0 {
 		return nil, nil
@@ -209,7 +210,9 @@ func (w *World) captureFiles(ctx context.Context, files []string) (failed map[st
 	for _, f := range files {
 		if at, ok := stampOf(f); ok {
 			stamps[f] = at
-			sources = append(sources, layers.SourceOf(f))
+			src := layers.SourceOf(f)
+			src.Cwd = cwds[f]
+			sources = append(sources, src)
 		}
 	}
 	added, err := m.Add(ctx, sources, layers.AddOptions{Op: "capture", Unasked: true, Only: s.CaptureProject})

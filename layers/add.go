@@ -1,6 +1,7 @@
 package layers
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -134,6 +135,11 @@ func (m *Memory) group(ctx context.Context, sources []Source, failed *[]error) (
 		if src.unread != nil { // its transcript is captured all the same
 			*failed = append(*failed, &SourceError{src, src.unread})
 		}
+		if cwd = cmp.Or(cwd, src.Cwd); cwd == "" {
+			if cwd, err = m.dirOf(ctx, src); err != nil {
+				return nil, err
+			}
+		}
 		src.dir = cwd
 		g := byDir[cwd]
 		if g == nil {
@@ -158,7 +164,7 @@ func (m *Memory) group(ctx context.Context, sources []Source, failed *[]error) (
 	return groups, nil
 }
 
-// peek returns the working directory that the start of a source names, or else the directory it lies in.
+// peek returns the working directory that the start of a source names, "" if it names none.
 func peek(src Source) (cwd string, size int64, err error) {
 	f, size, err := openSource(src.Path)
 	if err != nil {
@@ -182,7 +188,23 @@ func peek(src Source) (cwd string, size int64, err error) {
 		}
 		read += n
 	}
-	return filepath.Dir(src.Path), size, nil
+	return "", size, nil
+}
+
+// dirOf returns where the session of a source works that does not say so yet: the directory that Claude Code's directory for
+// it is named after, if this device knows one, or else that of the file.
+func (m *Memory) dirOf(ctx context.Context, src Source) (string, error) {
+	paths, err := m.paths(ctx)
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Dir(src.Path)
+	for _, b := range slices.Backward(paths) {
+		if ClientDir(b.Path) == filepath.Base(dir) {
+			return b.Path, nil
+		}
+	}
+	return dir, nil
 }
 
 // batches cuts the group into commits of bounded size, none with two files of the same session.

@@ -28,6 +28,7 @@ type Source struct {
 	Path   string
 	Parent string   // the session whose subagent wrote it, if any
 	Files  []string // overflow files of tool results that belong to it
+	Cwd    string   // where its session works, if the file does not say so yet
 	unread error    // why Files are not known
 	dir    string   // where its session worked
 }

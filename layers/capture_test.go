@@ -310,3 +310,28 @@ func rounds(full int) int {
 	}
 	return full
 }
+
+// A client writes the first lines of a session before it says where that works.
+func TestNoDirectoryYet(t *testing.T) {
+	t.Parallel()
+	for _, known := range []bool{false, true} {
+		m := newMemory(t, testOptions())
+		dir := filepath.Join(t.TempDir(), ClientDir("/home/dev/shop"))
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if known {
+			add(t, m, write(t, filepath.Join(dir, "s0.jsonl"), userLine(1, "hello")))
+		}
+		head := `{"type":"mode","mode":"normal","sessionId":"s1"}` + "\n"
+		src := write(t, filepath.Join(dir, "s1.jsonl"), head)
+		if !known {
+			src.Cwd = "/home/dev/shop"
+		}
+		first := add(t, m, src)[0]
+		then := add(t, m, write(t, src.Path, head+userLine(1, "hi")))[0]
+		if first.Project.ID != then.Project.ID || then.Change != "grown" {
+			t.Errorf("known %v: first in %s, then %s in %s", known, first.Project.Name, then.Change, then.Project.Name)
+		}
+	}
+}
