@@ -38,10 +38,10 @@ func (r *Repo) compact(ctx context.Context, dir string) error {
 	}
 	defer unlock()
 	packs := filepath.Join(r.dir, dir, "objects", "pack")
-	if err := pack.Sweep(packs, "merge"); err != nil {
+	if err := pack.Sweep(packs, mergeMark); err != nil {
 		return err
 	}
-	if _, err := pack.MergeAll(packs, "merge"); err != nil {
+	if _, err := pack.MergeAll(packs, mergeMark); err != nil {
 		return err
 	}
 	return pack.Expire(packs, 0)

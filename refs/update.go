@@ -362,8 +362,8 @@ const grace = 15 * time.Minute
 // somebody else is at it.
 func (r *Repo) mergePacks(ctx context.Context, dir string) error {
 	packs := filepath.Join(r.dir, dir, "objects", "pack")
-	n, old, err := countPacks(packs)
-	if err != nil || n <= maxPacks && old == 0 {
+	n, old, left, err := countPacks(packs)
+	if err != nil || n <= maxPacks && old == 0 && !left {
 		return err
 	}
 	unlock, free, err := tryLockFile(filepath.Join(r.dir, dir, "mem", "merge.lock"))
@@ -371,25 +371,30 @@ func (r *Repo) mergePacks(ctx context.Context, dir string) error {
 		return err
 	}
 	defer unlock()
+	if err := pack.Sweep(packs, mergeMark); err != nil {
+		return fmt.Errorf("merge packs: %w", err)
+	}
 	if err := pack.Expire(packs, grace); err != nil || n <= maxPacks {
 		return err
 	}
-	if err := pack.Sweep(packs, "merge"); err != nil {
-		return fmt.Errorf("merge packs: %w", err)
-	}
-	if _, err := pack.MergeBeside(packs, "merge"); err != nil {
+	if _, err := pack.MergeBeside(packs, mergeMark); err != nil {
 		return fmt.Errorf("merge packs: %w", err)
 	}
 	return ctx.Err()
 }
 
-// countPacks counts the packs that are read, and those that were merged into others.
-func countPacks(dir string) (n, old int, err error) {
+// mergeMark is in the names of the temporary files of a merge.
+const mergeMark = "merge"
+
+// countPacks counts the packs that are read, and those that were merged into others. left reports whether there are
+// temporary files of a merge: of one that runs, or of one that was killed.
+func countPacks(dir string) (n, old int, left bool, err error) {
 	files, err := os.ReadDir(dir)
 	if err != nil {
-		return 0, 0, err
+		return 0, 0, false, err
 	}
 	for _, f := range files {
+		left = left || strings.HasPrefix(f.Name(), "tmp_") && strings.Contains(f.Name(), "_"+mergeMark+"_")
 		switch filepath.Ext(f.Name()) {
 		case ".pack":
 			n++
@@ -397,5 +402,5 @@ func countPacks(dir string) (n, old int, err error) {
 			old++
 		}
 	}
-	return n - old, old, nil
+	return n - old, old, left, nil
 }

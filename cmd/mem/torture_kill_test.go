@@ -232,6 +232,8 @@ func (o *oracle) everything() {
 		o.t.Fatal(out)
 	}
 	o.gitFsck()
+	w := newTeller(99, "/home/user/last")
+	o.ok("add", o.write(filepath.Join("projects", w.id+".jsonl"), w.more(5))) // a writer sweeps
 	o.noLeftovers()
 }
 
