@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/memvcs/mem/layers/redact"
 	"github.com/memvcs/mem/layers/transcript"
@@ -66,22 +65,21 @@ func (a Added) Growth() string {
 
 // capture is one source on its way into a stage.
 type capture struct {
-	m        *Memory
-	src      Source
-	file     *os.File
-	size     int64
-	modified time.Time
-	known    *Session       // nil if the project has no such session
-	base     *Point         // the snapshot that the file goes on from, nil if there is none
-	prev     []redact.Patch // the patches of base
-	older    bool           // base holds all of the file
-	snap     Snapshot
-	sure     bool   // the file is compared with what is stored before anything else is done
-	tail     []byte // behind the last closed value
-	patch    []byte // encoded, nil if the clean bytes are the exact ones
-	files    []overflow
-	rules    redact.Rules
-	added    Added
+	m     *Memory
+	src   Source
+	file  *os.File
+	size  int64
+	known *Session       // nil if the project has no such session
+	base  *Point         // the snapshot that the file goes on from, nil if there is none
+	prev  []redact.Patch // the patches of base
+	older bool           // base holds all of the file
+	snap  Snapshot
+	sure  bool   // the file is compared with what is stored before anything else is done
+	tail  []byte // behind the last closed value
+	patch []byte // encoded, nil if the clean bytes are the exact ones
+	files []overflow
+	rules redact.Rules
+	added Added
 }
 
 // openSource opens a regular file without waiting for FIFOs or devices.
@@ -223,33 +221,24 @@ func (c *capture) grow(ctx context.Context, s *refs.Stage, at place, end int64) 
 	defer sc.Close()
 	rules := c.rules
 	var r io.Reader = io.NewSectionReader(c.file, at.raw, end-at.raw)
-	scanned := make(chan error, 1)
 	read := objects.NewHasher() // of what the cleaner was given
 	clean := &cleaner{r: io.TeeReader(r, read), rules: rules}
 	if rules.Any() {
 		for _, p := range c.prev {
 			clean.numbers.Learn(p.Cuts)
 		}
-		r = io.TeeReader(clean, sc)
-		scanned <- nil
-	} else { // the bytes are clean as they are: scan them beside the compression
-		go func() { scanned <- copyRange(sc, c.file, at.raw, end) }()
+		r = clean
 	}
 	before := at.clean.Length
 	at.clean.Final = true
 	name := stream.Name(c.snap.Session, c.snap.Generation)
-	g, err := s.Grow(ctx, name, at.segments, &at.clean, r)
-	if err := errors.Join(err, <-scanned); err != nil {
+	g, err := s.Grow(ctx, name, at.segments, &at.clean, io.TeeReader(r, sc)) // what is scanned is what is stored
+	if err != nil {
 		return err
 	}
 	sum := sc.Summary()
-	if !rules.Any() {
-		if g.Size-before != end-at.raw {
-			return shorter()
-		}
-		if err := c.scannedSame(at, end, g.Sum, sum.Carry); err != nil {
-			return err
-		}
+	if !rules.Any() && g.Size-before != end-at.raw {
+		return shorter()
 	}
 	c.snap.Original, c.snap.Size, c.snap.Segments, c.snap.Scan = g.Sum, g.Size, g.Segments, sum.Carry
 	c.keep(sum.Prompts)

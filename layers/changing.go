@@ -4,9 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"reflect"
 
-	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/objects"
 )
 
@@ -14,7 +12,7 @@ import (
 // behind the end that it had is for the next capture.
 var ErrChanging = errors.New("the file changed while it was read")
 
-// A source is read several times, side by side: to compare it with what is stored, to store it, to scan it. Nothing
+// A source is read several times: to compare it with what is stored, to store and scan it, to name its exact bytes. Nothing
 // of that is taken for true unless all have read the same.
 
 // exact returns the hash of the exact bytes that were captured: those up to end, of which the new ones from at on have
@@ -50,28 +48,6 @@ func (c *capture) begins(at place, h *objects.Hasher) bool {
 	last := c.prev[len(c.prev)-1]
 	h.Write(last.Tail)
 	return h.Sum() == last.Raw
-}
-
-// scannedSame looks at a file without rules again if it was written to since it was opened: whether what was stored
-// is what stands there, and what was scanned too.
-func (c *capture) scannedSame(at place, end int64, stored objects.Hash, found transcript.Carry) error {
-	fi, err := c.file.Stat()
-	if err != nil || fi.ModTime().Equal(c.modified) {
-		return err
-	}
-	sc := transcript.NewScanner(at.carry, func([]byte) [32]byte { return [32]byte{} })
-	defer sc.Close()
-	whole := objects.NewHasher()
-	if err := copyRange(whole, c.file, 0, at.raw); err != nil {
-		return err
-	}
-	if err := copyRange(io.MultiWriter(whole, sc), c.file, at.raw, end); err != nil {
-		return err
-	}
-	if whole.Sum() != stored || !reflect.DeepEqual(sc.Summary().Carry, found) {
-		return ErrChanging
-	}
-	return nil
 }
 
 // shorter says that a file ended before the end that it had.

@@ -229,6 +229,9 @@ func keep(old, raw []byte, n int) []byte {
 	return append(append(make([]byte, 0, len(old)+len(raw)), old...), raw...)
 }
 
+// readSize is how much is read at once: what reads along finds it in the processor's cache.
+const readSize = 256 << 10
+
 // fill appends up to size bytes of r to buf, growing it as they come. It returns io.EOF or
 // io.ErrUnexpectedEOF at the end of r.
 func fill(buf []byte, r io.Reader, size int64) ([]byte, error) {
@@ -239,7 +242,7 @@ func fill(buf []byte, r io.Reader, size int64) ([]byte, error) {
 			copy(grown, buf)
 			buf = grown
 		}
-		n, err := r.Read(buf[len(buf):min(cap(buf), end)])
+		n, err := r.Read(buf[len(buf):min(cap(buf), end, len(buf)+readSize)])
 		buf = buf[:len(buf)+n]
 		if err != nil {
 			return buf, err
