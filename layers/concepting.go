@@ -25,14 +25,7 @@ func (m *Memory) Concepts(ctx context.Context, p refs.Project) (*concepts.Set, e
 }
 
 func foldConcepts(records []upperRecord, known *facts.Set) (*concepts.Set, error) {
-	var mine []concepts.Record
-	for _, r := range records {
-		switch r.Kind {
-		case concepts.Kind, concepts.KindAssign, concepts.KindSet:
-			mine = append(mine, concepts.Record{Kind: r.Kind, ID: r.Stamp.Record.String(), Lamport: r.Stamp.Lamport, Device: r.Stamp.Device, Time: r.Time, Body: r.Body})
-		}
-	}
-	return concepts.Fold(mine, known)
+	return concepts.Fold(statements(records, concepts.Kind, concepts.KindAssign, concepts.KindSet), known)
 }
 
 // A Member is what may belong to a concept: a session, or an exchange of one.

@@ -32,14 +32,7 @@ func (m *Memory) Rules(ctx context.Context, p refs.Project) (*permanent.Set, err
 }
 
 func foldRules(records []upperRecord, known *facts.Set, trust Trust) (*permanent.Set, error) {
-	var mine []permanent.Record
-	for _, r := range records {
-		switch r.Kind {
-		case permanent.Kind, permanent.KindAct, permanent.KindReflect:
-			mine = append(mine, permanent.Record{Kind: r.Kind, ID: r.Stamp.Record.String(), Lamport: r.Stamp.Lamport, Device: r.Stamp.Device, Time: r.Time, Body: r.Body})
-		}
-	}
-	return permanent.Fold(mine, known, trust.Of)
+	return permanent.Fold(statements(records, permanent.Kind, permanent.KindAct, permanent.KindReflect), known, trust.Of)
 }
 
 // factStatements counts the statements about facts. Records are only ever added, so there is something new to reflect on

@@ -77,6 +77,17 @@ func (m *Memory) upperAt(ctx context.Context, tx *refs.Tx, p refs.Project) ([]up
 	return u.records, nil
 }
 
+// statements returns the records of some kinds as concepts and rules are folded from.
+func statements(records []upperRecord, kinds ...string) []concepts.Record {
+	var out []concepts.Record
+	for _, r := range records {
+		if slices.Contains(kinds, r.Kind) {
+			out = append(out, concepts.Record{Kind: r.Kind, ID: r.Stamp.Record.String(), Lamport: r.Stamp.Lamport, Device: r.Stamp.Device, Time: r.Time, Body: r.Body})
+		}
+	}
+	return out
+}
+
 // code writes or reads the records.
 func (u *uppers) code(c *codec) {
 	number(c, &u.version)

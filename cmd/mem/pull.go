@@ -21,18 +21,7 @@ func (e *Env) fetch() *cli.Command {
 		Description: "Everything goes to a quarantine first, where every object, signature and record is checked; only lanes that keep all\n" +
 			"rules become part of the memory. There is nothing to merge and nothing to resolve. \"mem pull\" is the same and says\n" +
 			"what came in the words of memory. Without -p it takes every project that the remote has.",
-		Action: func(c *cli.Context) error {
-			if err := operands(c, 0, 1); err != nil {
-				return err
-			}
-			return e.withRemote(c, func(m *layers.Memory, r refs.Remote) error {
-				out, err := e.runFetch(c.Context, m, r)
-				if err != nil {
-					return travelError(err)
-				}
-				return e.printFetch("fetch", r, out)
-			})
-		},
+		Action: e.fetching("fetch"),
 	}
 }
 
@@ -44,18 +33,23 @@ func (e *Env) pull() *cli.Command {
 		ArgsUsage: "[<remote>]",
 		Description: "A project is what all its devices remember; a pull adds to it and changes nothing that is here. What a device wrote that\n" +
 			"you do not trust yet is shown, and never put into a session: \"mem device trust\".",
-		Action: func(c *cli.Context) error {
-			if err := operands(c, 0, 1); err != nil {
-				return err
+		Action: e.fetching("pull"),
+	}
+}
+
+// fetching is what fetch and pull do; they tell of it in other words.
+func (e *Env) fetching(what string) cli.ActionFunc {
+	return func(c *cli.Context) error {
+		if err := operands(c, 0, 1); err != nil {
+			return err
+		}
+		return e.withRemote(c, func(m *layers.Memory, r refs.Remote) error {
+			out, err := e.runFetch(c.Context, m, r)
+			if err != nil {
+				return travelError(err)
 			}
-			return e.withRemote(c, func(m *layers.Memory, r refs.Remote) error {
-				out, err := e.runFetch(c.Context, m, r)
-				if err != nil {
-					return travelError(err)
-				}
-				return e.printFetch("pull", r, out)
-			})
-		},
+			return e.printFetch(what, r, out)
+		})
 	}
 }
 

@@ -21,7 +21,8 @@ type Record struct {
 	Body    json.RawMessage
 }
 
-func (r Record) compare(o Record) int {
+// Compare orders records by (lamport, device, id): of two that say something of one thing the later one wins.
+func (r Record) Compare(o Record) int {
 	return cmp.Or(cmp.Compare(r.Lamport, o.Lamport), cmp.Compare(r.Device, o.Device), cmp.Compare(r.ID, o.ID))
 }
 
@@ -29,7 +30,7 @@ func (r Record) compare(o Record) int {
 // passed over; their order does not matter.
 func Fold(records []Record, known *facts.Set) (*Set, error) {
 	f := folding{Set: &Set{byRecord: map[string]*Concept{}, members: map[string]Member{}}, assigned: map[string]assignment{}}
-	records = slices.SortedFunc(slices.Values(records), Record.compare)
+	records = slices.SortedFunc(slices.Values(records), Record.Compare)
 	for _, r := range records { // a device may speak of a concept that another one made later by the clock of neither
 		if r.Kind == Kind {
 			if err := apply(r, f.made); err != nil {

@@ -5,24 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"time"
 
+	"github.com/memvcs/mem/layers/concepts"
 	"github.com/memvcs/mem/layers/facts"
 )
 
 // A Record is one statement with its place among all others.
-type Record struct {
-	Kind    string
-	ID      string // hexadecimal
-	Lamport uint64
-	Device  string
-	Time    time.Time
-	Body    json.RawMessage
-}
-
-func (r Record) compare(o Record) int {
-	return cmp.Or(cmp.Compare(r.Lamport, o.Lamport), cmp.Compare(r.Device, o.Device), cmp.Compare(r.ID, o.ID))
-}
+type Record = concepts.Record
 
 // What acts do to confidence, in hundredths. One who is not the user is never quite sure.
 const (
@@ -47,7 +36,7 @@ func Fold(records []Record, known *facts.Set, trusted func(device string) bool) 
 	for f := range known.All() {
 		byKey[f.Key().String()] = *f
 	}
-	records = slices.SortedFunc(slices.Values(records), Record.compare)
+	records = slices.SortedFunc(slices.Values(records), Record.Compare)
 	records = slices.DeleteFunc(records, func(r Record) bool { return r.Kind == KindAct && !trusted(r.Device) })
 	records, err := said(records)
 	if err != nil {
