@@ -278,6 +278,7 @@ func (m *Memory) tryBatch(ctx context.Context, p Project, sources []Source, o Ad
 	if err != nil {
 		return nil, failed, err
 	}
+	m.noteCaptured(p.ID, changed)
 	for i := range added {
 		added[i].ID = ids[added[i].Session]
 	}

@@ -65,21 +65,23 @@ func (a Added) Growth() string {
 
 // capture is one source on its way into a stage.
 type capture struct {
-	m     *Memory
-	src   Source
-	file  *os.File
-	size  int64
-	known *Session       // nil if the project has no such session
-	base  *Point         // the snapshot that the file goes on from, nil if there is none
-	prev  []redact.Patch // the patches of base
-	older bool           // base holds all of the file
-	snap  Snapshot
-	sure  bool   // the file is compared with what is stored before anything else is done
-	tail  []byte // behind the last closed value
-	patch []byte // encoded, nil if the clean bytes are the exact ones
-	files []overflow
-	rules redact.Rules
-	added Added
+	m      *Memory
+	src    Source
+	file   *os.File
+	size   int64
+	known  *Session       // nil if the project has no such session
+	base   *Point         // the snapshot that the file goes on from, nil if there is none
+	prev   []redact.Patch // the patches of base
+	older  bool           // base holds all of the file
+	snap   Snapshot
+	sure   bool   // the file is compared with what is stored before anything else is done
+	tail   []byte // behind the last closed value
+	patch  []byte // encoded, nil if the clean bytes are the exact ones
+	files  []overflow
+	rules  redact.Rules
+	torn   bool  // the file ends, or ended, within a value that is stored
+	looked *look // at what is new of the stream; nil if its beginning or end may hide something
+	added  Added
 }
 
 // openSource opens a regular file without waiting for FIFOs or devices.
@@ -171,7 +173,7 @@ func (c *capture) closedEnd() (int64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("read %s: %w", c.src.Path, err)
 	}
-	if c.size-line > maxTail {
+	if c.torn = c.size-line > maxTail; c.torn {
 		return c.size, nil
 	}
 	rest := make([]byte, c.size-line)
@@ -243,6 +245,12 @@ func (c *capture) grow(ctx context.Context, s *refs.Stage, at place, end int64) 
 	c.snap.Original, c.snap.Size, c.snap.Segments, c.snap.Scan = g.Sum, g.Size, g.Segments, sum.Carry
 	c.keep(sum.Prompts)
 	c.added.NewBytes, c.added.NewValues, c.added.Tail = g.Size-before, sum.Values-at.carry.Values, int64(len(c.tail))
+	if rules.Any() && !clean.pieces && !c.torn {
+		c.looked = &look{end: g.Sum}
+		if before > 0 {
+			c.looked.base = c.base.Original
+		}
+	}
 	cuts := redact.Shift(clean.cuts, before)
 	raw, err := c.exact(at, end, len(cuts) > 0, read.Sum())
 	if err != nil {

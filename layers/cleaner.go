@@ -17,11 +17,15 @@ type cleaner struct {
 	buf     []byte // the part of room that is not cleaned yet
 	clean   []byte // cleaned, not handed out yet; may be a part of room
 	long    *redact.Long
+	pieces  bool  // a line was cleaned piece by piece
 	length  int64 // of the clean bytes so far
 	cuts    []redact.Cut
 	eof     bool
 	found   func(clean []byte, cuts []redact.Cut) // told of every piece that was cleaned, if set; offsets are in clean
 }
+
+// cleanerRoom is the memory that a cleaner needs, unless there is less to read: then one byte more than that.
+const cleanerRoom = redact.Window + 1<<20
 
 // Read returns clean bytes.
 func (c *cleaner) Read(p []byte) (int, error) {
@@ -57,7 +61,7 @@ func (c *cleaner) next() error {
 		c.took(clean, cuts, end)
 	case c.long == nil && len(c.buf) < redact.Window:
 	case c.long == nil:
-		c.long = &redact.Long{}
+		c.long, c.pieces = &redact.Long{}, true
 		fallthrough
 	default:
 		c.piece(end, last)
@@ -95,7 +99,10 @@ func (c *cleaner) fill() error {
 		return nil
 	}
 	if c.room == nil {
-		c.room = make([]byte, redact.Window+1<<20)
+		c.room = make([]byte, cleanerRoom)
+	}
+	if len(c.buf) == len(c.room) {
+		c.room = make([]byte, cleanerRoom) // there is more than was said
 	}
 	have := copy(c.room, c.buf)
 	n, err := io.ReadFull(c.r, c.room[have:min(len(c.room), have+1<<20)])

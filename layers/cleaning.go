@@ -104,7 +104,7 @@ func (l *laneCleaner) session(ctx context.Context, s *Session) error {
 		last := points[len(points)-1]
 		var leaks []Leak
 		err := l.m.stream(ctx, l.p, last.Original, func(r io.Reader) (err error) {
-			leaks, err = leaksIn(r, 0, l.rules, Leak{})
+			leaks, err = leaksIn(r, last.Size, 0, l.rules, Leak{})
 			return err
 		})
 		if err != nil {

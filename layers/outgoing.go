@@ -2,7 +2,9 @@ package layers
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -42,31 +44,37 @@ func (l Leak) String() string {
 
 // ScanOutgoing looks with the newest rules at every byte of this device's lane of p that no commit has which
 // have knows: messages of commits, records, objects, and the streams of sessions, decompressed. It returns
-// what it finds. Nothing may be pushed unless it returns no leak and no error.
+// what it finds, and believes no note that something was looked at before.
 func (m *Memory) ScanOutgoing(ctx context.Context, p refs.Project, have func(commit string) bool) ([]Leak, error) {
-	return m.scanLane(ctx, refs.Lane{Project: p, Device: m.repo.Device().ID}, have)
+	return m.scanLane(ctx, refs.Lane{Project: p, Device: m.repo.Device().ID}, have, nil)
 }
 
-// scanLane is [Memory.ScanOutgoing] of a lane that need not be this device's.
-func (m *Memory) scanLane(ctx context.Context, l refs.Lane, have func(commit string) bool) ([]Leak, error) {
+// gateLane is [Memory.ScanOutgoing] of a lane that need not be this device's, before it is pushed. What these very rules looked at
+// on this device before, under the same name, it does not read again. Nothing may be pushed unless it returns no leak and no
+// error.
+func (m *Memory) gateLane(ctx context.Context, l refs.Lane, have func(commit string) bool) ([]Leak, error) {
+	return m.scanLane(ctx, l, have, m.looked(l.Project, m.gate()))
+}
+
+func (m *Memory) scanLane(ctx context.Context, l refs.Lane, have func(commit string) bool, known lookedAt) ([]Leak, error) {
 	sessions, err := m.streamNames(ctx, l.Project)
 	if err != nil {
 		return nil, err
 	}
-	var leaks []Leak
+	g := newGatekeeper(m.gate(), known, m.opts.Workers)
 	err = m.repo.Outgoing(ctx, l, have, func(piece refs.Piece) error {
-		leak := Leak{Kind: piece.Kind, Name: piece.Name, Commit: piece.Commit}
+		where := Leak{Kind: piece.Kind, Name: piece.Name, Commit: piece.Commit}
 		if piece.Kind == "stream" {
-			leak.Kind, leak.Session = "session", sessions[piece.Name]
+			where.Kind, where.Session = "session", sessions[piece.Name]
 		}
-		found, err := leaksIn(piece.Content, piece.From, m.gate(), leak)
-		if err != nil {
-			return fmt.Errorf("scan %s %s: %w", piece.Kind, piece.Name.Short(), err)
-		}
-		leaks = append(leaks, found...)
-		return ctx.Err()
+		return errors.Join(g.take(piece, where), ctx.Err())
 	})
-	return leaks, err
+	leaks, clean, failed := g.done()
+	if failed != nil || err != nil {
+		return leaks, cmp.Or(failed, err)
+	}
+	m.noteLooked(l.Project, g.rules, clean)
+	return leaks, nil
 }
 
 // streamNames returns which session each stream of p holds.
@@ -93,15 +101,15 @@ func (m *Memory) gate() redact.Rules {
 	return m.opts.Rules
 }
 
-// leaksIn returns the secrets in what r holds behind its first skip bytes. where says what it is.
-func leaksIn(r io.Reader, skip int64, rules redact.Rules, where Leak) ([]Leak, error) {
+// leaksIn returns the secrets in what r, which is size bytes long, holds behind its first skip bytes. where says what it is.
+func leaksIn(r io.Reader, size, skip int64, rules redact.Rules, where Leak) ([]Leak, error) {
 	before := lineCounter{}
 	if _, err := io.CopyN(&before, r, skip); err != nil {
 		return nil, err
 	}
 	var leaks []Leak
 	lines := before.n
-	c := &cleaner{r: r, rules: rules}
+	c := &cleaner{r: r, rules: rules, room: make([]byte, min(size-skip+1, cleanerRoom))}
 	c.found = func(clean []byte, cuts []redact.Cut) {
 		at := 0
 		for _, cut := range cuts {

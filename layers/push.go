@@ -182,10 +182,10 @@ func (p *pusher) planLane(ctx context.Context, l *PushedLane) (err error) {
 		return nil
 	}
 	have := func(commit string) bool { return commit == l.Old }
-	if l.Leaks, err = p.m.scanLane(ctx, l.lane, have); err == nil && len(l.Leaks) > 0 {
+	if l.Leaks, err = p.m.gateLane(ctx, l.lane, have); err == nil && len(l.Leaks) > 0 {
 		cleaned := false
 		if cleaned, err = p.clean(ctx, l); err == nil && cleaned {
-			l.Leaks, err = p.m.scanLane(ctx, l.lane, have)
+			l.Leaks, err = p.m.gateLane(ctx, l.lane, have)
 		}
 	}
 	if err != nil {

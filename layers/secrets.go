@@ -111,7 +111,7 @@ func (m *Memory) ScanStored(ctx context.Context, p refs.Project, rev *Rev) ([]Le
 	}
 	var leaks []Leak
 	err := m.stream(ctx, rev.Project.ID, rev.Hash, func(r io.Reader) (err error) {
-		leaks, err = leaksIn(r, 0, m.gate(), where)
+		leaks, err = leaksIn(r, cleanerRoom, 0, m.gate(), where)
 		return err
 	})
 	return leaks, err

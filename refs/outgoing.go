@@ -20,12 +20,16 @@ type Piece struct {
 	Name    objects.Hash // of a record, an object, a growth point or a stream
 	Commit  string       // that brought it; of a stream, the last that did
 	From    int64        // of a stream: its bytes before From are on the remote already
-	Content io.Reader    // of a stream, all of its bytes from the start, decompressed and checked; valid until visit returns
+	Base    objects.Hash // of a stream: the name of those bytes, zero if there are none
+	End     objects.Hash // of a stream: the name of all its bytes, as its last segment says; reading Content checks it
+	Size    int64        // of Content
+	Content io.Reader    // of a stream, all of its bytes from the start, decompressed and checked
 }
 
 // Outgoing calls visit for every piece of a lane that none of the commits has which have knows:
 // each commit's message with its author, every blob that it brought and, once at the end, the growth of every stream. The
-// pieces of older commits come first. An error of visit ends it and is returned.
+// pieces of older commits come first. An error of visit ends it and is returned. The Content of a piece may be read later and
+// on another goroutine, as long as the store is open.
 func (r *Repo) Outgoing(ctx context.Context, l Lane, have func(commit string) bool, visit func(Piece) error) error {
 	tip, err := r.memory.Ref(l.Ref())
 	if err != nil {
@@ -77,7 +81,7 @@ func (o *outgoing) commit(id pack.ID) error {
 		return err
 	}
 	text := c.Name + "\n" + c.Email + "\n" + c.Message
-	if err := o.visit(Piece{Kind: "commit", Commit: id.String(), Content: strings.NewReader(text)}); err != nil {
+	if err := o.visit(Piece{Kind: "commit", Commit: id.String(), Size: int64(len(text)), Content: strings.NewReader(text)}); err != nil {
 		return err
 	}
 	now, err := laneAt(o.git, id, o.device)
@@ -115,7 +119,7 @@ func (o *outgoing) blob(l *lane, commit string, path []string, id pack.ID) error
 	if err != nil {
 		return err
 	}
-	return o.visit(Piece{Kind: kind, Name: h, Commit: commit, Content: bytes.NewReader(b)})
+	return o.visit(Piece{Kind: kind, Name: h, Commit: commit, Size: int64(len(b)), Content: bytes.NewReader(b)})
 }
 
 func (o *outgoing) segment(l *lane, commit string, path []string) error {
@@ -139,20 +143,51 @@ func (o *outgoing) segment(l *lane, commit string, path []string) error {
 // content visits the streams that have grown.
 func (o *outgoing) content() error {
 	for _, h := range o.order {
-		g := o.streams[h]
-		blobs := g.lane.blobs(h)
-		first, err := blobs(g.first)
-		if err != nil {
-			return err
-		}
-		head, _, err := stream.ParseHead(first)
+		p, err := o.stream(h, o.streams[h])
 		if err != nil {
 			return fmt.Errorf("stream %s: %w", h, err)
 		}
-		p := Piece{Kind: "stream", Name: h, Commit: g.commit, From: head.Offset, Content: stream.NewReader(g.last+1, blobs)}
 		if err := o.visit(p); err != nil {
 			return err
 		}
 	}
 	return o.ctx.Err()
+}
+
+// stream returns the piece of a stream that has grown. Directories are read here, so that its Content needs none.
+func (o *outgoing) stream(h objects.Hash, g *growing) (Piece, error) {
+	p := Piece{Kind: "stream", Name: h, Commit: g.commit}
+	ids := make([]pack.ID, g.last+1)
+	for i := range ids {
+		e, ok, err := g.lane.root.find(o.git, segmentPath(h, i)...)
+		if err != nil {
+			return p, err
+		}
+		if !ok || e.dir != nil {
+			return p, fmt.Errorf("segment %d is missing: %w", i, objects.ErrCorrupt)
+		}
+		ids[i] = e.id
+	}
+	blobs := func(i int) ([]byte, error) { return o.git.Get(ids[i], pack.Blob) }
+	head := func(i int) (stream.Head, error) {
+		b, err := blobs(i)
+		if err != nil {
+			return stream.Head{}, err
+		}
+		head, _, err := stream.ParseHead(b)
+		return head, err
+	}
+	last, err := head(g.last)
+	if err != nil {
+		return p, err
+	}
+	if g.first > 0 {
+		before, err := head(g.first - 1)
+		if err != nil {
+			return p, err
+		}
+		p.From, p.Base = before.End(), before.Sum
+	}
+	p.End, p.Size, p.Content = last.Sum, last.End(), stream.NewReader(len(ids), blobs)
+	return p, nil
 }

@@ -72,6 +72,19 @@ func (r *ruleset) know(k Known) {
 	r.known.add(k)
 }
 
+// Known returns the hashes of the values that r finds wherever they stand, sorted.
+func (r Rules) Known() []objects.Hash {
+	if r.set == nil {
+		return nil
+	}
+	var out []objects.Hash
+	for _, k := range r.set.values {
+		out = append(out, k.sum)
+	}
+	slices.SortFunc(out, objects.Hash.Compare)
+	return slices.Compact(out)
+}
+
 type custom struct {
 	name string
 	re   *regexp.Regexp

@@ -1,0 +1,174 @@
+package layers
+
+import (
+	"context"
+	"iter"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/memvcs/mem/layers/redact"
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/refs"
+)
+
+// blindRules are rules with an ID that find nothing.
+func blindRules(id string) redact.Rules {
+	return redact.Rules{ID: id, Rules: []redact.Rule{func([]byte) iter.Seq[redact.Finding] { return func(func(redact.Finding) bool) {} }}}
+}
+
+// TestLooked captures with rules that are blind, so that a leak in the session shows whether a push looks again: it does unless
+// the very same rules looked at all of it, and derived things it always looks at.
+func TestLooked(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	o := testOptions()
+	o.Rules = blindRules("toy")
+	m := newMemory(t, o)
+	path := filepath.Join(t.TempDir(), "s1.jsonl")
+	text := userLine(1, "see TOKEN_abcd1234 here")
+	p := add(t, m, write(t, path, text))[0].Project.ID
+	first := tipOf(t, m, p)
+	text += userLine(2, "and TOKEN_ffff0000")
+	add(t, m, write(t, path, text))
+	lane := refs.Lane{Project: p, Device: m.repo.Device().ID}
+	gate := func(name string, rules redact.Rules, have func(string) bool, want ...string) {
+		t.Helper()
+		m.opts.Gate = rules
+		leaks, err := m.gateLane(ctx, lane, have)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]int{}
+		for _, l := range leaks {
+			got[l.Kind]++
+		}
+		for _, kind := range []string{"session", "record", "commit"} {
+			if n := got[kind]; (n > 0) != strings.Contains(strings.Join(want, " "), kind) {
+				t.Errorf("%s: %d leaks of kind %s, want %v", name, n, kind, want)
+			}
+		}
+	}
+	other := toyRules()
+	other.ID = "newer"
+	gate("the same rules", toyRules(), never, "record", "commit")
+	gate("newer rules", other, never, "session", "record", "commit")
+	gate("newer rules again", other, never, "session", "record", "commit")                    // what has leaks is not noted
+	gate("the growth alone", toyRules(), func(c string) bool { return c == first }, "record") // its title is the first words
+	if leaks, err := m.ScanOutgoing(ctx, p, never); err != nil || len(leaks) < 3 {
+		t.Errorf("a scan by the user's wish: %v, %v", leaks, err)
+	}
+	m.opts.World.Agent = "mem/2"
+	gate("another version of mem", toyRules(), never, "session", "record", "commit")
+	m.opts.World.Agent = ""
+
+	files, err := filepath.Glob(m.cachePath("looked", string(p), "*"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("notes: %v, %v", files, err)
+	}
+	notes, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.SplitAfter(string(notes), "\n")
+	for name, bad := range map[string]string{
+		"none":              "",
+		"the first is torn": lines[0] + lines[1][:40] + lines[2],
+		"the last is torn":  lines[0] + lines[1] + strings.TrimSuffix(lines[2], "\n"),
+		"the head is torn":  lines[0][5:] + lines[1] + lines[2],
+		"another head":      "rules 0123456789abcdef\n" + lines[1] + lines[2],
+		"no first":          lines[0] + lines[2],
+	} {
+		if err := os.WriteFile(files[0], []byte(bad), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		gate(name, toyRules(), never, "session", "record", "commit")
+	}
+	if err := os.WriteFile(files[0], []byte(lines[0]+lines[0]+lines[2]+lines[1]), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	gate("begun by two, in another order", toyRules(), never, "record", "commit")
+}
+
+// TestLookedValues believes a note only if the values known now were known then.
+func TestLookedValues(t *testing.T) {
+	t.Parallel()
+	with := func(values ...string) redact.Rules {
+		var c redact.Config
+		for _, v := range values {
+			k, ok := redact.Know("env-value", []byte(v))
+			if !ok {
+				t.Fatalf("%q cannot be known", v)
+			}
+			c.Known = append(c.Known, k)
+		}
+		r, err := redact.New(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	m := newMemory(t, testOptions())
+	end := objects.Sum([]byte("x"))
+	m.noteLooked("0123456789abcdef", with("one-1234-abcd", "two-1234-abcd"), []look{{end: end}})
+	for _, c := range []struct {
+		rules redact.Rules
+		want  bool
+	}{
+		{with("one-1234-abcd", "two-1234-abcd"), true}, {with("two-1234-abcd", "one-1234-abcd"), true}, {with("two-1234-abcd"), true}, {with(), true},
+		{with("three-1234-abcd"), false}, {with("one-1234-abcd", "two-1234-abcd", "three-1234-abcd"), false},
+	} {
+		if got := m.looked("0123456789abcdef", c.rules).covers(objects.Hash{}, end); got != c.want {
+			t.Errorf("with %d values: covers = %v, want %v", len(c.rules.Known()), got, c.want)
+		}
+	}
+	if m.looked("fedcba9876543210", with()).covers(objects.Hash{}, end) {
+		t.Error("a note of another project is believed")
+	}
+}
+
+// TestLookedLong notes nothing of a session with a line that was cleaned in pieces, or that was stored torn.
+func TestLookedLong(t *testing.T) {
+	t.Parallel()
+	o := testOptions()
+	o.Rules = blindRules("toy")
+	m := newMemory(t, o)
+	dir := t.TempDir()
+	p := add(t, m, write(t, filepath.Join(dir, "s1.jsonl"), userLine(1, "short")+userLine(2, strings.Repeat("long ", redact.Window/2))))[0].Project.ID
+	torn := userLine(1, "whole") + `{"type":"user","message":{"role":"user","content":"` + strings.Repeat("y", maxTail+10)
+	add(t, m, write(t, filepath.Join(dir, "s2.jsonl"), torn))
+	if l := m.looked(p, o.Rules); len(l) > 0 {
+		t.Errorf("%d notes, want none", len(l))
+	}
+	add(t, m, write(t, filepath.Join(dir, "s3.jsonl"), userLine(1, "short")))
+	if l := m.looked(p, o.Rules); len(l) != 1 {
+		t.Errorf("%d notes, want 1", len(l))
+	}
+	if leaks, err := m.gateLane(context.Background(), refs.Lane{Project: p, Device: m.repo.Device().ID}, never); err != nil || len(leaks) > 0 {
+		t.Fatalf("leaks %v, %v", leaks, err)
+	}
+	if l := m.looked(p, o.Rules); len(l) != 3 {
+		t.Errorf("%d notes after a push looked, want 3", len(l))
+	}
+}
+
+// FuzzLooks reads files of notes.
+func FuzzLooks(f *testing.F) {
+	h := objects.Sum([]byte("x")).String()
+	f.Add([]byte("rules 0123456789abcdef\nknown 0123456789abcdef\n" + h + " " + h + "\n"))
+	f.Add([]byte(h + " " + h))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		head, notes := splitLooks(b)
+		for _, l := range notes {
+			if !strings.Contains(strings.ToLower(string(b)), l.base.String()+" "+l.end.String()+"\n") {
+				t.Errorf("the note %s %s stands nowhere", l.base, l.end)
+			}
+		}
+		for _, line := range head {
+			if !strings.Contains(string(b), line+"\n") {
+				t.Errorf("the head %q stands nowhere", line)
+			}
+		}
+	})
+}
