@@ -314,7 +314,7 @@ func (d *distiller) bearWitness(ctx context.Context, known *facts.Set) error {
 	return s.write(ctx)
 }
 
-// Witnessed returns what models were asked and answered when sessions of a project were distilled.
+// Witnessed returns what models were asked and answered when sessions of a project were distilled, and when they looked back.
 func (m *Memory) Witnessed(ctx context.Context, p refs.Project) ([]engines.Exchange, error) {
 	records, err := m.upper(ctx, p)
 	if err != nil {
@@ -322,17 +322,21 @@ func (m *Memory) Witnessed(ctx context.Context, p refs.Project) ([]engines.Excha
 	}
 	var bodies [][]byte
 	for _, r := range records {
-		if r.Kind != facts.KindDistilled {
-			continue
-		}
-		var d facts.Distilled
-		if err := json.Unmarshal(r.Body, &d); err != nil {
+		asked, err := reflected(r.Kind, r.Body)
+		if err != nil {
 			return nil, err
 		}
-		for _, h := range d.Witnesses {
+		if r.Kind == facts.KindDistilled {
+			var d facts.Distilled
+			if err := json.Unmarshal(r.Body, &d); err != nil {
+				return nil, err
+			}
+			asked = d.Witnesses
+		}
+		for _, h := range asked {
 			b, err := m.object(ctx, p, h)
 			if err != nil {
-				return nil, fmt.Errorf("witness of facts: %w", err)
+				return nil, fmt.Errorf("what a model was asked: %w", err)
 			}
 			bodies = append(bodies, b)
 		}

@@ -158,6 +158,15 @@ func checkFacts(records []facts.Record, need func(string, objects.Hash)) error {
 	for _, w := range set.Witnesses {
 		need("witness of facts", w)
 	}
+	for _, r := range records {
+		asked, err := reflected(r.Kind, r.Body)
+		if err != nil {
+			return err
+		}
+		for _, w := range asked {
+			need("witness of rules", w)
+		}
+	}
 	return nil
 }
 

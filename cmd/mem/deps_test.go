@@ -44,7 +44,7 @@ func imports() map[string]string {
 		"layers/facts":   "objects layers/claims",
 
 		"layers/concepts":  "layers/facts",
-		"layers/permanent": "objects layers/facts layers/concepts",
+		"layers/permanent": "objects layers/claims layers/facts layers/concepts",
 		"layers/views":     "layers/tokens layers/brief layers/facts layers/concepts layers/permanent",
 		"layers/trace":     "layers/keepit layers/tokens layers/compress",
 		"layers/compose":   "objects lineage layers/keepit layers/tokens layers/transcript layers/compress",

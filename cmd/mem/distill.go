@@ -24,10 +24,12 @@ func (e *Env) distill() *cli.Command {
 	var o distillOptions
 	return &cli.Command{
 		Name:      "distill",
-		Usage:     "let a model distil sessions into facts and concepts",
+		Usage:     "let a model distil sessions into facts, concepts and rules",
 		ArgsUsage: "[<session>]",
 		Description: "Without a session it is the newest one. No model is asked unless an engine is named or distill.engine is set. Every quote is\n" +
 			"looked up as in \"mem facts save\", each part is saved as it comes, and what a model was asked and answered is stored with it.\n" +
+			"In the end it is shown what \"mem reflect\" finds. What it would make a rule of holds at once only if all the evidence is what the\n" +
+			"user said; else it is proposed (mem rules review). No rule is ended by it, and nothing the user asked for is dismissed.\n" +
 			"When a cap of the day is reached the exit status is 5, and what was saved stays.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "backlog", Usage: "distil every session of the project that is not distilled", Destination: &o.backlog},
@@ -104,7 +106,7 @@ func (e *Env) runDistill(ctx context.Context, o distillOptions, name string) err
 			return err
 		}
 		var answer distillAnswer
-		answer.Sessions = []distilled{}
+		answer.Sessions, answer.Reflection = []distilled{}, reflectedOf(layers.Pondered{})
 		for _, rev := range revs {
 			asker, err := e.asker(ctx, m, sc.Project, o.engine)
 			if err != nil {
@@ -119,14 +121,76 @@ func (e *Env) runDistill(ctx context.Context, o distillOptions, name string) err
 				return distillError(err, rev)
 			}
 		}
+		if err := e.distillRules(ctx, m, sc.Project, o, &answer); err != nil {
+			return err
+		}
 		if e.opt.json {
 			return e.printJSON("distill", answer)
 		}
-		if len(revs) == 0 {
+		if len(revs) == 0 && answer.Reflection.Candidates == 0 {
 			e.note("every session is distilled")
 		}
 		return nil
 	})
+}
+
+// distillRules lets the model look back, once for all sessions.
+func (e *Env) distillRules(ctx context.Context, m *layers.Memory, p layers.Project, o distillOptions, answer *distillAnswer) error {
+	asker, err := e.asker(ctx, m, p, o.engine)
+	if errors.Is(err, layers.ErrNoWitnesses) && len(answer.Sessions) == 0 {
+		return nil // no model was ever asked, and there is nothing to ask one
+	}
+	if err != nil {
+		return err
+	}
+	found, err := m.DistillRules(ctx, p, asker, layers.DistillOptions{Again: o.again, DryRun: e.opt.dryRun})
+	if errors.Is(err, engines.ErrRecorded) { // what the sessions hold was replayed
+		e.note("no answer about the %d candidates is recorded: they wait for somebody (mem reflect)", found.Candidates)
+		return nil
+	}
+	if err != nil {
+		return distillError(err, layers.Rev{})
+	}
+	answer.Reflection = reflectedOf(found)
+	if e.opt.json || found.Candidates == 0 {
+		return nil
+	}
+	cost := costLine(found.Receipt)
+	if e.opt.dryRun {
+		e.printf("Would look back at %d candidate%s: at most %s\n", found.Candidates, plural(found.Candidates), cost)
+		return nil
+	}
+	for _, r := range found.Rules {
+		e.note("%s is %s, %s sure: %s", r.ID, r.State, hundredths(r.Confidence), firstWords(r.Text, 80))
+	}
+	for _, l := range found.Left {
+		e.detail("left %s: %s", l.ID, firstWords(l.Why, 100))
+	}
+	e.printf("[%s] reflect  %d candidate%s: %d rule%s made, %d dismissed, %d to look at, %d left\n  %s\n", e.safe(p.Name), found.Candidates, plural(found.Candidates),
+		len(found.Rules), plural(len(found.Rules)), len(found.Dismissed), len(found.Doubted), len(found.Left), cost)
+	return nil
+}
+
+// reflectedJSON is what a model made of candidates, as --json prints it.
+type reflectedJSON struct {
+	Candidates int                    `json:"candidates"`
+	Rules      []ruleAnswer           `json:"rules"`
+	Dismissed  []string               `json:"dismissed"`
+	Doubted    []string               `json:"doubted"`
+	Left       []layers.LeftCandidate `json:"left"`
+	Receipt    engines.Receipt        `json:"receipt"`
+}
+
+func reflectedOf(p layers.Pondered) reflectedJSON {
+	x := reflectedJSON{p.Candidates, []ruleAnswer{}, append([]string{}, p.Dismissed...), append([]string{}, p.Doubted...), append([]layers.LeftCandidate{}, p.Left...), p.Receipt}
+	for _, r := range p.Rules {
+		x.Rules = append(x.Rules, ruleAnswerOf(r))
+	}
+	return x
+}
+
+func costLine(r engines.Receipt) string {
+	return fmt.Sprintf("%d requests, %s tokens in and %s out, %s", r.Requests, tokens.Commas(r.Usage.Input), tokens.Commas(r.Usage.Output), engines.FormatDollars(r.Usage.Micros))
 }
 
 // toDistill returns the sessions to distil.
@@ -151,6 +215,8 @@ func distillError(err error, rev layers.Rev) error {
 	switch {
 	case errors.Is(err, engines.ErrRecorded):
 		return withHint(err, "the record has grown, or the settings differ; a session that is distilled is asked about once more with --again")
+	case errors.Is(err, layers.ErrAnswer) && rev.Session == nil:
+		return withHint(err, "try another model with --model", "or by hand: mem reflect")
 	case errors.Is(err, layers.ErrAnswer):
 		return withHint(err, "try another model with --model", "or by hand: mem facts draft "+shortID(rev.Session.ID))
 	}
@@ -159,8 +225,9 @@ func distillError(err error, rev layers.Rev) error {
 
 // A distillAnswer is what became of sessions, as --json prints it.
 type distillAnswer struct {
-	Sessions []distilled `json:"sessions"`
-	DryRun   bool        `json:"dry_run"`
+	Sessions   []distilled   `json:"sessions"`
+	Reflection reflectedJSON `json:"reflection"`
+	DryRun     bool          `json:"dry_run"`
 }
 
 type distilled struct {
@@ -191,7 +258,7 @@ func (e *Env) sayDistilled(rev layers.Rev, d layers.Distillation) {
 		return
 	}
 	r := d.Receipt
-	cost := fmt.Sprintf("%d requests, %s tokens in and %s out, %s", r.Requests, tokens.Commas(r.Usage.Input), tokens.Commas(r.Usage.Output), engines.FormatDollars(r.Usage.Micros))
+	cost := costLine(r)
 	if e.opt.dryRun {
 		e.printf("Would distill %s: at most %s\n", e.safe(shortID(rev.Session.ID)), cost)
 		return

@@ -270,16 +270,7 @@ func (e *Env) bears(ctx context.Context, m *layers.Memory, p layers.Project, c p
 	if err != nil {
 		return false, err
 	}
-	established := []string{c.Text}
-	if c.Problem != "" {
-		established = append(established, c.Problem)
-	}
-	for _, id := range c.Evidence {
-		if f, ok := known.Fact(id); ok {
-			established = append(established, f.Text)
-		}
-	}
-	return permanent.Bears(established, text), nil
+	return permanent.Bears(permanent.Established(c, known), text), nil
 }
 
 // candidate finds a candidate by its id.

@@ -37,6 +37,7 @@ func TestMain(m *testing.M) {
 //	json FILE            FILE holds one JSON object with a schema in front, and a newline at its end
 //	b3 FILE HASH         the BLAKE3 name of FILE is HASH
 //	payload ID [K=V ...] write payload.json: what Claude Code hands to a hook of the session ID
+//	modelserver KIND     start a server that speaks as anthropic's or openai's does
 //	env MEM_NOW=...      give mem another time
 func TestScript(t *testing.T) {
 	t.Parallel()
@@ -50,7 +51,8 @@ func TestScript(t *testing.T) {
 			"json":   jsonFile,
 			"b3":     b3,
 
-			"payload": payload,
+			"payload":     payload,
+			"modelserver": modelServer,
 		},
 	})
 }

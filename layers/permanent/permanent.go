@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/objects"
 )
 
 // The types of rules.
@@ -96,8 +97,11 @@ type Act struct {
 
 // A Reflection says that somebody was shown the candidates.
 type Reflection struct {
-	Seen       int `json:"seen"` // how many statements about facts there were
-	Candidates int `json:"candidates"`
+	Seen       int            `json:"seen"` // how many statements about facts there were
+	Candidates int            `json:"candidates"`
+	Engine     string         `json:"engine,omitempty"`    // that was shown them; "" is whoever used the command
+	Witnesses  []objects.Hash `json:"witnesses,omitempty"` // what it was asked and answered
+	Sessions   []string       `json:"sessions,omitempty"`  // whose words are in them
 }
 
 // A Rule is something that a project knows for good.
@@ -219,12 +223,23 @@ func Saying(message, text string, against bool) (quote string, ok bool) {
 }
 
 // Bears reports whether texts that were established say what another text says, in most of its words: who puts a rule into
-// words of their own may not put something else into it.
+// words of their own may not put something else into it. Of several texts each may deny something of its own: what is
+// denied must be denied by the one that has the most of the words.
 func Bears(established []string, text string) bool {
 	want, denies := words(text)
-	have, no := words(strings.Join(established, " . "))
-	if len(established) > 1 {
-		no = denies // of several texts each may deny something of its own
+	have, _ := words(strings.Join(established, " . "))
+	if len(want) == 0 || 5*shared(have, want) < 3*len(want) {
+		return false
 	}
-	return len(want) > 0 && 5*shared(have, want) >= 3*len(want) && no == denies
+	best, same := 0, false
+	for _, e := range established {
+		some, no := words(e)
+		switch n := shared(some, want); {
+		case n > best:
+			best, same = n, no == denies
+		case n == best:
+			same = same || no == denies
+		}
+	}
+	return same
 }
