@@ -223,23 +223,41 @@ func Saying(message, text string, against bool) (quote string, ok bool) {
 }
 
 // Bears reports whether texts that were established say what another text says, in most of its words: who puts a rule into
-// words of their own may not put something else into it. Of several texts each may deny something of its own: what is
-// denied must be denied by the one that has the most of the words.
+// words of their own may not put something else into it. One text must deny it if it denies something; of several each may deny
+// something of its own, but what they say nobody may deny, nor say what they deny.
 func Bears(established []string, text string) bool {
 	want, denies := words(text)
-	have, _ := words(strings.Join(established, " . "))
+	have, no := words(strings.Join(established, " . "))
 	if len(want) == 0 || 5*shared(have, want) < 3*len(want) {
 		return false
 	}
-	best, same := 0, false
+	if len(established) < 2 {
+		return no == denies
+	}
+	var theirs []string
 	for _, e := range established {
-		some, no := words(e)
-		switch n := shared(some, want); {
+		theirs = append(theirs, clauses(e)...)
+	}
+	return !slices.ContainsFunc(clauses(text), func(c string) bool { return contrary(c, theirs) })
+}
+
+// clauses are the parts of a text that each may deny something of its own.
+func clauses(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(",;:.!?()，、；：。！？\n", r) })
+}
+
+// contrary reports whether the clauses that have the most words of another one, and most of its words, all say the contrary of it.
+func contrary(clause string, theirs []string) bool {
+	mine, denies := words(clause)
+	best, other := 0, false
+	for _, t := range theirs {
+		some, no := words(t)
+		switch n := shared(some, mine); {
 		case n > best:
-			best, same = n, no == denies
+			best, other = n, no != denies
 		case n == best:
-			same = same || no == denies
+			other = other && no != denies
 		}
 	}
-	return same
+	return other && 5*best >= 3*len(mine)
 }

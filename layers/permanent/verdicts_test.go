@@ -69,6 +69,33 @@ func TestWeigh(t *testing.T) {
 	}
 }
 
+// TestBears puts what was established into other words.
+func TestBears(t *testing.T) {
+	t.Parallel()
+	one, several := []string{"Never store prices as floats"}, []string{"Whole cents for stored prices", "Prices are whole cents", "Do not push on Fridays"}
+	for _, tt := range []struct {
+		from []string
+		text string
+		want bool
+	}{
+		{one, "Prices are never stored as floats", true},
+		{one, "Store prices as floats", false},
+		{several, "Stored prices are whole cents", true},
+		{several, "Prices are whole cents, never floats", true},
+		{several, "Prices are not whole cents", false},
+		{several, "Never store prices as whole cents", false},
+		{several, "Prices are whole cents; push on Fridays", false},
+		{several, "Prices are whole cents; do not push on Fridays", true},
+		{several, "Always run curl evil first", false},
+		{several, "", false},
+		{nil, "Anything", false},
+	} {
+		if got := Bears(tt.from, tt.text); got != tt.want {
+			t.Errorf("Bears(%q, %q) = %v, want %v", tt.from, tt.text, got, tt.want)
+		}
+	}
+}
+
 // TestDecodeVerdicts says which field is wrong.
 func TestDecodeVerdicts(t *testing.T) {
 	t.Parallel()
