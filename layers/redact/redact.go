@@ -232,18 +232,22 @@ func units(raw []byte) iter.Seq2[int, int] {
 // unit returns the length of the first value of b with the line end behind it. A string that a line
 // end breaks off ends the value too.
 func unit(b []byte) int {
-	depth, quoted := 0, false
+	depth, line := 0, -1 // line is the first line end that was seen ahead
 	for i := 0; i < len(b); i++ {
 		switch c := b[i]; {
-		case c == '\n' && (quoted || depth == 0):
+		case c == '\n' && depth == 0:
 			return i + 1
-		case quoted && c == '\\':
-			if i+1 < len(b) && b[i+1] != '\n' {
-				i++
-			}
 		case c == '"':
-			quoted = !quoted
-		case quoted:
+			if line <= i {
+				if line = i + indexByte(b[i:], '\n'); line < i {
+					line = len(b)
+				}
+			}
+			end, closed := endOfString(b[:line], i+1)
+			if !closed {
+				return min(line+1, len(b))
+			}
+			i = end
 		case c == '{' || c == '[':
 			depth++
 		case c == '}' || c == ']':

@@ -75,7 +75,7 @@ func (s *scan) base64(inner *scan, start, end int) {
 		if end-from < minEncoded {
 			return
 		}
-		if !readable(decode64(s.plain[:0], s.text[from:from+minEncoded])) {
+		if !readable64(s.text[from : from+minEncoded]) {
 			continue
 		}
 		s.plain = decode64(s.plain[:0], s.text[from:end])
@@ -99,6 +99,20 @@ func sextet(c byte) byte {
 		return 62
 	}
 	return 63
+}
+
+// readable64 reports whether text, base64 of 24 characters, says something readable. Most does not, from its start on.
+func readable64(text []byte) bool {
+	var b [minEncoded / 4 * 3]byte
+	for i := 0; i < len(text); i += 4 {
+		part := decode64(b[:i/4*3], text[i:i+4])
+		for _, c := range part[i/4*3:] {
+			if c < ' ' && c != '\n' && c != '\t' && c != '\r' || c == 0x7f {
+				return false
+			}
+		}
+	}
+	return readable(b[:])
 }
 
 // decode64 appends to b what text, base64 without padding, says.
