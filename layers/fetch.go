@@ -156,8 +156,7 @@ func (f *fetcher) planLane(ctx context.Context, l, here refs.Lane) error {
 		if _, behind, err := refs.Since(ctx, git, here.Tip, l.Tip, maxCommits); err != nil {
 			return err
 		} else if behind {
-			f.behind(l, here)
-			return nil
+			return f.behind(ctx, l, here)
 		}
 	}
 	f.want = append(f.want, f.lane(l, here, "updated"))
@@ -165,14 +164,32 @@ func (f *fetcher) planLane(ctx context.Context, l, here refs.Lane) error {
 }
 
 // behind notes a lane of which the remote has less than this memory. That is news only if the remote had more.
-func (f *fetcher) behind(l, here refs.Lane) {
-	mark, marked := f.o.Remote.Marks[l.Ref()]
+func (f *fetcher) behind(ctx context.Context, l, here refs.Lane) error {
+	back, err := f.m.rolledBack(ctx, f.o.Remote, l)
 	switch {
-	case marked && mark.Tip != l.Tip.String():
+	case err != nil:
+		return err
+	case back:
 		f.out.Lanes = append(f.out.Lanes, f.lane(l, here, "behind"))
 	case l.Device == f.m.repo.Device().ID:
 		f.out.Lanes = append(f.out.Lanes, f.lane(l, here, "ahead"))
 	}
+	return nil
+}
+
+// rolledBack reports whether a remote that shows the tip of a lane had more of it before. It may have more than its mark says: a
+// push that is killed after the remote took it leaves no mark.
+func (m *Memory) rolledBack(ctx context.Context, r refs.Remote, shown refs.Lane) (bool, error) {
+	mark, marked := r.Marks[shown.Ref()]
+	if !marked || mark.Tip == shown.Tip.String() {
+		return false, nil
+	}
+	seen, err := pack.ParseID(mark.Tip)
+	if err != nil || shown.Tip.IsZero() {
+		return true, nil // what is no commit cannot be in what is shown
+	}
+	_, follows, err := refs.Since(ctx, m.repo.Git(), shown.Tip, seen, maxCommits)
+	return !follows, err
 }
 
 // take fetches what is wanted into a quarantine, checks it there, and adopts what is in order.

@@ -171,8 +171,11 @@ func (p *pusher) planLane(ctx context.Context, l *PushedLane) (err error) {
 	if !follows {
 		return &DivergedError{l.Project, l.lane.Device == p.m.repo.Device().ID}
 	}
-	mark, marked := p.o.Remote.Marks[l.lane.Ref()]
-	l.Restored = marked && mark.Tip != l.Old
+	there := l.lane
+	there.Tip = l.old
+	if l.Restored, err = p.m.rolledBack(ctx, p.o.Remote, there); err != nil {
+		return err
+	}
 	foreign, err := p.m.foreignParts(ctx, l.Project)
 	if err != nil {
 		return err

@@ -56,7 +56,9 @@ func imports() map[string]string {
 
 		"hooks": "layers layers/brief",
 
-		"cmd/mem": "layers hooks refs refs/config refs/remote lineage objects layers/transcript layers/keepit layers/tokens layers/compress layers/engines layers/compose layers/tier layers/trace layers/facts layers/concepts layers/permanent layers/views testdata layers/redact",
+		"cmd/mem": "layers hooks refs refs/config refs/remote lineage objects layers/transcript layers/keepit layers/tokens layers/compress layers/engines layers/compose layers/tier layers/trace layers/facts layers/concepts layers/permanent layers/views testdata layers/redact cmd/mem/internal/proof",
+
+		"cmd/mem/internal/proof": "objects layers",
 
 		// Programs and libraries of the tests, which no package of the program imports.
 		"testdata":        "",

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/memvcs/mem/cmd/mem/internal/proof"
 )
 
 // A refusal is a command that must fail in a certain way.
@@ -22,30 +24,30 @@ type refusal struct {
 func (r *rig) refuses(tt refusal) {
 	r.t.Helper()
 	res := r.kill(20*time.Second, tt.args...)
-	if res.code != tt.code || !regexp.MustCompile(tt.stderr).MatchString(res.stderr) {
+	if res.Code != tt.code || !regexp.MustCompile(tt.stderr).MatchString(res.Stderr) {
 		r.t.Errorf("%s: want exit %d and %q, got %s", tt.name, tt.code, tt.stderr, res)
 	}
-	if !strings.Contains(res.stderr, "error: ") || strings.Contains(res.stderr, "goroutine ") {
+	if !strings.Contains(res.Stderr, "error: ") || strings.Contains(res.Stderr, "goroutine ") {
 		r.t.Errorf("%s: no clear error: %s", tt.name, res)
 	}
 }
 
 // tortureBadInput gives mem what it cannot use.
 func tortureBadInput(t *testing.T, r *rig) {
-	one := newTeller(501, "/home/user/app")
-	file := r.write("in/"+one.id+".jsonl", one.more(30))
+	one := proof.NewTeller(501, "/home/user/app")
+	file := r.write("in/"+one.ID+".jsonl", one.More(30))
 	r.ok("add", file)
-	pin := newTeller(502, "/home/user/app")
-	pin.turns = 1
-	text := fmt.Sprintf(`{"type":"user","uuid":"u1","parentUuid":null,"sessionId":%q,"cwd":"/home/user/app","timestamp":"2026-03-01T09:00:00.000Z","message":{"role":"user","content":"##keepit1.00## %s"}}`, pin.id, strings.Repeat("never forget this decision. ", 400))
-	r.ok("add", r.write("in/"+pin.id+".jsonl", []byte(text+"\n"+string(pin.more(10)))))
+	pin := proof.NewTeller(502, "/home/user/app")
+	pin.Turns = 1
+	text := fmt.Sprintf(`{"type":"user","uuid":"u1","parentUuid":null,"sessionId":%q,"cwd":"/home/user/app","timestamp":"2026-03-01T09:00:00.000Z","message":{"role":"user","content":"##keepit1.00## %s"}}`, pin.ID, strings.Repeat("never forget this decision. ", 400))
+	r.ok("add", r.write("in/"+pin.ID+".jsonl", []byte(text+"\n"+string(pin.More(10)))))
 	twins := []string{"abcdef00-0000-4000-a000-000000000001", "abcdef00-0000-4000-a000-000000000002"}
 	for _, id := range twins {
-		w := newTeller(503, "/home/user/app")
-		w.id = id
-		r.ok("add", r.write("in/"+id+".jsonl", w.more(5)))
+		w := proof.NewTeller(503, "/home/user/app")
+		w.ID = id
+		r.ok("add", r.write("in/"+id+".jsonl", w.More(5)))
 	}
-	dir := filepath.Join(r.dir, "in")
+	dir := filepath.Join(r.Home, "in")
 	fifo, loop := filepath.Join(dir, "fifo.jsonl"), filepath.Join(dir, "loop.jsonl")
 	if out, err := exec.Command("mkfifo", fifo).CombinedOutput(); err != nil {
 		t.Fatalf("mkfifo: %v\n%s", err, out)
@@ -64,30 +66,30 @@ func tortureBadInput(t *testing.T, r *rig) {
 		{"no such file", []string{"add", filepath.Join(dir, "none.jsonl")}, 128, `none\.jsonl`},
 		{"device", []string{"add", "/dev/zero"}, 128, `/dev/zero`},
 		{"no such session", []string{"show", "0123beef"}, 128, `0123beef`},
-		{"no such version", []string{"show", one.id + ":v009"}, 128, `v009`},
+		{"no such version", []string{"show", one.ID + ":v009"}, 128, `v009`},
 		{"no such object", []string{"cat-file", "b3:" + strings.Repeat("ab", 32)}, 128, `abab`},
 		{"ambiguous prefix", []string{"show", "abcdef"}, 128, `(?s)abcdef.*` + twins[0] + `.*` + twins[1]},
 		{"weight out of range", []string{"config", "set", "keepitDecay.pinnedWeight", "1.50"}, 129, `1\.50`},
-		{"ratio 0 in a preview", []string{"keepit", "preview", one.id, "--ratio", "0"}, 129, `ratio`},
-		{"tier past the end", []string{"compress", one.id, "--tier", "120:10:moderate"}, 129, `120`},
-		{"tiers that go back", []string{"compress", one.id, "--tier", "50:5:minimal", "--tier", "25:10:moderate"}, 129, `25:10`},
-		{"ratio and tokens", []string{"compress", one.id, "--ratio", "5", "--tokens", "3k"}, 129, `ratio`},
-		{"nothing left", []string{"compress", one.id, "--ratio", "5", "--skip", "9999"}, 128, `9999`},
-		{"version of a version", []string{"compress", one.id + ":L1", "--ratio", "5"}, 128, `session`},
-		{"message 0", []string{"show", one.id + "#0"}, 128, `\b0\b`},
-		{"message past the end", []string{"show", one.id + "#9999"}, 128, `\b9999\b`},
-		{"ratio 0", []string{"compress", one.id, "--ratio", "0"}, 129, `ratio`},
-		{"ratio below 1", []string{"compress", one.id, "--ratio", "-3"}, 129, `ratio`},
-		{"ratio of words", []string{"compress", one.id, "--ratio", "ten"}, 129, `ten`},
-		{"tokens 0", []string{"compress", one.id, "--tokens", "0"}, 129, `tokens`},
-		{"budget 0", []string{"compose", "x", one.id, "--budget", "0"}, 129, `budget`},
-		{"budget of words", []string{"compose", "x", one.id, "--budget", "lots"}, 129, `lots`},
-		{"budget below the pins", []string{"compose", "x", pin.id, "--budget", "60"}, 5, `(?i)budget|pin`},
+		{"ratio 0 in a preview", []string{"keepit", "preview", one.ID, "--ratio", "0"}, 129, `ratio`},
+		{"tier past the end", []string{"compress", one.ID, "--tier", "120:10:moderate"}, 129, `120`},
+		{"tiers that go back", []string{"compress", one.ID, "--tier", "50:5:minimal", "--tier", "25:10:moderate"}, 129, `25:10`},
+		{"ratio and tokens", []string{"compress", one.ID, "--ratio", "5", "--tokens", "3k"}, 129, `ratio`},
+		{"nothing left", []string{"compress", one.ID, "--ratio", "5", "--skip", "9999"}, 128, `9999`},
+		{"version of a version", []string{"compress", one.ID + ":L1", "--ratio", "5"}, 128, `session`},
+		{"message 0", []string{"show", one.ID + "#0"}, 128, `\b0\b`},
+		{"message past the end", []string{"show", one.ID + "#9999"}, 128, `\b9999\b`},
+		{"ratio 0", []string{"compress", one.ID, "--ratio", "0"}, 129, `ratio`},
+		{"ratio below 1", []string{"compress", one.ID, "--ratio", "-3"}, 129, `ratio`},
+		{"ratio of words", []string{"compress", one.ID, "--ratio", "ten"}, 129, `ten`},
+		{"tokens 0", []string{"compress", one.ID, "--tokens", "0"}, 129, `tokens`},
+		{"budget 0", []string{"compose", "x", one.ID, "--budget", "0"}, 129, `budget`},
+		{"budget of words", []string{"compose", "x", one.ID, "--budget", "lots"}, 129, `lots`},
+		{"budget below the pins", []string{"compose", "x", pin.ID, "--budget", "60"}, 5, `(?i)budget|pin`},
 		{"nothing to compose", []string{"compose", "x"}, 129, ``},
-		{"bad name", []string{"compose", "../x", one.id, "--budget", "4k"}, 129, `\.\./x`},
-		{"absolute name", []string{"compose", "/tmp/x", one.id, "--budget", "4k"}, 129, `/tmp/x`},
-		{"name of a version", []string{"compose", "v001", one.id, "--budget", "4k"}, 129, `v001`},
-		{"name of a session", []string{"compose", "@~1", one.id, "--budget", "4k"}, 129, `@~1`},
+		{"bad name", []string{"compose", "../x", one.ID, "--budget", "4k"}, 129, `\.\./x`},
+		{"absolute name", []string{"compose", "/tmp/x", one.ID, "--budget", "4k"}, 129, `/tmp/x`},
+		{"name of a version", []string{"compose", "v001", one.ID, "--budget", "4k"}, 129, `v001`},
+		{"name of a session", []string{"compose", "@~1", one.ID, "--budget", "4k"}, 129, `@~1`},
 		{"unknown command", []string{"remember"}, 129, `remember`},
 		{"unknown flag", []string{"ls", "--bogus"}, 129, `bogus`},
 		{"no operand", []string{"add"}, 129, ``},
@@ -97,7 +99,7 @@ func tortureBadInput(t *testing.T, r *rig) {
 	r.unsteady()
 	r.longLine()
 	r.fsck("after bad input")
-	left, err := filepath.Glob(filepath.Join(r.store, "memory.git", "objects", "pack", "tmp_*"))
+	left, err := filepath.Glob(filepath.Join(r.Dir, "memory.git", "objects", "pack", "tmp_*"))
 	if err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v %v", left, err)
 	}
@@ -107,10 +109,10 @@ func tortureBadInput(t *testing.T, r *rig) {
 // is a state that the file went through, or there is an error.
 func (r *rig) unsteady() {
 	r.t.Helper()
-	w := newTeller(504, "/home/user/app")
-	first := w.more(400)
-	rest := w.more(4000)
-	file := r.write("in/"+w.id+".jsonl", first)
+	w := proof.NewTeller(504, "/home/user/app")
+	first := w.More(400)
+	rest := w.More(4000)
+	file := r.write("in/"+w.ID+".jsonl", first)
 	f, err := os.OpenFile(file, os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
 		r.t.Fatal(err)
@@ -134,10 +136,10 @@ func (r *rig) unsteady() {
 			going = false
 		default:
 		}
-		if res := r.mem("add", file); res.code != 0 {
+		if res := r.mem("add", file); res.Code != 0 {
 			r.t.Fatalf("add of a growing file: %s", res)
 		}
-		got, err := r.original(w.id)
+		got, err := r.original(w.ID)
 		whole, err2 := os.ReadFile(file)
 		if err != nil || err2 != nil || !strings.HasPrefix(string(whole), string(got)) {
 			r.t.Fatalf("a growing file was stored as %d bytes that are no state of it: %v %v", len(got), err, err2)
@@ -150,39 +152,41 @@ func (r *rig) unsteady() {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	r.same(w.id, whole, "after the last append")
+	r.same(w.ID, whole, "after the last append")
 }
 
 // longLine adds a session whose only record is longer than what mem looks into.
 func (r *rig) longLine() {
 	r.t.Helper()
-	w := newTeller(505, "/home/user/app")
-	text := strings.Repeat(w.words(40)+" ", 200_000)
+	w := proof.NewTeller(505, "/home/user/app")
+	text := strings.Repeat(w.Words(40)+" ", 200_000)
 	var b strings.Builder
-	w.record(&b, map[string]any{"type": "user", "message": map[string]any{"role": "user", "content": text}})
-	file := r.write("in/"+w.id+".jsonl", []byte(b.String()))
-	if res := r.mem("add", file); res.code != 0 {
+	w.Record(&b, map[string]any{"type": "user", "message": map[string]any{"role": "user", "content": text}})
+	file := r.write("in/"+w.ID+".jsonl", []byte(b.String()))
+	if res := r.mem("add", file); res.Code != 0 {
 		r.t.Errorf("add of a line of %d bytes: %s", b.Len(), res)
 		return
 	}
-	r.same(w.id, []byte(b.String()), "after a long line")
+	r.same(w.ID, []byte(b.String()), "after a long line")
 }
 
 // tortureBadStore opens stores that mem must not touch.
 func tortureBadStore(t *testing.T, r *rig) {
-	w := newTeller(601, "/home/user/app")
-	content := w.more(30)
-	file := r.write("in/"+w.id+".jsonl", content)
+	w := proof.NewTeller(601, "/home/user/app")
+	content := w.More(30)
+	file := r.write("in/"+w.ID+".jsonl", content)
 	r.ok("add", file)
-	more := r.write("more/"+w.id+".jsonl", append(content, w.more(5)...))
+	more := r.write("more/"+w.ID+".jsonl", append(content, w.More(5)...))
 
-	none := &rig{t: t, bin: r.bin, dir: r.dir, store: filepath.Join(r.dir, "nothing")}
-	for _, args := range [][]string{{"ls"}, {"log"}, {"status"}, {"show", w.id}, {"fsck"}} {
+	nowhere := *r.Store
+	nowhere.Dir = filepath.Join(r.Home, "nothing")
+	none := &rig{&nowhere, t}
+	for _, args := range [][]string{{"ls"}, {"log"}, {"status"}, {"show", w.ID}, {"fsck"}} {
 		none.refuses(refusal{"no store: " + args[0], args, 10, `mem init`})
 	}
 	r.tooNew(more)
 	r.openToOthers(more)
-	r.readOnly(w.id, content, more)
+	r.readOnly(w.ID, content, more)
 	r.foreign(more)
 	r.locked(more)
 	r.ok("add", more)
@@ -200,7 +204,7 @@ func (r *rig) tooNew(file string) {
 			commit=$(git log -1 --format=%B "$ref" | git -c user.name=x -c user.email=x@localhost commit-tree "$tree" -p "$ref")
 			git update-ref "$ref" "$commit"
 		done`
-	if res := c.run(0, []string{"sh", "-c", "cd " + filepath.Join(c.store, "memory.git") + "\n" + script}); res.code != 0 {
+	if res := c.run(0, []string{"sh", "-c", "cd " + filepath.Join(c.Dir, "memory.git") + "\n" + script}); res.Code != 0 {
 		r.t.Fatal(res)
 	}
 	for _, args := range [][]string{{"ls", "--all-projects"}, {"add", file}, {"compress", sessionName(file)}} {
@@ -214,7 +218,7 @@ func sessionName(file string) string { return strings.TrimSuffix(filepath.Base(f
 func (r *rig) openToOthers(file string) {
 	r.t.Helper()
 	c := r.clone(r.t.(*testing.T).TempDir())
-	if err := os.Chmod(c.store, 0o777); err != nil {
+	if err := os.Chmod(c.Dir, 0o777); err != nil {
 		r.t.Fatal(err)
 	}
 	c.refuses(refusal{"open to others", []string{"add", file}, 128, `(?i)others|private|permission|chmod`})
@@ -228,7 +232,7 @@ func (r *rig) foreign(file string) {
 		return
 	}
 	c := r.clone(r.t.(*testing.T).TempDir())
-	if out, err := exec.Command("chown", "-R", "65534", c.store).CombinedOutput(); err != nil {
+	if out, err := exec.Command("chown", "-R", "65534", c.Dir).CombinedOutput(); err != nil {
 		r.t.Fatalf("chown: %v\n%s", err, out)
 	}
 	for _, args := range [][]string{{"ls"}, {"add", file}} {
@@ -243,18 +247,18 @@ func (r *rig) readOnly(id string, content []byte, file string) {
 	c := r.clone(r.t.(*testing.T).TempDir())
 	locked := func(args ...string) result {
 		script := `mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && exec "$@"`
-		return c.run(0, append(append(append([]string{}, space...), "sh", "-c", script, c.store, c.bin), args...))
+		return c.run(0, append(append(append([]string{}, space...), "sh", "-c", script, c.Dir, c.Bin), args...))
 	}
-	for _, args := range [][]string{{"ls", "--all-projects"}, {"log", "--all-projects"}, {"show", id}, {"fsck"}, {"checkout", id + ":original", "-o", filepath.Join(c.dir, "out")}} {
-		if res := locked(args...); res.code != 0 {
+	for _, args := range [][]string{{"ls", "--all-projects"}, {"log", "--all-projects"}, {"show", id}, {"fsck"}, {"checkout", id + ":original", "-o", filepath.Join(c.Home, "out")}} {
+		if res := locked(args...); res.Code != 0 {
 			r.t.Errorf("reading from a read-only store: %v: %s", args, res)
 		}
 	}
-	if got, err := os.ReadFile(filepath.Join(c.dir, "out")); err != nil || string(got) != string(content) {
+	if got, err := os.ReadFile(filepath.Join(c.Home, "out")); err != nil || string(got) != string(content) {
 		r.t.Errorf("checkout from a read-only store: %d bytes, want %d, %v", len(got), len(content), err)
 	}
 	for _, args := range [][]string{{"add", file}, {"compress", id, "--ratio", "7"}} {
-		if res := locked(args...); res.code != 128 || !strings.Contains(res.stderr, "error: ") || !strings.Contains(res.stderr, "read-only") {
+		if res := locked(args...); res.Code != 128 || !strings.Contains(res.Stderr, "error: ") || !strings.Contains(res.Stderr, "read-only") {
 			r.t.Errorf("writing to a read-only store: %v: %s", args, res)
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/memvcs/mem/cmd/mem/internal/proof"
 )
 
 // onFullDisk runs in a mount namespace of its own: a small disk with a copy of the store is filled up
@@ -35,18 +37,18 @@ git -C "$MEM_DIR/memory.git" fsck --strict --no-dangling >"$OUT/fsck" 2>&1; echo
 // tortureFullDisk adds and compresses on a disk with hardly any room left.
 func tortureFullDisk(t *testing.T, r *rig) {
 	space := namespace(t)
-	old, grown := newTeller(401, "/home/user/app"), newTeller(402, "/home/user/app")
-	kept := r.write("in/"+old.id+".jsonl", old.more(30))
-	before := grown.more(20)
-	file := r.write("in/"+grown.id+".jsonl", before)
+	old, grown := proof.NewTeller(401, "/home/user/app"), proof.NewTeller(402, "/home/user/app")
+	kept := r.write("in/"+old.ID+".jsonl", old.More(30))
+	before := grown.More(20)
+	file := r.write("in/"+grown.ID+".jsonl", before)
 	r.ok("add", kept)
 	r.ok("add", file)
-	after := r.write("after/"+grown.id+".jsonl", append(before, grown.more(60)...))
+	after := r.write("after/"+grown.ID+".jsonl", append(before, grown.More(60)...))
 
 	step := amount(t, 32, 4, 4)
 	for left := 0; left <= 64; left += step {
-		r.full(space, left, map[string]string{"OLD": old.id, "KEPT": kept, "NEW": grown.id, "WANT": after}, r.bin, "add", after)
-		r.full(space, left, map[string]string{"OLD": old.id, "KEPT": kept, "NEW": grown.id, "WANT": file}, r.bin, "compress", old.id, "--ratio", "3")
+		r.full(space, left, map[string]string{"OLD": old.ID, "KEPT": kept, "NEW": grown.ID, "WANT": after}, r.Bin, "add", after)
+		r.full(space, left, map[string]string{"OLD": old.ID, "KEPT": kept, "NEW": grown.ID, "WANT": file}, r.Bin, "compress", old.ID, "--ratio", "3")
 	}
 }
 
@@ -64,7 +66,7 @@ func namespace(t *testing.T) []string {
 
 func (r *rig) full(space []string, left int, env map[string]string, argv ...string) {
 	r.t.Helper()
-	disk, out := filepath.Join(r.dir, "disk"), filepath.Join(r.dir, "out")
+	disk, out := filepath.Join(r.Home, "disk"), filepath.Join(r.Home, "out")
 	for _, dir := range []string{disk, out} {
 		if err := os.RemoveAll(dir); err != nil {
 			r.t.Fatal(err)
@@ -74,7 +76,7 @@ func (r *rig) full(space []string, left int, env map[string]string, argv ...stri
 		}
 	}
 	cmd := exec.Command(space[0], append(append(append([]string{}, space[1:]...), "sh", "-c", onFullDisk, "sh"), argv...)...)
-	cmd.Env = append(r.environ(), "DISK="+disk, "OUT="+out, "STORE="+r.store, "MEM="+r.bin, fmt.Sprintf("LEFT=%d", left))
+	cmd.Env = append(r.Environ(), "DISK="+disk, "OUT="+out, "STORE="+r.Dir, "MEM="+r.Bin, fmt.Sprintf("LEFT=%d", left))
 	for k, v := range env {
 		cmd.Env = append(cmd.Env, k+"="+v)
 	}

@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/memvcs/mem/cmd/mem/internal/proof"
 )
 
 // A fault is one way for a system call to fail.
@@ -31,29 +33,29 @@ func tortureFaults(t *testing.T, r *rig) {
 		t.Skip("SKIPPED: faults are injected with ptrace on linux/amd64 only")
 	}
 	inject := build(t, "testdata/inject", "inject")
-	if res := r.run(0, []string{inject, "-dir", r.dir, "true"}); res.code != 0 {
-		t.Skipf("SKIPPED: processes cannot be traced here: %s", res.stderr)
+	if res := r.run(0, []string{inject, "-dir", r.Home, "true"}); res.Code != 0 {
+		t.Skipf("SKIPPED: processes cannot be traced here: %s", res.Stderr)
 	}
-	old, grown := newTeller(301, "/home/user/app"), newTeller(302, "/home/user/app")
-	before := grown.more(20)
-	after := append(bytes.Clone(before), grown.more(20)...)
-	kept := old.more(20)
-	r.ok("add", r.write("in/"+old.id+".jsonl", kept))
-	r.ok("add", r.write("in/"+grown.id+".jsonl", before))
-	file := r.write("in/"+grown.id+".jsonl", after)
-	fresh := newTeller(303, "/home/user/other")
-	all := fresh.more(30)
+	old, grown := proof.NewTeller(301, "/home/user/app"), proof.NewTeller(302, "/home/user/app")
+	before := grown.More(20)
+	after := append(bytes.Clone(before), grown.More(20)...)
+	kept := old.More(20)
+	r.ok("add", r.write("in/"+old.ID+".jsonl", kept))
+	r.ok("add", r.write("in/"+grown.ID+".jsonl", before))
+	file := r.write("in/"+grown.ID+".jsonl", after)
+	fresh := proof.NewTeller(303, "/home/user/other")
+	all := fresh.More(30)
 
-	f := faults{rig: r, inject: inject, old: old.id, kept: kept, grown: grown.id, states: [][]byte{before, after}}
+	f := faults{rig: r, inject: inject, old: old.ID, kept: kept, grown: grown.ID, states: [][]byte{before, after}}
 	holds := func(id string, want []byte) func(*rig) bool {
 		return func(c *rig) bool { got, err := c.original(id); return err == nil && bytes.Equal(got, want) }
 	}
-	f.all(attempt{"add grown", []string{"add", file}, holds(grown.id, after)})
-	f.all(attempt{"add new", []string{"add", r.write("in/"+fresh.id+".jsonl", all)}, holds(fresh.id, all)})
-	f.all(attempt{"compress", []string{"compress", old.id, "--ratio", "4"}, func(c *rig) bool {
-		return c.mem("show", old.id+":v001", "--format", "md").code == 0
+	f.all(attempt{"add grown", []string{"add", file}, holds(grown.ID, after)})
+	f.all(attempt{"add new", []string{"add", r.write("in/"+fresh.ID+".jsonl", all)}, holds(fresh.ID, all)})
+	f.all(attempt{"compress", []string{"compress", old.ID, "--ratio", "4"}, func(c *rig) bool {
+		return c.mem("show", old.ID+":v001", "--format", "md").Code == 0
 	}})
-	f.all(attempt{"gc", []string{"gc"}, holds(old.id, kept)})
+	f.all(attempt{"gc", []string{"gc"}, holds(old.ID, kept)})
 }
 
 // faults tries faults on copies of a store.
@@ -83,9 +85,9 @@ func (f *faults) all(a attempt) {
 // count returns how many calls there are.
 func (f *faults) count(a attempt) int {
 	f.t.Helper()
-	c := f.clone(filepath.Join(f.dir, "clone"))
+	c := f.clone(filepath.Join(f.Home, "clone"))
 	res, log := f.run(c, a, fault{})
-	if res.code != 0 {
+	if res.Code != 0 {
 		f.t.Fatalf("%s without a fault: %s", a.name, res)
 	}
 	return strings.Count(log, "\n")
@@ -94,12 +96,12 @@ func (f *faults) count(a attempt) int {
 // run runs an attempt with a fault on the store of c.
 func (f *faults) run(c *rig, a attempt, bad fault) (result, string) {
 	f.t.Helper()
-	log := filepath.Join(f.dir, "calls")
-	argv := []string{f.inject, "-dir", c.store, "-log", log}
+	log := filepath.Join(f.Home, "calls")
+	argv := []string{f.inject, "-dir", c.Dir, "-log", log}
 	if bad.at > 0 {
 		argv = append(argv, "-at", fmt.Sprint(bad.at), "-with", bad.with)
 	}
-	res := c.run(0, append(append(argv, f.bin), a.args...))
+	res := c.run(0, append(append(argv, f.Bin), a.args...))
 	calls, err := os.ReadFile(log)
 	if err != nil {
 		f.t.Fatal(err)
@@ -110,7 +112,7 @@ func (f *faults) run(c *rig, a attempt, bad fault) (result, string) {
 // try tries one fault and looks at what it left.
 func (f *faults) try(a attempt, bad fault) {
 	f.t.Helper()
-	c := f.clone(filepath.Join(f.dir, "clone"))
+	c := f.clone(filepath.Join(f.Home, "clone"))
 	res, log := f.run(c, a, bad)
 	call := "after the last call"
 	for line := range strings.Lines(log) {
@@ -120,7 +122,7 @@ func (f *faults) try(a attempt, bad fault) {
 	}
 	what := fmt.Sprintf("%s, call %d (%s) %s", a.name, bad.at, call, bad.with)
 	f.tries++
-	switch res.code {
+	switch res.Code {
 	case 0:
 		if !a.want(c) {
 			f.t.Fatalf("%s: exit 0, but the change is not there: %s", what, res)
@@ -131,14 +133,14 @@ func (f *faults) try(a attempt, bad fault) {
 		}
 	case 3, 11, 128:
 		f.told++
-		if !strings.Contains(res.stderr, "error: ") {
+		if !strings.Contains(res.Stderr, "error: ") {
 			f.t.Fatalf("%s: no clear error: %s", what, res)
 		}
 	default:
 		f.t.Fatalf("%s: %s", what, res)
 	}
 	f.sound(c, what)
-	if res := c.mem(a.args...); res.code != 0 {
+	if res := c.mem(a.args...); res.Code != 0 {
 		f.t.Fatalf("%s: the next one: %s", what, res)
 	}
 	if !a.want(c) {

@@ -11,7 +11,7 @@ import (
 func (r *rig) locked(file string) {
 	r.t.Helper()
 	c := r.clone(r.t.(*testing.T).TempDir())
-	locks, err := filepath.Glob(filepath.Join(c.store, "*.git", "mem", "*.lock"))
+	locks, err := filepath.Glob(filepath.Join(c.Dir, "*.git", "mem", "*.lock"))
 	if err != nil || len(locks) == 0 {
 		r.t.Fatalf("no locks: %v", err)
 	}
@@ -23,7 +23,7 @@ func (r *rig) locked(file string) {
 		defer l.Close()
 	}
 	for _, args := range [][]string{{"ls", "--all-projects"}, {"log", "--all-projects"}, {"fsck"}} {
-		if res := c.mem(args...); res.code != 0 {
+		if res := c.mem(args...); res.Code != 0 {
 			r.t.Errorf("reading beside a lock: %s", res)
 		}
 	}

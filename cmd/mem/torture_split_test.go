@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/memvcs/mem/objects"
+
+	"github.com/memvcs/mem/cmd/mem/internal/proof"
 )
 
 // tortureSplits adds a transcript after every one of a random number of appends, cut anywhere. The
@@ -18,21 +20,21 @@ import (
 func tortureSplits(t *testing.T, r *rig) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for i := range amount(t, 3, 40, 400) {
-		w := newTeller(uint64(200+i), "/home/user/splits")
-		text := w.more(10 + rng.IntN(60))
+		w := proof.NewTeller(uint64(200+i), "/home/user/splits")
+		text := w.More(10 + rng.IntN(60))
 		if rng.IntN(2) == 0 {
 			text = bytes.TrimSuffix(text, []byte("\n")) // as clients leave it sometimes
 		}
-		file := filepath.Join(r.dir, w.id+".jsonl")
+		file := filepath.Join(r.Home, w.ID+".jsonl")
 		for _, n := range cuts(rng, text) {
 			if err := os.WriteFile(file, text[:n], 0o600); err != nil {
 				t.Fatal(err)
 			}
 			when := fmt.Sprintf("transcript %d up to byte %d", i, n)
-			if res := r.mem("add", file); res.code != 0 {
+			if res := r.mem("add", file); res.Code != 0 {
 				t.Fatalf("%s: %s", when, res)
 			}
-			r.same(w.id, text[:n], when)
+			r.same(w.ID, text[:n], when)
 			if text[n-1] == '\n' {
 				r.named(text[:n], when)
 			}
@@ -60,7 +62,7 @@ func cuts(rng *rand.Rand, text []byte) []int {
 func (r *rig) named(content []byte, when string) {
 	r.t.Helper()
 	res := r.mem("cat-file", "b3:"+objects.Sum(content).String())
-	if res.code != 0 || res.stdout != string(content) {
-		r.t.Fatalf("%s: the state is no object of its name: exit %d, %d bytes, want %d: %s", when, res.code, len(res.stdout), len(content), res.stderr)
+	if res.Code != 0 || res.Stdout != string(content) {
+		r.t.Fatalf("%s: the state is no object of its name: exit %d, %d bytes, want %d: %s", when, res.Code, len(res.Stdout), len(content), res.Stderr)
 	}
 }

@@ -1,10 +1,12 @@
 package main_test
 
 import (
+	"cmp"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"testing"
 )
 
@@ -14,7 +16,8 @@ import (
 // clean without any repair; the next command works; nothing half-written is visible.
 //
 // MEM_TORTURE says how much: "" a taste of everything in some seconds, "commit" what every change must
-// survive, "full" all of it. MEM_TORTURE_BIN names a binary to run instead of a new build.
+// survive, "full" all of it, as once a night. With -tags torture, "" means "commit". MEM_TORTURE_SEED makes other
+// choices. MEM_TORTURE_BIN names a binary to run instead of a new build.
 func TestTorture(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("SKIPPED: written for systems with signals")
@@ -25,22 +28,29 @@ func TestTorture(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name string
-		run  func(*testing.T, *rig)
+		run  func(*testing.T, string)
 	}{
 		{"Kill", tortureKill},
 		{"Writers", tortureWriters},
-		{"Faults", tortureFaults},
-		{"FullDisk", tortureFullDisk},
-		{"BadInput", tortureBadInput},
-		{"BadStore", tortureBadStore},
-		{"Splits", tortureSplits},
-		{"Hooks", tortureHooks},
+		{"Storm", tortureStorm},
+		{"PowerCut", torturePowerCut},
+		{"Faults", onRig(tortureFaults)},
+		{"FullDisk", onRig(tortureFullDisk)},
+		{"BadInput", onRig(tortureBadInput)},
+		{"BadStore", onRig(tortureBadStore)},
+		{"Splits", onRig(tortureSplits)},
+		{"Hooks", onRig(tortureHooks)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			tt.run(t, newRig(t, bin, t.TempDir()))
+			tt.run(t, bin)
 		})
 	}
+}
+
+// onRig gives a test an empty store.
+func onRig(run func(*testing.T, *rig)) func(*testing.T, string) {
+	return func(t *testing.T, bin string) { run(t, newRig(t, bin, t.TempDir())) }
 }
 
 // build builds the program in dir, which is relative to this package.
@@ -58,7 +68,7 @@ func build(t *testing.T, dir, name string) string {
 // amount returns how often to do something in the tier that MEM_TORTURE names.
 func amount(t *testing.T, taste, commit, full int) int {
 	t.Helper()
-	switch tier := os.Getenv("MEM_TORTURE"); tier {
+	switch tier := cmp.Or(os.Getenv("MEM_TORTURE"), usualTier); tier {
 	case "":
 		return taste
 	case "commit":
@@ -69,4 +79,18 @@ func amount(t *testing.T, taste, commit, full int) int {
 		t.Fatalf("MEM_TORTURE=%q, want nothing, commit or full", tier)
 		return 0
 	}
+}
+
+// seed returns the number that all choices follow from.
+func seed(t *testing.T) uint64 {
+	t.Helper()
+	s := os.Getenv("MEM_TORTURE_SEED")
+	if s == "" {
+		return 1
+	}
+	n, err := strconv.ParseUint(s, 10, 64)
+	if err != nil {
+		t.Fatalf("MEM_TORTURE_SEED=%q: %v", s, err)
+	}
+	return n
 }

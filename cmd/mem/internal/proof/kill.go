@@ -1,0 +1,389 @@
+package proof
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Kills kills n commands of a mixed load at random moments: of two machines that keep sessions, compress, compose, remove, run
+// hooks, collect garbage, and talk through a directory. Several such pairs live side by side, each for a hundred kills or so.
+func (r *Rig) Kills(ctx context.Context, n int) ([]Promise, error) {
+	const each = 100
+	pairs := (n + each - 1) / each
+	var mu sync.Mutex
+	total := newTally()
+	err := sideBySide(ctx, pairs, sides, func(ctx context.Context, i int) error {
+		p, err := r.newPair(ctx, i)
+		if err != nil {
+			return err
+		}
+		err = p.live(ctx, min(each, n-i*each))
+		mu.Lock()
+		defer mu.Unlock()
+		total.add(p.tally)
+		return cmp.Or(err, Sweep(p.dir))
+	})
+	r.note("killed %s; acknowledged %s", counts(total.kills), counts(total.acks))
+	t := total
+	return []Promise{
+		{"what a command acknowledged is there after kill -9", sum(t.kills), fmt.Sprintf("kills of %d commands, %d commands acknowledged", len(t.kills), sum(t.acks))},
+		{"what is there was asked for", t.looks, "looks"},
+		{"the store is sound without any repair", t.fscks, "runs of mem fsck"},
+		{"the next command works", t.next, "commands after a kill"},
+		{"originals come back byte for byte", t.restores, "restores"},
+		{"two machines end with the same hash through a remote", t.meetings, "meetings"},
+		{"nobody else may read what is stored", t.files, "files and directories"},
+	}, err
+}
+
+// sides is how many proofs run at once: more than there are processors, because commands wait for the disk.
+const sides = 4
+
+// A tally counts what was done.
+type tally struct {
+	kills, acks                                   map[string]int
+	looks, fscks, next, restores, meetings, files int
+}
+
+func newTally() *tally { return &tally{kills: map[string]int{}, acks: map[string]int{}} }
+
+func (t *tally) add(o *tally) {
+	for k, n := range o.kills {
+		t.kills[k] += n
+	}
+	for k, n := range o.acks {
+		t.acks[k] += n
+	}
+	t.looks, t.fscks, t.next = t.looks+o.looks, t.fscks+o.fscks, t.next+o.next
+	t.restores, t.meetings, t.files = t.restores+o.restores, t.meetings+o.meetings, t.files+o.files
+}
+
+func sum(m map[string]int) (n int) {
+	for _, k := range m {
+		n += k
+	}
+	return n
+}
+
+func counts(m map[string]int) string {
+	out := ""
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		out += fmt.Sprintf(" %s %d", k, m[k])
+	}
+	return fmt.Sprintf("%d:%s", sum(m), out)
+}
+
+// A pair is two machines and the directory that they talk through.
+type pair struct {
+	*Rig
+	*dice
+	*tally
+	dir      string
+	machines [2]*machine
+	killed   bool // the last command
+}
+
+// A machine is a store with what is known of it.
+type machine struct {
+	*Store
+	n        int
+	lives    []*life
+	seen     map[*life]int   // states of the other's sessions that a pull has brought
+	wanted   map[string]bool // compositions that were asked for
+	composed map[string]bool // and acknowledged
+	takes    map[string]time.Duration
+}
+
+func (r *Rig) newPair(ctx context.Context, i int) (*pair, error) {
+	dir, err := r.dir(fmt.Sprintf("kill-%d", i))
+	if err != nil {
+		return nil, err
+	}
+	seed := dice(r.Seed + uint64(i))
+	p := &pair{Rig: r, dice: &seed, tally: newTally(), dir: dir}
+	hub := filepath.Join(dir, "hub.git")
+	if err := bareRepository(hub); err != nil {
+		return nil, err
+	}
+	for k := range p.machines {
+		home := filepath.Join(dir, fmt.Sprintf("machine-%d", k))
+		if err := os.MkdirAll(home, 0o700); err != nil {
+			return nil, err
+		}
+		s, err := NewStore(ctx, r.Bin, r.Path, home)
+		if err != nil {
+			return nil, err
+		}
+		if err := s.Do(ctx, "remote", "add", "origin", hub); err != nil {
+			return nil, err
+		}
+		m := &machine{Store: s, n: k, seen: map[*life]int{}, wanted: map[string]bool{}, composed: map[string]bool{}, takes: map[string]time.Duration{}}
+		for range 3 {
+			m.lives = append(m.lives, p.newLife(m))
+		}
+		p.machines[k] = m
+	}
+	return p, nil
+}
+
+func (p *pair) newLife(m *machine) *life {
+	return newLife(m.Store, p.next64(), fmt.Sprintf("/home/user/app%d", p.IntN(2)))
+}
+
+// next64 returns a number for a new session, which fits into its id.
+func (p *pair) next64() uint64 { return p.dice.next() >> 17 }
+
+// bareRepository makes an empty repository that git would know as bare.
+func bareRepository(dir string) error {
+	for _, d := range []string{"objects/info", "objects/pack", "refs/heads", "refs/tags"} {
+		if err := os.MkdirAll(filepath.Join(dir, d), 0o700); err != nil {
+			return err
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "config"), []byte("[core]\n\trepositoryformatversion = 0\n\tbare = true\n"), 0o600); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "HEAD"), []byte("ref: refs/heads/main\n"), 0o600)
+}
+
+// live runs commands until n of them were killed, looks at the store after each, and at everything in the end.
+func (p *pair) live(ctx context.Context, n int) error {
+	for i := 0; sum(p.kills) < n; i++ {
+		m := p.machines[p.IntN(10)/7]
+		before := sum(p.kills)
+		name, err := p.command(ctx, m)
+		if err != nil {
+			return err
+		}
+		after := sum(p.kills) > before
+		if p.killed && !after {
+			p.tally.next++
+		}
+		p.killed = after
+		when := fmt.Sprintf("after command %d (%s) of pair %s", i, name, filepath.Base(p.dir))
+		if err := p.look(ctx, m, when); err != nil {
+			return err
+		}
+		if i%8 == 7 {
+			if err := p.sound(ctx, m, when); err != nil {
+				return err
+			}
+		}
+	}
+	return p.end(ctx)
+}
+
+// command runs one random command on a machine; two of three are killed, if they take as long.
+func (p *pair) command(ctx context.Context, m *machine) (string, error) {
+	l := m.lives[p.IntN(len(m.lives))]
+	k := p.IntN(100)
+	if l.acked < 0 || l.gone[1] {
+		k = 0 // nothing else makes sense for a session that is not there
+	}
+	switch {
+	case k < 25:
+		return "add", p.growing(ctx, m, l)
+	case k < 45:
+		return "hook", p.hook(ctx, m, l)
+	case k < 55:
+		return "compress", p.compress(ctx, m, l)
+	case k < 62:
+		return "compose", p.compose(ctx, m, l)
+	case k < 66:
+		return "rm", p.remove(ctx, m, l)
+	case k < 72:
+		return "fold", p.fold(ctx, m)
+	case k < 76:
+		return "gc", p.simple(ctx, m, "gc")
+	case k < 86:
+		return "push", p.push(ctx, m)
+	case k < 96:
+		return "pull", p.pull(ctx, m)
+	default:
+		return "checkout", p.checkout(ctx, m, l)
+	}
+}
+
+// run runs a command, which may be killed at a moment that it usually reaches, and reports whether it acknowledged. One
+// that was not killed must, or say that something cannot be done.
+func (p *pair) run(ctx context.Context, m *machine, name, stdin string, args ...string) (Result, bool, error) {
+	takes := cmp.Or(m.takes[name], 20*time.Millisecond)
+	after := time.Duration(1 + p.dice.next()%uint64(takes+takes/8))
+	if p.chance(3) || p.killed && p.chance(2) {
+		after = 0
+	}
+	begin := p.Uptime()
+	res := m.Run(ctx, after, stdin, append([]string{m.Bin}, args...))
+	if ctx.Err() != nil {
+		return res, false, ctx.Err()
+	}
+	switch res.Code {
+	case 0:
+		p.acks[name]++
+		m.takes[name] = (3*takes + p.Uptime() - begin) / 4
+	case -1:
+		p.kills[name]++
+	case 5: // a budget that cannot be met
+	default:
+		return res, false, broken("%s", res)
+	}
+	return res, res.Code == 0, nil
+}
+
+func (p *pair) growing(ctx context.Context, m *machine, l *life) error {
+	if l.last() > 12 { // sessions stay small, so that there is time for more of them; the old one is looked at to the end
+		l = p.newLife(m)
+		m.lives = append(m.lives, l)
+	}
+	if err := l.grow(1 + p.IntN(3)); err != nil {
+		return err
+	}
+	l.gone[0] = true // from now on it may be listed again
+	_, acked, err := p.run(ctx, m, "add", "", "add", l.file)
+	if acked {
+		l.acked, l.gone = l.last(), [2]bool{true, false}
+	}
+	return err
+}
+
+// hook runs a hook of a session that grew. What it acknowledges is noted.
+func (p *pair) hook(ctx context.Context, m *machine, l *life) error {
+	if err := l.grow(1 + p.IntN(2)); err != nil {
+		return err
+	}
+	file, err := l.payload(m.Store)
+	if err != nil {
+		return err
+	}
+	event := []string{"Stop", "SubagentStop", "PreCompact", "SessionEnd"}[p.IntN(4)]
+	res, acked, err := p.run(ctx, m, "hook", file, "hook", event)
+	if acked {
+		l.noted = l.last()
+		if res.Stderr != "" {
+			return broken("a hook said something: %s", res)
+		}
+	}
+	return err
+}
+
+func (p *pair) fold(ctx context.Context, m *machine) error {
+	noted := m.noted()
+	_, acked, err := p.run(ctx, m, "fold", "", "hook", "work")
+	if err != nil || !acked {
+		return err
+	}
+	if notes, err := m.notes(); err != nil || len(notes) > 0 {
+		return err // a hook in the background has the lock
+	}
+	for l, at := range noted {
+		l.acked = max(l.acked, at)
+	}
+	return nil
+}
+
+func (m *machine) noted() map[*life]int {
+	noted := map[*life]int{}
+	for _, l := range m.lives {
+		noted[l] = l.noted
+	}
+	return noted
+}
+
+func (p *pair) compress(ctx context.Context, m *machine, l *life) error {
+	ratio := 2 + p.IntN(20)
+	l.asked[ratio] = true
+	res, acked, err := p.run(ctx, m, "compress", "", "compress", l.ID, "--ratio", fmt.Sprint(ratio), "--json")
+	if err != nil || !acked {
+		return err
+	}
+	var made struct{ Session, Version string }
+	if err := json.Unmarshal([]byte(res.Stdout), &made); err != nil || made.Version == "" {
+		return broken("%v: %s", err, res)
+	}
+	l.versions[made.Version] = true
+	return nil
+}
+
+func (p *pair) compose(ctx context.Context, m *machine, l *life) error {
+	name := fmt.Sprintf("context-%s-%d", l.ID[:8], p.IntN(3)) // a composition is of the project of its first part
+	m.wanted[name] = true
+	_, acked, err := p.run(ctx, m, "compose", "", "compose", name, l.ID, "--budget", fmt.Sprint(2000+p.IntN(4000)))
+	if acked {
+		m.composed[name] = true
+	}
+	return err
+}
+
+// remove takes a session out of the lists; adding it brings it back.
+func (p *pair) remove(ctx context.Context, m *machine, l *life) error {
+	if notes, err := m.notes(); err != nil || len(notes) > 0 {
+		return err // folding them would bring it back, as it should
+	}
+	l.gone[1] = true
+	_, acked, err := p.run(ctx, m, "rm", "", "rm", "--force", l.ID)
+	if acked {
+		l.gone = [2]bool{false, true}
+	}
+	return err
+}
+
+func (p *pair) simple(ctx context.Context, m *machine, name string) error {
+	_, _, err := p.run(ctx, m, name, "", name)
+	return err
+}
+
+// push sends what a machine has. What was acknowledged before is on the remote when the push is.
+func (p *pair) push(ctx context.Context, m *machine) error {
+	had := map[*life]int{}
+	for _, l := range m.lives {
+		had[l] = l.acked
+	}
+	_, acked, err := p.run(ctx, m, "push", "", "push", "--all", "--yes")
+	if acked {
+		for l, at := range had {
+			l.pushed = max(l.pushed, at)
+		}
+	}
+	return err
+}
+
+// pull brings what the other machine has pushed.
+func (p *pair) pull(ctx context.Context, m *machine) error {
+	_, acked, err := p.run(ctx, m, "pull", "", "pull")
+	if acked {
+		for _, l := range p.machines[1-m.n].lives {
+			m.seen[l] = l.pushed
+		}
+	}
+	return err
+}
+
+// checkout writes an original over an older file: afterwards there is the old one or the new one.
+func (p *pair) checkout(ctx context.Context, m *machine, l *life) error {
+	to := filepath.Join(m.Home, "out.jsonl")
+	const old = "what was there before\n"
+	if err := os.WriteFile(to, []byte(old), 0o600); err != nil {
+		return err
+	}
+	_, acked, err := p.run(ctx, m, "checkout", "", "checkout", l.ID+":original", "-o", to)
+	if err != nil {
+		return err
+	}
+	got, err := os.ReadFile(to)
+	if err != nil {
+		return broken("after checkout: %v", err)
+	}
+	if string(got) == old && !acked {
+		return nil
+	}
+	p.restores++
+	return l.restored(got, "after checkout")
+}

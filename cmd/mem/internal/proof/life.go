@@ -1,0 +1,105 @@
+package proof
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/memvcs/mem/objects"
+)
+
+// A life is what is known of one session: every state that was offered, and which were acknowledged.
+type life struct {
+	*Teller
+	file     string
+	content  []byte         // the last state that was offered
+	names    []objects.Hash // of all states that were offered
+	acked    int            // the last one that a command acknowledged, -1 for none
+	noted    int            // the last one that a hook acknowledged: it is there when the notes are folded
+	pushed   int            // what the remote has acknowledged
+	versions map[string]bool
+	asked    map[int]bool // ratios that versions were asked for
+	gone     [2]bool      // whether it may be listed, and may be taken out of the lists
+}
+
+// newLife begins a session on the machine of the store.
+func newLife(s *Store, n uint64, cwd string) *life {
+	w := NewTeller(n, cwd)
+	return &life{
+		Teller: w, file: s.Transcript(w.ID), acked: -1, noted: -1, pushed: -1,
+		versions: map[string]bool{}, asked: map[int]bool{}, gone: [2]bool{true, false},
+	}
+}
+
+// Transcript returns where Claude Code would keep the transcript of a session.
+func (s *Store) Transcript(id string) string {
+	return filepath.Join(s.Home, "claude", "projects", "-home-user-app", id+".jsonl")
+}
+
+// grow offers a further state. Claude Code appends.
+func (l *life) grow(records int) error {
+	more := l.More(records)
+	if err := os.MkdirAll(filepath.Dir(l.file), 0o700); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(l.file, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	if _, err := f.Write(more); err != nil {
+		f.Close()
+		return err
+	}
+	l.content = append(l.content, more...)
+	l.names = append(l.names, objects.Sum(l.content))
+	return f.Close()
+}
+
+// last is the state that was offered last.
+func (l *life) last() int { return len(l.names) - 1 }
+
+// payload writes what Claude Code hands to a hook of the session and returns the file.
+func (l *life) payload(s *Store) (string, error) {
+	b, err := json.Marshal(map[string]any{"session_id": l.ID, "transcript_path": l.file, "cwd": l.Cwd})
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(s.Home, l.ID+".payload")
+	return path, os.WriteFile(path, b, 0o600)
+}
+
+// state checks that a name is of a state at or after the one that must be there.
+func (l *life) state(name objects.Hash, from int, when string) error {
+	if from = max(0, from); from > l.last() || !slices.Contains(l.names[from:], name) {
+		at := slices.Index(l.names, name)
+		return broken("%s: session %s is at %s, state %d of those it was given; the last one acknowledged is %d of %d", when, l.ID, name.Short(), at, l.acked, l.last())
+	}
+	return nil
+}
+
+// restored checks the bytes that came back.
+func (l *life) restored(content []byte, when string) error {
+	if !bytes.HasPrefix(l.content, content) {
+		return broken("%s: %d bytes of session %s came back, which are not those it was given", when, len(content), l.ID)
+	}
+	return l.state(objects.Sum(content), l.acked, when)
+}
+
+// must says whether the session must be listed: true, false, or either.
+func (l *life) must() (listed, either bool) { return l.gone[0], l.gone[0] && l.gone[1] }
+
+func (l *life) String() string { return fmt.Sprintf("session %s", l.ID) }
+
+// rewrite writes the transcript as it was, for who wrote it had no promise of its disk.
+func (l *life) rewrite() error {
+	if l.last() < 0 {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(l.file), 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(l.file, l.content, 0o600)
+}

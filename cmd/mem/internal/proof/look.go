@@ -1,0 +1,234 @@
+package proof
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/layers"
+)
+
+// A view is what a store holds.
+type view struct {
+	sessions     map[string]*layers.Session
+	versions     []*layers.Version
+	compositions map[string]*layers.Composition
+}
+
+// view opens a store in this process, which costs less than a program.
+func (m *machine) view(ctx context.Context, p *pair) (v view, err error) {
+	mem, err := m.memory(p.Now)
+	if err != nil {
+		return v, broken("open %s: %v", m.Dir, err)
+	}
+	defer func() { err = errors.Join(err, mem.Close()) }()
+	projects, err := mem.Projects(ctx)
+	if err != nil {
+		return v, broken("read %s: %v", m.Dir, err)
+	}
+	v = view{sessions: map[string]*layers.Session{}, compositions: map[string]*layers.Composition{}}
+	for _, project := range projects {
+		st, err := mem.Outline(ctx, project.ID)
+		if err != nil {
+			return v, broken("read %s: %v", m.Dir, err)
+		}
+		for _, s := range st.Sessions {
+			v.sessions[s.ID] = s
+		}
+		v.versions = append(v.versions, st.Versions...)
+		for _, c := range st.Compositions {
+			v.compositions[c.Name] = c
+		}
+	}
+	return v, nil
+}
+
+// look compares what a machine holds with what it acknowledged and was asked for.
+func (p *pair) look(ctx context.Context, m *machine, when string) error {
+	v, err := m.view(ctx, p)
+	if err != nil {
+		return fmt.Errorf("%s: %w", when, err)
+	}
+	p.looks++
+	other := p.machines[1-m.n]
+	known := map[string]*life{}
+	for _, l := range m.lives {
+		known[l.ID] = l
+		if err := l.kept(v, when); err != nil {
+			return err
+		}
+	}
+	for _, l := range other.lives {
+		known[l.ID] = l
+		if s, at := v.sessions[l.ID], m.reached(l); s != nil || at >= 0 {
+			if s == nil {
+				return broken("%s: %s was pushed and pulled and is not there", when, l)
+			}
+			if err := l.state(s.Now().Original, at, when); err != nil {
+				return err
+			}
+		}
+	}
+	for id := range v.sessions {
+		if known[id] == nil {
+			return broken("%s: nobody asked for session %s", when, id)
+		}
+	}
+	for _, made := range v.versions {
+		if l := known[made.Session]; l == nil || !l.asked[made.Settings.Ratio] && made.Settings.Tokens == 0 {
+			return broken("%s: nobody asked for the version %s of %s", when, made.Label, made.Session)
+		}
+	}
+	return m.compositionsKept(v, other, when)
+}
+
+// reached is the state of a session of the other machine that must have come.
+func (m *machine) reached(l *life) int {
+	if at, ok := m.seen[l]; ok {
+		return at
+	}
+	return -1
+}
+
+// kept checks that what was acknowledged of a session is there, and listed or not as it was asked for.
+func (l *life) kept(v view, when string) error {
+	s := v.sessions[l.ID]
+	if s == nil {
+		if l.acked >= 0 {
+			return broken("%s: %s was acknowledged and is not there", when, l)
+		}
+		return nil
+	}
+	if listed, either := l.must(); !either && listed == s.Deleted {
+		return broken("%s: %s is taken out of the lists: %v", when, l, s.Deleted)
+	}
+	for _, label := range slices.Sorted(maps.Keys(l.versions)) {
+		if !slices.ContainsFunc(v.versions, func(made *layers.Version) bool { return made.Session == l.ID && made.Label == label }) {
+			return broken("%s: the version %s of %s was acknowledged and is not there", when, label, l)
+		}
+	}
+	return l.state(s.Now().Original, l.acked, when)
+}
+
+func (m *machine) compositionsKept(v view, other *machine, when string) error {
+	for _, name := range slices.Sorted(maps.Keys(m.composed)) {
+		if v.compositions[name] == nil {
+			return broken("%s: the composition %s was acknowledged and is not there", when, name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(v.compositions)) {
+		if !m.wanted[name] && !other.wanted[name] {
+			return broken("%s: nobody asked for the composition %s", when, name)
+		}
+	}
+	return nil
+}
+
+// sound lets the program check the store, and restores a session.
+func (p *pair) sound(ctx context.Context, m *machine, when string) error {
+	if err := m.Do(ctx, "fsck"); err != nil {
+		return fmt.Errorf("%s: %w", when, err)
+	}
+	p.fscks++
+	n, err := m.Private()
+	if err != nil {
+		return err
+	}
+	p.files += n
+	l := m.lives[p.IntN(len(m.lives))]
+	if l.acked < 0 || l.gone[1] {
+		return nil
+	}
+	return p.restore(ctx, m, l, when)
+}
+
+func (p *pair) restore(ctx context.Context, m *machine, l *life, when string) error {
+	got, err := m.Original(ctx, l.ID)
+	if err != nil {
+		return fmt.Errorf("%s: %w", when, err)
+	}
+	p.restores++
+	return l.restored(got, when)
+}
+
+// end lets both machines fold, push and pull without a kill, and looks at everything.
+func (p *pair) end(ctx context.Context) error {
+	when := "at the end of pair " + p.dir
+	for _, m := range p.machines {
+		noted := m.noted()
+		if err := m.Fold(ctx, p.Uptime); err != nil {
+			return err
+		}
+		for l, at := range noted {
+			l.acked = max(l.acked, at)
+		}
+		for _, l := range m.lives {
+			if l.last() < 0 {
+				continue
+			}
+			if err := m.Do(ctx, "add", l.file); err != nil {
+				return err
+			}
+			l.acked, l.gone = l.last(), [2]bool{true, false}
+			if err := p.restore(ctx, m, l, when); err != nil {
+				return err
+			}
+		}
+		if err := m.Do(ctx, "push", "--all", "--yes"); err != nil {
+			return err
+		}
+		for _, l := range m.lives {
+			l.pushed = l.acked
+		}
+	}
+	roots := [2]string{}
+	for i, m := range p.machines {
+		if err := m.Do(ctx, "pull"); err != nil {
+			return err
+		}
+		for _, l := range p.machines[1-i].lives {
+			m.seen[l] = l.pushed
+		}
+		if err := p.look(ctx, m, when); err != nil {
+			return err
+		}
+		if err := p.last(ctx, m); err != nil {
+			return err
+		}
+		out, err := m.Output(ctx, "fsck", "--root")
+		if err != nil {
+			return err
+		}
+		for line := range strings.Lines(out) {
+			hash, rest, _ := strings.Cut(line, " ")
+			id, _, _ := strings.Cut(rest, " ")
+			roots[i] += hash + " " + id + "\n"
+		}
+	}
+	p.meetings++
+	if roots[0] != roots[1] || roots[0] == "" {
+		return broken("%s: two machines that pushed and pulled everything have different hashes:\n%s%s", when, roots[0], roots[1])
+	}
+	return nil
+}
+
+// last checks every byte of a store and that nothing is left of what was killed.
+func (p *pair) last(ctx context.Context, m *machine) error {
+	if err := m.Do(ctx, "fsck", "--full"); err != nil {
+		return err
+	}
+	p.fscks++
+	if err := m.GitFsck(ctx); err != nil {
+		return err
+	}
+	left, err := m.Leftovers()
+	if err == nil && len(left) > 0 {
+		err = broken("left by commands that were killed: %v", left)
+	}
+	n, private := m.Private()
+	p.files += n
+	return errors.Join(err, private)
+}

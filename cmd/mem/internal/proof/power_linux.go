@@ -1,0 +1,356 @@
+package proof
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+	"unsafe"
+)
+
+// What the kernel wants to hear to cut a file system off its disk (EXT4_IOC_SHUTDOWN): nothing that is not on the disk gets
+// there any more, not even its journal. What a disk itself may lose or reorder is not simulated.
+const (
+	shutdown     = 0x8004587d
+	withoutFlush = 2
+)
+
+// mountOptions take turns.
+func mountOptions() []string {
+	return []string{"data=ordered", "data=writeback", "data=journal", "data=ordered,nobarrier"}
+}
+
+// PowerCuts cuts the power of a file system of its own n times while several commands write to it, lets the kernel replay its
+// journal, and looks at what is left. It needs root, a loop device and mkfs.ext4; else the error is a [*Skipped].
+func (r *Rig) PowerCuts(ctx context.Context, n int) (all []Promise, err error) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread() // it ends with the goroutine, and with it the mounts that only it and its children see
+		all, err = r.powerCuts(ctx, n)
+	}()
+	<-done
+	return all, err
+}
+
+func (r *Rig) powerCuts(ctx context.Context, n int) ([]Promise, error) {
+	if os.Geteuid() != 0 {
+		return nil, skipped("a power cut needs root, to mount a disk of its own")
+	}
+	dir, err := r.dir("power")
+	if err != nil {
+		return nil, err
+	}
+	d := &disk{Rig: r, image: filepath.Join(dir, "image"), at: filepath.Join(dir, "disk"), tally: newTally(), takes: 20 * time.Millisecond}
+	if err := d.make(ctx); err != nil {
+		return nil, err
+	}
+	err = d.cuts(ctx, n)
+	if d.mounted {
+		err = errors.Join(err, syscall.Unmount(d.at, syscall.MNT_DETACH))
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.note("%d power cuts; acknowledged %s", n, counts(d.acks))
+	return []Promise{
+		{"what a command acknowledged survives a power cut", n, fmt.Sprintf("cuts of ext4, %d commands acknowledged", sum(d.acks))},
+		{"after a power cut the store is sound without any repair", d.fscks, "runs of mem fsck --full"},
+	}, Sweep(dir)
+}
+
+// A disk is a file system whose power can be cut.
+type disk struct {
+	*Rig
+	*tally
+	image, at string
+	mounted   bool
+	store     *Store
+	lives     []*life
+	began     uint64        // sessions
+	takes     time.Duration // of power, for a command that ends
+}
+
+// make makes the file system, in a mount namespace of this thread.
+func (d *disk) make(ctx context.Context) error {
+	mkfs, err := exec.LookPath("mkfs.ext4")
+	if err != nil {
+		for _, path := range []string{"/sbin/mkfs.ext4", "/usr/sbin/mkfs.ext4"} {
+			if _, e := os.Stat(path); e == nil {
+				mkfs, err = path, nil
+			}
+		}
+	}
+	if err != nil {
+		return skipped("a power cut needs mkfs.ext4: apt-get install e2fsprogs")
+	}
+	if err := syscall.Unshare(syscall.CLONE_NEWNS); err != nil {
+		return skipped("a power cut needs a mount namespace: %v", err)
+	}
+	if err := syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""); err != nil {
+		return skipped("a power cut needs a mount namespace: %v", err)
+	}
+	f, err := os.OpenFile(d.image, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(f.Truncate(96<<20), f.Close(), os.MkdirAll(d.at, 0o700)); err != nil {
+		return err
+	}
+	if out, err := exec.CommandContext(ctx, mkfs, "-q", "-F", "-O", "^metadata_csum_seed", d.image).CombinedOutput(); err != nil {
+		return skipped("mkfs.ext4: %v: %s", err, out)
+	}
+	if err := d.mount(ctx, 0); err != nil {
+		return skipped("a power cut needs a loop device: %v", err)
+	}
+	return nil
+}
+
+func (d *disk) mount(ctx context.Context, i int) error {
+	options := mountOptions()
+	out, err := exec.CommandContext(ctx, "mount", "-t", "ext4", "-o", "loop,"+options[i%len(options)], d.image, d.at).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("mount: %w: %s", err, strings.TrimSpace(string(out)))
+	}
+	d.mounted = true
+	return nil
+}
+
+// unmount waits for programs that a command left in the background.
+func (d *disk) unmount() error {
+	var err error
+	for range 100 {
+		if err = syscall.Unmount(d.at, 0); err == nil {
+			d.mounted = false
+			return nil
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	return fmt.Errorf("unmount %s: %w", d.at, err)
+}
+
+// cut cuts the power.
+func (d *disk) cut() error {
+	f, err := os.Open(d.at)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	how := uint32(withoutFlush)
+	if _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, f.Fd(), shutdown, uintptr(unsafe.Pointer(&how))); errno != 0 {
+		return skipped("this kernel cannot cut a file system off: %v", errno)
+	}
+	return nil
+}
+
+// fresh begins with an empty store on an empty disk.
+func (d *disk) fresh(ctx context.Context) error {
+	if d.store != nil {
+		if err := os.RemoveAll(d.store.Home); err != nil {
+			return err
+		}
+	}
+	home := filepath.Join(d.at, "home")
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		return err
+	}
+	var err error
+	if d.store, err = NewStore(ctx, d.Bin, d.Path, home); err != nil {
+		return err
+	}
+	d.lives = nil
+	for range sides {
+		d.began++
+		d.lives = append(d.lives, newLife(d.store, d.began, fmt.Sprintf("/home/user/app%d", d.began%2)))
+	}
+	return nil
+}
+
+// cuts loads the disk and cuts its power, again and again; now and then with a new store.
+func (d *disk) cuts(ctx context.Context, n int) error {
+	roll := dice(d.Seed + 77)
+	for i := range n {
+		if i%25 == 0 {
+			if err := d.fresh(ctx); err != nil {
+				return err
+			}
+		}
+		if err := d.load(ctx, &roll, roll.IntN(10)); err != nil {
+			return err
+		}
+		if err := d.unmount(); err != nil {
+			return err
+		}
+		if err := d.mount(ctx, i+1); err != nil {
+			return err
+		}
+		if err := d.check(ctx, fmt.Sprintf("after power cut %d", i+1)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// An ended command of a life.
+type ended struct {
+	life *life
+	kind string
+	at   int
+	res  Result
+}
+
+// load runs a command for each session at a time and cuts the power somewhere after so many of them have ended, or a bit
+// sooner than that. It waits for all to end.
+func (d *disk) load(ctx context.Context, roll *dice, power int) error {
+	results := make(chan ended, len(d.lives))
+	running := 0
+	next := func(l *life) error {
+		kind, p, err := d.begin(ctx, roll, l)
+		if err != nil {
+			return err
+		}
+		at := l.last()
+		running++
+		go func() { results <- ended{l, kind, at, p.wait()} }()
+		return nil
+	}
+	for _, l := range d.lives {
+		if err := next(l); err != nil {
+			return err
+		}
+	}
+	out := time.NewTimer(time.Hour)
+	defer out.Stop()
+	begin, count := d.Uptime(), 0
+	soon := func() { out.Reset(time.Duration(roll.next() % uint64(time.Duration(len(d.lives))*d.takes))) }
+	if power == 0 {
+		soon()
+	}
+	dark := false
+	for running > 0 {
+		select {
+		case <-out.C:
+			dark = true
+			if err := d.cut(); err != nil {
+				return err
+			}
+		case e := <-results:
+			running--
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if err := d.ended(e, dark); err != nil {
+				return err
+			}
+			if count++; count == power {
+				d.takes = (d.Uptime() - begin) / time.Duration(count)
+				soon()
+			}
+			if !dark {
+				if err := next(e.life); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// begin starts a command of a session.
+func (d *disk) begin(ctx context.Context, roll *dice, l *life) (string, *process, error) {
+	kind := "add"
+	argv := []string{d.Bin, "add", l.file}
+	stdin := ""
+	switch k := roll.IntN(12); {
+	case l.acked >= 0 && k < 2:
+		kind, argv = "compress", []string{d.Bin, "compress", l.ID, "--ratio", fmt.Sprint(2 + roll.IntN(20)), "--json"}
+	case l.acked >= 0 && k < 3:
+		kind, argv = "gc", []string{d.Bin, "gc"}
+	case l.acked >= 0 && k < 4:
+		kind, argv = "compose", []string{d.Bin, "compose", "context-" + l.ID[:8], l.ID, "--budget", "4k"}
+	default:
+		if err := l.grow(1 + roll.IntN(3)); err != nil {
+			return "", nil, err
+		}
+		if k < 8 {
+			file, err := l.payload(d.store)
+			if err != nil {
+				return "", nil, err
+			}
+			kind, argv, stdin = "hook", []string{d.Bin, "hook", "Stop"}, file
+		}
+	}
+	p, err := d.store.start(ctx, stdin, argv)
+	return kind, p, err
+}
+
+// ended notes what a command acknowledged. With the power on it must.
+func (d *disk) ended(e ended, dark bool) error {
+	if e.res.Code != 0 {
+		if dark || e.res.Code == 5 {
+			return nil
+		}
+		return broken("%s", e.res)
+	}
+	if e.kind == "hook" && dark {
+		return nil // a hook never fails its session, so without power its status says nothing
+	}
+	d.acks[e.kind]++
+	switch e.kind {
+	case "add":
+		e.life.acked = max(e.life.acked, e.at)
+	case "hook":
+		e.life.noted = max(e.life.noted, e.at)
+	case "compress":
+		if _, rest, ok := strings.Cut(e.res.Stdout, `"version":"`); ok {
+			label, _, _ := strings.Cut(rest, `"`)
+			e.life.versions[label] = true
+		}
+	}
+	return nil
+}
+
+// check looks at the store after the journal was replayed. What Claude Code wrote itself may be lost, and is written again.
+func (d *disk) check(ctx context.Context, when string) error {
+	if err := d.store.Do(ctx, "fsck", "--full"); err != nil {
+		return fmt.Errorf("%s: %w", when, err)
+	}
+	d.fscks++
+	for _, l := range d.lives {
+		if l.acked >= 0 {
+			got, err := d.store.Original(ctx, l.ID)
+			if err != nil {
+				return fmt.Errorf("%s: %w", when, err)
+			}
+			if err := l.restored(got, when); err != nil {
+				return err
+			}
+		}
+		if err := l.rewrite(); err != nil {
+			return err
+		}
+	}
+	if err := d.store.Fold(ctx, d.Uptime); err != nil {
+		return fmt.Errorf("%s: %w", when, err)
+	}
+	for _, l := range d.lives {
+		l.acked = max(l.acked, l.noted)
+		if l.acked < 0 {
+			continue
+		}
+		got, err := d.store.Original(ctx, l.ID)
+		if err != nil {
+			return fmt.Errorf("%s, and folding: %w", when, err)
+		}
+		if err := l.restored(got, when+", and folding"); err != nil {
+			return err
+		}
+	}
+	return nil
+}

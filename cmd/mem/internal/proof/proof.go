@@ -1,0 +1,127 @@
+// Package proof tries to break a memory on a real disk, with the program as its user runs it: commands are killed with
+// SIGKILL, many run at once, the power of a disk is cut. A [Rig] knows what it asked for and what was acknowledged by an
+// exit status of 0, and compares that with what is there:
+//
+//   - what was acknowledged is there, byte for byte
+//   - what is there was asked for
+//   - "mem fsck" is clean, and nothing is ever repaired
+//   - the next command works
+//
+// The tests of the repository ("go test -tags torture ./cmd/mem") and "mem selftest" run the same code. The programs that it
+// starts see none of the user's settings, no home and no memory but those that it makes below its own directory.
+package proof
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+)
+
+// A Rig is what a proof runs on. Its methods may be called one after the other or at once.
+type Rig struct {
+	Bin    string               // the program
+	Dir    string               // an empty directory on the disk to be tried
+	Path   string               // where the program looks for others
+	Now    func() time.Time     // for memories that are only read
+	Uptime func() time.Duration // time that always passes
+	Seed   uint64               // of every choice that is made
+	Note   func(format string, args ...any)
+}
+
+// A Broken says which promise did not hold.
+type Broken struct{ What string }
+
+func (b *Broken) Error() string { return b.What }
+
+func broken(format string, args ...any) error { return &Broken{fmt.Sprintf(format, args...)} }
+
+// A Skipped says why something cannot be tried on this machine.
+type Skipped struct{ Why string }
+
+func (s *Skipped) Error() string { return s.Why }
+
+func skipped(format string, args ...any) error { return &Skipped{fmt.Sprintf(format, args...)} }
+
+// A Promise is one thing that held, and how often it was looked at.
+type Promise struct {
+	What  string
+	Times int
+	Of    string // what was counted
+}
+
+// dir makes a directory below that of the rig.
+func (r *Rig) dir(name string) (string, error) {
+	dir := filepath.Join(r.Dir, name)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(dir)
+}
+
+func (r *Rig) note(format string, args ...any) {
+	if r.Note != nil {
+		r.Note(format, args...)
+	}
+}
+
+// Sweep removes a directory. A program that works on in the background may write while it goes, or right after.
+func Sweep(dir string) error {
+	var err error
+	for range 50 {
+		if err = os.RemoveAll(dir); err == nil {
+			time.Sleep(20 * time.Millisecond)
+			if _, gone := os.Lstat(dir); errors.Is(gone, os.ErrNotExist) {
+				return nil
+			}
+		}
+		time.Sleep(80 * time.Millisecond)
+	}
+	return err
+}
+
+// sideBySide calls work for 0 to n-1, most of them at once. The first error stops the others.
+func sideBySide(ctx context.Context, n, most int, work func(ctx context.Context, i int) error) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	slots := make(chan struct{}, max(1, most))
+	var all sync.WaitGroup
+	for i := range n {
+		slots <- struct{}{}
+		all.Go(func() {
+			defer func() { <-slots }()
+			if ctx.Err() != nil {
+				return
+			}
+			if err := work(ctx, i); err != nil {
+				stop(err)
+			}
+		})
+	}
+	all.Wait()
+	if err := context.Cause(ctx); err != nil && !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return ctx.Err()
+}
+
+// dice make the choices of a proof: the same seed, the same choices.
+type dice uint64
+
+// next is SplitMix64.
+func (d *dice) next() uint64 {
+	*d += 0x9e3779b97f4a7c15
+	z := uint64(*d)
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
+
+// IntN returns a number from 0 to n-1.
+func (d *dice) IntN(n int) int { return int(d.next() >> 1 % uint64(n)) }
+
+// chance is true once in n times.
+func (d *dice) chance(n int) bool { return d.IntN(n) == 0 }

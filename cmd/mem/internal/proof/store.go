@@ -1,0 +1,242 @@
+package proof
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/memvcs/mem/layers"
+)
+
+// A Store is a memory in a home of its own. Its methods may be called from several goroutines at once.
+type Store struct {
+	Bin  string
+	Home string
+	Dir  string // the memory
+	Path string // where programs are
+	Name string // of the machine
+}
+
+// NewStore makes an empty memory below home.
+func NewStore(ctx context.Context, bin, path, home string) (*Store, error) {
+	home, err := filepath.EvalSymlinks(home)
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{Bin: bin, Home: home, Dir: filepath.Join(home, "store"), Path: path}
+	return s, s.Do(ctx, "init")
+}
+
+// A Result is how a program ended. A killed one has the code -1, one that could not be started -2.
+type Result struct {
+	Args           []string
+	Code           int
+	Stdout, Stderr string
+}
+
+func (r Result) String() string {
+	return fmt.Sprintf("mem %s: exit %d\nstdout: %.2000s\nstderr: %.2000s", strings.Join(r.Args, " "), r.Code, r.Stdout, r.Stderr)
+}
+
+// Environ is what programs see that the store runs.
+func (s *Store) Environ() []string {
+	return []string{
+		"HOME=" + s.Home, "USERPROFILE=" + s.Home, "MEM_DIR=" + s.Dir, "CLAUDE_CONFIG_DIR=" + filepath.Join(s.Home, "claude"), "PATH=" + s.Path,
+		"TMPDIR=" + s.Home, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull, "LC_ALL=C", "NO_COLOR=1", "CLAUDE_CODE_ENTRYPOINT=sdk-cli",
+	}
+}
+
+// Mem runs a command to its end.
+func (s *Store) Mem(ctx context.Context, args ...string) Result { return s.Kill(ctx, 0, args...) }
+
+// Kill runs a command and kills it after a time, unless that is 0.
+func (s *Store) Kill(ctx context.Context, after time.Duration, args ...string) Result {
+	return s.Run(ctx, after, "", append([]string{s.Bin}, args...))
+}
+
+// Run runs any program where the store is, with the file called stdin as its input unless that is "".
+func (s *Store) Run(ctx context.Context, after time.Duration, stdin string, argv []string) Result {
+	res := Result{Args: argv[1:]}
+	p, err := s.start(ctx, stdin, argv)
+	if err != nil {
+		res.Code, res.Stderr = -2, err.Error()
+		return res
+	}
+	if after > 0 {
+		defer time.AfterFunc(after, func() { p.cmd.Process.Kill() }).Stop() // it may have ended before
+	}
+	return p.wait()
+}
+
+// A process is a program that runs.
+type process struct {
+	cmd       *exec.Cmd
+	in        *os.File
+	out, errs bytes.Buffer
+}
+
+func (s *Store) start(ctx context.Context, stdin string, argv []string) (*process, error) {
+	p := &process{cmd: exec.CommandContext(ctx, argv[0], argv[1:]...)}
+	p.cmd.Dir, p.cmd.Env = s.Home, s.Environ()
+	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.errs
+	p.cmd.WaitDelay = 10 * time.Second // somebody else may have the pipes
+	if stdin != "" {
+		var err error
+		if p.in, err = os.Open(stdin); err != nil {
+			return nil, err
+		}
+		p.cmd.Stdin = p.in
+	}
+	if err := p.cmd.Start(); err != nil {
+		if p.in != nil {
+			p.in.Close()
+		}
+		return nil, err
+	}
+	return p, nil
+}
+
+func (p *process) wait() Result {
+	err := p.cmd.Wait()
+	if p.in != nil {
+		p.in.Close()
+	}
+	res := Result{Args: p.cmd.Args[1:], Stdout: p.out.String(), Stderr: p.errs.String()}
+	var exit *exec.ExitError
+	switch {
+	case errors.As(err, &exit):
+		res.Code = exit.ExitCode()
+	case err != nil:
+		res.Code, res.Stderr = -2, res.Stderr+err.Error()
+	}
+	return res
+}
+
+// Do runs a command that must succeed.
+func (s *Store) Do(ctx context.Context, args ...string) error {
+	_, err := s.Output(ctx, args...)
+	return err
+}
+
+// Output runs a command that must succeed and returns what it prints.
+func (s *Store) Output(ctx context.Context, args ...string) (string, error) {
+	res := s.Mem(ctx, args...)
+	if res.Code == 0 {
+		return res.Stdout, nil
+	}
+	if ctx.Err() != nil {
+		return "", ctx.Err()
+	}
+	return "", broken("%s", res)
+}
+
+// Original returns the bytes of a session as the program restores them.
+func (s *Store) Original(ctx context.Context, id string) ([]byte, error) {
+	to := filepath.Join(s.Home, "restored-"+id)
+	defer os.Remove(to) // the directory goes with the proof
+	if err := s.Do(ctx, "checkout", id+":original", "-o", to); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(to)
+}
+
+// Fold captures what hooks have left notes of, until none is left.
+func (s *Store) Fold(ctx context.Context, uptime func() time.Duration) error {
+	for end := uptime() + time.Minute; ; {
+		res := s.Mem(ctx, "hook", "work")
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if res.Code != 0 || res.Stderr != "" {
+			return broken("%s", res)
+		}
+		notes, err := s.notes()
+		if err != nil || len(notes) == 0 {
+			return err
+		}
+		if uptime() > end {
+			return broken("notes of hooks are left: %v", notes)
+		}
+	}
+}
+
+// notes returns the whole notes of hooks in the spool; others were being written when their hook was killed.
+func (s *Store) notes() ([]string, error) {
+	files, err := filepath.Glob(filepath.Join(s.Dir, "spool", "*"))
+	return slices.DeleteFunc(files, func(f string) bool {
+		b, err := os.ReadFile(f)
+		return err != nil || !bytes.HasSuffix(b, []byte("\n"))
+	}), err
+}
+
+// Repositories are the two in a store.
+func Repositories() []string { return []string{"memory.git", "originals.git"} }
+
+// GitFsck checks both repositories with git, where there is one.
+func (s *Store) GitFsck(ctx context.Context) error {
+	if _, err := exec.LookPath("git"); err != nil {
+		return nil
+	}
+	for _, repo := range Repositories() {
+		res := s.Run(ctx, 0, "", []string{"git", "-C", filepath.Join(s.Dir, repo), "fsck", "--strict", "--no-dangling"})
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if res.Code != 0 {
+			return broken("git in %s: %s", repo, res)
+		}
+	}
+	return nil
+}
+
+// Leftovers returns what writers that were killed have left and nobody has swept.
+func (s *Store) Leftovers() ([]string, error) {
+	var all []string
+	for _, repo := range Repositories() {
+		left, err := filepath.Glob(filepath.Join(s.Dir, repo, "objects", "pack", "tmp_*"))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, left...)
+	}
+	return all, nil
+}
+
+// Private checks that nobody but the user may look into the store, and returns how many files and directories there are.
+func (s *Store) Private() (int, error) {
+	n := 0
+	err := filepath.WalkDir(s.Dir, func(path string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // swept meanwhile
+		}
+		if err != nil {
+			return err
+		}
+		fi, err := d.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		n++
+		if bits := fi.Mode().Perm() & 0o077; bits != 0 {
+			return broken("%s has the mode %v: others may look into it", path, fi.Mode())
+		}
+		return nil
+	})
+	return n, err
+}
+
+// memory opens the store in this process, to look at it.
+func (s *Store) memory(now func() time.Time) (*layers.Memory, error) {
+	return layers.Open(s.Dir, layers.Options{Now: now, LockTimeout: time.Minute})
+}

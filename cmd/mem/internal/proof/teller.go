@@ -1,0 +1,110 @@
+package proof
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+)
+
+// A Teller writes a transcript record by record, in the shape of Claude Code's: the same seed, the same bytes.
+type Teller struct {
+	dice
+	ID     string // of the session
+	Cwd    string
+	Turns  int // 0 begins with something that the user says
+	parent string
+	now    time.Time
+}
+
+// NewTeller returns a teller whose session id follows from n.
+func NewTeller(n uint64, cwd string) *Teller {
+	w := &Teller{dice: dice(n*0x9e3779b9 + 7), Cwd: cwd, now: time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)}
+	w.ID = fmt.Sprintf("%08x-0000-4000-a000-%012x", uint32(w.next()), n)
+	return w
+}
+
+// More returns about n more records.
+func (w *Teller) More(n int) []byte {
+	var b strings.Builder
+	for range n {
+		switch k := w.IntN(10); {
+		case w.Turns == 0 || k == 0:
+			w.user(&b)
+		case k < 4:
+			w.assistant(&b)
+		default:
+			w.tool(&b)
+		}
+		w.Turns++
+	}
+	return []byte(b.String())
+}
+
+func (w *Teller) user(b *strings.Builder) {
+	text := w.Words(30)
+	if w.IntN(3) == 0 {
+		text += fmt.Sprintf("\n##keepit0.%d0## %s\n##/keepit##", 1+w.IntN(9), w.Words(12))
+	}
+	w.Record(b, map[string]any{"type": "user", "message": map[string]any{"role": "user", "content": text}})
+}
+
+func (w *Teller) assistant(b *strings.Builder) {
+	w.says(b, map[string]any{"type": "text", "text": w.Words(60)})
+}
+
+func (w *Teller) tool(b *strings.Builder) {
+	id := fmt.Sprintf("toolu_%016x", w.next())
+	w.says(b, map[string]any{"type": "tool_use", "id": id, "name": "Bash", "input": map[string]any{"command": "go test ./" + w.Words(1)}})
+	out := strings.Repeat(w.Words(20)+"\n", 1+w.IntN(40))
+	w.Record(b, map[string]any{
+		"type":          "user",
+		"message":       map[string]any{"role": "user", "content": []any{map[string]any{"type": "tool_result", "tool_use_id": id, "content": out}}},
+		"toolUseResult": map[string]any{"stdout": out, "stderr": "", "interrupted": false},
+	})
+}
+
+func (w *Teller) says(b *strings.Builder, block map[string]any) {
+	w.Record(b, map[string]any{"type": "assistant", "requestId": "req_1", "message": map[string]any{
+		"id": fmt.Sprintf("msg_%016x", w.next()), "type": "message", "role": "assistant", "model": "claude-opus-4-6",
+		"content": []any{block}, "usage": map[string]any{"input_tokens": 3, "output_tokens": 40, "cache_read_input_tokens": 100 * w.Turns},
+	}})
+}
+
+// Record writes one line in the shape of the client's.
+func (w *Teller) Record(b *strings.Builder, fields map[string]any) {
+	uuid := fmt.Sprintf("%08x-1111-4111-a111-%012x", uint32(w.next()), w.next()>>16)
+	w.now = w.now.Add(time.Duration(w.IntN(5000)) * time.Millisecond)
+	for k, v := range map[string]any{
+		"uuid": uuid, "parentUuid": nil, "timestamp": w.now.Format("2006-01-02T15:04:05.000Z"), "sessionId": w.ID,
+		"cwd": w.Cwd, "version": "2.1.39", "isSidechain": false, "userType": "external", "gitBranch": "main",
+	} {
+		fields[k] = v
+	}
+	if w.parent != "" {
+		fields["parentUuid"] = w.parent
+	}
+	w.parent = uuid
+	line, err := json.Marshal(fields)
+	if err != nil {
+		panic(err) // maps of strings and numbers always encode
+	}
+	b.Write(append(line, '\n'))
+}
+
+var vocabulary = sync.OnceValue(func() []string {
+	return strings.Fields(`the store keeps every session as it was written and a budget is a promise that holds
+	retry after three attempts with a growing pause use one table per tenant migrate before deploy 결정 완료 데이터 저장
+	設計を確認する 日本語 我们 使用 缓存 🙂 "quoted" back\slash <tag> & tab	end a_b.go pkg/main_test.go 0x1f`)
+})
+
+// Words returns up to n words.
+func (w *Teller) Words(n int) string {
+	words := vocabulary()
+	list := make([]string, 1+w.IntN(n))
+	for i := range list {
+		list[i] = words[w.IntN(len(words))]
+	}
+	return strings.Join(list, " ")
+}

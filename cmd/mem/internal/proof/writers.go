@@ -1,0 +1,272 @@
+package proof
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/memvcs/mem/objects"
+)
+
+// Writers lets many processes at a time write to one store, half of them to one lane, n commands each, while others read.
+func (r *Rig) Writers(ctx context.Context, writers, n int) ([]Promise, error) {
+	dir, err := r.dir("writers")
+	if err != nil {
+		return nil, err
+	}
+	s, err := NewStore(ctx, r.Bin, r.Path, dir)
+	if err != nil {
+		return nil, err
+	}
+	done, stop := context.WithCancel(ctx)
+	defer stop()
+	var reading sync.WaitGroup
+	readers := s.readers()
+	reads, failed := make([]int, len(readers)), make([]error, len(readers))
+	for i, argv := range readers {
+		reading.Go(func() { reads[i], failed[i] = s.readOn(done, argv) })
+	}
+	all := make([]*writer, writers)
+	err = sideBySide(ctx, writers, writers, func(ctx context.Context, i int) error {
+		project := 0
+		if i%2 == 1 {
+			project = 1 + i%4
+		}
+		all[i] = &writer{Store: s, life: newLife(s, uint64(100+i), fmt.Sprintf("/home/user/app%d", project))}
+		return all[i].work(ctx, n)
+	})
+	stop()
+	reading.Wait()
+	for _, e := range append(failed, err) {
+		if e != nil {
+			return nil, e
+		}
+	}
+	if err := s.Fold(ctx, r.Uptime); err != nil {
+		return nil, err
+	}
+	states, err := s.checkWriters(ctx, all)
+	if err != nil {
+		return nil, err
+	}
+	looked := 0
+	for _, n := range reads {
+		looked += n
+	}
+	return []Promise{
+		{fmt.Sprintf("no update of %d concurrent writers is lost", writers), states, fmt.Sprintf("acknowledged states of %d commands", writers*n)},
+		{"no reader sees half of an update", looked, "reads beside the writers"},
+	}, Sweep(dir)
+}
+
+// readers are the programs that read while others write.
+func (s *Store) readers() [][]string {
+	all := [][]string{{s.Bin, "ls", "--all-projects", "--json"}, {s.Bin, "log", "--all-projects", "--json"}}
+	if _, err := exec.LookPath("git"); err != nil {
+		return all
+	}
+	for _, repo := range Repositories() {
+		all = append(all, []string{"git", "-C", filepath.Join(s.Dir, repo), "fsck", "--strict", "--no-dangling"})
+	}
+	return append(all, []string{"git", "-C", filepath.Join(s.Dir, "memory.git"), "log", "--all", "--format=%H"})
+}
+
+// readOn repeats a reading command, which must never fail. It leaves most of the machine to the writers.
+func (s *Store) readOn(ctx context.Context, argv []string) (n int, err error) {
+	for ctx.Err() == nil {
+		res := s.Run(ctx, 0, "", argv)
+		if ctx.Err() != nil {
+			return n, nil
+		}
+		if res.Code != 0 {
+			return n, broken("a reader failed: %s: %s", argv[0], res)
+		}
+		n++
+		select {
+		case <-ctx.Done():
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+	return n, nil
+}
+
+// A writer is one session that grows.
+type writer struct {
+	*Store
+	*life
+	captured []objects.Hash // states that a command acknowledged as objects of their own
+}
+
+// work adds round after round, half of them by a hook, and now and then compresses.
+func (w *writer) work(ctx context.Context, n int) error {
+	for i := range n {
+		if err := w.grow(1); err != nil {
+			return err
+		}
+		if i > 0 && i%2 == 0 {
+			if err := w.hook(ctx); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := w.Do(ctx, "add", w.file); err != nil {
+			return fmt.Errorf("command %d of %s: %w", i, w.ID, err)
+		}
+		w.acked = w.last()
+		w.captured = append(w.captured, w.names[w.last()])
+		if i%40 == 39 {
+			if err := w.Do(ctx, "compress", w.ID, "--ratio", fmt.Sprint(2+i%7)); err != nil {
+				return fmt.Errorf("command %d of %s: %w", i, w.ID, err)
+			}
+		}
+	}
+	return nil
+}
+
+// hook runs a hook of the session, which must end well and without a word.
+func (w *writer) hook(ctx context.Context) error {
+	file, err := w.payload(w.Store)
+	if err != nil {
+		return err
+	}
+	res := w.Run(ctx, 0, file, []string{w.Bin, "hook", "Stop"})
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if res.Code != 0 || res.Stderr != "" {
+		return broken("%s", res)
+	}
+	w.noted = w.last()
+	return nil
+}
+
+// checkWriters looks for every acknowledged state, and that every lane is one line of commits.
+func (s *Store) checkWriters(ctx context.Context, all []*writer) (states int, err error) {
+	err = sideBySide(ctx, len(all), sides, func(ctx context.Context, i int) error {
+		w := all[i]
+		w.acked = max(w.acked, w.noted)
+		got, err := w.Original(ctx, w.ID)
+		if err != nil {
+			return err
+		}
+		return w.restored(got, "after all writers")
+	})
+	if err != nil {
+		return 0, err
+	}
+	out, err := s.Output(ctx, "ls-objects", "--all-projects")
+	if err != nil {
+		return 0, err
+	}
+	have := map[string]bool{}
+	for line := range strings.Lines(out) {
+		if f := strings.Fields(line); len(f) > 0 {
+			have[strings.TrimPrefix(f[0], "b3:")] = true
+		}
+	}
+	for _, w := range all {
+		for i, name := range w.captured {
+			if !have[name.String()] {
+				return 0, broken("state %d of %s was acknowledged and is not there", i, w.life)
+			}
+		}
+		states += len(w.captured) + 1
+	}
+	if err := s.Do(ctx, "fsck", "--full"); err != nil {
+		return 0, err
+	}
+	if err := s.GitFsck(ctx); err != nil {
+		return 0, err
+	}
+	return states, s.linear(ctx)
+}
+
+// linear checks that every lane is one line of commits from one root.
+func (s *Store) linear(ctx context.Context) error {
+	if _, err := exec.LookPath("git"); err != nil {
+		return nil
+	}
+	for _, repo := range Repositories() {
+		git := func(args ...string) string {
+			return s.Run(ctx, 0, "", append([]string{"git", "-C", filepath.Join(s.Dir, repo)}, args...)).Stdout
+		}
+		if merges := git("rev-list", "--min-parents=2", "--all"); merges != "" {
+			return broken("%s has merges:\n%s", repo, merges)
+		}
+		for _, ref := range strings.Fields(git("for-each-ref", "--format=%(refname)")) {
+			if roots := strings.Fields(git("rev-list", "--max-parents=0", ref)); len(roots) != 1 {
+				return broken("lane %s of %s has %d roots", ref, repo, len(roots))
+			}
+		}
+	}
+	return nil
+}
+
+// Storm starts n hooks at once, each of a session of its own.
+func (r *Rig) Storm(ctx context.Context, n int) ([]Promise, error) {
+	dir, err := r.dir("storm")
+	if err != nil {
+		return nil, err
+	}
+	s, err := NewStore(ctx, r.Bin, r.Path, dir)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]*writer, n)
+	for i := range all {
+		all[i] = &writer{Store: s, life: newLife(s, uint64(10_000+i), "/home/user/hooked")}
+		if err := all[i].grow(2); err != nil {
+			return nil, err
+		}
+	}
+	if err := sideBySide(ctx, n, n, func(ctx context.Context, i int) error { return all[i].hook(ctx) }); err != nil {
+		return nil, err
+	}
+	if err := s.Fold(ctx, r.Uptime); err != nil {
+		return nil, err
+	}
+	if err := s.allStored(ctx, all); err != nil {
+		return nil, err
+	}
+	if err := s.Do(ctx, "fsck", "--full"); err != nil {
+		return nil, err
+	}
+	for i := 0; i < n; i += max(1, n/20) {
+		got, err := s.Original(ctx, all[i].ID)
+		if err != nil {
+			return nil, err
+		}
+		all[i].acked = all[i].last()
+		if err := all[i].restored(got, "after the storm"); err != nil {
+			return nil, err
+		}
+	}
+	return []Promise{{fmt.Sprintf("of %d hooks that run at once none is lost", n), n, "sessions captured"}}, Sweep(dir)
+}
+
+// allStored checks that sessions are listed as stored.
+func (s *Store) allStored(ctx context.Context, all []*writer) error {
+	out, err := s.Output(ctx, "ls", "--all-projects", "--json")
+	if err != nil {
+		return err
+	}
+	var have struct{ Sessions []struct{ ID, Status string } }
+	if err := json.Unmarshal([]byte(out), &have); err != nil {
+		return err
+	}
+	status := map[string]string{}
+	for _, l := range have.Sessions {
+		status[l.ID] = l.Status
+	}
+	for _, w := range all {
+		if status[w.ID] != "stored" {
+			return broken("%s is %q after %d hooks at once", w.life, status[w.ID], len(all))
+		}
+	}
+	return nil
+}

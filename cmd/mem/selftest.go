@@ -1,0 +1,209 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/memvcs/mem/cmd/mem/internal/proof"
+	"github.com/memvcs/mem/layers/tokens"
+)
+
+type selftestOptions struct {
+	kill     int
+	writers  int
+	powercut bool
+	dir      string
+}
+
+// How much selftest does; with what is usual it takes less than a minute.
+const (
+	usualKills   = 200
+	usualWriters = 16
+	perWriter    = 20 // commands
+	perStorm     = 8  // hooks at once, for each writer
+	powerCuts    = 20
+	mostKills    = 1_000_000
+	mostWriters  = 256
+)
+
+// selftest is the command that tries to break memories on the user's own disk.
+func (e *Env) selftest() *cli.Command {
+	o := selftestOptions{}
+	return &cli.Command{
+		Name:  "selftest",
+		Usage: "try on this disk that nothing is lost when commands are killed, collide or lose power",
+		Description: "Makes memories of its own in a temporary directory beside your memory, which it does not touch, lets this very program\n" +
+			"work on them, and kills it. Prints each promise that held, and how often it was looked at. Takes less than a minute\n" +
+			"unless it is given more, and leaves nothing behind. The exit status is 1 if a promise was broken, 3 if the power cut\n" +
+			"that was asked for cannot be tried here: it needs Linux, root and mkfs.ext4.",
+		Flags: []cli.Flag{
+			&cli.IntFlag{Name: "kill", Usage: "kill `N` commands of a mixed load at random moments", Value: usualKills, Destination: &o.kill},
+			&cli.IntFlag{Name: "writers", Usage: "let `N` processes write at once", Value: usualWriters, Destination: &o.writers},
+			&cli.BoolFlag{Name: "powercut", Usage: fmt.Sprintf("cut the power of a disk of its own %d times", powerCuts), Destination: &o.powercut},
+			&cli.StringFlag{Name: "dir", Usage: "try the disk of `DIR` instead of that of the memory", Destination: &o.dir},
+		},
+		Action: func(c *cli.Context) error {
+			if err := operands(c, 0, 0); err != nil {
+				return err
+			}
+			switch {
+			case o.kill < 0 || o.kill > mostKills:
+				return usagef("--kill %d: it is from 0 to %s", o.kill, tokens.Commas(mostKills))
+			case o.writers < 0 || o.writers > mostWriters:
+				return usagef("--writers %d: it is from 0 to %d", o.writers, mostWriters)
+			case o.kill == 0 && o.writers == 0 && !o.powercut:
+				return usagef("there is nothing to try with --kill 0 --writers 0")
+			}
+			return e.runSelftest(c.Context, o)
+		},
+	}
+}
+
+// A selftestAnswer is what was tried, as --json prints it.
+type selftestAnswer struct {
+	OK       bool            `json:"ok"`
+	Dir      string          `json:"dir"`
+	Seconds  float64         `json:"seconds"`
+	Promises []provedPromise `json:"promises"`
+}
+
+type provedPromise struct {
+	Promise string `json:"promise"`
+	Status  string `json:"status"` // ok, broken, skipped
+	Times   int    `json:"times"`
+	Of      string `json:"of,omitempty"`
+	Why     string `json:"why,omitempty"`
+}
+
+// A selftestPart is one part of the self test.
+type selftestPart struct {
+	about string // what it is about, if it does not come to a promise
+	run   func(context.Context) ([]proof.Promise, error)
+}
+
+func (e *Env) runSelftest(ctx context.Context, o selftestOptions) (err error) {
+	begin := e.Uptime()
+	bin, err := e.Executable()
+	if err != nil {
+		return fmt.Errorf("find this program: %w", err)
+	}
+	on, err := e.selftestDisk(o.dir)
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp(on, ".mem-selftest-")
+	if err != nil {
+		return fmt.Errorf("make a directory to try the disk in: %w", err)
+	}
+	defer func() { err = errors.Join(err, proof.Sweep(dir)) }()
+	r := &proof.Rig{Bin: bin, Dir: dir, Path: e.Getenv("PATH"), Now: e.Now, Uptime: e.Uptime, Seed: uint64(e.Now().UnixNano())}
+	if e.opt.verbose {
+		r.Note = e.note
+	}
+	e.note("trying the disk of %s", on)
+	answer := selftestAnswer{OK: true, Dir: on, Promises: []provedPromise{}}
+	some := false
+	for _, t := range selftestParts(r, o) {
+		all, err := t.run(ctx)
+		var broken *proof.Broken
+		var skipped *proof.Skipped
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.As(err, &skipped):
+			some = true
+			all = nil
+			answer.add(e, provedPromise{Promise: t.about, Status: "skipped", Why: skipped.Why})
+		case errors.As(err, &broken):
+			all = nil
+			answer.OK = false
+			answer.add(e, provedPromise{Promise: t.about, Status: "broken", Why: err.Error()})
+		case err != nil:
+			return err
+		}
+		for _, p := range all {
+			answer.add(e, provedPromise{Promise: p.What, Status: "ok", Times: p.Times, Of: p.Of})
+		}
+	}
+	answer.Seconds = float64((e.Uptime() - begin).Round(100*time.Millisecond)) / float64(time.Second)
+	return e.endSelftest(answer, some)
+}
+
+// selftestParts are the parts of the self test that were asked for.
+func selftestParts(r *proof.Rig, o selftestOptions) []selftestPart {
+	var all []selftestPart
+	if o.kill > 0 {
+		all = append(all, selftestPart{"kill -9", func(ctx context.Context) ([]proof.Promise, error) { return r.Kills(ctx, o.kill) }})
+	}
+	if o.writers > 0 {
+		all = append(all,
+			selftestPart{"concurrent writers", func(ctx context.Context) ([]proof.Promise, error) { return r.Writers(ctx, o.writers, perWriter) }},
+			selftestPart{"hooks at once", func(ctx context.Context) ([]proof.Promise, error) { return r.Storm(ctx, perStorm*o.writers) }})
+	}
+	if o.powercut {
+		all = append(all, selftestPart{"power cut", func(ctx context.Context) ([]proof.Promise, error) { return r.PowerCuts(ctx, powerCuts) }})
+	}
+	return all
+}
+
+// selftestDisk returns an existing directory on the disk to be tried.
+func (e *Env) selftestDisk(dir string) (string, error) {
+	if dir != "" {
+		return e.path(dir), nil
+	}
+	dir, err := e.memoryDir()
+	if err != nil {
+		return "", err
+	}
+	for {
+		dir = filepath.Dir(dir)
+		if fi, err := os.Stat(dir); err == nil && fi.IsDir() || dir == filepath.Dir(dir) {
+			return dir, nil
+		}
+	}
+}
+
+// add notes a promise, and prints it at once for people.
+func (a *selftestAnswer) add(e *Env, p provedPromise) {
+	a.Promises = append(a.Promises, p)
+	if e.opt.json {
+		return
+	}
+	switch p.Status {
+	case "ok":
+		e.printf("ok       %s: %s %s\n", p.Promise, tokens.Commas(p.Times), p.Of)
+	case "skipped":
+		e.printf("skipped  %s: %s\n", p.Promise, e.safe(p.Why))
+	default:
+		e.printf("BROKEN   %s: %s\n", p.Promise, e.safe(p.Why))
+	}
+	_ = e.out.flush() // that it failed is noticed when the command ends
+}
+
+func (e *Env) endSelftest(a selftestAnswer, skipped bool) error {
+	if e.opt.json {
+		if err := e.printJSON("selftest", a); err != nil {
+			return err
+		}
+	}
+	held := 0
+	for _, p := range a.Promises {
+		if p.Status == "ok" {
+			held++
+		}
+	}
+	e.note("%d promise%s held in %.0f s", held, plural(held), a.Seconds)
+	switch {
+	case !a.OK:
+		return exit(exitNo)
+	case skipped:
+		return exit(exitPartial)
+	}
+	return nil
+}

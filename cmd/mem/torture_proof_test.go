@@ -1,0 +1,55 @@
+package main_test
+
+import (
+	"errors"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/memvcs/mem/cmd/mem/internal/proof"
+)
+
+// newProof returns the rig that "mem selftest" runs.
+func newProof(t *testing.T, bin string) *proof.Rig {
+	t.Helper()
+	start := time.Now()
+	return &proof.Rig{
+		Bin: bin, Dir: t.TempDir(), Path: os.Getenv("PATH"), Now: time.Now, Seed: seed(t), Note: t.Logf,
+		Uptime: func() time.Duration { return time.Since(start) },
+	}
+}
+
+// proved logs what a proof has looked at.
+func proved(t *testing.T, all []proof.Promise, err error) {
+	t.Helper()
+	var why *proof.Skipped
+	switch {
+	case errors.As(err, &why):
+		t.Skip("SKIPPED: " + why.Why)
+	case err != nil:
+		t.Fatal(err)
+	}
+	for _, p := range all {
+		t.Logf("%s: %d %s", p.What, p.Times, p.Of)
+	}
+}
+
+func tortureKill(t *testing.T, bin string) {
+	all, err := newProof(t, bin).Kills(t.Context(), amount(t, 24, 2000, 10_000))
+	proved(t, all, err)
+}
+
+func tortureWriters(t *testing.T, bin string) {
+	all, err := newProof(t, bin).Writers(t.Context(), 16, amount(t, 6, 500, 10_000))
+	proved(t, all, err)
+}
+
+func tortureStorm(t *testing.T, bin string) {
+	all, err := newProof(t, bin).Storm(t.Context(), amount(t, 40, 1000, 1000))
+	proved(t, all, err)
+}
+
+func torturePowerCut(t *testing.T, bin string) {
+	all, err := newProof(t, bin).PowerCuts(t.Context(), amount(t, 4, 150, 2000))
+	proved(t, all, err)
+}
