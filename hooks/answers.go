@@ -16,7 +16,7 @@ const maxAnswer = 9500
 
 // start is SessionStart: catch up, then say what memory knows.
 func (r *run) start(ctx context.Context) error {
-	caught := r.catchUp(ctx)
+	left, caught := r.catchUp(ctx)
 	m, err := r.open()
 	if err != nil {
 		return errors.Join(caught, err)
@@ -29,11 +29,12 @@ func (r *run) start(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(caught, err)
 	}
-	text, err := m.Context(ctx, p, layers.ContextOptions{
-		Session: r.p.Session, Dir: r.p.Cwd, Program: r.Program(), Limit: maxAnswer, Pending: s.AskAfterTokens,
+	given, err := m.Context(ctx, p, layers.ContextOptions{
+		Session: r.p.Session, Dir: r.p.Cwd, Program: r.Program(), Limit: maxAnswer, Pending: s.AskAfterTokens, Behind: left,
 	})
-	if err == nil && text != "" {
-		err = r.say(map[string]any{"hookSpecificOutput": map[string]any{"hookEventName": r.event, "additionalContext": text}})
+	if err == nil && given.Text != "" {
+		err = r.say(map[string]any{"hookSpecificOutput": map[string]any{"hookEventName": r.event, "additionalContext": given.Text}})
+		r.noteGiven(given.Used)
 	}
 	return errors.Join(caught, err)
 }
@@ -167,6 +168,11 @@ func (r *run) end(context.Context) error {
 	wanted, err := r.leaveNote()
 	if err != nil || !wanted {
 		return err
+	}
+	if s, err := r.Settings(); err == nil && s.Distill {
+		if err := r.askToDistill(); err != nil {
+			return errors.Join(err, r.Detach("hook", Work))
+		}
 	}
 	return r.Detach("hook", Work)
 }

@@ -2,76 +2,186 @@ package hooks
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"os"
 	"path/filepath"
+	"strings"
+	"time"
 
 	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/objects"
 )
 
-// Limits of one catching up: what is older waits for the next one.
+// A place is where sessions of a project are: what catching up needs to know of a session that starts.
+type place struct {
+	Cwd  string `json:"cwd"`
+	Path string `json:"path"` // of the session's file
+}
+
+// Limits of one step of catching up: what a step has done stays done.
 const (
-	catchUpFiles = 64
-	catchUpBytes = 24 << 20
+	stepFiles = 64
+	stepBytes = 8 << 20
+)
+
+// How long SessionStart catches up, with the spool. What is left then is captured by a worker, and the session starts with what
+// there is.
+const (
+	catchUpTime = 1200 * time.Millisecond // no step begins after it
+	catchUpLast = 1800 * time.Millisecond // a step ends
 )
 
 // catchUp folds the spool and captures what has changed of the project's sessions, the newest first, also of those
-// that were killed.
-func (r *run) catchUp(ctx context.Context) error {
+// that were killed. It returns how many files are left, which a worker is at.
+func (r *run) catchUp(ctx context.Context) (left int, err error) {
 	if off, err := r.off(); off || err != nil {
-		return err
+		return 0, err
 	}
 	if Spooled(r.Store) > 0 {
 		if err := r.fold(ctx, foldTimeAtStart); err != nil {
-			return err
+			return 0, err
 		}
 	}
-	m, err := r.open()
-	if err != nil {
-		return err
+	end := r.Uptime() + catchUpTime
+	ctx, cancel := context.WithTimeout(ctx, catchUpLast)
+	defer cancel()
+	left, err = r.catchUpAt(ctx, place{r.p.Cwd, r.p.Transcript}, end)
+	if ctx.Err() != nil {
+		left, err = max(left, 1), nil
 	}
-	p, _, err := m.Locate(ctx, r.p.Cwd)
-	if err != nil {
-		return err
+	if left == 0 || err != nil {
+		return 0, err
 	}
-	behind, err := m.Behind(ctx, p, layers.ListOptions{Claude: r.Claude, Dir: r.p.Cwd}, filepath.Dir(r.p.Transcript))
-	if err != nil || len(behind) == 0 {
-		return err
+	if err := r.leavePlace(place{r.p.Cwd, r.p.Transcript}); err != nil {
+		return left, err
 	}
-	s, err := r.Settings()
-	if err != nil {
-		return err
-	}
-	var files []string
-	cwds := map[string]string{}
-	var bytes int64
-	holds := m.Holder(ctx)
-	for _, c := range behind {
-		if !c.Known && (!s.Register || r.elsewhere(holds, p, c.Path)) {
-			continue
-		}
-		if len(files) == catchUpFiles || len(files) > 0 && bytes+c.Size > catchUpBytes {
-			break
-		}
-		if there, err := checkTranscript(r.projects(), c.Path); err == nil && there {
-			r.forget(c.Path)
-			if filepath.Dir(c.Path) == filepath.Dir(r.p.Transcript) {
-				cwds[c.Path] = r.p.Cwd
-			}
-			files, bytes = append(files, c.Path), bytes+c.Size
-		}
-	}
-	_, err = r.captureFiles(ctx, files, cwds)
-	return err
+	return left, r.Detach("hook", Work)
 }
 
-// elsewhere reports whether a file that this project does not know is another one's, or no session at all: names of
-// directories can be the same for two projects.
-func (r *run) elsewhere(holds func(project, session string) bool, p layers.Project, path string) bool {
-	name, ok := r.remembered(path)
-	if !ok || name == string(p.ID) {
-		return false
+// catchUpAt captures what has changed of the sessions at a place, in steps of which none begins after a time. It returns how
+// many files are left.
+func (w *World) catchUpAt(ctx context.Context, at place, end time.Duration) (left int, err error) {
+	m, err := w.open()
+	if err != nil {
+		return 0, err
 	}
-	if name == noProject {
-		return true
+	p, _, err := m.Locate(ctx, at.Cwd)
+	if err != nil {
+		return 0, err
 	}
-	return holds(name, layers.Source{Path: path}.SessionID())
+	behind, err := m.Behind(ctx, p, layers.ListOptions{Claude: w.Claude, Dir: at.Cwd}, filepath.Dir(at.Path))
+	if err != nil || len(behind) == 0 {
+		return 0, err
+	}
+	s, err := w.Settings()
+	if err != nil {
+		return 0, err
+	}
+	wanted := w.wanted(behind, w.elsewhere(m.Holder(ctx), p), s)
+	for len(wanted) > 0 {
+		n := step(wanted)
+		var files []string
+		cwds := map[string]string{}
+		for _, c := range wanted[:n] {
+			w.forget(c.Path)
+			if filepath.Dir(c.Path) == filepath.Dir(at.Path) {
+				cwds[c.Path] = at.Cwd
+			}
+			files = append(files, c.Path)
+		}
+		if _, err := w.captureFiles(ctx, files, cwds); err != nil {
+			return len(wanted), err
+		}
+		if wanted = wanted[n:]; w.Uptime() > end || ctx.Err() != nil {
+			break
+		}
+	}
+	return len(wanted), nil
+}
+
+// wanted returns the files that may be captured here.
+func (w *World) wanted(behind []layers.Candidate, elsewhere func(path string) bool, s Settings) (out []layers.Candidate) {
+	for _, c := range behind {
+		if !c.Known && (!s.Register || elsewhere(c.Path)) {
+			continue
+		}
+		if there, err := checkTranscript(w.projects(), c.Path); err == nil && there {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// step returns how many files are captured at once.
+func step(wanted []layers.Candidate) int {
+	var bytes int64
+	for i, c := range wanted {
+		if bytes += c.Size; i == stepFiles || i > 0 && bytes > stepBytes {
+			return i
+		}
+	}
+	return len(wanted)
+}
+
+// elsewhere returns a function that reports whether a file that a project does not know is another one's, or no session at all:
+// names of directories can be the same for two projects.
+func (w *World) elsewhere(holds func(project, session string) bool, p layers.Project) func(path string) bool {
+	return func(path string) bool {
+		name, ok := w.remembered(path)
+		if !ok || name == string(p.ID) {
+			return false
+		}
+		if name == noProject {
+			return true
+		}
+		return holds(name, layers.Source{Path: path}.SessionID())
+	}
+}
+
+// behindSuffix ends the name of a file in the spool that tells of a place where a SessionStart left something.
+const behindSuffix = ".behind"
+
+// leavePlace notes that files are left at a place, once for each place. The next SessionStart there looks again, whatever
+// becomes of the note.
+func (w *World) leavePlace(p place) error {
+	b, err := json.Marshal(p)
+	if err != nil {
+		return err
+	}
+	name := objects.Sum([]byte(p.Cwd + "\n" + filepath.Dir(p.Path))).String()[:16] + behindSuffix
+	return cause(writeFile(filepath.Join(w.spool(), name), append(b, '\n'), 0o600))
+}
+
+// Behind returns at how many places files wait for a worker.
+func Behind(dir string) int {
+	files, err := filepath.Glob(filepath.Join(dir, "spool", "*"+behindSuffix))
+	if err != nil {
+		return 0
+	}
+	return len(files)
+}
+
+// catchUpPlaces captures what SessionStart has left, to its end. A place that time runs out for keeps its note.
+func (w *World) catchUpPlaces(ctx context.Context) error {
+	files, err := filepath.Glob(filepath.Join(w.spool(), "*"+behindSuffix))
+	if err != nil {
+		return err
+	}
+	var failed error
+	for _, file := range files {
+		var p place
+		b, err := os.ReadFile(file)
+		if err != nil {
+			continue // another worker was faster
+		}
+		if json.Unmarshal(b, &p) == nil && filepath.IsAbs(p.Path) && strings.HasPrefix(p.Path, w.projects()+string(filepath.Separator)) {
+			_, err = w.catchUpAt(ctx, p, w.Uptime()+limitOfWork)
+		}
+		if ctx.Err() != nil {
+			return nil
+		}
+		failed = errors.Join(failed, err, os.Remove(file))
+	}
+	return failed
 }

@@ -251,9 +251,14 @@ func split(err error) []error {
 	return []error{err}
 }
 
-// work folds the spool to its end: what SessionEnd leaves to a process of its own. It waits for the lock, for the hook
-// that has it may be about to be ended.
+// work does what hooks leave to a process of its own: it folds the spool to its end, catches up where a SessionStart could not,
+// and notes which contexts were used.
 func (r *run) work(ctx context.Context) error {
+	return errors.Join(r.foldToEnd(ctx), r.catchUpPlaces(ctx), r.recordGiven(ctx))
+}
+
+// foldToEnd folds the spool to its end. It waits for the lock, for the hook that has it may be about to be ended.
+func (r *run) foldToEnd(ctx context.Context) error {
 	for ctx.Err() == nil {
 		if err := r.fold(ctx, limitOfWork); err != nil {
 			return err

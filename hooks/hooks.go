@@ -58,13 +58,14 @@ type Settings struct {
 	Every          int
 	AskAfterTokens int
 	Blocking       string // off, once, strict
+	Distill        bool   // a model distils sessions that have ended
 }
 
 // How long a hook may take, and what is left of it for an orderly end.
 const (
 	limit        = 500 * time.Millisecond
 	limitAtStart = 3 * time.Second
-	limitOfWork  = time.Minute
+	limitOfWork  = 5 * time.Minute
 	orderly      = 60 * time.Millisecond
 
 	foldTime        = 200 * time.Millisecond  // of a hook for the notes of all
@@ -89,10 +90,13 @@ func Run(w *World, name string) {
 	case !ok:
 		d, r.event = limitOfWork, Work
 	}
+	begin := w.Uptime()
 	w.After(d, func() { r.endAt(r.Uptime()+patience, false) })
 	ctx, cancel := context.WithTimeout(context.Background(), d-orderly)
 	defer cancel()
 	r.guarded(ctx)
+	r.phase.Store(over)
+	w.clock(r.event, w.Uptime()-begin, r.failed)
 }
 
 // A run is one hook on its way.
@@ -102,6 +106,8 @@ type run struct {
 	p     Payload
 	there bool // the transcript exists
 	phase atomic.Int32
+
+	failed bool // something went wrong, which the log tells
 }
 
 // The phases of a run that the time limit respects.
@@ -109,6 +115,7 @@ const (
 	reading int32 = iota // the payload
 	noting               // it is about to be durable that there is something to capture
 	free                 // everything else may be cut short
+	over                 // there is nothing left to end
 )
 
 // patience is how much longer a hook may take to make its note durable on a machine that is very busy: what a hook
@@ -119,11 +126,15 @@ const patience = 700 * time.Millisecond
 // given one more moment, for its input may be there and only the processor not.
 func (r *run) endAt(last time.Duration, asked bool) {
 	phase := r.phase.Load()
+	if phase == over {
+		return
+	}
 	if r.Uptime() < last && (phase == noting || phase == reading && !asked) {
 		r.After(50*time.Millisecond, func() { r.endAt(last, phase == reading) })
 		return
 	}
 	r.note(string(r.event), "", errors.New("ended at the time limit"))
+	r.clock(r.event, r.Uptime(), true)
 	r.Exit()
 }
 
@@ -131,6 +142,7 @@ func (r *run) endAt(last time.Duration, asked bool) {
 func (r *run) guarded(ctx context.Context) {
 	defer func() {
 		if p := recover(); p != nil {
+			r.failed = true
 			r.note(string(r.event), r.p.Session, fmt.Errorf("internal: %T at %s", p, panicPlace(debug.Stack())))
 		}
 	}()
@@ -139,6 +151,7 @@ func (r *run) guarded(ctx context.Context) {
 		err = errors.Join(err, r.memory.Close())
 	}
 	if err != nil {
+		r.failed = true
 		r.note(string(r.event), r.p.Session, err)
 	}
 }

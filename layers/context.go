@@ -24,6 +24,13 @@ type ContextOptions struct {
 	Program string // how this program is called there
 	Limit   int    // in UTF-16 units
 	Pending int    // tokens without facts from which a session is worth speaking of
+	Behind  int    // files of the project that are not captured yet
+}
+
+// A Given is the context that a session is given.
+type Given struct {
+	Text string
+	Used []string // the sessions it tells of, the newest first
 }
 
 // How many things of a kind a context names. What is not named can be asked for.
@@ -35,33 +42,33 @@ const (
 	contextPending   = 3
 )
 
-// Context returns what a session of the project p should know from the start, inside one fence, "" if there is nothing.
+// Context returns what a session of the project p should know from the start, inside one fence; no text if there is nothing.
 // The same state gives the same text. Nothing in it was said by tools, files or the web alone, or comes from a device that is
 // not trusted.
-func (m *Memory) Context(ctx context.Context, p Project, o ContextOptions) (string, error) {
-	b := &briefing{m: m, o: o}
+func (m *Memory) Context(ctx context.Context, p Project, o ContextOptions) (Given, error) {
+	b := &briefing{m: m, o: o, told: map[string]bool{}}
 	var err error
 	if b.st, err = m.Outline(ctx, p.ID); err != nil {
-		return "", err
+		return Given{}, err
 	}
 	if b.trust, err = m.Trust(ctx); err != nil {
-		return "", err
+		return Given{}, err
 	}
 	if b.known, err = m.Facts(ctx, p.ID); err != nil {
-		return "", err
+		return Given{}, err
 	}
 	if b.jobs, err = m.Concepts(ctx, p.ID); err != nil {
-		return "", err
+		return Given{}, err
 	}
 	if b.rules, err = m.Rules(ctx, p.ID); err != nil {
-		return "", err
+		return Given{}, err
 	}
 	if b.due, err = m.ReflectionDue(ctx, p.ID); err != nil {
-		return "", err
+		return Given{}, err
 	}
 	b.sessions = b.recent()
 	if len(b.sessions) == 0 && len(b.known.Exchanges) == 0 && len(b.rules.Rules) == 0 {
-		return "", nil
+		return Given{}, nil
 	}
 	sheet := brief.Sheet{Project: cmp.Or(b.st.Name, p.Name), More: fmt.Sprintf("`%s facts list` and `%s ls` show all.", o.Program, o.Program)}
 	for _, s := range []brief.Section{
@@ -71,7 +78,13 @@ func (m *Memory) Context(ctx context.Context, p Project, o ContextOptions) (stri
 	} {
 		sheet.Sections = append(sheet.Sections, s)
 	}
-	return brief.Write(sheet, o.Limit, m.repo.Seal), nil
+	out := Given{Text: brief.Write(sheet, o.Limit, m.repo.Seal)}
+	for _, s := range b.sessions {
+		if b.told[s.ID] && strings.Contains(out.Text, ShortID(s.ID)) { // not what was left out
+			out.Used = append(out.Used, s.ID)
+		}
+	}
+	return out, nil
 }
 
 // A briefing is what a context is made from.
@@ -85,6 +98,7 @@ type briefing struct {
 	rules    *permanent.Set
 	due      bool
 	sessions []*Session // the newest first, without the one that asks
+	told     map[string]bool
 }
 
 // recent returns the sessions that may be spoken of, the newest first.
@@ -132,6 +146,7 @@ func (b *briefing) factItem(f facts.Fact) brief.Item {
 	source := f.ID
 	if f.Session != "" {
 		source += " of " + ShortID(f.Session)
+		b.told[f.Session] = true
 	}
 	text := f.Text
 	if f.Verdict != facts.Verified {
@@ -209,6 +224,7 @@ func (b *briefing) sessionItems() (out []brief.Item) {
 		if v := b.st.VersionsOf(s.ID); len(v) > 0 {
 			text += ", compressed as " + v[len(v)-1].Label
 		}
+		b.told[s.ID] = true
 		out = append(out, brief.Item{Text: text, Source: ShortID(s.ID), Trust: trust, Time: now.Scan.Last})
 		for _, f := range b.newestFacts(contextDecisions, func(f *facts.Fact) bool {
 			return f.Session == s.ID && (f.Kind == facts.Decision || f.Kind == facts.Solution || f.Kind == facts.Preference)
@@ -225,6 +241,10 @@ func (b *briefing) sessionItems() (out []brief.Item) {
 func (b *briefing) pendingItems() (out []brief.Item) {
 	say := func(format string, args ...any) {
 		out = append(out, brief.Item{Text: fmt.Sprintf(format, args...), Keep: true})
+	}
+	if n := b.o.Behind; n > 0 {
+		say("%d changed session file%s of this project %s being captured in the background; what is told here does not know them yet.", n,
+			map[bool]string{false: "s"}[n == 1], map[bool]string{true: "is", false: "are"}[n == 1])
 	}
 	for _, s := range b.sessions {
 		if n := b.unsaid(s); n > b.o.Pending && len(out) < contextPending {

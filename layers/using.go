@@ -12,7 +12,8 @@ import (
 )
 
 // Rehearsal: what a session used comes nearer again. A session that was started from a composition, or was given its
-// text, says so in a "use" record; the parts of the composition count as accessed then.
+// text, says so in a "use" record; the parts of the composition count as accessed then. So do the sessions that the context
+// tells of which a session gets at its start.
 
 // A Use says that a session used something of memory: the body of a "use" record.
 type Use struct {
@@ -147,13 +148,38 @@ func (m *Memory) RecordUse(ctx context.Context, rev Rev, by string, at time.Time
 	if len(u.Targets) == 0 || st.used(u) {
 		return false, nil
 	}
-	message := fmt.Sprintf("use %s  by %s", rev.Name(), ShortID(by))
-	return true, m.repo.Update(ctx, rev.Project.ID, message, func(tx *refs.Tx) error {
+	return true, m.recordUse(ctx, rev.Project.ID, u, fmt.Sprintf("use %s  by %s", rev.Name(), ShortID(by)))
+}
+
+func (m *Memory) recordUse(ctx context.Context, p refs.Project, u Use, message string) error {
+	return m.repo.Update(ctx, p, message, func(tx *refs.Tx) error {
 		tx.Trailer("Op", "use")
-		tx.Trailer("Session", by)
+		tx.Trailer("Session", u.By)
 		_, err := tx.Add(kindUse, u)
 		return err
 	})
+}
+
+// RecordGiven notes that the session by was given a context that tells of sessions, if by is a session of the project: one that
+// nobody went on with used nothing. Known says whether it is. That it is given the same again is not noted again.
+func (m *Memory) RecordGiven(ctx context.Context, p refs.Project, by string, sessions []string, at time.Time) (known bool, err error) {
+	st, err := m.Outline(ctx, p)
+	if err != nil {
+		return false, err
+	}
+	if s := st.session(by); s == nil || s.Now().Scan.Messages == 0 {
+		return false, nil
+	}
+	u := Use{By: by, At: at.UTC().Truncate(time.Second)}
+	for _, id := range sessions {
+		if one := (Use{By: by, Targets: []string{"session/" + id}}); id != by && st.session(id) != nil && !st.used(one) {
+			u.Targets = append(u.Targets, one.Targets[0])
+		}
+	}
+	if len(u.Targets) == 0 {
+		return true, nil
+	}
+	return true, m.recordUse(ctx, p, u, fmt.Sprintf("use %s  by %s", numbered(len(u.Targets), "session", "sessions"), ShortID(by)))
 }
 
 // used reports whether all of a use is known already.

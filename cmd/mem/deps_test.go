@@ -54,7 +54,7 @@ func imports() map[string]string {
 
 		"layers": "objects lineage objects/pack objects/gitstore objects/stream refs refs/config refs/remote layers/claims layers/transcript layers/keepit layers/tokens layers/redact layers/refine layers/compress layers/engines layers/compose layers/tier layers/trace layers/facts layers/concepts layers/permanent layers/views layers/brief",
 
-		"hooks": "layers layers/brief",
+		"hooks": "objects layers layers/brief",
 
 		"cmd/mem": "layers hooks refs refs/config refs/remote lineage objects layers/transcript layers/keepit layers/tokens layers/compress layers/engines layers/compose layers/tier layers/trace layers/facts layers/concepts layers/permanent layers/views testdata layers/redact cmd/mem/internal/proof",
 

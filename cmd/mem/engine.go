@@ -251,7 +251,12 @@ func (e *Env) shell(line string) (engines.Program, error) {
 		name, flag = "cmd", "/C"
 	}
 	path, err := e.lookPath(name)
-	return engines.Program{Path: path, Args: []string{flag, line}, Env: e.Environ(), Dir: e.Dir}, err
+	dir := e.Dir
+	if _, err := os.Stat(dir); err != nil {
+		dir = os.TempDir() // that of a session that has ended may be gone
+	}
+	env := append(e.Environ(), "MEM_HOOK=off") // the command may run Claude Code, whose session is not the user's
+	return engines.Program{Path: path, Args: []string{flag, line}, Env: env, Dir: dir}, err
 }
 
 // lookPath finds a program.

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +16,7 @@ import (
 
 	"github.com/memvcs/mem/hooks"
 	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/engines"
 	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/config"
 )
@@ -78,9 +81,50 @@ func (e *Env) runHook(event string) {
 		After:   func(d time.Duration, f func()) { time.AfterFunc(d, f) },
 	}
 	hooks.Run(w, event)
-	if event == hooks.Work {
+	if event == hooks.Work { // nobody waits for it
+		debug.SetMemoryLimit(math.MaxInt64)
 		e.autoTierEverywhere(context.Background())
+		e.distillAsked(context.Background(), w)
 	}
+}
+
+// distillAsked lets the model that distill.engine names distil the sessions that have ended. It has nobody to report to but the log.
+func (e *Env) distillAsked(ctx context.Context, w *hooks.World) {
+	s, err := e.hookSettings()
+	if err != nil || !s.Distill {
+		return
+	}
+	e.out, e.Stderr = newOutput(io.Discard, false), io.Discard
+	w.EachAsked(func(a hooks.Asked) (done bool, err error) {
+		e.Dir = a.Cwd
+		return distilledFor(e.runDistill(ctx, distillOptions{}, a.Session))
+	})
+}
+
+// distilledFor says whether a session is done with after a model was to distil it, and what the log may know: never what a
+// session holds, or what a model answered.
+func distilledFor(err error) (done bool, logged error) {
+	var none *layers.NotFoundError
+	var capped *layers.CapError
+	switch {
+	case err == nil:
+		return true, nil
+	case errors.As(err, &none):
+		return true, errors.New("there is no such session")
+	case errors.As(err, &capped):
+		return false, capped // numbers alone
+	}
+	for _, known := range []error{layers.ErrAnswer, engines.ErrRecorded, layers.ErrNoWitnesses} {
+		if errors.Is(err, known) {
+			return true, known // to ask again would cost the same again
+		}
+	}
+	for _, known := range []error{engines.ErrAuth, engines.ErrSetup, engines.ErrTimeout, engines.ErrCap} {
+		if errors.Is(err, known) {
+			return false, known
+		}
+	}
+	return false, errors.New("no model could be asked; mem distill --backlog says why")
 }
 
 // openForHook opens the memory. Whoever installed the hooks wants one, so it is made where there is none.
@@ -116,6 +160,7 @@ func (e *Env) hookSettings() (hooks.Settings, error) {
 	}
 	_, from, err := c.Get("defaults.autoRegisterSessions")
 	s.Register = err != nil || from == config.Default || hookValue(c.Bool, "defaults.autoRegisterSessions", true)
+	s.Distill = hookValue(c.String, "distill.engine", "") != ""
 	s.CaptureProject = func(p layers.Project) bool {
 		return hookValue(c.Bool, "hooks.captureProject."+string(p.ID), true)
 	}

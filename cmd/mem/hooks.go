@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -191,10 +192,30 @@ type hooksReport struct {
 	Capture  bool          `json:"capture"`
 	Blocking string        `json:"blocking"`
 	Every    int           `json:"every"`
+	Distill  string        `json:"distill"`
 	Spool    int           `json:"spool"`
+	Behind   int           `json:"behind"`  // directories that a worker catches up in
+	Runs     []hooksPace   `json:"runs"`    // how the last ones did
 	Files    []hooksInFile `json:"files"`
 	Log      []string      `json:"log"` // its last lines
 	LogFile  string        `json:"log_file"`
+}
+
+// hooksPace is how the last runs of the hooks of an event did, in milliseconds inside the program.
+type hooksPace struct {
+	hooks.Pace
+	Last string  `json:"last"`
+	P50  float64 `json:"p50_ms"`
+	P95  float64 `json:"p95_ms"`
+}
+
+func hooksPaces(store string) []hooksPace {
+	out := []hooksPace{}
+	for _, p := range hooks.Paces(store) {
+		ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+		out = append(out, hooksPace{p, timeText(p.Last), ms(p.P50), ms(p.P95)})
+	}
+	return out
 }
 
 type hooksInFile struct {
@@ -219,7 +240,10 @@ func (e *Env) runHooksStatus(_ context.Context, _ string) error {
 	if err != nil {
 		return err
 	}
-	r := hooksReport{Program: self, Capture: s.Capture, Blocking: s.Blocking, Every: s.Every, Spool: hooks.Spooled(store), LogFile: hooks.LogFile(store), Log: lastLines(hooks.LogFile(store), 5)}
+	r := hooksReport{Program: self, Capture: s.Capture, Blocking: s.Blocking, Every: s.Every, Spool: hooks.Spooled(store), Behind: hooks.Behind(store), Runs: hooksPaces(store), LogFile: hooks.LogFile(store), Log: lastLines(hooks.LogFile(store), 5)}
+	if conf, err := e.settings(); err == nil {
+		r.Distill = hookValue(conf.String, "distill.engine", "")
+	}
 	installed := false
 	for _, scope := range hookScopes() {
 		f, err := e.settingsOf(scope)
@@ -286,14 +310,33 @@ func (e *Env) printHooksStatus(r hooksReport) {
 		capture = "off (hooks.capture)"
 	}
 	e.printf("capture  %s\nblocking %s\n", capture, r.Blocking)
+	if r.Distill != "" {
+		e.printf("distill  by %s, when a session ends\n", r.Distill)
+	}
+	e.printPaces(r.Runs)
 	if r.Spool > 0 {
 		e.printf("spool    %d note%s to fold in; the next hook does\n", r.Spool, plural(r.Spool))
+	}
+	if r.Behind > 0 {
+		e.printf("behind   sessions in %d place%s; a worker captures them, or the next start there\n", r.Behind, plural(r.Behind))
 	}
 	for i, line := range r.Log {
 		if i == 0 {
 			e.printf("log      %s\n", e.safe(r.LogFile))
 		}
 		e.printf("         %s\n", e.safe(line))
+	}
+}
+
+// printPaces says whether hooks run, how fast, and how many went wrong.
+func (e *Env) printPaces(list []hooksPace) {
+	if len(list) == 0 {
+		e.printf("runs     none yet\n")
+		return
+	}
+	e.printf("runs     %-19s %6s %7s %9s %9s  last\n", "event", "runs", "failed", "p50 ms", "p95 ms")
+	for _, p := range list {
+		e.printf("         %-19s %6d %7d %9.1f %9.1f  %s\n", e.safe(string(p.Event)), p.Runs, p.Failed, p.P50, p.P95, ago(e.Now(), p.Pace.Last))
 	}
 }
 

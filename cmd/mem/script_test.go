@@ -9,9 +9,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -38,6 +40,7 @@ func TestMain(m *testing.M) {
 //	b3 FILE HASH         the BLAKE3 name of FILE is HASH
 //	payload ID [K=V ...] write payload.json: what Claude Code hands to a hook of the session ID
 //	modelserver KIND     start a server that speaks as anthropic's or openai's does
+//	await REGEXP mem ... run mem until what it prints matches: what is in the background has time to happen
 //	env MEM_NOW=...      give mem another time
 func TestScript(t *testing.T) {
 	t.Parallel()
@@ -53,6 +56,7 @@ func TestScript(t *testing.T) {
 
 			"payload":     payload,
 			"modelserver": modelServer,
+			"await":       await,
 		},
 	})
 }
@@ -97,6 +101,24 @@ func status(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if got != want {
 		ts.Fatalf("%s: exit status %d, want %d", strings.Join(args[1:], " "), got, want)
+	}
+}
+
+// await runs a program until its output matches.
+func await(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: await REGEXP program args...")
+	}
+	want, err := regexp.Compile("(?m)" + args[0])
+	ts.Check(err)
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		err := ts.Exec(args[1], args[2:]...)
+		if err == nil && want.MatchString(ts.ReadFile("stdout")) {
+			return
+		}
+		if time.Now().After(end) {
+			ts.Fatalf("%s: never printed %q: %v", strings.Join(args[1:], " "), args[0], err)
+		}
 	}
 }
 

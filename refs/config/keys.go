@@ -41,7 +41,7 @@ func Keys() []Key {
 		{"defaults.compressionPreset", oneOf("gentle", "standard", "aggressive"), "standard", "preset of a compression that names none"},
 		{"defaults.keepitDecayEnabled", boolean, "true", "let keepit markers fade with distance and ratio"},
 		{"defaults.model", text, "opus", "model that an engine asks if it needs one"},
-		{"distill.engine", oneOf("", "claude", "anthropic", "openai", "command", "replay"), "", "engine that distils sessions; empty asks no model"},
+		{"distill.engine", oneOf("", "claude", "anthropic", "openai", "command", "replay"), "", "engine that distils sessions when they end; empty asks no model"},
 		{"engine", oneOf("extract", "claude", "anthropic", "openai", "command", "replay"), "extract", "engine that writes compressions"},
 		{"facts.maxPerSession", integer(0, 1_000_000), "0", "facts that may be saved of one session; 0 for no limit"},
 		{"hooks.askAfterTokens", integer(1, 1_000_000), "2000", "tokens of a session without facts after which hooks speak of them"},

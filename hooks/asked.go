@@ -1,0 +1,84 @@
+package hooks
+
+import (
+	"cmp"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+// An Asked is a session that ended while a model was to distil such ones.
+type Asked struct {
+	Session string    `json:"-"`
+	Cwd     string    `json:"cwd"`
+	At      time.Time `json:"at"`
+}
+
+func (w *World) askedDir() string { return filepath.Join(w.Store, "cache", "distill") }
+
+// askToDistill notes that the session is to be distilled. What is lost with the cache is found by "mem distill --backlog".
+func (r *run) askToDistill() error {
+	b, err := json.Marshal(Asked{Cwd: r.p.Cwd, At: r.Now().UTC()})
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(r.askedDir(), 0o700); err != nil {
+		return cause(err)
+	}
+	return cause(os.WriteFile(filepath.Join(r.askedDir(), r.p.Session), b, 0o600))
+}
+
+// EachAsked calls distil for every session that is to be distilled, the oldest first, unless another process is at it: that one
+// finds also what is asked for meanwhile. Distil says whether the session is done with; if it is not, the rest waits as it
+// does, until the next session ends.
+func (w *World) EachAsked(distil func(Asked) (done bool, err error)) {
+	for {
+		l := flock.New(filepath.Join(w.Store, "cache", "distill.lock"), flock.SetPermissions(0o600))
+		if ok, err := l.TryLock(); err != nil || !ok {
+			return
+		}
+		more := w.eachAsked(distil)
+		l.Close()
+		if !more || len(w.asked()) == 0 {
+			return
+		}
+	}
+}
+
+// eachAsked distils what is asked for, under the lock, and reports whether all of it was done with.
+func (w *World) eachAsked(distil func(Asked) (bool, error)) bool {
+	for list := w.asked(); len(list) > 0; list = w.asked() {
+		done, err := distil(list[0])
+		if err != nil {
+			w.note("distill", list[0].Session, err)
+		}
+		if !done || os.Remove(filepath.Join(w.askedDir(), list[0].Session)) != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// asked returns the sessions that are to be distilled, the oldest first.
+func (w *World) asked() (out []Asked) {
+	entries, err := os.ReadDir(w.askedDir())
+	if err != nil {
+		return nil
+	}
+	for _, e := range entries {
+		file := filepath.Join(w.askedDir(), e.Name())
+		a := Asked{Session: e.Name()}
+		b, err := os.ReadFile(file)
+		if checkSession(a.Session) != nil || err != nil || json.Unmarshal(b, &a) != nil {
+			_ = os.Remove(file) // it is no use to anybody
+			continue
+		}
+		out = append(out, a)
+	}
+	slices.SortFunc(out, func(a, b Asked) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Session, b.Session)) })
+	return out
+}

@@ -1,0 +1,118 @@
+package hooks
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/memvcs/mem/layers"
+)
+
+// TestCatchUp lets a session start beside many that are not captured: when time runs out it gets its context all the
+// same, which says so, and a worker captures the rest.
+func TestCatchUp(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	for i := range 2*stepFiles + 3 {
+		d.write(fmt.Sprintf("old-%03d", i), fmt.Sprintf("Question number %d about the parser", i))
+	}
+	d.slow = time.Second
+	out := d.hook("SessionStart", "new-1", map[string]any{"source": "startup"})
+	n := d.stored()
+	if n == 0 || n > 2*stepFiles || Behind(d.store()) != 1 || !slices.Equal(d.detached, []string{"hook work"}) {
+		t.Fatalf("%d sessions captured, %d places left, started %q; %s", n, Behind(d.store()), d.detached, d.log())
+	}
+	if want := fmt.Sprintf("%d changed session files of this project are being captured in the background", 2*stepFiles+3-n); !strings.Contains(out, want) {
+		t.Errorf("the context does not say %q: %s", want, out)
+	}
+	d.work()
+	if n := d.stored(); n != 2*stepFiles+3 || Behind(d.store()) != 0 || d.log() != "" {
+		t.Errorf("%d sessions after the worker, %d places left; %s", n, Behind(d.store()), d.log())
+	}
+	d.detached = nil
+	if out := d.hook("SessionStart", "new-2", nil); len(d.detached) > 0 || strings.Contains(out, "background") {
+		t.Errorf("started %q: %s", d.detached, out)
+	}
+}
+
+// TestGiven lets sessions be given contexts: those that go on with it bring what it tells of nearer, the others do not.
+func TestGiven(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.write("aaaa1111", "How does the parser work?")
+	used := func() (by []string) {
+		d.memory(func(m *layers.Memory, p layers.Project) {
+			s, err := m.SessionOf(context.Background(), p.ID, "aaaa1111")
+			if err != nil || s == nil {
+				t.Fatal(s, err)
+			}
+			by = s.Used.By
+		})
+		return by
+	}
+	for _, id := range []string{"bbbb2222", "cccc3333"} {
+		if out := d.hook("SessionStart", id, nil); !strings.Contains(out, "aaaa1111") {
+			t.Fatalf("context of %s: %s %s", id, out, d.log())
+		}
+	}
+	d.work()
+	if by := used(); len(by) > 0 {
+		t.Errorf("used by %q, which said nothing", by)
+	}
+	d.now = d.now.Add(time.Hour)
+	d.write("bbbb2222", "And the printer?")
+	d.hook("Stop", "bbbb2222", nil)
+	d.work()
+	d.work()
+	if by := used(); !slices.Equal(by, []string{"bbbb2222"}) {
+		t.Errorf("used by %q, want bbbb2222; %s", by, d.log())
+	}
+	d.now = d.now.Add(keepGiven)
+	d.work()
+	d.write("cccc3333", "Too late?")
+	d.hook("Stop", "cccc3333", nil)
+	d.work()
+	if by := used(); len(by) != 1 || d.log() != "" {
+		t.Errorf("used by %q after a week; %s", by, d.log())
+	}
+}
+
+// TestPaces reads what hooks note of their runs, also where writers were killed.
+func TestPaces(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.write("aaaa1111", "Hello")
+	d.hook("Stop", "aaaa1111", nil) // makes the memory
+	for range 20 {
+		d.slow = time.Millisecond
+		d.hook("PostToolUse", "aaaa1111", nil)
+	}
+	d.hook("Stop", "../x", nil)
+	got := Paces(d.store())
+	var names []string
+	for _, p := range got {
+		names = append(names, fmt.Sprintf("%s %d %d", p.Event, p.Runs, p.Failed))
+		if p.P50 > p.P95 || p.P50 <= 0 || !p.Last.Equal(d.now) {
+			t.Errorf("%+v", p)
+		}
+	}
+	if want := []string{"PostToolUse 20 0", "Stop 2 1"}; !slices.Equal(names, want) {
+		t.Errorf("Paces = %q, want %q", names, want)
+	}
+}
+
+// FuzzReadRun reads lines that nobody wrote.
+func FuzzReadRun(f *testing.F) {
+	f.Add("1768917600 Stop 4120 ok\n")
+	f.Add("1768917600 Stop 4120 failed")
+	f.Add("x Stop -1 ok\n")
+	f.Fuzz(func(t *testing.T, line string) {
+		e, at, took, failed, ok := readRun(line)
+		if ok && (took < 0 || e == "" || strings.Contains(string(e), " ") || at.Location() != time.UTC) {
+			t.Errorf("readRun(%q) = %q %v %v %v", line, e, at, took, failed)
+		}
+	})
+}

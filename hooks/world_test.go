@@ -1,0 +1,138 @@
+package hooks
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/memvcs/mem/layers"
+)
+
+// A desk is a place with a Claude Code directory and a memory, where hooks run in this process.
+type desk struct {
+	t        *testing.T
+	dir      string
+	cwd      string
+	now      time.Time
+	up       time.Duration
+	slow     time.Duration // how much time each look at the clock takes
+	settings Settings
+	detached []string
+	out      string
+}
+
+func newDesk(t *testing.T) *desk {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &desk{t: t, dir: dir, cwd: filepath.Join(dir, "w"), now: time.Date(2026, 1, 20, 14, 0, 0, 0, time.UTC)}
+	d.settings = Settings{Capture: true, Register: true, Every: 5, AskAfterTokens: 2000, Blocking: "off", CaptureProject: func(layers.Project) bool { return true }}
+	for _, sub := range []string{d.cwd, d.sessions()} {
+		if err := os.MkdirAll(sub, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return d
+}
+
+func (d *desk) store() string    { return filepath.Join(d.dir, "memory") }
+func (d *desk) sessions() string { return filepath.Join(d.dir, "claude", "projects", layers.ClientDir(d.cwd)) }
+
+func (d *desk) open() (*layers.Memory, error) {
+	o := layers.Options{Now: func() time.Time { return d.now }, Rand: rand.Reader, Workers: 2}
+	if _, err := os.Stat(filepath.Join(d.store(), "memory.git")); err != nil {
+		return layers.Init(context.Background(), d.store(), "desk", o)
+	}
+	return layers.Open(d.store(), o)
+}
+
+// hook runs a hook of a session and returns what it answers.
+func (d *desk) hook(event, session string, more map[string]any) string {
+	d.t.Helper()
+	fields := map[string]any{"session_id": session, "cwd": d.cwd, "transcript_path": filepath.Join(d.sessions(), session+".jsonl")}
+	for k, v := range more {
+		fields[k] = v
+	}
+	b, err := json.Marshal(fields)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	var out bytes.Buffer
+	Run(&World{
+		Stdin: bytes.NewReader(b), Stdout: &out, Getenv: func(string) string { return "" }, Now: func() time.Time { return d.now }, Pid: os.Getpid(),
+		Uptime: func() time.Duration { d.up += d.slow + time.Microsecond; return d.up },
+		Store:  d.store(), Claude: filepath.Join(d.dir, "claude"), Open: d.open, Settings: func() (Settings, error) { return d.settings, nil },
+		Detach: func(args ...string) error { d.detached = append(d.detached, strings.Join(args, " ")); return nil }, Program: func() string { return "mem" },
+		After: func(time.Duration, func()) {}, Exit: func() { d.t.Error("ended at the limit") },
+	}, event)
+	return out.String()
+}
+
+// work runs what the hooks left to a worker.
+func (d *desk) work() {
+	d.slow = 0
+	d.hook(Work, "x", nil)
+}
+
+// write writes a session in which somebody types texts and is answered.
+func (d *desk) write(session string, texts ...string) {
+	d.t.Helper()
+	var b strings.Builder
+	for i, text := range texts {
+		quoted, err := json.Marshal(text)
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		at := d.now.Add(time.Duration(i-len(texts)) * time.Minute).Format(time.RFC3339)
+		fmt.Fprintf(&b, `{"type":"user","uuid":"%s-%d","timestamp":%q,"cwd":%q,"sessionId":%q,"message":{"role":"user","content":%s}}`+"\n", session, i, at, d.cwd, session, quoted)
+		fmt.Fprintf(&b, `{"type":"assistant","uuid":"%s-%da","timestamp":%q,"cwd":%q,"sessionId":%q,"message":{"id":"%s-%d","role":"assistant","content":[{"type":"text","text":"Done."}]}}`+"\n", session, i, at, d.cwd, session, session, i)
+	}
+	if err := os.WriteFile(filepath.Join(d.sessions(), session+".jsonl"), []byte(b.String()), 0o600); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// memory looks into the memory.
+func (d *desk) memory(look func(m *layers.Memory, p layers.Project)) {
+	d.t.Helper()
+	m, err := d.open()
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	defer m.Close()
+	p, _, err := m.Locate(context.Background(), d.cwd)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	look(m, p)
+}
+
+// stored returns how many sessions the memory has.
+func (d *desk) stored() (n int) {
+	d.memory(func(m *layers.Memory, p layers.Project) {
+		st, err := m.Outline(context.Background(), p.ID)
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		n = len(st.Sessions)
+	})
+	return n
+}
+
+// log returns what went wrong in hooks so far.
+func (d *desk) log() string {
+	b, err := os.ReadFile(LogFile(d.store()))
+	if err != nil {
+		return ""
+	}
+	return string(b)
+}
