@@ -196,7 +196,7 @@ func (l *laneCleaner) rename(old, now objects.Hash) {
 
 func (l *laneCleaner) patch(ctx context.Context, id objects.Hash) (patch redact.Patch, err error) {
 	err = l.m.repo.View(ctx, l.p, func(tx *refs.Tx) error {
-		b, err := tx.Patch(id)
+		b, err := tx.Patch(l.m.repo.Device().ID, id)
 		if err == nil {
 			patch, err = redact.Decode(b)
 		}
@@ -363,7 +363,7 @@ func (l *laneCleaner) record(tx *refs.Tx, r refs.Record) error {
 func (l *laneCleaner) patches(tx *refs.Tx, was, now objects.Hash, point cleanPoint, anew bool, snap Snapshot) error {
 	patch := point.patch
 	if !anew && snap.Withheld {
-		b, err := tx.Patch(was)
+		b, err := tx.Patch(l.m.repo.Device().ID, was)
 		if err != nil {
 			return err
 		}
@@ -388,7 +388,7 @@ func (l *laneCleaner) patches(tx *refs.Tx, was, now objects.Hash, point cleanPoi
 
 func (l *laneCleaner) filePatch(tx *refs.Tx, was, now, old objects.Hash, f cleanFile) error {
 	patch := redact.Patch{RawLen: 0, Raw: old}
-	if b, err := tx.Patch(was); err == nil {
+	if b, err := tx.Patch(l.m.repo.Device().ID, was); err == nil {
 		if patch, err = redact.Decode(b); err != nil {
 			return err
 		}

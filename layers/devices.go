@@ -19,6 +19,7 @@ type peerBody struct {
 	Key     string `json:"key"` // that it was known by then
 	Name    string `json:"name,omitempty"`
 	Trusted bool   `json:"trusted,omitempty"`
+	Revoked bool   `json:"revoked,omitempty"` // it loses access to encrypted remotes
 }
 
 // home calls f with the bodies of a kind of record of this device's own project, in their order.
@@ -172,7 +173,7 @@ func (m *Memory) TrustDevice(ctx context.Context, d Device, trusted bool) error 
 	if !trusted {
 		verb = "revoke"
 	}
-	return m.setPeer(ctx, d, verb+" device "+d.Name, func(b *peerBody) { b.Trusted = trusted })
+	return m.setPeer(ctx, d, verb+" device "+d.Name, func(b *peerBody) { b.Trusted, b.Revoked = trusted, !trusted })
 }
 
 // RenameDevice gives a device another name: this one for all to see from its next commit on, others only here.

@@ -12,6 +12,7 @@ import (
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/remote"
+	"github.com/memvcs/mem/refs/sealed"
 )
 
 // FetchOptions say what is fetched from where.
@@ -33,6 +34,7 @@ type FetchedLane struct {
 	Status   string // new, updated, current, ahead, behind, missing, rewritten, refused
 	Why      string // of refused
 	Arrival  refs.Arrival
+	Exact    bool // it is the lane of the exact bytes
 	lane     refs.Lane
 }
 
@@ -54,30 +56,41 @@ func limits(progress func(int64)) pack.Limits {
 // only lanes that keep all rules, and go on from where they were, become part of the memory. There is nothing to merge and
 // nothing to ask: what a project is follows from all its lanes.
 func (m *Memory) Fetch(ctx context.Context, o FetchOptions) (out Fetched, err error) {
-	client, err := m.client(o.Remote)
+	client, err := m.client(ctx, o.Remote, o.Progress)
 	if err != nil {
 		return out, err
 	}
-	s, err := client.Open(ctx, remote.Upload)
+	defer func() { err = errors.Join(err, client.Close()) }()
+	f := &fetcher{m: m, o: o, out: &out, client: client, known: map[string]bool{}}
+	if err = f.fetch(ctx); err == nil && o.Remote.Originals {
+		f.originals, f.want, f.tips = true, nil, nil
+		err = f.fetch(ctx)
+	}
 	if err != nil {
 		return out, fmt.Errorf("fetch from %s: %w", o.Remote.Name, err)
 	}
-	f := &fetcher{m: m, o: o, out: &out, known: map[string]bool{}}
-	err = f.run(ctx, s)
-	if err = errors.Join(err, s.Close()); err != nil {
-		return out, fmt.Errorf("fetch from %s: %w", o.Remote.Name, err)
+	return out, f.describe(ctx)
+}
+
+// fetch brings the lanes of one of the two repositories.
+func (f *fetcher) fetch(ctx context.Context) error {
+	s, err := f.client.Open(ctx, remote.Upload)
+	if err != nil {
+		return err
 	}
-	return out, nil
+	return errors.Join(f.run(ctx, s), s.Close())
 }
 
 // A fetcher carries out one fetch.
 type fetcher struct {
-	m     *Memory
-	o     FetchOptions
-	out   *Fetched
-	tips  []pack.ID       // of the lanes here
-	known map[string]bool // devices
-	want  []FetchedLane
+	m         *Memory
+	o         FetchOptions
+	out       *Fetched
+	client    traveller
+	originals bool            // it is about the lanes of originals.git
+	tips      []pack.ID       // of the lanes here
+	known     map[string]bool // devices
+	want      []FetchedLane
 }
 
 func (f *fetcher) run(ctx context.Context, s remote.Session) error {
@@ -96,12 +109,13 @@ func (f *fetcher) run(ctx context.Context, s remote.Session) error {
 	} else if err := f.mark(ctx, took); err != nil {
 		return err
 	}
-	return f.describe(ctx)
+	f.broken()
+	return nil
 }
 
 // plan decides what to ask for. What a remote shows less of than before is noted: it was rolled back, rewritten or made anew.
 func (f *fetcher) plan(ctx context.Context, there []gitstore.Ref) error {
-	lanes, err := f.m.repo.Lanes()
+	lanes, err := f.lanes()
 	if err != nil {
 		return err
 	}
@@ -113,8 +127,8 @@ func (f *fetcher) plan(ctx context.Context, there []gitstore.Ref) error {
 	slices.SortFunc(there, func(a, b gitstore.Ref) int { return strings.Compare(a.Name, b.Name) })
 	shown := map[string]bool{}
 	for _, ref := range there {
-		l, ok := refs.ParseLane(ref.Name)
-		if !ok || shown[ref.Name] || f.o.Projects != nil && !slices.Contains(f.o.Projects, l.Project) {
+		l, ok := refs.ParseBranch(ref.Name)
+		if !ok || l.Originals != f.originals || shown[ref.Name] || f.o.Projects != nil && !slices.Contains(f.o.Projects, l.Project) {
 			continue
 		}
 		shown[ref.Name] = true
@@ -124,8 +138,8 @@ func (f *fetcher) plan(ctx context.Context, there []gitstore.Ref) error {
 		}
 	}
 	for name := range f.o.Remote.Marks {
-		l, ok := refs.ParseLane(name)
-		if ok && !shown[name] && (f.o.Projects == nil || slices.Contains(f.o.Projects, l.Project)) {
+		l, ok := refs.ParseBranch(name)
+		if ok && l.Originals == f.originals && !shown[name] && (f.o.Projects == nil || slices.Contains(f.o.Projects, l.Project)) {
 			f.out.Lanes = append(f.out.Lanes, f.lane(l, here[name], "missing"))
 		}
 	}
@@ -133,7 +147,7 @@ func (f *fetcher) plan(ctx context.Context, there []gitstore.Ref) error {
 }
 
 func (f *fetcher) lane(l, here refs.Lane, status string) FetchedLane {
-	out := FetchedLane{Project: l.Project, Device: l.Device, Own: l.Device == f.m.repo.Device().ID, New: l.Tip.String(), Status: status, lane: l}
+	out := FetchedLane{Project: l.Project, Device: l.Device, Own: l.Device == f.m.repo.Device().ID, New: l.Tip.String(), Status: status, Exact: l.Originals, lane: l}
 	if !here.Tip.IsZero() {
 		out.Old = here.Tip.String()
 	}
@@ -149,11 +163,10 @@ func (f *fetcher) planLane(ctx context.Context, l, here refs.Lane) error {
 		f.want = append(f.want, f.lane(l, here, "new"))
 		return nil
 	}
-	git := f.m.repo.Git()
-	if has, err := git.Has(l.Tip); err != nil {
+	if has, err := f.m.repo.Has(l); err != nil {
 		return err
 	} else if has {
-		if _, behind, err := refs.Since(ctx, git, here.Tip, l.Tip, maxCommits); err != nil {
+		if behind, err := f.m.repo.Follows(ctx, l, here.Tip, l.Tip); err != nil {
 			return err
 		} else if behind {
 			return f.behind(ctx, l, here)
@@ -194,7 +207,7 @@ func (m *Memory) rolledBack(ctx context.Context, r refs.Remote, shown refs.Lane)
 
 // take fetches what is wanted into a quarantine, checks it there, and adopts what is in order.
 func (f *fetcher) take(ctx context.Context, s remote.Session) (took []FetchedLane, err error) {
-	q, err := f.m.repo.Quarantine(ctx)
+	q, err := f.quarantine(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -231,11 +244,11 @@ func (f *fetcher) take(ctx context.Context, s remote.Session) (took []FetchedLan
 	var arrivals []refs.Arrival
 	for _, l := range f.want {
 		l.Arrival, err = q.Check(ctx, l.lane, keys[l.Device])
-		if errors.Is(err, refs.ErrRewritten) && !l.Own && slices.Contains(selves, l.Device) {
+		if errors.Is(err, refs.ErrRewritten) && !l.Own && !f.originals && slices.Contains(selves, l.Device) {
 			err = f.fork(ctx, q, &l)
 		}
 		switch {
-		case l.Own && l.Old != "" && !errors.Is(err, refs.ErrRefused) && ctx.Err() == nil:
+		case l.Own && l.Old != "" && !f.originals && !errors.Is(err, refs.ErrRefused) && ctx.Err() == nil:
 			l.Status, f.out.Twin = "rewritten", true // somebody else went on as this device
 		case errors.Is(err, refs.ErrRewritten):
 			l.Status = "rewritten"
@@ -286,18 +299,23 @@ type ShownLane struct {
 
 // A Shown is what a remote has beside what is here.
 type Shown struct {
-	Name  string      `json:"name"`
-	URL   string      `json:"url"`
-	Lanes []ShownLane `json:"lanes"`
+	Name      string          `json:"name"`
+	URL       string          `json:"url"`
+	Encrypted bool            `json:"encrypted"`
+	Originals bool            `json:"originals"`
+	Members   []sealed.Member `json:"members,omitempty"` // who can read an encrypted one
+	Epochs    int             `json:"epochs,omitempty"`
+	Lanes     []ShownLane     `json:"lanes"`
 }
 
 // ShowRemote asks a remote what it has. Nothing is fetched.
-func (m *Memory) ShowRemote(ctx context.Context, r refs.Remote) (Shown, error) {
-	out := Shown{Name: r.Name, URL: r.URL, Lanes: []ShownLane{}}
-	client, err := m.client(r)
+func (m *Memory) ShowRemote(ctx context.Context, r refs.Remote) (out Shown, err error) {
+	out = Shown{Name: r.Name, URL: r.URL, Encrypted: r.Sealed != "", Originals: r.Originals, Lanes: []ShownLane{}}
+	client, err := m.client(ctx, r, nil)
 	if err != nil {
 		return out, err
 	}
+	defer func() { err = errors.Join(err, client.Close()) }()
 	s, err := client.Open(ctx, remote.Upload)
 	if err != nil {
 		return out, fmt.Errorf("ask %s: %w", r.Name, err)
@@ -305,6 +323,9 @@ func (m *Memory) ShowRemote(ctx context.Context, r refs.Remote) (Shown, error) {
 	there := s.Refs()
 	if err := s.Close(); err != nil {
 		return out, err
+	}
+	if v, ok := client.(*sealed.Vault); ok {
+		out.Members, out.Epochs = v.Keyring().Members, len(v.Keyring().Epochs)
 	}
 	lanes, err := m.repo.Lanes()
 	if err != nil {
@@ -407,7 +428,7 @@ func (f *fetcher) describe(ctx context.Context) error {
 	for i := range f.out.Lanes {
 		l := &f.out.Lanes[i]
 		l.Name = f.m.projectName(ctx, l.Project)
-		l.By = l.Device[:8]
+		l.By = l.Device[:min(8, len(l.Device))]
 		if j := slices.IndexFunc(devices, func(d Device) bool { return d.ID == l.Device }); j >= 0 {
 			l.By = devices[j].Name
 		}

@@ -23,7 +23,7 @@ func (m *Memory) patches(ctx context.Context, project refs.Project, s *Session, 
 	chain := s.chain(p)
 	err := m.repo.View(ctx, project, func(tx *refs.Tx) error {
 		for i := len(chain) - 1; i >= 0; i-- {
-			b, err := tx.Patch(chain[i].Stamp.Record)
+			b, err := tx.Patch(chain[i].Stamp.Device, chain[i].Stamp.Record)
 			if errors.Is(err, objects.ErrNotFound) {
 				return fmt.Errorf("session %s: %w", ShortID(s.ID), ErrWithheld)
 			}

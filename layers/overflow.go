@@ -120,7 +120,7 @@ func filePatchID(record objects.Hash, name string) objects.Hash {
 func (m *Memory) filePatch(ctx context.Context, project refs.Project, s *Session, p *Point, name string) (patch redact.Patch, err error) {
 	err = m.repo.View(ctx, project, func(tx *refs.Tx) error {
 		for _, q := range slices.Backward(s.chain(p)) {
-			b, err := tx.Patch(filePatchID(q.Stamp.Record, name))
+			b, err := tx.Patch(q.Stamp.Device, filePatchID(q.Stamp.Record, name))
 			if errors.Is(err, objects.ErrNotFound) {
 				continue
 			}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/remote"
@@ -34,6 +35,7 @@ type PushedLane struct {
 	Leaks    []Leak
 	Cleaned  Cleaned       // what secrets were taken out of before, since no remote had the lane
 	Foreign  *ForeignError // whose text keeps it here
+	Exact    bool          // it is the lane of the exact bytes
 	lane     refs.Lane
 	old      pack.ID
 	commits  []pack.ID
@@ -79,10 +81,11 @@ func (m *Memory) Push(ctx context.Context, o PushOptions) (out Pushed, err error
 		return out, err
 	}
 	defer unlock()
-	client, err := m.client(o.Remote)
+	client, err := m.client(ctx, o.Remote, nil)
 	if err != nil {
 		return out, err
 	}
+	defer func() { err = errors.Join(err, client.Close()) }()
 	if public, err := client.Public(ctx); err != nil {
 		return out, fmt.Errorf("push to %s: %w", o.Remote.Name, err)
 	} else if public {
@@ -92,7 +95,7 @@ func (m *Memory) Push(ctx context.Context, o PushOptions) (out Pushed, err error
 	if err != nil {
 		return out, fmt.Errorf("push to %s: %w", o.Remote.Name, err)
 	}
-	p := &pusher{m: m, o: o, out: &out, client: client, session: s, seen: map[pack.ID]struct{}{}}
+	p := &pusher{m: m, o: o, out: &out, git: m.repo.Git(), client: client, session: s, seen: map[pack.ID]struct{}{}, there: map[string]pack.ID{}}
 	defer func() {
 		if p.session != nil {
 			err = errors.Join(err, p.session.Close())
@@ -101,7 +104,10 @@ func (m *Memory) Push(ctx context.Context, o PushOptions) (out Pushed, err error
 	if err := p.plan(ctx); err != nil {
 		return out, err
 	}
-	if err := p.send(ctx); err != nil {
+	if err = p.send(ctx); err == nil && o.Remote.Originals {
+		err = p.originals(ctx)
+	}
+	if err != nil {
 		return out, fmt.Errorf("push to %s: %w", o.Remote.Name, err)
 	}
 	return out, nil
@@ -112,16 +118,17 @@ type pusher struct {
 	m       *Memory
 	o       PushOptions
 	out     *Pushed
-	client  *remote.Client
-	session remote.Session // nil when it is used up
+	git     *gitstore.Repo // whose lanes go
+	client  traveller
+	session remote.Session     // nil when it is used up
+	there   map[string]pack.ID // branches of the remote
 	seen    map[pack.ID]struct{}
 }
 
 // plan decides for each project what is to be sent.
 func (p *pusher) plan(ctx context.Context) error {
-	there := map[string]pack.ID{}
 	for _, ref := range p.session.Refs() {
-		there[ref.Name] = ref.ID
+		p.there[ref.Name] = ref.ID
 	}
 	lanes, err := p.m.repo.Lanes()
 	if err != nil {
@@ -138,7 +145,7 @@ func (p *pusher) plan(ctx context.Context) error {
 				continue
 			}
 			some = true
-			l := PushedLane{Project: project, Device: lane.Device, lane: lane, old: there[lane.Ref()]}
+			l := PushedLane{Project: project, Device: lane.Device, lane: lane, old: p.there[lane.Ref()]}
 			if err := p.planLane(ctx, &l); err != nil {
 				return err
 			}
@@ -221,7 +228,7 @@ type parcel struct {
 // send makes batches of what was planned and pushes them. A batch ends with a commit, so that the remote is whole after each.
 func (p *pusher) send(ctx context.Context) error {
 	var b parcel
-	git := p.m.repo.Git()
+	git := p.git
 	for i := range p.out.Lanes {
 		l := &p.out.Lanes[i]
 		if l.Status != "new" && l.Status != "updated" {
@@ -249,6 +256,13 @@ func (p *pusher) send(ctx context.Context) error {
 			}
 			at, b = step.Commit, parcel{}
 		}
+		if p.o.Remote.Sealed == "" {
+			continue
+		}
+		if err := p.ship(ctx, &b); err != nil { // an encrypted lane needs no other one
+			return err
+		}
+		b, p.seen = parcel{}, map[pack.ID]struct{}{}
 	}
 	return p.ship(ctx, &b)
 }
@@ -273,7 +287,7 @@ func (p *pusher) ship(ctx context.Context, b *parcel) error {
 	if p.o.DryRun {
 		return nil
 	}
-	git := p.m.repo.Git()
+	git := p.git
 	if err := git.Packs().Order(b.ids); err != nil {
 		return err
 	}

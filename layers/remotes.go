@@ -45,14 +45,23 @@ func (m *Memory) Remote(name string) (refs.Remote, error) {
 
 // AddRemote adds a remote. It does not look whether anybody answers there.
 func (m *Memory) AddRemote(ctx context.Context, name string, u remote.URL) error {
-	if err := refs.CheckRemoteName(name); err != nil {
+	return m.addRemote(ctx, refs.Remote{Name: name, URL: u.String()})
+}
+
+// AddRawRemote is [Memory.AddRemote] of one that the user lets exact bytes travel to, secrets and all, as they are.
+func (m *Memory) AddRawRemote(ctx context.Context, name string, u remote.URL) error {
+	return m.addRemote(ctx, refs.Remote{Name: name, URL: u.String(), Originals: true})
+}
+
+func (m *Memory) addRemote(ctx context.Context, r refs.Remote) error {
+	if err := refs.CheckRemoteName(r.Name); err != nil {
 		return err
 	}
 	return m.repo.EditRemotes(ctx, func(all []refs.Remote) ([]refs.Remote, error) {
-		if indexRemote(all, name) >= 0 {
-			return nil, fmt.Errorf("remote %s: %w", name, ErrRemoteExists)
+		if indexRemote(all, r.Name) >= 0 {
+			return nil, fmt.Errorf("remote %s: %w", r.Name, ErrRemoteExists)
 		}
-		return append(all, refs.Remote{Name: name, URL: u.String()}), nil
+		return append(all, r), nil
 	})
 }
 
@@ -87,7 +96,7 @@ func (m *Memory) RenameRemote(ctx context.Context, name, to string) error {
 func (m *Memory) SetRemoteURL(ctx context.Context, name string, u remote.URL) error {
 	return m.changeRemote(ctx, name, func(r *refs.Remote) {
 		if r.URL != u.String() {
-			*r = refs.Remote{Name: name, URL: u.String()}
+			*r = refs.Remote{Name: name, URL: u.String(), Sealed: r.Sealed, Originals: r.Originals && r.Sealed != ""}
 		}
 	})
 }
@@ -115,8 +124,28 @@ func missingRemote(all []refs.Remote, name string) error {
 	return &NotFoundError{What: "remote", Name: name, Candidates: names}
 }
 
-// client returns what talks to a remote.
-func (m *Memory) client(r refs.Remote) (*remote.Client, error) {
+// A traveller talks to a remote.
+type traveller interface {
+	Public(context.Context) (bool, error)
+	Open(context.Context, remote.Service) (remote.Session, error)
+	Close() error
+}
+
+// plain is a remote that holds lanes as they are.
+type plain struct{ *remote.Client }
+
+func (plain) Close() error { return nil }
+
+// client returns what talks to a remote. The caller closes it.
+func (m *Memory) client(ctx context.Context, r refs.Remote, progress func(int64)) (traveller, error) {
+	c, err := m.plainClient(r)
+	if err != nil || r.Sealed == "" {
+		return plain{c}, err
+	}
+	return m.vault(ctx, r, c, progress)
+}
+
+func (m *Memory) plainClient(r refs.Remote) (*remote.Client, error) {
 	u, _, err := remote.ParseURL(r.URL, nil)
 	if err != nil {
 		return nil, fmt.Errorf("remote %s: %w", r.Name, err)

@@ -161,6 +161,8 @@ func (v *arriver) tree(tree, old pack.ID) error {
 func (v *arriver) dir(path []string) error {
 	name, ok := path[len(path)-1], false
 	switch {
+	case len(path) == 1 && v.a.Originals:
+		ok = name == "patches"
 	case len(path) == 1:
 		ok = name == "objects" || name == "points" || name == "streams" || name == "records"
 	case path[0] != "streams":
@@ -181,8 +183,11 @@ func (v *arriver) dir(path []string) error {
 // blob checks one new file of a lane.
 func (v *arriver) blob(path []string, id pack.ID) error {
 	m := pathGrammar().FindStringSubmatch(strings.Join(path, "/"))
-	if m == nil || m[2] == "patches" {
+	if m == nil || m[1] == "" && (m[2] == "patches") != v.a.Originals {
 		return errors.New("no such path may be in a lane")
+	}
+	if v.a.Originals && m[1] == "" {
+		return nil // what it restores proves itself
 	}
 	if m[14] != "" {
 		return v.segment(m)

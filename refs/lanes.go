@@ -13,13 +13,22 @@ import (
 
 // A Lane is a branch of memory.git: where a device is in a project.
 type Lane struct {
-	Project Project
-	Device  string
-	Tip     pack.ID
+	Project   Project
+	Device    string
+	Tip       pack.ID
+	Originals bool // it is one of originals.git
 }
 
-// Ref returns the name of the lane's branch, the same on every machine and every remote.
-func (l Lane) Ref() string { return laneRef(l.Project, l.Device) }
+// Ref returns the name of the lane's branch on every remote. In memory.git it is the same.
+func (l Lane) Ref() string {
+	if l.Originals {
+		return originalsPrefix + string(l.Project) + "/" + l.Device
+	}
+	return laneRef(l.Project, l.Device)
+}
+
+// local returns the name of the lane's branch in the repository that it belongs to.
+func (l Lane) local() string { return laneRef(l.Project, l.Device) }
 
 // ParseLane reads the name of a branch. It reports false if no lane has such a name. Lanes of [Home] are none that
 // may travel.
@@ -44,7 +53,7 @@ func (r *Repo) Lanes() ([]Lane, error) {
 	return lanes, nil
 }
 
-// Git returns memory.git, from which lanes are copied to remotes. originals.git cannot be had.
+// Git returns memory.git, from which lanes are copied to remotes. originals.git is to be had for a remote alone: [Repo.Originals].
 func (r *Repo) Git() *gitstore.Repo { return r.memory }
 
 // Since returns the commits from tip back to and without have, the oldest first. It reports false if tip does not go on

@@ -22,6 +22,7 @@ const quarantineDir = "quarantine.git"
 // [Quarantine.Adopt]. There is one at a time.
 type Quarantine struct {
 	r      *Repo
+	store  *gitstore.Repo // what it is beside
 	dir    string
 	git    *gitstore.Repo
 	unlock func()
@@ -30,17 +31,30 @@ type Quarantine struct {
 
 // Quarantine begins to take in what comes from elsewhere. The error wraps [ErrLocked] if another process is at it for too long.
 func (r *Repo) Quarantine(ctx context.Context) (*Quarantine, error) {
+	return r.quarantine(ctx, r.memory)
+}
+
+// QuarantineOriginals is [Repo.Quarantine] for lanes of originals.git, from a remote where the user lets them travel.
+func (r *Repo) QuarantineOriginals(ctx context.Context, from Remote) (*Quarantine, error) {
+	store, err := r.Originals(from)
+	if err != nil {
+		return nil, err
+	}
+	return r.quarantine(ctx, store)
+}
+
+func (r *Repo) quarantine(ctx context.Context, store *gitstore.Repo) (*Quarantine, error) {
 	unlock, err := lockFile(ctx, filepath.Join(r.dir, memoryDir, "mem", "fetch.lock"), r.opts.LockTimeout)
 	if err != nil {
 		return nil, fmt.Errorf("fetch: %w", err)
 	}
-	q := &Quarantine{r: r, dir: filepath.Join(r.dir, quarantineDir), unlock: unlock, seen: map[pack.ID]struct{}{}}
-	err = errors.Join(os.RemoveAll(q.dir), pack.Sweep(r.memory.PackDir(), "fetch"))
+	q := &Quarantine{r: r, store: store, dir: filepath.Join(r.dir, quarantineDir), unlock: unlock, seen: map[pack.ID]struct{}{}}
+	err = errors.Join(os.RemoveAll(q.dir), pack.Sweep(store.PackDir(), "fetch"))
 	if err == nil {
 		err = gitstore.Init(q.dir)
 	}
 	if err == nil {
-		q.git, err = gitstore.OpenOver(q.dir, r.memory)
+		q.git, err = gitstore.OpenOver(q.dir, store)
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("make a quarantine: %w", err), q.Close())
@@ -68,7 +82,7 @@ func (q *Quarantine) Writer() (*pack.Writer, error) { return pack.Create(q.git.P
 func (q *Quarantine) Check(ctx context.Context, l Lane, key string) (Arrival, error) {
 	a := Arrival{Lane: l, Kinds: map[string]int{}}
 	var err error
-	if a.Old, err = q.r.memory.Ref(l.Ref()); err != nil {
+	if a.Old, err = q.store.Ref(l.local()); err != nil {
 		return a, err
 	}
 	if a.Key, err = q.r.keyOf(l.Device); err != nil {
@@ -127,7 +141,7 @@ func (q *Quarantine) Adopt(ctx context.Context, arrivals []Arrival) error {
 			return fmt.Errorf("adopt what was fetched: %w", err)
 		}
 	}
-	return q.r.mergePacks(ctx, memoryDir)
+	return q.r.mergePacks(ctx, dirOf(arrivals[0].Lane))
 }
 
 // moveLane moves a lane that this device does not write, or no longer.
@@ -137,7 +151,7 @@ func (r *Repo) moveLane(ctx context.Context, l Lane, old pack.ID) error {
 		return err
 	}
 	defer unlock()
-	return r.memory.Update(ctx, l.Ref(), old, l.Tip)
+	return r.of(l).Update(ctx, l.local(), old, l.Tip)
 }
 
 // adoptPacks moves the packs over, or copies of them what was checked if there is more in them.
@@ -163,20 +177,20 @@ func (q *Quarantine) adoptPacks() error {
 	for _, ext := range []string{".idx", ".pack"} {
 		for _, f := range files {
 			if strings.HasSuffix(f.Name(), ext) && strings.HasPrefix(f.Name(), "pack-") {
-				if err := os.Rename(filepath.Join(q.git.PackDir(), f.Name()), filepath.Join(q.r.memory.PackDir(), f.Name())); err != nil {
+				if err := os.Rename(filepath.Join(q.git.PackDir(), f.Name()), filepath.Join(q.store.PackDir(), f.Name())); err != nil {
 					return err
 				}
 			}
 		}
 	}
-	return pack.SyncDir(q.r.memory.PackDir())
+	return pack.SyncDir(q.store.PackDir())
 }
 
 func (q *Quarantine) copy(ids []pack.ID) error {
 	if err := q.git.Packs().Order(ids); err != nil {
 		return err
 	}
-	w, err := pack.Create(q.r.memory.PackDir(), "fetch")
+	w, err := pack.Create(q.store.PackDir(), "fetch")
 	if err != nil {
 		return err
 	}

@@ -315,11 +315,11 @@ func TestPatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.View(ctx, testProject, func(tx *Tx) error {
-		b, err := tx.Patch(id)
+		b, err := tx.Patch(r.Device().ID, id)
 		if string(b) != "the secret" || err != nil {
 			t.Errorf("Patch = %q, %v", b, err)
 		}
-		if _, err := tx.Patch(objects.Sum(nil)); !errors.Is(err, objects.ErrNotFound) {
+		if _, err := tx.Patch(r.Device().ID, objects.Sum(nil)); !errors.Is(err, objects.ErrNotFound) {
 			t.Errorf("Patch of nothing: %v", err)
 		}
 		return nil

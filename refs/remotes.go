@@ -21,6 +21,10 @@ type Remote struct {
 	URL      string             `json:"url"` // without user and password, but for the user of ssh
 	Projects map[Project]Pushed `json:"projects,omitempty"`
 	Marks    map[string]Mark    `json:"marks,omitempty"` // by branch
+	// Sealed is the name of the secret that opens an encrypted remote; "" of a plain one.
+	Sealed string `json:"sealed,omitempty"`
+	// Originals says that the user wants originals.git there too.
+	Originals bool `json:"originals,omitempty"`
 }
 
 // Pushed says that the user wants a project on a remote.
@@ -112,7 +116,7 @@ func CheckRemoteName(s string) error {
 
 // MarkOf returns the mark of a lane as it is here.
 func (r *Repo) MarkOf(l Lane) (Mark, error) {
-	c, err := r.memory.Commit(l.Tip)
+	c, err := r.of(l).Commit(l.Tip)
 	if err != nil {
 		return Mark{}, err
 	}

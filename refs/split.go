@@ -270,7 +270,7 @@ func (t *takeover) record(rec Record) error {
 	if err := t.tx.putBlob(b, recordPath(now.ID)); err != nil {
 		return err
 	}
-	patch, err := t.tx.Patch(old)
+	patch, err := t.tx.Patch(t.from.device, old)
 	if errors.Is(err, objects.ErrNotFound) {
 		return nil
 	}

@@ -246,24 +246,18 @@ func (tx *Tx) needOrigin() (err error) {
 	return err
 }
 
-// Patch returns the patch that belongs to the record id. The error wraps [objects.ErrNotFound] if this
-// machine does not have it, as for sessions that were captured on another one.
-func (tx *Tx) Patch(id objects.Hash) ([]byte, error) {
-	all, err := tx.r.originals.Refs(lanePrefix + string(tx.project) + "/")
+// Patch returns the patch that belongs to the record id of a device: nobody else's word counts for it. The error wraps
+// [objects.ErrNotFound] if this machine does not have it, as for sessions that were captured on another one.
+func (tx *Tx) Patch(device string, id objects.Hash) ([]byte, error) {
+	l, err := openLane(tx.r.originals, laneRef(tx.project, device), "originals")
 	if err != nil {
 		return nil, err
 	}
-	for _, ref := range all {
-		l, err := laneAt(tx.r.originals, ref.ID, "originals")
-		if err != nil {
-			return nil, err
-		}
-		b, err := l.read(patchPath(id)...)
-		if !errors.Is(err, objects.ErrNotFound) {
-			return b, err
-		}
+	b, err := l.read(patchPath(id)...)
+	if errors.Is(err, objects.ErrNotFound) {
+		return nil, fmt.Errorf("patch of %s: %w", id.Short(), objects.ErrNotFound)
 	}
-	return nil, fmt.Errorf("patch of %s: %w", id.Short(), objects.ErrNotFound)
+	return b, err
 }
 
 // both makes the update commit to both repositories although nothing is put.

@@ -10,11 +10,14 @@ import (
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/remote"
+	"github.com/memvcs/mem/refs/sealed"
 )
 
 type cloneOptions struct {
 	device string
 	trust  bool
+	seal   sealOptions
+	sealed bool // found out
 }
 
 // clone is the command that makes a memory of what a remote has.
@@ -25,11 +28,11 @@ func (e *Env) clone() *cli.Command {
 		Usage:     "make a memory of what a remote has: the next machine, or after a loss",
 		ArgsUsage: "<url>",
 		Description: "There must be no memory yet. This machine becomes a new device; the lanes of the others are checked byte by byte, as in\n" +
-			"\"mem fetch\". The remote is called origin.",
-		Flags: []cli.Flag{
+			"\"mem fetch\". The remote is called origin. An encrypted one needs its recovery key, or the word of a device that can read it.",
+		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "device", Usage: "call this device `NAME` instead of by its host name", Destination: &o.device},
 			&cli.BoolFlag{Name: "trust", Usage: "trust every device that the remote has: they are all yours", Destination: &o.trust},
-		},
+		}, o.seal.flags()...),
 		Action: func(c *cli.Context) error {
 			if err := operands(c, 1, 1); err != nil {
 				return err
@@ -58,6 +61,7 @@ func (e *Env) runClone(ctx context.Context, address string, o cloneOptions) erro
 		return travelError(fmt.Errorf("clone %s: %w", u, err))
 	}
 	lanes := 0
+	o.sealed = layers.IsSealed(s.Refs())
 	for _, ref := range s.Refs() {
 		if _, ok := refs.ParseLane(ref.Name); ok {
 			lanes++
@@ -67,7 +71,15 @@ func (e *Env) runClone(ctx context.Context, address string, o cloneOptions) erro
 		return err
 	}
 	if e.opt.dryRun {
-		return e.printClone(u, layers.Fetched{}, lanes)
+		return e.printClone(u, layers.Fetched{}, lanes, o.sealed)
+	}
+	if o.sealed {
+		err = e.readRecovery(&o.seal)
+	} else {
+		err = e.allowRaw(u, o.seal)
+	}
+	if err != nil {
+		return err
 	}
 	return e.makeClone(ctx, u, o, lanes)
 }
@@ -91,7 +103,7 @@ func (e *Env) makeClone(ctx context.Context, u remote.URL, o cloneOptions, lanes
 		return fmt.Errorf("make a memory in %s: %w", dir, err)
 	}
 	defer m.Close()
-	if err := m.AddRemote(ctx, "origin", u); err != nil {
+	if err := e.addOrigin(ctx, m, u, o); err != nil {
 		return err
 	}
 	r, err := m.Remote("origin")
@@ -110,10 +122,35 @@ func (e *Env) makeClone(ctx context.Context, u remote.URL, o cloneOptions, lanes
 			out.Devices[i].Trusted = true
 		}
 	}
-	return e.printClone(u, out, lanes)
+	if o.sealed {
+		for _, l := range out.Lanes {
+			if !l.Exact {
+				lanes++
+			}
+		}
+	}
+	return e.printClone(u, out, lanes, false)
 }
 
-func (e *Env) printClone(u remote.URL, out layers.Fetched, lanes int) error {
+// addOrigin adds the remote that is cloned.
+func (e *Env) addOrigin(ctx context.Context, m *layers.Memory, u remote.URL, o cloneOptions) error {
+	if !o.sealed && o.seal.originals {
+		return m.AddRawRemote(ctx, "origin", u)
+	}
+	if !o.sealed {
+		return m.AddRemote(ctx, "origin", u)
+	}
+	j, err := m.AddSealed(ctx, "origin", u, layers.Seal{Recovery: o.seal.recovery})
+	if err != nil {
+		return withHint(travelError(err), "the memory is there; go on with \"mem remote add --encrypt --recovery-key FILE origin "+u.String()+"\"")
+	}
+	if !j.Open {
+		return sealError(&sealed.WaitingError{Request: j.Request})
+	}
+	return nil
+}
+
+func (e *Env) printClone(u remote.URL, out layers.Fetched, lanes int, unknown bool) error {
 	r := refs.Remote{Name: "origin", URL: u.String()}
 	dir, err := e.memoryDir()
 	if err != nil {
@@ -129,7 +166,11 @@ func (e *Env) printClone(u remote.URL, out layers.Fetched, lanes int) error {
 			fetchAnswer
 		}{dir, fetchAnswerOf(r, out, e.opt.dryRun)})
 	}
-	e.note("%s %d lane%s into %s", verb, lanes, plural(lanes), dir)
+	if unknown {
+		e.note("%s an encrypted remote into %s", verb, dir)
+	} else {
+		e.note("%s %d lane%s into %s", verb, lanes, plural(lanes), dir)
+	}
 	if e.opt.dryRun {
 		return nil
 	}

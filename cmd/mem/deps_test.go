@@ -39,6 +39,7 @@ func imports() map[string]string {
 		"refs":            "objects objects/pack objects/gitstore objects/stream lineage",
 
 		"refs/remote": "objects/pack objects/gitstore refs",
+		"refs/sealed": "objects objects/pack objects/gitstore refs refs/remote",
 
 		"layers/engines": "objects layers/claims layers/tokens layers/keepit layers/compress",
 		"layers/facts":   "objects layers/claims",
@@ -52,11 +53,11 @@ func imports() map[string]string {
 
 		"layers/brief": "",
 
-		"layers": "objects lineage objects/pack objects/gitstore objects/stream refs refs/config refs/remote layers/claims layers/transcript layers/keepit layers/tokens layers/redact layers/refine layers/compress layers/engines layers/compose layers/tier layers/trace layers/facts layers/concepts layers/permanent layers/views layers/brief",
+		"layers": "objects lineage objects/pack objects/gitstore objects/stream refs refs/config refs/remote refs/sealed layers/claims layers/transcript layers/keepit layers/tokens layers/redact layers/refine layers/compress layers/engines layers/compose layers/tier layers/trace layers/facts layers/concepts layers/permanent layers/views layers/brief",
 
 		"hooks": "objects layers layers/brief",
 
-		"cmd/mem": "layers hooks refs refs/config refs/remote lineage objects layers/transcript layers/keepit layers/tokens layers/compress layers/engines layers/compose layers/tier layers/trace layers/facts layers/concepts layers/permanent layers/views testdata layers/redact cmd/mem/internal/proof",
+		"cmd/mem": "layers hooks refs refs/config refs/remote refs/sealed lineage objects layers/transcript layers/keepit layers/tokens layers/compress layers/engines layers/compose layers/tier layers/trace layers/facts layers/concepts layers/permanent layers/views testdata layers/redact cmd/mem/internal/proof",
 
 		"cmd/mem/internal/proof": "objects layers",
 
@@ -81,6 +82,7 @@ func outside() map[string]string {
 		"github.com/tidwall/gjson":             "layers/transcript layers/refine layers",
 		"github.com/tiktoken-go/tokenizer":     "layers/tokens",
 		"github.com/kljensen/snowball":         "layers/compress layers/facts",
+		"filippo.io/age":                       "refs/sealed",
 		"golang.org/x/crypto":                  "refs",
 		"golang.org/x/sys":                     "refs",
 	}

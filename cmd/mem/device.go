@@ -36,9 +36,10 @@ func (e *Env) device() *cli.Command {
 			{Name: "trust", Usage: "use what a device wrote", ArgsUsage: "<device>", Action: one("trusted", func(ctx context.Context, m *layers.Memory, d layers.Device) error {
 				return m.TrustDevice(ctx, d, true)
 			})},
-			{Name: "revoke", Usage: "show what a device wrote, and use it no more", ArgsUsage: "<device>", Action: one("not trusted any more", func(ctx context.Context, m *layers.Memory, d layers.Device) error {
+			{Name: "revoke", Usage: "show what a device wrote, and use it no more; it cannot read what is pushed to encrypted remotes from now on", ArgsUsage: "<device>", Action: one("not trusted any more", func(ctx context.Context, m *layers.Memory, d layers.Device) error {
 				return m.TrustDevice(ctx, d, false)
 			})},
+			e.deviceApprove(),
 			{Name: "rename", Usage: "call a device by another name", ArgsUsage: "<device> <name>", Action: func(c *cli.Context) error {
 				if err := operands(c, 2, 2); err != nil {
 					return err

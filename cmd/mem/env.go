@@ -33,6 +33,7 @@ type Env struct {
 	Hostname       func() (string, error)
 	Exit           func(status int) // ends this process at once; hooks have a time limit
 	Term           Term
+	Secret         func() ([]byte, error) // reads a line from the terminal that is not shown there
 
 	opt   options // the global options of this run
 	out   *output // where results go
@@ -64,6 +65,7 @@ func osEnv() Env {
 		Executable: os.Executable,
 		Hostname:   os.Hostname,
 		Exit:       os.Exit,
+		Secret:     func() ([]byte, error) { return term.ReadPassword(int(os.Stdin.Fd())) },
 		Term: Term{
 			Stdin:  term.IsTerminal(int(os.Stdin.Fd())),
 			Stdout: term.IsTerminal(int(os.Stdout.Fd())),

@@ -217,7 +217,7 @@ func (e *Env) printFetchLines(r refs.Remote, out layers.Fetched) {
 			e.printf("From %s\n", e.safe(r.URL))
 			said = true
 		}
-		e.printf("%s  %s (%s)\n", line, e.safe(l.Name), e.safe(l.By))
+		e.printf("%s  %s (%s)\n", line, e.safe(exactly(l.Name, l.Exact)), e.safe(l.By))
 	}
 	if !said {
 		e.note("already up to date")
@@ -243,6 +243,9 @@ func (e *Env) printPulled(r refs.Remote, out layers.Fetched) {
 }
 
 func records(l layers.FetchedLane) string {
+	if l.Exact {
+		return "exact bytes"
+	}
 	if l.Arrival.Commits == 0 {
 		return "a lane"
 	}

@@ -79,7 +79,8 @@ type pushedLane struct {
 	Why       string        `json:"why,omitempty"`
 	Restored  bool          `json:"restored,omitempty"`
 	Leaks     []layers.Leak `json:"leaks,omitempty"`
-	Cleaned   int           `json:"cleaned,omitempty"` // sessions, objects and records that secrets were taken out of before the first push
+	Cleaned   int           `json:"cleaned,omitempty"`   // sessions, objects and records that secrets were taken out of before the first push
+	Exact     bool          `json:"originals,omitempty"` // it is about the exact bytes
 	share     string        // the command that would let it go
 }
 
@@ -109,7 +110,7 @@ func (e *Env) consent(p layers.Project, r refs.Remote) (bool, error) {
 func pushAnswerOf(r refs.Remote, out layers.Pushed, dryRun bool) (a pushAnswer, refused, done int) {
 	a = pushAnswer{Remote: r.Name, URL: r.URL, Lanes: []pushedLane{}, Objects: out.Objects, Bytes: out.Bytes, Rules: out.Rules, DryRun: dryRun}
 	for _, l := range out.Lanes {
-		lane := pushedLane{l.Project.Name, string(l.Project.ID), l.Old, l.New, l.Status, l.Why, l.Restored, l.Leaks, l.Cleaned.Sessions + l.Cleaned.Objects + l.Cleaned.Records, ""}
+		lane := pushedLane{l.Project.Name, string(l.Project.ID), l.Old, l.New, l.Status, l.Why, l.Restored, l.Leaks, l.Cleaned.Sessions + l.Cleaned.Objects + l.Cleaned.Records, l.Exact, ""}
 		if l.Foreign != nil {
 			lane.share = shareHint(l.Foreign)
 		}
@@ -157,13 +158,13 @@ func (e *Env) printPushed(a pushAnswer) {
 	for _, l := range a.Lanes {
 		switch l.Status {
 		case "new":
-			e.printf(" * %-22s  %s\n", "[new lane]", e.safe(l.Project))
+			e.printf(" * %-22s  %s\n", "[new lane]", e.safe(l.title()))
 		case "updated":
-			e.printf("   %-22s  %s\n", moved(l.Old, l.New), e.safe(l.Project))
+			e.printf("   %-22s  %s\n", moved(l.Old, l.New), e.safe(l.title()))
 		case "current":
 			e.printf(" = %-22s  %s\n", "[up to date]", e.safe(l.Project))
 		default:
-			e.printf(" ! %-22s  %s%s\n", "["+l.Status+"]", e.safe(l.Project), e.safe(because(l.Why)))
+			e.printf(" ! %-22s  %s%s\n", "["+l.Status+"]", e.safe(l.title()), e.safe(because(l.Why)))
 		}
 		if l.Restored {
 			e.warn("%s had more of project %s before: it was rolled back or made anew; it was sent again", a.Remote, l.Project)
@@ -184,6 +185,16 @@ func (e *Env) printPushed(a pushAnswer) {
 	if a.Rules == 0 {
 		e.warn("there are no rules for secrets: nothing was looked for")
 	}
+}
+
+// title is the project's name, and what of it.
+func (l pushedLane) title() string { return exactly(l.Project, l.Exact) }
+
+func exactly(name string, exact bool) string {
+	if exact {
+		return name + " (exact bytes)"
+	}
+	return name
 }
 
 func because(why string) string {

@@ -32,12 +32,18 @@ func (e *Env) remote() *cli.Command {
 		Name:  "remote",
 		Usage: "list, add and change the repositories that memory travels to",
 		Description: "A remote is any private git repository: a directory, user@host:path, ssh:// or https://. Only clean transcripts and\n" +
-			"what was made of them travel; originals.git never does. Passwords are never stored: ssh uses your agent and keys,\n" +
-			"https asks git's credential helpers.",
+			"what was made of them travel, unless you say --originals. Passwords are never stored: ssh uses your agent and keys,\n" +
+			"https asks git's credential helpers. With --encrypt the remote sees nothing but padded, encrypted segments: \"mem help encryption\".",
 		Action: list,
 		Subcommands: []*cli.Command{
 			{Name: "list", Usage: "list the remotes", Action: list},
-			{Name: "add", Usage: "add a remote", ArgsUsage: "<name> <url>", Action: change(2, e.remoteAdd)},
+			e.remoteAdd(),
+			{Name: "recovery-key", Usage: "make a new recovery key for an encrypted remote; the old one ends", ArgsUsage: "[<name>]", Action: func(c *cli.Context) error {
+				if err := operands(c, 0, 1); err != nil {
+					return err
+				}
+				return e.runRecoveryKey(c.Context, c.Args().First())
+			}},
 			{Name: "rm", Usage: "forget a remote; what is on it stays there", ArgsUsage: "<name>", Action: change(1, e.remoteRemove)},
 			{Name: "set-url", Usage: "give a remote another address", ArgsUsage: "<name> <url>", Action: change(2, e.remoteSetURL)},
 			{Name: "rename", Usage: "give a remote another name", ArgsUsage: "<old> <new>", Action: change(2, e.remoteRename)},
@@ -68,21 +74,6 @@ func (e *Env) changeRemote(ctx context.Context, args []string, f func(context.Co
 		Name   string `json:"name"`
 		DryRun bool   `json:"dry_run"`
 	}{args[len(args)-1], e.opt.dryRun})
-}
-
-func (e *Env) remoteAdd(ctx context.Context, m *layers.Memory, args []string) error {
-	u, err := e.remoteURL(args[1])
-	if err != nil {
-		return err
-	}
-	if err := refs.CheckRemoteName(args[0]); err != nil {
-		return usagef("%v", err)
-	}
-	if e.opt.dryRun {
-		e.note("would add the remote %s at %s", args[0], u.String())
-		return nil
-	}
-	return m.AddRemote(ctx, args[0], u)
 }
 
 func (e *Env) remoteRemove(ctx context.Context, m *layers.Memory, args []string) error {
@@ -122,9 +113,11 @@ func (e *Env) remoteRename(ctx context.Context, m *layers.Memory, args []string)
 
 // A remoteAnswer is a remote as --json prints it.
 type remoteAnswer struct {
-	Name     string   `json:"name"`
-	URL      string   `json:"url"`
-	Projects []string `json:"projects"`
+	Name      string   `json:"name"`
+	URL       string   `json:"url"`
+	Projects  []string `json:"projects"`
+	Encrypted bool     `json:"encrypted"`
+	Originals bool     `json:"originals"` // exact bytes travel there
 }
 
 func (e *Env) runRemoteList() error {
@@ -142,7 +135,7 @@ func (e *Env) runRemoteList() error {
 	}{[]remoteAnswer{}}
 	t := e.table(column{name: "name"}, column{name: "url", shrinks: true}, column{name: "projects", right: true})
 	for _, r := range all {
-		a := remoteAnswer{r.Name, r.URL, []string{}}
+		a := remoteAnswer{r.Name, r.URL, []string{}, r.Sealed != "", r.Originals}
 		for _, p := range slices.Sorted(maps.Keys(r.Projects)) {
 			a.Projects = append(a.Projects, string(p))
 		}
@@ -178,6 +171,7 @@ func (e *Env) runRemoteShow(ctx context.Context, name string) error {
 	}
 	e.field("Remote", r.Name)
 	e.field("Url", r.URL)
+	e.fieldSeal(shown)
 	t := e.table(column{name: "project", shrinks: true}, column{name: "device"}, column{name: "here"}, column{name: "there"}, column{name: "state"})
 	for _, l := range shown.Lanes {
 		t.row(cell{full: l.Project}, cell{full: l.Device}, cell{full: shortCommit(l.Here)}, cell{full: shortCommit(l.There)}, cell{full: l.State})

@@ -49,9 +49,10 @@ func (e *Env) ask(format string, args ...any) (bool, error) {
 
 // travelError adds to an error of a remote what can be done about it.
 func travelError(err error) error {
-	switch {
-	case err == nil:
+	if err = sealError(err); err == nil {
 		return nil
+	}
+	switch {
 	case errors.Is(err, layers.ErrNoRemote):
 		return withCode(exitNo, withHint(err, "mem remote add origin git@host:me/memory.git"))
 	case errors.Is(err, layers.ErrRemoteExists):

@@ -1,0 +1,286 @@
+package sealed
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode"
+
+	"filippo.io/age"
+
+	"github.com/memvcs/mem/objects"
+)
+
+// keyringFormat is the version of what a keyring means.
+const keyringFormat = "mem keyring 1"
+
+const (
+	// strangers rounds up the number of those that a keyring is encrypted to, so that it does not say how many there are.
+	strangers = 8
+	// keyringPad rounds up its size.
+	keyringPad = 8 << 10
+	// maxKeyring bounds what is read of one.
+	maxKeyring = 4 << 20
+	// nameSize is the length in bytes of the secret that names of branches are made with.
+	nameSize = 32
+)
+
+// A Member is who can open a keyring.
+type Member struct {
+	Key    string `json:"key"`              // age's, public
+	Device string `json:"device,omitempty"` // its id
+	Name   string `json:"name,omitempty"`   // for people
+	Paper  bool   `json:"paper,omitempty"`  // the recovery key
+}
+
+// A Keyring holds what opens an encrypted remote. It is a value: changes make another one.
+type Keyring struct {
+	Format    string   `json:"format"`
+	Number    int      `json:"number"` // one up with each change
+	Names     string   `json:"names"`  // the secret that names of branches are made with
+	Originals bool     `json:"originals,omitempty"`
+	Members   []Member `json:"members"`
+	Epochs    []string `json:"epochs"` // secret keys of age; the last one is in use
+}
+
+// newKeyring makes the first keyring of a remote and a recovery key, which is in it as a member only.
+func newKeyring(first Member, originals bool, rand io.Reader) (k Keyring, recovery string, err error) {
+	names := make([]byte, nameSize)
+	if _, err := io.ReadFull(rand, names); err != nil {
+		return k, "", err
+	}
+	paper, err := age.GenerateX25519Identity()
+	if err != nil {
+		return k, "", err
+	}
+	k = Keyring{Format: keyringFormat, Names: hex.EncodeToString(names), Originals: originals,
+		Members: []Member{first, {Key: paper.Recipient().String(), Paper: true, Name: "recovery key"}}}
+	k, err = k.turn()
+	return k, paper.String(), err
+}
+
+// turn returns the next keyring, in a new epoch.
+func (k Keyring) turn() (Keyring, error) {
+	id, err := age.GenerateX25519Identity()
+	if err != nil {
+		return k, err
+	}
+	k.Number++
+	k.Epochs = append(slices.Clone(k.Epochs), id.String())
+	return k, nil
+}
+
+// with returns the next keyring, with m as a member: a new one, or what is known of one.
+func (k Keyring) with(m Member) Keyring {
+	i := slices.IndexFunc(k.Members, func(o Member) bool { return o.Key == m.Key })
+	if i >= 0 && k.Members[i] == m {
+		return k
+	}
+	k.Number++
+	k.Members = slices.Clone(k.Members)
+	if i >= 0 {
+		k.Members[i] = m
+		return k
+	}
+	k.Members = append(k.Members, m)
+	return k
+}
+
+// without returns the next keyring, without the members of which gone says so, in a new epoch; k itself if that is nobody.
+func (k Keyring) without(gone func(Member) bool) (Keyring, error) {
+	if !slices.ContainsFunc(k.Members, gone) {
+		return k, nil
+	}
+	k.Members = slices.DeleteFunc(slices.Clone(k.Members), gone)
+	return k.turn()
+}
+
+// branch returns the name of the branch of a lane: the same for all members, and nothing to others.
+func (k Keyring) branch(lane string) string {
+	return "refs/heads/" + objects.Sum(fmt.Appendf(nil, "mem branch 1\n%s\n%s", k.Names, lane)).String()[:32]
+}
+
+// follows says what is wrong with k as what a remote shows after was was seen there. Whoever made it must have known the newest epoch.
+func (k Keyring) follows(was Keyring) error {
+	switch {
+	case was.Number == 0:
+		return nil
+	case k.Names != was.Names || len(k.Epochs) < len(was.Epochs) && k.Number >= was.Number:
+		return fmt.Errorf("it is of another remote: %w", ErrKeyring)
+	case k.Number < was.Number:
+		return fmt.Errorf("it is number %d after %d, the remote was rolled back: %w", k.Number, was.Number, ErrKeyring)
+	case !slices.Equal(k.Epochs[:len(was.Epochs)], was.Epochs):
+		return fmt.Errorf("it does not know what only members know: %w", ErrKeyring)
+	case k.Number == was.Number && !k.equal(was):
+		return fmt.Errorf("there are two of number %d: %w", k.Number, ErrKeyring)
+	}
+	return nil
+}
+
+func (k Keyring) equal(o Keyring) bool {
+	return k.Number == o.Number && k.Originals == o.Originals && slices.Equal(k.Members, o.Members) && slices.Equal(k.Epochs, o.Epochs)
+}
+
+// check says what is wrong with a keyring in itself.
+func (k Keyring) check() error {
+	bad := func(what string) error { return fmt.Errorf("keyring: %s: %w", what, ErrKeyring) }
+	if k.Format != keyringFormat {
+		return bad(fmt.Sprintf("format %.40q, perhaps of a newer mem", k.Format))
+	}
+	if names, err := hex.DecodeString(k.Names); err != nil || len(names) != nameSize {
+		return bad("names")
+	}
+	if k.Number < 1 || len(k.Epochs) == 0 || len(k.Epochs) > k.Number || len(k.Members) == 0 {
+		return bad("numbers")
+	}
+	for _, m := range k.Members {
+		if _, err := age.ParseX25519Recipient(m.Key); err != nil {
+			return bad("the key of a member")
+		}
+	}
+	for _, e := range k.Epochs {
+		if _, err := age.ParseX25519Identity(e); err != nil {
+			return bad("the key of an epoch")
+		}
+	}
+	return nil
+}
+
+// identities returns the keys of all epochs, the newest first.
+func (k Keyring) identities() ([]age.Identity, error) {
+	var out []age.Identity
+	for _, e := range slices.Backward(k.Epochs) {
+		id, err := age.ParseX25519Identity(e)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, id)
+	}
+	return out, nil
+}
+
+// epoch returns what segments are encrypted to now.
+func (k Keyring) epoch() (age.Recipient, error) {
+	id, err := age.ParseX25519Identity(k.Epochs[len(k.Epochs)-1])
+	if err != nil {
+		return nil, err
+	}
+	return id.Recipient(), nil
+}
+
+// seal encrypts a keyring to its members.
+func (k Keyring) seal() ([]byte, error) {
+	var to []age.Recipient
+	for _, m := range k.Members {
+		r, err := age.ParseX25519Recipient(m.Key)
+		if err != nil {
+			return nil, err
+		}
+		to = append(to, r)
+	}
+	for len(to)%strangers != 0 {
+		nobody, err := age.GenerateX25519Identity()
+		if err != nil {
+			return nil, err
+		}
+		to = append(to, nobody.Recipient())
+	}
+	text, err := json.Marshal(k)
+	if err != nil {
+		return nil, err
+	}
+	text = append(text, bytes.Repeat([]byte("\n"), roundUp(len(text)+1, keyringPad)-len(text))...)
+	var out bytes.Buffer
+	w, err := age.Encrypt(&out, to...)
+	if err != nil {
+		return nil, err
+	}
+	_, err = w.Write(text)
+	err = errors.Join(err, w.Close())
+	return out.Bytes(), err
+}
+
+func roundUp(n, to int) int { return (n + to - 1) / to * to }
+
+// openKeyring decrypts a keyring. The error wraps [ErrNoKey] if none of the keys fits.
+func openKeyring(b []byte, keys []string) (k Keyring, err error) {
+	var ids []age.Identity
+	for _, key := range keys {
+		id, err := age.ParseX25519Identity(key)
+		if err != nil {
+			return k, fmt.Errorf("a key of this device: %w", err)
+		}
+		ids = append(ids, id)
+	}
+	if len(ids) == 0 {
+		return k, ErrNoKey
+	}
+	r, err := age.Decrypt(bytes.NewReader(b), ids...)
+	var none *age.NoIdentityMatchError
+	if errors.As(err, &none) {
+		return k, ErrNoKey
+	}
+	if err != nil {
+		return k, fmt.Errorf("keyring: %w: %w", ErrTampered, err)
+	}
+	text, err := io.ReadAll(io.LimitReader(r, maxKeyring))
+	if err != nil {
+		return k, fmt.Errorf("keyring: %w: %w", ErrTampered, err)
+	}
+	return parseKeyring(text)
+}
+
+// parseKeyring reads the text of a keyring.
+func parseKeyring(text []byte) (k Keyring, err error) {
+	if err := json.Unmarshal(text, &k); err != nil {
+		return Keyring{}, fmt.Errorf("keyring: %w: %w", ErrKeyring, err)
+	}
+	return k, k.check()
+}
+
+// ParseRecovery reads a recovery key as somebody typed it: in any case, with spaces and line ends anywhere. Lines that begin with "#" do not count.
+func ParseRecovery(s string) (string, error) {
+	var b strings.Builder
+	for line := range strings.Lines(s) {
+		if strings.HasPrefix(strings.TrimSpace(line), "#") {
+			continue
+		}
+		b.WriteString(strings.Map(func(r rune) rune {
+			if unicode.IsSpace(r) {
+				return -1
+			}
+			return unicode.ToUpper(r)
+		}, line))
+	}
+	id, err := age.ParseX25519Identity(b.String())
+	if err != nil {
+		return "", ErrRecovery // what age says of it repeats what was typed
+	}
+	return id.String(), nil
+}
+
+// A Request is what a new device shows so that a member lets it in.
+type Request struct {
+	Key    string
+	Device string
+}
+
+// String writes a request as one word.
+func (r Request) String() string { return r.Key + "@" + r.Device }
+
+// ParseRequest reads what [Request.String] wrote.
+func ParseRequest(s string) (Request, error) {
+	key, device, _ := strings.Cut(strings.TrimSpace(s), "@")
+	if _, err := age.ParseX25519Recipient(key); err != nil {
+		return Request{}, errors.New("it is no key of age: want age1...@...")
+	}
+	if b, err := hex.DecodeString(device); err != nil || len(b) != 16 {
+		return Request{}, errors.New("it names no device: want age1...@ and 32 hexadecimal digits")
+	}
+	return Request{key, device}, nil
+}

@@ -1,0 +1,250 @@
+package sealed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"filippo.io/age"
+
+	"github.com/memvcs/mem/objects/pack"
+	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/remote"
+)
+
+// settle makes the keyring of the remote what it should be before anything is pushed: with this device as a member, without those
+// who were revoked, and not one from before.
+func (s *session) settle(ctx context.Context) error {
+	k, err := s.v.desired(ctx)
+	if err != nil {
+		return err
+	}
+	if k.equal(s.v.st.Keyring) && !s.keysAt.IsZero() && !s.behind {
+		return nil
+	}
+	if err := s.publish(ctx, k); errors.Is(err, remote.ErrRejected) {
+		return fmt.Errorf("somebody else changed it meanwhile, try again: %v", err) // it is not the lane that was rejected
+	} else if err != nil {
+		return err
+	}
+	s.inner, err = s.v.client.Open(ctx, s.service)
+	return err
+}
+
+// desired returns the keyring as this device wants it.
+func (v *Vault) desired(ctx context.Context) (k Keyring, err error) {
+	k = v.st.Keyring
+	me := Member{Device: v.repo.Device().ID, Name: v.o.Name}
+	if me.Key, err = v.key(); err != nil {
+		return k, err
+	}
+	if was, ok := k.member(me.Key); ok && was.Device != "" && was.Device != me.Device {
+		// The store was copied and is a new device now: the key stays with the other one.
+		if err := v.addKey(ctx); err != nil {
+			return k, err
+		}
+		if me.Key, err = v.key(); err != nil {
+			return k, err
+		}
+	}
+	k = k.with(me)
+	return k.without(func(m Member) bool {
+		return m.Device != "" && m.Device != me.Device && v.o.Revoked != nil && v.o.Revoked(m.Device)
+	})
+}
+
+func (k Keyring) member(key string) (Member, bool) {
+	for _, m := range k.Members {
+		if m.Key == key {
+			return m, true
+		}
+	}
+	return Member{}, false
+}
+
+// publish makes k the keyring of the remote. It uses the conversation up.
+func (s *session) publish(ctx context.Context, k Keyring) error {
+	b, err := k.seal()
+	if err != nil {
+		return err
+	}
+	made := map[pack.ID]pack.Entry{}
+	c := &commit{sink: func(e pack.Entry) error { made[e.ID] = e; return nil }}
+	if _, err := c.Write(b); err != nil {
+		return err
+	}
+	if err := c.close(s.keysAt); err != nil {
+		return err
+	}
+	batch := c.batch(func(id pack.ID) (pack.Entry, error) { return made[id], nil })
+	now := batch.Updates[0].New
+	batch.Updates[0] = remote.Update{Ref: keysRef, Old: s.keysAt, New: now}
+	if err := errors.Join(s.inner.Push(ctx, batch), s.inner.Close()); err != nil {
+		return err
+	}
+	s.keysAt, s.behind = now, false
+	return s.v.pin(ctx, k, now)
+}
+
+// change lets fn make another keyring of the one that the remote has, and publishes it.
+func (v *Vault) change(ctx context.Context, fn func(Keyring) (Keyring, error)) error {
+	for try := 0; ; try++ {
+		opened, err := v.Open(ctx, remote.Receive)
+		if err != nil {
+			return err
+		}
+		s := opened.(*session)
+		k, err := v.desired(ctx)
+		if err == nil {
+			k, err = fn(k)
+		}
+		if err != nil {
+			return errors.Join(err, s.inner.Close())
+		}
+		if k.equal(v.st.Keyring) && !s.keysAt.IsZero() && !s.behind {
+			return s.inner.Close()
+		}
+		err = s.publish(ctx, k)
+		if !errors.Is(err, remote.ErrRejected) || try == 3 {
+			return err
+		}
+	}
+}
+
+// Approve lets another device in.
+func (v *Vault) Approve(ctx context.Context, r Request, name string) error {
+	return v.change(ctx, func(k Keyring) (Keyring, error) {
+		return k.with(Member{Key: r.Key, Device: r.Device, Name: name}), nil
+	})
+}
+
+// Renew replaces the recovery key by a new one, which it returns; the old one opens nothing that is pushed from then on.
+func (v *Vault) Renew(ctx context.Context) (recovery string, err error) {
+	paper, err := age.GenerateX25519Identity()
+	if err != nil {
+		return "", err
+	}
+	return paper.String(), v.change(ctx, func(k Keyring) (Keyring, error) {
+		if k, err = k.without(func(m Member) bool { return m.Paper }); err != nil {
+			return k, err
+		}
+		return k.with(Member{Key: paper.Recipient().String(), Paper: true, Name: "recovery key"}), nil
+	})
+}
+
+// A Joined says how a device came to an encrypted remote.
+type Joined struct {
+	ID        string  // of the secret
+	Created   bool    // the remote was empty and is encrypted now
+	Recovery  string  // the recovery key, if it was created; it is stored nowhere
+	Open      bool    // this device can read the remote
+	Originals bool    // exact bytes travel there
+	Request   Request // what lets this device in, if it cannot
+}
+
+// Join makes an empty remote an encrypted one, or lets this device be a member of one: by the recovery key, by a key that it has
+// already, or not yet.
+func Join(ctx context.Context, r *refs.Repo, c *remote.Client, recovery string, originals bool, o Options) (j Joined, err error) {
+	s, err := c.Open(ctx, remote.Upload)
+	if err != nil {
+		return j, err
+	}
+	all := s.Refs()
+	if err := s.Close(); err != nil {
+		return j, err
+	}
+	for _, ref := range all {
+		if _, ok := refs.ParseBranch(ref.Name); ok {
+			return j, ErrPlain
+		}
+	}
+	v := &Vault{repo: r, client: c, o: o}
+	defer func() { err = errors.Join(err, v.Close()) }()
+	if v.id, err = newID(o.Rand); err != nil {
+		return j, err
+	}
+	if !Is(all) {
+		return v.create(ctx, originals)
+	}
+	if recovery != "" {
+		err := v.enter(ctx, recovery)
+		return Joined{ID: v.id, Open: true, Originals: v.st.Keyring.Originals}, err
+	}
+	if ok, err := v.reuse(ctx); err != nil || ok {
+		return Joined{ID: v.id, Open: true, Originals: v.st.Keyring.Originals}, err
+	}
+	if err := v.addKey(ctx); err != nil {
+		return j, err
+	}
+	key, err := v.key()
+	return Joined{ID: v.id, Request: Request{key, r.Device().ID}}, err
+}
+
+// create makes the first keyring.
+func (v *Vault) create(ctx context.Context, originals bool) (j Joined, err error) {
+	if err := v.addKey(ctx); err != nil {
+		return j, err
+	}
+	me := Member{Device: v.repo.Device().ID, Name: v.o.Name}
+	if me.Key, err = v.key(); err != nil {
+		return j, err
+	}
+	k, recovery, err := newKeyring(me, originals, v.o.Rand)
+	if err != nil {
+		return j, err
+	}
+	inner, err := v.client.Open(ctx, remote.Receive)
+	if err != nil {
+		return j, err
+	}
+	s := &session{v: v, inner: inner, service: remote.Receive}
+	if err := s.publish(ctx, k); err != nil {
+		return j, err
+	}
+	return Joined{ID: v.id, Created: true, Recovery: recovery, Open: true, Originals: originals}, nil
+}
+
+// reuse looks whether a key that this device has already opens the remote.
+func (v *Vault) reuse(ctx context.Context) (bool, error) {
+	names, err := v.repo.Secrets()
+	if err != nil {
+		return false, err
+	}
+	for _, name := range names {
+		old, err := Open(v.repo, v.client, name, v.o)
+		if err != nil {
+			return false, fmt.Errorf("%s: %w", name, err)
+		}
+		s, err := old.Open(ctx, remote.Upload)
+		if err == nil {
+			v.id, v.st = name, old.st
+			return true, errors.Join(s.Close(), old.Close())
+		}
+		if err = errors.Join(err, old.Close()); !errors.Is(err, ErrNoKey) && !errors.Is(err, ErrKeyring) {
+			return false, err
+		}
+	}
+	return false, nil
+}
+
+// enter opens the keyring with the recovery key and makes this device a member.
+func (v *Vault) enter(ctx context.Context, recovery string) error {
+	v.st.Keys = []string{recovery} // here alone: what is stored has no recovery key
+	s, err := v.Open(ctx, remote.Receive)
+	if errors.Is(err, ErrNoKey) {
+		return fmt.Errorf("this recovery key does not open it: %w", ErrNoKey)
+	}
+	if err != nil {
+		return err
+	}
+	if err := s.Close(); err != nil {
+		return err
+	}
+	if err := v.addKey(ctx); err != nil {
+		return err
+	}
+	if err := v.change(ctx, func(k Keyring) (Keyring, error) { return k, nil }); err != nil {
+		return fmt.Errorf("make this device a member: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,156 @@
+package sealed
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/bits"
+
+	"filippo.io/age"
+
+	"github.com/memvcs/mem/objects/pack"
+)
+
+// segmentFormat is the version of what a segment means.
+const segmentFormat = "mem segment 1"
+
+const (
+	// partSize is how much of a segment one blob holds: hosts refuse large files, and a blob is in memory whole.
+	partSize = 8 << 20
+	// maxHead bounds the head of a segment.
+	maxHead = 4 << 10
+	// leastSegment is the size of the smallest segment, and coarse that from which sizes are told more exactly.
+	leastSegment, coarse = 16 << 10, 1 << 20
+)
+
+// A head says what a segment holds, and where it belongs.
+type head struct {
+	Format string `json:"format"`
+	Lane   string `json:"lane"`             // branch of the lane
+	After  string `json:"after,omitempty"`  // commit of the remote that it stands on; "" for the first
+	Before string `json:"before,omitempty"` // commit of the lane before; "" for none
+	Tip    string `json:"tip"`              // commit of the lane then
+	Pack   int64  `json:"pack"`             // size of the pack that follows
+}
+
+// padded returns the size that n bytes are padded to: the next power of two up to 1 MiB, then one of few sizes, at most 12 % and seldom
+// 3 % more (Padmé). It says little about what is inside.
+func padded(n int64) int64 {
+	if n <= leastSegment {
+		return leastSegment
+	}
+	e := bits.Len64(uint64(n)) - 1 // 2^e <= n
+	if n <= coarse {
+		return 1 << bits.Len64(uint64(n-1))
+	}
+	mask := int64(1)<<(e-bits.Len64(uint64(e))) - 1
+	return (n + mask) &^ mask
+}
+
+// seal writes a segment, encrypted to an epoch.
+func (h head) seal(w io.Writer, to age.Recipient, content func(io.Writer) error) error {
+	h.Format = segmentFormat
+	line, err := json.Marshal(h)
+	if err != nil {
+		return err
+	}
+	out, err := age.Encrypt(w, to)
+	if err != nil {
+		return err
+	}
+	line = append(line, '\n')
+	if _, err := out.Write(line); err != nil {
+		return err
+	}
+	if err := content(out); err != nil {
+		return err
+	}
+	size := int64(len(line)) + h.Pack
+	if _, err := io.CopyN(out, zeros{}, padded(size)-size); err != nil {
+		return err
+	}
+	return out.Close()
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) {
+	clear(p)
+	return len(p), nil
+}
+
+// openSegment decrypts a segment as far as its head. The error wraps [ErrTampered] if it is none that a member made.
+func openSegment(r io.Reader, epochs []age.Identity) (head, *bufio.Reader, error) {
+	plain, err := age.Decrypt(r, epochs...)
+	if err != nil {
+		return head{}, nil, fmt.Errorf("%w: %w", ErrTampered, err)
+	}
+	in := bufio.NewReaderSize(marked{plain}, 64<<10)
+	h, err := readHead(in)
+	return h, in, err
+}
+
+// marked says of every error of age that somebody tampered.
+type marked struct{ io.Reader }
+
+func (m marked) Read(p []byte) (int, error) {
+	n, err := m.Reader.Read(p)
+	if err != nil && err != io.EOF {
+		err = fmt.Errorf("%w: %w", ErrTampered, err)
+	}
+	return n, err
+}
+
+// readHead reads the head of a segment that was decrypted.
+func readHead(in *bufio.Reader) (h head, err error) {
+	var line []byte
+	for len(line) == 0 || line[len(line)-1] != '\n' {
+		c, err := in.ReadByte()
+		if err != nil || len(line) == maxHead {
+			return h, fmt.Errorf("%w: it has no head: %w", ErrTampered, err)
+		}
+		line = append(line, c)
+	}
+	if err := json.Unmarshal(line, &h); err != nil {
+		return h, fmt.Errorf("%w: its head: %w", ErrTampered, err)
+	}
+	if h.Format != segmentFormat {
+		return h, fmt.Errorf("format %.40q, perhaps of a newer mem: %w", h.Format, ErrTampered)
+	}
+	tip, err := pack.ParseID(h.Tip)
+	if err != nil || tip.IsZero() || h.Pack < 0 {
+		return h, fmt.Errorf("%w: its head", ErrTampered)
+	}
+	return h, nil
+}
+
+// content hands what a segment holds to take, and makes sure that nothing but padding follows.
+func (h head) content(in *bufio.Reader, take func(io.Reader) error) error {
+	body := &io.LimitedReader{R: in, N: h.Pack}
+	if err := take(body); err != nil {
+		return err
+	}
+	if body.N != 0 {
+		return fmt.Errorf("%w: %d bytes behind its pack", ErrTampered, body.N)
+	}
+	for {
+		b, err := in.Peek(1)
+		if errors.Is(err, io.EOF) && len(b) == 0 {
+			return nil
+		}
+		b, _ = in.Peek(max(1, in.Buffered())) // it is there
+		if err != nil {
+			return fmt.Errorf("%w: its padding: %w", ErrTampered, err)
+		}
+		for _, c := range b {
+			if c != 0 {
+				return fmt.Errorf("%w: its padding", ErrTampered)
+			}
+		}
+		if _, err := in.Discard(len(b)); err != nil {
+			return err
+		}
+	}
+}

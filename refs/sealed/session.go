@@ -1,0 +1,273 @@
+package sealed
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/memvcs/mem/objects/gitstore"
+	"github.com/memvcs/mem/objects/pack"
+	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/remote"
+)
+
+// A session is a conversation with an encrypted remote.
+type session struct {
+	v        *Vault
+	inner    remote.Session
+	service  remote.Service
+	branches map[string]pack.ID // of the remote
+	keysAt   pack.ID            // of the keyring
+	behind   bool               // the keyring of the remote is one from before
+	used     bool               // inner has fetched
+}
+
+// Refs returns the lanes.
+func (s *session) Refs() []gitstore.Ref {
+	var out []gitstore.Ref
+	for _, f := range s.v.found {
+		out = append(out, gitstore.Ref{Name: f.Lane, ID: f.tip()})
+	}
+	slices.SortFunc(out, func(a, b gitstore.Ref) int { return cmp.Compare(a.Name, b.Name) })
+	return out
+}
+
+// Fetch unpacks the segments that are new of the lanes that are wanted. It was all downloaded when the conversation began. A lane
+// with a broken segment is left out: [Vault.Broken].
+func (s *session) Fetch(ctx context.Context, want, _ []pack.ID, w *pack.Writer, l pack.Limits) (got pack.Receipt, err error) {
+	l.Progress = nil
+	names := slices.Sorted(maps.Keys(s.v.found))
+	for _, name := range names {
+		f := s.v.found[name]
+		if !slices.Contains(want, f.tip()) {
+			continue
+		}
+		for i, id := range f.news {
+			r, err := s.v.unpack(id, w, l)
+			got.Objects, got.Deltas, got.Bytes = got.Objects+r.Objects, got.Deltas+r.Deltas, got.Bytes+r.Bytes
+			l.Objects, l.Bytes = l.Objects-r.Objects, l.Bytes-r.Bytes
+			if errors.Is(err, ErrTampered) || errors.Is(err, pack.ErrCorrupt) || errors.Is(err, pack.ErrTooLarge) || errors.Is(err, pack.ErrNotFound) {
+				s.v.broken = append(s.v.broken, Broken{f.Lane, fmt.Errorf("segment %d of %d: %w", i+1, len(f.news), err)})
+				delete(s.v.found, name)
+				break
+			}
+			if err = errors.Join(err, ctx.Err()); err != nil {
+				return got, err
+			}
+		}
+	}
+	return got, nil
+}
+
+// unpack adds what a segment holds to w.
+func (v *Vault) unpack(id pack.ID, w *pack.Writer, l pack.Limits) (got pack.Receipt, err error) {
+	h, in, err := v.segment(id)
+	if err != nil {
+		return got, err
+	}
+	err = h.content(in, func(r io.Reader) error {
+		got, err = w.Receive(r, l)
+		return err
+	})
+	return got, err
+}
+
+// Close ends the conversation, and remembers how far branches were read whose lanes are here now.
+func (s *session) Close() error {
+	v := s.v
+	news := map[string]branch{}
+	for name, f := range v.found {
+		if f.branch == v.st.Branches[name] {
+			continue
+		}
+		here, err := v.here(f.branch)
+		if err != nil {
+			return errors.Join(err, s.inner.Close())
+		}
+		if here {
+			news[name] = f.branch
+		}
+	}
+	var err error
+	if len(news) > 0 && s.service == remote.Upload {
+		err = v.remember(context.Background(), news)
+	}
+	return errors.Join(err, s.inner.Close())
+}
+
+// remember notes where branches are.
+func (v *Vault) remember(ctx context.Context, news map[string]branch) error {
+	return v.edit(ctx, func(st *state) {
+		if st.Branches == nil {
+			st.Branches = map[string]branch{}
+		}
+		maps.Copy(st.Branches, news)
+	})
+}
+
+// Push sends a batch for one lane as a segment.
+func (s *session) Push(ctx context.Context, b remote.Batch) error {
+	if len(b.Updates) != 1 {
+		return errors.New("an encrypted remote takes one lane at a time")
+	}
+	if err := s.settle(ctx); err != nil {
+		return fmt.Errorf("keyring: %w", err)
+	}
+	u := b.Updates[0]
+	name := s.v.st.Keyring.branch(u.Ref)
+	at := s.branches[name]
+	h := head{Lane: u.Ref, Tip: u.New.String(), Pack: pack.StreamSize(b.Size)}
+	if on, err := s.goesOn(ctx, u); err != nil {
+		return err
+	} else if on && !at.IsZero() {
+		h.After, h.Before = at.String(), u.Old.String()
+	}
+	out, err := s.v.repo.Scratch(ctx, "out-"+s.v.id)
+	if err != nil {
+		return err
+	}
+	sealed, err := s.v.wrap(out, h, b)
+	if err == nil {
+		sealed.Updates = []remote.Update{{Ref: name, Old: at, New: sealed.Updates[0].New}}
+		err = s.inner.Push(ctx, sealed)
+	}
+	if err = errors.Join(err, out.Close()); err != nil {
+		return renamed(err, name, u.Ref)
+	}
+	return s.v.remember(ctx, map[string]branch{name: {sealed.Updates[0].New.String(), u.Ref, h.Tip}})
+}
+
+// goesOn reports whether an update goes on from where the lane was. Otherwise the branch begins anew, and what was in it goes.
+func (s *session) goesOn(ctx context.Context, u remote.Update) (bool, error) {
+	if u.Old.IsZero() {
+		return false, nil
+	}
+	l, _ := refs.ParseBranch(u.Ref)
+	return s.v.repo.Follows(ctx, l, u.New, u.Old)
+}
+
+// renamed lets an error speak of the lane instead of its branch.
+func renamed(err error, name, lane string) error {
+	var rejected *remote.RejectedError
+	if errors.As(err, &rejected) {
+		for i, ref := range rejected.Refs {
+			if ref == name {
+				rejected.Refs[i] = lane
+			}
+		}
+	}
+	return err
+}
+
+// wrap makes the commit of a segment in a scratch repository, and the batch that sends it.
+func (v *Vault) wrap(out *refs.Scratch, h head, b remote.Batch) (batch remote.Batch, err error) {
+	to, err := v.st.Keyring.epoch()
+	if err != nil {
+		return batch, err
+	}
+	w, err := pack.Create(out.PackDir(), "out")
+	if err != nil {
+		return batch, err
+	}
+	c := &commit{sink: w.Add}
+	var parent pack.ID
+	if h.After != "" {
+		if parent, err = pack.ParseID(h.After); err != nil {
+			return batch, errors.Join(err, w.Abort())
+		}
+	}
+	err = h.seal(c, to, func(plain io.Writer) error { return pack.Stream(plain, b.Objects, b.Size, b.Entries) })
+	if err == nil {
+		err = c.close(parent)
+	}
+	if err != nil {
+		return batch, errors.Join(err, w.Abort())
+	}
+	if _, err := w.Close(); err != nil {
+		return batch, err
+	}
+	return c.batch(func(id pack.ID) (pack.Entry, error) { return remote.Entry(out.Repo, id) }), nil
+}
+
+// A commit is one of the remote that is being written: files of what is written to it, their tree, and nothing that says who or when.
+type commit struct {
+	sink func(pack.Entry) error
+	buf  []byte
+	tree []gitstore.TreeEntry
+	ids  []pack.ID
+	size int64
+}
+
+func (c *commit) Write(p []byte) (int, error) {
+	n := len(p)
+	for len(p) > 0 {
+		if c.buf == nil {
+			c.buf = make([]byte, 0, partSize)
+		}
+		k := min(len(p), partSize-len(c.buf))
+		c.buf, p = append(c.buf, p[:k]...), p[k:]
+		if len(c.buf) == partSize {
+			if err := c.part(); err != nil {
+				return 0, err
+			}
+		}
+	}
+	return n, nil
+}
+
+func (c *commit) part() error {
+	e := pack.Encode(pack.Blob, c.buf, 0)
+	c.tree = append(c.tree, gitstore.TreeEntry{Name: partName(len(c.tree)), ID: e.ID})
+	c.buf = c.buf[:0]
+	return c.add(e)
+}
+
+func (c *commit) add(e pack.Entry) error {
+	c.ids = append(c.ids, e.ID)
+	c.size += int64(e.Size())
+	return c.sink(e)
+}
+
+// close writes what is left, the tree and the commit.
+func (c *commit) close(parent pack.ID) error {
+	if len(c.buf) > 0 {
+		if err := c.part(); err != nil {
+			return err
+		}
+	}
+	b, err := gitstore.EncodeTree(c.tree)
+	if err != nil {
+		return err
+	}
+	tree := pack.Encode(pack.Tree, b, 6)
+	if err := c.add(tree); err != nil {
+		return err
+	}
+	b, err = gitstore.EncodeCommit(gitstore.Commit{Tree: tree.ID, Parent: parent, Name: "mem", Email: "mem@mem.invalid", Time: time.Unix(0, 0), Message: "mem\n"})
+	if err != nil {
+		return err
+	}
+	return c.add(pack.Encode(pack.Commit, b, 6))
+}
+
+// batch returns what sends the commit.
+func (c *commit) batch(entry func(pack.ID) (pack.Entry, error)) remote.Batch {
+	return remote.Batch{Objects: len(c.ids), Size: c.size, Updates: []remote.Update{{New: c.ids[len(c.ids)-1]}},
+		Entries: func(yield func(pack.Entry) error) error {
+			for _, id := range c.ids {
+				e, err := entry(id)
+				if err == nil {
+					err = yield(e)
+				}
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		}}
+}

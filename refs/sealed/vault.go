@@ -1,0 +1,429 @@
+package sealed
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/memvcs/mem/objects/pack"
+	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/remote"
+)
+
+// Options say who this device is to an encrypted remote, and what to take from it.
+type Options struct {
+	Name    string                   // of the device, for people
+	Revoked func(device string) bool // nobody else's word: who loses access at the next push; nil is nobody
+	Rand    io.Reader
+	Limits  pack.Limits // on what is downloaded
+}
+
+// A Vault is an encrypted remote as one command sees it. It is not safe for use by several goroutines.
+type Vault struct {
+	repo   *refs.Repo
+	client *remote.Client
+	id     string
+	o      Options
+	st     state
+	in     *refs.Scratch // what was downloaded; nil before
+	found  map[string]*found
+	broken []Broken
+}
+
+// A found branch of the remote is a lane.
+type found struct {
+	branch
+	news []pack.ID // commits of the remote whose segments are not here, the oldest first
+}
+
+// A Broken branch cannot be read. Lane is "" if it is not known which lane it would be.
+type Broken struct {
+	Lane string
+	Err  error
+}
+
+// Open returns the encrypted remote of which the store keeps the secret id. It asks nobody yet. The error wraps [ErrNoKey] if
+// there is no such secret.
+func Open(r *refs.Repo, c *remote.Client, id string, o Options) (*Vault, error) {
+	b, err := r.Secret(id)
+	if err != nil {
+		return nil, err
+	}
+	st, err := parseState(b)
+	if err != nil {
+		return nil, err
+	}
+	return &Vault{repo: r, client: c, id: id, o: o, st: st}, nil
+}
+
+// Close throws away what was downloaded.
+func (v *Vault) Close() error {
+	if v.in == nil {
+		return nil
+	}
+	in := v.in
+	v.in = nil
+	return in.Close()
+}
+
+// Public reports whether anybody can read the remote.
+func (v *Vault) Public(ctx context.Context) (bool, error) { return v.client.Public(ctx) }
+
+// Keyring returns the keyring that was seen last.
+func (v *Vault) Keyring() Keyring { return v.st.Keyring }
+
+// Broken returns the branches that could not be read, and why.
+func (v *Vault) Broken() []Broken { return v.broken }
+
+// Open begins a conversation. To say where lanes are it downloads what it does not know yet.
+func (v *Vault) Open(ctx context.Context, svc remote.Service) (remote.Session, error) {
+	inner, err := v.client.Open(ctx, svc)
+	if err != nil {
+		return nil, err
+	}
+	s := &session{v: v, inner: inner, service: svc}
+	if err := s.look(ctx); err != nil {
+		return nil, errors.Join(err, inner.Close())
+	}
+	return s, nil
+}
+
+// download fetches commits into the scratch repository, over the conversation s or one of its own.
+func (v *Vault) download(ctx context.Context, s remote.Session, want, have []pack.ID) (err error) {
+	if v.in == nil {
+		if v.in, err = v.repo.Scratch(ctx, "in-"+v.id); err != nil {
+			return err
+		}
+	}
+	if s == nil {
+		if s, err = v.client.Open(ctx, remote.Upload); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, s.Close()) }()
+	}
+	w, err := pack.Create(v.in.PackDir(), "fetch")
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(want, pack.ID.Compare)
+	if _, err := s.Fetch(ctx, slices.Compact(want), have, w, v.o.Limits); err != nil {
+		return errors.Join(err, w.Abort())
+	}
+	_, err = w.Close()
+	return err
+}
+
+// look finds out what the branches of the remote stand for.
+func (s *session) look(ctx context.Context) error {
+	v := s.v
+	v.found, v.broken, s.branches = map[string]*found{}, nil, map[string]pack.ID{}
+	for _, ref := range s.inner.Refs() {
+		if ref.Name == keysRef {
+			s.keysAt = ref.ID
+		} else if isBranch(ref.Name) {
+			s.branches[ref.Name] = ref.ID
+		}
+	}
+	if s.keysAt.IsZero() {
+		if v.st.Keyring.Number == 0 {
+			return ErrNoKey
+		}
+		if len(s.branches) > 0 && s.service == remote.Upload {
+			return fmt.Errorf("it is gone: %w", ErrKeyring)
+		}
+		// Made anew, perhaps: the next push brings everything back.
+	} else if err := s.lookKeyring(ctx); err != nil {
+		return err
+	}
+	return s.lookBranches(ctx)
+}
+
+func isBranch(ref string) bool {
+	name := ref[min(len("refs/heads/"), len(ref)):]
+	for _, c := range []byte(name) {
+		if !('0' <= c && c <= '9' || 'a' <= c && c <= 'f') {
+			return false
+		}
+	}
+	return len(name) == 32
+}
+
+// lookKeyring reads the keyring if it is another one than was seen last. One from before is put right by the next push; until then
+// nothing is taken from the remote.
+func (s *session) lookKeyring(ctx context.Context) error {
+	v := s.v
+	if s.keysAt.String() == v.st.KeyringAt {
+		return nil
+	}
+	k, err := s.readKeyring(ctx)
+	if err != nil {
+		return err
+	}
+	switch err := k.follows(v.st.Keyring); {
+	case err == nil:
+		return v.pin(ctx, k, s.keysAt)
+	case s.service == remote.Receive && k.Number < v.st.Keyring.Number && v.st.Keyring.follows(k) == nil:
+		s.behind = true
+		return nil
+	default:
+		return err
+	}
+}
+
+func (s *session) readKeyring(ctx context.Context) (k Keyring, err error) {
+	if err := s.v.download(ctx, nil, []pack.ID{s.keysAt}, nil); err != nil {
+		return k, err
+	}
+	files, _, err := readCommit(s.v.in, s.keysAt)
+	if err != nil {
+		return k, fmt.Errorf("keyring: %w", err)
+	}
+	if len(files) != 1 {
+		return k, fmt.Errorf("keyring: %w: %d files", ErrTampered, len(files))
+	}
+	b, err := s.v.in.Get(files[0], pack.Blob)
+	if err != nil {
+		return k, fmt.Errorf("keyring: %w", err)
+	}
+	k, err = openKeyring(b, s.v.st.Keys)
+	if key, kerr := s.v.key(); errors.Is(err, ErrNoKey) && kerr == nil {
+		err = &WaitingError{Request{key, s.v.repo.Device().ID}}
+	}
+	return k, err
+}
+
+// readCommit returns the files of a commit of the remote, and its parent.
+func readCommit(g *refs.Scratch, id pack.ID) (files []pack.ID, parent pack.ID, err error) {
+	c, err := g.Commit(id)
+	if err != nil {
+		return nil, parent, err
+	}
+	es, err := g.Tree(c.Tree)
+	if err != nil {
+		return nil, parent, err
+	}
+	for i, e := range es {
+		if e.Tree || e.Name != partName(i) {
+			return nil, parent, fmt.Errorf("%w: a file %.40q", ErrTampered, e.Name)
+		}
+		files = append(files, e.ID)
+	}
+	return files, c.Parent, nil
+}
+
+// partName is the name of the i-th file of a commit.
+func partName(i int) string { return fmt.Sprintf("%06d", i) }
+
+// lookBranches finds out which lanes the branches are, and where they are: those of this device for a push, all for a fetch.
+func (s *session) lookBranches(ctx context.Context) error {
+	v := s.v
+	wanted, err := s.wanted()
+	if err != nil {
+		return err
+	}
+	var unknown []string
+	for _, name := range wanted {
+		known, ok := v.st.Branches[name]
+		if ok {
+			if ok, err = v.here(known); err != nil {
+				return err
+			}
+		}
+		f := &found{}
+		if ok {
+			f.branch = known
+		}
+		v.found[name] = f
+		if f.At != s.branches[name].String() {
+			unknown = append(unknown, name)
+		}
+	}
+	again, err := s.follow(ctx, unknown)
+	if err != nil {
+		return err
+	}
+	for _, name := range again { // the remote has less than before, or something else
+		v.found[name] = &found{}
+	}
+	_, err = s.follow(ctx, again)
+	return err
+}
+
+// wanted returns the names of the branches that matter, sorted.
+func (s *session) wanted() ([]string, error) {
+	var names []string
+	if s.service == remote.Upload {
+		for name := range s.branches {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+		return names, nil
+	}
+	own, err := s.v.ownLanes()
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range own {
+		if name := s.v.st.Keyring.branch(l.Ref()); !s.branches[name].IsZero() {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
+// ownLanes returns the lanes that this device may push.
+func (v *Vault) ownLanes() ([]refs.Lane, error) {
+	lanes, err := v.repo.Lanes()
+	if err != nil {
+		return nil, err
+	}
+	raw, err := v.repo.OriginalLanes()
+	if err != nil {
+		return nil, err
+	}
+	selves, err := v.repo.Selves()
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(append(lanes, raw...), func(l refs.Lane) bool { return !slices.Contains(selves, l.Device) }), nil
+}
+
+// here reports whether all that a branch stood for is in the store.
+func (v *Vault) here(b branch) (bool, error) {
+	l, ok := refs.ParseBranch(b.Lane)
+	if l.Tip = b.tip(); !ok || l.Tip.IsZero() || b.at().IsZero() {
+		return false, nil
+	}
+	return v.repo.Has(l)
+}
+
+// read downloads what branches have beside what is known of them.
+func (s *session) read(ctx context.Context, names []string) error {
+	if len(names) == 0 {
+		return nil
+	}
+	var want, have []pack.ID
+	for _, name := range names {
+		want = append(want, s.branches[name])
+		if at := s.v.found[name].at(); !at.IsZero() {
+			have = append(have, at)
+		}
+	}
+	conversation := s.inner
+	if s.service != remote.Upload || s.used {
+		conversation = nil
+	}
+	s.used = true
+	return s.v.download(ctx, conversation, want, have)
+}
+
+// follow reads the heads of the segments of branches that are new. What is wrong with one is noted, and the branch left out. It
+// returns those that do not go on from where they were, which must be read from their start.
+func (s *session) follow(ctx context.Context, names []string) (again []string, err error) {
+	v := s.v
+	if err := s.read(ctx, names); err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		was := v.found[name].branch
+		f, err := v.walk(name, s.branches[name], was)
+		switch {
+		case err == nil:
+			v.found[name] = f
+		case errors.Is(err, pack.ErrNotFound) && was.At != "":
+			again = append(again, name)
+		default:
+			delete(v.found, name)
+			v.broken = append(v.broken, Broken{cmp.Or(f.Lane, was.Lane, v.st.Branches[name].Lane), err})
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+	}
+	return again, nil
+}
+
+// maxSegments bounds the segments of one branch.
+const maxSegments = 5_000_000
+
+// walk goes from a commit back to where a branch was, or to its start, and reads the heads from there on. It returns how far it came.
+func (v *Vault) walk(name string, tip pack.ID, was branch) (f *found, err error) {
+	f = &found{branch: was}
+	var news []pack.ID
+	id := tip
+	for !id.IsZero() && id != was.at() {
+		if len(news) == maxSegments {
+			return f, fmt.Errorf("more than %d segments: %w", maxSegments, pack.ErrTooLarge)
+		}
+		_, parent, err := readCommit(v.in, id)
+		if err != nil {
+			return f, err
+		}
+		news, id = append(news, id), parent
+	}
+	if id.IsZero() {
+		f.branch = branch{}
+	}
+	for i, id := range slices.Backward(news) {
+		h, _, err := v.segment(id)
+		if err == nil {
+			err = f.accept(h, v.st.Keyring.branch(h.Lane) == name)
+		}
+		if err != nil {
+			return f, fmt.Errorf("segment %d of %d: %w", len(news)-i, len(news), err)
+		}
+		f.At, f.Lane, f.Tip = id.String(), h.Lane, h.Tip
+		f.news = append(f.news, id)
+	}
+	return f, nil
+}
+
+// accept says what is wrong with a segment as the next one.
+func (f *found) accept(h head, named bool) error {
+	switch {
+	case !named || f.Lane != "" && f.Lane != h.Lane:
+		return fmt.Errorf("%w: it belongs to another branch", ErrTampered)
+	case h.After != f.At || h.Before != f.Tip:
+		return fmt.Errorf("%w: it belongs elsewhere in the branch", ErrTampered)
+	}
+	return nil
+}
+
+// segment opens the segment of a commit that was downloaded.
+func (v *Vault) segment(id pack.ID) (h head, in *bufio.Reader, err error) {
+	files, _, err := readCommit(v.in, id)
+	if err != nil {
+		return h, nil, err
+	}
+	epochs, err := v.st.Keyring.identities()
+	if err != nil {
+		return h, nil, err
+	}
+	return openSegment(&parts{git: v.in, files: files}, epochs)
+}
+
+// parts reads the files of a segment one after the other.
+type parts struct {
+	git   *refs.Scratch
+	files []pack.ID
+	now   []byte
+}
+
+func (p *parts) Read(b []byte) (n int, err error) {
+	for len(p.now) == 0 {
+		if len(p.files) == 0 {
+			return 0, io.EOF
+		}
+		if p.now, err = p.git.Get(p.files[0], pack.Blob); err != nil {
+			return 0, err
+		}
+		p.files = p.files[1:]
+	}
+	n = copy(b, p.now)
+	p.now = p.now[n:]
+	return n, nil
+}
