@@ -44,7 +44,7 @@ func (r *run) catchUp(ctx context.Context) (left int, err error) {
 		}
 	}
 	end := r.Uptime() + catchUpTime
-	ctx, cancel := context.WithTimeout(ctx, catchUpLast)
+	ctx, cancel := r.Within(ctx, catchUpLast)
 	defer cancel()
 	left, err = r.catchUpAt(ctx, place{r.p.Cwd, r.p.Transcript}, end)
 	if ctx.Err() != nil {

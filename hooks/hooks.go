@@ -44,7 +44,8 @@ type World struct {
 	Detach   func(args ...string) error      // starts this program in the background
 	Program  func() string                   // how this program is called in commands
 	After    func(d time.Duration, f func()) // calls f after a time
-	Exit     func()                          // ends the process with status 0
+	Within   func(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc)
+	Exit     func() // ends the process with status 0
 
 	memory *layers.Memory
 	busy   bool // another hook folds: this one only leaves its note
@@ -92,7 +93,7 @@ func Run(w *World, name string) {
 	}
 	begin := w.Uptime()
 	w.After(d, func() { r.endAt(r.Uptime()+patience, false) })
-	ctx, cancel := context.WithTimeout(context.Background(), d-orderly)
+	ctx, cancel := w.Within(context.Background(), d-orderly)
 	defer cancel()
 	r.guarded(ctx)
 	r.phase.Store(over)

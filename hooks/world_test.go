@@ -44,8 +44,10 @@ func newDesk(t *testing.T) *desk {
 	return d
 }
 
-func (d *desk) store() string    { return filepath.Join(d.dir, "memory") }
-func (d *desk) sessions() string { return filepath.Join(d.dir, "claude", "projects", layers.ClientDir(d.cwd)) }
+func (d *desk) store() string { return filepath.Join(d.dir, "memory") }
+func (d *desk) sessions() string {
+	return filepath.Join(d.dir, "claude", "projects", layers.ClientDir(d.cwd))
+}
 
 func (d *desk) open() (*layers.Memory, error) {
 	o := layers.Options{Now: func() time.Time { return d.now }, Rand: rand.Reader, Workers: 2}
@@ -72,6 +74,9 @@ func (d *desk) hook(event, session string, more map[string]any) string {
 		Uptime: func() time.Duration { d.up += d.slow + time.Microsecond; return d.up },
 		Store:  d.store(), Claude: filepath.Join(d.dir, "claude"), Open: d.open, Settings: func() (Settings, error) { return d.settings, nil },
 		Detach: func(args ...string) error { d.detached = append(d.detached, strings.Join(args, " ")); return nil }, Program: func() string { return "mem" },
+		Within: func(ctx context.Context, _ time.Duration) (context.Context, context.CancelFunc) {
+			return context.WithCancel(ctx)
+		},
 		After: func(time.Duration, func()) {}, Exit: func() { d.t.Error("ended at the limit") },
 	}, event)
 	return out.String()

@@ -121,7 +121,7 @@ func partsOf(e refine.Entry, echo bool) []facts.Part {
 	}
 	call := e
 	call.Result, call.Errors, call.Exit = "", nil, 0
-	by := facts.ByAssistant
+	by := facts.ByCall
 	if e.Name == "result" {
 		by = facts.ByTool
 	}
@@ -167,7 +167,7 @@ func (q *quoted) read(r io.Reader, cited map[int]bool) error {
 				q.text.Add(v.N, facts.Part{Speaker: facts.ByTool, Text: b.Text})
 			case b.Kind == transcript.ToolUse:
 				gjson.ParseBytes(b.Input).ForEach(func(_, value gjson.Result) bool {
-					q.text.Add(v.N, facts.Part{Speaker: facts.ByAssistant, Text: value.String()})
+					q.text.Add(v.N, facts.Part{Speaker: facts.ByCall, Text: value.String()})
 					return true
 				})
 			case b.Kind == transcript.Text && msg.Role == "assistant":

@@ -79,6 +79,7 @@ func (e *Env) runHook(event string) {
 		Open: e.openForHook, Settings: e.hookSettings, Detach: e.detach, Exit: func() { e.Exit(exitDone) },
 		Program: e.calledAs,
 		After:   func(d time.Duration, f func()) { time.AfterFunc(d, f) },
+		Within:  context.WithTimeout,
 	}
 	hooks.Run(w, event)
 	if event == hooks.Work { // nobody waits for it

@@ -194,8 +194,8 @@ type hooksReport struct {
 	Every    int           `json:"every"`
 	Distill  string        `json:"distill"`
 	Spool    int           `json:"spool"`
-	Behind   int           `json:"behind"`  // directories that a worker catches up in
-	Runs     []hooksPace   `json:"runs"`    // how the last ones did
+	Behind   int           `json:"behind"` // directories that a worker catches up in
+	Runs     []hooksPace   `json:"runs"`   // how the last ones did
 	Files    []hooksInFile `json:"files"`
 	Log      []string      `json:"log"` // its last lines
 	LogFile  string        `json:"log_file"`

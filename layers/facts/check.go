@@ -18,13 +18,20 @@ const (
 	ByTool      Speaker = iota // what a tool returned, or the client wrote
 	ByEcho                     // typed text that mem, a fork or a resumed session brought
 	ByCommand                  // a command of the client with what stands behind it
-	ByAssistant                // the model: its words, the calls it made, the summaries it wrote
+	ByCall                     // what the model handed to a tool: names of files and texts may be those of others
+	ByAssistant                // the model: its words, the summaries it wrote
 	ByUser                     // typed by the user
 )
 
-// Trust is how far what a speaker says may be trusted.
-func (s Speaker) Trust() Trust {
+// Trust is how far a fact may be trusted that a speaker says. What was handed to a tool shows that the model did something, and
+// nothing else: a file can have any name.
+func (s Speaker) Trust(k Kind) Trust {
 	switch s {
+	case ByCall:
+		if k == Action {
+			return Assistant
+		}
+		return Tool
 	case ByUser:
 		return User
 	case ByAssistant:
@@ -201,7 +208,7 @@ func (c *checker) evidence() (Verdict, string) {
 			return c.reject(at + fmt.Sprintf("the quote is not in message %d%s", e.Message, c.t.elsewhere(e.Message, quote)))
 		}
 		c.quotes = append(c.quotes, q)
-		c.fact.Trust = min(c.fact.Trust, q.speaker.Trust())
+		c.fact.Trust = min(c.fact.Trust, q.speaker.Trust(c.fact.Kind))
 	}
 	return Verified, ""
 }
@@ -217,7 +224,7 @@ func (c *checker) speaker() (Verdict, string) {
 		return Verified, ""
 	}
 	said := func(s Speaker) bool {
-		return slices.ContainsFunc(c.quotes, func(q found) bool { return q.speaker == s })
+		return slices.ContainsFunc(c.quotes, func(q found) bool { return q.speaker == s || s == ByAssistant && q.speaker == ByCall })
 	}
 	who, named := c.subject()
 	switch {
@@ -429,5 +436,5 @@ func (t *Transcript) Who(e Evidence) (Speaker, bool) {
 }
 
 func (s Speaker) String() string {
-	return [...]string{"tool", "echo", "command", "assistant", "user"}[min(max(s, 0), 4)]
+	return [...]string{"tool", "echo", "command", "assistant", "assistant", "user"}[min(max(s, 0), ByUser)]
 }
