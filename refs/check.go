@@ -293,9 +293,14 @@ func (tx *Tx) Root() (objects.Hash, error) {
 	if err != nil {
 		return objects.Hash{}, err
 	}
+	return RootOf(ids), nil
+}
+
+// RootOf is Root of records by their names, which must be sorted.
+func RootOf(ids []objects.Hash) objects.Hash {
 	h := objects.NewHasher()
 	for _, id := range ids {
 		fmt.Fprintln(h, id)
 	}
-	return h.Sum(), nil
+	return h.Sum()
 }

@@ -1,0 +1,213 @@
+package layers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	mrand "math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/refs/remote"
+)
+
+// A computer is a memory on a machine that is offline at times and has a wrong clock, and what it has acknowledged.
+type computer struct {
+	t       *testing.T
+	h       *hub
+	name    string
+	m       *Memory
+	clock   time.Time
+	offline int            // for so many operations
+	acked   map[string]int // session -> lines
+	backup  string
+	then    map[string]int // what the backup holds
+}
+
+func newComputer(t *testing.T, h *hub, name string) *computer {
+	c := &computer{t: t, h: h, name: name, clock: time.Date(2026, 1, 20, 14, 0, 0, 0, time.UTC), acked: map[string]int{}}
+	m, err := Init(t.Context(), filepath.Join(t.TempDir(), "memory"), name, c.options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.m = m
+	t.Cleanup(func() { c.m.Close() })
+	u, _, err := remote.ParseURL(h.url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.AddRemote(t.Context(), "origin", u); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func (c *computer) options() Options {
+	o := testOptions()
+	o.World = c.h.world()
+	o.Now = func() time.Time { c.clock = c.clock.Add(time.Second); return c.clock }
+	return o
+}
+
+// save copies the store, as a backup does.
+func (c *computer) save() {
+	c.t.Helper()
+	c.backup, c.then = filepath.Join(c.t.TempDir(), "backup"), maps.Clone(c.acked)
+	if out, err := exec.Command("cp", "-a", c.m.repo.Dir(), c.backup).CombinedOutput(); err != nil {
+		c.t.Fatalf("cp: %v %s", err, out)
+	}
+}
+
+// restore loses the disk and goes on from the backup.
+func (c *computer) restore() {
+	c.t.Helper()
+	dir := c.m.repo.Dir()
+	if err := errors.Join(c.m.Close(), os.RemoveAll(dir), os.Rename(c.backup, dir)); err != nil {
+		c.t.Fatal(err)
+	}
+	m, err := Open(dir, c.options())
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.m, c.acked, c.backup = m, maps.Clone(c.then), ""
+}
+
+// add adds or grows a session, of the machine or one that all work on.
+func (c *computer) add(rng *mrand.Rand) {
+	id := fmt.Sprintf("%s-%d", c.name, rng.IntN(2))
+	if rng.IntN(3) == 0 {
+		id = fmt.Sprintf("all-%d", rng.IntN(2))
+	}
+	n := c.acked[id] + 1 + rng.IntN(5)
+	add(c.t, c.m, session(c.t, id, []string{"/home/dev/shop", "/home/dev/blog"}[int(id[len(id)-1])%2], n))
+	c.acked[id] = n
+}
+
+// derive compresses a session or takes it out of the lists.
+func (c *computer) derive(rng *mrand.Rand) {
+	projects, err := c.m.Projects(c.t.Context())
+	if err != nil || len(projects) == 0 {
+		return
+	}
+	p := projects[rng.IntN(len(projects))]
+	st, err := c.m.State(c.t.Context(), p.ID)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	if len(st.Sessions) == 0 {
+		return
+	}
+	rev := Rev{Kind: IsSession, Project: p, Session: st.Sessions[rng.IntN(len(st.Sessions))]}
+	if rng.IntN(3) == 0 {
+		err = c.m.Remove(c.t.Context(), rev, true, false)
+	} else {
+		_, err = c.m.Compress(c.t.Context(), rev, compress.Settings{Tokens: 100 + rng.IntN(300)}, false)
+	}
+	var behind *BehindError
+	if err != nil && !errors.As(err, &behind) && !errors.Is(err, compress.ErrTooSmall) {
+		c.t.Fatal(err)
+	}
+}
+
+// holds checks that everything that any of all has acknowledged is there.
+func (c *computer) holds(all map[string]int, what string) {
+	c.t.Helper()
+	have := map[string]int{}
+	projects, err := c.m.Projects(context.Background())
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	for _, p := range projects {
+		st, err := c.m.State(context.Background(), p.ID)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		for _, s := range st.Sessions {
+			have[s.ID] = s.Now().Scan.Values
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(all)) {
+		if have[id] < all[id] {
+			c.t.Errorf("%s: %s has %d lines of %s, %d were acknowledged", what, c.name, have[id], id, all[id])
+		}
+	}
+}
+
+// TestThreeMachines lets three machines and one remote work at random, with phases offline, clocks that jump by up to ten years,
+// and one of them restored from an old backup. When all have talked to the remote in the end they have the same hash, and
+// everything that was acknowledged and not lost with a disk before it was pushed.
+func TestThreeMachines(t *testing.T) {
+	t.Parallel()
+	for seed := range tiered(t, 2, 50, 1000) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			threeMachines(t, uint64(seed))
+		})
+	}
+}
+
+func threeMachines(t *testing.T, seed uint64) {
+	h := newHub(t, "dir")
+	rng := mrand.New(mrand.NewPCG(seed, 9))
+	all := []*computer{newComputer(t, h, "m0"), newComputer(t, h, "m1"), newComputer(t, h, "m2")}
+	pushed := map[string]int{}
+	push := func(c *computer) {
+		settle(t, c.m)
+		for id, n := range c.acked {
+			pushed[id] = max(pushed[id], n)
+		}
+	}
+	const operations = 36
+	saved := rng.IntN(operations / 2)
+	lost := saved + 1 + rng.IntN(operations/2)
+	unlucky := all[rng.IntN(len(all))]
+	for i := range operations {
+		c := all[rng.IntN(len(all))]
+		switch {
+		case i == saved:
+			unlucky.save()
+			continue
+		case i == lost:
+			unlucky.restore()
+			continue
+		}
+		c.offline = max(0, c.offline-1)
+		switch k := rng.IntN(12); {
+		case k < 4:
+			c.add(rng)
+		case k < 6:
+			c.derive(rng)
+		case k == 6:
+			c.clock = c.clock.AddDate(rng.IntN(21)-10, 0, rng.IntN(300))
+		case k == 7:
+			c.offline = 1 + rng.IntN(6)
+		case c.offline > 0:
+		case k < 10:
+			push(c)
+		default:
+			fetchSettled(t, c.m)
+		}
+	}
+	for range 3 {
+		for _, c := range all {
+			push(c)
+		}
+		for _, c := range all {
+			fetchSettled(t, c.m)
+		}
+	}
+	want := roots(t, all[0].m)
+	for _, c := range all {
+		c.holds(pushed, fmt.Sprintf("history %d", seed))
+		if got := roots(t, c.m); got != want {
+			t.Errorf("history %d: %s:\n%s\nwant:\n%s", seed, c.name, got, want)
+		}
+	}
+	gitRun(t, h.dir, "fsck", "--strict", "--full")
+}
