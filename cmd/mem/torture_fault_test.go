@@ -2,12 +2,15 @@ package main_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/memvcs/mem/cmd/mem/internal/proof"
 )
@@ -18,16 +21,18 @@ type fault struct {
 	at   int
 }
 
-// An attempt is a command that changes the store and how to see that it did.
+// An attempt is a command that changes something and how to see that it did.
 type attempt struct {
-	name string
-	args []string
-	want func(*rig) bool // the change is visible
+	name  string
+	args  []string
+	stdin string
+	want  func(*rig) bool // the change is visible
+	mute  bool            // it never fails, so that its status says nothing where a call failed
 }
 
-// tortureFaults lets every system call of add, compress and gc that changes something fail once with each
-// error, and be the last one that is made. The command then succeeds, or says why not and leaves what
-// was there; a repetition works.
+// tortureFaults lets every system call of add, compress, push, pull, gc and a hook that changes something be the last one that is
+// made, and fail with each error: in the commit tier with one of them in turn, in the full one with all. The command then
+// succeeds, or says why not and leaves what was there; a repetition works.
 func tortureFaults(t *testing.T, r *rig) {
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
 		t.Skip("SKIPPED: faults are injected with ptrace on linux/amd64 only")
@@ -36,36 +41,95 @@ func tortureFaults(t *testing.T, r *rig) {
 	if res := r.run(0, []string{inject, "-dir", r.Home, "true"}); res.Code != 0 {
 		t.Skipf("SKIPPED: processes cannot be traced here: %s", res.Stderr)
 	}
-	old, grown := proof.NewTeller(301, "/home/user/app"), proof.NewTeller(302, "/home/user/app")
+	old, grown, other := proof.NewTeller(301, "/home/user/app"), proof.NewTeller(302, "/home/user/app"), proof.NewTeller(304, "/home/user/app")
 	before := grown.More(20)
 	after := append(bytes.Clone(before), grown.More(20)...)
-	kept := old.More(20)
+	kept, theirs := old.More(20), other.More(20)
+	f := &faults{rig: r, inject: inject, work: filepath.Join(r.Home, "clone"), old: old.ID, kept: kept, grown: grown.ID, states: [][]byte{before, after}}
+	f.meet(r.write("theirs/"+other.ID+".jsonl", theirs))
 	r.ok("add", r.write("in/"+old.ID+".jsonl", kept))
 	r.ok("add", r.write("in/"+grown.ID+".jsonl", before))
 	file := r.write("in/"+grown.ID+".jsonl", after)
 	fresh := proof.NewTeller(303, "/home/user/other")
 	all := fresh.More(30)
-
-	f := faults{rig: r, inject: inject, old: old.ID, kept: kept, grown: grown.ID, states: [][]byte{before, after}}
-	holds := func(id string, want []byte) func(*rig) bool {
-		return func(c *rig) bool { got, err := c.original(id); return err == nil && bytes.Equal(got, want) }
+	hooked := r.write("clone/claude/projects/-home-user-app/"+grown.ID+".jsonl", after) // below the home of the copies
+	payload, err := json.Marshal(map[string]string{"session_id": grown.ID, "transcript_path": hooked, "cwd": "/home/user/app"})
+	if err != nil {
+		t.Fatal(err)
 	}
-	f.all(attempt{"add grown", []string{"add", file}, holds(grown.ID, after)})
-	f.all(attempt{"add new", []string{"add", r.write("in/"+fresh.ID+".jsonl", all)}, holds(fresh.ID, all)})
-	f.all(attempt{"compress", []string{"compress", old.ID, "--ratio", "4"}, func(c *rig) bool {
-		return c.mem("show", old.ID+":v001", "--format", "md").Code == 0
-	}})
-	f.all(attempt{"gc", []string{"gc"}, holds(old.ID, kept)})
+
+	holds := func(id string, want []byte) func(*rig) bool {
+		return func(c *rig) bool {
+			got, err := c.Read(t.Context(), time.Now, id)
+			return err == nil && bytes.Equal(got, want)
+		}
+	}
+	for _, a := range []attempt{
+		{name: "add grown", args: []string{"add", file}, want: holds(grown.ID, after)},
+		{name: "add new", args: []string{"add", r.write("in/"+fresh.ID+".jsonl", all)}, want: holds(fresh.ID, all)},
+		{name: "compress", args: []string{"compress", old.ID, "--ratio", "4"}, want: func(c *rig) bool {
+			return c.mem("show", old.ID+":v001", "--format", "md").Code == 0
+		}},
+		{name: "push", args: []string{"push", "--all", "--yes"}, want: f.pushed},
+		{name: "pull", args: []string{"pull"}, want: holds(other.ID, theirs)},
+		{name: "hook", args: []string{"hook", "Stop"}, stdin: r.write("payload", payload), mute: true, want: func(c *rig) bool {
+			start := time.Now()
+			err := c.Fold(t.Context(), func() time.Duration { return time.Since(start) })
+			return err == nil && holds(grown.ID, after)(c)
+		}},
+		{name: "gc", args: []string{"gc"}, want: holds(old.ID, kept)},
+	} {
+		f.all(a)
+	}
 }
 
-// faults tries faults on copies of a store.
+// faults tries faults on copies of a store and of the repository that it talks to.
 type faults struct {
 	*rig
 	inject      string
+	work        string   // where the copies are
 	old, grown  string   // sessions that are in the store
 	kept        []byte   // of old, for ever
 	states      [][]byte // that grown may have
 	tries, told int
+}
+
+// meet makes the repository, to which another machine has pushed.
+func (f *faults) meet(file string) {
+	f.t.Helper()
+	if out, err := exec.Command("git", "init", "-q", "--bare", filepath.Join(f.Home, "hub.git")).CombinedOutput(); err != nil {
+		f.t.Skipf("SKIPPED: the repository that is pushed to is made with git: %v %s", err, out)
+	}
+	dir := filepath.Join(f.Home, "machine")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		f.t.Fatal(err)
+	}
+	o := newRig(f.t, f.Bin, dir)
+	o.ok("add", file)
+	o.ok("remote", "add", "origin", filepath.Join(f.Home, "hub.git"))
+	o.ok("push", "--all", "--yes")
+	f.ok("remote", "add", "origin", filepath.Join(f.work, "hub.git"))
+}
+
+// copies makes copies to work on.
+func (f *faults) copies() *rig {
+	f.t.Helper()
+	hub := filepath.Join(f.work, "hub.git")
+	if err := os.RemoveAll(hub); err != nil {
+		f.t.Fatal(err)
+	}
+	c := f.clone(f.work)
+	if out, err := exec.Command("cp", "-a", filepath.Join(f.Home, "hub.git"), hub).CombinedOutput(); err != nil {
+		f.t.Fatalf("copy the remote: %v\n%s", err, out)
+	}
+	return c
+}
+
+// pushed reports whether the remote has all that the store has, and is sound.
+func (f *faults) pushed(c *rig) bool {
+	res := c.mem("push", "--all", "--yes", "-n", "--json")
+	git := c.run(0, []string{"git", "-C", filepath.Join(f.work, "hub.git"), "fsck", "--strict"})
+	return res.Code == 0 && strings.Count(res.Stdout, `"status":"current"`) == strings.Count(res.Stdout, `"status"`) && git.Code == 0
 }
 
 // all tries every fault on an attempt, or a sample of them.
@@ -73,10 +137,13 @@ func (f *faults) all(a attempt) {
 	f.t.Helper()
 	f.tries, f.told = 0, 0
 	calls := f.count(a)
-	step := amount(f.t.(*testing.T), max(1, calls/6), 1, 1)
+	errnos := []string{"ENOSPC", "EIO", "EACCES", "EMFILE"}
+	step := amount(f.t.(*testing.T), max(1, calls/2), 1, 1)
+	every := amount(f.t.(*testing.T), 1, 1, len(errnos))
 	for at := 1; at <= calls; at += step {
-		for _, with := range []string{"ENOSPC", "EIO", "KILL"} {
-			f.try(a, fault{with, at})
+		f.try(a, fault{"KILL", at})
+		for i := range every {
+			f.try(a, fault{errnos[(at+i)%len(errnos)], at})
 		}
 	}
 	f.t.Logf("%s: %d calls, %d faults, %d of them reported as an error", a.name, calls, f.tries, f.told)
@@ -85,23 +152,23 @@ func (f *faults) all(a attempt) {
 // count returns how many calls there are.
 func (f *faults) count(a attempt) int {
 	f.t.Helper()
-	c := f.clone(filepath.Join(f.Home, "clone"))
+	c := f.copies()
 	res, log := f.run(c, a, fault{})
-	if res.Code != 0 {
+	if res.Code != 0 || !a.want(c) {
 		f.t.Fatalf("%s without a fault: %s", a.name, res)
 	}
 	return strings.Count(log, "\n")
 }
 
-// run runs an attempt with a fault on the store of c.
+// run runs an attempt with a fault on the copies.
 func (f *faults) run(c *rig, a attempt, bad fault) (result, string) {
 	f.t.Helper()
 	log := filepath.Join(f.Home, "calls")
-	argv := []string{f.inject, "-dir", c.Dir, "-log", log}
+	argv := []string{f.inject, "-dir", f.work, "-log", log}
 	if bad.at > 0 {
 		argv = append(argv, "-at", fmt.Sprint(bad.at), "-with", bad.with)
 	}
-	res := c.run(0, append(append(argv, f.Bin), a.args...))
+	res := c.Run(f.t.Context(), 0, a.stdin, append(append(argv, f.Bin), a.args...))
 	calls, err := os.ReadFile(log)
 	if err != nil {
 		f.t.Fatal(err)
@@ -112,7 +179,7 @@ func (f *faults) run(c *rig, a attempt, bad fault) (result, string) {
 // try tries one fault and looks at what it left.
 func (f *faults) try(a attempt, bad fault) {
 	f.t.Helper()
-	c := f.clone(filepath.Join(f.Home, "clone"))
+	c := f.copies()
 	res, log := f.run(c, a, bad)
 	call := "after the last call"
 	for line := range strings.Lines(log) {
@@ -124,23 +191,23 @@ func (f *faults) try(a attempt, bad fault) {
 	f.tries++
 	switch res.Code {
 	case 0:
-		if !a.want(c) {
+		if !a.mute && !a.want(c) {
 			f.t.Fatalf("%s: exit 0, but the change is not there: %s", what, res)
 		}
 	case 137:
 		if bad.with != "KILL" {
 			f.t.Fatalf("%s: %s", what, res)
 		}
-	case 3, 11, 128:
+	case 1, 3, 11, 128:
 		f.told++
-		if !strings.Contains(res.Stderr, "error: ") {
+		if res.Code != 1 && !strings.Contains(res.Stderr, "error: ") || a.mute || res.Code == 1 && a.name != "push" {
 			f.t.Fatalf("%s: no clear error: %s", what, res)
 		}
 	default:
 		f.t.Fatalf("%s: %s", what, res)
 	}
 	f.sound(c, what)
-	if res := c.mem(a.args...); res.Code != 0 {
+	if res := c.Run(f.t.Context(), 0, a.stdin, append([]string{c.Bin}, a.args...)); res.Code != 0 {
 		f.t.Fatalf("%s: the next one: %s", what, res)
 	}
 	if !a.want(c) {
@@ -155,9 +222,11 @@ func (f *faults) try(a attempt, bad fault) {
 func (f *faults) sound(c *rig, what string) {
 	f.t.Helper()
 	c.fsck(what)
-	c.same(f.old, f.kept, what)
-	got, err := c.original(f.grown)
-	if err != nil {
+	got, err := c.Read(f.t.Context(), time.Now, f.old)
+	if err != nil || !bytes.Equal(got, f.kept) {
+		f.t.Fatalf("%s: %d bytes of %s, want %d: %v", what, len(got), f.old, len(f.kept), err)
+	}
+	if got, err = c.Read(f.t.Context(), time.Now, f.grown); err != nil {
 		f.t.Fatalf("%s: %v", what, err)
 	}
 	for _, s := range f.states {

@@ -148,6 +148,33 @@ func (s *Store) Original(ctx context.Context, id string) ([]byte, error) {
 	return os.ReadFile(to)
 }
 
+// Read returns the bytes of a session as this process restores them, which costs less than a program.
+func (s *Store) Read(ctx context.Context, now func() time.Time, id string) (content []byte, err error) {
+	m, err := s.memory(now)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, m.Close()) }()
+	projects, err := m.Projects(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range projects {
+		st, err := m.Outline(ctx, p.ID)
+		if err != nil {
+			return nil, err
+		}
+		for _, session := range st.Sessions {
+			if session.ID == id {
+				var b bytes.Buffer
+				err := m.Write(ctx, layers.Rev{Kind: layers.IsOriginal, Project: p, Session: session}, layers.JSONL, &b)
+				return b.Bytes(), err
+			}
+		}
+	}
+	return nil, fmt.Errorf("session %s is not there", id)
+}
+
 // Fold captures what hooks have left notes of, until none is left.
 func (s *Store) Fold(ctx context.Context, uptime func() time.Duration) error {
 	for end := uptime() + time.Minute; ; {

@@ -2,7 +2,7 @@
 
 // Inject runs a command and lets one of its system calls fail.
 //
-//	inject -dir DIR [-at N -with ENOSPC|EIO|KILL] [-log FILE] COMMAND ARG...
+//	inject -dir DIR [-at N -with ENOSPC|EIO|EACCES|EMFILE|KILL] [-log FILE] COMMAND ARG...
 //
 // It counts, over all threads and children of the command, the system calls that change something
 // below DIR. The N-th one is not executed but fails with the given error; with KILL the command
@@ -32,7 +32,7 @@ func main() {
 	with := flag.String("with", "EIO", "the `error`, or KILL")
 	log := flag.String("log", os.DevNull, "write the calls to this `file`")
 	flag.Parse()
-	errno, ok := map[string]syscall.Errno{"ENOSPC": syscall.ENOSPC, "EIO": syscall.EIO, "KILL": 0}[*with]
+	errno, ok := map[string]syscall.Errno{"ENOSPC": syscall.ENOSPC, "EIO": syscall.EIO, "EACCES": syscall.EACCES, "EMFILE": syscall.EMFILE, "KILL": 0}[*with]
 	if !ok || t.dir == "" || flag.NArg() == 0 {
 		flag.Usage()
 		os.Exit(126)
