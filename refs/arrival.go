@@ -1,15 +1,19 @@
 package refs
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/gitstore"
@@ -276,24 +280,8 @@ func (v *arriver) content() error {
 	if err != nil {
 		return err
 	}
-	for _, h := range slices.SortedFunc(maps.Keys(v.grown), objects.Hash.Compare) {
-		added := v.grown[h]
-		slices.Sort(added)
-		n, err := l.segments(h)
-		if err != nil {
-			return err
-		}
-		for i, at := range added {
-			if at != n-len(added)+i {
-				return fmt.Errorf("stream %s: segment %d of %d is out of line: %w", h.Short(), at, n, objects.ErrCorrupt)
-			}
-		}
-		if _, err := stream.NewReader(n, l.blobs(h)).WriteTo(io.Discard); err != nil {
-			return fmt.Errorf("stream %s: %w", h.Short(), err)
-		}
-		if err := v.ctx.Err(); err != nil {
-			return err
-		}
+	if err := v.streams(l); err != nil {
+		return err
 	}
 	c := &checker{ctx: v.ctx, git: v.git}
 	for _, h := range slices.SortedFunc(maps.Keys(v.points), objects.Hash.Compare) {
@@ -302,6 +290,48 @@ func (v *arriver) content() error {
 		}
 	}
 	return nil
+}
+
+// streams reads the streams that have grown, as many at once as there are processors. The error is that of the first.
+func (v *arriver) streams(l *lane) error {
+	all := slices.SortedFunc(maps.Keys(v.grown), objects.Hash.Compare)
+	errs := make([]error, len(all))
+	free := make(chan struct{}, runtime.GOMAXPROCS(0))
+	var wait sync.WaitGroup
+	var broken atomic.Bool
+	for i, h := range all {
+		r, err := v.grew(l, h)
+		if errs[i] = cmp.Or(err, v.ctx.Err()); errs[i] != nil || broken.Load() {
+			break
+		}
+		free <- struct{}{}
+		wait.Go(func() {
+			defer func() { <-free }()
+			if _, err := r.WriteTo(io.Discard); err != nil {
+				errs[i] = fmt.Errorf("stream %s: %w", h.Short(), err)
+				broken.Store(true)
+			}
+		})
+	}
+	wait.Wait()
+	return cmp.Or(errs...)
+}
+
+// grew returns what reads a stream with the segments that came, which must be its last.
+func (v *arriver) grew(l *lane, h objects.Hash) (*stream.Reader, error) {
+	added := v.grown[h]
+	slices.Sort(added)
+	n, err := l.segments(h)
+	if err != nil {
+		return nil, err
+	}
+	for i, at := range added {
+		if at != n-len(added)+i {
+			return nil, fmt.Errorf("stream %s: segment %d of %d is out of line: %w", h.Short(), at, n, objects.ErrCorrupt)
+		}
+	}
+	blobs, err := l.resolve(h, n)
+	return stream.NewReader(n, blobs), err
 }
 
 // signer returns the public key that a commit says it was signed with, in OpenSSH's format.

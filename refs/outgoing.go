@@ -157,18 +157,10 @@ func (o *outgoing) content() error {
 // stream returns the piece of a stream that has grown. Directories are read here, so that its Content needs none.
 func (o *outgoing) stream(h objects.Hash, g *growing) (Piece, error) {
 	p := Piece{Kind: "stream", Name: h, Commit: g.commit}
-	ids := make([]pack.ID, g.last+1)
-	for i := range ids {
-		e, ok, err := g.lane.root.find(o.git, segmentPath(h, i)...)
-		if err != nil {
-			return p, err
-		}
-		if !ok || e.dir != nil {
-			return p, fmt.Errorf("segment %d is missing: %w", i, objects.ErrCorrupt)
-		}
-		ids[i] = e.id
+	blobs, err := g.lane.resolve(h, g.last+1)
+	if err != nil {
+		return p, err
 	}
-	blobs := func(i int) ([]byte, error) { return o.git.Get(ids[i], pack.Blob) }
 	head := func(i int) (stream.Head, error) {
 		b, err := blobs(i)
 		if err != nil {
@@ -188,6 +180,6 @@ func (o *outgoing) stream(h objects.Hash, g *growing) (Piece, error) {
 		}
 		p.From, p.Base = before.End(), before.Sum
 	}
-	p.End, p.Size, p.Content = last.Sum, last.End(), stream.NewReader(len(ids), blobs)
+	p.End, p.Size, p.Content = last.Sum, last.End(), stream.NewReader(g.last+1, blobs)
 	return p, nil
 }

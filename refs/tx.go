@@ -202,6 +202,22 @@ func (l *lane) blobs(name objects.Hash) stream.Blobs {
 	}
 }
 
+// resolve is blobs of the first n segments for other goroutines: it reads all directories at once.
+func (l *lane) resolve(name objects.Hash, n int) (stream.Blobs, error) {
+	ids := make([]pack.ID, n)
+	for i := range ids {
+		e, ok, err := l.root.find(l.git, segmentPath(name, i)...)
+		if err != nil {
+			return nil, err
+		}
+		if !ok || e.dir != nil {
+			return nil, fmt.Errorf("stream %s: segment %d is missing: %w", name.Short(), i, objects.ErrCorrupt)
+		}
+		ids[i] = e.id
+	}
+	return func(i int) ([]byte, error) { return l.git.Get(ids[i], pack.Blob) }, nil
+}
+
 // segments counts the segments of a stream in the lane.
 func (l *lane) segments(name objects.Hash) (int, error) {
 	e, ok, err := l.root.find(l.git, streamPath(name)...)

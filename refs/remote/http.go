@@ -221,7 +221,10 @@ func (c *Client) send(ctx context.Context, method, address, kind string, size in
 	resp, err := c.http.Do(req)
 	if err != nil {
 		cancel(nil)
-		return nil, withoutURL(err)
+		if err = withoutURL(err); errors.Is(err, io.EOF) || broken(err) {
+			err = fmt.Errorf("%w: %w", ErrDropped, err)
+		}
+		return nil, err
 	}
 	resp.Body = &lively{ReadCloser: resp.Body, cancel: cancel, timer: time.AfterFunc(stall, func() { cancel(errStalled) }), ctx: ctx}
 	return resp, nil

@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
+	"net/textproto"
 	"strconv"
+	"syscall"
 )
 
 // maxPkt is the length of the longest pkt-line, its length included.
@@ -47,12 +50,27 @@ func (l *lines) next() ([]byte, error) {
 	return b, nil
 }
 
-// early makes the end of a stream an error.
+// early makes the end of a stream an error: the connection broke off, or the other side does not know how to go on.
 func early(err error) error {
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return fmt.Errorf("%w: it stops in the middle", ErrProtocol)
+	if errors.Is(err, io.EOF) || broken(err) {
+		return fmt.Errorf("%w in the middle of %w", ErrDropped, errAnswer)
 	}
 	return err
+}
+
+// errAnswer is [ErrProtocol] in other words.
+var errAnswer error = answerError{}
+
+type answerError struct{}
+
+func (answerError) Error() string { return "the remote's answer" }
+func (answerError) Unwrap() error { return ErrProtocol }
+
+// broken reports whether err is what is seen of a connection that ended.
+func broken(err error) bool {
+	var head textproto.ProtocolError // of http, half of one
+	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) ||
+		errors.Is(err, net.ErrClosed) || errors.As(err, &head)
 }
 
 // pkt appends a pkt-line.

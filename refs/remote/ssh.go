@@ -83,7 +83,7 @@ func (c *sshSession) failed(err error) error {
 	said := c.stderr.text()
 	var exit *exec.ExitError
 	switch {
-	case errors.Is(err, io.EOF) && said == "":
+	case errors.Is(err, io.EOF) && said == "" && !c.used:
 		return fmt.Errorf("%w: it ends without a word (%v)", ErrProtocol, wait)
 	case !errors.Is(err, io.EOF) && !errors.Is(err, ErrProtocol) && !errors.As(wait, &exit):
 		return err
@@ -91,6 +91,8 @@ func (c *sshSession) failed(err error) error {
 		return fmt.Errorf("%w: %s", ErrAuth, said)
 	case strings.Contains(said, "not a git repository"), strings.Contains(said, "does not exist"), strings.Contains(said, "not found"):
 		return fmt.Errorf("%w: %s", ErrAbsent, said)
+	case said != "" && c.used:
+		return fmt.Errorf("%w: %s", ErrDropped, said)
 	case said != "":
 		return errors.New(said)
 	}
