@@ -100,8 +100,9 @@ func (a *aging) read(ctx context.Context) (err error) {
 		if s == nil {
 			continue
 		}
+		_, free := compress.ExtractByID(v.Engine)
 		versions[v.Session] = append(versions[v.Session], tier.Version{
-			ID: v.ID.String(), Preset: v.Settings.Preset, Hidden: v.Deleted, Free: v.Engine == compress.Extract{}.ID(),
+			ID: v.ID.String(), Preset: v.Settings.Preset, Hidden: v.Deleted, Free: free,
 			Current: v.Origin() == s.Now().Original && v.Since == "" && v.Source == "", Used: len(a.st.UsedBy(v)) > 0,
 		})
 	}

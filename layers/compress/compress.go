@@ -8,7 +8,9 @@
 //
 // [Extract] is the engine that needs no model. It keeps whole lines, sentences and entries, chosen so that together
 // they mention as much as possible of what the session is about (see [pool]); at high ratios it drops words that
-// carry little (see [telegraph]). The same input gives the same bytes on every machine.
+// carry little (see [telegraph]), where a good part fits it also reads the lines that changed and what tools returned
+// (see [near]). The same input gives the same bytes on every machine, and an engine that once made a version is kept:
+// a change of what it writes is a new number.
 package compress
 
 import (
@@ -29,6 +31,7 @@ const (
 	Edit                  // a change of the file Target; Text lists the symbols it touched
 	Failure               // error lines of a result
 	Output                // other text that a tool returned; only read when there is room for it
+	Diff                  // the changed lines of an edit; only read when there is room for them
 )
 
 // An Item is one entry of a session as a compression sees it.

@@ -11,7 +11,8 @@ import (
 )
 
 // A concept is something a text can be about: an anchor (a file, a symbol, an issue, a hash, a number, a span in
-// back-ticks), a word stem, a pair of neighbouring stems of what the user typed, or a pair of CJK characters.
+// back-ticks), a word stem, a pair of neighbouring stems of what the user typed, a pair of CJK characters, or a name
+// with the name of what it belongs to.
 // Concepts are numbered in the order in which they are first met, which makes every pass over them repeatable.
 
 type kind uint8
@@ -20,6 +21,7 @@ const (
 	stemConcept kind = iota
 	anchorConcept
 	pairConcept
+	nameConcept
 )
 
 // lexicon numbers concepts.
@@ -75,8 +77,14 @@ func isASCII(s string) bool {
 	return true
 }
 
-// gather appends the concepts of text to out, each once per unit; pairs adds the pairs of neighbouring stems.
-func (l *lexicon) gather(out []int32, unit int32, text string, pairs bool) []int32 {
+// gathering says which concepts are looked for beside stems and anchors.
+type gathering struct {
+	pairs bool // of neighbouring stems
+	names bool // with dots
+}
+
+// gather appends the concepts of text to out, each once per unit.
+func (l *lexicon) gather(out []int32, unit int32, text string, g gathering) []int32 {
 	add := func(id int32) {
 		if l.seen[id] == unit+1 {
 			return
@@ -88,12 +96,15 @@ func (l *lexicon) gather(out []int32, unit int32, text string, pairs bool) []int
 	last := int32(-1)
 	l.eachWord(text, func(id int32) {
 		add(id)
-		if pairs && last >= 0 {
+		if g.pairs && last >= 0 {
 			add(l.id(pairConcept, pairKey(last, id)))
 		}
 		last = id
 	})
 	eachAnchor(text, func(a string) { add(l.id(anchorConcept, a)) })
+	if g.names {
+		eachName(text, func(a string) { add(l.id(nameConcept, a)) })
+	}
 	return out
 }
 
@@ -219,6 +230,11 @@ func eachAnchor(text string, yield func(string)) {
 		}
 		rest = rest[j+1:]
 	}
+	eachChunk(text, func(c string) { chunkAnchors(c, give) })
+}
+
+// eachChunk yields the runs of chunkByte bytes that are neither very short nor very long.
+func eachChunk(text string, yield func(string)) {
 	for i := 0; i < len(text); {
 		if !chunkByte[text[i]] {
 			i++
@@ -229,10 +245,39 @@ func eachAnchor(text string, yield func(string)) {
 			j++
 		}
 		if j-i >= 3 && j-i <= 240 {
-			chunkAnchors(text[i:j], give)
+			yield(text[i:j])
 		}
 		i = j
 	}
+}
+
+// eachName yields the names with dots that code uses, such as a method with what it is called on: letters, digits
+// and underscores, at least one of them a capital. Names of files are none.
+func eachName(text string, yield func(string)) {
+	eachChunk(text, func(c string) {
+		for part := range strings.FieldsFuncSeq(c, func(r rune) bool { return r == '/' || r == '@' || r == '-' || r == '#' }) {
+			if part = strings.Trim(part, "."); dotted(part) && !fileName(part) {
+				yield(part)
+			}
+		}
+	})
+}
+
+func dotted(s string) bool {
+	if len(s) < 3 || len(s) > 60 || strings.IndexByte(s, '.') < 0 {
+		return false
+	}
+	capital, first := false, true
+	for i := range len(s) {
+		switch c := s[i]; {
+		case first && !isUpper(c) && !isLower(c) && c != '_':
+			return false
+		case isUpper(c):
+			capital = true
+		}
+		first = s[i] == '.'
+	}
+	return capital
 }
 
 // chunkByte marks the bytes a path, a symbol or an id is made of.

@@ -16,21 +16,39 @@ type (
 	Counter = tokens.Counter
 )
 
-// Extract is the engine without a model: see the package comment. Its zero value is ready.
-type Extract struct{}
+// Extract is the engine without a model: see the package comment. Its zero value is the newest, and ready.
+type Extract struct{ first bool }
+
+// First is the first engine. It made versions that must come out again byte for byte, and it stands in for models.
+func First() Extract { return Extract{first: true} }
 
 // ID names the engine and its version.
-func (Extract) ID() string { return "extract/1" }
+func (e Extract) ID() string {
+	if e.first {
+		return "extract/1"
+	}
+	return "extract/2"
+}
+
+// ExtractByID returns the engine without a model that has an ID.
+func ExtractByID(id string) (Extract, bool) {
+	for _, e := range []Extract{{}, First()} {
+		if e.ID() == id {
+			return e, true
+		}
+	}
+	return Extract{}, false
+}
 
 // share is a part of the budget that only some classes of units may use. What is left over is free for all.
 type share struct {
 	percent int
-	classes []class
+	of      classSet
 }
 
 // mix is how a level weighs things.
 type mix struct {
-	prior  [output + 1]int64 // per cent, by class
+	prior  [classes]int64 // per cent, by class
 	shares []share
 	weights
 }
@@ -38,31 +56,63 @@ type mix struct {
 // mixFor returns the mix of a level. The numbers of aggressive were found by measuring what versions of real sessions
 // keep (anchors, words of the user, files and words of commits, failures that were fixed); the milder levels give
 // more room to what was said and done in between.
-func mixFor(l Level) mix {
+func mixFor(l Level, first bool) mix {
 	m := mix{
-		prior:   [...]int64{userClass: 200, closing: 170, prose: 100, failure: 130, file: 200, symbols: 130, command: 70, call: 60, output: 30},
-		weights: weights{stem: 60, anchor: 350, pair: 60},
+		prior:   [...]int64{userClass: 200, closing: 170, prose: 100, failure: 130, file: 200, symbols: 130, command: 70, call: 60, output: 30, change: 30},
+		weights: weights{stem: 60, anchor: 350, pair: 60, exponent: 85},
 		shares: []share{
-			{38, []class{userClass}},
-			{12, []class{failure}},
-			{14, []class{file}},
-			{20, []class{closing}},
+			{38, setOf(userClass)},
+			{12, setOf(failure)},
+			{14, setOf(file)},
+			{20, setOf(closing)},
 		},
+	}
+	if !first {
+		m.shares[3].percent = 18
+		m.shares = append(m.shares, share{3, setOf(command)})
 	}
 	switch l {
 	case keepit.Moderate:
 		m.prior[prose], m.prior[command] = 115, 80
-		m.shares = []share{{35, []class{userClass}}, {10, []class{failure}}, {10, []class{file}}, {20, []class{closing}}, {4, []class{command}}}
+		m.shares = []share{{35, setOf(userClass)}, {10, setOf(failure)}, {10, setOf(file)}, {20, setOf(closing)}, {4, setOf(command)}}
 	case keepit.Minimal:
 		m.prior[prose], m.prior[command], m.prior[call] = 140, 100, 80
-		m.shares = []share{{30, []class{userClass}}, {8, []class{failure}}, {6, []class{file}}, {15, []class{closing}}, {6, []class{command}}, {20, []class{prose}}}
+		m.shares = []share{{30, setOf(userClass)}, {8, setOf(failure)}, {6, setOf(file)}, {15, setOf(closing)}, {6, setOf(command)}, {20, setOf(prose)}}
 	}
 	return m
 }
 
+// close changes the mix of the aggressive level for where a good part of the items fits (see [near]): what was said is
+// soon covered, and then the lines that changed say more than saying it again, and last what tools returned. The numbers
+// were found as those of the level.
+func (m *mix) close() {
+	m.weights = weights{stem: 5, anchor: 350, pair: 60, name: 150, exponent: 100}
+	m.prior[command], m.prior[call], m.prior[change], m.prior[output] = 90, 90, 100, 6
+	for i, s := range m.shares {
+		if s.of != setOf(userClass) {
+			m.shares[i].percent = min(s.percent, 4)
+		}
+	}
+}
+
+// near says whether a good part of what was said and done fits into room plain tokens, a sixth of it or more, and
+// the level would rather name things than tell about them.
+func near(items []Item, room int, l Level) bool {
+	if l != keepit.Aggressive {
+		return false
+	}
+	n := int64(0)
+	for _, it := range items {
+		if it.Kind != Output && it.Kind != Diff {
+			n += int64(len(it.Text))
+		}
+	}
+	return n < 4*6*int64(room)
+}
+
 // Summarize picks units of the items until the budget is full.
-func (Extract) Summarize(ctx context.Context, req Request) (Summary, error) {
-	return newExtractor(sizer{}).Summarize(ctx, req)
+func (e Extract) Summarize(ctx context.Context, req Request) (Summary, error) {
+	return newExtractor(e, sizer{}).Summarize(ctx, req)
 }
 
 // An extractor is Extract for one run: it remembers how it took the items apart, which a new budget does not change.
@@ -72,11 +122,12 @@ type extractor struct {
 	known map[cutting]apart
 }
 
-// A cutting names a list of items and how terse their texts are.
+// A cutting names a list of items, how terse their texts are and what is looked for in them.
 type cutting struct {
 	first *Item
 	n     int
 	terse terse
+	names bool
 }
 
 // apart is a list of items, taken apart.
@@ -85,15 +136,17 @@ type apart struct {
 	about *lexicon
 }
 
-func newExtractor(z sizer) *extractor { return &extractor{sizes: z, known: map[cutting]apart{}} }
+func newExtractor(e Extract, z sizer) *extractor {
+	return &extractor{Extract: e, sizes: z, known: map[cutting]apart{}}
+}
 
 // cut returns the units of the items. There is at least one item.
-func (e *extractor) cut(items []Item, t terse) apart {
-	key := cutting{&items[0], len(items), t}
+func (e *extractor) cut(items []Item, t terse, names bool) apart {
+	key := cutting{&items[0], len(items), t, names}
 	a, ok := e.known[key]
 	if !ok {
-		a = apart{split(items, t), newLexicon()}
-		measure(a.units, a.about)
+		a = apart{split(items, t, e.first), newLexicon()}
+		measure(a.units, a.about, names)
 		e.known[key] = a
 	}
 	return a
@@ -105,9 +158,12 @@ func (e *extractor) Summarize(ctx context.Context, req Request) (Summary, error)
 	if room <= 0 || len(req.Items) == 0 {
 		return Summary{}, ctx.Err()
 	}
-	a := e.cut(req.Items, density(req, room))
+	m, close := mixFor(req.Level, e.first), !e.first && near(req.Items, room, req.Level)
+	if close {
+		m.close()
+	}
+	a := e.cut(req.Items, density(req, room), close)
 	us, l := a.units, a.about
-	m := mixFor(req.Level)
 	for i := range us {
 		it := &req.Items[us[i].item]
 		us[i].prior = m.priority(&us[i], l) * int64(100+it.Weight) / 100
@@ -121,7 +177,7 @@ func (e *extractor) Summarize(ctx context.Context, req Request) (Summary, error)
 	p := newPool(us, l, m.weights)
 	left := room
 	for _, s := range m.shares {
-		left -= p.fill(min(left, room*s.percent/100), 1, func(u *unit) bool { return slices.Contains(s.classes, u.class) })
+		left -= p.fill(min(left, room*s.percent/100), 1, s.of)
 	}
 	p.fill(left, 1, anyUnit)
 	return Summary{e.fit(p, req, room)}, nil
@@ -147,7 +203,7 @@ func (m mix) priority(u *unit, l *lexicon) int64 {
 // crowd out the requests around it.
 const pasted = 4000
 
-func anyUnit(*unit) bool { return true }
+const anyUnit = ^classSet(0)
 
 // fit renders what was taken, uses up what rounding left over, and makes sure that it is not too long.
 func (e *extractor) fit(p *pool, req Request, room int) []Segment {

@@ -12,7 +12,7 @@ import (
 
 // Items turns the entries of an L1 into items. Echo tells of a message whether its typed text is an echo, text that mem
 // wrote or that a fork copied: it does not count as typed then. It may be nil. The changed lines of edits become items
-// of kind [Output]: [Run] uses them only when there is room.
+// of kind [Diff]: [Run] uses them only when there is room.
 func Items(entries iter.Seq2[refine.Entry, error], echo func(n int) bool) ([]Item, error) {
 	var b builder
 	for e, err := range entries {
@@ -72,7 +72,7 @@ func (b *builder) tool(e refine.Entry) {
 			file = file[:k]
 		}
 		b.add(Item{N: e.N, Kind: Edit, Target: file, Text: strings.Join(e.Symbols, " ")})
-		b.add(Item{N: e.N, Kind: Output, Text: e.Diff})
+		b.add(Item{N: e.N, Kind: Diff, Text: e.Diff})
 	case e.Cmd != "":
 		text := "$ " + e.Cmd
 		if e.Exit != 0 {

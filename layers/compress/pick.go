@@ -1,9 +1,6 @@
 package compress
 
-import (
-	"container/heap"
-	"math/bits"
-)
+import "math/bits"
 
 // The choice is greedy weighted coverage: take the unit that covers most weight of what is not covered yet, for what
 // it costs; what is covered then counts only a twentieth. Weights only ever fall, so a stale score is an upper bound and a
@@ -11,66 +8,84 @@ import (
 //
 // All arithmetic is on integers, so that every machine makes the same choice.
 
-// weights is the say of the three kinds of concepts, in hundredths.
-type weights struct{ stem, anchor, pair int64 }
+// weights is the say of the kinds of concepts, in hundredths, and how much a unit's length counts against it.
+type weights struct {
+	stem, anchor, pair, name int64
+	exponent                 int64 // of the cost, in hundredths
+}
 
 type pool struct {
 	units  []unit
+	costs  []int64 // per unit, its cost to the power of the exponent
 	weight []int64 // per concept, what covering it is still worth
 	taken  []bool
 	round  int // units taken so far
 }
 
 func newPool(us []unit, l *lexicon, w weights) *pool {
-	p := &pool{units: us, weight: make([]int64, len(l.kinds)), taken: make([]bool, len(us))}
+	p := &pool{units: us, costs: make([]int64, len(us)), weight: make([]int64, len(l.kinds)), taken: make([]bool, len(us))}
 	for c, k := range l.kinds {
-		p.weight[c] = log2(int64(l.count[c])+1) * [...]int64{w.stem, w.anchor, w.pair}[k]
+		p.weight[c] = log2(int64(l.count[c])+1) * [...]int64{w.stem, w.anchor, w.pair, w.name}[k]
+	}
+	for i := range us {
+		p.costs[i] = power(int64(us[i].cost)+2, w.exponent)
 	}
 	return p
 }
 
-// score is what taking u is worth now, per cost to the power .85.
-func (p *pool) score(u *unit) int64 {
-	gain := int64(0)
+// score is what taking unit i is worth now, for what it costs.
+func (p *pool) score(i int32) int64 {
+	u, gain := &p.units[i], int64(0)
 	for _, c := range u.about {
 		gain += p.weight[c]
 	}
-	return gain * u.prior / power(int64(u.cost)+2)
+	return gain * u.prior / p.costs[i]
 }
 
-// fill takes units that want allows, best first, while they fit into budget plain tokens and are worth at least least.
+// classSet is a set of classes of units.
+type classSet uint16
+
+func setOf(cs ...class) (s classSet) {
+	for _, c := range cs {
+		s |= 1 << c
+	}
+	return s
+}
+
+// fill takes units of the classes, best first, while they fit into budget plain tokens and are worth at least least.
 // It returns what they cost.
-func (p *pool) fill(budget int, least int64, want func(*unit) bool) int {
+func (p *pool) fill(budget int, least int64, want classSet) int {
 	var h ranking
 	for i := range p.units {
 		u := &p.units[i]
-		if !p.taken[i] && int(u.cost) <= budget && want(u) {
-			if s := p.score(u); s >= least {
-				h = append(h, ranked{s, int32(i), p.round})
+		if !p.taken[i] && int(u.cost) <= budget && want&(1<<u.class) != 0 {
+			if s := p.score(int32(i)); s >= least {
+				h = append(h, ranked{s, int32(i), int32(p.round)})
 			}
 		}
 	}
-	heap.Init(&h)
+	for i := len(h)/2 - 1; i >= 0; i-- {
+		h.down(i)
+	}
 	left := budget
 	for len(h) > 0 {
 		top := &h[0]
-		u := &p.units[top.unit]
-		if int(u.cost) > left {
-			heap.Pop(&h)
+		if int(p.units[top.unit].cost) > left {
+			h.pop()
 			continue
 		}
-		if top.round != p.round {
-			top.score, top.round = p.score(u), p.round
+		if top.round != int32(p.round) {
+			top.score, top.round = p.score(top.unit), int32(p.round)
 			if top.score >= least {
-				heap.Fix(&h, 0)
+				h.down(0)
 			} else {
-				heap.Pop(&h)
+				h.pop()
 			}
 			continue
 		}
-		left -= int(u.cost)
+		left -= int(p.units[top.unit].cost)
 		p.take(int(top.unit))
-		heap.Pop(&h)
+		h.pop()
 	}
 	return budget - left
 }
@@ -84,23 +99,44 @@ func (p *pool) take(i int) {
 }
 
 type ranked struct {
-	score int64
-	unit  int32
-	round int
+	score       int64
+	unit, round int32
 }
 
+// ranking is a heap: no unit is before the one at half its index.
 type ranking []ranked
 
-func (h ranking) Len() int { return len(h) }
-func (h ranking) Less(i, j int) bool {
-	return h[i].score > h[j].score || h[i].score == h[j].score && h[i].unit < h[j].unit
+func (r ranked) before(s ranked) bool {
+	return r.score > s.score || r.score == s.score && r.unit < s.unit
 }
-func (h ranking) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-func (h *ranking) Push(x any)   { *h = append(*h, x.(ranked)) }
-func (h *ranking) Pop() any {
-	x := (*h)[len(*h)-1]
-	*h = (*h)[:len(*h)-1]
-	return x
+
+// down moves the entry at i down to where it belongs.
+func (h ranking) down(i int) {
+	x := h[i]
+	for {
+		k := 2*i + 1
+		if k >= len(h) {
+			break
+		}
+		if k+1 < len(h) && h[k+1].before(h[k]) {
+			k++
+		}
+		if !h[k].before(x) {
+			break
+		}
+		h[i] = h[k]
+		i = k
+	}
+	h[i] = x
+}
+
+// pop drops the first entry.
+func (h *ranking) pop() {
+	n := len(*h) - 1
+	(*h)[0] = (*h)[n]
+	if *h = (*h)[:n]; n > 0 {
+		h.down(0)
+	}
 }
 
 // log2 is the binary logarithm of n >= 1 in 256ths, linear between the powers of two.
@@ -109,8 +145,8 @@ func log2(n int64) int64 {
 	return int64(k)<<8 + (n<<8)>>k - 1<<8
 }
 
-// power is n to the power .85, in 16ths, linear between the powers of two of the result.
-func power(n int64) int64 {
-	e := log2(n) * 85 / 100
+// power is n to a power given in hundredths, in 16ths, linear between the powers of two of the result.
+func power(n, exponent int64) int64 {
+	e := log2(n) * exponent / 100
 	return (1<<8 + e&0xff) << (e >> 8) >> 4
 }

@@ -27,10 +27,16 @@ type Result struct {
 	Messages int    // how many messages the segments name
 }
 
-// Run carries out a plan. It promises that the tokens of the result are at most p.Budget, measured by the plan's
+// Run carries out a plan. An engine that is [Extract] does it as the one that the plan names. Run promises that the tokens of the result are at most p.Budget, measured by the plan's
 // counter on [Text] of the segments and on [Markdown] of them, and that every kept span is there byte for byte, in
 // order; otherwise it fails. The error is a [*PinError] if the kept spans alone are too large.
 func Run(ctx context.Context, in Input, p Plan, engine Summarizer) (Result, error) {
+	own, isOwn := engine.(Extract)
+	if isOwn {
+		if e, ok := ExtractByID(p.Engine); ok {
+			own, engine = e, e
+		}
+	}
 	if engine.ID() != p.Engine {
 		return Result{}, fmt.Errorf("the plan is for engine %s, not %s", p.Engine, engine.ID())
 	}
@@ -39,8 +45,8 @@ func Run(ctx context.Context, in Input, p Plan, engine Summarizer) (Result, erro
 		return Result{}, err
 	}
 	r := &run{in: in, plan: p, count: c, engine: engine, sizes: sizer{}}
-	if engine == (Extract{}) {
-		r.engine = newExtractor(r.sizes)
+	if isOwn {
+		r.engine, r.reads = newExtractor(own, r.sizes), !own.first
 	}
 	if err := r.prepare(); err != nil {
 		return Result{}, err
@@ -67,6 +73,7 @@ type run struct {
 	plan   Plan
 	count  Counter
 	engine Summarizer
+	reads  bool // the engine reads details and the output of tools where a good part fits
 	pins   []pin
 	parts  []*part
 	sizes  sizer
@@ -119,7 +126,7 @@ func (r *run) share(items []Item) error {
 		for len(items) > 0 && (items[0].N <= t.To || len(r.parts) == len(r.plan.Tiers)-1) {
 			switch {
 			case items[0].N < r.plan.Tiers[0].From:
-			case items[0].Kind == Output:
+			case items[0].Kind == Output || items[0].Kind == Diff:
 				p.detail = append(p.detail, items[0])
 			default:
 				p.items = append(p.items, items[0])
@@ -191,11 +198,13 @@ func (r *run) summarize(ctx context.Context, p *part) error {
 	if p.room == 0 {
 		return nil
 	}
-	if room := r.count.Unscale(p.room); p.extra == 0 && roomy(p.items, room) {
+	room := r.count.Unscale(p.room)
+	close := r.reads && near(p.items, room, p.Level)
+	if p.extra == 0 && (close || roomy(p.items, room)) {
 		p.extra++
 		p.items = zip(p.items, p.detail)
 	}
-	if room := r.count.Unscale(p.room); p.extra == 1 && r.in.Output != nil && roomy(p.items, room) {
+	if p.extra == 1 && r.in.Output != nil && (close || roomy(p.items, room)) {
 		p.extra++
 		if err := r.addOutput(p); err != nil {
 			return err

@@ -14,7 +14,7 @@ func NewVocabulary() *Vocabulary { return &Vocabulary{l: newLexicon()} }
 // About returns the terms of a text, each once, in the order in which they first occur: words before anchors.
 func (v *Vocabulary) About(text string) []int32 {
 	v.text++
-	return v.l.gather(nil, v.text, text, false)
+	return v.l.gather(nil, v.text, text, gathering{})
 }
 
 // Anchor reports whether a term is an anchor: a file, a symbol, an issue, a hash, a version, a number, or a span in

@@ -36,6 +36,8 @@ const (
 	command
 	call
 	output // other results of tools
+	change // changed lines
+	classes
 )
 
 const (
@@ -43,8 +45,9 @@ const (
 	longUnit = 600 // bytes; longer ones are cut between words
 )
 
-// split makes the units of items.
-func split(items []Item, t terse) []unit {
+// split makes the units of items. What tools returned and the lines of files stay as they are, but for the line numbers
+// that a client puts before them; the first engine took out words of them, too.
+func split(items []Item, t terse, first bool) []unit {
 	var us []unit
 	line := int32(0)
 	put := func(i int, c class, text string) {
@@ -82,20 +85,43 @@ func split(items []Item, t terse) []unit {
 			put(i, call, oneLine(it.Text, 240*short))
 		case Failure:
 			eachLine(it.Text, func(s string) { put(i, failure, oneLine(s, 240*short)) })
-		case Output:
-			eachLine(it.Text, func(s string) { line++; put(i, output, s) })
+		case Output, Diff:
+			c := change
+			if it.Kind == Output || first {
+				c = output
+			}
+			eachLine(it.Text, func(s string) {
+				line++
+				if !first {
+					s = unnumbered(s)
+				}
+				put(i, c, s)
+			})
 		}
 	}
 	if t > whole {
 		parallel(len(us), func(i int) {
-			if u := &us[i]; u.class == userClass {
+			switch u := &us[i]; {
+			case u.class == userClass:
 				u.text = telegraph(u.text, min(t, telegram)) // the user's own words go last
-			} else {
+			case first || u.class < output:
 				u.text = telegraph(u.text, t)
 			}
 		})
 	}
 	return once(us)
+}
+
+// unnumbered returns a line of a file without the number and arrow before it.
+func unnumbered(s string) string {
+	i := 0
+	for i < len(s) && isDigit(s[i]) {
+		i++
+	}
+	if rest, ok := strings.CutPrefix(s[i:], "→"); ok && i > 0 {
+		return strings.TrimLeft(rest, " \t")
+	}
+	return s
 }
 
 // once drops the units that say what one before them says.
@@ -218,13 +244,13 @@ func cut(s string, n int) string {
 }
 
 // measure fills in what units cost and what they are about.
-func measure(us []unit, l *lexicon) {
+func measure(us []unit, l *lexicon, names bool) {
 	parallel(len(us), func(i int) { us[i].cost = int32(tokens.Raw(us[i].text)) + frame(us[i].class) })
 	slab := make([]int32, 0, 16*len(us))
 	for i := range us {
 		u := &us[i]
 		from := len(slab)
-		slab = l.gather(slab, int32(i), u.text, u.class == userClass)
+		slab = l.gather(slab, int32(i), u.text, gathering{pairs: u.class == userClass, names: names})
 		u.about = slab[from:len(slab):len(slab)]
 	}
 }
