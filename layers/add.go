@@ -269,7 +269,11 @@ func (m *Memory) tryBatch(ctx context.Context, p Project, sources []Source, o Ad
 		return m.withoutFailed(ctx, p, sources, errs, o, failed)
 	}
 	ids := map[string]objects.Hash{}
+	var on *refs.Tx // on top of st
 	err = m.repo.Update(ctx, p.ID, addMessage(changed, o), func(tx *refs.Tx) error {
+		if slices.Equal(tx.Tips(), st.Tips) {
+			on = tx
+		}
 		if err := tx.Adopt(s); err != nil {
 			return err
 		}
@@ -281,6 +285,9 @@ func (m *Memory) tryBatch(ctx context.Context, p Project, sources []Source, o Ad
 	m.noteCaptured(p.ID, changed)
 	for i := range added {
 		added[i].ID = ids[added[i].Session]
+	}
+	if on != nil {
+		m.advance(st, on)
 	}
 	return added, failed, nil
 }

@@ -219,6 +219,9 @@ type onlyWriter struct{ io.Writer }
 
 // grow stages the bytes of the file up to end behind the place at, and scans them.
 func (c *capture) grow(ctx context.Context, s *refs.Stage, at place, end int64) error {
+	if c.m.opts.Growing != nil {
+		c.m.grows.Do(c.m.opts.Growing)
+	}
 	sc := transcript.NewScanner(at.carry, func(b []byte) [32]byte { return objects.Sum(b) })
 	defer sc.Close()
 	rules := c.rules

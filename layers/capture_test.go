@@ -239,6 +239,17 @@ func TestStateCache(t *testing.T) {
 	for i := range 8 {
 		text += userLine(i, fmt.Sprint("text ", i))
 		p := add(t, m, write(t, filepath.Join(dir, fmt.Sprintf("s%d.jsonl", i%3)), text))[0].Project.ID
+		files := func() (all []byte) {
+			for _, name := range []string{"state", "bulk"} {
+				b, err := os.ReadFile(m.cachePath(name, string(p)))
+				if err != nil {
+					t.Fatal(err)
+				}
+				all = append(all, b...)
+			}
+			return all
+		}
+		left := files() // by adding, before anything asked for the state
 		cached, err := m.State(ctx, p)
 		if err != nil {
 			t.Fatal(err)
@@ -247,6 +258,7 @@ func TestStateCache(t *testing.T) {
 			os.WriteFile(m.cachePath("state", string(p)), []byte("garbage"), 0o600)
 		} else {
 			os.RemoveAll(m.cachePath("state"))
+			os.RemoveAll(m.cachePath("bulk"))
 		}
 		fresh, err := m.State(ctx, p)
 		if err != nil {
@@ -254,6 +266,9 @@ func TestStateCache(t *testing.T) {
 		}
 		if a, b := fmt.Sprintf("%+v", deref(cached)), fmt.Sprintf("%+v", deref(fresh)); a != b {
 			t.Fatalf("step %d: cached\n%s\nfresh\n%s", i, a, b)
+		}
+		if made := files(); !bytes.Equal(left, made) {
+			t.Fatalf("step %d: adding left the cache\n%q\nand from the records it is\n%q", i, left, made)
 		}
 	}
 }

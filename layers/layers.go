@@ -34,6 +34,7 @@ type Options struct {
 	Caps        Caps         // on what models may cost; the zero value allows nothing
 	World       remote.World // what talking to remotes needs
 	MaxCache    int64        // bytes that the cache may take; 0 is no limit
+	Growing     func()       // called once, before the first transcript that is new or has grown is compressed; may be nil
 }
 
 // A Memory is an open store. Its methods may be called from several goroutines at once.
@@ -41,6 +42,7 @@ type Memory struct {
 	repo  *refs.Repo
 	opts  Options
 	slots chan struct{} // one for each worker: files are worked on at once in all groups together
+	grows sync.Once     // for Options.Growing
 
 	outlines sync.Map // of the projects looked at last, by project
 

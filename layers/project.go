@@ -216,9 +216,11 @@ func (m *Memory) addPaths(ctx context.Context, paths []pathBody) error {
 	if len(paths) > 1 {
 		message = fmt.Sprintf("paths of %d directories", len(paths))
 	}
-	return m.repo.Update(ctx, refs.Home, message, func(tx *refs.Tx) error {
-		st, err := m.state(ctx, tx, refs.Home)
-		if err != nil {
+	var st *State
+	var on *refs.Tx
+	err := m.repo.Update(ctx, refs.Home, message, func(tx *refs.Tx) (err error) {
+		on = tx
+		if st, err = m.state(ctx, tx, refs.Home); err != nil {
 			return err
 		}
 		known := st.pathsOf(m.repo.Device().ID)
@@ -232,6 +234,10 @@ func (m *Memory) addPaths(ctx context.Context, paths []pathBody) error {
 		}
 		return nil
 	})
+	if err == nil {
+		m.advance(st, on)
+	}
+	return err
 }
 
 // knowsPath reports whether the newest word on a directory says the same as b, or was the user's.

@@ -33,6 +33,7 @@ type State struct {
 	Costs        []Cost         // of the home project only, sorted
 	Unknown      int            // records of kinds this program does not know
 
+	bulk  *bulks // nil in an outline
 	byID  map[string]*Session
 	sets  map[[2]string]int         // where the assignment to a field of a target is in Sets
 	typed map[transcript.Key]string // who wrote it first

@@ -70,7 +70,35 @@ func (m *Memory) state(ctx context.Context, tx *refs.Tx, p refs.Project) (*State
 		return nil, err
 	}
 	st.fill(b)
+	st.bulk = b
 	return st, nil
+}
+
+// advance caches st as it is behind the commit that tx made on top of it, so that the next to ask need not read that. st is of
+// no use for anything else any more.
+func (m *Memory) advance(st *State, tx *refs.Tx) {
+	records, err := tx.Added()
+	if err != nil || len(records) == 0 {
+		return // whoever reads them finds it, too
+	}
+	b, tips := st.bulk, tx.Tips()
+	for _, r := range records {
+		if st.apply(r) != nil || b.apply(r) != nil {
+			return
+		}
+	}
+	b.tips = tips
+	m.keepOutline(st, tips)
+	writeCacheBytes(m.cachePath("bulk", string(st.Project)), encode(b.code))
+}
+
+// keepOutline makes st, to which records were added, whole and caches it as that of the tips.
+func (m *Memory) keepOutline(st *State, tips []refs.Tip) {
+	st.Tips = tips
+	st.finish()
+	st.nameVersions(m.repo.Device().ID)
+	st.strip()
+	writeCacheBytes(m.cachePath("state", string(st.Project)), encode(st.code))
 }
 
 // outline is state without what only adding and deriving need.
@@ -110,11 +138,7 @@ func (m *Memory) outlineAt(ctx context.Context, h *history, p refs.Project) (*St
 			return nil, err
 		}
 	}
-	st.Tips = h.tips
-	st.finish()
-	st.nameVersions(m.repo.Device().ID)
-	st.strip()
-	writeCacheBytes(file, encode(st.code))
+	m.keepOutline(st, h.tips)
 	return st, nil
 }
 

@@ -141,6 +141,7 @@ func (s *Stage) seal() error {
 
 func (s *Stage) add(k pack.Kind, b []byte, level int) (pack.ID, error) {
 	e := pack.Encode(k, b, level)
+	defer e.Release()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -190,6 +191,7 @@ func (s *Stage) Grow(ctx context.Context, name objects.Hash, base int, t *stream
 			return g, fmt.Errorf("grow stream: %w", err)
 		}
 		id, err := s.add(pack.Blob, seg.Blob, 0)
+		seg.Release() // the pack has a copy
 		if err != nil {
 			return g, fmt.Errorf("grow stream: %w", err)
 		}

@@ -30,6 +30,7 @@ type Tx struct {
 	patches  *Stage // of originals.git
 	origin   *lane  // this device's lane in originals.git, nil until needed
 	lamport  uint64
+	added    [][]byte // the records, encoded
 	trailers []string
 	ctx      context.Context
 }

@@ -206,7 +206,21 @@ func (tx *Tx) Add(kind string, body any) (Record, error) {
 	if err != nil {
 		return rec, err
 	}
+	tx.added = append(tx.added, b)
 	return rec, tx.putBlob(b, recordPath(rec.ID))
+}
+
+// Added returns the records that the transaction has added, as whoever reads the lane will see them.
+func (tx *Tx) Added() ([]Record, error) {
+	var out []Record
+	for _, b := range tx.added {
+		r, err := DecodeRecord(b)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, r)
+	}
+	return out, nil
 }
 
 // Trailer adds a line for machines to the commit message, "Mem-<key>: <value>".
@@ -327,7 +341,11 @@ func (tx *Tx) commitLane(s *Stage, l *lane, message string) error {
 	if was.IsZero() {
 		was = l.replaces
 	}
-	return l.git.Update(ctx, laneRef(tx.project, d.ID), was, id)
+	if err := l.git.Update(ctx, laneRef(tx.project, d.ID), was, id); err != nil {
+		return err
+	}
+	l.tip = id
+	return nil
 }
 
 func (tx *Tx) message(subject string) string {

@@ -10,6 +10,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/urfave/cli/v2"
 
@@ -73,8 +74,14 @@ type addAnswer struct {
 }
 
 func (e *Env) runAdd(ctx context.Context, o addOptions, names []string) error {
-	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
-		sources, err := e.addSources(ctx, m, sc, o, names)
+	return e.withStore(func(m *layers.Memory) error {
+		scope := sync.OnceValues(func() (layers.Scope, error) { return e.scope(ctx, m) })
+		if e.opt.project != "" {
+			if _, err := scope(); err != nil {
+				return err
+			}
+		}
+		sources, err := e.addSources(ctx, m, scope, o, names)
 		if err != nil {
 			return err
 		}
@@ -83,10 +90,10 @@ func (e *Env) runAdd(ctx context.Context, o addOptions, names []string) error {
 }
 
 // addSources finds the files that are to be added.
-func (e *Env) addSources(ctx context.Context, m *layers.Memory, sc layers.Scope, o addOptions, names []string) ([]layers.Source, error) {
+func (e *Env) addSources(ctx context.Context, m *layers.Memory, scope func() (layers.Scope, error), o addOptions, names []string) ([]layers.Source, error) {
 	var sources []layers.Source
 	for _, name := range names {
-		src, err := e.sourceNamed(ctx, m, sc, name)
+		src, err := e.sourceNamed(ctx, m, scope, name)
 		if err != nil {
 			return nil, err
 		}
@@ -94,6 +101,10 @@ func (e *Env) addSources(ctx context.Context, m *layers.Memory, sc layers.Scope,
 	}
 	if !o.all && !o.update {
 		return sources, nil
+	}
+	sc, err := scope()
+	if err != nil {
+		return nil, err
 	}
 	items, err := e.clientItems(ctx, m, sc.Project)
 	if err != nil {
@@ -125,13 +136,17 @@ func (e *Env) clientItems(ctx context.Context, m *layers.Memory, p layers.Projec
 }
 
 // sourceNamed finds the file that a user means: a path, or a session of Claude Code by the start of its id.
-func (e *Env) sourceNamed(ctx context.Context, m *layers.Memory, sc layers.Scope, name string) (layers.Source, error) {
+func (e *Env) sourceNamed(ctx context.Context, m *layers.Memory, scope func() (layers.Scope, error), name string) (layers.Source, error) {
 	path := e.path(name)
 	_, err := os.Stat(path)
 	if err == nil || strings.ContainsRune(name, filepath.Separator) || strings.HasSuffix(name, ".jsonl") {
 		return layers.SourceOf(path), nil // whatever is wrong with it, reading it will say so
 	}
 	if !errors.Is(err, os.ErrNotExist) {
+		return layers.Source{}, err
+	}
+	sc, err := scope()
+	if err != nil {
 		return layers.Source{}, err
 	}
 	items, err := e.clientItems(ctx, m, sc.Project)
@@ -181,15 +196,16 @@ func (e *Env) sourceAnywhere(name string) (layers.Source, error) {
 
 // tuneMemory sets the garbage collector up for capturing: almost all of the heap is buffers then. Of a
 // long file at most [captureMemory] is aimed at; what is short needs no collection at all.
-func tuneMemory(sources []layers.Source, size int64) {
+func (e *Env) tuneMemory(sources []layers.Source, size int64) {
 	switch {
 	case size <= captureShort:
+		e.reserve = captureMemory
 		debug.SetGCPercent(-1)
 		debug.SetMemoryLimit(3 * captureMemory)
 	case len(sources) == 1:
 		debug.SetMemoryLimit(captureMemory)
 	default:
-		debug.SetGCPercent(300)
+		e.reserve = 2 * captureMemory // GC percent stays at 100: collecting costs less than pages that were never used
 	}
 }
 
@@ -202,7 +218,7 @@ const (
 // any, works on what was stored.
 func (e *Env) addAll(ctx context.Context, m *layers.Memory, op string, sources []layers.Source, failed []error, then func([]layers.Added) error) error {
 	size := totalSize(sources)
-	tuneMemory(sources, size)
+	e.tuneMemory(sources, size)
 	bar := e.progressBytes(op, size)
 	added, err := m.Add(ctx, sources, layers.AddOptions{DryRun: e.opt.dryRun, Op: op, Progress: bar.add})
 	bar.end()

@@ -35,10 +35,11 @@ type Env struct {
 	Term           Term
 	Secret         func() ([]byte, error) // reads a line from the terminal that is not shown there
 
-	opt   options // the global options of this run
-	out   *output // where results go
-	conf  *config.Config
-	paint *palette
+	opt     options // the global options of this run
+	out     *output // where results go
+	conf    *config.Config
+	paint   *palette
+	reserve int // bytes of heap that a capture will want, 0 if that is not known
 }
 
 // A Term says which of the standard streams are terminals, and how wide the one of Stdout is.

@@ -59,6 +59,7 @@ const hookLock = 150 * time.Millisecond
 func (e *Env) runHook(event string) {
 	debug.SetGCPercent(400)
 	debug.SetMemoryLimit(hookMemory)
+	e.reserve = hookMemory * 3 / 5
 	if fixed, err := time.Parse(time.RFC3339, e.Getenv("MEM_NOW")); err == nil {
 		e.Now = func() time.Time { return fixed }
 	}

@@ -40,7 +40,7 @@ func (e *Env) runImport(ctx context.Context, o importOptions, dir string) error 
 		}
 	}
 	dir = e.path(dir)
-	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+	return e.withStore(func(m *layers.Memory) error {
 		sources, err := layers.Sources(dir)
 		if errors.Is(err, os.ErrNotExist) {
 			return withHint(fmt.Errorf("import: %w", err), "name the directory that holds session files (*.jsonl)")

@@ -64,5 +64,6 @@ func (e *Env) memoryOptions() (layers.Options, error) {
 	return layers.Options{
 		Now: e.Now, Rand: e.Rand, LockTimeout: max(wait, time.Nanosecond), // 0 would mean the default
 		Workers: runtime.GOMAXPROCS(0), Model: model, Caps: caps, Rules: rules, Gate: gate, EnvFiles: env, World: e.world(), MaxCache: max(cache, 1),
+		Growing: func() { reserveHeap(e.reserve) },
 	}, err
 }

@@ -91,16 +91,24 @@ func (e *Env) resolveAll(ctx context.Context, m *layers.Memory, sc layers.Scope,
 
 // withMemory opens the memory, finds the scope of the run and calls f.
 func (e *Env) withMemory(ctx context.Context, f func(m *layers.Memory, sc layers.Scope) error) (err error) {
+	return e.withStore(func(m *layers.Memory) error {
+		sc, err := e.scope(ctx, m)
+		if err != nil {
+			return err
+		}
+		return f(m, sc)
+	})
+}
+
+// withStore opens the memory and calls f, which need not look at the directory that it runs in: that can take longer than
+// all else when it is a git repository.
+func (e *Env) withStore(f func(m *layers.Memory) error) (err error) {
 	m, err := e.memory()
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, m.Close()) }()
-	sc, err := e.scope(ctx, m)
-	if err != nil {
-		return err
-	}
-	return f(m, sc)
+	return f(m)
 }
 
 // label writes the name of a version of a session.

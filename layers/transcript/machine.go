@@ -1,5 +1,7 @@
 package transcript
 
+import "math/bits"
+
 // A state is where a [machine] stands in the grammar of JSON.
 type state uint8
 
@@ -63,14 +65,23 @@ func (m *machine) reset() {
 // feed reads b. It is long because it is one loop over the states that nearly all bytes are met in. It returns how many bytes are fine and, with done, included or, with bad, followed by the byte at fault.
 func (m *machine) feed(b []byte) (int, verdict) {
 	i, st := 0, m.state
+	at, end, mask := 0, 0, uint64(0) // what is special from byte at to byte end
 loop:
 	for i < len(b) {
 		c := b[i]
 		switch st {
 		case stString:
-			i = plain(b, i)
-			if i == len(b) {
-				break loop
+			for {
+				if i >= end {
+					at, end, mask = i, min(i+stride, len(b)), specials(b[i:])
+				}
+				if left := mask >> uint(i-at); left != 0 {
+					i += bits.TrailingZeros64(left)
+					break
+				}
+				if i = end; i == len(b) {
+					break loop
+				}
 			}
 			switch c = b[i]; {
 			case c == '"':

@@ -1,9 +1,6 @@
 package transcript
 
-import (
-	"encoding/binary"
-	"math/bits"
-)
+import "encoding/binary"
 
 // scalar takes the next byte of an escape, a literal or a number. again asks to look at the byte once more in the new state.
 func (m *machine) scalar(st state, c byte, i int) (next state, again, ok bool) {
@@ -62,23 +59,31 @@ func isHex(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
 }
 
-// plain returns the index of the first byte of b from i on that ends a run of ordinary string bytes: a quote, a
-// backslash or a control character. It looks at eight bytes at a time.
-func plain(b []byte, i int) int {
+// A stride is how many bytes [specials] looks at together.
+const stride = 64
+
+// specials returns which of the first [stride] bytes of b end a run of ordinary string bytes, one bit each: quotes, backslashes
+// and control characters. Strings of transcripts have one every ten bytes; asking each of these where it is costs a
+// wrong guess of the processor, and this has no branch to guess.
+func specials(b []byte) uint64 {
+	if len(b) < stride {
+		var whole [stride]byte
+		for i := copy(whole[:], b); i < stride; i++ {
+			whole[i] = ' '
+		}
+		b = whole[:]
+	}
+	w := (*[stride]byte)(b)
+	return special8(w[0:]) | special8(w[8:])<<8 | special8(w[16:])<<16 | special8(w[24:])<<24 |
+		special8(w[32:])<<32 | special8(w[40:])<<40 | special8(w[48:])<<48 | special8(w[56:])<<56
+}
+
+// special8 returns which of the first eight bytes of b are special. With the high bit of each byte put away, an addition
+// carries into it unless the byte is the one looked for; the product gathers the high bits.
+func special8(b []byte) uint64 {
 	const ones, highs = 0x0101010101010101, 0x8080808080808080
-	for ; i+8 <= len(b); i += 8 {
-		x := binary.LittleEndian.Uint64(b[i:])
-		quote := x ^ ones*'"'
-		slash := x ^ ones*'\\'
-		hit := ((x-ones*0x20)&^x | (quote-ones)&^quote | (slash-ones)&^slash) & highs
-		if hit != 0 {
-			return i + bits.TrailingZeros64(hit)>>3
-		}
-	}
-	for ; i < len(b); i++ {
-		if c := b[i]; c == '"' || c == '\\' || c < 0x20 {
-			break
-		}
-	}
-	return i
+	x := binary.LittleEndian.Uint64(b)
+	low := x &^ highs
+	other := ((low ^ ones*'"') + ones*0x7f) & ((low ^ ones*'\\') + ones*0x7f) & (low + ones*0x60)
+	return (^(other | x) & highs) * 0x0002040810204081 >> 56
 }

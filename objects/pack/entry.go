@@ -6,6 +6,7 @@ import (
 	"hash/adler32"
 	"hash/crc32"
 	"io"
+	"slices"
 	"sync"
 
 	"github.com/klauspost/compress/zlib"
@@ -22,13 +23,39 @@ type Entry struct {
 // Size returns the number of bytes that e takes in a pack.
 func (e Entry) Size() int { return len(e.raw) }
 
+// Release hands the memory of e back, for that of later entries, when e is not used any more. It may be left out.
+func (e Entry) Release() {
+	if cap(e.raw) < flushAt { // short ones are no trouble
+		return
+	}
+	select {
+	case spare <- e.raw[:0]:
+	default:
+	}
+}
+
+// spare is the memory of entries that were released.
+var spare = make(chan []byte, 4)
+
+// room returns memory for n bytes.
+func room(n int) []byte {
+	if n >= flushAt {
+		select {
+		case b := <-spare:
+			return slices.Grow(b, n)
+		default:
+		}
+	}
+	return make([]byte, 0, n)
+}
+
 // Encode names and encodes an object. Level 0 stores it as it is, for content that is compressed
 // already; 1 to 9 compress, 6 is usual. It is the slow part of writing, needs no lock and may run
 // in many goroutines at once. It does not keep data.
 func Encode(k Kind, data []byte, level int) Entry {
 	e := Entry{ID: Name(k, data), Kind: k}
 	if level <= 0 {
-		e.raw = appendStored(appendHeader(make([]byte, 0, 10+storedSize(len(data))), k, len(data)), data)
+		e.raw = appendStored(appendHeader(room(10+storedSize(len(data))), k, len(data)), data)
 	} else {
 		e.raw = appendDeflated(appendHeader(make([]byte, 0, 64+len(data)/2), k, len(data)), data, min(level, 9))
 	}

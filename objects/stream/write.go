@@ -21,6 +21,15 @@ const window = 4 << 20
 type Segment struct {
 	Head
 	Blob []byte
+	room []byte // what Blob is part of
+}
+
+// Release hands the memory of the blob back, for those of later segments. It may be left out.
+func (s Segment) Release() {
+	select {
+	case blobs <- s.room[:0]:
+	default:
+	}
 }
 
 // A Tail is the end of a stream: what a growth needs to know of what came before. The zero Tail,
@@ -129,7 +138,10 @@ func (a *appender) run(ctx context.Context, yield func(Segment, error) bool) err
 
 // buffers are shared by all that append in this program: as many as two of them need. A pool of package sync would
 // drop them, and the pages under new ones cost more than what is done with them.
-var buffers = make(chan []byte, 6)
+var (
+	buffers = make(chan []byte, 6)
+	blobs   = make(chan []byte, 6)
+)
 
 // buffer returns a free buffer. Those of short content grow as they are needed; those that have grown are
 // used again.
@@ -254,7 +266,7 @@ func fill(buf []byte, r io.Reader, size int64) ([]byte, error) {
 // compress fills the blob; the head, which has the hash, comes later.
 func (j *job) compress(head Head) {
 	raw := j.buf[head.Dict:]
-	blob := make([]byte, maxHead, len(raw)/5+maxHead)
+	blob := room(len(raw)/5 + maxHead)[:maxHead]
 	if head.Dict == 0 {
 		e := plain.Get().(*zstd.Encoder)
 		j.blob = e.EncodeAll(raw, blob)
@@ -276,7 +288,19 @@ func (j *job) segment() Segment {
 	head := appendHead(nil, j.head)
 	blob := j.blob[maxHead-len(head):]
 	copy(blob, head)
-	return Segment{j.head, blob}
+	return Segment{j.head, blob, j.blob}
+}
+
+// room returns memory for about n bytes. That of long segments is used again.
+func room(n int) []byte {
+	select {
+	case b := <-blobs:
+		if cap(b) >= maxHead {
+			return b
+		}
+	default:
+	}
+	return make([]byte, 0, n)
 }
 
 // plain holds encoders without a dictionary, which can be used again.

@@ -1,6 +1,9 @@
 package config
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // A Key is one setting that exists. A Name that ends in ".*" is a family: any last word does.
 type Key struct {
@@ -22,8 +25,10 @@ func (k Key) Match(name string) bool {
 	return ok && rest != "" && !strings.Contains(rest, ".")
 }
 
-// Keys returns every setting, sorted by name.
-func Keys() []Key {
+// Keys returns every setting, sorted by name. The slice is shared.
+func Keys() []Key { return keys() }
+
+var keys = sync.OnceValue(func() []Key {
 	return []Key{
 		{"autoDecay.aggressiveAfterDays", integer(0, 36500), "30", "age at which a session gets a small version too; 0 for never"},
 		{"autoDecay.aggressivePreset", oneOf("gentle", "standard", "aggressive"), "aggressive", "preset of that small version"},
@@ -77,18 +82,19 @@ func Keys() []Key {
 		{"ui.showTokenEstimates", boolean, "true", "show estimated tokens in lists"},
 		{"version", text, "1.0.0", "version of the settings file"},
 	}
-}
+})
 
 // Lookup returns the key that name belongs to. It fails with an [*UnknownKeyError].
 func Lookup(name string) (Key, error) { return find(name) }
 
 func find(name string) (Key, error) {
-	keys := Keys()
-	near := make([]string, 0, len(keys))
-	for _, k := range keys {
+	for _, k := range Keys() {
 		if k.Match(name) {
 			return k, nil
 		}
+	}
+	var near []string
+	for _, k := range Keys() {
 		near = append(near, k.Name)
 	}
 	return Key{}, &UnknownKeyError{Key: name, Near: near}
