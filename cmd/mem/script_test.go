@@ -29,6 +29,9 @@ func TestMain(m *testing.M) {
 		"mem-panic":  panicInCommand,
 		"mem-thread": panicInGoroutine,
 		"mem-model":  fakeModel,
+
+		"mem-hook-panic":  panicInHook,
+		"mem-hook-thread": panicInHookGoroutine,
 	})
 }
 
@@ -192,4 +195,31 @@ func panicInGoroutine() {
 	neverExitTwo()
 	go panic("in a goroutine")
 	<-make(chan bool)
+}
+
+// A panicking is an input that panics when it is read: in the hook itself, or where none of its recovers reaches.
+type panicking struct{ beside bool }
+
+func (p panicking) Read([]byte) (int, error) {
+	if p.beside {
+		go panic("beside a secret")
+		<-make(chan bool)
+	}
+	panic("a secret")
+}
+
+// panicInHook is a mem whose hook panics.
+func panicInHook() {
+	neverExitTwo()
+	env := osEnv()
+	env.Stdin = panicking{}
+	env.runHook(os.Args[1])
+}
+
+// panicInHookGoroutine is a mem whose hook dies where no recover reaches.
+func panicInHookGoroutine() {
+	neverExitTwo()
+	env := osEnv()
+	env.Stdin = panicking{beside: true}
+	env.runHook(os.Args[1])
 }

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -48,8 +49,29 @@ func absolute(bar, what, corpus string, p, hello *probe, most float64) row {
 	d, least := atMost(most)
 	return row{
 		Bar: bar, What: what + ", p95", Corpus: corpus, Unit: "ms", Demand: d, Least: least, Value: p.p95(),
-		Detail: fmt.Sprintf("p50 %.1f ms (cpu %.1f), p95 %.1f ms, %d runs, peak %s, hello p50 %.1f p95 %.1f ms", p.median(), middle(milliseconds(p.cpu)), p.p95(), len(p.wall), megabytes(p.rss), hello.median(), hello.p95()),
+		Detail: fmt.Sprintf("p50 %.1f ms (cpu %.1f), p95 %.1f ms, %d runs, hello p50 %.1f p95 %.1f ms", p.median(), middle(milliseconds(p.cpu)), p.p95(), len(p.wall), hello.median(), hello.p95()),
 	}
+}
+
+// mostMemory is how much memory a hook may take, whatever its payload.
+const mostMemory = 64
+
+// peakOf runs p once more and makes the row "memory of it".
+func (b *bench) peakOf(p *probe, what string) (row, error) {
+	q := *p
+	q.argv, q.keep, q.wall = append([]string{b.peak}, p.argv...), true, nil
+	if err := b.run(&q); err != nil {
+		return row{}, err
+	}
+	bytes, err := strconv.ParseInt(strings.TrimSpace(string(q.stdout)), 10, 64)
+	if err != nil {
+		return row{}, err
+	}
+	d, least := atMost(mostMemory)
+	return row{
+		Bar: "hook", What: "memory of " + what, Corpus: "generated", Unit: "MB", Demand: d, Least: least, Value: float64(bytes) / (1 << 20),
+		Detail: megabytes(bytes) + " at most, as a small process sees it",
+	}, nil
 }
 
 // barHook measures what a hook costs that has nothing to do, and one that captures.
@@ -60,10 +82,10 @@ func (b *bench) barHook() ([]row, error) {
 	}
 	for _, s := range []struct{ mb, most float64 }{{20, 50}, {70, 120}} {
 		r, err := b.stopHook(int64(s.mb*1e6), s.most)
+		rows = append(rows, r...)
 		if err != nil {
 			return rows, err
 		}
-		rows = append(rows, r)
 	}
 	return rows, nil
 }
@@ -86,7 +108,7 @@ func (b *bench) toolUse() ([]row, error) {
 	if err := b.run(tool); err != nil { // makes the count
 		return nil, err
 	}
-	tool.wall = nil
+	tool.wall, tool.cpu = nil, nil
 	hello := &probe{name: "hello", argv: []string{b.hello}}
 	version := &probe{name: "mem version", argv: []string{b.mem, "version"}}
 	if err := b.repeat(12, hello, version, tool); err != nil {
@@ -101,22 +123,22 @@ func (b *bench) toolUse() ([]row, error) {
 }
 
 // stopHook lets Stop capture a tail of 200 KB of a session of a size.
-func (b *bench) stopHook(size int64, most float64) (row, error) {
+func (b *bench) stopHook(size int64, most float64) ([]row, error) {
 	const tail, times = 200_000, 20
 	c, err := b.generated(size+tail*(times+1), 1)
 	if err != nil {
-		return row{}, err
+		return nil, err
 	}
 	dir, err := b.hookProjects()
 	if err != nil {
-		return row{}, err
+		return nil, err
 	}
 	if err := b.initStore(); err != nil {
-		return row{}, err
+		return nil, err
 	}
 	all, err := os.ReadFile(c.files[0])
 	if err != nil {
-		return row{}, err
+		return nil, err
 	}
 	file := filepath.Join(dir, filepath.Base(c.files[0]))
 	end := len(all) - tail*(times+1)
@@ -127,25 +149,26 @@ func (b *bench) stopHook(size int64, most float64) (row, error) {
 	}
 	stop, err := b.hookProbe("Stop", "Stop", file, grow)
 	if err != nil {
-		return row{}, err
+		return nil, err
 	}
 	if err := grow(); err != nil {
-		return row{}, err
+		return nil, err
 	}
 	if err := b.once(b.mem, "add", file); err != nil { // the session as it was
-		return row{}, err
+		return nil, err
 	}
 	hello := &probe{name: "hello", argv: []string{b.hello}}
 	for range times {
 		if err := b.round(hello, stop); err != nil {
-			return row{}, err
+			return nil, err
 		}
 	}
 	what := fmt.Sprintf("Stop with a tail of 200 KB on a transcript of %d MB", size/1e6)
 	if _, err := os.Stat(filepath.Join(b.store(), "cache", "hooks.log")); err == nil {
 		what += " (hooks.log is not empty)"
 	}
-	return absolute("hook", what, "generated", stop, hello, most), nil
+	peak, err := b.peakOf(stop, what)
+	return []row{absolute("hook", what, "generated", stop, hello, most), peak}, err
 }
 
 // barSession measures SessionStart with few and with many sessions in memory.

@@ -29,6 +29,7 @@ type bench struct {
 	mem         string // the binary to measure
 	hello       string
 	hashfile    string
+	peak        string
 	self        string // this program, for its workers
 	transcripts string // "" for generated sessions only
 	runs        int
@@ -178,8 +179,8 @@ func (b *bench) build() (err error) {
 		return fmt.Errorf("go env GOMOD: %w", err)
 	}
 	b.root = filepath.Dir(strings.TrimSpace(string(mod)))
-	b.hello, b.hashfile = filepath.Join(b.tmp, "hello"), filepath.Join(b.tmp, "hashfile")
-	todo := map[string]string{b.hello: "testdata/bench/hello", b.hashfile: "testdata/bench/hashfile"}
+	b.hello, b.hashfile, b.peak = filepath.Join(b.tmp, "hello"), filepath.Join(b.tmp, "hashfile"), filepath.Join(b.tmp, "peak")
+	todo := map[string]string{b.hello: "testdata/bench/hello", b.hashfile: "testdata/bench/hashfile", b.peak: "testdata/bench/peak"}
 	if b.mem == "" {
 		b.mem = filepath.Join(b.tmp, "mem")
 		todo[b.mem] = "cmd/mem"
