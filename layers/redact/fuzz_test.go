@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/memvcs/mem/testdata/gen/plants"
 )
 
 // check redacts raw and fails if a promise is broken: the cuts give raw back, valid JSON stays valid, the number
@@ -37,9 +39,9 @@ func check(t testing.TB, rules Rules, raw []byte) {
 // FuzzRules feeds the built-in rules with anything.
 func FuzzRules(f *testing.F) {
 	rnd := rand.New(rand.NewPCG(3, 3))
-	for _, p := range plants() {
-		for _, c := range codings() {
-			line, _ := c.line(p, p.make(rnd))
+	for _, p := range plants.All() {
+		for _, c := range plants.Codings() {
+			line, _ := c.Line(p, p.Make(rnd))
 			f.Add([]byte(line))
 			f.Add([]byte(line[:len(line)*2/3]))
 		}
@@ -61,9 +63,9 @@ func TestRulesOnMixtures(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(4, 4))
 	var pool []string
 	for range 6 {
-		for _, p := range plants() {
-			for _, c := range codings() {
-				line, _ := c.line(p, p.make(rnd))
+		for _, p := range plants.All() {
+			for _, c := range plants.Codings() {
+				line, _ := c.Line(p, p.Make(rnd))
 				pool = append(pool, line)
 			}
 		}

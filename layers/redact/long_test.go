@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/memvcs/mem/testdata/gen/plants"
 )
 
 // cleanLong cleans line in pieces of about step bytes.
@@ -31,19 +33,19 @@ func TestLong(t *testing.T) {
 		t.Fatal(err)
 	}
 	rnd := rand.New(rand.NewPCG(8, 8))
-	kinds := plants()
+	kinds := plants.All()
 	for _, text := range []bool{false, true} {
 		for range 6 {
 			var b strings.Builder
 			var planted []string
 			for b.Len() < 3<<20 {
 				p := kinds[rnd.IntN(len(kinds))]
-				secret := p.make(rnd)
-				planted = append(planted, lines(secret)...)
+				secret := p.Make(rnd)
+				planted = append(planted, plants.Lines(secret)...)
 				b.WriteString(strings.Repeat("결제 \\ \" \u2028 😀 and so on;\n", rnd.IntN(3000)))
-				b.WriteString("\n" + fill(p.setting, secret) + "\n")
+				b.WriteString("\n" + plants.Fill(p.Setting, secret) + "\n")
 			}
-			line := []byte(asText(b.String()))
+			line := []byte(plants.AsText(b.String()))
 			if text {
 				line = []byte(strings.ReplaceAll(b.String(), "\n", `\n`) + "\n")
 			}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/memvcs/mem/testdata/gen/plants"
 )
 
 // prose returns about n bytes of transcript: code and prose, with the words that rules look at here and there, and no
@@ -25,7 +27,7 @@ func prose(n int) []byte {
 		for range 10 + rnd.IntN(60) {
 			b.WriteString(pieces[rnd.IntN(len(pieces))])
 		}
-		out = append(out, asText(b.String())...)
+		out = append(out, plants.AsText(b.String())...)
 	}
 	return out
 }
@@ -41,8 +43,8 @@ func BenchmarkRedact(b *testing.B) {
 	clean := prose(4 << 20)
 	dirty := append([]byte(nil), clean...)
 	for range 20 {
-		for _, p := range plants() {
-			dirty = append(dirty, asText(fill(p.setting, p.make(rnd)))...)
+		for _, p := range plants.All() {
+			dirty = append(dirty, plants.AsText(plants.Fill(p.Setting, p.Make(rnd)))...)
 		}
 	}
 	run := func(name string, raw []byte) {
@@ -56,7 +58,7 @@ func BenchmarkRedact(b *testing.B) {
 	}
 	run("clean", clean)
 	run("secrets", dirty)
-	run("one-line", []byte(asText(string(clean))))
+	run("one-line", []byte(plants.AsText(string(clean))))
 }
 
 // TestProseIsClean shows that nothing is found in what holds nothing.
@@ -163,9 +165,9 @@ func TestWindowsFindWhatTheWholeTextHolds(t *testing.T) {
 	}
 	rnd := rand.New(rand.NewPCG(2, 2))
 	text := string(prose(200_000))
-	for _, p := range plants() {
+	for _, p := range plants.All() {
 		at := rnd.IntN(len(text))
-		text = text[:at] + "\n" + fill(p.text, p.make(rnd)) + "\n" + text[at:]
+		text = text[:at] + "\n" + plants.Fill(p.Text, p.Make(rnd)) + "\n" + text[at:]
 	}
 	found := merge(rules.set.find([]byte(text), nil, false))
 	for _, p := range patterns {

@@ -3,75 +3,93 @@ package main
 import (
 	"crypto/rand"
 	"encoding/base64"
+	"errors"
 	"fmt"
-	"net/http"
-	"net/http/cgi"
-	"net/http/httptest"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
+	"slices"
 )
 
 // travelBytes is how many bytes of incompressible transcripts make a history of 500 MB.
 const travelBytes = 670e6
 
-// barTravel pushes, clones and pushes again a history of 500 MB, against git with the same objects, to a directory and over http.
+// barTravel pushes, fetches and clones histories of 500 MB, against git with the same objects, to a directory, over http and over
+// ssh: one of 500 MB of objects that do not get smaller, and one of sessions that take 500 MB.
 func (b *bench) barTravel() ([]row, error) {
 	git, err := exec.LookPath("git")
 	if err != nil {
 		return nil, err
 	}
-	if err := b.travelStore(); err != nil {
-		return nil, err
-	}
-	backend, err := b.output(git, "--exec-path")
-	if err != nil {
-		return nil, err
-	}
-	server := httptest.NewServer(private(&cgi.Handler{Path: strings.TrimSpace(string(backend)) + "/git-http-backend",
-		Env: []string{"GIT_PROJECT_ROOT=" + b.tmp, "GIT_HTTP_EXPORT_ALL=1"}, Stderr: os.Stderr}))
-	defer server.Close()
-	helper := []string{"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=credential.helper", "GIT_CONFIG_VALUE_0=!f() { echo username=me; echo password=pw; }; f", "GIT_TERMINAL_PROMPT=0"}
+	ways, skipped := b.ways(git)
 	var rows []row
-	for _, way := range []struct{ name, base string }{{"directory", b.tmp}, {"http", server.URL}} {
-		got, err := b.travel(git, way.name, way.base, helper)
-		rows = append(rows, got...)
-		if err != nil {
+	for _, name := range slices.Sorted(maps.Keys(skipped)) {
+		rows = append(rows, row{Bar: "travel", What: "push, fetch and clone over " + name, Skip: tail(skipped[name].Error())})
+	}
+	defer func() {
+		for _, w := range ways {
+			w.stop()
+		}
+	}()
+	for _, h := range []struct {
+		name string
+		make func() error
+	}{{"500 MB of objects", b.randomStore}, {"500 MB of sessions", b.sessionStore}} {
+		if err := h.make(); err != nil {
 			return rows, err
+		}
+		for _, w := range ways {
+			got, err := b.travel(git, w, h.name)
+			rows = append(rows, got...)
+			if err != nil {
+				return rows, err
+			}
 		}
 	}
 	return rows, nil
 }
 
-// private lets those in who know the password.
-func private(h http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if _, pw, _ := r.BasicAuth(); pw != "pw" {
-			w.Header().Set("WWW-Authenticate", `Basic realm="git"`)
-			http.Error(w, "who are you", http.StatusUnauthorized)
-			return
+// rulesOn lets commands run with the rules of redaction, as users have them.
+func (b *bench) rulesOn(do func() error) error {
+	was := b.rules
+	b.rules = true
+	defer func() { b.rules = was }()
+	return do()
+}
+
+// randomStore makes a memory of sessions that do not get smaller.
+func (b *bench) randomStore() error {
+	return b.rulesOn(func() error {
+		if err := b.initStore(); err != nil {
+			return err
 		}
-		h.ServeHTTP(w, r)
+		dir := filepath.Join(b.tmp, "random", "projects", "-home-dev-big")
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return err
+		}
+		const files = 100
+		for i := range files {
+			if err := randomSession(dir, i, travelBytes/files); err != nil {
+				return err
+			}
+		}
+		return b.once(b.mem, "-q", "import", "--no-l1", filepath.Join(b.tmp, "random"))
 	})
 }
 
-// travelStore makes a memory of sessions that do not get smaller.
-func (b *bench) travelStore() error {
-	if err := b.initStore(); err != nil {
-		return err
-	}
-	dir := filepath.Join(b.tmp, "random", "projects", "-home-dev-big")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	const files = 100
-	for i := range files {
-		if err := randomSession(dir, i, travelBytes/files); err != nil {
+// sessionStore makes a memory of 120 sessions.
+func (b *bench) sessionStore() error {
+	return b.rulesOn(func() error {
+		c, err := b.generated(500e6, 120)
+		if err != nil {
 			return err
 		}
-	}
-	return b.once(b.mem, "-c", "redact.rules=off", "-q", "import", "--no-l1", filepath.Join(b.tmp, "random"))
+		if err := b.initStore(); err != nil {
+			return err
+		}
+		return b.once(b.mem, "-q", "import", "--no-l1", c.dir)
+	})
 }
 
 func randomSession(dir string, i int, size int) error {
@@ -97,39 +115,83 @@ func randomSession(dir string, i int, size int) error {
 }
 
 // travel measures one way to reach a remote.
-func (b *bench) travel(git, way, base string, env []string) ([]row, error) {
-	store := b.store()
+func (b *bench) travel(git string, w way, corpus string) ([]row, error) {
+	at := func(name string) string { return filepath.Join(b.tmp, name) }
+	remove := func(names ...string) error {
+		for _, name := range names {
+			if err := os.RemoveAll(at(name)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	bare := func(name string) func() error {
 		return func() error {
-			if err := os.RemoveAll(filepath.Join(b.tmp, name)); err != nil {
+			if err := remove(name); err != nil {
 				return err
 			}
-			if err := b.once(git, "init", "-q", "--bare", filepath.Join(b.tmp, name)); err != nil {
+			if err := b.once(git, "init", "-q", "--bare", at(name)); err != nil {
 				return err
 			}
-			return b.once(git, "-C", filepath.Join(b.tmp, name), "config", "http.receivepack", "true")
+			return b.once(git, "-C", at(name), "config", "http.receivepack", "true")
 		}
 	}
-	clean := func(name string) func() error {
-		return func() error { return os.RemoveAll(filepath.Join(b.tmp, name)) }
-	}
-	remote := "r" + way
-	if err := b.once(b.mem, "remote", "add", remote, base+"/ours.git"); err != nil {
+	remote := "r" + w.name
+	if err := b.once(b.mem, "remote", "add", remote, w.base+"/ours.git"); err != nil {
 		return nil, err
 	}
-	gitPush := &probe{name: "git push", prep: bare("theirs.git"), env: env, argv: []string{git, "-C", filepath.Join(store, "memory.git"), "-c", "http.postBuffer=1073741824", "push", "-q", base + "/theirs.git", "refs/heads/p/*:refs/heads/p/*"}}
-	push := &probe{name: "mem push", prep: bare("ours.git"), env: env, argv: []string{b.mem, "push", "--all", "--yes", remote}}
-	gitClone := &probe{name: "git clone", prep: clean("clone.git"), env: env, argv: []string{git, "clone", "-q", "--bare", "--no-local", base + "/theirs.git", filepath.Join(b.tmp, "clone.git")}}
-	clone := &probe{name: "mem clone", prep: clean("clone"), env: env, argv: []string{b.mem, "--mem-dir", filepath.Join(b.tmp, "clone"), "clone", base + "/ours.git"}}
-	if err := b.interleave(gitPush, push, gitClone, clone); err != nil {
+	all := "refs/heads/p/*:refs/heads/p/*"
+	of := func(name string, prep func() error, argv ...string) *probe {
+		return &probe{name: name, prep: prep, env: w.env, argv: argv}
+	}
+	in := func(name string) []string { return []string{b.mem, "--mem-dir", at(name), "-q"} }
+	mem := func(store string, args ...string) []string { return append(in(store), args...) }
+	gitPush := of("git push", bare("theirs.git"), git, "-C", at("store")+"/memory.git", "-c", "http.postBuffer=1073741824", "push", "-q", w.base+"/theirs.git", all)
+	push := of("mem push", bare("ours.git"), b.mem, "push", "--all", "--yes", remote)
+	looks := of("mem push", func() error { return errors.Join(os.RemoveAll(at("store/cache/looked")), bare("ours.git")()) }, b.mem, "push", "--all", "--yes", remote)
+	gitFetch := of("git fetch", bare("fetch.git"), git, "-C", at("fetch.git"), "fetch", "-q", w.base+"/theirs.git", all)
+	fetch := of("mem fetch", func() error {
+		err := remove("fetch")
+		if err == nil {
+			err = b.once(mem("fetch", "init")...)
+		}
+		if err == nil {
+			err = b.once(mem("fetch", "remote", "add", "origin", w.base+"/ours.git")...)
+		}
+		return err
+	}, mem("fetch", "fetch")...)
+	gitClone := of("git clone", func() error { return remove("clone.git") }, git, "clone", "-q", "--bare", "--no-local", w.base+"/theirs.git", at("clone.git"))
+	clone := of("mem clone", func() error { return remove("clone") }, mem("clone", "clone", w.base+"/ours.git")...)
+	if err := b.interleave(gitPush, looks, push, gitFetch, fetch, gitClone, clone); err != nil {
 		return nil, err
 	}
-	again := &probe{name: "mem push", env: env, argv: []string{b.mem, "push", "--all", "--yes", remote}, prep: func() error {
+	again, err := b.pushAgain(remote, w)
+	if err != nil {
+		return nil, err
+	}
+	what := corpus + ", " + w.name
+	d, least := atMost(1.3)
+	rows := []row{ratio("travel", "mem push / git push", what, push, gitPush, d, least), ratio("travel", "mem fetch / git fetch", what, fetch, gitFetch, d, least),
+		ratio("travel", "mem clone / git clone", what, clone, gitClone, d, least),
+		ratio("travel", "mem push of what no rules looked at yet / git push", what, looks, gitPush, nil, false)}
+	d, least = atMost(300)
+	for _, p := range []*probe{push, fetch, clone} {
+		rows = append(rows, row{Bar: "travel", What: "peak memory of " + p.name, Corpus: what, Unit: "MB", Value: float64(p.rss) / 1e6, Demand: d, Least: least})
+	}
+	d, least = atMost(1000)
+	return append(rows, row{Bar: "travel", What: "push after one more session", Corpus: what, Unit: "ms", Value: again.median(), Demand: d, Least: least}), nil
+}
+
+// pushAgain pushes one more session each time.
+func (b *bench) pushAgain(remote string, w way) (*probe, error) {
+	n := 0
+	again := &probe{name: "mem push", env: w.env, argv: []string{b.mem, "push", "--all", "--yes", remote}, prep: func() error {
 		dir := filepath.Join(b.tmp, "one")
-		if err := os.MkdirAll(dir, 0o700); err != nil {
+		if err := b.fresh(dir); err != nil {
 			return err
 		}
-		if err := randomSession(dir, 1000+int(os.Getpid()%1000)+len(remote)*1000, 200_000); err != nil {
+		n++
+		if err := randomSession(dir, 1000*len(w.name)+n, 200_000); err != nil {
 			return err
 		}
 		files, err := filepath.Glob(filepath.Join(dir, "*.jsonl"))
@@ -138,16 +200,5 @@ func (b *bench) travel(git, way, base string, env []string) ([]row, error) {
 		}
 		return b.once(append([]string{b.mem, "-q", "add"}, files...)...)
 	}}
-	if err := b.round(again); err != nil {
-		return nil, err
-	}
-	corpus := "500 MB history, " + way
-	d, least := atMost(1.3)
-	rows := []row{ratio("travel", "mem push / git push", corpus, push, gitPush, d, least), ratio("travel", "mem clone / git clone", corpus, clone, gitClone, d, least)}
-	for _, p := range []*probe{push, clone} {
-		d, least := atMost(300)
-		rows = append(rows, row{Bar: "travel", What: "peak memory of " + p.name, Corpus: corpus, Unit: "MB", Value: float64(p.rss) / 1e6, Demand: d, Least: least})
-	}
-	d, least = atMost(1000)
-	return append(rows, row{Bar: "travel", What: "push after one more session", Corpus: corpus, Unit: "ms", Value: again.median(), Demand: d, Least: least}), nil
+	return again, b.interleave(again)
 }
