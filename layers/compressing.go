@@ -76,11 +76,16 @@ func (m *Memory) CompressSince(ctx context.Context, rev, base Rev, s compress.Se
 }
 
 func (m *Memory) compress(ctx context.Context, rev Rev, b basis, s compress.Settings, dryRun bool) (Compressed, error) {
-	c := Compressed{Project: rev.Project, Session: rev.Session, Point: b.point, From: b.after + 1, Source: b.version}
 	st, err := m.State(ctx, rev.Project.ID)
 	if err != nil {
-		return c, err
+		return Compressed{}, err
 	}
+	return m.compressBy(ctx, st, rev, b, s, dryRun, m.saveVersion)
+}
+
+// compressBy compresses as a state of the project has it, and lets save keep what was made: the version and its objects.
+func (m *Memory) compressBy(ctx context.Context, st *State, rev Rev, b basis, s compress.Settings, dryRun bool, save func(context.Context, Compressed, [][]byte) (Compressed, error)) (Compressed, error) {
+	c := Compressed{Project: rev.Project, Session: rev.Session, Point: b.point, From: b.after + 1, Source: b.version}
 	if s.Distance == 0 {
 		s.Distance = max(1, st.Distance(st.session(rev.Session.ID)))
 	}
@@ -127,7 +132,7 @@ func (m *Memory) compress(ctx context.Context, rev Rev, b basis, s compress.Sett
 	c.Version.TokensOut, c.Version.MessagesOut = res.Tokens, res.Messages
 	c.Version.Ratio = math.Round(100*float64(c.Version.TokensIn)/float64(max(1, res.Tokens))) / 100
 	c.Version.Derivation.Output = objects.Sum(res.Body)
-	return m.saveVersion(ctx, c, append(witnesses, res.Body))
+	return save(ctx, c, append(witnesses, res.Body))
 }
 
 // accepted asks about a version that exists.

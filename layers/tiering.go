@@ -2,7 +2,6 @@ package layers
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -132,22 +131,9 @@ func (m *Memory) Tier(ctx context.Context, p Project, o TierOptions) (Tiered, er
 	if o.Most > 0 && len(todo) > o.Most {
 		todo, out.Waiting = todo[:o.Most], len(todo)-o.Most
 	}
-	for i, c := range todo {
-		if o.Progress != nil {
-			o.Progress(i, len(todo))
-		}
-		v, err := a.compress(ctx, c)
-		if errors.Is(err, compress.ErrEmpty) || errors.Is(err, compress.ErrSettings) {
-			continue // nothing would be left of it: it stays as it is
-		}
-		if ctx.Err() != nil {
-			return out, ctx.Err()
-		}
-		if err != nil {
-			out.Failed = append(out.Failed, fmt.Errorf("compress %s: %w", ShortID(c.Session), err))
-			continue
-		}
-		out.Compressed = append(out.Compressed, v)
+	err = a.compressAll(ctx, todo, &out)
+	if err != nil {
+		return out, err
 	}
 	if out.Waiting > 0 {
 		return out, nil
@@ -159,27 +145,6 @@ func (m *Memory) Tier(ctx context.Context, p Project, o TierOptions) (Tiered, er
 		a.work = tier.Decide(o.Policy, a.sessions, m.opts.Now())
 	}
 	return out, a.settle(ctx, &out)
-}
-
-func (a *aging) compress(ctx context.Context, c tier.Compression) (TierVersion, error) {
-	s := a.st.session(c.Session)
-	v := TierVersion{Session: s, Preset: c.Preset, Why: c.Why}
-	if a.o.only {
-		return v, nil
-	}
-	settings := compress.Settings{Preset: c.Preset, Decay: a.o.Decay}
-	for {
-		made, err := a.m.Compress(ctx, Rev{Kind: IsSession, Project: a.p, Session: s}, settings, a.o.DryRun)
-		var pins *compress.PinError
-		if errors.As(err, &pins) && pins.Need > settings.Tokens {
-			settings.Tokens = pins.Need // as small as its markers let it be
-			continue
-		}
-		if err == nil {
-			v.Label, v.Tokens = made.Version.Label, made.Version.TokensOut
-		}
-		return v, err
-	}
 }
 
 // settle makes the summaries that are due and hides what is superfluous, in one operation.

@@ -2,7 +2,9 @@ package layers
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -141,7 +143,7 @@ func TestTierAtOnce(t *testing.T) {
 	}
 	n := 0
 	for _, op := range ops {
-		if op.Trailer("Op") == "tier" {
+		if op.Trailer("Op") == "tier" && strings.Contains(op.Subject, "hidden") {
 			n++
 		}
 	}
@@ -160,6 +162,70 @@ func TestTierAtOnce(t *testing.T) {
 	}
 	if n != 1 {
 		t.Errorf("it was done %d times", n)
+	}
+	labels := map[string]bool{}
+	for _, v := range st.Versions {
+		label := v.Session + ":" + v.Label
+		if labels[label] || st.made(v.Derivation.Key()) != v && !v.Deleted {
+			t.Errorf("%s was made twice", label)
+		}
+		labels[label] = true
+	}
+}
+
+// TestTierBatches lets more sessions age than one commit takes, and ends the work in the middle: what was made is there, each
+// version once, in few commits.
+func TestTierBatches(t *testing.T) {
+	t.Parallel()
+	m := newMemory(t, testOptions())
+	dir := t.TempDir()
+	var sources []Source
+	const sessions = 2*tierBatch + 5
+	for i := range sessions {
+		text := strings.Repeat(fmt.Sprintf("Question %d about the parser of the shop and what it does with prices. ", i), 60)
+		sources = append(sources, write(t, filepath.Join(dir, fmt.Sprintf("s%03d-padding.jsonl", i)), fmt.Sprintf(
+			`{"type":"user","uuid":"u%d","timestamp":"2026-01-02T10:00:00Z","cwd":"/home/dev/shop","sessionId":"s","message":{"role":"user","content":%q}}`+"\n", i, text)))
+	}
+	p := add(t, m, sources...)[0].Project
+	o := tierOptions()
+	o.Policy.WeeklyAfter, o.Policy.MonthlyAfter, o.Policy.AggressiveAfter, o.Policy.IntermediateAfter = 700, 800, 900, 900
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	const made = tierBatch + 7
+	o.Progress = func(done, of int) {
+		if done == made {
+			cancel()
+		}
+	}
+	if _, err := m.Tier(ctx, p, o); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	count := func() (versions, commits int) {
+		st, err := m.State(context.Background(), p.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ops, err := m.Operations(context.Background(), p.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, op := range ops {
+			if op.Trailer("Op") == "tier" {
+				commits++
+			}
+		}
+		return len(st.Versions), commits
+	}
+	if versions, commits := count(); versions != made || commits != 2 {
+		t.Errorf("%d versions in %d commits, want %d in 2", versions, commits, made)
+	}
+	o.Progress = nil
+	did, err := m.Tier(context.Background(), p, o)
+	if err != nil || len(did.Compressed) != sessions-made || did.Compressed[0].Label != "v001" {
+		t.Fatal(len(did.Compressed), err)
+	}
+	if versions, commits := count(); versions != sessions || commits != 3 {
+		t.Errorf("%d versions in %d commits, want %d in 3", versions, commits, sessions)
 	}
 }
 
