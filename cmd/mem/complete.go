@@ -26,6 +26,11 @@ func completers() map[string]completer {
 		"session": completeSession,
 		"concept": completeConcept,
 		"rule":    completeRule,
+		"fact":    completeFact,
+
+		"exchange":  completeExchange,
+		"candidate": completeCandidate,
+
 		"rev":     completeRev,
 		"object":  completeRev,
 		"project": completeProject,

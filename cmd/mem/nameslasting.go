@@ -1,9 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"slices"
+	"time"
 
 	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/facts"
 )
 
 // here calls f with the memory and the project, for completion. Where they cannot be had nothing is completed.
@@ -41,6 +45,53 @@ func completeRule(e *Env, ctx context.Context, _ string) (list []candidate) {
 		}
 		for _, r := range set.Rules {
 			list = append(list, candidate{r.ID, r.State + ": " + firstWords(r.Text, 60)})
+		}
+	})
+	return list
+}
+
+// mostCompleted is how many facts are offered: more are no help.
+const mostCompleted = 200
+
+// completeFact offers the newest facts of the project that stand, by id.
+func completeFact(e *Env, ctx context.Context, _ string) (list []candidate) {
+	e.here(ctx, func(m *layers.Memory, p layers.Project) {
+		set, err := m.Facts(ctx, p.ID)
+		if err != nil {
+			return
+		}
+		live := set.Live()
+		slices.SortStableFunc(live, func(a, b facts.Fact) int { return b.Time.Compare(a.Time) })
+		for _, f := range live[:min(len(live), mostCompleted)] {
+			list = append(list, candidate{f.ID, string(f.Kind) + ": " + firstWords(f.Text, 60)})
+		}
+	})
+	return list
+}
+
+// completeExchange offers the newest exchanges of the project, by id.
+func completeExchange(e *Env, ctx context.Context, _ string) (list []candidate) {
+	e.here(ctx, func(m *layers.Memory, p layers.Project) {
+		set, err := m.Facts(ctx, p.ID)
+		if err != nil {
+			return
+		}
+		for _, x := range set.Exchanges[max(0, len(set.Exchanges)-mostCompleted):] {
+			list = append(list, candidate{x.ID, firstWords(cmp.Or(x.Topic, x.Summary), 60)})
+		}
+	})
+	return list
+}
+
+// completeCandidate offers what could become a rule, by id.
+func completeCandidate(e *Env, ctx context.Context, _ string) (list []candidate) {
+	e.here(ctx, func(m *layers.Memory, p layers.Project) {
+		found, err := m.Reflect(ctx, p, time.Time{}, true)
+		if err != nil {
+			return
+		}
+		for _, c := range found.Candidates {
+			list = append(list, candidate{c.ID, c.Type + ": " + firstWords(c.Text, 60)})
 		}
 	})
 	return list
