@@ -15,7 +15,7 @@ import (
 // acknowledged by its exit status is there byte for byte; what is there was asked for; "mem fsck" is
 // clean without any repair; the next command works; nothing half-written is visible.
 //
-// MEM_TORTURE says how much: "" a taste of everything in some seconds, "commit" what every change must
+// MEM_TORTURE says how much: "" a taste of everything, "commit" what every change must
 // survive, "full" all of it, as once a night. With -tags torture, "" means "commit". MEM_TORTURE_SEED makes other
 // choices. MEM_TORTURE_BIN names a binary to run instead of a new build.
 func TestTorture(t *testing.T) {
@@ -34,6 +34,7 @@ func TestTorture(t *testing.T) {
 		{"Writers", tortureWriters},
 		{"Storm", tortureStorm},
 		{"PowerCut", torturePowerCut},
+		{"Liar", tortureLiar},
 		{"Faults", onRig(tortureFaults)},
 		{"FullDisk", onRig(tortureFullDisk)},
 		{"BadInput", onRig(tortureBadInput)},

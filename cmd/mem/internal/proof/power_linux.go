@@ -160,7 +160,13 @@ func (d *disk) fresh(ctx context.Context) error {
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		return err
 	}
-	var err error
+	at, err := os.Open(home)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(at.Sync(), at.Close()); err != nil { // the home was there before any memory
+		return err
+	}
 	if d.store, err = NewStore(ctx, d.Bin, d.Path, home); err != nil {
 		return err
 	}
