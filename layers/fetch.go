@@ -427,8 +427,12 @@ func (f *fetcher) describe(ctx context.Context) error {
 	}
 	for i := range f.out.Lanes {
 		l := &f.out.Lanes[i]
+		if l.Project == "" { // a branch of an encrypted remote that nobody can read
+			l.Name, l.By = "?", "?"
+			continue
+		}
 		l.Name = f.m.projectName(ctx, l.Project)
-		l.By = l.Device[:min(8, len(l.Device))]
+		l.By = l.Device[:8]
 		if j := slices.IndexFunc(devices, func(d Device) bool { return d.ID == l.Device }); j >= 0 {
 			l.By = devices[j].Name
 		}

@@ -10,7 +10,14 @@ import (
 // on: neither fetching nor pushing calls that a remote that was rolled back.
 func TestKilledBeforeMark(t *testing.T) {
 	t.Parallel()
-	h := newHub(t, "dir")
+	for _, kind := range dirHubs() {
+		t.Run(kind, func(t *testing.T) { testKilledBeforeMark(t, kind) })
+	}
+}
+
+func testKilledBeforeMark(t *testing.T, kind string) {
+	t.Parallel()
+	h := newHub(t, kind)
 	m := h.memory(t, "laptop")
 	add(t, m, session(t, "s1", "/home/dev/shop", 30))
 	pushAll(t, m)

@@ -2,6 +2,7 @@ package layers
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,21 +29,28 @@ type hub struct {
 	url  string            // how it is reached
 	env  map[string]string // of those who reach it
 	user string            // of http; "" lets everybody in
+
+	sealed   bool   // it is encrypted
+	recovery string // its recovery key, when there is one
 }
 
 // hubs are the ways to reach a remote.
 func hubs() []string { return []string{"dir", "http", "ssh"} }
 
+// dirHubs are a directory, and one that is an encrypted remote.
+func dirHubs() []string { return []string{"dir", "sealed dir"} }
+
 func newHub(t testing.TB, kind string) *hub {
 	t.Helper()
-	h := &hub{kind: kind, dir: filepath.Join(t.TempDir(), "hub.git"), env: map[string]string{}}
+	plain, sealed := strings.CutPrefix(kind, "sealed ")
+	h := &hub{kind: plain, sealed: sealed, dir: filepath.Join(t.TempDir(), "hub.git"), env: map[string]string{}}
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("SKIPPED: there is no git, whose servers this test talks to: apt-get install git")
 	}
 	gitRun(t, "", "init", "-q", "--bare", h.dir)
 	gitRun(t, h.dir, "config", "http.receivepack", "true")
 	h.url = h.dir
-	switch kind {
+	switch h.kind {
 	case "http":
 		h.serveHTTP(t)
 	case "ssh":
@@ -188,7 +196,13 @@ func (h *hub) memory(t testing.TB, device string) *Memory {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := m.AddRemote(context.Background(), "origin", u); err != nil {
+	if !h.sealed {
+		err = m.AddRemote(context.Background(), "origin", u)
+	} else {
+		j, serr := m.AddSealed(context.Background(), "origin", u, Seal{Recovery: h.recovery})
+		h.recovery, err = cmp.Or(j.Recovery, h.recovery), serr
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	return m
@@ -270,7 +284,7 @@ func session(t testing.TB, id, cwd string, n int) Source {
 // hash, and git finds nothing wrong with what is between them.
 func TestTravel(t *testing.T) {
 	t.Parallel()
-	for _, kind := range hubs() {
+	for _, kind := range append(hubs(), "sealed dir", "sealed http", "sealed ssh") {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			h := newHub(t, kind)

@@ -103,10 +103,17 @@ func compressSession(t testing.TB, m *Memory, p refs.Project, id string) {
 // nothing that either had is lost, and both end with the same hash.
 func TestClonedHome(t *testing.T) {
 	t.Parallel()
+	for _, kind := range dirHubs() {
+		t.Run(kind, func(t *testing.T) { testClonedHome(t, kind) })
+	}
+}
+
+func testClonedHome(t *testing.T, kind string) {
+	t.Parallel()
 	for _, pushed := range []bool{true, false} {
 		t.Run(fmt.Sprint("pushed before: ", pushed), func(t *testing.T) {
 			t.Parallel()
-			h := newHub(t, "dir")
+			h := newHub(t, kind)
 			a := h.memory(t, "laptop")
 			p := add(t, a, session(t, "s1", "/home/dev/shop", 30))[0].Project.ID
 			if pushed {
@@ -155,7 +162,14 @@ func TestClonedHome(t *testing.T) {
 // TestOldBackup restores a store from a backup made before it pushed more.
 func TestOldBackup(t *testing.T) {
 	t.Parallel()
-	h := newHub(t, "dir")
+	for _, kind := range dirHubs() {
+		t.Run(kind, func(t *testing.T) { testOldBackup(t, kind) })
+	}
+}
+
+func testOldBackup(t *testing.T, kind string) {
+	t.Parallel()
+	h := newHub(t, kind)
 	a := h.memory(t, "laptop")
 	p := add(t, a, session(t, "s1", "/home/dev/shop", 30))[0].Project.ID
 	pushAll(t, a)
@@ -178,7 +192,14 @@ func TestOldBackup(t *testing.T) {
 // sent again.
 func TestRolledBack(t *testing.T) {
 	t.Parallel()
-	h := newHub(t, "dir")
+	for _, kind := range dirHubs() {
+		t.Run(kind, func(t *testing.T) { testRolledBack(t, kind) })
+	}
+}
+
+func testRolledBack(t *testing.T, kind string) {
+	t.Parallel()
+	h := newHub(t, kind)
 	a, b := h.memory(t, "laptop"), h.memory(t, "desk")
 	add(t, a, session(t, "s1", "/home/dev/shop", 30))
 	pushAll(t, a)
@@ -236,6 +257,13 @@ func TestRolledBack(t *testing.T) {
 // all have the same hash.
 func TestManyMachines(t *testing.T) {
 	t.Parallel()
+	for _, kind := range dirHubs() {
+		t.Run(kind, func(t *testing.T) { testManyMachines(t, kind) })
+	}
+}
+
+func testManyMachines(t *testing.T, kind string) {
+	t.Parallel()
 	runs := 4
 	if testing.Short() {
 		runs = 1
@@ -243,7 +271,7 @@ func TestManyMachines(t *testing.T) {
 	for seed := range runs {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
-			h := newHub(t, "dir")
+			h := newHub(t, kind)
 			rng := mrand.New(mrand.NewPCG(uint64(seed), 5))
 			ms := []*Memory{h.memory(t, "m0"), h.memory(t, "m1"), h.memory(t, "m2")}
 			sizes := map[string]int{}

@@ -371,7 +371,7 @@ func (v *Vault) walk(name string, tip pack.ID, was branch) (f *found, err error)
 	for i, id := range slices.Backward(news) {
 		h, _, err := v.segment(id)
 		if err == nil {
-			err = f.accept(h, v.st.Keyring.branch(h.Lane) == name)
+			err = f.accept(h, name == v.st.Keyring.branch(h.Lane))
 		}
 		if err != nil {
 			return f, fmt.Errorf("segment %d of %d: %w", len(news)-i, len(news), err)
@@ -388,6 +388,7 @@ func (f *found) accept(h head, named bool) error {
 	case !named || f.Lane != "" && f.Lane != h.Lane:
 		return fmt.Errorf("%w: it belongs to another branch", ErrTampered)
 	case h.After != f.At || h.Before != f.Tip:
+		f.Lane = h.Lane
 		return fmt.Errorf("%w: it belongs elsewhere in the branch", ErrTampered)
 	}
 	return nil

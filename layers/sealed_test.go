@@ -1,0 +1,293 @@
+package layers
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/memvcs/mem/refs/remote"
+	"github.com/memvcs/mem/refs/sealed"
+)
+
+// A tampering is what a hostile server does to a branch of three segments.
+type tampering struct {
+	name   string
+	status string // of the lane, to who had the first segment
+	do     func(t *testing.T, dir string, segments []string, other string) (tip string)
+}
+
+// git runs git in a repository and returns what it prints, without the line end.
+func git(t testing.TB, dir string, in []byte, args ...string) string {
+	t.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir, cmd.Stdin = dir, bytes.NewReader(in)
+	cmd.Env = append(os.Environ(), "GIT_AUTHOR_NAME=mem", "GIT_AUTHOR_EMAIL=mem@mem.invalid", "GIT_AUTHOR_DATE=@0 +0000",
+		"GIT_COMMITTER_NAME=mem", "GIT_COMMITTER_EMAIL=mem@mem.invalid", "GIT_COMMITTER_DATE=@0 +0000")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("git %v: %v", args, err)
+	}
+	return strings.TrimSuffix(string(out), "\n")
+}
+
+// recommit makes a commit with the files of another one, or with one file.
+func recommit(t testing.TB, dir, parent, from string, file []byte) string {
+	t.Helper()
+	tree := ""
+	if file == nil {
+		tree = git(t, dir, nil, "rev-parse", from+"^{tree}")
+	} else {
+		blob := git(t, dir, file, "hash-object", "-w", "--stdin")
+		tree = git(t, dir, []byte("100644 blob "+blob+"\t000000\n"), "mktree")
+	}
+	args := []string{"commit-tree", tree}
+	if parent != "" {
+		args = append(args, "-p", parent)
+	}
+	return git(t, dir, []byte("mem\n"), args...)
+}
+
+func content(t testing.TB, dir, commit string) []byte {
+	t.Helper()
+	return []byte(git(t, dir, nil, "cat-file", "blob", commit+":000000"))
+}
+
+func tamperings() []tampering {
+	return []tampering{
+		{"a bit is flipped", "refused", func(t *testing.T, dir string, s []string, _ string) string {
+			b := content(t, dir, s[2])
+			b[len(b)/2] ^= 1
+			return recommit(t, dir, s[1], "", b)
+		}},
+		{"a bit of the head is flipped", "refused", func(t *testing.T, dir string, s []string, _ string) string {
+			b := content(t, dir, s[2])
+			b[300] ^= 1
+			return recommit(t, dir, s[1], "", b)
+		}},
+		{"a segment is cut off", "refused", func(t *testing.T, dir string, s []string, _ string) string {
+			b := content(t, dir, s[2])
+			return recommit(t, dir, s[1], "", b[:len(b)-100])
+		}},
+		{"segments are swapped", "refused", func(t *testing.T, dir string, s []string, _ string) string {
+			return recommit(t, dir, recommit(t, dir, s[0], s[2], nil), s[1], nil)
+		}},
+		{"a segment is left out", "refused", func(t *testing.T, dir string, s []string, _ string) string {
+			return recommit(t, dir, s[0], s[2], nil)
+		}},
+		{"a segment is there twice", "refused", func(t *testing.T, dir string, s []string, _ string) string {
+			return recommit(t, dir, s[2], s[2], nil)
+		}},
+		{"the first is left out", "refused", func(t *testing.T, dir string, s []string, _ string) string {
+			return recommit(t, dir, recommit(t, dir, "", s[1], nil), s[2], nil)
+		}},
+		{"it is another branch", "refused", func(t *testing.T, dir string, s []string, other string) string { return other }},
+		{"it is no segment", "refused", func(t *testing.T, dir string, s []string, _ string) string {
+			return recommit(t, dir, s[2], "", []byte("hello"))
+		}},
+		{"it has other files", "refused", func(t *testing.T, dir string, s []string, _ string) string {
+			blob := git(t, dir, []byte("x"), "hash-object", "-w", "--stdin")
+			tree := git(t, dir, []byte("100644 blob "+blob+"\t.git-x\n"), "mktree", "--missing")
+			return git(t, dir, []byte("mem\n"), "commit-tree", tree, "-p", s[2])
+		}},
+	}
+}
+
+// TestSealedHostile lets the server of an encrypted remote do what it likes. Nothing of the lane is taken, whether it was known
+// before or not, and the other lane is.
+func TestSealedHostile(t *testing.T) {
+	t.Parallel()
+	h := newHub(t, "sealed dir")
+	a, b := h.memory(t, "laptop"), h.memory(t, "desk")
+	p := add(t, a, session(t, "s1", "/home/dev/shop", 10))[0].Project.ID
+	pushAll(t, a)
+	branch := lanesOf(t, h.dir)[0]
+	fetchAll(t, b)
+	before := roots(t, b)
+	for i := range 2 {
+		add(t, a, session(t, "s1", "/home/dev/shop", 20+10*i))
+		pushAll(t, a)
+	}
+	add(t, a, session(t, "s2", "/home/dev/blog", 10))
+	pushAll(t, a)
+	segments := strings.Fields(git(t, h.dir, nil, "rev-list", "--reverse", branch))
+	if len(segments) != 3 {
+		t.Fatalf("%d segments, want 3", len(segments))
+	}
+	var other string
+	for _, ref := range lanesOf(t, h.dir) {
+		if ref != branch {
+			other = git(t, h.dir, nil, "rev-parse", ref)
+		}
+	}
+	for _, x := range tamperings() {
+		t.Run(x.name, func(t *testing.T) {
+			bad := *h
+			bad.dir = filepath.Join(t.TempDir(), "hub.git")
+			copyDir(t, h.dir, bad.dir)
+			bad.url = bad.dir
+			git(t, bad.dir, nil, "update-ref", branch, x.do(t, bad.dir, segments, other))
+			known := bad.copyOf(t, b)
+			u, _, err := remote.ParseURL(bad.url, nil)
+			if err == nil {
+				err = known.SetRemoteURL(context.Background(), "origin", u)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			for who, m := range map[string]*Memory{"who had the first": known, "who had nothing": bad.memory(t, "new")} {
+				out := fetchAll(t, m)
+				status := map[bool]string{}
+				for _, l := range out.Lanes {
+					status[l.Project == p || l.Project == ""] = l.Status
+				}
+				if status[true] != x.status || status[false] != "new" {
+					t.Errorf("%s: %v, want the lane %s and the other one new", who, status, x.status)
+				}
+				if got := roots(t, m); m == known && !strings.Contains(got, before) || m != known && strings.Contains(got, string(p)) {
+					t.Errorf("%s: roots\n%s\nof which it had\n%s", who, got, before)
+				}
+			}
+		})
+	}
+}
+
+// lanesOf returns the branches of an encrypted remote that are lanes.
+func lanesOf(t testing.TB, dir string) []string {
+	t.Helper()
+	refs := strings.Fields(git(t, dir, nil, "for-each-ref", "--format=%(refname)"))
+	return slices.DeleteFunc(refs, func(ref string) bool { return ref == "refs/heads/keys" })
+}
+
+func copyDir(t testing.TB, from, to string) {
+	t.Helper()
+	if out, err := exec.Command("cp", "-a", from, to).CombinedOutput(); err != nil {
+		t.Fatalf("cp: %v %s", err, out)
+	}
+}
+
+// TestSealedKeyring lets the server show an old keyring, none, and one of its own.
+func TestSealedKeyring(t *testing.T) {
+	t.Parallel()
+	h := newHub(t, "sealed dir")
+	a := h.memory(t, "laptop")
+	add(t, a, session(t, "s1", "/home/dev/shop", 10))
+	pushAll(t, a)
+	old := git(t, h.dir, nil, "rev-parse", "refs/heads/keys")
+	b := h.memory(t, "desk")
+	fetchAll(t, a) // which sees the keyring of two members
+	now := git(t, h.dir, nil, "rev-parse", "refs/heads/keys")
+	add(t, b, session(t, "s2", "/home/dev/shop", 10))
+	pushAll(t, b)
+	before := roots(t, a)
+	fetch := func() error {
+		_, err := a.Fetch(context.Background(), FetchOptions{Remote: origin(t, a)})
+		return err
+	}
+	stranger := newHub(t, "sealed dir")
+	stranger.memory(t, "laptop")
+	git(t, h.dir, nil, "fetch", "-q", stranger.dir, "refs/heads/keys:refs/heads/foreign")
+	foreign := git(t, h.dir, nil, "rev-parse", "refs/heads/foreign")
+	git(t, h.dir, nil, "update-ref", "-d", "refs/heads/foreign")
+	for _, test := range []struct {
+		name, at string
+		want     error
+	}{
+		{"an old one", old, sealed.ErrKeyring},
+		{"an old one put on top", recommit(t, h.dir, now, old, nil), sealed.ErrKeyring},
+		{"one of strangers", foreign, sealed.ErrNoKey},
+		{"garbage", recommit(t, h.dir, now, "", []byte("hello")), sealed.ErrTampered},
+		{"none", "", sealed.ErrKeyring},
+	} {
+		if test.at == "" {
+			git(t, h.dir, nil, "update-ref", "-d", "refs/heads/keys")
+		} else {
+			git(t, h.dir, nil, "update-ref", "refs/heads/keys", test.at)
+		}
+		if err := fetch(); !errors.Is(err, test.want) {
+			t.Errorf("%s: %v, want %v", test.name, err, test.want)
+		}
+		if roots(t, a) != before {
+			t.Errorf("%s: something was taken", test.name)
+		}
+	}
+	git(t, h.dir, nil, "update-ref", "refs/heads/keys", old)
+	add(t, a, session(t, "s1", "/home/dev/shop", 20))
+	pushAll(t, a) // puts the newest keyring back
+	fetchAll(t, b)
+	fetchAll(t, a)
+	if roots(t, a) != roots(t, b) {
+		t.Error("other roots after the keyring was put back")
+	}
+}
+
+// TestSealedForgets lets a device lose what it knew of an encrypted remote after a push, as when it is killed just then, and goes on.
+func TestSealedForgets(t *testing.T) {
+	t.Parallel()
+	h := newHub(t, "sealed dir")
+	a := h.memory(t, "laptop")
+	add(t, a, session(t, "s1", "/home/dev/shop", 10))
+	pushAll(t, a)
+	keys := filepath.Join(a.repo.Dir(), "keys")
+	kept := filepath.Join(t.TempDir(), "keys")
+	copyDir(t, keys, kept)
+	add(t, a, session(t, "s1", "/home/dev/shop", 20))
+	pushAll(t, a)
+	if err := os.RemoveAll(keys); err != nil {
+		t.Fatal(err)
+	}
+	copyDir(t, kept, keys)
+	if out := pushAll(t, a); out.Objects != 0 {
+		t.Errorf("pushed again: %+v", out)
+	}
+	add(t, a, session(t, "s1", "/home/dev/shop", 30))
+	pushAll(t, a)
+	b := h.memory(t, "desk")
+	fetchAll(t, b)
+	if roots(t, a) != roots(t, b) {
+		t.Error("other roots")
+	}
+}
+
+// TestSealedInterrupted interrupts pushes at any point. What is there afterwards is whole, and the next push goes on.
+func TestSealedInterrupted(t *testing.T) {
+	t.Parallel()
+	h := newHub(t, "sealed dir")
+	a := h.memory(t, "laptop")
+	stopped := 0
+	for i := range 12 {
+		add(t, a, session(t, "s1", "/home/dev/shop", 10+10*i), session(t, "s2", "/home/dev/blog", 5+5*i))
+		projects, err := a.Projects(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(context.Background())
+		n := 0
+		_, err = a.Push(ctx, PushOptions{Remote: origin(t, a), Projects: projects, Consent: yes, Progress: func(int64) {
+			if n++; n == 1+3*i {
+				cancel()
+			}
+		}})
+		cancel()
+		if err != nil {
+			stopped++
+		}
+		m := h.memory(t, "reader")
+		fetchAll(t, m)
+		roots(t, m)
+	}
+	if stopped < 4 {
+		t.Errorf("%d of 12 pushes were interrupted, want more", stopped)
+	}
+	pushAll(t, a)
+	b := h.memory(t, "desk")
+	fetchAll(t, b)
+	if roots(t, a) != roots(t, b) {
+		t.Error("other roots")
+	}
+}
