@@ -168,11 +168,21 @@ func (x *exam) remotes() {
 	}
 	var names []string
 	for _, r := range all {
+		if r.Sealed != "" {
+			if err := x.m.CheckSealed(r); err != nil {
+				x.fail(check, "mem remote rm "+r.Name+"; mem remote add --encrypt --recovery-key FILE "+r.Name+" "+r.URL, "the keys of %s: %v", r.Name, err)
+				continue
+			}
+		}
 		if len(r.Projects) == 0 {
 			x.warn(check, "mem push "+r.Name, "nothing was pushed to %s yet", r.Name)
 			continue
 		}
-		names = append(names, r.Name+" "+r.URL)
+		name := r.Name + " " + r.URL
+		if r.Sealed != "" {
+			name += " (encrypted)"
+		}
+		names = append(names, name)
 	}
 	if len(names) > 0 {
 		x.ok(check, "%s", strings.Join(names, ", "))
