@@ -20,6 +20,7 @@ type basis struct {
 	after   int          // messages up to this one are left out
 	version *Version     // that it goes on from, or whose text it is made of
 	again   bool         // it is made of the version's text
+	without [][2]int     // messages whose calls of tools are left out
 
 	accept func([]compress.Segment) error // may refuse a text before it is stored; nil takes any
 }
@@ -82,7 +83,7 @@ func basisOf(s *Session, v *Version) (basis, error) {
 		return basis{}, fmt.Errorf("%s: its source %s: %w", v.Label, v.Origin().Short(), objects.ErrNotFound)
 	}
 	plan, err := v.Plan()
-	return basis{point: p, input: v.Derivation.Inputs[0], after: plan.Since, again: v.Source != ""}, err
+	return basis{point: p, input: v.Derivation.Inputs[0], after: plan.Since, again: v.Source != "", without: plan.Without}, err
 }
 
 // note writes into a version what it is made of.
@@ -104,7 +105,7 @@ func (b basis) note(v *Version, device string) {
 
 // materialOf reads what a compression of b needs.
 func (m *Memory) materialOf(ctx context.Context, project refs.Project, s *Session, b basis) (material, error) {
-	mat, err := m.material(ctx, project, s, b.point)
+	mat, err := m.material(ctx, project, s, b.point, b.without)
 	if err != nil || !b.again {
 		return mat, err
 	}

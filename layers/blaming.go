@@ -140,7 +140,7 @@ func (b *blaming) listen(v *voices, at pointAt) error {
 			v.role[e.N], v.time[e.N] = voiceOf(e), e.TS
 		}
 	}
-	for it, err := range m.toolOutput(b.ctx, at.project, at.point)(1, at.point.Scan.Values) {
+	for it, err := range m.toolOutput(b.ctx, at.project, at.point, nil)(1, at.point.Scan.Values) {
 		if err != nil {
 			return err
 		}

@@ -67,6 +67,7 @@ type composing struct {
 	req     ComposeRequest
 	counter tokens.Counter
 	mats    []material
+	without [][][2]int // messages of each part whose calls of tools are left out
 	out     compose.Composition
 	receipt engines.Receipt
 }
@@ -145,7 +146,15 @@ func (c *composing) source(ctx context.Context, i int, p ComposePart) (compose.S
 	if err != nil {
 		return src, err
 	}
-	mat, err := c.m.material(ctx, p.Rev.Project.ID, s, now)
+	without, err := c.m.leaveOut(ctx, p.Rev.Project.ID, s, now.Original)
+	if err == nil && p.Rev.Kind == IsVersion {
+		err = c.m.mayUse(ctx, p.Rev)
+	}
+	if err != nil {
+		return src, err
+	}
+	c.without = append(c.without, without)
+	mat, err := c.m.material(ctx, p.Rev.Project.ID, s, now, without)
 	if err != nil {
 		return src, err
 	}
@@ -220,11 +229,15 @@ func (m *Memory) VersionSegments(ctx context.Context, project refs.Project, v *V
 // original returns the whole conversation as segments: what a model would read of it.
 func (c *composing) original(ctx context.Context, i int) ([]compress.Segment, error) {
 	rev := c.req.Parts[i].Rev
-	return c.m.Conversation(ctx, rev.Project.ID, rev.Session.Now())
+	return c.m.conversation(ctx, rev.Project.ID, rev.Session.Now(), c.without[i])
 }
 
 // Conversation returns the conversation of a session at p as segments, uncut.
 func (m *Memory) Conversation(ctx context.Context, project refs.Project, p *Point) ([]compress.Segment, error) {
+	return m.conversation(ctx, project, p, nil)
+}
+
+func (m *Memory) conversation(ctx context.Context, project refs.Project, p *Point, without [][2]int) ([]compress.Segment, error) {
 	var out []compress.Segment
 	err := m.stream(ctx, project, p.Original, func(r io.Reader) error {
 		for v, err := range transcript.Stream(r, hugeValue) {
@@ -237,6 +250,9 @@ func (m *Memory) Conversation(ctx context.Context, project refs.Project, p *Poin
 			msg, err := transcript.Decode(v)
 			if err != nil {
 				continue // an object that is no record says nothing
+			}
+			if !outside(v.N, without) {
+				msg.Blocks = slices.DeleteFunc(msg.Blocks, func(b transcript.Block) bool { return b.Kind == transcript.ToolUse || b.Kind == transcript.ToolResult })
 			}
 			out = append(out, said(v.N, msg)...)
 		}
@@ -306,6 +322,8 @@ type composePlan struct {
 	Budget  int      `json:"budget"`
 	Counter string   `json:"counter"`
 	Parts   []string `json:"parts"` // session:label of each input
+
+	Without [][][2]int `json:"without,omitempty"` // of each part: messages whose calls of tools a whole session is without
 }
 
 // save stores the composition under its name, unless the name holds it already.
@@ -315,7 +333,12 @@ func (c *composing) save(ctx context.Context, done Composed) (Composed, error) {
 		Name: c.req.Name, Budget: c.req.Budget, Strategy: c.req.Strategy.String(), Tokens: c.out.Tokens, Counter: c.out.Counter,
 		Messages: len(c.out.Texts()),
 	}
-	plan := composePlan{c.req.Name, c.req.Budget, c.out.Counter, nil}
+	plan := composePlan{Name: c.req.Name, Budget: c.req.Budget, Counter: c.out.Counter}
+	for i, p := range c.out.Parts {
+		if p.Version == compose.Original && len(c.without[i]) > 0 {
+			plan.Without = c.without
+		}
+	}
 	for i, p := range c.out.Parts {
 		comp.Parts = append(comp.Parts, CompositionPart{c.req.Parts[i].Rev.Project.ID, p.Session, p.Version, p.Hash, p.Tokens})
 		plan.Parts = append(plan.Parts, p.Session+":"+p.Version)

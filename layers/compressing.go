@@ -92,6 +92,9 @@ func (m *Memory) compressBy(ctx context.Context, st *State, rev Rev, b basis, s 
 	if s.Counter == (tokens.Counter{}) {
 		s.Counter = m.counter(c.Point)
 	}
+	if err := m.mayCompress(ctx, rev, &b); err != nil {
+		return c, err
+	}
 	mat, err := m.materialOf(ctx, rev.Project.ID, c.Session, b)
 	if err != nil {
 		return c, err
@@ -100,6 +103,7 @@ func (m *Memory) compressBy(ctx context.Context, st *State, rev Rev, b basis, s 
 	if c.Plan, c.Fates, err = compress.Resolve(s, mat.stats, mat.marks); err != nil {
 		return c, err
 	}
+	c.Plan.Without = b.without
 	recipe, err := c.Plan.Recipe()
 	if err != nil {
 		return c, err

@@ -17,15 +17,12 @@ func (m *Memory) Concepts(ctx context.Context, p refs.Project) (*concepts.Set, e
 	if err != nil {
 		return nil, err
 	}
-	known, err := foldFacts(records)
-	if err != nil {
-		return nil, err
-	}
-	return foldConcepts(records, known)
+	all, err := m.folded(ctx, p, records)
+	return all.Concepts, err
 }
 
-func foldConcepts(records []upperRecord, known *facts.Set) (*concepts.Set, error) {
-	return concepts.Fold(statements(records, concepts.Kind, concepts.KindAssign, concepts.KindSet), known)
+func foldConcepts(records []upperRecord, known *facts.Set, trust Trust) (*concepts.Set, error) {
+	return concepts.Fold(statements(records, concepts.Kind, concepts.KindAssign, concepts.KindSet), known, trust.Of)
 }
 
 // A Member is what may belong to a concept: a session, or an exchange of one.
@@ -169,7 +166,7 @@ func (m *Memory) nextConcept(ctx context.Context, tx *refs.Tx, p refs.Project, m
 	if err != nil {
 		return made, err
 	}
-	set, err := foldConcepts(records, &facts.Set{})
+	set, err := concepts.Fold(statements(records, concepts.Kind), &facts.Set{}, nil)
 	made.Label = set.NextLabel()
 	return made, err
 }

@@ -105,7 +105,7 @@ type briefing struct {
 func (b *briefing) recent() []*Session {
 	var out []*Session
 	for _, s := range b.st.Sessions {
-		if now := s.Now(); !s.Deleted && s.ID != b.o.Session && s.Parent() == "" && now.Scan.Messages > 0 && b.trust.Of(now.Stamp.Device) {
+		if now := s.Now(); s.shown() && s.ID != b.o.Session && s.Parent() == "" && now.Scan.Messages > 0 && b.trust.Of(now.Stamp.Device) {
 			out = append(out, s)
 		}
 	}
@@ -182,7 +182,7 @@ func (b *briefing) conceptItems() (out []brief.Item) {
 	})
 	for _, c := range live[:min(contextConcepts, len(live))] {
 		text := c.Name
-		if about := cmp.Or(c.Summary, c.Topic); about != "" {
+		if about := cmp.Or(c.Summary, c.Topic); about != "" && c.Doubt == "" {
 			text += ": " + about
 		}
 		text += " (" + strings.Join(c.Files[:min(3, len(c.Files))], ", ") + ")"
@@ -287,7 +287,7 @@ func (b *briefing) index() (out []brief.Item) {
 	}
 	var names []string
 	for _, c := range slices.Backward(b.st.Compositions) {
-		if !c.Deleted && b.trust.Of(c.Device) && !slices.Contains(names, c.Name) && len(names) < 5 {
+		if !c.Deleted && c.Revoked == "" && b.trust.Of(c.Device) && !slices.Contains(names, c.Name) && len(names) < 5 {
 			names = append(names, c.Name)
 		}
 	}

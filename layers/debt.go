@@ -31,10 +31,11 @@ type Debt struct {
 type debtCache struct {
 	Format int        `json:"format"`
 	Tips   []refs.Tip `json:"tips"`
+	Home   []refs.Tip `json:"home"` // where it is said which devices are trusted
 	Debt   Debt       `json:"debt"`
 }
 
-const debtVersion = 1
+const debtVersion = 2
 
 // leastUnsaid is up to how many tokens of L1, estimated, a session counts as distilled: the client writes notes of its own
 // behind the last message.
@@ -46,14 +47,18 @@ func (m *Memory) Debt(ctx context.Context, p refs.Project) (Debt, error) {
 	if err != nil {
 		return Debt{}, err
 	}
+	own, err := m.bare(ctx, refs.Home)
+	if err != nil {
+		return Debt{}, err
+	}
 	file := m.cachePath("debt", string(p))
 	var c debtCache
-	if !readCache(file, &c) || c.Format != debtVersion || !slices.Equal(c.Tips, st.Tips) {
+	if !readCache(file, &c) || c.Format != debtVersion || !slices.Equal(c.Tips, st.Tips) || !slices.Equal(c.Home, own.Tips) {
 		d, err := m.debt(ctx, p, st)
 		if err != nil {
 			return d, err
 		}
-		c = debtCache{debtVersion, st.Tips, d}
+		c = debtCache{debtVersion, st.Tips, own.Tips, d}
 		writeCache(file, c)
 	}
 	c.Debt.L1 = m.unrefined(st)
@@ -65,22 +70,11 @@ func (m *Memory) debt(ctx context.Context, p refs.Project, st *State) (d Debt, e
 	if err != nil {
 		return d, err
 	}
-	known, err := foldFacts(records)
+	all, err := m.folded(ctx, p, records)
 	if err != nil {
 		return d, err
 	}
-	jobs, err := foldConcepts(records, known)
-	if err != nil {
-		return d, err
-	}
-	trust, err := m.Trust(ctx)
-	if err != nil {
-		return d, err
-	}
-	rules, err := foldRules(records, known, trust)
-	if err != nil {
-		return d, err
-	}
+	known, jobs, rules := all.Facts, all.Concepts, all.Rules
 	for _, s := range st.Recent() {
 		now := s.Now()
 		d.Sessions++

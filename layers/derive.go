@@ -211,8 +211,8 @@ type material struct {
 	input compress.Input
 }
 
-// material reads what a compression of the session at p needs.
-func (m *Memory) material(ctx context.Context, project refs.Project, s *Session, p *Point) (material, error) {
+// material reads what a compression of the session at p needs, without the calls of tools in some messages.
+func (m *Memory) material(ctx context.Context, project refs.Project, s *Session, p *Point, without [][2]int) (material, error) {
 	var out material
 	type counting struct {
 		c   counted
@@ -223,19 +223,23 @@ func (m *Memory) material(ctx context.Context, project refs.Project, s *Session,
 		c, err := m.counts(ctx, project, s, p)
 		done <- counting{c, err}
 	}()
-	items, err := m.items(ctx, project, s, p)
+	items, err := m.itemsWithout(ctx, project, s, p, without)
 	counts := <-done
 	if err := errors.Join(err, counts.err); err != nil {
 		return out, err
 	}
 	out.stats.Messages = counts.c.Messages
 	out.marks = s.marks(items, p)
-	out.input = compress.Input{Items: items, Output: m.toolOutput(ctx, project, p)}
+	out.input = compress.Input{Items: items, Output: m.toolOutput(ctx, project, p, without)}
 	return out, nil
 }
 
 // items returns the L1 of the session as a compression sees it.
 func (m *Memory) items(ctx context.Context, project refs.Project, s *Session, p *Point) ([]compress.Item, error) {
+	return m.itemsWithout(ctx, project, s, p, nil)
+}
+
+func (m *Memory) itemsWithout(ctx context.Context, project refs.Project, s *Session, p *Point, without [][2]int) ([]compress.Item, error) {
 	l1, err := m.l1(ctx, project, p.Original, refine.Full)
 	if err != nil {
 		return nil, err
@@ -246,11 +250,11 @@ func (m *Memory) items(ctx context.Context, project refs.Project, s *Session, p 
 			echo[n] = true
 		}
 	}
-	return compress.Items(refine.Entries(bytes.NewReader(l1)), func(n int) bool { return echo[n] })
+	return compress.Items(withoutEntries(refine.Entries(bytes.NewReader(l1)), without), func(n int) bool { return echo[n] })
 }
 
 // toolOutput yields what tools returned, for versions with room for it.
-func (m *Memory) toolOutput(ctx context.Context, project refs.Project, p *Point) func(from, to int) iter.Seq2[compress.Item, error] {
+func (m *Memory) toolOutput(ctx context.Context, project refs.Project, p *Point, without [][2]int) func(from, to int) iter.Seq2[compress.Item, error] {
 	return func(from, to int) iter.Seq2[compress.Item, error] {
 		return func(yield func(compress.Item, error) bool) {
 			err := m.stream(ctx, project, p.Original, func(r io.Reader) error {
@@ -261,7 +265,7 @@ func (m *Memory) toolOutput(ctx context.Context, project refs.Project, p *Point)
 					if v.N > to {
 						return nil
 					}
-					if v.N < from || v.Opaque {
+					if v.N < from || v.Opaque || !outside(v.N, without) {
 						continue
 					}
 					msg, err := transcript.Decode(v)

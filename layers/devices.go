@@ -65,6 +65,29 @@ func (m *Memory) Trust(ctx context.Context) (Trust, error) {
 	return t, err
 }
 
+// Strangers returns the names of the devices whose lanes are here and that are not trusted, by id.
+func (m *Memory) Strangers(ctx context.Context) (map[string]string, error) {
+	lanes, err := m.repo.Lanes()
+	if err != nil {
+		return nil, err
+	}
+	trust, err := m.Trust(ctx)
+	if err != nil || !slices.ContainsFunc(lanes, func(l refs.Lane) bool { return !trust.Of(l.Device) }) {
+		return nil, err
+	}
+	devices, err := m.Devices(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]string{}
+	for _, d := range devices {
+		if !d.Trusted {
+			out[d.ID] = d.Name
+		}
+	}
+	return out, nil
+}
+
 // peers returns the user's last word on each device.
 func (m *Memory) peers(ctx context.Context) (map[string]peerBody, error) {
 	out := map[string]peerBody{}

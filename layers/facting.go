@@ -26,15 +26,15 @@ func (m *Memory) Facts(ctx context.Context, p refs.Project) (*facts.Set, error) 
 	if err != nil {
 		return nil, err
 	}
-	return foldFacts(records)
+	return m.knownFacts(ctx, p, records)
 }
 
-func foldFacts(records []upperRecord) (*facts.Set, error) {
+func foldFacts(records []upperRecord, trust Trust) (*facts.Set, error) {
 	var mine []facts.Record
 	for _, r := range records {
 		mine = append(mine, facts.Record{Kind: r.Kind, Device: r.Stamp.Device, Body: r.Body})
 	}
-	return facts.Fold(mine)
+	return facts.Fold(mine, trust.Of)
 }
 
 // IsFactID reports whether s is written as the ID of a fact.

@@ -33,7 +33,7 @@ func (m *Memory) Fates(ctx context.Context, rev Rev) ([]Judgement, error) {
 	if len(plan.Kept)+len(plan.Summarised) == 0 && (v.Settings.Keepit != string(compress.Ignore) || len(rev.Session.Markers()) == 0) {
 		return before, nil
 	}
-	mat, err := m.material(ctx, rev.Project.ID, rev.Session, p)
+	mat, err := m.material(ctx, rev.Project.ID, rev.Session, p, plan.Without)
 	if err != nil {
 		return nil, err
 	}

@@ -44,7 +44,9 @@ type Memory struct {
 	slots chan struct{} // one for each worker: files are worked on at once in all groups together
 	grows sync.Once     // for Options.Growing
 
-	outlines sync.Map // of the projects looked at last, by project
+	outlines     sync.Map // of the projects looked at last, by project
+	markedStates sync.Map // outlines with what revocations hide, by project
+	traced       sync.Map // what sessions have of revoked sources, by cache file
 
 	rules sync.Map // with the values of the .env files there, by directory
 
@@ -94,18 +96,21 @@ func (m *Memory) State(ctx context.Context, p refs.Project) (st *State, err erro
 		st, err = m.state(ctx, tx, p)
 		return err
 	})
-	return st, err
+	if err != nil {
+		return nil, err
+	}
+	return m.withRevoked(ctx, st)
 }
 
 // Outline is State without what only adding and deriving need: the parameters of recipes, the keys of typed
 // messages and the queues of scans. It is what lists and names are made of, and much faster to have. It may be
 // shared with other callers and must not be changed.
-func (m *Memory) Outline(ctx context.Context, p refs.Project) (st *State, err error) {
-	err = m.repo.View(ctx, p, func(tx *refs.Tx) error {
-		st, err = m.outline(ctx, tx, p)
-		return err
-	})
-	return st, err
+func (m *Memory) Outline(ctx context.Context, p refs.Project) (*State, error) {
+	st, err := m.bare(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	return m.withRevoked(ctx, st)
 }
 
 // ErrNotTranscript says that a file holds no session of Claude Code.

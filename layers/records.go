@@ -118,6 +118,7 @@ type Version struct {
 	Time   time.Time    `json:"-"`
 	// Deleted says that the version was taken out of the lists; its bytes stay.
 	Deleted bool      `json:"-"`
+	Revoked string    `json:"-"` // why it is hidden, "" if it is not
 	Used    Rehearsal `json:"-"`
 
 	shown string      // the label with the device behind it, if another device made one of the same label
@@ -169,6 +170,7 @@ type Composition struct {
 	Device  string       `json:"-"`
 	Time    time.Time    `json:"-"`
 	Deleted bool         `json:"-"`
+	Revoked string       `json:"-"` // why it is hidden, "" if it is not
 	Used    Rehearsal    `json:"-"`
 }
 

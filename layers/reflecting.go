@@ -20,19 +20,12 @@ func (m *Memory) Rules(ctx context.Context, p refs.Project) (*permanent.Set, err
 	if err != nil {
 		return nil, err
 	}
-	known, err := foldFacts(records)
-	if err != nil {
-		return nil, err
-	}
-	trust, err := m.Trust(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return foldRules(records, known, trust)
+	all, err := m.folded(ctx, p, records)
+	return all.Rules, err
 }
 
 func foldRules(records []upperRecord, known *facts.Set, trust Trust) (*permanent.Set, error) {
-	return permanent.Fold(statements(records, permanent.Kind, permanent.KindAct, permanent.KindReflect), known, trust.Of)
+	return permanent.Fold(statements(records, permanent.Kind, permanent.KindAct, permanent.KindReflect), known, trust.Of, nil)
 }
 
 // factStatements counts the statements about facts. Records are only ever added, so there is something new to reflect on
@@ -101,20 +94,16 @@ func (m *Memory) Reflect(ctx context.Context, p Project, since time.Time, dryRun
 // reflectionInput gathers what candidates are found in.
 func (m *Memory) reflectionInput(ctx context.Context, p refs.Project, records []upperRecord) (in permanent.Input, err error) {
 	in.Now = m.opts.Now()
-	if in.Facts, err = foldFacts(records); err != nil {
+	all, err := m.folded(ctx, p, records)
+	if err != nil {
 		return in, err
 	}
-	if in.Concepts, err = foldConcepts(records, in.Facts); err != nil {
-		return in, err
-	}
+	in.Facts, in.Concepts, in.Rules = all.Facts, all.Concepts, all.Rules
 	trust, err := m.Trust(ctx)
 	if err != nil {
 		return in, err
 	}
 	in.Trusted = trust.Of
-	if in.Rules, err = foldRules(records, in.Facts, trust); err != nil {
-		return in, err
-	}
 	st, err := m.State(ctx, p)
 	if err != nil {
 		return in, err
@@ -130,6 +119,9 @@ func (m *Memory) reflectionInput(ctx context.Context, p refs.Project, records []
 		found, err := m.signs(ctx, p, s)
 		if err != nil {
 			return in, fmt.Errorf("look through %s: %w", ShortID(s.ID), err)
+		}
+		if found, err = m.believed(ctx, st, s, found); err != nil {
+			return in, err
 		}
 		in.Words, in.Trials = append(in.Words, found.Words...), append(in.Trials, found.Trials...)
 	}

@@ -114,7 +114,7 @@ func (m *Memory) recompose(ctx context.Context, rev Rev) ([]byte, error) {
 		}
 		part := was.Parts[i]
 		part.Hash, part.Segments = in, nil
-		if part.Segments, err = m.partSegments(ctx, rev.Composition.Parts[i].Project, part.Version, in); err != nil {
+		if part.Segments, err = m.partSegments(ctx, rev.Composition.Parts[i].Project, part.Version, in, rev.Composition.without(i)); err != nil {
 			return nil, fmt.Errorf("part %d, %s:%s: %w", i+1, ShortID(part.Session), part.Version, err)
 		}
 		now.Parts = append(now.Parts, part)
@@ -126,9 +126,9 @@ func (m *Memory) recompose(ctx context.Context, rev Rev) ([]byte, error) {
 }
 
 // partSegments returns the text of a part of a composition.
-func (m *Memory) partSegments(ctx context.Context, p refs.Project, label string, h objects.Hash) ([]compress.Segment, error) {
+func (m *Memory) partSegments(ctx context.Context, p refs.Project, label string, h objects.Hash, without [][2]int) ([]compress.Segment, error) {
 	if label == "original" {
-		return m.Conversation(ctx, p, &Point{Snapshot: Snapshot{Original: h}})
+		return m.conversation(ctx, p, &Point{Snapshot: Snapshot{Original: h}}, without)
 	}
 	b, err := m.object(ctx, p, h)
 	if err != nil {

@@ -157,7 +157,7 @@ func (m *Memory) resolveSession(ctx context.Context, sc Scope, name string) (Rev
 					return true
 				}
 				found = append(found, rev)
-			} else if !s.Deleted && s.Parent() == "" {
+			} else if s.shown() && s.Parent() == "" {
 				names = append(names, ShortID(s.ID))
 			}
 		}
@@ -203,9 +203,9 @@ func describeAll(found []Rev) []string {
 	return names
 }
 
-// preferShown drops deleted sessions when there are others.
+// preferShown drops deleted and hidden sessions when there are others.
 func preferShown(found []Rev) []Rev {
-	shown := slices.DeleteFunc(slices.Clone(found), func(r Rev) bool { return r.Session.Deleted })
+	shown := slices.DeleteFunc(slices.Clone(found), func(r Rev) bool { return !r.Session.shown() })
 	if len(shown) > 0 {
 		return shown
 	}
@@ -227,11 +227,14 @@ func (s *Session) matches(name string) string {
 	return ""
 }
 
-// Recent returns the sessions of a state, the newest first, without subagents and deleted ones.
+// shown reports whether the session is in the lists.
+func (s *Session) shown() bool { return !s.Deleted && s.Revoked == "" }
+
+// Recent returns the sessions of a state, the newest first, without subagents, deleted and hidden ones.
 func (st *State) Recent() []*Session {
 	var out []*Session
 	for _, s := range st.Sessions {
-		if !s.Deleted && s.Parent() == "" {
+		if s.shown() && s.Parent() == "" {
 			out = append(out, s)
 		}
 	}
@@ -291,7 +294,7 @@ func (m *Memory) resolveSub(ctx context.Context, rev Rev, sub string) (Rev, erro
 	}
 	label, device, _ := strings.Cut(normalLabel(sub), "~")
 	var found []*Version
-	for _, v := range versions {
+	for _, v := range st.VersionsOf(rev.Session.ID, Everything) { // a hidden one can be named
 		if v.Label == label && (device == "" || strings.HasPrefix(v.Device, device)) {
 			found = append(found, v)
 		}
@@ -320,11 +323,15 @@ func (m *Memory) at(ctx context.Context, r Rev, v *Version) (Rev, error) {
 	return r, err
 }
 
-// VersionsOf returns the versions of a session in the order they were made, without deleted ones.
-func (st *State) VersionsOf(session string) []*Version {
+// Everything makes [State.VersionsOf] return what is hidden, too.
+const Everything = true
+
+// VersionsOf returns the versions of a session in the order they were made, without deleted and hidden ones.
+func (st *State) VersionsOf(session string, hidden ...bool) []*Version {
+	all := slices.Contains(hidden, Everything)
 	var out []*Version
 	for _, v := range st.Versions {
-		if v.Session == session && !v.Deleted {
+		if v.Session == session && !v.Deleted && (all || v.Revoked == "") {
 			out = append(out, v)
 		}
 	}

@@ -58,6 +58,8 @@ func (st *State) cells(r refs.Record) ([]cell, error) {
 			c.says, c.again = string(r.Body), statement{kindComposition, json.RawMessage(r.Body)}
 			out = []cell{c}
 		})
+	case kindRevoke:
+		err = applyTo(r, func(b revokeBody) { out = []cell{revokeCell(b)} })
 	case facts.KindJudgement:
 		err = applyTo(r, func(b facts.Judgement) { out = []cell{judgementCell(b)} })
 	case facts.KindExchange:

@@ -119,7 +119,7 @@ func (m *Memory) AddRule(ctx context.Context, p Project, made permanent.Made, dr
 	if err != nil {
 		return nil, err
 	}
-	known, err := foldFacts(records)
+	known, err := m.knownFacts(ctx, p.ID, records)
 	if err != nil {
 		return nil, err
 	}

@@ -89,7 +89,7 @@ func (t *tracer) original(ctx context.Context, rev Rev, p *Point, from, to int) 
 		return trace.Side{}, err
 	}
 	items = slices.Clone(items)
-	for it, err := range t.m.toolOutput(ctx, rev.Project.ID, p)(from, to) {
+	for it, err := range t.m.toolOutput(ctx, rev.Project.ID, p, nil)(from, to) {
 		if err != nil {
 			return trace.Side{}, err
 		}

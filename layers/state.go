@@ -31,6 +31,7 @@ type State struct {
 	Uses         []storedUse    // in the order of records
 	Paths        []storedPath   // of the home project only, in the order of records
 	Costs        []Cost         // of the home project only, sorted
+	Revokes      []storedRevoke // in the order of records
 	Unknown      int            // records of kinds this program does not know
 
 	bulk  *bulks // nil in an outline
@@ -87,6 +88,7 @@ type Session struct {
 	Points []Point // growth points, in the order of records; see Now
 	// Deleted says that the session was taken out of the lists; its bytes stay.
 	Deleted   bool
+	Revoked   string     // why it is hidden, "" if it is not
 	Overrides []Override // on its markers, in the order in which they were first spoken of
 	Used      Rehearsal
 
@@ -189,6 +191,8 @@ func (st *State) apply(r refs.Record) error {
 		return applyTo(r, func(b Override) { st.override(override{b, stampOf(r), stampOf(r)}) })
 	case kindUse:
 		return applyTo(r, func(b Use) { st.Uses = append(st.Uses, storedUse{b, stampOf(r)}) })
+	case kindRevoke:
+		return applyTo(r, func(b revokeBody) { st.Revokes = append(st.Revokes, storedRevoke{b, stampOf(r), r.Time}) })
 	case kindCost:
 		return applyTo(r, func(b costBody) { st.addCost(b.on(r.Time)) })
 	case "device":
@@ -266,6 +270,7 @@ func (st *State) finish() {
 	order(st.Paths, func(a, b storedPath) int { return a.Stamp.compare(b.Stamp) })
 	order(st.Sets, func(a, b assignment) int { return a.Stamp.compare(b.Stamp) })
 	order(st.Costs, Cost.compare)
+	order(st.Revokes, func(a, b storedRevoke) int { return a.Stamp.compare(b.Stamp) })
 	st.sets, st.costs = nil, nil
 	st.Versions = slices.Grow(st.Versions[:0], len(st.Stored.Versions))
 	for _, v := range st.Stored.Versions {

@@ -15,7 +15,7 @@ import (
 // neither depends on the other.
 
 // stateVersion is the version of both files; another one is rebuilt.
-const stateVersion = 10
+const stateVersion = 11
 
 // A bulk is what the outline leaves out of one record.
 type bulk struct {
@@ -302,6 +302,7 @@ func (st *State) code(c *codec) {
 		c.bool(&p.Linked)
 	})
 	list(c, &st.Costs, func(k *Cost) { k.code(c) })
+	list(c, &st.Revokes, func(r *storedRevoke) { r.code(c) })
 }
 
 func (s *stamp) code(c *codec) {

@@ -77,7 +77,7 @@ func (a *aging) summarise(ctx context.Context, stage *refs.Stage, due tier.Due) 
 			return nil, nil, fmt.Errorf("there is a composition of that name that is no summary")
 		}
 		old, err := was.summaryPlan()
-		if err != nil || old.of() == plan.of() {
+		if err != nil || was.Revoked == "" && old.of() == plan.of() {
 			return nil, nil, err
 		}
 		out.Anew = true
@@ -142,7 +142,11 @@ func (a *aging) source(ctx context.Context, s *Session, counter tokens.Counter, 
 
 // asItIs reads a session that has no version: all of its L1, with its markers.
 func (a *aging) asItIs(ctx context.Context, s *Session, counter tokens.Counter, part *summaryPart, x *tier.Source) error {
-	mat, err := a.m.material(ctx, a.p.ID, s, s.Now())
+	without, err := a.m.leaveOut(ctx, a.p.ID, s, s.Now().Original)
+	if err != nil {
+		return err
+	}
+	mat, err := a.m.material(ctx, a.p.ID, s, s.Now(), without)
 	if err != nil {
 		return err
 	}
@@ -153,6 +157,7 @@ func (a *aging) asItIs(ctx context.Context, s *Session, counter tokens.Counter, 
 	if err != nil {
 		return err
 	}
+	plan.Without = without
 	res, err := compress.Run(ctx, mat.input, plan, compress.Extract{})
 	x.Segments, x.Tokens, part.Base = res.Segments, counter.Scale(mat.stats.Raw()), &plan
 	return err
@@ -256,7 +261,7 @@ func (m *Memory) summarySource(ctx context.Context, project refs.Project, p summ
 	if s == nil || s.point(input) == nil {
 		return nil, fmt.Errorf("its source %s: %w", input.Short(), objects.ErrNotFound)
 	}
-	mat, err := m.material(ctx, project, s, s.point(input))
+	mat, err := m.material(ctx, project, s, s.point(input), p.Base.Without)
 	if err != nil {
 		return nil, err
 	}

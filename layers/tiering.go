@@ -101,14 +101,14 @@ func (a *aging) read(ctx context.Context) (err error) {
 		}
 		_, free := compress.ExtractByID(v.Engine)
 		versions[v.Session] = append(versions[v.Session], tier.Version{
-			ID: v.ID.String(), Preset: v.Settings.Preset, Hidden: v.Deleted, Free: free,
+			ID: v.ID.String(), Preset: v.Settings.Preset, Hidden: v.Deleted || v.Revoked != "", Free: free,
 			Current: v.Origin() == s.Now().Original && v.Since == "" && v.Source == "", Used: len(a.st.UsedBy(v)) > 0,
 		})
 	}
 	a.sessions = nil
 	for _, s := range a.st.Sessions {
 		now := s.Now()
-		if s.Deleted || s.Parent() != "" || now.Scan.Last.IsZero() || now.Scan.Messages == 0 || !trust.Of(now.Stamp.Device) {
+		if !s.shown() || s.Parent() != "" || now.Scan.Last.IsZero() || now.Scan.Messages == 0 || !trust.Of(now.Stamp.Device) {
 			continue // of a device that is not trusted nothing goes into a summary
 		}
 		n, _ := a.m.Tokens(now, known)

@@ -146,7 +146,7 @@ func (m *Memory) checkLineage(ctx context.Context, tx *refs.Tx, st *State, upper
 
 // checkFacts looks whether the transcripts that facts quote are there, and what models were asked and answered.
 func checkFacts(records []facts.Record, need func(string, objects.Hash)) error {
-	set, err := facts.Fold(records)
+	set, err := facts.Fold(records, nil)
 	if err != nil {
 		return err
 	}

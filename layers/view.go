@@ -21,6 +21,7 @@ const (
 	Changed   Status = "changed"   // in memory; the file has grown or was rewritten
 	Untracked Status = "untracked" // only a file
 	Removed   Status = "removed"   // taken out of the lists; the bytes are there
+	Revoked   Status = "revoked"   // hidden, because its source is revoked; the bytes are there
 )
 
 // An Item is one session in a list.
@@ -38,6 +39,7 @@ type Item struct {
 	Parent   string
 	Path     string // the file, if it is there
 	Extra    int64  // bytes the file has more than memory
+	Device   string // that captured the session last
 	Session  *Session
 }
 
@@ -47,6 +49,7 @@ type ListOptions struct {
 	Dir       string // the working directory, whose files count as the project's too
 	Subagents bool
 	Removed   bool
+	Revoked   bool
 	// Unreadable is told of what of Claude Code's files cannot be read, and the list is that of the rest. Without
 	// it that ends the listing.
 	Unreadable func(error) error
@@ -73,7 +76,7 @@ func (m *Memory) List(ctx context.Context, p Project, o ListOptions) ([]Item, *S
 	known := m.knownTokens(p.ID)
 	versions := map[string][]*Version{}
 	for _, v := range st.Versions {
-		if !v.Deleted {
+		if !v.Deleted && (v.Revoked == "" || o.Revoked) {
 			versions[v.Session] = append(versions[v.Session], v)
 		}
 	}
@@ -83,7 +86,7 @@ func (m *Memory) List(ctx context.Context, p Project, o ListOptions) ([]Item, *S
 	for _, s := range st.Sessions {
 		f, onDisk := files[s.ID]
 		delete(files, s.ID)
-		if s.Parent() != "" && !o.Subagents || s.Deleted && !o.Removed {
+		if s.Parent() != "" && !o.Subagents || s.Deleted && !o.Removed || s.Revoked != "" && !o.Revoked {
 			continue
 		}
 		it := m.item(s, versions[s.ID], known)
@@ -115,12 +118,15 @@ func (m *Memory) List(ctx context.Context, p Project, o ListOptions) ([]Item, *S
 
 func (m *Memory) item(s *Session, versions []*Version, known map[objects.Hash]int) Item {
 	now := s.Now()
-	it := Item{ID: s.ID, Status: Stored, Title: now.Scan.Title, Last: now.Scan.Last, Messages: now.Scan.Messages, Bytes: now.Size, Versions: versions, Markers: s.marked(), Parent: s.Parent(), Session: s}
+	it := Item{ID: s.ID, Status: Stored, Title: now.Scan.Title, Last: now.Scan.Last, Messages: now.Scan.Messages, Bytes: now.Size, Versions: versions, Markers: s.marked(), Parent: s.Parent(), Session: s, Device: now.Stamp.Device}
 	if it.Last.IsZero() {
 		it.Last = now.Time
 	}
 	if s.Deleted {
 		it.Status = Removed
+	}
+	if s.Revoked != "" {
+		it.Status = Revoked
 	}
 	it.Tokens, it.Exact = m.Tokens(now, known)
 	return it

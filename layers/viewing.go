@@ -26,15 +26,11 @@ func (m *Memory) remembered(ctx context.Context, p Project) (*views.Project, err
 		return nil, err
 	}
 	v := &views.Project{Name: p.Name, Trusted: trust.Of}
-	if v.Facts, err = foldFacts(records); err != nil {
+	all, err := m.folded(ctx, p.ID, records)
+	if err != nil {
 		return nil, err
 	}
-	if v.Concepts, err = foldConcepts(records, v.Facts); err != nil {
-		return nil, err
-	}
-	if v.Rules, err = foldRules(records, v.Facts, trust); err != nil {
-		return nil, err
-	}
+	v.Facts, v.Concepts, v.Rules = all.Facts, all.Concepts, all.Rules
 	v.Unassessed = max(0, factStatements(records)-v.Rules.Reflected)
 	v.Label = func(c *concepts.Concept) string { return v.Concepts.Shown(c, m.repo.Device().ID) }
 	for _, s := range st.Recent() {

@@ -15,6 +15,7 @@ import (
 type checkoutOptions struct {
 	out    string
 	format string
+	force  bool
 }
 
 // checkout is the command that writes what a revision names into files.
@@ -31,6 +32,7 @@ func (e *Env) checkout() *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `PATH`, a file or directory; - is standard output", Destination: &o.out},
 			choiceFlag(&o.format, "format", "write only `FORM`: md, jsonl, text or both", "md", "jsonl", "text", "both"),
+			&cli.BoolFlag{Name: "force", Aliases: []string{"f"}, Usage: "write it although it rests on a revoked source, or a device that is not trusted made it", Destination: &o.force},
 		},
 		Action: func(c *cli.Context) error {
 			if err := operands(c, 1, 1); err != nil {
@@ -58,6 +60,11 @@ func (e *Env) runCheckout(ctx context.Context, o checkoutOptions, name string) e
 		rev, err := e.resolve(ctx, m, sc, name)
 		if err != nil {
 			return err
+		}
+		if err := m.MayHand(ctx, rev); err != nil && !o.force {
+			return err
+		} else if err != nil {
+			e.warn("%v", err)
 		}
 		if o.out == "-" {
 			if err := m.Write(ctx, rev, format, e.out); err != nil {

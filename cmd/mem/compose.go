@@ -148,8 +148,14 @@ func (e *Env) composeParts(ctx context.Context, m *layers.Memory, sc layers.Scop
 		if err != nil {
 			return nil, err
 		}
-		for _, s := range st.Recent()[:min(autoSessions, len(st.Recent()))] {
-			revs = append([]string{s.ID}, revs...) // oldest first
+		trust, err := m.Trust(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range st.Recent() {
+			if trust.Of(s.Now().Stamp.Device) && len(revs) < autoSessions {
+				revs = append([]string{s.ID}, revs...) // oldest first
+			}
 		}
 		if len(revs) == 0 {
 			return nil, withHint(fatalf("the project %s has no sessions in memory", sc.Project.Name), "mem import")

@@ -79,6 +79,10 @@ func (e *Env) runConceptsList(ctx context.Context, all bool) error {
 		if all {
 			list = set.Concepts
 		}
+		strangers, err := e.strangers(ctx, m)
+		if err != nil {
+			return err
+		}
 		device := m.Repo().Device().ID
 		answer := struct {
 			Concepts []conceptAnswer `json:"concepts"`
@@ -93,6 +97,10 @@ func (e *Env) runConceptsList(ctx context.Context, all bool) error {
 				topic = "merged into " + set.Shown(set.Record(c.MergedInto), device)
 			case c.Removed:
 				topic = "removed"
+			case c.Revoked != "":
+				topic = hiddenText(topic, c.Revoked)
+			case strangers.of(c.Device) != "":
+				topic += " (device " + strangers.of(c.Device) + " is not trusted)"
 			}
 			t.row(cell{full: set.Shown(c, device), paint: e.style().yellow}, cell{full: c.Name}, cell{full: fmt.Sprint(len(c.Sessions))}, cell{full: fmt.Sprint(len(c.Exchanges))},
 				e.timeCell(c.Updated), cell{full: topic})

@@ -116,9 +116,15 @@ func hintsOf(err error) []string {
 	var foreign *layers.ForeignError
 	var unwritten *refs.WriteError
 	var device *refs.DeviceError
+	var revoked *layers.RevokedError
+	var untrusted *layers.UntrustedError
 	switch {
 	case errors.As(err, &h):
 		return append(h.hints, hintsOf(h.error)...)
+	case errors.As(err, &revoked):
+		return []string{"mem why " + revoked.What + "; mem revoke lists the sources, and mem revoke --undo --source SOURCE takes one back", "to write it all the same: mem checkout --force"}
+	case errors.As(err, &untrusted):
+		return []string{"mem device trust " + untrusted.Device, "to write it all the same: mem checkout --force"}
 	case errors.As(err, &foreign):
 		return []string{shareHint(foreign)}
 	case errors.As(err, &unknown):

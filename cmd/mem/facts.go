@@ -40,7 +40,7 @@ func (o *factsOptions) flags() []cli.Flag {
 		choiceFlag(&o.verdict, "verdict", "only facts that are `VERDICT`: verified or inferred", "verified", "inferred"),
 		&cli.BoolFlag{Name: "unverified", Usage: "only facts that are not verified", Destination: &o.unverified},
 		&cli.BoolFlag{Name: "open", Usage: "only issues that nothing has resolved", Destination: &o.open},
-		&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "also facts that were superseded, refuted or removed", Destination: &o.all},
+		&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "also facts that were superseded, refuted, removed or hidden by \"mem revoke\"", Destination: &o.all},
 		&cli.IntFlag{Name: "number", Aliases: []string{"n"}, Usage: "print the newest `N` only", Destination: &o.number},
 	}
 }
@@ -134,20 +134,24 @@ func (e *Env) runFactsList(ctx context.Context, o factsOptions, name string) err
 			e.note("no such facts in the project %s", sc.Project.Name)
 			e.hint("mem facts draft; of another project: -p NAME")
 		}
-		return e.printFacts("facts.list", list)
+		return e.printFacts(ctx, m, "facts.list", list)
 	})
 }
 
 // printFacts prints a list of facts.
-func (e *Env) printFacts(what string, list []facts.Fact) error {
+func (e *Env) printFacts(ctx context.Context, m *layers.Memory, what string, list []facts.Fact) error {
+	strangers, err := e.strangers(ctx, m)
+	if err != nil {
+		return err
+	}
 	if e.opt.json {
 		return e.printJSON(what, struct {
-			Facts []facts.Fact `json:"facts"`
-		}{append([]facts.Fact{}, list...)})
+			Facts []listedFact `json:"facts"`
+		}{listedFacts(list, strangers)})
 	}
 	t := e.table(column{name: "fact"}, column{name: "kind"}, column{name: "verdict"}, column{name: "trust"}, column{name: "at"}, column{name: "text", shrinks: true})
 	for _, f := range list {
-		t.row(cell{full: f.ID, paint: e.style().yellow}, cell{full: string(f.Kind)}, e.verdictCell(f), cell{full: f.Trust.String()}, placeCell(f), cell{full: f.Text})
+		t.row(cell{full: f.ID, paint: e.style().yellow}, cell{full: string(f.Kind)}, e.verdictCell(f), trustCell(f.Trust.String(), strangers.of(f.Device)), placeCell(f), cell{full: f.Text})
 	}
 	return t.flush()
 }
@@ -165,6 +169,8 @@ func fateOf(f facts.Fact) string {
 	switch {
 	case f.Removed:
 		return "removed"
+	case f.Revoked != "":
+		return "revoked"
 	case f.Refuted:
 		return "refuted"
 	case f.SupersededBy != "":
@@ -219,7 +225,7 @@ func (e *Env) runFactsSearch(ctx context.Context, o factsOptions, query string) 
 		if o.number > 0 {
 			list = list[:min(len(list), o.number)]
 		}
-		if err := e.printFacts("facts.search", list); err != nil {
+		if err := e.printFacts(ctx, m, "facts.search", list); err != nil {
 			return err
 		}
 		if len(list) == 0 {

@@ -50,6 +50,7 @@ func (e *Env) showFact(ctx context.Context, m *layers.Memory, p layers.Project, 
 		e.field("Verdict", string(f.Verdict)+": "+f.Reason)
 	}
 	e.field("Trust", f.Trust.String())
+	e.about("Hidden", f.Revoked)
 	for i, v := range f.Evidence {
 		who := said[i]
 		if who == "" {

@@ -89,7 +89,11 @@ func (e *Env) runLog(ctx context.Context, o logOptions, rev string, limited bool
 			entries = entries[:min(o.number, len(entries))]
 		}
 		if e.opt.json {
-			return e.logJSON(o, entries, names, d)
+			strangers, err := e.strangers(ctx, m)
+			if err != nil {
+				return err
+			}
+			return e.logJSON(o, entries, names, d, strangers)
 		}
 		if err := e.page("log"); err != nil {
 			return err
@@ -97,7 +101,11 @@ func (e *Env) runLog(ctx context.Context, o logOptions, rev string, limited bool
 		if o.asks() {
 			return d.print(o, entries)
 		}
-		return e.printLog(o, entries, names)
+		strangers, err := e.strangers(ctx, m)
+		if err != nil {
+			return err
+		}
+		return e.printLog(o, entries, names, strangers)
 	})
 }
 
@@ -134,11 +142,11 @@ func (e *Env) logEntries(ctx context.Context, m *layers.Memory, sc layers.Scope,
 	return all, names, nil
 }
 
-func (e *Env) printLog(o logOptions, entries []refs.Entry, names map[refs.Project]string) error {
+func (e *Env) printLog(o logOptions, entries []refs.Entry, names map[refs.Project]string, strangers strangers) error {
 	if o.oneline {
 		var b strings.Builder
 		for _, en := range entries {
-			fmt.Fprintf(&b, "%s %s\n", e.style().yellow(en.Commit[:7]), e.safe(en.Subject))
+			fmt.Fprintf(&b, "%s %s\n", e.style().yellow(en.Commit[:7]), e.safe(en.Subject+strangers.note(en.Device)))
 		}
 		e.printf("%s", b.String())
 		return nil
@@ -149,7 +157,7 @@ func (e *Env) printLog(o logOptions, entries []refs.Entry, names map[refs.Projec
 	}
 	t := e.table(append(columns, column{name: "operation", shrinks: true})...)
 	for _, en := range entries {
-		row := []cell{{full: en.Commit, short: en.Commit[:7], paint: e.style().yellow}, e.timeCell(en.Time), {full: en.Name}}
+		row := []cell{{full: en.Commit, short: en.Commit[:7], paint: e.style().yellow}, e.timeCell(en.Time), trustCell(en.Name, strangers.of(en.Device))}
 		if e.opt.allProjects {
 			row = append(row, cell{full: names[en.Project]})
 		}
@@ -165,6 +173,7 @@ type operationAnswer struct {
 	Project  string            `json:"project"`
 	Device   string            `json:"device"`
 	Name     string            `json:"device_name"`
+	Trusted  bool              `json:"trusted"`
 	Time     string            `json:"time"`
 	Lamport  uint64            `json:"lamport"`
 	Subject  string            `json:"subject"`
@@ -180,13 +189,13 @@ type logChange struct {
 	Appeared bool   `json:"appeared"`
 }
 
-func (e *Env) logJSON(o logOptions, entries []refs.Entry, names map[refs.Project]string, d *details) error {
+func (e *Env) logJSON(o logOptions, entries []refs.Entry, names map[refs.Project]string, d *details, strangers strangers) error {
 	answer := struct {
 		Operations []operationAnswer `json:"operations"`
 	}{[]operationAnswer{}}
 	for _, en := range entries {
 		a := operationAnswer{
-			Commit: en.Commit, Parent: en.Parent, Project: names[en.Project], Device: en.Device, Name: en.Name, Time: timeText(en.Time),
+			Commit: en.Commit, Parent: en.Parent, Project: names[en.Project], Device: en.Device, Name: en.Name, Trusted: strangers.of(en.Device) == "", Time: timeText(en.Time),
 			Lamport: en.Lamport, Subject: en.Subject, Trailers: map[string]string{},
 		}
 		for _, t := range en.Trailers {

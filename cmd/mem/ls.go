@@ -18,6 +18,7 @@ type lsOptions struct {
 	untracked bool
 	subagents bool
 	removed   bool
+	all       bool
 	sort      string
 	one       bool
 }
@@ -29,12 +30,14 @@ func (e *Env) ls() *cli.Command {
 		Name:  "ls",
 		Usage: "list the sessions of the project",
 		Description: "The mark before a session says: * the newest in memory (@), M its file has changed since it was added, ? only a\n" +
-			"file and not in memory, D removed from the lists. Token counts are estimates.",
+			"file and not in memory, D removed from the lists, R hidden by \"mem revoke\", ! captured by a device that is not trusted. Token\n" +
+			"counts are estimates.",
 		Flags: []cli.Flag{
 			parsedFlag(&o.month, "month", "list the sessions of `MONTH` only, such as 2026-01", parseMonth),
 			&cli.BoolFlag{Name: "untracked", Aliases: []string{"u"}, Usage: "list only what is not in memory", Destination: &o.untracked},
 			&cli.BoolFlag{Name: "subagents", Usage: "list the sessions of subagents too", Destination: &o.subagents},
 			&cli.BoolFlag{Name: "removed", Usage: "list removed sessions too", Destination: &o.removed},
+			&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "list removed and hidden sessions and versions too", Destination: &o.all},
 			choiceFlag(&o.sort, "sort", "sort by `WHAT`: when or tokens", "when", "tokens"),
 			&cli.BoolFlag{Name: "1", Usage: "print the ids alone", Destination: &o.one},
 		},
@@ -50,13 +53,14 @@ func (e *Env) ls() *cli.Command {
 // A listed is a session in a list, with its project.
 type listed struct {
 	layers.Item
-	project layers.Project
-	newest  bool
+	project   layers.Project
+	newest    bool
+	untrusted string // the device that captured it, if it is not trusted
 }
 
 func (e *Env) runLs(ctx context.Context, o lsOptions) error {
 	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
-		all, err := e.list(ctx, m, sc, layers.ListOptions{Subagents: o.subagents, Removed: o.removed})
+		all, err := e.list(ctx, m, sc, layers.ListOptions{Subagents: o.subagents, Removed: o.removed || o.all, Revoked: o.all})
 		if err != nil {
 			return err
 		}
@@ -102,6 +106,10 @@ func (e *Env) list(ctx context.Context, m *layers.Memory, sc layers.Scope, o lay
 		e.warn("%v: what Claude Code has there is not listed", err)
 		return nil
 	}
+	strangers, err := e.strangers(ctx, m)
+	if err != nil {
+		return nil, err
+	}
 	projects := []layers.Project{sc.Project}
 	if e.opt.allProjects {
 		if projects, err = m.Projects(ctx); err != nil {
@@ -122,7 +130,7 @@ func (e *Env) list(ctx context.Context, m *layers.Memory, sc layers.Scope, o lay
 			newest = recent[0].ID
 		}
 		for _, it := range items {
-			all = append(all, listed{it, p, it.ID == newest})
+			all = append(all, listed{it, p, it.ID == newest, strangers.of(it.Device)})
 		}
 	}
 	if len(projects) > 1 {
@@ -162,22 +170,40 @@ func (e *Env) lsTable(o lsOptions, items []listed) error {
 		if e.opt.allProjects {
 			row = append(row, cell{full: it.project.Name})
 		}
-		t.row(append(row, cell{full: it.Title})...)
+		t.row(append(row, cell{full: it.titleText()})...)
 	}
 	return t.flush()
 }
 
 // mark is the mark of a session for scripts.
 func (it listed) mark() string {
+	mark := string(it.Status)
 	if it.newest {
-		return string(it.Status) + ",newest"
+		mark += ",newest"
 	}
-	return string(it.Status)
+	if it.untrusted != "" {
+		mark += ",untrusted"
+	}
+	return mark
+}
+
+// titleText is the title of a session, and why it is hidden or not used.
+func (it listed) titleText() string {
+	switch {
+	case it.Status == layers.Revoked:
+		return it.Title + " (hidden: " + it.Session.Revoked + ")"
+	case it.untrusted != "":
+		return it.Title + " (device " + it.untrusted + " is not trusted)"
+	}
+	return it.Title
 }
 
 // shortMark is the mark of a session for people.
 func (it listed) shortMark() string {
-	mark := map[layers.Status]string{layers.Changed: "M", layers.Untracked: "?", layers.Removed: "D"}[it.Status]
+	mark := map[layers.Status]string{layers.Changed: "M", layers.Untracked: "?", layers.Removed: "D", layers.Revoked: "R"}[it.Status]
+	if it.untrusted != "" {
+		mark += "!"
+	}
 	if it.newest {
 		return "*" + mark
 	}
@@ -253,12 +279,18 @@ type sessionAnswer struct {
 	Markers  int      `json:"markers"`
 	Parent   string   `json:"parent,omitempty"`
 	Path     string   `json:"path,omitempty"`
+	Revoked  string   `json:"revoked,omitempty"`   // why it is hidden
+	Stranger string   `json:"untrusted,omitempty"` // the device that captured it, if it is not trusted
 }
 
 func sessionAnswerOf(it listed) sessionAnswer {
 	a := sessionAnswer{
 		ID: it.ID, Project: it.project.Name, Status: string(it.Status), Newest: it.newest, Title: it.Title, Last: timeText(it.Last),
 		Tokens: it.Tokens, Counted: it.Exact, Bytes: it.Bytes, Extra: it.Extra, Versions: []string{}, Markers: it.Markers, Parent: it.Parent, Path: it.Path,
+	}
+	a.Stranger = it.untrusted
+	if it.Session != nil {
+		a.Revoked = it.Session.Revoked
 	}
 	if it.Status != layers.Untracked {
 		a.Messages = &it.Messages

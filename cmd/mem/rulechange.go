@@ -84,7 +84,7 @@ func (e *Env) ruleChanges() []*cli.Command {
 		{Name: "retire", Usage: "say that rules hold no more; promote brings them back", ArgsUsage: "<rule>...", Flags: []cli.Flag{said, reason}, Action: each(permanent.Retire)},
 		{Name: "review", Usage: "list the rules that may not hold any more, or put some among them", ArgsUsage: "[<rule>...]", Flags: []cli.Flag{reason}, Action: func(c *cli.Context) error {
 			if c.NArg() == 0 {
-				return e.runRulesList(c.Context, "", []string{permanent.Review, permanent.Proposed}, "rules.review")
+				return e.runRulesList(c.Context, "", []string{permanent.Review, permanent.Proposed}, false, "rules.review")
 			}
 			return e.runActs(c.Context, o, permanent.Question, c.Args().Slice())
 		}},

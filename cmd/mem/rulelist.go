@@ -28,7 +28,7 @@ func (e *Env) rules() *cli.Command {
 			{Name: "list", Usage: "list the rules", Flags: []cli.Flag{
 				choiceFlag(&kind, "type", "only of a `TYPE`: rule, solution or core_logic", permanent.Types()...),
 				choiceFlag(&state, "state", "only in a `STATE`: proposed, active, review or retired", permanent.States()...),
-				&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "also those that were retired", Destination: &all},
+				&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "also those that were retired or hidden by \"mem revoke\"", Destination: &all},
 			}, Action: func(c *cli.Context) error {
 				if err := operands(c, 0, 0); err != nil {
 					return err
@@ -40,7 +40,7 @@ func (e *Env) rules() *cli.Command {
 				case all:
 					states = permanent.States()
 				}
-				return e.runRulesList(c.Context, kind, states, "rules.list")
+				return e.runRulesList(c.Context, kind, states, all, "rules.list")
 			}},
 			{Name: "show", Usage: "print a rule with its evidence", ArgsUsage: "<rule>", Action: func(c *cli.Context) error {
 				if err := operands(c, 1, 1); err != nil {
@@ -80,13 +80,19 @@ func (e *Env) rule(ctx context.Context, m *layers.Memory, p layers.Project, name
 	return r, nil
 }
 
-func (e *Env) runRulesList(ctx context.Context, kind string, states []string, what string) error {
+func (e *Env) runRulesList(ctx context.Context, kind string, states []string, hidden bool, what string) error {
 	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
 		set, err := m.Rules(ctx, sc.Project.ID)
 		if err != nil {
 			return err
 		}
-		list := slices.DeleteFunc(set.In(states...), func(r *permanent.Rule) bool { return kind != "" && r.Type != kind })
+		list := slices.DeleteFunc(slices.Clone(set.Rules), func(r *permanent.Rule) bool {
+			return kind != "" && r.Type != kind || r.Revoked != "" && !hidden || !slices.Contains(states, r.State)
+		})
+		strangers, err := e.strangers(ctx, m)
+		if err != nil {
+			return err
+		}
 		slices.SortStableFunc(list, func(a, b *permanent.Rule) int { return slices.Index(states, a.State) - slices.Index(states, b.State) })
 		if e.opt.json {
 			answer := struct {
@@ -105,8 +111,8 @@ func (e *Env) runRulesList(ctx context.Context, kind string, states []string, wh
 		t := e.table(column{name: "rule"}, column{name: "type"}, column{name: "state"}, column{name: "sure", right: true}, column{name: "trust"},
 			column{name: "validated"}, column{name: "text", shrinks: true})
 		for _, r := range list {
-			t.row(cell{full: r.ID, paint: e.style().yellow}, cell{full: r.Type}, cell{full: r.State}, cell{full: hundredths(r.Confidence)}, cell{full: r.Trust.String()},
-				e.timeCell(r.LastValidated), cell{full: ruleText(r)})
+			t.row(cell{full: r.ID, paint: e.style().yellow}, cell{full: r.Type}, cell{full: r.State}, cell{full: hundredths(r.Confidence)}, trustCell(r.Trust.String(), strangers.of(r.Device)),
+				e.timeCell(r.LastValidated), cell{full: hiddenText(ruleText(r), r.Revoked)})
 		}
 		if err := e.page("rules"); err != nil {
 			return err
@@ -142,6 +148,7 @@ func (e *Env) showRule(ctx context.Context, m *layers.Memory, p layers.Project, 
 		state += ", its removal was proposed: the user decides"
 	}
 	e.field("State", state)
+	e.about("Hidden", r.Revoked)
 	e.field("Sure", fmt.Sprintf("%s, contradicted %d times since it was validated", hundredths(r.Confidence), r.Contradictions))
 	by := r.Trust.String()
 	if r.Stated {

@@ -61,6 +61,11 @@ func (e *Env) runShow(ctx context.Context, o showOptions, name string) error {
 		if err != nil {
 			return err
 		}
+		if err := m.MayHand(ctx, rev); errors.Is(err, layers.ErrRevoked) || errors.Is(err, layers.ErrUntrusted) {
+			e.warn("%v", err)
+		} else if err != nil {
+			return err
+		}
 		if rev.Kind == layers.IsConcept && o.format == "" {
 			return e.showConcept(ctx, m, rev.Project, rev.Concept)
 		}

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -49,7 +51,9 @@ type statusReport struct {
 	stored             int
 	newest             *listed
 	changed, untracked []listed
-	debt               *layers.Debt // nil if it is about several projects, or nothing is in memory
+	debt               *layers.Debt   // nil if it is about several projects, or nothing is in memory
+	untrusted          map[string]int // sessions of devices that are not trusted, by name
+	revoked            int            // sources, of this project
 }
 
 func (r statusReport) clean() bool { return len(r.changed)+len(r.untracked) == 0 }
@@ -60,7 +64,7 @@ func (e *Env) runStatus(ctx context.Context, o statusOptions) error {
 		if err != nil {
 			return err
 		}
-		r := statusReport{project: sc.Project}
+		r := statusReport{project: sc.Project, untrusted: map[string]int{}}
 		for i, it := range items {
 			switch it.Status {
 			case layers.Untracked:
@@ -70,6 +74,9 @@ func (e *Env) runStatus(ctx context.Context, o statusOptions) error {
 				r.changed = append(r.changed, it)
 			}
 			r.stored++
+			if it.untrusted != "" {
+				r.untrusted[it.untrusted]++
+			}
 			if it.newest && r.newest == nil {
 				r.newest = &items[i]
 			}
@@ -80,6 +87,11 @@ func (e *Env) runStatus(ctx context.Context, o statusOptions) error {
 				return err
 			}
 			r.debt = &d
+		}
+		if list, err := m.Revocations(ctx, sc.Project.ID); err != nil {
+			return err
+		} else if !e.opt.allProjects {
+			r.revoked = len(list)
 		}
 		if err := e.printStatus(o, r); err != nil {
 			return err
@@ -147,6 +159,12 @@ func (e *Env) longStatus(r statusReport) {
 	e.statusPart("Untracked sessions:", `use "mem add <session>" or "mem add -A"`, r.untracked, func(it listed) string {
 		return fmt.Sprintf("~%s tokens, %s", tokens.Format(it.Tokens), ago(e.Now(), it.Last))
 	})
+	for _, name := range slices.Sorted(maps.Keys(r.untrusted)) {
+		e.printf("\n%s of device %s, which is not trusted: not used  (use \"mem device trust %s\")\n", count(r.untrusted[name], "session"), e.safe(name), e.safe(name))
+	}
+	if r.revoked > 0 {
+		e.printf("\n%s revoked: what came from there is hidden  (use \"mem revoke\")\n", count(r.revoked, "source"))
+	}
 	if r.debt != nil {
 		e.printf("\nLayers   %s\n", layersLine(*r.debt, e.Now()))
 		e.printf("Hooks    %s\n", e.hooksLine())
@@ -215,8 +233,10 @@ func (e *Env) statusJSON(r statusReport) error {
 		Newest    string          `json:"newest,omitempty"`
 		Changed   []sessionAnswer `json:"changed"`
 		Untracked []sessionAnswer `json:"untracked"`
+		Strangers map[string]int  `json:"untrusted_sessions,omitempty"` // by device
+		Revoked   int             `json:"revoked_sources,omitempty"`
 		Layers    *layersAnswer   `json:"layers,omitempty"`
-	}{Project: r.project.Name, Stored: r.stored, Clean: r.clean(), Changed: []sessionAnswer{}, Untracked: []sessionAnswer{}}
+	}{Strangers: r.untrusted, Revoked: r.revoked, Project: r.project.Name, Stored: r.stored, Clean: r.clean(), Changed: []sessionAnswer{}, Untracked: []sessionAnswer{}}
 	if r.newest != nil {
 		answer.Newest = r.newest.ID
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -12,15 +13,17 @@ import (
 
 // versions is the command that lists the versions of a session.
 func (e *Env) versions() *cli.Command {
+	all := false
 	return &cli.Command{
 		Name:      "versions",
 		Usage:     "list the versions of a session",
 		ArgsUsage: "[<session>]",
+		Flags:     []cli.Flag{&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "also those that are hidden by \"mem revoke\"", Destination: &all}},
 		Action: func(c *cli.Context) error {
 			if err := operands(c, 0, 1); err != nil {
 				return err
 			}
-			return e.runVersions(c.Context, orNewest(c.Args().First()))
+			return e.runVersions(c.Context, orNewest(c.Args().First()), all)
 		},
 	}
 }
@@ -52,9 +55,11 @@ type versionAnswer struct {
 	UsedBy      []string               `json:"used_by"`
 	UsedIn      []string               `json:"usedInSessions"`
 	Accessed    string                 `json:"lastAccessed,omitempty"`
+	Revoked     string                 `json:"revoked,omitempty"`   // why it is hidden
+	Stranger    string                 `json:"untrusted,omitempty"` // the device that made it, if it is not trusted
 }
 
-func (e *Env) runVersions(ctx context.Context, name string) error {
+func (e *Env) runVersions(ctx context.Context, name string, all bool) error {
 	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
 		rev, err := e.resolveSession(ctx, m, sc, name)
 		if err != nil {
@@ -64,21 +69,34 @@ func (e *Env) runVersions(ctx context.Context, name string) error {
 		if err != nil {
 			return err
 		}
-		list := st.VersionsOf(rev.Session.ID)
+		list := st.VersionsOf(rev.Session.ID, all)
+		strangers, err := e.strangers(ctx, m)
+		if err != nil {
+			return err
+		}
 		if e.opt.json {
-			return e.versionsJSON(st, rev, list)
+			return e.versionsJSON(st, rev, list, strangers)
 		}
 		if len(list) == 0 {
 			e.note("%s has no versions", shortID(rev.Session.ID))
 			e.hint("mem compress %s", shortID(rev.Session.ID))
 		}
-		t := e.table(column{name: "version"}, column{name: "made by", shrinks: true}, column{name: "tokens", right: true}, column{name: "to", right: true},
-			column{name: "ratio", right: true}, column{name: "keepits", right: true}, column{name: "when"}, column{name: "engine"}, column{name: "used in"})
+		noted := slices.ContainsFunc(list, func(v *layers.Version) bool { return v.Revoked != "" || strangers.of(v.Device) != "" })
+		columns := []column{{name: "version"}, {name: "made by", shrinks: true}, {name: "tokens", right: true}, {name: "to", right: true},
+			{name: "ratio", right: true}, {name: "keepits", right: true}, {name: "when"}, {name: "engine"}, {name: "used in"}}
+		if noted {
+			columns = append(columns, column{name: "note"})
+		}
+		t := e.table(columns...)
 		for _, v := range list {
-			t.row(cell{full: label(v), short: v.Name(), paint: e.style().cyan}, cell{full: modeOf(v)},
-				cell{full: fmt.Sprint(v.TokensIn), short: "~" + tokens.Format(v.TokensIn)}, cell{full: fmt.Sprint(v.TokensOut), short: "~" + tokens.Format(v.TokensOut)},
-				cell{full: fmt.Sprintf("%.2f", v.Ratio), short: fmt.Sprintf("%.1f:1", v.Ratio)}, cell{full: fmt.Sprintf("%d/%d", v.Preserved, v.Preserved+v.Summarised)},
-				e.timeCell(v.Time), cell{full: v.Engine}, e.usedCell(v.Used))
+			row := []cell{{full: label(v), short: v.Name(), paint: e.style().cyan}, {full: modeOf(v)},
+				{full: fmt.Sprint(v.TokensIn), short: "~" + tokens.Format(v.TokensIn)}, {full: fmt.Sprint(v.TokensOut), short: "~" + tokens.Format(v.TokensOut)},
+				{full: fmt.Sprintf("%.2f", v.Ratio), short: fmt.Sprintf("%.1f:1", v.Ratio)}, {full: fmt.Sprintf("%d/%d", v.Preserved, v.Preserved+v.Summarised)},
+				e.timeCell(v.Time), {full: v.Engine}, e.usedCell(v.Used)}
+			if noted {
+				row = append(row, noteCell(v.Revoked, strangers.of(v.Device)))
+			}
+			t.row(row...)
 		}
 		return t.flush()
 	})
@@ -104,7 +122,7 @@ func (e *Env) resolveSession(ctx context.Context, m *layers.Memory, sc layers.Sc
 	return rev, nil
 }
 
-func (e *Env) versionsJSON(st *layers.State, rev layers.Rev, list []*layers.Version) error {
+func (e *Env) versionsJSON(st *layers.State, rev layers.Rev, list []*layers.Version, strangers strangers) error {
 	answer := struct {
 		Session  string          `json:"session"`
 		Project  string          `json:"project"`
@@ -115,7 +133,7 @@ func (e *Env) versionsJSON(st *layers.State, rev layers.Rev, list []*layers.Vers
 			Label: v.Label, Hash: v.Derivation.Output.String(), Device: v.Device, Settings: v.Settings, TokensIn: v.TokensIn, TokensOut: v.TokensOut,
 			Method: v.Counter, Ratio: v.Ratio, MessagesIn: v.MessagesIn, MessagesOut: v.MessagesOut, Kept: v.Preserved, Keepits: v.Preserved + v.Summarised,
 			Created: timeText(v.Time), Engine: v.Engine, UsedBy: append([]string{}, st.UsedBy(v)...),
-			UsedIn: append([]string{}, v.Used.By...), Accessed: timeText(v.Used.Last),
+			UsedIn: append([]string{}, v.Used.By...), Accessed: timeText(v.Used.Last), Revoked: v.Revoked, Stranger: strangers.of(v.Device),
 		})
 	}
 	return e.printJSON("versions", answer)

@@ -168,6 +168,8 @@ type Plan struct {
 	Tiers      []Part `json:"tiers"`
 	Kept       []Span `json:"kept"`
 	Summarised []Span `json:"summarised"` // marks that did not survive: they count for more than other text
+
+	Without [][2]int `json:"without,omitempty"` // messages whose calls of tools, with what they returned, are left out
 }
 
 // Step is the name of the step in recipes, and StepVersion its version.

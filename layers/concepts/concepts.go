@@ -70,10 +70,13 @@ type Concept struct {
 
 	MergedInto string `json:"merged_into,omitempty"` // record of the concept that has its members now
 	Removed    bool   `json:"removed,omitempty"`
+	Revoked    string `json:"revoked,omitempty"` // why it is hidden: all that it holds comes from sources that were revoked
+	Doubt      string `json:"doubt,omitempty"`   // why its summary is not used: some of what it holds does, and nobody wrote it anew since
+	Said       uint64 `json:"-"`                 // lamport time of the last word on its name or summary
 }
 
 // Stands reports whether c is a concept of its own now.
-func (c *Concept) Stands() bool { return c.MergedInto == "" && !c.Removed }
+func (c *Concept) Stands() bool { return c.MergedInto == "" && !c.Removed && c.Revoked == "" }
 
 // A Member is a session or an exchange, and why it belongs where it does.
 type Member struct {

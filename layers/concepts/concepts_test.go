@@ -41,7 +41,7 @@ func known(t testing.TB, lines ...string) *facts.Set {
 		}
 		records = append(records, facts.Record{Kind: facts.KindExchange, Device: "d", Body: b})
 	}
-	s, err := facts.Fold(records)
+	s, err := facts.Fold(records, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func known(t testing.TB, lines ...string) *facts.Set {
 
 func fold(t testing.TB, known *facts.Set, records ...Record) *Set {
 	t.Helper()
-	s, err := Fold(records, known)
+	s, err := Fold(records, known, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -246,7 +246,7 @@ func FuzzFold(f *testing.F) {
 	f.Add(Kind, []byte(`{"label":"c99999999999999999999"}`))
 	f.Fuzz(func(t *testing.T, kind string, body []byte) {
 		a := record(t, 1, "d", Kind, Made{Label: "c001", Name: "A"})
-		s, err := Fold([]Record{a, {Kind: kind, ID: "00000002ff", Lamport: 2, Device: "e", Body: body}}, &facts.Set{})
+		s, err := Fold([]Record{a, {Kind: kind, ID: "00000002ff", Lamport: 2, Device: "e", Body: body}}, &facts.Set{}, nil)
 		if err != nil {
 			return
 		}
@@ -259,4 +259,35 @@ func FuzzFold(f *testing.F) {
 		}
 		s.NextLabel()
 	})
+}
+
+// TestUntrusted lets a device that is not trusted speak of concepts: it changes its own alone, and puts nothing into those of others.
+func TestUntrusted(t *testing.T) {
+	t.Parallel()
+	have := known(t, "s1 mine a.go w", "s2 other b.go w")
+	have.Exchanges[1].Device = "evil"
+	member := "exchange/" + have.Exchanges[1].Key().String()
+	records := []Record{
+		record(t, 1, "d", Kind, Made{Label: "c001", Name: "Prices"}), record(t, 2, "evil", Kind, Made{Label: "c002", Name: "Evil"}),
+	}
+	own, evil := records[0].ID, records[1].ID
+	records = append(records,
+		record(t, 3, "evil", KindSet, Changed{Concept: own, Field: "name", Value: "run this"}), record(t, 4, "evil", KindSet, Changed{Concept: own, Field: "removed", Value: "true"}),
+		record(t, 5, "evil", KindSet, Changed{Concept: evil, Field: "name", Value: "Evil too"}), record(t, 6, "evil", KindAssign, Assigned{Member: member, Concept: own}),
+		record(t, 7, "d", KindAssign, Assigned{Member: "session/s1", Concept: own}), record(t, 8, "evil", KindAssign, Assigned{Member: "session/s1", Concept: evil}),
+		record(t, 9, "d", KindAssign, Assigned{Member: "session/s2", Concept: own}))
+	for range 2 {
+		s, err := Fold(records, have, func(d string) bool { return d == "d" })
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := s.Concepts[0]
+		if c.Name != "Prices" || c.Removed || strings.Join(c.Files, ",") != "a.go" || len(c.Exchanges) != 1 {
+			t.Errorf("the concept of a trusted device: %+v", c)
+		}
+		if s.Concepts[1].Name != "Evil too" || len(s.Concepts[1].Exchanges) != 0 {
+			t.Errorf("its own: %+v", s.Concepts[1])
+		}
+		slices.Reverse(records)
+	}
 }

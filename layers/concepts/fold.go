@@ -27,9 +27,13 @@ func (r Record) Compare(o Record) int {
 }
 
 // Fold returns what records say of concepts, with what the exchanges that belong to them hold. Records of other kinds are
-// passed over; their order does not matter.
-func Fold(records []Record, known *facts.Set) (*Set, error) {
-	f := folding{Set: &Set{byRecord: map[string]*Concept{}, members: map[string]Member{}}, assigned: map[string]assignment{}}
+// passed over; their order does not matter. What a device that is not trusted says of concepts counts only for its own and those of
+// others like it; nil trusts all.
+func Fold(records []Record, known *facts.Set, trusted func(device string) bool) (*Set, error) {
+	if trusted == nil {
+		trusted = func(string) bool { return true }
+	}
+	f := folding{trusted: trusted, Set: &Set{byRecord: map[string]*Concept{}, members: map[string]Member{}}, assigned: map[string]assignment{}}
 	records = slices.SortedFunc(slices.Values(records), Record.Compare)
 	for _, r := range records { // a device may speak of a concept that another one made later by the clock of neither
 		if r.Kind == Kind {
@@ -67,11 +71,13 @@ func apply[T any](r Record, f func(Record, T)) error {
 
 type assignment struct {
 	Assigned
-	time time.Time
+	time    time.Time
+	trusted bool
 }
 
 type folding struct {
 	*Set
+	trusted  func(string) bool
 	assigned map[string]assignment
 }
 
@@ -79,25 +85,39 @@ func (f *folding) made(r Record, m Made) {
 	c := &Concept{
 		ID: "c:" + r.ID[:min(8, len(r.ID))], Record: r.ID, Label: m.Label, Device: r.Device, Name: m.Name, Topic: m.Topic, Summary: m.Summary,
 		Sessions: []string{}, Exchanges: []string{}, Files: []string{}, Keywords: []string{}, Made: r.Time, Updated: r.Time,
+		Said: r.Lamport,
 	}
 	f.Concepts = append(f.Concepts, c)
 	f.byRecord[r.ID] = c
 }
 
-func (f *folding) assign(r Record, a Assigned) { f.assigned[a.Member] = assignment{a, r.Time} }
+func (f *folding) assign(r Record, a Assigned) {
+	was, ok := f.assigned[a.Member]
+	if trusted := f.trusted(r.Device); trusted || (!ok || !was.trusted) && !f.vouched(a.Concept) {
+		f.assigned[a.Member] = assignment{a, r.Time, trusted}
+	}
+}
+
+// vouched reports whether a concept is that of a trusted device.
+func (f *folding) vouched(concept string) bool {
+	c := f.byRecord[concept]
+	return c != nil && f.trusted(c.Device)
+}
 
 func (f *folding) change(r Record, s Changed, into map[*Concept]string) {
 	c := f.byRecord[s.Concept]
-	if c == nil {
-		return // of a concept whose record has not arrived
+	if c == nil || f.trusted(c.Device) && !f.trusted(r.Device) {
+		return // of a concept whose record has not arrived, or by somebody who may not
 	}
 	switch s.Field {
 	case "name":
 		c.Name = s.Value
+		c.Said = r.Lamport
 	case "topic":
 		c.Topic = s.Value
 	case "summary":
 		c.Summary = s.Value
+		c.Said = r.Lamport
 	case "into":
 		into[c] = s.Value
 	case "removed":
@@ -172,7 +192,7 @@ func (f *folding) fill(known *facts.Set) {
 			f.members["exchange/"+x.ID] = m
 		}
 		m := f.Of(x.ID, x.Session)
-		if m.Concept == nil {
+		if m.Concept == nil || f.trusted(m.Concept.Device) && !f.trusted(x.Device) {
 			continue
 		}
 		c := m.Concept

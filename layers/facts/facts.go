@@ -122,7 +122,8 @@ type Fact struct {
 	Resolved     bool   `json:"resolved,omitempty"` // of an issue
 	ResolvedBy   string `json:"resolved_by,omitempty"`
 	Removed      bool   `json:"removed,omitempty"`
-	Device       string `json:"device,omitempty"` // that stated it first
+	Revoked      string `json:"revoked,omitempty"` // why it is hidden: its evidence comes from a source that was revoked
+	Device       string `json:"device,omitempty"`  // that stated it first
 
 	key objects.Hash
 }
@@ -142,7 +143,7 @@ func (f Fact) Key() objects.Hash {
 
 // Stands reports whether the fact still holds.
 func (f Fact) Stands() bool {
-	return f.Verdict != Rejected && !f.Removed && !f.Refuted && f.SupersededBy == ""
+	return f.Verdict != Rejected && !f.Removed && !f.Refuted && f.SupersededBy == "" && f.Revoked == ""
 }
 
 // Open reports whether the fact is an issue that nothing has resolved yet.
@@ -167,6 +168,7 @@ type Exchange struct {
 	Time       time.Time    `json:"time,omitzero"` // of its last message
 	Facts      []Fact       `json:"facts"`
 	Device     string       `json:"device,omitempty"`
+	Revoked    string       `json:"revoked,omitempty"` // why what it says besides its facts is hidden
 
 	key objects.Hash
 }
@@ -181,7 +183,7 @@ func (x Exchange) Key() objects.Hash {
 
 // Bare returns the exchange as a record holds it.
 func (x Exchange) Bare() Exchange {
-	x.ID, x.Device, x.key = "", "", objects.Hash{}
+	x.ID, x.Device, x.Revoked, x.key = "", "", "", objects.Hash{}
 	x.Facts = slices.Clone(x.Facts)
 	for i := range x.Facts {
 		f := &x.Facts[i]

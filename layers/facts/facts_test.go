@@ -113,7 +113,7 @@ func statements(t *testing.T) []Record {
 }
 
 func TestFold(t *testing.T) {
-	s, err := Fold(statements(t))
+	s, err := Fold(statements(t), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,11 +138,11 @@ func TestFold(t *testing.T) {
 // TestFoldTwice: what is stated twice, on the same or another device, changes nothing but that removed facts come back.
 func TestFoldTwice(t *testing.T) {
 	records := statements(t)
-	once, err := Fold(records)
+	once, err := Fold(records, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	twice, err := Fold(append(slices.Clone(records), records...))
+	twice, err := Fold(append(slices.Clone(records), records...), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -255,6 +255,37 @@ func TestDeterministic(t *testing.T) {
 			if Check(&g, talk()); g.Verdict != f.Verdict || g.Reason != f.Reason {
 				t.Fatalf("%q: %s %s, then %s %s", text, f.Verdict, f.Reason, g.Verdict, g.Reason)
 			}
+		}
+	}
+}
+
+// TestUntrusted lets a device that is not trusted speak of facts: it says nothing of those that a trusted one states, and takes none
+// over by stating it first.
+func TestUntrusted(t *testing.T) {
+	var records []Record
+	add := func(kind, device string, body any) {
+		b, err := json.Marshal(body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		records = append(records, Record{kind, device, b})
+	}
+	fact := func(n int) Fact {
+		return Fact{Session: "s", Kind: Issue, Text: fmt.Sprint("fact ", n), Verdict: Verified, Trust: User, Evidence: []Evidence{{n, "x"}}}
+	}
+	add(KindExchange, "evil", Exchange{Session: "s", Topic: "t", Facts: []Fact{fact(1), fact(2)}}.Bare())
+	add(KindExchange, "own", Exchange{Session: "s", Topic: "t", Facts: []Fact{fact(1)}}.Bare())
+	for _, n := range []int{1, 2} {
+		add(KindJudgement, "evil", Judgement{Fact: fact(n).Key(), Says: Refutes, Value: true})
+		add(KindJudgement, "evil", Judgement{Fact: fact(n).Key(), Says: Removes, Value: true})
+	}
+	s, err := Fold(records, func(d string) bool { return d == "own" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	for f := range s.All() {
+		if own := f.Text == "fact 1"; f.Stands() != own || (f.Device == "own") != own {
+			t.Errorf("%s of %s: stands %t, removed %t, refuted %t", f.Text, f.Device, f.Stands(), f.Removed, f.Refuted)
 		}
 	}
 }

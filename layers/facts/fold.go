@@ -10,9 +10,14 @@ import (
 	"github.com/memvcs/mem/objects"
 )
 
-// Fold makes a set of statements, which must be in their order: of two that speak of the same thing the later one wins.
-func Fold(records []Record) (*Set, error) {
+// Fold makes a set of statements, which must be in their order: of two that speak of the same thing the later one wins. What a
+// device that is not trusted says of a fact counts only if no trusted one states the fact; nil trusts all.
+func Fold(records []Record, trusted func(device string) bool) (*Set, error) {
+	if trusted == nil {
+		trusted = func(string) bool { return true }
+	}
 	f := folder{
+		trusted:   trusted,
 		exchanges: map[objects.Hash]int{}, facts: map[objects.Hash]stated{}, said: map[judged]judgement{},
 		set: &Set{Through: map[string]int{}, generation: map[string]int{}, where: map[string][2]int{}},
 	}
@@ -36,7 +41,7 @@ func Fold(records []Record) (*Set, error) {
 		case KindJudgement:
 			var j Judgement
 			if err = json.Unmarshal(r.Body, &j); err == nil {
-				f.said[judged{j.Fact, j.Says}] = judgement{j, n}
+				f.judgement(judgement{j, n, trusted(r.Device)})
 			}
 		}
 		if err != nil {
@@ -60,6 +65,7 @@ func (s *Set) distilled(d Distilled) {
 }
 
 type folder struct {
+	trusted   func(string) bool
 	set       *Set
 	exchanges map[objects.Hash]int
 	facts     map[objects.Hash]stated
@@ -79,7 +85,16 @@ type judged struct {
 
 type judgement struct {
 	Judgement
-	record int
+	record  int
+	trusted bool
+}
+
+// judgement keeps the last word on a fact; that of a device that is not trusted never replaces one of a device that is.
+func (f *folder) judgement(j judgement) {
+	at := judged{j.Fact, j.Says}
+	if was, ok := f.said[at]; !ok || j.trusted || !was.trusted {
+		f.said[at] = j
+	}
 }
 
 // exchange adds an exchange with the facts in it; what is known already stays where it was stated first.
@@ -93,11 +108,18 @@ func (f *folder) exchange(n int, device string, x Exchange) {
 		f.exchanges[x.key] = i
 		f.set.Exchanges = append(f.set.Exchanges, x)
 	}
+	if was := &f.set.Exchanges[i]; known && !f.trusted(was.Device) && f.trusted(device) {
+		x.Facts = was.Facts
+		*was = x
+	}
 	for _, fact := range (Exchange{Facts: list}).Bare().Facts {
 		fact.Session, fact.Device = x.Session, device
 		fact.key = fact.Key()
 		if was, ok := f.facts[fact.key]; ok {
 			f.facts[fact.key] = stated{was.at, n}
+			if have := &f.set.Exchanges[was.at[0]].Facts[was.at[1]]; !f.trusted(have.Device) && f.trusted(device) {
+				have.Device, have.Verdict, have.Reason, have.Trust = device, fact.Verdict, fact.Reason, fact.Trust
+			}
 			continue
 		}
 		home := &f.set.Exchanges[i]
@@ -156,13 +178,13 @@ func (f *folder) judge() {
 	}
 	for k, s := range f.facts {
 		j, ok := f.said[judged{k, Removes}]
-		fact(k).Removed = ok && j.Value && j.record > s.record
+		fact(k).Removed = ok && j.Value && j.record > s.record && f.counts(j, fact(k))
 	}
 	for k := range f.facts {
 		x := fact(k)
 		holds := func(says string) (by string, ok bool) {
 			j, said := f.said[judged{k, says}]
-			if !said || !j.Value {
+			if !said || !j.Value || !f.counts(j, x) {
 				return "", false
 			}
 			if j.By.IsZero() {
@@ -181,3 +203,6 @@ func (f *folder) judge() {
 		x.ResolvedBy, x.Resolved = holds(Resolves)
 	}
 }
+
+// counts reports whether a judgement may speak of a fact.
+func (f *folder) counts(j judgement, x *Fact) bool { return j.trusted || !f.trusted(x.Device) }

@@ -19,16 +19,21 @@ const (
 	mostSure    = 95
 	validates   = 5
 	contradicts = 20
+	lessWitness = 10 // of each session less that bears witness
 
 	// MaxContradictions is how many of them bring a rule to review.
 	MaxContradictions = 2
 )
 
 // Fold returns what records say of rules that rest on facts. Records of other kinds are passed over; their order does not matter. What a
-// device that is not trusted states is no more than proposed, and what it does to rules counts only when it is; nil trusts all.
-func Fold(records []Record, known *facts.Set, trusted func(device string) bool) (*Set, error) {
+// device that is not trusted states is no more than proposed, and what it does to rules counts only when it is; nil trusts all. Revoked
+// says why what was typed in a session counts no more, "" if it does; what rests on that or on a revoked fact is left out, and a rule of which too little is left is hidden.
+func Fold(records []Record, known *facts.Set, trusted func(device string) bool, revoked func(session string) string) (*Set, error) {
 	if trusted == nil {
 		trusted = func(string) bool { return true }
+	}
+	if revoked == nil {
+		revoked = func(string) string { return "" }
 	}
 	s := &Set{dismissed: map[string]bool{}}
 	byRecord := map[string]*Rule{}
@@ -47,7 +52,7 @@ func Fold(records []Record, known *facts.Set, trusted func(device string) bool) 
 			continue
 		}
 		err := apply(r, func(m Made) {
-			byRecord[r.ID] = m.rule(r, byKey)
+			byRecord[r.ID] = m.rule(r, byKey, revoked)
 			if !trusted(r.Device) {
 				byRecord[r.ID].distrust()
 			}
@@ -62,7 +67,7 @@ func Fold(records []Record, known *facts.Set, trusted func(device string) bool) 
 		switch r.Kind {
 		case KindAct:
 			err = apply(r, func(a Act) {
-				if rule := byRecord[a.Rule]; rule != nil {
+				if rule := byRecord[a.Rule]; rule != nil && byKey[a.Evidence].Revoked == "" && (a.Word == nil || revoked(a.Word.Session) == "") {
 					rule.act(r, a)
 				}
 				s.dismiss(a)
@@ -124,30 +129,67 @@ func (s *Set) dismiss(a Act) {
 }
 
 // rule returns the rule as it was made, trusted no more than its writer and its evidence. What rests on nothing but tools, files or the web is no more than proposed.
-func (m Made) rule(r Record, byKey map[string]facts.Fact) *Rule {
+func (m Made) rule(r Record, byKey map[string]facts.Fact, revoked func(string) string) *Rule {
 	out := &Rule{
 		ID: "r:" + r.ID[:min(8, len(r.ID))], Record: r.ID, Device: r.Device, Type: m.Type, Text: m.Text, Problem: m.Problem,
 		Files: append([]string{}, m.Files...), Confidence: min(max(m.Confidence, 0), certain), Made: r.Time, LastValidated: r.Time, Trust: m.Trust,
-		Evidence: []string{}, Words: m.Words, State: m.State, Reason: m.Reason, Candidate: m.Candidate, keys: m.Evidence, against: map[string]bool{},
+		Evidence: []string{}, State: m.State, Reason: m.Reason, Candidate: m.Candidate, against: map[string]bool{},
 	}
 	if !slices.Contains([]string{Proposed, Active}, out.State) {
 		out.State = Proposed
 	}
+	why := ""
+	before, after := map[string]bool{}, map[string]bool{} // sessions that bear witness
 	for _, key := range m.Evidence {
 		f, ok := byKey[key]
 		if !ok {
-			out.Evidence = append(out.Evidence, "f:"+key[:min(8, len(key))]) // its record has not arrived
+			out.Evidence, out.keys = append(out.Evidence, "f:"+key[:min(8, len(key))]), append(out.keys, key) // its record has not arrived
 			continue
 		}
-		out.Evidence, out.Trust = append(out.Evidence, f.ID), min(out.Trust, f.Trust)
+		out.Trust = min(out.Trust, f.Trust) // also of what is left out: that never makes a rule more trusted
+		before[f.Session] = true
+		if f.Revoked != "" {
+			why, out.Lost = f.Revoked, out.Lost+1
+			continue
+		}
+		after[f.Session] = true
+		out.Evidence, out.keys = append(out.Evidence, f.ID), append(out.keys, key)
 	}
-	if m.ByUser || len(m.Words) > 0 {
+	for _, w := range m.Words {
+		if gone := revoked(w.Session); gone != "" {
+			why, out.Lost = gone, out.Lost+1
+			continue
+		}
+		out.Words = append(out.Words, w)
+	}
+	if m.ByUser || len(out.Words) > 0 {
 		out.said()
+	}
+	if out.Lost > 0 {
+		out.rest(len(before), len(after), why)
 	}
 	if out.Trust == facts.Tool {
 		out.State = Proposed
 	}
 	return out
+}
+
+// rest hides a rule of which too little is left: nothing at all, or fewer sessions than a candidate must have where it had them.
+// The user's own word is enough for any.
+func (r *Rule) rest(before, after int, why string) {
+	need := minDecisions
+	if r.Type == IsSolution {
+		need = minSolutions
+	}
+	switch {
+	case r.Stated:
+	case len(r.Evidence) == 0:
+		r.Revoked = "nothing is left of what it rests on: " + why
+	case before >= need && after < need:
+		r.Revoked = fmt.Sprintf("%d of %d sessions that bear witness are left: %s", after, before, why)
+	case r.Candidate != "":
+		r.Confidence = max(0, r.Confidence-lessWitness*(before-after))
+	}
 }
 
 // distrust makes the rule one that nobody known has vouched for.
@@ -166,7 +208,7 @@ func (r *Rule) act(rec Record, a Act) {
 	case Promote:
 		if user {
 			r.said()
-			r.Confidence = certain
+			r.Confidence, r.Revoked = certain, ""
 		}
 		if r.Trust == facts.Tool {
 			return // only the user's word makes a rule of it

@@ -126,13 +126,17 @@ type Rule struct {
 	Reason         string      `json:"reason,omitempty"` // of what was done last
 	Candidate      string      `json:"candidate,omitempty"`
 	Removal        bool        `json:"removal_proposed,omitempty"` // somebody who was not the user wanted a rule gone that the user stated
+	Revoked        string      `json:"revoked,omitempty"`          // why it is hidden: too little is left of what it rests on
+	Lost           int         `json:"lost_evidence,omitempty"`    // facts and words that come from sources that were revoked
 
 	keys    []string        // of the evidence
 	against map[string]bool // what was said against it, by fact or by act
 }
 
 // Holds reports whether the rule is to be held to. One that the user stated holds while it is reviewed: only they end it.
-func (r *Rule) Holds() bool { return r.State == Active || r.State == Review && r.Stated }
+func (r *Rule) Holds() bool {
+	return r.Revoked == "" && (r.State == Active || r.State == Review && r.Stated)
+}
 
 // Against reports whether a fact was counted as a contradiction of the rule.
 func (r *Rule) Against(key string) bool { return r.against[key] }
@@ -146,11 +150,11 @@ type Set struct {
 	dismissed map[string]bool // candidates
 }
 
-// In returns the rules in any of the states.
+// In returns the rules in any of the states, without those that are hidden.
 func (s *Set) In(states ...string) []*Rule {
 	var out []*Rule
 	for _, r := range s.Rules {
-		if slices.Contains(states, r.State) {
+		if r.Revoked == "" && slices.Contains(states, r.State) {
 			out = append(out, r)
 		}
 	}
@@ -199,7 +203,7 @@ func Would(m Made, known *facts.Set, now time.Time) (*Rule, error) {
 	if err != nil {
 		return nil, err
 	}
-	set, err := Fold([]Record{{Kind: Kind, ID: strings.Repeat("0", 64), Time: now, Body: b}}, known, nil)
+	set, err := Fold([]Record{{Kind: Kind, ID: strings.Repeat("0", 64), Time: now, Body: b}}, known, nil, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/memvcs/mem/layers/concepts"
 	"github.com/memvcs/mem/layers/facts"
 	"github.com/memvcs/mem/layers/permanent"
 )
@@ -115,12 +116,16 @@ func Facts(p *Project) FactsFile {
 	reason := map[string]string{}
 	for i := range p.Facts.Exchanges {
 		x := &p.Facts.Exchanges[i]
+		if x.Revoked != "" || !p.trusted(x.Device) {
+			continue
+		}
+		f.Stats.Exchanges++
 		reason[x.ID] = x.Summary
 		for _, w := range x.Keywords {
 			f.Keywords[w] = append(f.Keywords[w], x.ID)
 		}
 	}
-	for _, c := range p.Concepts.Live() {
+	for _, c := range p.concepts() {
 		for _, w := range c.Keywords {
 			f.Keywords[w] = slices.Insert(f.Keywords[w], 0, p.Label(c))
 		}
@@ -139,7 +144,7 @@ func Facts(p *Project) FactsFile {
 			f.Issues = append(f.Issues, p.issue(x))
 		}
 	}
-	f.Stats.Exchanges, f.Stats.Concepts, f.Stats.Sessions = len(p.Facts.Exchanges), len(p.Concepts.Live()), len(p.Sessions)
+	f.Stats.Concepts, f.Stats.Sessions = len(p.concepts()), len(p.Sessions)
 	f.Stats.Rules = len(p.rules())
 	if last := p.updated(); !last.IsZero() {
 		f.Stats.Updated = date(last)
@@ -203,16 +208,27 @@ type ConceptEntry struct {
 	Updated   string   `json:"updated"`
 }
 
+// concepts returns the concepts that stand and were made by devices that are trusted.
+func (p *Project) concepts() []*concepts.Concept {
+	return slices.DeleteFunc(p.Concepts.Live(), func(c *concepts.Concept) bool { return !p.trusted(c.Device) })
+}
+
 // Concepts returns concepts.json. A concept that nobody summed up is summed up by its newest exchanges.
 func Concepts(p *Project) ConceptsFile {
 	out := ConceptsFile{Concepts: []ConceptEntry{}}
 	summary := map[string]string{}
 	for i := range p.Facts.Exchanges {
 		x := &p.Facts.Exchanges[i]
+		if x.Revoked != "" || !p.trusted(x.Device) {
+			continue
+		}
 		summary[x.ID] = strings.TrimRight(strings.TrimSpace(x.Summary), ".")
 	}
-	for _, c := range p.Concepts.Live() {
+	for _, c := range p.concepts() {
 		text := c.Summary
+		if c.Doubt != "" {
+			text = ""
+		}
 		if text == "" {
 			var parts []string
 			for _, id := range c.Exchanges[max(0, len(c.Exchanges)-3):] {

@@ -248,7 +248,7 @@ func (p *Project) summary(session string) string {
 	var parts []string
 	for _, x := range p.Facts.Of(session) {
 		trusted := len(x.Facts) == 0 || slices.ContainsFunc(x.Facts, func(f facts.Fact) bool { return f.Trust > facts.Tool })
-		if text := strings.TrimRight(strings.TrimSpace(cmp.Or(x.Summary, x.Topic)), "."); text != "" && trusted && p.trusted(x.Device) && !slices.Contains(parts, text) {
+		if text := strings.TrimRight(strings.TrimSpace(cmp.Or(x.Summary, x.Topic)), "."); text != "" && trusted && x.Revoked == "" && p.trusted(x.Device) && !slices.Contains(parts, text) {
 			parts = append(parts, text)
 		}
 	}

@@ -44,7 +44,7 @@ func shop(t testing.TB) *Project {
 	known, err := facts.Fold([]facts.Record{
 		{Kind: facts.KindExchange, Device: "d", Body: body(t, one)}, {Kind: facts.KindExchange, Device: "d", Body: body(t, two)},
 		{Kind: facts.KindJudgement, Device: "d", Body: body(t, facts.Judgement{Fact: issue.Key(), Says: facts.Resolves, Value: true})},
-	})
+	}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func shop(t testing.TB) *Project {
 	jobs, err := concepts.Fold([]concepts.Record{
 		at(1, concepts.Kind, concepts.Made{Label: "c001", Name: "Coupons", Topic: "coupon codes"}),
 		at(2, concepts.KindAssign, concepts.Assigned{Member: "session/s1", Concept: "00000001"}),
-	}, known)
+	}, known, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func shop(t testing.TB) *Project {
 		r := at(10+i, permanent.Kind, m)
 		rules = append(rules, permanent.Record{Kind: r.Kind, ID: r.ID, Lamport: r.Lamport, Device: r.Device, Time: r.Time, Body: r.Body})
 	}
-	lasting, err := permanent.Fold(rules, known, nil)
+	lasting, err := permanent.Fold(rules, known, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func TestMemoryFitsItsBudget(t *testing.T) {
 		records = append(records, facts.Record{Kind: facts.KindExchange, Device: "d", Body: body(t, facts.Exchange{Session: "s1", From: i, Facts: []facts.Fact{f}})})
 	}
 	var err error
-	if p.Facts, err = facts.Fold(records); err != nil {
+	if p.Facts, err = facts.Fold(records, nil); err != nil {
 		t.Fatal(err)
 	}
 	c := tokens.For("")

@@ -1,0 +1,218 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/memvcs/mem/layers"
+)
+
+type revokeOptions struct {
+	source string
+	reason string
+	off    bool
+}
+
+// revoke is the command that hides all that came from a source which is not to be believed.
+func (e *Env) revoke() *cli.Command {
+	var o revokeOptions
+	return &cli.Command{
+		Name:      "revoke",
+		Usage:     "hide everything that came from a session, tool or host, on all machines",
+		ArgsUsage: "[<source>]",
+		Description: "A source is a session, a tool or MCP server, or a host that tools asked or whose name is in what they returned; session:,\n" +
+			"tool: or host: in front says which. Facts with evidence from it, and the concepts, rules, versions and compositions that rest\n" +
+			"on them, are out of lists and contexts, here and wherever the project is pulled, and so is what comes from it later. Nothing\n" +
+			"is deleted: lists show it with --all, and --undo, or \"mem undo\", brings it back. New compressions leave it out. Without a\n" +
+			"source it lists what is revoked.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "source", Usage: "revoke `SOURCE`: a session, tool:NAME or host:NAME", Destination: &o.source},
+			&cli.StringFlag{Name: "reason", Usage: "say why: `TEXT` that stands where it is hidden", Destination: &o.reason},
+			&cli.BoolFlag{Name: "undo", Usage: "believe the source again", Destination: &o.off},
+		},
+		Action: func(c *cli.Context) error {
+			if err := operands(c, 0, 1); err != nil {
+				return err
+			}
+			switch {
+			case c.NArg() > 0 && o.source != "":
+				return usagef("name the source once: %s or %s", c.Args().First(), o.source)
+			case c.NArg() > 0:
+				o.source = c.Args().First()
+			}
+			if o.source == "" {
+				if o.off || o.reason != "" {
+					return withHint(usagef("name the source"), "mem revoke lists those that are revoked")
+				}
+				return e.runRevocations(c.Context)
+			}
+			return e.runRevoke(c.Context, o)
+		},
+	}
+}
+
+// A revokeAnswer is what revoke did in one project, as --json prints it.
+type revokeAnswer struct {
+	Project string          `json:"project"`
+	Kind    string          `json:"source"`
+	Name    string          `json:"name"`
+	Revoked bool            `json:"revoked"`
+	Already bool            `json:"already"`
+	Places  int             `json:"messages"`
+	Changed []layers.Hidden `json:"changed"`
+	Copies  []string        `json:"sessions_given_its_text"`
+}
+
+func (e *Env) runRevoke(ctx context.Context, o revokeOptions) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+		src, home, err := m.FindOrigin(ctx, sc, o.source)
+		if err != nil {
+			return originError(err, o.source)
+		}
+		projects := []layers.Project{home}
+		if e.opt.allProjects && src.Kind != layers.SessionSource {
+			if projects, err = m.Projects(ctx); err != nil {
+				return err
+			}
+		}
+		var effects []layers.Effect
+		for _, p := range projects {
+			eff, err := m.Revoke(ctx, p, src, o.reason, o.off, true)
+			if err != nil {
+				return fmt.Errorf("revoke %s: %w", src, err)
+			}
+			effects = append(effects, eff)
+		}
+		if !e.opt.dryRun {
+			done, err := e.carryOutRevoke(ctx, m, o, src, projects, effects)
+			if err != nil || !done {
+				return err
+			}
+		}
+		return e.printRevoked(o, src, projects, effects)
+	})
+}
+
+// originError says what to do about a source that was not found.
+func originError(err error, name string) error {
+	var missing *layers.NotFoundError
+	var many *layers.AmbiguousError
+	switch {
+	case errors.As(err, &missing) && missing.What == "source":
+		hints := []string{fmt.Sprintf("revoke it before anything came from it: mem revoke --source tool:%s, or host:%s", name, name)}
+		if near := suggest(strings.ToLower(name), missing.Candidates); len(near) > 0 {
+			hints = append([]string{didYouMean("", near)}, hints...)
+		}
+		return withCode(exitNo, withHint(err, hints...))
+	case errors.As(err, &many) && many.What == "source":
+		return withHint(err, "mem revoke --source "+many.Candidates[0])
+	case errors.As(err, &missing), errors.As(err, &many):
+		return err
+	}
+	return usagef("%v", err)
+}
+
+// carryOutRevoke asks and writes.
+func (e *Env) carryOutRevoke(ctx context.Context, m *layers.Memory, o revokeOptions, src layers.Origin, projects []layers.Project, effects []layers.Effect) (bool, error) {
+	n, news := 0, false
+	for _, eff := range effects {
+		n, news = n+len(eff.Changed), news || !eff.Already
+	}
+	if news && !o.off && n > 0 {
+		if ok, err := e.confirm("hide %s that came from %s?", count(n, "thing"), src); err != nil || !ok {
+			return false, err
+		}
+	}
+	for _, p := range projects {
+		if _, err := m.Revoke(ctx, p, src, o.reason, o.off, false); err != nil {
+			return false, fmt.Errorf("revoke %s in %s: %w", src, p.Name, err)
+		}
+	}
+	return true, nil
+}
+
+func (e *Env) printRevoked(o revokeOptions, src layers.Origin, projects []layers.Project, effects []layers.Effect) error {
+	answer := struct {
+		DryRun   bool           `json:"dry_run"`
+		Projects []revokeAnswer `json:"projects"`
+	}{e.opt.dryRun, []revokeAnswer{}}
+	for i, eff := range effects {
+		answer.Projects = append(answer.Projects, revokeAnswer{projects[i].Name, src.Kind, src.Name, !o.off, eff.Already, eff.Places,
+			append([]layers.Hidden{}, eff.Changed...), append([]string{}, eff.Copies...)})
+	}
+	if e.opt.json {
+		return e.printJSON("revoke", answer)
+	}
+	verb := map[bool]string{false: "hidden", true: "shown again"}[o.off]
+	if e.opt.dryRun {
+		verb = "would be " + verb
+	}
+	for _, a := range answer.Projects {
+		for _, h := range a.Changed {
+			e.printf("%s  %s  %s%s\n", verb, h.Kind, e.style().yellow(e.safe(h.Name)), e.safe(because(oneLine(h.What))))
+		}
+		e.noteRevoked(o, src, a)
+	}
+	return nil
+}
+
+func (e *Env) noteRevoked(o revokeOptions, src layers.Origin, a revokeAnswer) {
+	state := map[bool]string{false: "revoked", true: "not revoked"}[o.off]
+	switch {
+	case a.Already:
+		e.note("%s is %s already in project %s", src.String(), state, a.Project)
+		return
+	case e.opt.dryRun:
+		e.note("%s would be %s in project %s: %s, %s", src.String(), state, a.Project, count(a.Places, "message"), count(len(a.Changed), "thing"))
+		return
+	}
+	e.note("%s is %s in project %s: %s, %s", src.String(), state, a.Project, count(a.Places, "message"), count(len(a.Changed), "thing"))
+	if o.off {
+		return
+	}
+	if a.Places == 0 {
+		e.note("nothing came from it yet; what comes will be hidden")
+	}
+	for _, id := range a.Copies {
+		e.warn("session %s was given text that is hidden now: mem revoke --source session:%s, if it acted on it", shortID(id), shortID(id))
+	}
+	e.hint("mem revoke --undo --source %s takes it back; mem push tells other machines", src.String())
+}
+
+// runRevocations lists what is revoked.
+func (e *Env) runRevocations(ctx context.Context) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+		list, err := m.Revocations(ctx, sc.Project.ID)
+		if err != nil {
+			return err
+		}
+		if e.opt.json {
+			return e.printJSON("revoke.list", struct {
+				Project string              `json:"project"`
+				Revoked []layers.Revocation `json:"revoked"`
+			}{sc.Project.Name, append([]layers.Revocation{}, list...)})
+		}
+		if len(list) == 0 {
+			e.note("nothing is revoked in project %s", sc.Project.Name)
+			e.hint("mem revoke --source SESSION, tool:NAME or host:NAME")
+			return nil
+		}
+		t := e.table(column{name: "source"}, column{name: "in force"}, column{name: "when"}, column{name: "device"}, column{name: "reason", shrinks: true})
+		for _, r := range list {
+			by, err := m.DeviceName(ctx, r.Device)
+			if err != nil {
+				return err
+			}
+			force := cell{full: "yes"}
+			if !r.InForce {
+				force = cell{full: "no: device not trusted", paint: e.style().yellow}
+			}
+			t.row(cell{full: r.Origin.String(), paint: e.style().yellow}, force, e.timeCell(r.Time), cell{full: by}, cell{full: r.Reason})
+		}
+		return t.flush()
+	})
+}

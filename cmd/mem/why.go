@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/concepts"
+)
+
+// whyCommand is the command that says what something in memory rests on, and how far that may be trusted.
+func (e *Env) whyCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "why",
+		Usage:     "say what something rests on, who said it, and how far it may be trusted",
+		ArgsUsage: "<rev>",
+		Description: "A rule rests on facts, facts on quotes of messages, versions and compositions on sessions. Each step shows its trust, the\n" +
+			"least of those who said it (user, assistant, tool), the device that recorded it, and whether that one is trusted here\n" +
+			"or what it rests on was revoked.",
+		Action: func(c *cli.Context) error {
+			if err := operands(c, 1, 1); err != nil {
+				return err
+			}
+			return e.runWhy(c.Context, c.Args().First())
+		},
+	}
+}
+
+func (e *Env) runWhy(ctx context.Context, name string) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+		rev, err := e.resolve(ctx, m, sc, name)
+		if err != nil && concepts.IsLabel(name) { // as concepts are listed
+			if c, found := m.FindConcept(ctx, sc.Project.ID, name); found == nil {
+				rev, err = layers.Rev{Kind: layers.IsConcept, Project: sc.Project, Concept: c}, nil
+			}
+		}
+		if err != nil {
+			return err
+		}
+		r, err := m.Why(ctx, rev)
+		if err != nil {
+			return fmt.Errorf("why %s: %w", name, err)
+		}
+		if e.opt.json {
+			return e.printJSON("why", struct {
+				Root *layers.Reason `json:"root"`
+			}{whole(r)})
+		}
+		if err := e.page("why"); err != nil {
+			return err
+		}
+		e.printReason(r, "", "")
+		return nil
+	})
+}
+
+// whole gives lists that are empty a place in JSON.
+func whole(r *layers.Reason) *layers.Reason {
+	r.Notes, r.Next = append([]string{}, r.Notes...), append([]*layers.Reason{}, r.Next...)
+	for _, n := range r.Next {
+		whole(n)
+	}
+	return r
+}
+
+// printReason prints a thing and what it rests on; first and rest stand in front of its line and of those below.
+func (e *Env) printReason(r *layers.Reason, first, rest string) {
+	e.printf("%s%s\n", first, e.reasonLine(r))
+	for i, n := range r.Next {
+		if i == len(r.Next)-1 {
+			e.printReason(n, rest+"`- ", rest+"   ")
+		} else {
+			e.printReason(n, rest+"|- ", rest+"|  ")
+		}
+	}
+}
+
+func (e *Env) reasonLine(r *layers.Reason) string {
+	style := e.style()
+	words := []string{r.Kind, style.yellow(e.safe(r.Name))}
+	if r.Trust != "" {
+		words = append(words, "["+r.Trust+"]")
+	}
+	if r.Missing {
+		words = append(words, style.red("not here"))
+	}
+	if r.Text != "" {
+		words = append(words, fmt.Sprintf("%q", e.safe(oneLine(r.Text))))
+	}
+	for _, n := range r.Notes {
+		words = append(words, style.dim(e.safe(n)))
+	}
+	if r.By != "" {
+		by := "by " + e.safe(r.By)
+		if !r.Trusted {
+			by = style.yellow(by + ", not trusted")
+		}
+		words = append(words, by)
+	}
+	if !r.Time.IsZero() {
+		at := e.timeCell(r.Time)
+		if e.Term.Stdout {
+			at.full = at.text()
+		}
+		words = append(words, at.full)
+	}
+	if r.Revoked != "" {
+		words = append(words, style.red("hidden: "+e.safe(r.Revoked)))
+	}
+	return strings.Join(words, "  ")
+}
