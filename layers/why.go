@@ -213,7 +213,7 @@ func (w *whyer) fact(ctx context.Context, p refs.Project, f facts.Fact, whole bo
 	for i, e := range f.Evidence {
 		n := &Reason{Kind: "message", Name: fmt.Sprintf("%s#%d", ShortID(f.Session), e.Message), Text: e.Quote, Trusted: out.Trusted, Missing: said[i] == ""}
 		if said[i] != "" {
-			n.Trust = speakerTrust(said[i])
+			n.Trust = speakerTrust(said[i], f.Kind)
 			n.note("said by %s", said[i])
 		}
 		out.Next = append(out.Next, n)
@@ -228,11 +228,11 @@ func (w *whyer) fact(ctx context.Context, p refs.Project, f facts.Fact, whole bo
 	return out, err
 }
 
-// speakerTrust is the trust of a speaker.
-func speakerTrust(who string) string {
-	for _, s := range []facts.Speaker{facts.ByUser, facts.ByAssistant} {
+// speakerTrust is the trust of a fact that a speaker says.
+func speakerTrust(who string, k facts.Kind) string {
+	for _, s := range []facts.Speaker{facts.ByUser, facts.ByAssistant, facts.ByCall} {
 		if s.String() == who {
-			return s.Trust().String()
+			return s.Trust(k).String()
 		}
 	}
 	return facts.Tool.String()

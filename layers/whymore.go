@@ -81,14 +81,14 @@ func (w *whyer) messages(ctx context.Context, rev Rev) (*Reason, error) {
 				continue
 			}
 			done[part] = true
-			m := &Reason{Kind: "message", Name: fmt.Sprintf("%s#%d", ShortID(rev.Session.ID), n), Text: firstWords(part.Text, 120), Trust: part.Speaker.Trust().String(),
+			m := &Reason{Kind: "message", Name: fmt.Sprintf("%s#%d", ShortID(rev.Session.ID), n), Text: firstWords(part.Text, 120), Trust: part.Speaker.Trust("").String(),
 				Trusted: s.Trusted, Revoked: s.Revoked, Notes: []string{"said by " + part.Speaker.String()}}
 			if m.Revoked == "" && part.Speaker == facts.ByTool {
 				if m.Revoked = from.in(n, n); m.Revoked == "" {
 					m.Revoked = from.called(n)
 				}
 			}
-			least = min(least, part.Speaker.Trust())
+			least = min(least, part.Speaker.Trust(""))
 			out.Next = append(out.Next, m)
 		}
 	}
