@@ -99,7 +99,10 @@ func (w *world) statement(d *peer) (kind string, body any) {
 		k := n(6)
 		return facts.Fact{Session: session, Kind: facts.Issue, Text: fmt.Sprint(k), Verdict: facts.Verified, Trust: facts.Trust(n(3)), Evidence: []facts.Evidence{{Message: k, Quote: "q"}}}
 	}
-	switch n(16) {
+	switch n(17) {
+	case 16:
+		src := Origin{[]string{SessionSource, ToolSource, HostSource}[n(3)], fmt.Sprint("s", n(4))}
+		return kindRevoke, revokeBody{Origin: src, Revoked: n(3) > 0}
 	case 0:
 		return kindProject, projectBody{Identity: "i", Name: fmt.Sprint("name", n(3))}
 	case 1, 2, 3:
@@ -208,6 +211,7 @@ func (m *merged) is(rng *rand.Rand) string {
 	for _, c := range m.state.Compositions {
 		fmt.Fprintln(&b, c.Name, c.Deleted, c.Used)
 	}
+	fmt.Fprintln(&b, revocations(m.state.Revokes, func(string) bool { return true }))
 	var upper []upperRecord
 	for _, id := range slices.SortedFunc(maps.Keys(m.has), objects.Hash.Compare) {
 		if r := m.has[id]; slices.Contains(upperKinds, r.Kind) {
@@ -216,11 +220,11 @@ func (m *merged) is(rng *rand.Rand) string {
 	}
 	rng.Shuffle(len(upper), func(i, k int) { upper[i], upper[k] = upper[k], upper[i] })
 	order(upper, func(a, b upperRecord) int { return a.Stamp.compare(b.Stamp) })
-	known, err := foldFacts(upper)
+	known, err := foldFacts(upper, Trust{})
 	m.must(err)
-	of, err := concepts.Fold(statements(upper, concepts.Kind, concepts.KindAssign, concepts.KindSet), known)
+	of, err := concepts.Fold(statements(upper, concepts.Kind, concepts.KindAssign, concepts.KindSet), known, nil)
 	m.must(err)
-	rules, err := permanent.Fold(statements(upper, permanent.Kind, permanent.KindAct, permanent.KindReflect), known, nil)
+	rules, err := permanent.Fold(statements(upper, permanent.Kind, permanent.KindAct, permanent.KindReflect), known, nil, nil)
 	m.must(err)
 	m.must(json.NewEncoder(&b).Encode([]any{known, of.Concepts, rules}))
 	return b.String()
