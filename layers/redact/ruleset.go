@@ -12,7 +12,7 @@ import (
 )
 
 // Version is that of the built-in rules. It changes with every change of what they find.
-const Version = "mem-1 gitleaks-" + gitleaksVersion
+const Version = "mem-2 gitleaks-" + gitleaksVersion
 
 // A Config says what the rules of [New] find beside what is built in.
 type Config struct {
@@ -137,6 +137,7 @@ var builtin = sync.OnceValue(func() *keywords {
 	add((*scan).block, "-----begin")
 	add((*scan).signature, "sig=")
 	add((*scan).chatToken, ":aa")
+	add((*scan).kubernetes, "kind: secret", `kind: "secret`, "kind: 'secret", `kind":"secret`, `kind": "secret`, `kind\":\"secret`, `kind\": \"secret`)
 	for _, d := range "0123456789" {
 		add((*scan).azureSecret, string(d)+"q~")
 	}
@@ -145,7 +146,7 @@ var builtin = sync.OnceValue(func() *keywords {
 
 // Names returns the names of all built-in rules, sorted.
 func Names() []string {
-	names := []string{"api-key", "authorization", "azure-client-secret", "azure-sas", "cookie", "database-url", envRule, "jwt", "password", "private-key", "secret", seen,
+	names := []string{"api-key", "authorization", "azure-client-secret", "azure-sas", "cookie", "database-url", envRule, "jwt", kubeRule, "password", "private-key", "secret", seen,
 		"telegram-bot-token", "token", "url-password", "url-token"}
 	for _, t := range tokens() {
 		names = append(names, t.rule)

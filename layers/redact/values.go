@@ -159,10 +159,26 @@ func letterThenDigit(word []byte) bool {
 	return digits.run(word[n:], len(word)) == len(word)-n
 }
 
+// keyly reports whether value, which begins like a path, is rather a key in base64: a long piece of it is no word.
+func keyly(value []byte) bool {
+	value = bytes.TrimRight(value, "=")
+	if len(value) < 20 || base64.run(value, len(value)) < len(value) {
+		return false
+	}
+	for piece := range bytes.SplitSeq(value, []byte("/")) {
+		if len(piece) >= 12 && bytes.ContainsAny(piece, "ghijklmnopqrstuvwxyz") && random(piece) {
+			return true
+		}
+	}
+	return false
+}
+
 // reference reports whether value names where a secret is instead of being one.
 func reference(value []byte) bool {
 	switch value[0] {
-	case '/', '~', '.', '<', '{', '[', '(', '@', '*', '|', '>', '#':
+	case '/':
+		return !keyly(value)
+	case '~', '.', '<', '{', '[', '(', '@', '*', '|', '>', '#':
 		return true
 	case '$':
 		return len(value) < 2 || value[1] != '2' && value[1] != '1' && value[1] != '5' && value[1] != '6' // a hash of crypt

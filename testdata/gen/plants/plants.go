@@ -111,6 +111,7 @@ func All() []Plant {
 		{"password-env", "mysql --password=%s shop", "DB_PASSWORD=%s", password},
 		{"api-key", `client = Client(api_key="%s")`, "api_key: %s", of("", alnums, 32)},
 		{"secret", `"client_secret": "%s",`, "SHOP_SECRET=%s", of("", hexes, 40)},
+		{"kubernetes", `{"apiVersion":"v1","data":{"blob":"%s","user":"YWRtaW4="},"kind":"Secret","type":"Opaque"}`, "apiVersion: v1\nkind: Secret\ndata:\n  user: YWRtaW4=\n  blob: %s", of("", b64s, 32)},
 	}
 }
 
