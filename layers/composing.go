@@ -1,6 +1,7 @@
 package layers
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -402,6 +403,24 @@ func (st *State) composition(name string) *Composition {
 		}
 	}
 	return nil
+}
+
+// Named returns the compositions of a project as they are now, those first whose text is the oldest: going back and forth by undo
+// changes what there is, and never its order.
+func (st *State) Named() []*Composition {
+	first := map[string]int{}
+	says := func(c *Composition) string { return c.Name + " " + c.Derivation.Output.String() }
+	var out []*Composition
+	for i, c := range st.Compositions {
+		if _, ok := first[says(c)]; !ok {
+			first[says(c)] = i
+		}
+		if st.composition(c.Name) == c {
+			out = append(out, c)
+		}
+	}
+	slices.SortFunc(out, func(a, b *Composition) int { return cmp.Compare(first[says(a)], first[says(b)]) })
+	return out
 }
 
 // Composed returns the stored composition with its texts.

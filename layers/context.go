@@ -286,8 +286,8 @@ func (b *briefing) index() (out []brief.Item) {
 		say("`%s concepts list` lists the jobs (%d), `%s rules list` the rules (%d).", mem, n, mem, len(b.rules.In(permanent.Active)))
 	}
 	var names []string
-	for _, c := range slices.Backward(b.st.Compositions) {
-		if !c.Deleted && c.Revoked == "" && b.trust.Of(c.Device) && !slices.Contains(names, c.Name) && len(names) < 5 {
+	for _, c := range slices.Backward(b.st.Named()) {
+		if c.Revoked == "" && b.trust.Of(c.Device) && len(names) < 5 {
 			names = append(names, c.Name)
 		}
 	}

@@ -38,10 +38,8 @@ func looks(t *testing.T, m *Memory, p Project) string {
 			fmt.Fprintln(&b, " version", v.Label, v.Derivation.Output)
 		}
 	}
-	for _, c := range st.Compositions {
-		if now := st.composition(c.Name); now == c {
-			fmt.Fprintln(&b, "composition", c.Name, c.Derivation.Output)
-		}
+	for _, c := range st.Named() {
+		fmt.Fprintln(&b, "composition", c.Name, c.Derivation.Output)
 	}
 	set, err := m.Facts(ctx, p.ID)
 	if err != nil {

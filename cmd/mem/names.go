@@ -55,12 +55,8 @@ func completeRev(e *Env, ctx context.Context, typed string) []candidate {
 		return partsOf(st, name)
 	}
 	list := append([]candidate{{"@", "the newest session"}}, sessionsOf(st, typed)...)
-	seen := map[string]bool{}
-	for _, c := range st.Compositions {
-		if !c.Deleted && !seen[c.Name] {
-			seen[c.Name] = true
-			list = append(list, candidate{c.Name, "a composition"})
-		}
+	for _, c := range st.Named() {
+		list = append(list, candidate{c.Name, "a composition"})
 	}
 	return list
 }
