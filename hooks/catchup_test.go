@@ -80,6 +80,33 @@ func TestGiven(t *testing.T) {
 	}
 }
 
+// TestLastMessage lets Stop run before the client has written what the model said last: a note stays, and the next hook of any
+// session captures it. Nothing stays if the message is there, or cannot be told apart.
+func TestLastMessage(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.write("aaaa1111", "How does the parser work?")
+	for message, left := range map[string]int{"Done.": 0, "ok": 0, "완료했습니다 \"모두\"": 0, "It reads <one> token ahead & no more.": 1} {
+		d.hook("Stop", "aaaa1111", map[string]any{"last_assistant_message": message})
+		if n := Spooled(d.store()); n != left {
+			t.Errorf("%q: %d notes left, want %d; %s", message, n, left, d.log())
+		}
+		d.work()
+	}
+	late := "It reads \"one\" token ahead and then decides."
+	d.hook("Stop", "aaaa1111", map[string]any{"last_assistant_message": late})
+	d.now = d.now.Add(time.Minute)
+	d.write("aaaa1111", "How does the parser work?", late)
+	d.write("bbbb2222", "Something else")
+	d.hook("Stop", "bbbb2222", nil)
+	d.memory(func(m *layers.Memory, p layers.Project) {
+		s, err := m.SessionOf(context.Background(), p.ID, "aaaa1111")
+		if err != nil || s.Now().Scan.Values != 4 || Spooled(d.store()) != 0 {
+			t.Errorf("%d messages, %d notes, %v; %s", s.Now().Scan.Values, Spooled(d.store()), err, d.log())
+		}
+	})
+}
+
 // TestPaces reads what hooks note of their runs, also where writers were killed.
 func TestPaces(t *testing.T) {
 	t.Parallel()

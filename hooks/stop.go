@@ -1,8 +1,11 @@
 package hooks
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"io"
+	"os"
 	"slices"
 	"strings"
 
@@ -19,6 +22,9 @@ var interactive = []string{"", "cli", "claude-vscode", "claude-desktop"}
 // does not run after an interrupt, a kill or an error, and memory catches up at the next start.
 func (r *run) stop(ctx context.Context) error {
 	if err := r.capture(ctx); err != nil {
+		return err
+	}
+	if err := r.comeAgain(); err != nil {
 		return err
 	}
 	s, err := r.Settings()
@@ -45,6 +51,55 @@ func (r *run) stop(ctx context.Context) error {
 		return err // unless it is known that this was said it could be said for ever
 	}
 	return r.say(map[string]any{"decision": "block", "reason": r.reason(s, left)})
+}
+
+// comeAgain leaves a note if the transcript does not hold yet what the model said last: the client writes it a moment later, and may
+// have no hook to run for long. Whoever folds the spool next looks at the file again.
+func (r *run) comeAgain() error {
+	words := plainRun(r.p.LastMessage)
+	if words == "" || !r.there {
+		return nil
+	}
+	if off, err := r.off(); off || err != nil {
+		return err
+	}
+	if tail, err := tailOf(r.p.Transcript); err != nil || bytes.Contains(tail, []byte(words)) {
+		return nil // a file that cannot be read now is noted by the capture
+	}
+	_, err := r.leaveNote()
+	return err
+}
+
+// lastTail is how much of the end of a transcript is looked through for what was said last.
+const lastTail = 256 << 10
+
+func tailOf(path string) ([]byte, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|noFollow, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	fi, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	from := max(0, fi.Size()-lastTail)
+	return io.ReadAll(io.NewSectionReader(f, from, fi.Size()-from))
+}
+
+// plainRun returns the longest run of a text that JSON writes as it is, "" if there is none of any length that tells it apart.
+func plainRun(s string) string {
+	const least, most = 12, 200
+	best := ""
+	for run := range strings.FieldsFuncSeq(s, func(c rune) bool { return c < ' ' || c > '~' || strings.ContainsRune("\"\\<>&/", c) }) {
+		if len(run) > len(best) {
+			best = run
+		}
+	}
+	if len(best) < least {
+		return ""
+	}
+	return best[:min(len(best), most)]
 }
 
 // little reports whether the transcript has grown too little since the last look for there to be much left to say: no byte
