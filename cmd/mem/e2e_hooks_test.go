@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/memvcs/mem/cmd/mem/internal/proof"
 )
 
 // A desk is where somebody works with the real client and mem's plugin.
@@ -26,7 +28,8 @@ type desk struct {
 // insideHooks works with the plugin: whatever becomes of a session, mem has it byte for byte.
 func insideHooks(t *testing.T) {
 	dir := t.TempDir()
-	d := &desk{rig: &rig{t: t, bin: os.Getenv("MEM_E2E_BIN"), dir: dir, store: filepath.Join(dir, ".claude-memory")}, work: filepath.Join(dir, "work")}
+	store := &proof.Store{Bin: os.Getenv("MEM_E2E_BIN"), Home: dir, Dir: filepath.Join(dir, ".claude-memory"), Path: os.Getenv("PATH")}
+	d := &desk{rig: &rig{store, t}, work: filepath.Join(dir, "work")}
 	for _, sub := range []string{"tmp", "work"} {
 		if err := os.MkdirAll(filepath.Join(dir, sub), 0o755); err != nil {
 			t.Fatal(err)
@@ -52,9 +55,9 @@ func insideHooks(t *testing.T) {
 func (d *desk) client(args ...string) *exec.Cmd {
 	cmd := exec.Command(os.Getenv("MEM_E2E_CLIENT"), append([]string{"--plugin-dir", d.plugin, "--dangerously-skip-permissions"}, args...)...)
 	cmd.Dir = d.work
-	tmp := filepath.Join(d.dir, "tmp")
+	tmp := filepath.Join(d.Home, "tmp")
 	cmd.Env = []string{
-		"HOME=" + d.dir, "PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8", "TERM=xterm", "TMPDIR=" + tmp, "CLAUDE_CODE_TMPDIR=" + tmp,
+		"HOME=" + d.Home, "PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8", "TERM=xterm", "TMPDIR=" + tmp, "CLAUDE_CODE_TMPDIR=" + tmp,
 		"ANTHROPIC_BASE_URL=" + d.api.url, "ANTHROPIC_API_KEY=dummy-local-key", "IS_SANDBOX=1",
 		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_TELEMETRY=1", "DISABLE_AUTOUPDATER=1", "DISABLE_ERROR_REPORTING=1",
 	}
@@ -93,7 +96,7 @@ func (d *desk) print(prompt string, args ...string) (answer clientAnswer) {
 // transcripts returns the files of a session.
 func (d *desk) transcripts(id string) []string {
 	d.t.Helper()
-	root := filepath.Join(d.dir, ".claude", "projects", "*", id)
+	root := filepath.Join(d.Home, ".claude", "projects", "*", id)
 	files, err := filepath.Glob(root + ".jsonl")
 	if err != nil || len(files) != 1 {
 		d.t.Fatalf("transcripts of %s: %v, %v", id, files, err)
@@ -109,7 +112,7 @@ func (d *desk) transcripts(id string) []string {
 func (d *desk) captured(id, when string) {
 	d.t.Helper()
 	d.waitFor(when+": the spool to be folded", func() bool {
-		notes, err := filepath.Glob(filepath.Join(d.store, "spool", "*.note"))
+		notes, err := filepath.Glob(filepath.Join(d.Dir, "spool", "*.note"))
 		return err == nil && len(notes) == 0
 	})
 	for _, file := range d.transcripts(id) {
@@ -235,7 +238,7 @@ func (d *desk) forks(id string) {
 // ends lets a session be ended by a signal in the middle of a tool.
 func (d *desk) ends(sig syscall.Signal) {
 	d.t.Helper()
-	marker := filepath.Join(d.dir, fmt.Sprintf("running-%d", sig))
+	marker := filepath.Join(d.Home, fmt.Sprintf("running-%d", sig))
 	d.api.script([]block{{tool: "Bash", in: map[string]any{"command": "echo one", "description": "work"}}},
 		[]block{{tool: "Bash", in: map[string]any{"command": "touch " + marker + " && sleep 30", "description": "wait"}}})
 	id := fmt.Sprintf("00000000-0000-4000-8000-0000000000%02d", sig)
@@ -258,14 +261,14 @@ func (d *desk) ends(sig syscall.Signal) {
 // quiet checks that no hook had anything to complain of, and that none is left running.
 func (d *desk) quiet() {
 	d.t.Helper()
-	if b, err := os.ReadFile(hookLog(d.store)); err == nil && !d.late() {
+	if b, err := os.ReadFile(hookLog(d.Dir)); err == nil && !d.late() {
 		d.t.Errorf("hooks.log:\n%s", b)
 	}
 	d.waitFor("hooks to end", func() bool {
-		out, err := exec.Command("pgrep", "-f", d.bin+" hook ").Output()
+		out, err := exec.Command("pgrep", "-f", d.Bin+" hook ").Output()
 		return err != nil || len(bytes.TrimSpace(out)) == 0
 	})
-	files, err := filepath.Glob(filepath.Join(d.dir, ".claude", "projects", "*", "*.jsonl"))
+	files, err := filepath.Glob(filepath.Join(d.Home, ".claude", "projects", "*", "*.jsonl"))
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -284,7 +287,7 @@ func (d *desk) quiet() {
 
 // late reports whether a hook came to its time limit: the machine is too busy to ask more of it.
 func (d *desk) late() bool {
-	b, err := os.ReadFile(hookLog(d.store))
+	b, err := os.ReadFile(hookLog(d.Dir))
 	late := err == nil && (bytes.Contains(b, []byte("time limit")) || bytes.Contains(b, []byte("deadline")))
 	if late {
 		d.t.Logf("SKIPPED: this machine is so busy that hooks come to their time limit:\n%s", b)
@@ -307,14 +310,14 @@ func (d *desk) clears() {
 		"projects":              map[string]any{d.work: map[string]any{"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true}},
 	})
 	if err == nil {
-		err = os.WriteFile(filepath.Join(d.dir, ".claude.json"), seed, 0o600)
+		err = os.WriteFile(filepath.Join(d.Home, ".claude.json"), seed, 0o600)
 	}
 	if err != nil {
 		d.t.Fatal(err)
 	}
 	const before = "00000000-0000-4000-8000-00000000c1ea"
 	c := d.client("--session-id", before)
-	cmd := exec.Command("script", "-qec", strings.Join(c.Args, " "), filepath.Join(d.dir, "screen"))
+	cmd := exec.Command("script", "-qec", strings.Join(c.Args, " "), filepath.Join(d.Home, "screen"))
 	cmd.Dir, cmd.Env = c.Dir, c.Env
 	keys, err := cmd.StdinPipe()
 	if err != nil {
@@ -360,7 +363,7 @@ func (d *desk) types(keys interface{ Write([]byte) (int, error) }, line string, 
 			time.Sleep(100 * time.Millisecond)
 		}
 	}
-	screen, err := os.ReadFile(filepath.Join(d.dir, "screen"))
+	screen, err := os.ReadFile(filepath.Join(d.Home, "screen"))
 	d.t.Fatalf("%q was not taken; the screen (%v) ends with %q", line, err, screen[max(0, len(screen)-1500):])
 }
 
@@ -375,7 +378,7 @@ func (d *desk) wasAsked(text string) bool {
 
 // withPrompt returns the session in which something was typed.
 func (d *desk) withPrompt(text string) string {
-	files, err := filepath.Glob(filepath.Join(d.dir, ".claude", "projects", "*", "*.jsonl"))
+	files, err := filepath.Glob(filepath.Join(d.Home, ".claude", "projects", "*", "*.jsonl"))
 	if err != nil {
 		d.t.Fatal(err)
 	}
