@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/memvcs/mem/cmd/mem/internal/proof"
 )
 
 // clientVersion is the client that the test is written for.
@@ -113,7 +115,7 @@ func inside(t *testing.T) {
 	if after, err := os.ReadFile(file); err != nil || !bytes.Equal(after, before) {
 		t.Errorf("the client changed %s: %v", file, err)
 	}
-	forked, err := filepath.Glob(filepath.Join(r.dir, ".claude", "projects", "*", answer.SessionID+".jsonl"))
+	forked, err := filepath.Glob(filepath.Join(r.Home, ".claude", "projects", "*", answer.SessionID+".jsonl"))
 	if err != nil || len(forked) != 1 {
 		t.Fatalf("transcripts of the resumed session: %v, %v", forked, err)
 	}
@@ -124,15 +126,15 @@ func inside(t *testing.T) {
 // composed makes two sessions, composes them under a budget and returns the composed transcript.
 func composed(t *testing.T, r *rig) string {
 	t.Helper()
-	w, old := newTeller(4711, "/home/u/app"), newTeller(4712, "/home/u/app")
+	w, old := proof.NewTeller(4711, "/home/u/app"), proof.NewTeller(4712, "/home/u/app")
 	var b strings.Builder
-	b.Write(w.more(60))
-	w.record(&b, map[string]any{"type": "user", "message": map[string]any{"role": "user", "content": "##keepit1.00## " + decision}})
-	b.Write(w.more(60))
-	r.ok("add", r.write(old.id+".jsonl", old.more(150)))
-	r.ok("add", r.write(w.id+".jsonl", []byte(b.String())))
-	r.ok("compose", "ctx", old.id, w.id, "--budget", "8k")
-	dir := filepath.Join(r.dir, "out")
+	b.Write(w.More(60))
+	w.Record(&b, map[string]any{"type": "user", "message": map[string]any{"role": "user", "content": "##keepit1.00## " + decision}})
+	b.Write(w.More(60))
+	r.ok("add", r.write(old.ID+".jsonl", old.More(150)))
+	r.ok("add", r.write(w.ID+".jsonl", []byte(b.String())))
+	r.ok("compose", "ctx", old.ID, w.ID, "--budget", "8k")
+	dir := filepath.Join(r.Home, "out")
 	r.ok("checkout", "ctx", "-o", dir)
 	var found string
 	err := filepath.WalkDir(dir, func(name string, d os.DirEntry, err error) error {
@@ -172,7 +174,7 @@ type clientAnswer struct {
 // resume lets the client go on from file in a directory that is not its own.
 func resume(t *testing.T, r *rig, api *messagesAPI, file string) (answer clientAnswer) {
 	t.Helper()
-	tmp, work := filepath.Join(r.dir, "tmp"), filepath.Join(r.dir, "work")
+	tmp, work := filepath.Join(r.Home, "tmp"), filepath.Join(r.Home, "work")
 	for _, dir := range []string{tmp, work} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			t.Fatal(err)
@@ -181,7 +183,7 @@ func resume(t *testing.T, r *rig, api *messagesAPI, file string) (answer clientA
 	cmd := exec.Command(os.Getenv("MEM_E2E_CLIENT"), "-p", "what did we decide?", "--resume", file, "--fork-session", "--output-format", "json")
 	cmd.Dir = work
 	cmd.Env = []string{
-		"HOME=" + r.dir, "PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8", "TERM=dumb", "TMPDIR=" + tmp, "CLAUDE_CODE_TMPDIR=" + tmp,
+		"HOME=" + r.Home, "PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8", "TERM=dumb", "TMPDIR=" + tmp, "CLAUDE_CODE_TMPDIR=" + tmp,
 		"ANTHROPIC_BASE_URL=" + api.url, "ANTHROPIC_API_KEY=dummy-local-key", "IS_SANDBOX=1",
 		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_TELEMETRY=1", "DISABLE_AUTOUPDATER=1", "DISABLE_ERROR_REPORTING=1",
 	}
