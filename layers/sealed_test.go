@@ -11,6 +11,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/objects/pack"
+	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/remote"
 	"github.com/memvcs/mem/refs/sealed"
 )
@@ -290,4 +293,121 @@ func TestSealedInterrupted(t *testing.T) {
 	if roots(t, a) != roots(t, b) {
 		t.Error("other roots")
 	}
+}
+
+// TestSealedWhole asks for all that a lane is, as a repair does, and for one that began anew, as forgetting lets it.
+func TestSealedWhole(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	h := newHub(t, "sealed dir")
+	a := h.memory(t, "laptop")
+	p := add(t, a, session(t, "s1", "/home/dev/shop", 10))[0].Project.ID
+	pushAll(t, a)
+	add(t, a, session(t, "s1", "/home/dev/shop", 20))
+	pushAll(t, a)
+	branch := lanesOf(t, h.dir)[0]
+	was := git(t, h.dir, nil, "rev-parse", branch)
+	lane := func() refs.Lane {
+		lanes, err := a.repo.Lanes()
+		if err != nil || len(lanes) != 1 {
+			t.Fatalf("lanes %v, %v", lanes, err)
+		}
+		return lanes[0]
+	}
+	fetchAll(t, a)
+	if n, all := wholeLane(t, a, lane()), len(stepsOf(t, a, lane())); n != all {
+		t.Errorf("%d objects of a lane that is here, want all %d", n, all)
+	}
+	old := lane()
+	if err := a.repo.Rewrite(ctx, p, "begin anew", func(before, tx *refs.Tx) error {
+		return errors.Join(tx.Carry(before, func(string, objects.Hash) bool { return true }), addMark(tx))
+	}); err != nil {
+		t.Fatal(err)
+	}
+	client, err := a.client(ctx, origin(t, a), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	s, err := client.Open(ctx, remote.Receive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := stepsOf(t, a, lane())
+	b := remote.Batch{Updates: []remote.Update{{Ref: old.Ref(), Old: old.Tip, New: lane().Tip}}, Objects: len(ids)}
+	for _, id := range ids {
+		n, err := remote.EntrySize(a.repo.Git(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Size += n
+	}
+	b.Entries = func(yield func(pack.Entry) error) error {
+		for _, id := range ids {
+			e, err := remote.Entry(a.repo.Git(), id)
+			if err = errors.Join(err, yield(e)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err := errors.Join(s.Push(ctx, b), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if n := git(t, h.dir, nil, "rev-list", "--count", branch); n != "1" {
+		t.Errorf("%s segments after the lane began anew, want 1", n)
+	}
+	if git(t, h.dir, nil, "branch", "--contains", was) != "" {
+		t.Error("a branch still leads to the old segments")
+	}
+	c := h.memory(t, "desk")
+	fetchAll(t, c)
+	if roots(t, a) != roots(t, c) {
+		t.Error("other roots")
+	}
+}
+
+// addMark makes a commit differ from the one before.
+func addMark(tx *refs.Tx) error {
+	_, err := tx.Add("note", map[string]string{"of": "a test"})
+	return err
+}
+
+func stepsOf(t *testing.T, m *Memory, l refs.Lane) (ids []pack.ID) {
+	t.Helper()
+	commits, _, err := refs.Since(context.Background(), m.repo.Git(), l.Tip, pack.ID{}, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for step, err := range refs.Steps(context.Background(), m.repo.Git(), commits, map[pack.ID]struct{}{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, step.Objects...)
+	}
+	return ids
+}
+
+// wholeLane asks the remote for all of a lane and counts its objects.
+func wholeLane(t *testing.T, m *Memory, l refs.Lane) int {
+	t.Helper()
+	ctx := context.Background()
+	client, err := m.client(ctx, origin(t, m), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	s, err := client.Open(ctx, remote.Upload)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := pack.Create(t.TempDir(), "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.Fetch(ctx, []pack.ID{l.Tip}, nil, w, limits(nil))
+	if err = errors.Join(err, s.Close(), w.Abort()); err != nil {
+		t.Fatal(err)
+	}
+	return w.Len()
 }

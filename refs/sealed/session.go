@@ -37,10 +37,15 @@ func (s *session) Refs() []gitstore.Ref {
 	return out
 }
 
-// Fetch unpacks the segments that are new of the lanes that are wanted. It was all downloaded when the conversation began. A lane
-// with a broken segment is left out: [Vault.Broken].
-func (s *session) Fetch(ctx context.Context, want, _ []pack.ID, w *pack.Writer, l pack.Limits) (got pack.Receipt, err error) {
+// Fetch unpacks the segments that are new of the lanes that are wanted; all of them if have is empty. It was mostly downloaded when
+// the conversation began. A lane with a broken segment is left out: [Vault.Broken].
+func (s *session) Fetch(ctx context.Context, want, have []pack.ID, w *pack.Writer, l pack.Limits) (got pack.Receipt, err error) {
 	l.Progress = nil
+	if len(have) == 0 {
+		if err := s.complete(ctx, want); err != nil {
+			return got, err
+		}
+	}
 	names := slices.Sorted(maps.Keys(s.v.found))
 	for _, name := range names {
 		f := s.v.found[name]
@@ -62,6 +67,22 @@ func (s *session) Fetch(ctx context.Context, want, _ []pack.ID, w *pack.Writer, 
 		}
 	}
 	return got, nil
+}
+
+// complete reads from their start the branches that are wanted and known in part.
+func (s *session) complete(ctx context.Context, want []pack.ID) error {
+	var names []string
+	for name, f := range s.v.found {
+		if slices.Contains(want, f.tip()) && !f.whole {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		s.v.found[name] = &found{}
+	}
+	_, err := s.follow(ctx, names)
+	return err
 }
 
 // unpack adds what a segment holds to w.
@@ -108,6 +129,15 @@ func (v *Vault) remember(ctx context.Context, news map[string]branch) error {
 		}
 		maps.Copy(st.Branches, news)
 	})
+}
+
+// Drop lets the remote take out at once what no branch leads to any more, if it is one that can be told to.
+func (s *session) Drop(ctx context.Context) error {
+	d, ok := s.inner.(interface{ Drop(context.Context) error })
+	if !ok {
+		return errors.ErrUnsupported
+	}
+	return d.Drop(ctx)
 }
 
 // Push sends a batch for one lane as a segment.

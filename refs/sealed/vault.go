@@ -37,7 +37,8 @@ type Vault struct {
 // A found branch of the remote is a lane.
 type found struct {
 	branch
-	news []pack.ID // commits of the remote whose segments are not here, the oldest first
+	news  []pack.ID // commits of the remote whose segments are not here, the oldest first
+	whole bool      // these are all
 }
 
 // A Broken branch cannot be read. Lane is "" if it is not known which lane it would be.
@@ -228,7 +229,7 @@ func (s *session) lookBranches(ctx context.Context) error {
 	var unknown []string
 	for _, name := range wanted {
 		known, ok := v.st.Branches[name]
-		if ok {
+		if ok && (s.service == remote.Upload || known.At != s.branches[name].String()) {
 			if ok, err = v.here(known); err != nil {
 				return err
 			}
@@ -366,7 +367,7 @@ func (v *Vault) walk(name string, tip pack.ID, was branch) (f *found, err error)
 		news, id = append(news, id), parent
 	}
 	if id.IsZero() {
-		f.branch = branch{}
+		f.branch, f.whole = branch{}, true
 	}
 	for i, id := range slices.Backward(news) {
 		h, _, err := v.segment(id)
