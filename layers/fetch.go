@@ -295,6 +295,7 @@ type ShownLane struct {
 	Here    string `json:"here,omitempty"`
 	There   string `json:"there,omitempty"`
 	State   string `json:"state"` // current, to push, to fetch, fetched elsewhere, only here
+	ref     string
 }
 
 // A Shown is what a remote has beside what is here.
@@ -351,6 +352,7 @@ func (m *Memory) ShowRemote(ctx context.Context, r refs.Remote) (out Shown, err 
 		if err != nil {
 			return out, err
 		}
+		sl.ref = name
 		for _, d := range devices {
 			if d.ID == l.Device {
 				sl.Device = d.Name

@@ -41,13 +41,10 @@ func objectsOf(t *testing.T, m *Memory, p refs.Project) map[pack.ID]struct{} {
 }
 
 // TestIsolation pushes random choices of projects, which grow in between, to random remotes. No remote ever holds an object that is
-// not of a project that was pushed to it, nor a branch of another one.
+// not of a project that was pushed to it, nor a branch of another one: 1,000 remotes in the tier that every change must pass.
 func TestIsolation(t *testing.T) {
 	t.Parallel()
-	stores, configs := 8, 25
-	if testing.Short() {
-		stores, configs = 2, 10
-	}
+	stores, configs := tiered(t, 8, 40, 400), 25
 	for seed := range stores {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()

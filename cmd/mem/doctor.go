@@ -14,14 +14,16 @@ import (
 
 // doctor is the command that looks whether everything is as it should be.
 func (e *Env) doctor() *cli.Command {
-	fix := false
+	fix, ask := false, false
 	return &cli.Command{
 		Name:  "doctor",
 		Usage: "check hooks, program, permissions, clock, spool, store and settings",
 		Description: "Prints a line for each check: ok, warn or fail, and for what is not ok the command that mends it. --fix does what can\n" +
 			"be done without harm: it makes the store private again, evicts what the cache has too much, and folds in notes that\n" +
-			"hooks left. Nothing is sent anywhere. The exit status is 1 if something failed.",
-		Flags: []cli.Flag{&cli.BoolFlag{Name: "fix", Usage: "mend what can be mended without harm", Destination: &fix}},
+			"hooks left. Nothing is sent anywhere, and nobody is asked but with --remotes,\n" +
+			"which asks each remote what it has. The exit status is 1 if something failed.",
+		Flags: []cli.Flag{&cli.BoolFlag{Name: "fix", Usage: "mend what can be mended without harm", Destination: &fix},
+			&cli.BoolFlag{Name: "remotes", Usage: "ask the remotes whether they answer and what they have", Destination: &ask}},
 		Action: func(c *cli.Context) error {
 			if err := operands(c, 0, 0); err != nil {
 				return err
@@ -29,7 +31,7 @@ func (e *Env) doctor() *cli.Command {
 			if e.opt.dryRun && !fix {
 				return withHint(usagef("mem doctor changes nothing without --fix"), "mem doctor --fix -n")
 			}
-			return e.runDoctor(c.Context, fix)
+			return e.runDoctor(c.Context, fix, ask)
 		},
 	}
 }
@@ -76,7 +78,7 @@ func (x *exam) fixed(check, format string, args ...any) {
 	x.found = append(x.found, finding{check, levelFixed, fmt.Sprintf(format, args...), ""})
 }
 
-func (e *Env) runDoctor(ctx context.Context, fix bool) error {
+func (e *Env) runDoctor(ctx context.Context, fix, ask bool) error {
 	dir, err := e.memoryDir()
 	if err != nil {
 		return err
@@ -93,7 +95,8 @@ func (e *Env) runDoctor(ctx context.Context, fix bool) error {
 		x.store()
 		x.cache()
 		x.disk()
-		x.remotes()
+		x.devices()
+		x.remotes(ask)
 	}
 	if ctx.Err() != nil {
 		return ctx.Err()

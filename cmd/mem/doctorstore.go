@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"strings"
 	"time"
 
 	"github.com/memvcs/mem/hooks"
@@ -151,40 +150,5 @@ func (x *exam) disk() {
 		x.warn(check, mend, "%s free", bytesText(int64(free)))
 	default:
 		x.ok(check, "%s free", bytesText(int64(min(free, 1<<62))))
-	}
-}
-
-// remotes looks where the memory goes. It asks nobody.
-func (x *exam) remotes() {
-	const check = "remote"
-	all, err := x.m.Remotes()
-	switch {
-	case err != nil:
-		x.fail(check, "mem remote", "%v", err)
-		return
-	case len(all) == 0:
-		x.ok(check, "none: this memory is on this disk alone")
-		return
-	}
-	var names []string
-	for _, r := range all {
-		if r.Sealed != "" {
-			if err := x.m.CheckSealed(r); err != nil {
-				x.fail(check, "mem remote rm "+r.Name+"; mem remote add --encrypt --recovery-key FILE "+r.Name+" "+r.URL, "the keys of %s: %v", r.Name, err)
-				continue
-			}
-		}
-		if len(r.Projects) == 0 {
-			x.warn(check, "mem push "+r.Name, "nothing was pushed to %s yet", r.Name)
-			continue
-		}
-		name := r.Name + " " + r.URL
-		if r.Sealed != "" {
-			name += " (encrypted)"
-		}
-		names = append(names, name)
-	}
-	if len(names) > 0 {
-		x.ok(check, "%s", strings.Join(names, ", "))
 	}
 }
