@@ -171,9 +171,30 @@ func (f *fetcher) planLane(ctx context.Context, l, here refs.Lane) error {
 		} else if behind {
 			return f.behind(ctx, l, here)
 		}
+	} else if old, err := f.outdated(ctx, l, here); old || err != nil {
+		return err
 	}
 	f.want = append(f.want, f.lane(l, here, "updated"))
 	return nil
+}
+
+// outdated reports whether a remote still has a lane as it was before its device forgot something: one that was seen there, or of
+// this device. It is nothing to ask for.
+func (f *fetcher) outdated(ctx context.Context, l, here refs.Lane) (bool, error) {
+	former, err := f.m.repo.Former(l, l.Tip)
+	if err != nil {
+		return false, err
+	}
+	if former {
+		f.out.Lanes = append(f.out.Lanes, f.lane(l, here, "ahead"))
+		return true, nil
+	}
+	mark, marked := f.o.Remote.Marks[l.Ref()]
+	if !marked || mark.Tip != l.Tip.String() {
+		return false, nil
+	}
+	epoch, err := f.m.repo.Epoch(ctx, here)
+	return epoch > 0, err
 }
 
 // behind notes a lane of which the remote has less than this memory. That is news only if the remote had more.

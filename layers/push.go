@@ -32,6 +32,7 @@ type PushedLane struct {
 	Status   string // new, updated, current, declined, refused, rejected
 	Why      string // of refused and rejected
 	Restored bool   // the remote had more before: it was rolled back
+	Forced   bool   // the lane begins anew there too, since this device forgot something: the remote had exactly what it knew
 	Leaks    []Leak
 	Cleaned  Cleaned       // what secrets were taken out of before, since no remote had the lane
 	Foreign  *ForeignError // whose text keeps it here
@@ -73,7 +74,7 @@ const (
 )
 
 // Push sends this device's lanes of projects to a remote, each as a fast-forward: no other branch is touched and none is ever
-// forced. The error is a [*DivergedError] if that is not possible; see [Memory.Split]. Everything that would go out is looked at first; a project with a secret in it stays here.
+// forced but for an own lane that began anew to forget something, over exactly what the remote was known to have. The error is a [*DivergedError] if that is not possible; see [Memory.Split]. Everything that would go out is looked at first; a project with a secret in it stays here.
 func (m *Memory) Push(ctx context.Context, o PushOptions) (out Pushed, err error) {
 	out.Rules = m.gate().Count()
 	unlock, err := m.repo.LockRemote(ctx, o.Remote.Name)
@@ -176,12 +177,19 @@ func (p *pusher) planLane(ctx context.Context, l *PushedLane) (err error) {
 		return err
 	}
 	if !follows {
+		if l.Forced, err = p.m.repo.Former(l.lane, l.old); err != nil {
+			return err
+		}
+	}
+	if !follows && !l.Forced {
 		return &DivergedError{l.Project, l.lane.Device == p.m.repo.Device().ID}
 	}
 	there := l.lane
 	there.Tip = l.old
-	if l.Restored, err = p.m.rolledBack(ctx, p.o.Remote, there); err != nil {
-		return err
+	if !l.Forced {
+		if l.Restored, err = p.m.rolledBack(ctx, p.o.Remote, there); err != nil {
+			return err
+		}
 	}
 	foreign, err := p.m.foreignParts(ctx, l.Project)
 	if err != nil {
@@ -324,6 +332,9 @@ func (p *pusher) ship(ctx context.Context, b *parcel) error {
 	if errors.As(err, &rejected) && rejected.Unpack == "" {
 		err = b.reject(rejected)
 	}
+	if err == nil {
+		err = b.drop(ctx, s)
+	}
 	if err = errors.Join(err, s.Close()); err != nil {
 		return err
 	}
@@ -336,6 +347,15 @@ func (p *pusher) ship(ctx context.Context, b *parcel) error {
 		}
 	}
 	return nil
+}
+
+// drop takes out of the remote at once what it had of lanes that began anew, if it lets us.
+func (b *parcel) drop(ctx context.Context, s remote.Session) error {
+	d, ok := s.(remote.Dropper)
+	if !ok || !slices.ContainsFunc(b.lanes, func(l *PushedLane) bool { return l.Forced && l.Status != "rejected" }) {
+		return nil
+	}
+	return d.Drop(ctx)
 }
 
 // reject notes which lanes the remote did not move.

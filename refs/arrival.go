@@ -36,6 +36,8 @@ type Arrival struct {
 	Name    string  // of its device, for people
 	Commits int     // new ones
 	Records int     // new ones
+	Epoch   uint64  // that its device began since then, because it forgot something; 0: none
+	Gone    int     // records that are not there any more in that case
 	Kinds   map[string]int
 }
 
@@ -62,11 +64,13 @@ func (v *arriver) check() error {
 		return v.refuse(err)
 	}
 	if !follows {
-		return fmt.Errorf("lane of %s: %w", v.a.Device, ErrRewritten)
+		if err := v.newEpoch(commits[0]); err != nil {
+			return err
+		}
 	}
 	var before uint64
 	var tree pack.ID
-	if !v.a.Old.IsZero() {
+	if !v.a.Old.IsZero() && follows {
 		c, err := v.git.Commit(v.a.Old)
 		if err != nil {
 			return err
@@ -82,7 +86,37 @@ func (v *arriver) check() error {
 			return v.refuse(fmt.Errorf("commit %s: %w", id.String()[:10], err))
 		}
 	}
-	return v.refuse(v.content())
+	if err := v.refuse(v.content()); err != nil || follows {
+		return err
+	}
+	return v.gone()
+}
+
+// gone counts what an epoch has left out, and does not count as new what was there before.
+func (v *arriver) gone() error {
+	names := func(tip pack.ID) ([]objects.Hash, error) {
+		l, err := laneAt(v.git, tip, v.a.Device)
+		if err != nil {
+			return nil, err
+		}
+		return (&Tx{lanes: []*lane{l}}).names("records")
+	}
+	was, err := names(v.a.Old)
+	if err != nil {
+		return err
+	}
+	now, err := names(v.a.Tip)
+	if err != nil {
+		return err
+	}
+	stayed := 0
+	for _, h := range now {
+		if _, ok := slices.BinarySearchFunc(was, h, objects.Hash.Compare); ok {
+			stayed++
+		}
+	}
+	v.a.Gone, v.a.Records = len(was)-stayed, len(now)-stayed
+	return nil
 }
 
 // refuse marks an error as the lane's fault, unless it is the user's wish to stop.

@@ -48,7 +48,16 @@ func (r *Repo) quarantine(ctx context.Context, store *gitstore.Repo) (*Quarantin
 	if err != nil {
 		return nil, fmt.Errorf("fetch: %w", err)
 	}
-	q := &Quarantine{r: r, store: store, dir: filepath.Join(r.dir, quarantineDir), unlock: unlock, seen: map[pack.ID]struct{}{}}
+	unshare, err := r.share(ctx)
+	if err != nil {
+		unlock()
+		return nil, fmt.Errorf("fetch: %w", err)
+	}
+	q := &Quarantine{r: r, store: store, dir: filepath.Join(r.dir, quarantineDir), seen: map[pack.ID]struct{}{}}
+	q.unlock = func() {
+		unshare()
+		unlock()
+	}
 	err = errors.Join(os.RemoveAll(q.dir), pack.Sweep(store.PackDir(), "fetch"))
 	if err == nil {
 		err = gitstore.Init(q.dir)

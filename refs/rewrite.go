@@ -3,6 +3,7 @@ package refs
 import (
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/memvcs/mem/objects"
@@ -10,14 +11,23 @@ import (
 )
 
 // Rewrite is [Repo.Update] of a lane that begins anew: fn is given this device's lane as it is, to read, and an empty
-// one to write, and its commit has no parent. What fn does not put there is not in the lane any more.
+// one to write, and its commit has no parent and begins a new epoch. What fn does not put there is not in the lane any more; its
+// bytes go with [Repo.Sweep].
 func (r *Repo) Rewrite(ctx context.Context, p Project, message string, fn func(old, tx *Tx) error) error {
 	return r.Update(ctx, p, message, func(tx *Tx) error {
 		old := *tx
 		old.write, old.lanes = false, slices.Clone(tx.lanes)
 		own := tx.own()
 		tx.lanes[0] = &lane{device: own.device, root: &node{loaded: true}, git: own.git, replaces: own.tip}
-		return fn(&old, tx)
+		epoch, err := epochAt(ctx, own.git, own.tip)
+		if err != nil {
+			return err
+		}
+		tx.Trailer("Epoch", strconv.FormatUint(epoch+1, 10))
+		if err := fn(&old, tx); err != nil || own.tip.IsZero() {
+			return err
+		}
+		return r.noteFormer(ctx, p, own.tip)
 	})
 }
 

@@ -41,6 +41,11 @@ func (r *Repo) Update(ctx context.Context, p Project, message string, fn func(*T
 		return writing(fmt.Errorf("write lane: %w", err))
 	}
 	defer unlock()
+	unshare, err := r.share(ctx)
+	if err != nil {
+		return writing(fmt.Errorf("write lane: %w", err))
+	}
+	defer unshare()
 	for _, dir := range []string{memoryDir, originalsDir} {
 		if err := r.sweepStages(dir); err != nil {
 			return writing(err)

@@ -159,7 +159,10 @@ func mergeThese(dir, mark string, cs []candidate, dispose func(string) error) (i
 }
 
 // copyPack adds all entries of a pack to w.
-func copyPack(w *Writer, base string) (err error) {
+func copyPack(w *Writer, base string) error { return copyKept(w, base, func(ID) bool { return true }) }
+
+// copyKept adds those entries of a pack to w that are kept.
+func copyKept(w *Writer, base string, keep func(ID) bool) (err error) {
 	x, err := openIndex(base + ".idx")
 	if err != nil {
 		return inPack(base, err)
@@ -186,6 +189,9 @@ func copyPack(w *Writer, base string) (err error) {
 		}
 		if it.off < headerSize || next <= it.off || next > end {
 			return inPack(base, fmt.Errorf("object %s lies from byte %d to %d: %w", it.id, it.off, next, ErrCorrupt))
+		}
+		if !keep(it.id) {
+			continue
 		}
 		raw = slices.Grow(raw[:0], int(next-it.off))[:next-it.off]
 		if err := readAt(p, raw, it.off); err != nil {

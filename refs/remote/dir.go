@@ -180,5 +180,26 @@ func (s *dirSession) Push(ctx context.Context, b Batch) error {
 	return nil
 }
 
+// Drop takes out what no branch leads to any more and some branch led to when the conversation began. What others are bringing
+// at the same time is left alone.
+func (s *dirSession) Drop(ctx context.Context) error {
+	old := map[pack.ID]struct{}{}
+	for _, r := range s.refs {
+		if err := refs.Reach(ctx, s.git, r.ID, old); err != nil {
+			return err
+		}
+	}
+	live, err := refs.Reachable(ctx, s.git)
+	if err != nil {
+		return err
+	}
+	_, err = refs.DropFrom(s.git, s.mark, func(id pack.ID) bool {
+		_, stays := live[id]
+		_, was := old[id]
+		return stays || !was
+	})
+	return err
+}
+
 // Close ends the conversation.
 func (s *dirSession) Close() error { return s.git.Close() }

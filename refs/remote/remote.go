@@ -67,6 +67,12 @@ type Session interface {
 	Close() error
 }
 
+// A Dropper is a session with a remote that can be told to take out of it, at once and for ever, what no branch leads to. A server
+// does that when it likes to.
+type Dropper interface {
+	Drop(ctx context.Context) error
+}
+
 // A Client talks to one remote. It is not safe for use by several goroutines.
 type Client struct {
 	url   URL

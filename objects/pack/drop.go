@@ -1,0 +1,142 @@
+package pack
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Drop takes out of the packs of dir the objects of which keep does not say so, and returns how many it took. A pack that
+// holds one is written anew without it and removed; the new pack is durable before that. Packs that were superseded go at once.
+// Interrupted, it leaves every object that is kept, and can be done again.
+//
+// An object that is lost is lost for ever, so nothing is left alone: the error names a pack that cannot be read, has
+// differences or a .keep file and would have to lose an object. The caller sees to it that nobody adds packs meanwhile
+// whose objects keep does not know.
+func Drop(dir, mark string, keep func(ID) bool) (int, error) {
+	n, err := drop(dir, mark, keep)
+	if err != nil {
+		err = fmt.Errorf("drop objects: %w", err)
+	}
+	return n, err
+}
+
+func drop(dir, mark string, keep func(ID) bool) (int, error) {
+	if err := Sweep(dir, mark); err != nil {
+		return 0, err
+	}
+	if err := Expire(dir, 0); err != nil {
+		return 0, err
+	}
+	bases, err := listPacks(dir)
+	if err != nil {
+		return 0, err
+	}
+	dropped := map[ID]struct{}{}
+	var old []string
+	for _, base := range bases {
+		some, err := drops(base, keep, dropped)
+		if err != nil {
+			return 0, fmt.Errorf("pack %s: %w", filepath.Base(base), err)
+		}
+		if some {
+			old = append(old, base)
+		}
+	}
+	if len(old) == 0 {
+		return 0, nil
+	}
+	return len(dropped), replacePacks(dir, mark, old, keep)
+}
+
+// drops reports whether a pack holds objects that are not kept, and notes them.
+func drops(base string, keep func(ID) bool, dropped map[ID]struct{}) (some bool, err error) {
+	x, err := openIndex(base + ".idx")
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, x.close()) }()
+	items, err := x.items()
+	if err != nil {
+		return false, err
+	}
+	for _, it := range items {
+		if !keep(it.id) {
+			dropped[it.id], some = struct{}{}, true
+		}
+	}
+	if !some {
+		return false, nil
+	}
+	kept, err := hasAny(base, ".keep", ".promisor")
+	if err == nil && kept {
+		err = errors.New("somebody else keeps it, see its .keep file")
+	}
+	return true, err
+}
+
+// replacePacks writes what is kept of packs into a new one and removes them.
+func replacePacks(dir, mark string, old []string, keep func(ID) bool) error {
+	w, err := Create(dir, mark)
+	if err != nil {
+		return err
+	}
+	for _, base := range old {
+		if err := copyKept(w, base, keep); err != nil {
+			return errors.Join(err, w.Abort())
+		}
+	}
+	name := ""
+	if w.Len() == 0 {
+		err = w.Abort()
+	} else {
+		name, err = w.Close()
+	}
+	if err != nil {
+		return err
+	}
+	if err := dropMultiIndex(dir); err != nil {
+		return err // git would look for the old packs
+	}
+	var errs []error
+	for _, base := range old {
+		if filepath.Base(base) != name {
+			errs = append(errs, removePack(base))
+		}
+	}
+	return errors.Join(append(errs, SyncDir(dir))...)
+}
+
+// DropLoose removes the files of single objects under dir, a directory objects of a git repository, of which keep does not
+// say so, and returns how many it removed.
+func DropLoose(dir string, keep func(ID) bool) (n int, err error) {
+	fans, err := os.ReadDir(dir)
+	if err != nil {
+		return 0, err
+	}
+	for _, fan := range fans {
+		if !fan.IsDir() || len(fan.Name()) != 2 {
+			continue
+		}
+		files, err := os.ReadDir(filepath.Join(dir, fan.Name()))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return n, err
+		}
+		for _, f := range files {
+			id, err := ParseID(fan.Name() + f.Name())
+			if err != nil || keep(id) {
+				continue // no object, or one that stays
+			}
+			if err := removeFile(filepath.Join(dir, fan.Name(), f.Name())); err != nil {
+				return n, err
+			}
+			n++
+		}
+	}
+	return n, nil
+}

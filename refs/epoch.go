@@ -1,0 +1,145 @@
+package refs
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/memvcs/mem/objects/gitstore"
+	"github.com/memvcs/mem/objects/pack"
+)
+
+// An epoch is a lane's life from a commit without a parent on. A lane that begins anew, because something is to be forgotten, says
+// so in the trailer Mem-Epoch of that commit, which its device signs like any other: one more each time. So others can tell
+// a lane that its device cut from one that somebody rolled back.
+
+const epochTrailer = "Mem-Epoch: "
+
+// epochOf returns the epoch that a commit begins, 0 if it says nothing.
+func epochOf(c gitstore.Commit) (uint64, error) {
+	for _, t := range trailers(c.Message) {
+		if v, ok := strings.CutPrefix(t, epochTrailer); ok {
+			return strconv.ParseUint(v, 10, 63)
+		}
+	}
+	return 0, nil
+}
+
+// epochAt returns the epoch of a lane that ends at a commit: what its first commit says.
+func epochAt(ctx context.Context, g *gitstore.Repo, tip pack.ID) (uint64, error) {
+	for id := tip; !id.IsZero(); {
+		c, err := g.Commit(id)
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return 0, err
+		}
+		if c.Parent.IsZero() {
+			return epochOf(c)
+		}
+		id = c.Parent
+	}
+	return 0, nil
+}
+
+// Epoch returns how many times a lane has begun anew.
+func (r *Repo) Epoch(ctx context.Context, l Lane) (uint64, error) {
+	return epochAt(ctx, r.memory, l.Tip)
+}
+
+// newEpoch accepts that a lane does not go on from where it is here if its device says so: its first commit begins a later
+// epoch, and was made by somebody who knew all of the lane that is here. That it is signed is checked with all others.
+func (v *arriver) newEpoch(first pack.ID) error {
+	c, err := v.git.Commit(first)
+	if err != nil {
+		return v.refuse(err)
+	}
+	now, err := epochOf(c)
+	if err != nil {
+		return v.refuse(fmt.Errorf("commit %s: epoch: %w", first, err))
+	}
+	lamport, err := lamportOf(c)
+	if err != nil {
+		return v.refuse(fmt.Errorf("commit %s: %w", first, err))
+	}
+	was, err := epochAt(v.ctx, v.git, v.a.Old)
+	if err != nil {
+		return err
+	}
+	here, err := v.git.Commit(v.a.Old)
+	if err != nil {
+		return err
+	}
+	seen, err := lamportOf(here)
+	if err != nil {
+		return err
+	}
+	if !c.Parent.IsZero() || now <= was || lamport < seen {
+		return fmt.Errorf("lane of %s: %w", v.a.Device, ErrRewritten)
+	}
+	v.a.Epoch = now
+	return nil
+}
+
+// formerDir holds, for each lane of this device that began anew, a file with the names of the commits that it had before: what
+// a remote may still have of it.
+const formerDir = "former"
+
+func (r *Repo) formerFile(p Project) string {
+	return filepath.Join(r.dir, memoryDir, "mem", formerDir, string(p)+"-"+r.device.ID)
+}
+
+// noteFormer adds the commits of a lane of this device to those that it had. It is durable before they go.
+func (r *Repo) noteFormer(ctx context.Context, p Project, tip pack.ID) error {
+	old, err := os.ReadFile(r.formerFile(p))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	commits, _, err := Since(ctx, r.memory, tip, pack.ID{}, maxLane)
+	if err != nil {
+		return err
+	}
+	var b strings.Builder
+	b.Write(old)
+	for _, id := range commits {
+		fmt.Fprintln(&b, id)
+	}
+	dir := filepath.Dir(r.formerFile(p))
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	if err := writeFile(r.formerFile(p), []byte(b.String())); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(dir))
+}
+
+// Former reports whether a commit was one of a lane of this device before the lane began anew. A remote that has it there has
+// nothing of the lane that this device did not know then.
+func (r *Repo) Former(l Lane, commit pack.ID) (bool, error) {
+	if l.Device != r.device.ID {
+		return false, nil
+	}
+	f, err := os.Open(r.formerFile(l.Project))
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	for lines := bufio.NewScanner(f); ; {
+		if !lines.Scan() {
+			return false, lines.Err()
+		}
+		if lines.Text() == commit.String() {
+			return true, nil
+		}
+	}
+}

@@ -1,0 +1,149 @@
+package refs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/memvcs/mem/objects/gitstore"
+	"github.com/memvcs/mem/objects/pack"
+)
+
+// sweepLock is held by those who add packs and move refs, together, and by a sweep alone: what no ref leads to while nobody
+// writes is garbage.
+const (
+	sweepLock  = "sweep.lock"
+	sharePause = 5 * time.Millisecond
+)
+
+// share holds off a sweep until the returned function is called.
+func (r *Repo) share(ctx context.Context) (func(), error) {
+	file := filepath.Join(r.dir, memoryDir, "mem", sweepLock)
+	l := flock.New(file, flock.SetPermissions(0o600))
+	ok, err := l.TryRLock()
+	if errors.Is(err, os.ErrNotExist) && os.Mkdir(filepath.Dir(file), 0o700) == nil {
+		ok, err = l.TryRLock()
+	}
+	if err == nil && !ok { // a sweep is under way
+		ctx, cancel := context.WithTimeout(ctx, r.opts.LockTimeout)
+		defer cancel()
+		if ok, err = l.TryRLockContext(ctx, sharePause); errors.Is(err, context.DeadlineExceeded) {
+			err = fmt.Errorf("%s: %w for %v", file, ErrLocked, r.opts.LockTimeout)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return func() { l.Close() }, nil
+}
+
+// Sweep takes out of the packs of both repositories every object that no ref leads to, at once and for ever, together with
+// packs that were merged into others. It returns how many objects it took. Nothing that is stored is touched; when it is
+// interrupted it can be done again.
+func (r *Repo) Sweep(ctx context.Context) (int, error) {
+	n := 0
+	unlock, err := lockFile(ctx, filepath.Join(r.dir, memoryDir, "mem", sweepLock), r.opts.LockTimeout)
+	if err != nil {
+		return 0, writing(fmt.Errorf("sweep: %w", err))
+	}
+	defer unlock()
+	if err := os.RemoveAll(filepath.Join(r.dir, quarantineDir)); err != nil { // nobody is at it: a fetch shares the lock
+		return 0, writing(err)
+	}
+	for _, part := range []struct {
+		dir string
+		git *gitstore.Repo
+	}{{memoryDir, r.memory}, {originalsDir, r.originals}} {
+		some, err := r.sweep(ctx, part.dir, part.git)
+		if n += some; err != nil {
+			return n, writing(fmt.Errorf("sweep %s: %w", part.dir, err))
+		}
+	}
+	return n, nil
+}
+
+func (r *Repo) sweep(ctx context.Context, dir string, g *gitstore.Repo) (int, error) {
+	unlock, err := lockFile(ctx, filepath.Join(r.dir, dir, "mem", "merge.lock"), r.opts.LockTimeout)
+	if err != nil {
+		return 0, err
+	}
+	defer unlock()
+	if err := r.sweepStages(dir); err != nil {
+		return 0, err
+	}
+	live, err := Reachable(ctx, g)
+	if err != nil {
+		return 0, err
+	}
+	return DropFrom(g, mergeMark, func(id pack.ID) bool { _, ok := live[id]; return ok })
+}
+
+// DropFrom takes what is not kept out of a repository, packed or not.
+func DropFrom(g *gitstore.Repo, mark string, keep func(pack.ID) bool) (int, error) {
+	n, err := pack.Drop(g.PackDir(), mark, keep)
+	if err != nil {
+		return n, err
+	}
+	loose, err := pack.DropLoose(filepath.Dir(g.PackDir()), keep)
+	return n + loose, err
+}
+
+// Reachable returns every object that a ref of a repository leads to.
+func Reachable(ctx context.Context, g *gitstore.Repo) (map[pack.ID]struct{}, error) {
+	all, err := g.Refs("refs/")
+	if err != nil {
+		return nil, err
+	}
+	seen := map[pack.ID]struct{}{}
+	for _, ref := range all {
+		if err := Reach(ctx, g, ref.ID, seen); err != nil {
+			return nil, fmt.Errorf("%s: %w", ref.Name, err)
+		}
+	}
+	return seen, nil
+}
+
+// Reach adds to seen what a commit leads to, itself included. What is in seen is not looked at again.
+func Reach(ctx context.Context, g *gitstore.Repo, tip pack.ID, seen map[pack.ID]struct{}) error {
+	for id := tip; !id.IsZero(); {
+		if _, ok := seen[id]; ok {
+			return nil
+		}
+		seen[id] = struct{}{}
+		c, err := g.Commit(id)
+		if err == nil {
+			err = reachTree(g, c.Tree, seen)
+		}
+		if err = errors.Join(err, ctx.Err()); err != nil {
+			return err
+		}
+		id = c.Parent
+	}
+	return nil
+}
+
+func reachTree(g *gitstore.Repo, tree pack.ID, seen map[pack.ID]struct{}) error {
+	if _, ok := seen[tree]; ok {
+		return nil
+	}
+	seen[tree] = struct{}{}
+	es, err := g.Tree(tree)
+	if err != nil {
+		return err
+	}
+	for _, e := range es {
+		if e.Tree {
+			if err := reachTree(g, e.ID, seen); err != nil {
+				return err
+			}
+			continue
+		}
+		seen[e.ID] = struct{}{}
+	}
+	return nil
+}
