@@ -261,7 +261,9 @@ func (m *Memory) tryBatch(ctx context.Context, p Project, sources []Source, o Ad
 		}
 		added = append(added, c.added)
 	}
-	changed := slices.DeleteFunc(captures, func(c *capture) bool { return c.added.Change == "" || c.added.Change == "unchanged" && !c.hidden() })
+	changed := slices.DeleteFunc(captures, func(c *capture) bool {
+		return c.added.Change == "" || c.added.Change == "forgotten" || c.added.Change == "unchanged" && !c.hidden()
+	})
 	if o.DryRun || len(changed) == 0 {
 		return added, failed, nil
 	}
@@ -309,17 +311,26 @@ func (m *Memory) withoutFailed(ctx context.Context, p Project, sources []Source,
 func (m *Memory) captureAll(ctx context.Context, st *State, p Project, s *refs.Stage, sources []Source, o AddOptions) ([]*capture, []error) {
 	captures, errs := make([]*capture, len(sources)), make([]error, len(sources))
 	st.index() // which is only read from here on
+	g, err := m.guardOf(st)
+	if err != nil {
+		for i := range sources {
+			captures[i], errs[i] = &capture{m: m, src: sources[i]}, fmt.Errorf("what was forgotten is not known: %w", err)
+		}
+		return captures, errs
+	}
 	var broken atomic.Bool
 	parallel(len(sources), m.opts.Workers, func(i int) {
 		if broken.Load() {
 			return // the store takes nothing more; all of the batch is given up
 		}
-		c := &capture{m: m, src: sources[i]}
+		c := &capture{m: m, src: sources[i], guard: g}
 		c.added = Added{Session: sources[i].SessionID(), Path: sources[i].Path, Project: p}
 		captures[i] = c
 		m.slots <- struct{}{}
 		defer func() { <-m.slots }()
-		if known := st.session(sources[i].SessionID()); o.Unasked && known != nil && known.Deleted {
+		if st.purged.session(sources[i].SessionID()) {
+			c.added.Change = "forgotten"
+		} else if known := st.session(sources[i].SessionID()); o.Unasked && known != nil && known.Deleted {
 			c.added.Change, c.snap = "unchanged", known.Now().Snapshot
 		} else if errs[i] = ctx.Err(); errs[i] == nil {
 			errs[i] = c.stage(ctx, st, s)

@@ -22,6 +22,7 @@ type basis struct {
 	again   bool         // it is made of the version's text
 	without [][2]int     // messages whose calls of tools are left out
 
+	label  string                         // that the version shall have if it is free
 	accept func([]compress.Segment) error // may refuse a text before it is stored; nil takes any
 }
 
@@ -88,6 +89,7 @@ func basisOf(s *Session, v *Version) (basis, error) {
 
 // note writes into a version what it is made of.
 func (b basis) note(v *Version, device string) {
+	v.Label = b.label
 	if b.version == nil {
 		return
 	}

@@ -40,7 +40,7 @@ type Added struct {
 	Session   string
 	Path      string
 	Project   Project
-	Change    string // "new", "grown", "rewritten", "unchanged"
+	Change    string // "new", "grown", "rewritten", "unchanged", "forgotten": see [Memory.Forget]
 	Now       Snapshot
 	NewBytes  int64 // of content stored
 	NewValues int
@@ -67,7 +67,8 @@ func (a Added) Growth() string {
 type capture struct {
 	m      *Memory
 	src    Source
-	file   *os.File
+	file   sourceFile
+	guard  *guard // nil if nothing was ever forgotten
 	size   int64
 	known  *Session       // nil if the project has no such session
 	base   *Point         // the snapshot that the file goes on from, nil if there is none
@@ -111,10 +112,16 @@ func openSource(path string) (*os.File, int64, error) {
 
 // stage reads the source and stages what it adds to the session in st. It takes no lock.
 func (c *capture) stage(ctx context.Context, st *State, s *refs.Stage) (err error) {
-	if c.file, c.size, err = openSource(c.src.Path); err != nil {
+	file, size, err := openSource(c.src.Path)
+	if err != nil {
 		return err
 	}
-	defer c.file.Close()
+	defer file.Close()
+	if c.file, c.size = file, size; c.guard != nil {
+		if c.file, err = c.guard.through(file, size); err != nil {
+			return fmt.Errorf("read %s: %w", c.src.Path, err)
+		}
+	}
 	c.rules = c.m.rulesIn(c.src.dir)
 	c.snap = Snapshot{Session: c.src.SessionID(), Source: c.src.Path, Parent: c.src.Parent, Rules: c.rules.ID}
 	if c.known = st.session(c.snap.Session); c.known != nil && c.known.Source() == c.src.Path {

@@ -40,7 +40,7 @@ func (m *Memory) Behind(ctx context.Context, p Project, o ListOptions, dir strin
 	var out []Candidate
 	for id, f := range files {
 		s := st.session(id)
-		if s != nil && s.Deleted {
+		if s != nil && s.Deleted || st.purged.session(id) {
 			continue
 		}
 		src := Source{Path: f.path}

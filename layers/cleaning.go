@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -293,23 +294,36 @@ func readAll(ctx context.Context, tx *refs.Tx, h objects.Hash) ([]byte, error) {
 }
 
 // renamed returns text with the names of now.
-func (l *laneCleaner) renamed(text string) string {
+func (l *laneCleaner) renamed(text string) string { return renamed(text, l.names) }
+
+// renamed returns text in which every name that is another one now is that.
+func renamed(text string, names map[string]string) string {
 	var b strings.Builder
-	at, run := 0, 0
-	for i := 0; i <= len(text); i++ {
-		if i < len(text) && (text[i] >= '0' && text[i] <= '9' || text[i] >= 'a' && text[i] <= 'f') {
-			run++
-			continue
+	at := 0
+	for i, name := range namesIn(text) {
+		if now, ok := names[name]; ok {
+			b.WriteString(text[at:i] + now)
+			at = i + len(name)
 		}
-		if run == 2*objects.Size {
-			if now, ok := l.names[text[i-run:i]]; ok {
-				b.WriteString(text[at:i-run] + now)
-				at = i
-			}
-		}
-		run = 0
 	}
 	return b.String() + text[at:]
+}
+
+// namesIn yields what has the form of a name in a text, and where it begins.
+func namesIn(text string) iter.Seq2[int, string] {
+	return func(yield func(int, string) bool) {
+		run := 0
+		for i := 0; i <= len(text); i++ {
+			if i < len(text) && (text[i] >= '0' && text[i] <= '9' || text[i] >= 'a' && text[i] <= 'f') {
+				run++
+				continue
+			}
+			if run == 2*objects.Size && !yield(i-run, text[i-run:i]) {
+				return
+			}
+			run = 0
+		}
+	}
 }
 
 // record puts a record into the clean lane if it changes, and its patches with it.

@@ -225,7 +225,9 @@ func (m *Memory) saveVersion(ctx context.Context, c Compressed, bodies [][]byte)
 			c.Version, c.Existed = v, true
 			return nil
 		}
-		c.Version.Label = st.nextLabel(c.Session.ID, m.repo.Device().ID)
+		if !st.free(c.Session.ID, m.repo.Device().ID, c.Version.Label) {
+			c.Version.Label = st.nextLabel(c.Session.ID, m.repo.Device().ID)
+		}
 		if err := tx.Adopt(s); err != nil {
 			return err
 		}
@@ -252,7 +254,21 @@ func (st *State) nextLabel(session, device string) string {
 			}
 		}
 	}
+	for _, q := range st.Purges {
+		for _, l := range q.Body.Labels {
+			if l.Device == device && l.Session == purgeKey(session) {
+				n = max(n, l.Last)
+			}
+		}
+	}
 	return fmt.Sprintf("v%03d", n+1)
+}
+
+// free reports whether a version of a session that is made again can have the label that it had.
+func (st *State) free(session, device, label string) bool {
+	return label != "" && !slices.ContainsFunc(st.Versions, func(v *Version) bool {
+		return v.Session == session && v.Device == device && v.Label == label
+	})
 }
 
 // FileName returns the name of the version's files without extension, as in the seeds:

@@ -45,6 +45,9 @@ type Fetched struct {
 	Twin    bool          // the remote has another lane of this very device: see [Memory.Split]
 	Objects int
 	Bytes   int64
+
+	Forgotten []ForgottenThing // what went here because another device forgot it
+	Unheeded  []string         // names of devices that forgot something too, but are not trusted
 }
 
 // limits bound what a remote may send.
@@ -69,7 +72,10 @@ func (m *Memory) Fetch(ctx context.Context, o FetchOptions) (out Fetched, err er
 	if err != nil {
 		return out, fmt.Errorf("fetch from %s: %w", o.Remote.Name, err)
 	}
-	return out, f.describe(ctx)
+	if !o.DryRun {
+		err = f.heed(ctx)
+	}
+	return out, errors.Join(err, f.describe(ctx))
 }
 
 // fetch brings the lanes of one of the two repositories.
@@ -79,6 +85,22 @@ func (f *fetcher) fetch(ctx context.Context) error {
 		return err
 	}
 	return errors.Join(f.run(ctx, s), s.Close())
+}
+
+// heed forgets what came in as forgotten, and the bytes of what others have left out of their lanes.
+func (f *fetcher) heed(ctx context.Context) (err error) {
+	anew := slices.ContainsFunc(f.out.Lanes, func(l FetchedLane) bool { return l.Arrival.Epoch > 0 && l.Status == "updated" })
+	var devices []string
+	if f.out.Forgotten, devices, err = f.m.Heed(ctx, anew); err != nil {
+		return fmt.Errorf("forget what other devices have forgotten: %w", err)
+	}
+	known, err := f.m.Devices(ctx)
+	for _, d := range known {
+		if slices.Contains(devices, d.ID) {
+			f.out.Unheeded = append(f.out.Unheeded, d.Name)
+		}
+	}
+	return err
 }
 
 // A fetcher carries out one fetch.

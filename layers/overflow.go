@@ -36,6 +36,9 @@ func (c *capture) overflow(ctx context.Context, p refs.Project, s *refs.Stage) e
 		if err != nil {
 			return err
 		}
+		if c.guard.forgot(b) {
+			continue
+		}
 		name := filepath.Base(path)
 		k := slices.IndexFunc(c.snap.Files, func(f FileRef) bool { return f.Name == name })
 		if k >= 0 {

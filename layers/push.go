@@ -33,6 +33,7 @@ type PushedLane struct {
 	Why      string // of refused and rejected
 	Restored bool   // the remote had more before: it was rolled back
 	Forced   bool   // the lane begins anew there too, since this device forgot something: the remote had exactly what it knew
+	Dropped  bool   // and the remote has no bytes of what it had more
 	Leaks    []Leak
 	Cleaned  Cleaned       // what secrets were taken out of before, since no remote had the lane
 	Foreign  *ForeignError // whose text keeps it here
@@ -333,7 +334,7 @@ func (p *pusher) ship(ctx context.Context, b *parcel) error {
 		err = b.reject(rejected)
 	}
 	if err == nil {
-		err = b.drop(ctx, s)
+		b.drop(ctx, s)
 	}
 	if err = errors.Join(err, s.Close()); err != nil {
 		return err
@@ -349,13 +350,18 @@ func (p *pusher) ship(ctx context.Context, b *parcel) error {
 	return nil
 }
 
-// drop takes out of the remote at once what it had of lanes that began anew, if it lets us.
-func (b *parcel) drop(ctx context.Context, s remote.Session) error {
+// drop takes out of the remote at once what it had of lanes that began anew, if it lets us. A server does it when it cleans up.
+func (b *parcel) drop(ctx context.Context, s remote.Session) {
 	d, ok := s.(remote.Dropper)
 	if !ok || !slices.ContainsFunc(b.lanes, func(l *PushedLane) bool { return l.Forced && l.Status != "rejected" }) {
-		return nil
+		return
 	}
-	return d.Drop(ctx)
+	if d.Drop(ctx) != nil { // git has packed it in its own way: the lane says that it is left to git
+		return
+	}
+	for _, l := range b.lanes {
+		l.Dropped = l.Forced && l.Status != "rejected"
+	}
 }
 
 // reject notes which lanes the remote did not move.

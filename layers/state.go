@@ -33,12 +33,16 @@ type State struct {
 	Costs        []Cost         // of the home project only, sorted
 	Revokes      []storedRevoke // in the order of records
 	Unknown      int            // records of kinds this program does not know
+	Purges       []storedPurge  // that are heeded, in the order of records
+	Unheeded     []string       // devices that the user does not trust and that have others
 
 	bulk  *bulks // nil in an outline
 	byID  map[string]*Session
 	sets  map[[2]string]int         // where the assignment to a field of a target is in Sets
 	typed map[transcript.Key]string // who wrote it first
 	costs map[Cost]int              // where the costs of a kind are in Costs
+
+	purged *purges // Purges
 }
 
 // stamp is where a record stands among all others, and so which of two assignments wins.
@@ -169,6 +173,9 @@ func (st *State) index() {
 
 // apply adds one record to the state.
 func (st *State) apply(r refs.Record) error {
+	if st.purged != nil && st.purged.hides(r.Kind, stampOf(r), r.Body) {
+		return nil
+	}
 	switch r.Kind {
 	case kindProject:
 		return st.applyProject(r)

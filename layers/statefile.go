@@ -121,17 +121,29 @@ func (m *Memory) outlineAt(ctx context.Context, h *history, p refs.Project) (*St
 	if b, ok := readCacheBytes(file); !ok || !decode(b, st.code) || st.Format != stateVersion || st.Project != p {
 		st = newState(p)
 	}
-	if slices.Equal(st.Tips, h.tips) {
+	st.purged = newPurges(st.Purges)
+	same, err := m.stillHeeds(ctx, st)
+	if err != nil {
+		return nil, err
+	}
+	if slices.Equal(st.Tips, h.tips) && same {
 		st.finish()
 		st.nameVersions(m.repo.Device().ID)
 		return st, nil
 	}
 	records, follows, err := h.after(ctx, st.Tips)
+	if err == nil && follows && len(st.Tips) > 0 && (!same || slices.ContainsFunc(records, isPurge)) {
+		records, _, err = h.after(ctx, nil) // what was taken in already may have to go
+		follows = false
+	}
 	if err != nil {
 		return nil, err
 	}
 	if !follows {
 		st = newState(p)
+	}
+	if err := m.heed(ctx, st, records); err != nil {
+		return nil, err
 	}
 	for _, r := range records {
 		if err := st.apply(r); err != nil {
@@ -142,7 +154,42 @@ func (m *Memory) outlineAt(ctx context.Context, h *history, p refs.Project) (*St
 	return st, nil
 }
 
-func newState(p refs.Project) *State { return &State{Format: stateVersion, Project: p} }
+func newState(p refs.Project) *State {
+	return &State{Format: stateVersion, Project: p, purged: newPurges(nil)}
+}
+
+func isPurge(r refs.Record) bool { return r.Kind == kindPurge }
+
+// heed lets a state leave out what the purges among records name. Those that nobody heeds are only counted.
+func (m *Memory) heed(ctx context.Context, st *State, records []refs.Record) error {
+	all, err := purgesIn(records)
+	if err != nil || len(all) == 0 {
+		return err
+	}
+	if st.Purges, err = m.heeded(ctx, st.Project, all); err != nil {
+		return err
+	}
+	st.Unheeded = nil
+	for _, q := range all {
+		if !slices.ContainsFunc(st.Purges, func(h storedPurge) bool { return h.Stamp == q.Stamp }) {
+			st.Unheeded = append(st.Unheeded, q.Stamp.Device)
+		}
+	}
+	st.purged = newPurges(st.Purges)
+	return nil
+}
+
+// stillHeeds reports whether the user trusts those whose purges a state heeds, and no other one.
+func (m *Memory) stillHeeds(ctx context.Context, st *State) (bool, error) {
+	if len(st.Purges)+len(st.Unheeded) == 0 || st.Project == refs.Home {
+		return true, nil
+	}
+	trust, err := m.Trust(ctx)
+	if err != nil {
+		return false, err
+	}
+	return !slices.ContainsFunc(st.Purges, func(q storedPurge) bool { return !trust.Of(q.Stamp.Device) }) && !slices.ContainsFunc(st.Unheeded, trust.Of), nil
+}
 
 func (m *Memory) bulksAt(ctx context.Context, h *history, p refs.Project) (*bulks, error) {
 	file := m.cachePath("bulk", string(p))
@@ -303,6 +350,8 @@ func (st *State) code(c *codec) {
 	})
 	list(c, &st.Costs, func(k *Cost) { k.code(c) })
 	list(c, &st.Revokes, func(r *storedRevoke) { r.code(c) })
+	list(c, &st.Purges, func(q *storedPurge) { q.code(c) })
+	list(c, &st.Unheeded, func(d *string) { word(c, d) })
 }
 
 func (s *stamp) code(c *codec) {
@@ -317,4 +366,25 @@ func (i *storedItem[T]) code(c *codec) {
 	if c.reading {
 		i.Body = new(T)
 	}
+}
+
+func (q *storedPurge) code(c *codec) {
+	q.Stamp.code(c)
+	c.hash(&q.Sum)
+	b := &q.Body
+	word(c, &b.Cause)
+	list(c, &b.Sessions, func(s *string) { word(c, s) })
+	list(c, &b.Records, func(s *string) { word(c, s) })
+	list(c, &b.Passages, func(p *Passage) {
+		word(c, &p.Session)
+		number(c, &p.Generation)
+		number(c, &p.N)
+		word(c, &p.ID)
+		c.bool(&p.Part)
+	})
+	list(c, &b.Labels, func(l *LabelMark) {
+		word(c, &l.Session)
+		word(c, &l.Device)
+		number(c, &l.Last)
+	})
 }

@@ -28,7 +28,7 @@ func echoes(st *State, captures []*capture) {
 		return cmp.Or(a.snap.Scan.First.Compare(b.snap.Scan.First), strings.Compare(a.snap.Session, b.snap.Session))
 	})
 	for _, c := range order {
-		if c.added.Change == "" || c.added.Change == "unchanged" {
+		if c.added.Change == "" || c.added.Change == "unchanged" || c.added.Change == "forgotten" {
 			continue
 		}
 		for _, t := range c.snap.Typed {

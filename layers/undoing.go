@@ -152,6 +152,9 @@ func (o *undoOp) brought(s stamp) bool {
 // undoing reads what can be undone.
 func (m *Memory) undoing(ctx context.Context, tx *refs.Tx, p refs.Project) (*undoing, error) {
 	records, err := tx.Records(ctx, nil)
+	if err == nil {
+		records, err = m.unpurged(ctx, p, records)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -181,6 +184,9 @@ func (m *Memory) undoing(ctx context.Context, tx *refs.Tx, p refs.Project) (*und
 	return u, nil
 }
 
+// anew are the operations that began a lane anew: they hold what others before them brought.
+var anew = []string{"clean", "forget"}
+
 // read sorts what records say by slot and by operation.
 func (u *undoing) read(st *State, records []refs.Record) error {
 	captures := map[*undoOp]bool{}
@@ -200,7 +206,7 @@ func (u *undoing) read(st *State, records []refs.Record) error {
 		captures[u.ops[i]] = captures[u.ops[i]] || r.Kind == kindSession
 	}
 	for op := range captures {
-		if captures[op] {
+		if captures[op] || slices.Contains(anew, op.Trailer("Op")) {
 			op.cells = nil
 		}
 	}

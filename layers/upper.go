@@ -26,7 +26,7 @@ var upperKinds = []string{
 	facts.KindExchange, facts.KindDistilled, facts.KindJudgement,
 	concepts.Kind, concepts.KindAssign, concepts.KindSet,
 	permanent.Kind, permanent.KindAct, permanent.KindReflect,
-	kindPeer, kindShare,
+	kindPeer, kindShare, kindPurge,
 }
 
 // uppers are the records of the upper layers of a project, kept in the cache as the outline is.
@@ -37,7 +37,7 @@ type uppers struct {
 }
 
 // upperVersion is the version of the cache file; another one is rebuilt. It changes with upperKinds.
-const upperVersion = 5
+const upperVersion = 6
 
 // upper returns the records of the upper layers of a project in their order: (lamport, device, id).
 func (m *Memory) upper(ctx context.Context, p refs.Project) (out []upperRecord, err error) {
@@ -50,6 +50,19 @@ func (m *Memory) upper(ctx context.Context, p refs.Project) (out []upperRecord, 
 
 // upperAt is upper as a transaction sees it.
 func (m *Memory) upperAt(ctx context.Context, tx *refs.Tx, p refs.Project) ([]upperRecord, error) {
+	records, err := m.upperRecords(ctx, tx, p)
+	if err != nil || !slices.ContainsFunc(records, func(r upperRecord) bool { return r.Kind == kindPurge }) {
+		return records, err
+	}
+	q, err := m.purgesOf(ctx, tx, p)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(slices.Clone(records), func(r upperRecord) bool { return q.hides(r.Kind, r.Stamp, r.Body) }), nil
+}
+
+// upperRecords is upperAt with what is hidden because it was forgotten.
+func (m *Memory) upperRecords(ctx context.Context, tx *refs.Tx, p refs.Project) ([]upperRecord, error) {
 	h := &history{tx: tx, tips: tx.Tips()}
 	file := m.cachePath("upper", string(p))
 	u := &uppers{}

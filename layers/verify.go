@@ -59,6 +59,12 @@ func (m *Memory) checkProject(ctx context.Context, id refs.Project, full bool, c
 	err := m.repo.View(ctx, id, func(tx *refs.Tx) error {
 		fresh := newState(id) // not from the cache: that is checked too
 		records, err := tx.Records(ctx, nil)
+		if err == nil {
+			err = m.heed(ctx, fresh, records)
+		}
+		if err == nil {
+			records, err = m.unpurged(ctx, id, records)
+		}
 		if err != nil {
 			return err
 		}

@@ -86,3 +86,19 @@ func writeFile(file string, b []byte) error {
 	}
 	return syncDir(dir)
 }
+
+// WriteNote makes a file of the store beside the repositories, which never travels: durable and whole, or not at all.
+func (r *Repo) WriteNote(name string, b []byte) error {
+	if err := writeFile(filepath.Join(r.dir, name), b); err != nil {
+		return writing(fmt.Errorf("write %s: %w", name, err))
+	}
+	return nil
+}
+
+// RemoveNote removes what [Repo.WriteNote] wrote.
+func (r *Repo) RemoveNote(name string) error {
+	if err := os.Remove(filepath.Join(r.dir, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return writing(err)
+	}
+	return writing(syncDir(r.dir))
+}

@@ -2,6 +2,8 @@ package refs
 
 import (
 	"context"
+	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -65,4 +67,58 @@ func (tx *Tx) AddAgain(r Record) (Record, error) {
 	}
 	tx.lamport = max(tx.lamport, r.Lamport)
 	return r, tx.putBlob(b, recordPath(r.ID))
+}
+
+// RewritePatches lets this device's lane of originals.git begin anew with those patches of p that are kept. If it has begun
+// anew already and holds no others, nothing happens.
+func (r *Repo) RewritePatches(ctx context.Context, p Project, keep func(objects.Hash) bool) error {
+	unlock, err := lockFile(ctx, filepath.Join(r.dir, memoryDir, "mem", "lane-"+string(p)+".lock"), r.opts.LockTimeout)
+	if err != nil {
+		return writing(fmt.Errorf("write lane: %w", err))
+	}
+	defer unlock()
+	unshare, err := r.share(ctx)
+	if err != nil {
+		return writing(fmt.Errorf("write lane: %w", err))
+	}
+	defer unshare()
+	tx := &Tx{r: r, project: p, ctx: ctx, write: true}
+	defer tx.discard()
+	if err := tx.needOrigin(); err != nil || tx.origin.tip.IsZero() {
+		return err
+	}
+	old := tx.origin
+	c, err := r.originals.Commit(old.tip)
+	if err != nil {
+		return err
+	}
+	if tx.lamport, err = lamportOf(c); err != nil {
+		return err
+	}
+	dropped := false
+	tx.origin = &lane{device: old.device, root: &node{loaded: true, dirty: true}, git: old.git, replaces: old.tip}
+	err = old.root.walk(old.git, nil, func(path []string, id pack.ID) error {
+		if path[0] == "patches" {
+			h, err := objects.ParseHash(strings.Join(path[1:], ""))
+			if err != nil || !keep(h) {
+				dropped = true
+				return err
+			}
+		}
+		_, err := tx.origin.root.set(old.git, id, slices.Clone(path)...)
+		return err
+	})
+	if err != nil || !dropped && c.Parent.IsZero() {
+		return err
+	}
+	return writing(tx.commitLane(tx.patches, tx.origin, "patches of what is left"))
+}
+
+// LockForget keeps other processes from forgetting until it is unlocked.
+func (r *Repo) LockForget(ctx context.Context) (unlock func(), err error) {
+	unlock, err = lockFile(ctx, filepath.Join(r.dir, memoryDir, "mem", "forget.lock"), r.opts.LockTimeout)
+	if err != nil {
+		err = fmt.Errorf("forget: %w", err)
+	}
+	return unlock, err
 }

@@ -147,3 +147,26 @@ func reachTree(g *gitstore.Repo, tree pack.ID, seen map[pack.ID]struct{}) error 
 	}
 	return nil
 }
+
+// Objects calls f with every object of both repositories; live says whether a ref leads to it.
+func (r *Repo) Objects(ctx context.Context, f func(repo string, g *gitstore.Repo, id pack.ID, live bool) error) error {
+	for _, part := range []struct {
+		dir string
+		git *gitstore.Repo
+	}{{memoryDir, r.memory}, {originalsDir, r.originals}} {
+		seen, err := Reachable(ctx, part.git)
+		if err != nil {
+			return err
+		}
+		for id, err := range part.git.Packs().All() {
+			if err != nil {
+				return err
+			}
+			_, live := seen[id]
+			if err := f(part.dir, part.git, id, live); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

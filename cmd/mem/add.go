@@ -250,7 +250,7 @@ func (e *Env) addAll(ctx context.Context, m *layers.Memory, op string, sources [
 
 // stoppedAdding says what was stored before the store failed, if anything was.
 func (e *Env) stoppedAdding(op string, added []layers.Added, fatal error) error {
-	added = slices.DeleteFunc(added, func(a layers.Added) bool { return a.Change == "unchanged" })
+	added = slices.DeleteFunc(added, func(a layers.Added) bool { return a.Change == "unchanged" || a.Change == "forgotten" })
 	if len(added) == 0 {
 		return fatal
 	}
@@ -305,7 +305,7 @@ func (e *Env) printAdded(op string, added []layers.Added, failed []error) error 
 	}
 	changed := 0
 	for _, a := range added {
-		if a.Change != "unchanged" {
+		if a.Change != "unchanged" && a.Change != "forgotten" {
 			changed++
 		}
 	}
@@ -349,6 +349,10 @@ func (e *Env) sayAdded(a layers.Added) {
 	id := shortID(a.Session)
 	if a.Change == "unchanged" {
 		e.note("%s is unchanged", id)
+		return
+	}
+	if a.Change == "forgotten" {
+		e.note("%s was forgotten: it is not taken in again", id)
 		return
 	}
 	verb := map[string]string{"new": "add", "grown": "grow", "rewritten": "rewrite"}[a.Change]

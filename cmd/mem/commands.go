@@ -85,6 +85,7 @@ func commands() []command {
 		{name: "revoke", group: groupKeep, writes: []string{""}, make: (*Env).revoke},
 		{name: "rm", group: groupKeep, writes: []string{""}, make: (*Env).rm},
 		{name: "prune", group: groupKeep, writes: []string{""}, make: (*Env).prune},
+		{name: "forget", group: groupKeep, writes: []string{""}, make: (*Env).forget},
 		{name: "undo", group: groupKeep, writes: []string{""}, make: (*Env).undo},
 		{name: "redo", group: groupKeep, writes: []string{""}, make: (*Env).redo},
 		{name: "op", group: groupKeep, make: (*Env).op},

@@ -128,6 +128,9 @@ type fetchAnswer struct {
 	Objects int             `json:"objects"`
 	Bytes   int64           `json:"bytes"`
 	DryRun  bool            `json:"dry_run"`
+
+	Forgotten []forgottenAnswer `json:"forgotten,omitempty"` // here, because another device forgot it
+	Unheeded  []string          `json:"unheeded,omitempty"`  // devices that forgot something and are not trusted
 }
 
 type fetchedLane struct {
@@ -144,7 +147,7 @@ type fetchedLane struct {
 }
 
 func fetchAnswerOf(r refs.Remote, out layers.Fetched, dryRun bool) fetchAnswer {
-	a := fetchAnswer{r.Name, r.URL, []fetchedLane{}, append([]layers.Device{}, out.Devices...), out.Objects, out.Bytes, dryRun}
+	a := fetchAnswer{r.Name, r.URL, []fetchedLane{}, append([]layers.Device{}, out.Devices...), out.Objects, out.Bytes, dryRun, forgottenAnswers(out.Forgotten, nil), out.Unheeded}
 	for _, l := range out.Lanes {
 		kinds := l.Arrival.Kinds
 		if kinds == nil {
@@ -192,6 +195,7 @@ func (e *Env) printFetched(what string, r refs.Remote, out layers.Fetched) {
 	for _, l := range out.Lanes {
 		e.warnLane(r, l)
 	}
+	e.printHeeded(out)
 	for _, d := range out.Devices {
 		if !d.Trusted {
 			e.note("new device %s (%s): what it wrote is shown, and not used before you trust it", d.Name, d.Fingerprint)
@@ -235,6 +239,12 @@ func (e *Env) printPulled(r refs.Remote, out layers.Fetched) {
 			continue
 		}
 		said = true
+		if l.Arrival.Gone > 0 {
+			e.printf("[%s] %s has forgotten %s\n", e.safe(l.Name), e.safe(l.By), count(l.Arrival.Gone, "record"))
+			if l.Arrival.Records == 0 {
+				continue
+			}
+		}
 		e.printf("[%s] %s %s from %s%s\n", e.safe(l.Name), verb, records(l), e.safe(l.By), e.safe(kindsText(l.Arrival.Kinds)))
 	}
 	if !said {

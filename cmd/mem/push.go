@@ -19,8 +19,8 @@ func (e *Env) push() *cli.Command {
 		Usage:     "send what this device remembers of a project to a remote",
 		ArgsUsage: "[<remote>]",
 		Description: "The project of this directory, the one of --project, or with --all every one. Only this device's own lanes are\n" +
-			"sent, always forward, never by force. Everything that goes out is searched for secrets first; a project with one stays\n" +
-			"here. The first push of a project to a remote asks once; a repository that anybody can read is refused.",
+			"sent, always forward, but to make a remote forget what \"mem forget\" took out here, and that only over exactly what it was\n" +
+			"known to have. Everything that goes out is searched for secrets first; a project with one stays here. The first push of a project to a remote asks once; a repository that anybody can read is refused.",
 		Flags: []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "push every project", Destination: &all}},
 		Action: func(c *cli.Context) error {
 			if err := operands(c, 0, 1); err != nil {
@@ -81,6 +81,8 @@ type pushedLane struct {
 	Leaks     []layers.Leak `json:"leaks,omitempty"`
 	Cleaned   int           `json:"cleaned,omitempty"`   // sessions, objects and records that secrets were taken out of before the first push
 	Exact     bool          `json:"originals,omitempty"` // it is about the exact bytes
+	Forced    bool          `json:"forced,omitempty"`    // the lane begins anew there, without what was forgotten
+	kept      string        // what the remote may keep of it
 	share     string        // the command that would let it go
 }
 
@@ -110,7 +112,10 @@ func (e *Env) consent(p layers.Project, r refs.Remote) (bool, error) {
 func pushAnswerOf(r refs.Remote, out layers.Pushed, dryRun bool) (a pushAnswer, refused, done int) {
 	a = pushAnswer{Remote: r.Name, URL: r.URL, Lanes: []pushedLane{}, Objects: out.Objects, Bytes: out.Bytes, Rules: out.Rules, DryRun: dryRun}
 	for _, l := range out.Lanes {
-		lane := pushedLane{l.Project.Name, string(l.Project.ID), l.Old, l.New, l.Status, l.Why, l.Restored, l.Leaks, l.Cleaned.Sessions + l.Cleaned.Objects + l.Cleaned.Records, l.Exact, ""}
+		lane := pushedLane{l.Project.Name, string(l.Project.ID), l.Old, l.New, l.Status, l.Why, l.Restored, l.Leaks, l.Cleaned.Sessions + l.Cleaned.Objects + l.Cleaned.Records, l.Exact, l.Forced, "", ""}
+		if l.Forced && !l.Dropped {
+			lane.kept = "; its server drops the bytes when it cleans up (git gc --prune=now there does it at once)"
+		}
 		if l.Foreign != nil {
 			lane.share = shareHint(l.Foreign)
 		}
@@ -168,6 +173,9 @@ func (e *Env) printPushed(a pushAnswer) {
 		}
 		if l.Restored {
 			e.warn("%s had more of project %s before: it was rolled back or made anew; it was sent again", a.Remote, l.Project)
+		}
+		if l.Forced && !a.DryRun {
+			e.note("what this device forgot of %s is off %s now%s", l.Project, a.Remote, l.kept)
 		}
 		if l.Cleaned > 0 {
 			e.note("secrets were taken out of %d sessions, objects and records of %s first: they had been stored without rules", l.Cleaned, l.Project)

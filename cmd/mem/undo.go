@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -69,6 +70,9 @@ type revertedAnswer struct {
 func (e *Env) runRevert(ctx context.Context, verb string, n int, revert reverter) error {
 	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
 		done, err := revert(m, ctx, sc.Project.ID, n, e.opt.dryRun)
+		if errors.Is(err, layers.ErrNothingToUndo) && verb == "undo" && e.forgot(ctx, m, sc) {
+			return withCode(exitNo, fmt.Errorf("what was forgotten is gone: mem undo cannot bring it back, and nothing was done since: %w", layers.ErrNothingToUndo))
+		}
 		if errors.Is(err, layers.ErrNothingToUndo) {
 			return withHint(withCode(exitNo, fmt.Errorf("there is nothing to %s in project %s: %w", verb, sc.Project.Name, layers.ErrNothingToUndo)), "mem op log", "another project: mem "+verb+" -p PROJECT")
 		}
@@ -102,6 +106,12 @@ func (e *Env) runRevert(ctx context.Context, verb string, n int, revert reverter
 		}
 		return nil
 	})
+}
+
+// forgot reports whether the last operation of this device was to forget something.
+func (e *Env) forgot(ctx context.Context, m *layers.Memory, sc layers.Scope) bool {
+	ops, err := m.Operations(ctx, sc.Project.ID)
+	return err == nil && slices.ContainsFunc(ops, func(o layers.Operation) bool { return o.Trailer("Op") == "forget" })
 }
 
 // op is the command about operations as undo sees them.

@@ -1,0 +1,327 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/refs"
+)
+
+type forgetOptions struct {
+	revs   []string
+	match  string
+	secret string
+	tool   string
+	since  string
+}
+
+// forget is the command that takes things out of memory for ever.
+func (e *Env) forget() *cli.Command {
+	o := forgetOptions{}
+	return &cli.Command{
+		Name:      "forget",
+		Usage:     "take sessions, messages or secrets out of memory for ever",
+		ArgsUsage: "[<rev>...]",
+		Description: "Everything that was made of them goes too: versions, compositions, facts, concepts, rules. The bytes are gone from this\n" +
+			"device at once, from a remote with the next push, from other devices when they sync. \"mem undo\" cannot bring them back, and\n" +
+			"they are never taken in again. Of a session a part can go: its numbers of messages stay. -n lists what would go. A\n" +
+			"secret is looked for in every project, in all its spellings; read it from a pipe with --secret - so that it is in no\n" +
+			"history of a shell. See \"mem help forgetting\".",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "match", Usage: "forget the messages that match the regular expression `RE`", Destination: &o.match},
+			&cli.StringFlag{Name: "secret", Usage: "forget `VALUE` wherever it stands; - reads it from standard input", Destination: &o.secret},
+			&cli.StringFlag{Name: "tool", Usage: "forget the results of the tool `NAME`", Destination: &o.tool},
+			&cli.StringFlag{Name: "since", Usage: "forget the messages of a `TIME`: FROM.. or FROM..TO or ..TO", Destination: &o.since},
+		},
+		Action: func(c *cli.Context) error {
+			o.revs = c.Args().Slice()
+			ways := 0
+			for _, set := range []bool{len(o.revs) > 0, c.IsSet("match"), c.IsSet("secret"), c.IsSet("tool"), c.IsSet("since")} {
+				if set {
+					ways++
+				}
+			}
+			if ways != 1 {
+				return withHint(usagef("mem forget wants a revision, or one of --match, --secret, --tool and --since"), "mem forget -n @", "mem help forgetting")
+			}
+			return e.runForget(c.Context, o)
+		},
+	}
+}
+
+// chosen turns the options into what is to be forgotten.
+func (e *Env) toForget(ctx context.Context, m *layers.Memory, sc layers.Scope, o forgetOptions) (f layers.ForgetOptions, err error) {
+	f.DryRun = e.opt.dryRun
+	switch {
+	case len(o.revs) > 0:
+		f.Revs, err = e.resolveAll(ctx, m, sc, o.revs)
+		return f, err
+	case o.secret != "":
+		f.Secret, err = e.secretValue(o.secret)
+		if err != nil {
+			return f, err
+		}
+	case o.match != "":
+		if f.Match, err = regexp.Compile(o.match); err != nil {
+			return f, usagef("option --match is no regular expression: %v", errors.Unwrap(fmt.Errorf("%w", err)))
+		}
+		if f.Match.MatchString("") {
+			return f, usagef("option --match matches everything")
+		}
+	case o.tool != "":
+		f.Tool = o.tool
+	default:
+		if f.Since, f.Until, err = e.span(o.since); err != nil {
+			return f, err
+		}
+	}
+	all, err := m.Projects(ctx)
+	if err != nil {
+		return f, err
+	}
+	for _, p := range all {
+		if f.Secret != nil || e.opt.allProjects || p.ID == sc.Project.ID {
+			f.Projects = append(f.Projects, p)
+		}
+	}
+	if f.Secret != nil {
+		f.Projects = append(f.Projects, layers.Project{ID: refs.Home, Name: "this device"})
+	}
+	return f, nil
+}
+
+// secretValue returns the value of --secret. It must never stand in an error.
+func (e *Env) secretValue(s string) ([]byte, error) {
+	value := []byte(s)
+	if s == "-" {
+		b, err := io.ReadAll(io.LimitReader(e.Stdin, 1<<20))
+		if err != nil {
+			return nil, fmt.Errorf("read the value of --secret: %w", err)
+		}
+		value = bytes.TrimRight(b, "\r\n")
+	}
+	if len(value) < layers.MinSecret {
+		return nil, usagef("option --secret wants at least %d bytes: a shorter value stands everywhere", layers.MinSecret)
+	}
+	return value, nil
+}
+
+// span reads FROM..TO; each may be missing.
+func (e *Env) span(s string) (from, to time.Time, err error) {
+	a, b, ok := strings.Cut(s, "..")
+	if a != "" {
+		if from, err = parseTime(a, e.Now()); err != nil {
+			return from, to, usagef("option --since cannot be %q: %v", s, err)
+		}
+	}
+	if b != "" {
+		if to, err = parseTime(b, e.Now()); err != nil {
+			return from, to, usagef("option --since cannot be %q: %v", s, err)
+		}
+	}
+	if a == "" && b == "" || ok && b != "" && a != "" && !from.Before(to) {
+		return from, to, withHint(usagef("option --since cannot be %q: want FROM.. or FROM..TO", s), "mem forget --since 2026-01-20.. -n")
+	}
+	return from, to, nil
+}
+
+func (e *Env) runForget(ctx context.Context, o forgetOptions) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+		f, err := e.toForget(ctx, m, sc, o)
+		if err != nil {
+			return e.forgetError(ctx, m, err)
+		}
+		if !f.DryRun {
+			plan := f
+			plan.DryRun = true
+			would, err := m.Forget(ctx, plan)
+			if err == nil && !e.opt.yes {
+				e.printForgotten(would, true)
+			}
+			if err == nil {
+				if ok, err := e.confirm("forget this for ever?"); err != nil || !ok {
+					return err
+				}
+			}
+		}
+		out, err := m.Forget(ctx, f)
+		if err != nil {
+			return e.forgetError(ctx, m, err)
+		}
+		return e.reportForgotten(ctx, m, f, out)
+	})
+}
+
+// forgetError says what can be done about an error. One that was interrupted is brought to its end even if what it was about
+// cannot be named any more.
+func (e *Env) forgetError(ctx context.Context, m *layers.Memory, err error) error {
+	var missing *layers.NotFoundError
+	if errors.As(err, &missing) && !e.opt.dryRun {
+		done, ferr := m.FinishForgetting(ctx)
+		if ferr != nil {
+			return ferr
+		}
+		if done {
+			e.note("brought to its end what was being forgotten when it was interrupted")
+			return nil
+		}
+	}
+	switch {
+	case errors.Is(err, layers.ErrNothingToForget):
+		return withCode(exitNo, err)
+	case errors.Is(err, layers.ErrNotForgettable):
+		return withHint(usagef("%v", err), "mem help revisions")
+	}
+	return err
+}
+
+// A forgottenAnswer is a thing that is forgotten, as --json prints it.
+type forgottenAnswer struct {
+	Project string `json:"project"`
+	Kind    string `json:"kind"`
+	Name    string `json:"name"`
+	Count   int    `json:"count"`
+	Device  string `json:"device,omitempty"` // whose lane holds it
+	Rebuilt bool   `json:"rebuilt,omitempty"`
+	Why     string `json:"why_not_rebuilt,omitempty"`
+}
+
+func forgottenAnswers(things []layers.ForgottenThing, names map[string]string) (out []forgottenAnswer) {
+	for _, t := range things {
+		device := t.Device
+		if n, ok := names[device]; ok {
+			device = n
+		}
+		out = append(out, forgottenAnswer{t.Project, t.Kind, t.Name, t.Count, device, t.Rebuilt, t.Why})
+	}
+	return out
+}
+
+// reportForgotten prints the receipt. Its status is 3 if something is left here that should not be.
+func (e *Env) reportForgotten(ctx context.Context, m *layers.Memory, f layers.ForgetOptions, out layers.Forgotten) error {
+	names := map[string]string{}
+	devices, err := m.Devices(ctx)
+	if err != nil {
+		return err
+	}
+	for _, d := range devices {
+		names[d.ID] = d.Name
+	}
+	if e.opt.json {
+		err = e.printJSON("forget", struct {
+			DryRun  bool              `json:"dry_run"`
+			Things  []forgottenAnswer `json:"forgotten"`
+			Files   []string          `json:"files"`   // of Claude Code that hold it still
+			Remotes []string          `json:"remotes"` // that hold it until the next push
+			Bytes   int64             `json:"bytes_searched"`
+			Objects int               `json:"objects_searched"`
+			Left    []string          `json:"left"`
+		}{f.DryRun, append([]forgottenAnswer{}, forgottenAnswers(out.Things, names)...), append([]string{}, out.Files...),
+			append([]string{}, out.Remotes...), out.Proof.Bytes, out.Proof.Objects, append([]string{}, out.Proof.Left...)})
+	} else {
+		for i := range out.Things {
+			if n, ok := names[out.Things[i].Device]; ok {
+				out.Things[i].Device = n
+			}
+		}
+		e.printForgotten(out, f.DryRun)
+		e.printProof(out, f.DryRun, names)
+	}
+	if err == nil && len(out.Proof.Left) > 0 {
+		err = exit(exitPartial)
+	}
+	return err
+}
+
+// printForgotten lists what is forgotten.
+func (e *Env) printForgotten(out layers.Forgotten, would bool) {
+	if out.Finished {
+		e.note("brought to its end what was being forgotten when it was interrupted")
+	}
+	verb := "forgot"
+	if would {
+		verb = "would forget"
+	}
+	for _, t := range out.Things {
+		e.printf("%s\n", e.safe(forgottenLine(verb, t)))
+	}
+}
+
+func forgottenLine(verb string, t layers.ForgottenThing) string {
+	line := fmt.Sprintf("%s %s %s", verb, t.Kind, t.Name)
+	switch t.Kind {
+	case "record":
+		line = fmt.Sprintf("%s %s", verb, count(t.Count, t.Name+" record"))
+	case "part of a record":
+		line = fmt.Sprintf("%s parts of %s", verb, count(t.Count, t.Name+" record"))
+	case "messages":
+		line = fmt.Sprintf("%s %s of %s", verb, count(t.Count, "message"), t.Name)
+	case "facts":
+		line = fmt.Sprintf("%s %s of %s", verb, count(t.Count, "fact"), t.Name)
+	}
+	switch {
+	case t.Device != "":
+		line += fmt.Sprintf("  (in the lane of %s, hidden here; gone when it syncs)", t.Device)
+	case t.Rebuilt && strings.HasPrefix(verb, "would"):
+		line += "  (and make it again of the rest)"
+	case t.Rebuilt:
+		line += "  (made again of the rest)"
+	case t.Why != "":
+		line += "  (not made again: " + t.Why + ")"
+	}
+	return line
+}
+
+// printProof says what was searched, and what is out of reach.
+func (e *Env) printProof(out layers.Forgotten, dry bool, names map[string]string) {
+	p := out.Proof
+	if !dry && p.Bytes > 0 {
+		if len(p.Left) == 0 {
+			e.printf("searched %s in %s of this store, unpacked: nothing is left of it\n", bytesText(p.Bytes), count(p.Objects, "object"))
+		} else {
+			e.warn("something is left of it: %s", strings.Join(p.Left[:min(len(p.Left), 10)], ", "))
+		}
+	}
+	for _, d := range sortedNames(p.Others) {
+		e.note("the lane of %s holds it at %s until that device syncs", names[d], count(p.Others[d], "place"))
+	}
+	for _, r := range out.Remotes {
+		e.note("%s holds it until the next push: mem push %s", r, r)
+	}
+	for _, f := range out.Files {
+		e.note("Claude Code's own file holds it still, and nothing of it will be taken in again: %s", f)
+	}
+	if !dry && len(out.Things) > 0 {
+		e.note("out of reach: other devices until they sync, backups, files that were checked out or exported, and what a model was sent")
+	}
+}
+
+func sortedNames(m map[string]int) []string {
+	var out []string
+	for k := range m {
+		out = append(out, k)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// printHeeded says what a fetch let this device forget.
+func (e *Env) printHeeded(out layers.Fetched) {
+	for _, t := range out.Forgotten {
+		e.printf("%s\n", e.safe("["+t.Project+"] "+forgottenLine("forgot", t)))
+	}
+	for _, name := range out.Unheeded {
+		e.note("device %s has forgotten something that is here too; it goes when you trust the device and pull again", name)
+		e.hint("mem device trust %s", name)
+	}
+}

@@ -1,0 +1,311 @@
+package layers
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/memvcs/mem/layers/compose"
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/refs"
+)
+
+// pendingFile is there while something is being forgotten. Who finds it brings that to its end.
+const pendingFile = "forgetting.json"
+
+// A pending is what is still to do after the lanes began anew. It holds no words of a session.
+type pending struct {
+	Projects []refs.Project `json:"projects"`
+	Rebuild  []rebuild      `json:"rebuild,omitempty"`
+}
+
+// Forget takes what the options name out of this memory for ever, with everything that was made of it: this device's lanes
+// begin anew without it, the bytes go from the packs of both repositories and from the cache at once, from remotes with the next
+// push, and from other devices when they sync. What the built-in engine made of what is left is made again. Nothing can undo it,
+// and a capture takes nothing of it in again.
+//
+// Interrupted, it leaves a valid memory; the next Forget brings it to its end. A dry run only says what would go. The error wraps
+// [ErrNothingToForget] if nothing would.
+func (m *Memory) Forget(ctx context.Context, o ForgetOptions) (out Forgotten, err error) {
+	if !o.DryRun {
+		unlock, err := m.repo.LockForget(ctx)
+		if err != nil {
+			return out, err
+		}
+		defer unlock()
+		if out.Finished, err = m.finishForgetting(ctx); err != nil {
+			return out, fmt.Errorf("finish what was interrupted: %w", err)
+		}
+	}
+	var gone []string
+	for _, p := range o.places() {
+		f, err := m.forgetIn(ctx, p, o, nil)
+		if err != nil {
+			return out, fmt.Errorf("project %s: %w", p.Name, err)
+		}
+		out.Things = append(out.Things, f.things...)
+		for _, file := range f.files {
+			if !slices.Contains(out.Files, file) {
+				out.Files = append(out.Files, file)
+			}
+		}
+		gone = append(gone, f.lost()...)
+	}
+	if len(out.Things) == 0 {
+		if out.Finished {
+			return out, nil
+		}
+		return out, ErrNothingToForget
+	}
+	out.Files = slices.DeleteFunc(out.Files, func(file string) bool { _, err := os.Lstat(file); return err != nil })
+	if out.Remotes, err = m.remotesOf(o.places()); err != nil || o.DryRun {
+		return out, err
+	}
+	if _, err := m.finishForgetting(ctx); err != nil {
+		return out, err
+	}
+	out.Proof, err = m.prove(ctx, o, gone)
+	return out, err
+}
+
+// places returns the projects to look in.
+func (o ForgetOptions) places() []Project {
+	all := slices.Clone(o.Projects)
+	for _, rev := range o.Revs {
+		if !slices.ContainsFunc(all, func(p Project) bool { return p.ID == rev.Project.ID }) {
+			all = append(all, rev.Project)
+		}
+	}
+	return all
+}
+
+// remotesOf returns the remotes that have some of the projects.
+func (m *Memory) remotesOf(projects []Project) (out []string, err error) {
+	remotes, err := m.repo.Remotes()
+	for _, r := range remotes {
+		if slices.ContainsFunc(projects, func(p Project) bool { _, ok := r.Projects[p.ID]; return ok }) {
+			out = append(out, r.Name)
+		}
+	}
+	return out, err
+}
+
+// forgetIn plans what a project is to forget and, unless it is a dry run, does it. If another writer comes first it begins again.
+func (m *Memory) forgetIn(ctx context.Context, p Project, o ForgetOptions, heeding *purges) (*forgetting, error) {
+	for try := 0; ; try++ {
+		f, err := m.tryForget(ctx, p, o, heeding)
+		if !errors.Is(err, refs.ErrConflict) || try == 20 {
+			return f, err
+		}
+	}
+}
+
+func (m *Memory) tryForget(ctx context.Context, p Project, o ForgetOptions, heeding *purges) (*forgetting, error) {
+	f, err := m.newForgetting(ctx, p, o, heeding)
+	if err != nil {
+		return nil, err
+	}
+	defer f.stage.Close()
+	if err := f.plan(ctx); err != nil {
+		return f, err
+	}
+	needed := f.found()
+	if heeding != nil {
+		needed = f.changes() || f.answer && len(f.answers) > 0
+	}
+	if o.DryRun || !needed {
+		return f, nil
+	}
+	if err := m.addSeals(f.seals); err != nil {
+		return f, err
+	}
+	if err := m.notePending(f); err != nil {
+		return f, err
+	}
+	return f, f.apply(ctx)
+}
+
+// lost returns the names of what is not there any more.
+func (f *forgetting) lost() []string {
+	kept := f.named()
+	return slices.DeleteFunc(sortedKeys(f.gone), func(name string) bool { return kept[name] })
+}
+
+func (m *Memory) notePending(f *forgetting) error {
+	p, _, err := m.readPending()
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(p.Projects, f.p.ID) {
+		p.Projects = append(p.Projects, f.p.ID)
+	}
+	p.Rebuild = append(p.Rebuild, f.redo...)
+	b, err := json.Marshal(p)
+	if err != nil {
+		return err
+	}
+	return m.repo.WriteNote(pendingFile, append(b, '\n'))
+}
+
+func (m *Memory) readPending() (p pending, ok bool, err error) {
+	b, err := os.ReadFile(filepath.Join(m.repo.Dir(), pendingFile))
+	if errors.Is(err, os.ErrNotExist) {
+		return p, false, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(b, &p)
+	}
+	return p, err == nil, err
+}
+
+// finishForgetting drops the bytes of what the lanes do not hold any more, and makes again what was made of it. It reports
+// whether there was anything to do.
+func (m *Memory) finishForgetting(ctx context.Context) (bool, error) {
+	p, some, err := m.readPending()
+	if err != nil || !some {
+		return false, err
+	}
+	for _, id := range p.Projects {
+		if err := m.dropPatches(ctx, id); err != nil {
+			return true, err
+		}
+	}
+	if err := m.dropBytes(ctx); err != nil {
+		return true, err
+	}
+	for _, r := range p.Rebuild {
+		if err := m.rebuild(ctx, r); err != nil {
+			return true, fmt.Errorf("make %s%s again: %w", r.Name, r.Label, err)
+		}
+	}
+	if err := m.dropBytes(ctx); err != nil {
+		return true, err
+	}
+	return true, m.repo.RemoveNote(pendingFile)
+}
+
+// dropBytes empties the cache and takes out of the packs what nothing leads to.
+func (m *Memory) dropBytes(ctx context.Context) error {
+	m.outlines.Clear()
+	m.countedMu.Lock()
+	m.counted = nil
+	m.countedMu.Unlock()
+	entries, err := os.ReadDir(m.cachePath())
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	for _, e := range entries {
+		if err := os.RemoveAll(m.cachePath(e.Name())); err != nil {
+			return err
+		}
+	}
+	_, err = m.repo.Sweep(ctx)
+	return err
+}
+
+// dropPatches lets only those patches of a project stay whose records do.
+func (m *Memory) dropPatches(ctx context.Context, p refs.Project) error {
+	keep := map[objects.Hash]bool{}
+	err := m.repo.View(ctx, p, func(tx *refs.Tx) error {
+		records, err := tx.Records(ctx, nil)
+		for _, r := range records {
+			if r.Kind != kindSession {
+				continue
+			}
+			keep[r.ID] = true
+			err = errors.Join(err, applyTo(r, func(s Snapshot) {
+				for _, file := range s.Files {
+					keep[filePatchID(r.ID, file.Name)] = true
+				}
+				if !s.Withheld {
+					delete(keep, r.ID)
+				}
+			}))
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return m.repo.RewritePatches(ctx, p, func(h objects.Hash) bool { return keep[h] })
+}
+
+// rebuild makes something again that was made of what is forgotten. What is left may be too little for it: then it stays away.
+func (m *Memory) rebuild(ctx context.Context, r rebuild) error {
+	st, err := m.State(ctx, r.Project.ID)
+	if err != nil {
+		return err
+	}
+	if r.Name != "" {
+		return m.composeRebuilt(ctx, st, r)
+	}
+	s := st.session(r.Session)
+	if s == nil || !st.free(r.Session, m.repo.Device().ID, r.Label) {
+		return nil
+	}
+	settings, err := r.Settings.asked(r.Counter)
+	if err != nil {
+		return err
+	}
+	now := s.Now()
+	rev := Rev{Kind: IsSession, Project: r.Project, Session: s, Hash: now.Original}
+	_, err = m.compress(ctx, rev, basis{point: now, input: now.Original, label: r.Label}, settings, false)
+	return unlessStore(err)
+}
+
+// unlessStore drops an error that says that too little is left to make something of; those of the store stay.
+func unlessStore(err error) error {
+	var store *refs.WriteError
+	if errors.As(err, &store) || errors.Is(err, context.Canceled) || errors.Is(err, objects.ErrCorrupt) || errors.Is(err, objects.ErrNotFound) {
+		return err
+	}
+	return nil
+}
+
+func (m *Memory) composeRebuilt(ctx context.Context, st *State, r rebuild) error {
+	for _, c := range st.Compositions {
+		if c.Name == r.Name && !c.Deleted {
+			return nil // it is there already
+		}
+	}
+	strategy, err := compose.ParseStrategy(r.Strategy)
+	if err != nil {
+		return err
+	}
+	req := ComposeRequest{Project: r.Project, Name: r.Name, Budget: r.Budget, Strategy: strategy}
+	for _, part := range r.Parts {
+		in := st
+		if part.Project != r.Project.ID {
+			if in, err = m.State(ctx, part.Project); err != nil {
+				return err
+			}
+		}
+		s := in.session(part.Session)
+		if s == nil {
+			continue
+		}
+		rev := Rev{Kind: IsSession, Project: Project{part.Project, in.Name, in.Identity}, Session: s, Hash: s.Now().Original}
+		for _, v := range in.VersionsOf(part.Session) {
+			if v.Name() == part.Label {
+				rev.Kind, rev.Version, rev.Hash = IsVersion, v, v.Derivation.Output
+			}
+		}
+		req.Parts = append(req.Parts, ComposePart{Rev: rev})
+	}
+	_, err = m.Compose(ctx, req)
+	return unlessStore(err)
+}
+
+// FinishForgetting brings to its end what was interrupted, and reports whether there was anything.
+func (m *Memory) FinishForgetting(ctx context.Context) (bool, error) {
+	unlock, err := m.repo.LockForget(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer unlock()
+	return m.finishForgetting(ctx)
+}

@@ -1,0 +1,204 @@
+package layers
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/concepts"
+	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/permanent"
+	"github.com/memvcs/mem/refs"
+)
+
+// A rebuild is something that is made again of what is left. It holds no words of a session.
+type rebuild struct {
+	Project  Project
+	Session  string            `json:",omitempty"`
+	Label    string            `json:",omitempty"`
+	Settings VersionSettings   `json:",omitzero"`
+	Counter  string            `json:",omitempty"`
+	Name     string            `json:",omitempty"` // of a composition
+	Budget   int               `json:",omitempty"`
+	Strategy string            `json:",omitempty"`
+	Parts    []CompositionPart `json:",omitempty"`
+}
+
+// describe lists what goes, for people, in a fixed order.
+func (f *forgetting) describe() error {
+	add := func(t ForgottenThing) {
+		t.Project, t.Count = f.p.Name, max(1, t.Count)
+		f.things = append(f.things, t)
+	}
+	for _, s := range f.st.Sessions {
+		devices := map[string]int{}
+		for _, p := range s.Points {
+			if f.drop[p.Stamp.Record] {
+				devices[f.elsewhere(p.Stamp.Device)]++
+			}
+		}
+		for _, d := range sortedKeys(devices) {
+			add(ForgottenThing{Kind: "session", Name: ShortID(s.ID), Device: d})
+		}
+		n := 0
+		for _, messages := range f.passed[s.ID] {
+			n += len(messages)
+		}
+		if n > 0 && (f.heeding == nil || f.touched(s)) {
+			add(ForgottenThing{Kind: "messages", Name: f.places(s), Count: n})
+		}
+	}
+	counts := map[ForgottenThing]int{}
+	for _, r := range f.records {
+		if _, anew := f.regrown[r.ID]; anew || r.Kind == kindSession {
+			continue
+		}
+		if f.drop[r.ID] {
+			t, some := f.thing(r)
+			if t.Device = f.elsewhere(r.Device); some {
+				add(t)
+			} else {
+				counts[t]++
+			}
+		} else if f.own(r.Device) && f.bodies[r.ID] != nil {
+			counts[ForgottenThing{Kind: "part of a record", Name: r.Kind}]++
+		}
+	}
+	for t, n := range counts {
+		t.Count = n
+		add(t)
+	}
+	for id := range f.patches {
+		add(ForgottenThing{Kind: "part of a patch", Name: id.Short()})
+	}
+	for _, n := range f.seals.Files {
+		add(ForgottenThing{Kind: "file", Name: n[:8]})
+	}
+	slices.SortStableFunc(f.things, func(a, b ForgottenThing) int {
+		return cmp.Or(cmp.Compare(a.Device, b.Device), cmp.Compare(rank(a.Kind), rank(b.Kind)), strings.Compare(a.Name, b.Name))
+	})
+	return nil
+}
+
+func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
+
+// rank is where a kind stands in a list.
+func rank(kind string) int {
+	return slices.Index([]string{"session", "messages", "file", "version", "composition", "facts", "concept", "rule"}, kind) & 0xff
+}
+
+// touched reports whether a stream of a session is made anew here.
+func (f *forgetting) touched(s *Session) bool {
+	return slices.ContainsFunc(s.Points, func(p Point) bool { _, anew := f.regrown[p.Stamp.Record]; return anew })
+}
+
+// elsewhere names the device of a lane, "" for this one.
+func (f *forgetting) elsewhere(device string) string {
+	if f.own(device) {
+		return ""
+	}
+	return device
+}
+
+// places writes which messages of a session go: 9b2c1d4e#12,14..18.
+func (f *forgetting) places(s *Session) string {
+	var all []int
+	for _, messages := range f.passed[s.ID] {
+		all = append(all, sortedKeys(messages)...)
+	}
+	slices.Sort(all)
+	all = slices.Compact(all)
+	var parts []string
+	for i := 0; i < len(all); {
+		k := i
+		for k+1 < len(all) && all[k+1] == all[k]+1 {
+			k++
+		}
+		part := fmt.Sprint(all[i])
+		if k > i {
+			part += fmt.Sprintf("..%d", all[k])
+		}
+		parts = append(parts, part)
+		i = k + 1
+	}
+	const most = 12
+	if len(parts) > most {
+		parts = append(parts[:most], "...")
+	}
+	return ShortID(s.ID) + "#" + strings.Join(parts, ",")
+}
+
+// thing says what a record that goes is to people; some is false for what has no name of its own.
+func (f *forgetting) thing(r refs.Record) (t ForgottenThing, some bool) {
+	switch r.Kind {
+	case kindVersion:
+		var v Version
+		if json.Unmarshal(r.Body, &v) == nil {
+			t = ForgottenThing{Kind: "version", Name: ShortID(v.Session) + ":" + v.Label}
+			if f.own(r.Device) {
+				t.Rebuilt, t.Why = f.again(r, v)
+			}
+			return t, true
+		}
+	case kindComposition:
+		var c Composition
+		if json.Unmarshal(r.Body, &c) == nil {
+			t = ForgottenThing{Kind: "composition", Name: c.Name}
+			if f.own(r.Device) {
+				t.Rebuilt, t.Why = f.composeAgain(r, c)
+			}
+			return t, true
+		}
+	case facts.KindExchange:
+		var x facts.Exchange
+		if json.Unmarshal(r.Body, &x) == nil {
+			return ForgottenThing{Kind: "facts", Name: fmt.Sprintf("%s#%d..%d", ShortID(x.Session), x.From, x.To), Count: len(x.Facts)}, true
+		}
+	case concepts.Kind:
+		return ForgottenThing{Kind: "concept", Name: "c:" + r.ID.Short()}, true
+	case permanent.Kind:
+		return ForgottenThing{Kind: "rule", Name: "r:" + r.ID.Short()}, true
+	}
+	return ForgottenThing{Kind: "record", Name: r.Kind}, false
+}
+
+// again plans to make a version again, or says why it is not.
+func (f *forgetting) again(r refs.Record, v Version) (bool, string) {
+	deleted := slices.ContainsFunc(f.st.Versions, func(x *Version) bool { return x.ID == r.ID && x.Deleted })
+	switch {
+	case f.sessions[v.Session], f.st.purged.session(v.Session), f.direct[r.ID], deleted:
+		return false, ""
+	case v.Engine != compress.Extract{}.ID():
+		return false, "a model wrote it"
+	case v.Source != "" || v.Since != "":
+		return false, "it goes on from another version"
+	}
+	f.redo = append(f.redo, rebuild{Project: f.p, Session: v.Session, Label: v.Label, Settings: v.Settings, Counter: v.Counter})
+	return true, ""
+}
+
+// composeAgain plans to make a composition again of the parts that are left, or says why it is not.
+func (f *forgetting) composeAgain(r refs.Record, c Composition) (bool, string) {
+	newest := slices.MaxFunc(f.st.Stored.Compositions, func(a, b storedItem[Composition]) int {
+		if x, y := a.Body.Name == c.Name, b.Body.Name == c.Name; x != y {
+			return map[bool]int{true: 1, false: -1}[x]
+		}
+		return a.Stamp.compare(b.Stamp)
+	})
+	if f.direct[r.ID] || newest.Stamp.Record != r.ID || newest.Body.Deleted {
+		return false, ""
+	}
+	parts := slices.DeleteFunc(slices.Clone(c.Parts), func(p CompositionPart) bool { return f.sessions[p.Session] || f.st.purged.session(p.Session) })
+	switch {
+	case c.Tier != "":
+		return false, "mem tier makes it again"
+	case len(parts) == 0:
+		return false, "nothing is left of it"
+	}
+	f.redo = append(f.redo, rebuild{Project: f.p, Name: c.Name, Budget: c.Budget, Strategy: c.Strategy, Parts: parts})
+	return true, ""
+}

@@ -1,0 +1,604 @@
+package layers
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"time"
+
+	"github.com/memvcs/mem/layers/redact"
+	"github.com/memvcs/mem/layers/transcript"
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/objects/stream"
+	"github.com/memvcs/mem/refs"
+)
+
+// ForgetOptions say what is to be forgotten: one of Revs, Match, Secret, Tool and Since.
+type ForgetOptions struct {
+	Projects []Project // where; revisions bring their own
+	Revs     []Rev     // sessions, versions, compositions, messages
+	Match    *regexp.Regexp
+	Secret   []byte
+	Tool     string    // the results of a tool
+	Since    time.Time // messages from then on,
+	Until    time.Time // and before then, unless it is zero
+	DryRun   bool
+}
+
+func (o ForgetOptions) cause() string {
+	switch {
+	case o.Match != nil:
+		return "match"
+	case o.Secret != nil:
+		return "secret"
+	case o.Tool != "":
+		return "tool"
+	case !o.Since.IsZero() || !o.Until.IsZero():
+		return "since"
+	}
+	return "revision"
+}
+
+// A ForgottenThing is something that is forgotten, or was made of what is.
+type ForgottenThing struct {
+	Project string
+	Kind    string // session, messages, version, composition, exchange, fact, concept, rule, use, file, record
+	Name    string
+	Count   int    // of messages and records; 1 for a thing with a name
+	Device  string // whose lane holds it, "" for this one's: it goes when that device syncs
+	Rebuilt bool   // it is made again of what is left
+	Why     string // it is not
+}
+
+// A Forgotten is what became of a forgetting.
+type Forgotten struct {
+	Things   []ForgottenThing
+	Files    []string // of Claude Code that still hold it
+	Finished bool     // one that was interrupted before was brought to its end first
+	Proof    Proof    // of no dry run
+	Remotes  []string // that may hold it until the next push
+}
+
+// ErrNothingToForget says that nothing is there to be forgotten.
+var ErrNothingToForget = errors.New("there is nothing to forget")
+
+// ErrNotForgettable says that a revision names nothing that can be forgotten by itself.
+var ErrNotForgettable = errors.New("only sessions, messages, versions and compositions can be forgotten")
+
+// A forgetting is what a project is to forget, and what becomes of its records.
+type forgetting struct {
+	m  *Memory
+	o  ForgetOptions
+	p  Project
+	st *State
+
+	records  []refs.Record   // of all lanes
+	sessions map[string]bool // as a whole
+	direct   map[objects.Hash]bool
+	ranges   map[string][][3]int // of a session: generation, from, to
+	needles  [][]byte
+
+	heeding *purges               // of other devices, if it is for them
+	answers []Purge               // of them that this device has not answered yet
+	answer  bool                  // it has to, although nothing of its lane may change
+	until   map[string]uint64     // of a session: what was said of it before speaks of what is forgotten
+	missing map[objects.Hash]bool // records that name a transcript that is not there any more
+
+	stage   *refs.Stage
+	streams map[objects.Hash]bool            // that go, or are made anew
+	points  map[objects.Hash]bool            // growth points of them
+	regrown map[objects.Hash]regrown         // by record
+	passed  map[string]map[int]map[int]bool  // session, generation, message
+	drop    map[objects.Hash]bool            // records
+	gone    map[string]bool                  // names of what is not there any more
+	names   map[string]string                // of what is called otherwise now
+	bodies  map[objects.Hash]json.RawMessage // of records that change
+	patches map[objects.Hash][]byte          // of records that stay
+	purge   Purge
+	seals   seals
+	files   []string
+	things  []ForgottenThing
+	redo    []rebuild
+}
+
+func (m *Memory) newForgetting(ctx context.Context, p Project, o ForgetOptions, heeding *purges) (*forgetting, error) {
+	f := &forgetting{m: m, o: o, p: p, sessions: map[string]bool{}, direct: map[objects.Hash]bool{}, ranges: map[string][][3]int{},
+		streams: map[objects.Hash]bool{}, points: map[objects.Hash]bool{}, regrown: map[objects.Hash]regrown{}, passed: map[string]map[int]map[int]bool{},
+		drop: map[objects.Hash]bool{}, gone: map[string]bool{}, names: map[string]string{}, bodies: map[objects.Hash]json.RawMessage{}, patches: map[objects.Hash][]byte{},
+		heeding: heeding, until: map[string]uint64{}, missing: map[objects.Hash]bool{}}
+	f.purge.Cause = o.cause()
+	err := m.repo.View(ctx, p.ID, func(tx *refs.Tx) (err error) {
+		if f.records, err = tx.Records(ctx, nil); err != nil {
+			return err
+		}
+		if heeding != nil {
+			f.st, err = unfiltered(p.ID, f.records, tx.Tips(), m.repo.Device().ID)
+		} else {
+			f.st, err = m.state(ctx, tx, p.ID)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	f.stage, err = m.repo.Stage(ctx)
+	return f, err
+}
+
+func (f *forgetting) own(device string) bool { return device == f.m.repo.Device().ID }
+
+// choose takes up what the options name.
+func (f *forgetting) choose(ctx context.Context) error {
+	if f.o.Secret != nil {
+		f.needles = spellings(f.o.Secret)
+		for _, n := range f.needles {
+			f.seals.Values = append(f.seals.Values, f.m.sealValue(n))
+		}
+	}
+	for _, rev := range f.o.Revs {
+		if rev.Project.ID != f.p.ID {
+			continue
+		}
+		switch rev.Kind {
+		case IsSession, IsOriginal:
+			f.sessions[rev.Session.ID] = true
+		case IsVersion:
+			f.direct[rev.Version.ID] = true
+		case IsComposition:
+			for _, c := range f.st.Stored.Compositions {
+				if c.Body.Name == rev.Composition.Name {
+					f.direct[c.Stamp.Record] = true
+				}
+			}
+		case IsMessages:
+			f.ranges[rev.Session.ID] = append(f.ranges[rev.Session.ID], [3]int{rev.Session.Now().Generation, rev.From, rev.To})
+		default:
+			return fmt.Errorf("%s: %w", rev.Name(), ErrNotForgettable)
+		}
+	}
+	for again := true; again; { // what subagents of a session wrote goes with it
+		again = false
+		for _, s := range f.st.Sessions {
+			if !f.sessions[s.ID] && s.Parent() != "" && f.sessions[s.Parent()] {
+				f.sessions[s.ID], again = true, true
+			}
+		}
+	}
+	return ctx.Err()
+}
+
+// plan finds out what the project is to forget and what becomes of everything that was made of it. It writes nothing but
+// to the stage.
+func (f *forgetting) plan(ctx context.Context) error {
+	choose := f.choose
+	if f.heeding != nil {
+		choose = f.obey
+	}
+	if err := choose(ctx); err != nil {
+		return err
+	}
+	for _, s := range f.st.Sessions {
+		if err := f.session(ctx, s); err != nil {
+			return fmt.Errorf("session %s: %w", ShortID(s.ID), err)
+		}
+	}
+	for id := range f.sessions {
+		f.purge.Sessions = append(f.purge.Sessions, purgeKey(id))
+	}
+	slices.Sort(f.purge.Sessions)
+	for _, r := range f.records {
+		if f.direct[r.ID] {
+			f.purge.Records = append(f.purge.Records, recordName(stampOf(r)))
+		}
+	}
+	if err := f.settle(); err != nil {
+		return err
+	}
+	f.labels()
+	return f.describe()
+}
+
+// session finds out what goes of one session.
+func (f *forgetting) session(ctx context.Context, s *Session) error {
+	if f.sessions[s.ID] {
+		f.whole(s)
+		return nil
+	}
+	if f.o.Match == nil && f.needles == nil && f.o.Tool == "" && f.o.cause() != "since" && f.ranges[s.ID] == nil && (f.heeding == nil || !f.concerned(s)) {
+		return nil
+	}
+	names := map[string]bool{} // overflow files that forgotten messages name
+	err := f.m.ownStreams(ctx, f.p.ID, s, func(o *ownStream) error { return f.stream(ctx, s, o, names) })
+	if err != nil || f.heeding != nil {
+		return err
+	}
+	return f.otherStreams(ctx, s)
+}
+
+// concerned reports whether a purge that is heeded speaks of messages of a session.
+func (f *forgetting) concerned(s *Session) bool { return len(f.heeding.passages[purgeKey(s.ID)]) > 0 }
+
+// whole lets all of a session go.
+func (f *forgetting) whole(s *Session) {
+	for _, p := range s.Points {
+		if f.own(p.Stamp.Device) {
+			f.streams[stream.Name(s.ID, p.Generation)] = true
+			f.points[p.Original] = true
+		}
+		for _, file := range p.Files {
+			f.gone[file.Hash.String()] = true
+		}
+		f.gone[p.Original.String()] = true
+	}
+	if src := s.Source(); src != "" && f.own(s.Now().Stamp.Device) {
+		f.files = append(f.files, src)
+	}
+}
+
+// chosen returns what tells which values of a stream are to go: all of each, or the places that hold something.
+func (f *forgetting) chosen(s *Session, generation int, values func(func(transcript.Value))) func(v transcript.Value) (whole bool, spots [][2]int) {
+	calls := map[string]bool{}
+	if f.o.Tool != "" {
+		values(func(v transcript.Value) {
+			if msg, err := transcript.Decode(v); err == nil {
+				for _, b := range msg.Blocks {
+					if b.Kind == transcript.ToolUse && b.Name == f.o.Tool && b.ToolID != "" {
+						calls[b.ToolID] = true
+					}
+				}
+			}
+		})
+	}
+	var last time.Time
+	return func(v transcript.Value) (bool, [][2]int) {
+		msg, err := transcript.Decode(v)
+		known := err == nil
+		if known && !msg.Time.IsZero() {
+			last = msg.Time
+		}
+		switch {
+		case f.heeding != nil:
+			return f.heeds(s, generation, v), nil
+		case f.needles != nil:
+			return false, placesOf(v.Raw, f.needles)
+		case f.o.Match != nil:
+			return f.matches(v.Raw) || known && slices.ContainsFunc(slices.Collect(transcript.Read(msg)), f.o.Match.MatchString), nil
+		case f.o.Tool != "":
+			return known && msg.Type != "assistant" && namesOne(v.Raw, calls), nil
+		case f.o.cause() == "since":
+			return !last.IsZero() && !last.Before(f.o.Since) && (f.o.Until.IsZero() || last.Before(f.o.Until)), nil
+		}
+		return slices.ContainsFunc(f.ranges[s.ID], func(r [3]int) bool { return r[0] == generation && r[1] <= v.N && v.N <= r[2] }), nil
+	}
+}
+
+func (f *forgetting) matches(b []byte) bool { return f.o.Match != nil && f.o.Match.Match(b) }
+
+// namesOne reports whether a record names one of some calls of tools.
+func namesOne(raw []byte, calls map[string]bool) bool {
+	for id := range calls {
+		if bytes.Contains(raw, []byte(`"`+id+`"`)) {
+			return true
+		}
+	}
+	return false
+}
+
+// heeds reports whether another device has forgotten a message that this one captured too.
+func (f *forgetting) heeds(s *Session, generation int, v transcript.Value) bool {
+	id := uuidOf(v)
+	key := purgeKey(id)
+	for _, i := range f.heeding.passages[purgeKey(s.ID)] {
+		for _, p := range f.heeding.all[i].Body.Passages {
+			if p.Session != purgeKey(s.ID) {
+				continue
+			}
+			if p.ID != "" && p.ID == key || p.ID == "" && id == "" && p.Generation == generation && p.N == v.N {
+				return !isForgotten(v.Raw)
+			}
+		}
+	}
+	return false
+}
+
+// isForgotten reports whether a record is a placeholder.
+func isForgotten(raw []byte) bool { return bytes.Equal(raw, placeholder(len(raw), raw[0] != '{')) }
+
+// pass notes that a message goes.
+func (f *forgetting) pass(s *Session, generation int, v transcript.Value, part bool) {
+	if f.passed[s.ID] == nil {
+		f.passed[s.ID] = map[int]map[int]bool{}
+	}
+	if f.passed[s.ID][generation] == nil {
+		f.passed[s.ID][generation] = map[int]bool{}
+	}
+	if f.passed[s.ID][generation][v.N] && f.heeding == nil {
+		return
+	}
+	f.passed[s.ID][generation][v.N] = true
+	x := Passage{Session: purgeKey(s.ID), Generation: generation, N: v.N, Part: part}
+	if id := uuidOf(v); id != "" {
+		x.ID = purgeKey(id)
+	}
+	f.purge.Passages = append(f.purge.Passages, x)
+}
+
+// stream makes a stream of this device anew, if something of it is to go.
+func (f *forgetting) stream(ctx context.Context, s *Session, o *ownStream, names map[string]bool) error {
+	pick := f.chosen(s, o.generation, func(yield func(transcript.Value)) {
+		o.values(func(v transcript.Value, _, _ int64, _ []redact.Cut) { yield(v) })
+	})
+	w := o.without(func(v transcript.Value) ([]byte, bool) {
+		whole, spots := pick(v)
+		if !whole && len(spots) == 0 {
+			return nil, false
+		}
+		f.pass(s, o.generation, v, !whole)
+		if whole {
+			if uuidOf(v) == "" {
+				f.seals.Records = append(f.seals.Records, f.m.sealRecord(v.Raw))
+			}
+			f.noteFiles(s, v.Raw, names)
+			return placeholder(len(v.Raw), v.Opaque), true
+		}
+		raw := bytes.Clone(v.Raw)
+		for _, at := range spots {
+			blot(raw[at[0]:at[1]])
+		}
+		return raw, false
+	})
+	bad, err := f.badFiles(ctx, s, o, names)
+	if err != nil {
+		return err
+	}
+	if w == nil && len(bad) == 0 && !f.tornMatch(o) {
+		return nil
+	}
+	if w == nil {
+		w = &rewriting{clean: o.clean, cuts: o.cuts()}
+	}
+	if f.streams[stream.Name(s.ID, o.generation)] = true; s.Source() != "" && !slices.Contains(f.files, s.Source()) {
+		f.files = append(f.files, s.Source())
+	}
+	made, err := f.m.regrow(ctx, f.stage, o, w, func(r FileRef) bool { return !bad[r.Hash] })
+	if err != nil {
+		return err
+	}
+	now := map[objects.Hash]bool{}
+	for _, r := range made {
+		now[r.now.Original] = true
+	}
+	for id, r := range made {
+		f.regrown[id] = r
+		f.points[r.was.Original] = true
+		if !now[r.was.Original] {
+			f.gone[r.was.Original.String()] = true
+			f.names[r.was.Original.String()] = r.now.Original.String()
+		}
+	}
+	for h := range bad {
+		f.gone[h.String()] = true
+	}
+	return nil
+}
+
+// tornMatch reports whether what waited at the end of a file is to go.
+func (f *forgetting) tornMatch(o *ownStream) bool {
+	for _, p := range o.patches {
+		if p != nil && len(p.Tail) > 0 && (holds(p.Tail, f.needles) || f.matches(p.Tail)) {
+			return true
+		}
+	}
+	return false
+}
+
+// noteFiles notes which overflow files of a session a forgotten message names.
+func (f *forgetting) noteFiles(s *Session, raw []byte, names map[string]bool) {
+	for _, p := range s.Points {
+		for _, file := range p.Files {
+			if bytes.Contains(raw, []byte(file.Name)) {
+				names[file.Name] = true
+			}
+		}
+	}
+}
+
+// badFiles returns the overflow files of a stream that are to go: all of each.
+func (f *forgetting) badFiles(ctx context.Context, s *Session, o *ownStream, names map[string]bool) (map[objects.Hash]bool, error) {
+	bad := map[objects.Hash]bool{}
+	seen := map[objects.Hash]bool{}
+	for i := range o.points {
+		p := &o.points[i]
+		for _, file := range p.Files {
+			if seen[file.Hash] {
+				continue
+			}
+			seen[file.Hash] = true
+			var b bytes.Buffer
+			if err := f.m.WriteFile(ctx, f.p.ID, s, p, file, &b); err != nil {
+				return nil, err
+			}
+			if names[file.Name] || holds(b.Bytes(), f.needles) || f.matches(b.Bytes()) {
+				bad[file.Hash] = true
+				f.seals.Files = append(f.seals.Files, f.m.sealFile(objects.Sum(b.Bytes())))
+			}
+		}
+	}
+	return bad, nil
+}
+
+// otherStreams finds the messages that other devices captured too and that are to go: they do it themselves.
+func (f *forgetting) otherStreams(ctx context.Context, s *Session) error {
+	type key struct {
+		device     string
+		generation int
+	}
+	last := map[key]*Point{}
+	var order []key
+	for i := range s.Points {
+		p := &s.Points[i]
+		k := key{p.Stamp.Device, p.Generation}
+		if f.own(k.device) {
+			continue
+		}
+		if last[k] == nil {
+			order = append(order, k)
+		}
+		last[k] = p
+	}
+	for _, k := range order {
+		b, err := f.m.object(ctx, f.p.ID, last[k].Original)
+		if err != nil {
+			return err
+		}
+		pick := f.chosen(s, k.generation, func(yield func(transcript.Value)) {
+			for v := range transcript.Values(b) {
+				yield(v)
+			}
+		})
+		for v := range transcript.Values(b) {
+			if whole, spots := pick(v); whole || len(spots) > 0 {
+				f.pass(s, k.generation, v, !whole)
+			}
+		}
+	}
+	return nil
+}
+
+// labels notes which numbers of versions must not be used again.
+func (f *forgetting) labels() {
+	last := map[string]int{}
+	for _, v := range f.st.Versions {
+		var n int
+		if _, err := fmt.Sscanf(v.Label, "v%d", &n); err == nil && f.own(v.Device) && f.drop[v.ID] && !f.sessions[v.Session] {
+			last[v.Session] = max(last[v.Session], n)
+		}
+	}
+	for s, n := range last {
+		f.purge.Labels = append(f.purge.Labels, LabelMark{purgeKey(s), f.m.repo.Device().ID, n})
+	}
+	slices.SortFunc(f.purge.Labels, func(a, b LabelMark) int { return cmp.Compare(a.Session, b.Session) })
+}
+
+// changes reports whether this device's lane has something to forget.
+func (f *forgetting) changes() bool {
+	for _, r := range f.records {
+		if _, anew := f.bodies[r.ID]; f.own(r.Device) && (f.drop[r.ID] || anew) {
+			return true
+		}
+	}
+	return len(f.regrown)+len(f.patches) > 0
+}
+
+// found reports whether there is anything to forget anywhere.
+func (f *forgetting) found() bool { return f.changes() || len(f.things) > 0 }
+
+// apply commits what was planned: as a lane that begins anew, or as one more record if only lanes of others have to.
+func (f *forgetting) apply(ctx context.Context) error {
+	write := func(old, tx *refs.Tx) error {
+		if tips := old.Tips(); !slices.Equal(tips, f.st.Tips) {
+			return refs.ErrConflict
+		}
+		tx.Trailer("Op", "forget")
+		says := f.answers
+		if f.heeding == nil {
+			says = []Purge{f.purge}
+		}
+		for _, p := range says {
+			if _, err := tx.Add(kindPurge, p); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if !f.changes() {
+		return f.m.repo.Update(ctx, f.p.ID, "forget", func(tx *refs.Tx) error { return write(tx, tx) })
+	}
+	return f.m.repo.Rewrite(ctx, f.p.ID, "forget", func(old, tx *refs.Tx) error {
+		if err := f.rewrite(old, tx); err != nil {
+			return err
+		}
+		return write(old, tx)
+	})
+}
+
+// rewrite puts the lane together again.
+func (f *forgetting) rewrite(old, tx *refs.Tx) error {
+	if err := tx.Adopt(f.stage); err != nil {
+		return err
+	}
+	for _, r := range f.records {
+		if !f.own(r.Device) || f.drop[r.ID] {
+			continue
+		}
+		was, body := r.ID, r.Body
+		point, anew := f.regrown[was]
+		if anew {
+			body = point.body
+		}
+		if b, ok := f.bodies[was]; ok {
+			body = b
+		}
+		r.Body = json.RawMessage(renamed(string(body), f.names))
+		patch := f.patches[was]
+		if !bytes.Equal(r.Body, body) || anew || f.bodies[was] != nil {
+			var err error
+			if r, err = tx.AddAgain(r); err != nil {
+				return err
+			}
+			f.names[was.String()] = r.ID.String()
+			if r.ID == was {
+				delete(f.names, was.String())
+			}
+			if patch == nil {
+				patch = point.patch
+			}
+			if err := f.filePatches(tx, was, r.ID, anew, point); err != nil {
+				return err
+			}
+		}
+		if patch != nil {
+			if err := tx.PutPatch(r.ID, patch); err != nil {
+				return err
+			}
+		}
+	}
+	kept := f.named()
+	return tx.Carry(old, func(dir string, name objects.Hash) bool {
+		switch dir {
+		case "streams":
+			return !f.streams[name]
+		case "points":
+			return !f.points[name]
+		case "records":
+			_, anew := f.regrown[name]
+			return !f.drop[name] && !anew && f.names[name.String()] == "" && f.bodies[name] == nil
+		}
+		return !f.gone[name.String()] || kept[name.String()]
+	})
+}
+
+// filePatches gives the patches of overflow files that stay the name that their record has now.
+func (f *forgetting) filePatches(tx *refs.Tx, was, now objects.Hash, anew bool, p regrown) error {
+	if !anew || was == now {
+		return nil
+	}
+	for _, file := range p.now.Files {
+		b, err := tx.Patch(filePatchID(was, file.Name))
+		if errors.Is(err, objects.ErrNotFound) {
+			continue
+		}
+		if err == nil {
+			err = tx.PutPatch(filePatchID(now, file.Name), bytes.Clone(b))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

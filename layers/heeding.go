@@ -1,0 +1,208 @@
+package layers
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/refs"
+)
+
+// Heed lets this device forget what others, whom the user trusts, have forgotten: its own lanes begin anew without it. It
+// returns what went here, and which devices have forgotten something that is still here because they are not trusted. Swept says
+// that lanes of others have begun anew, so that their old bytes are to go.
+func (m *Memory) Heed(ctx context.Context, swept bool) (things []ForgottenThing, unheeded []string, err error) {
+	ids, err := m.repo.Projects()
+	if err != nil {
+		return nil, nil, err
+	}
+	var ahead []*State
+	for _, id := range ids {
+		st, err := m.Outline(ctx, id)
+		if err != nil {
+			return nil, nil, err
+		}
+		if len(st.Purges) > 0 {
+			ahead = append(ahead, st)
+		}
+		for _, d := range st.Unheeded {
+			if !slices.Contains(unheeded, d) {
+				unheeded = append(unheeded, d)
+			}
+		}
+	}
+	_, left, err := m.readPending()
+	if err != nil || len(ahead) == 0 && !swept && !left {
+		return nil, unheeded, err
+	}
+	unlock, err := m.repo.LockForget(ctx)
+	if err != nil {
+		return nil, unheeded, err
+	}
+	defer unlock()
+	for _, st := range ahead {
+		p := Project{st.Project, st.Name, st.Identity}
+		f, err := m.forgetIn(ctx, p, ForgetOptions{}, st.purged)
+		if err != nil {
+			return things, unheeded, fmt.Errorf("project %s: %w", p.Name, err)
+		}
+		if f.changes() {
+			things = append(things, slices.DeleteFunc(f.things, func(t ForgottenThing) bool { return t.Device != "" })...)
+		}
+	}
+	some, err := m.finishForgetting(ctx)
+	if err == nil && !some && swept {
+		err = m.dropBytes(ctx)
+	}
+	return things, unheeded, err
+}
+
+// obey prepares what purges say: which sessions, records and messages they name, what this device made of text that is not there
+// any more, and which purges it has to answer.
+func (f *forgetting) obey(ctx context.Context) error {
+	device := f.m.repo.Device().ID
+	for _, r := range f.records {
+		if f.heeding.records[recordName(stampOf(r))] {
+			f.direct[r.ID] = true
+		}
+		for _, id := range sessionsIn(r.Kind, r.Body) {
+			if f.heeding.session(id) {
+				f.sessions[id] = true
+			}
+			for _, i := range f.heeding.passages[purgeKey(id)] {
+				f.passage(id, f.heeding.all[i])
+			}
+		}
+	}
+	for _, q := range f.heeding.all {
+		acked := f.heeding.acked[device+q.Sum.String()]
+		if !acked && !slices.ContainsFunc(f.answers, func(a Purge) bool { return sumOf(a) == q.Sum }) {
+			f.answers = append(f.answers, q.Body)
+		}
+	}
+	for _, r := range f.records {
+		if f.own(r.Device) && f.heeding.hides(r.Kind, stampOf(r), r.Body) {
+			f.answer = true
+		}
+	}
+	return f.dangling(ctx)
+}
+
+func sumOf(p Purge) objects.Hash {
+	b, err := marshal(p)
+	if err != nil {
+		panic("layers: a purge of strings and numbers does not marshal: " + err.Error())
+	}
+	return objects.Sum(b)
+}
+
+// passage notes the messages of a session that a purge names, unless this device has forgotten them before.
+func (f *forgetting) passage(session string, q storedPurge) {
+	if f.heeding.acked[f.m.repo.Device().ID+q.Sum.String()] {
+		return
+	}
+	key := purgeKey(session)
+	f.until[session] = max(f.until[session], q.Stamp.Lamport)
+	for _, p := range q.Body.Passages {
+		if p.Session != key {
+			continue
+		}
+		if f.passed[session] == nil {
+			f.passed[session] = map[int]map[int]bool{}
+		}
+		if f.passed[session][p.Generation] == nil {
+			f.passed[session][p.Generation] = map[int]bool{}
+		}
+		f.passed[session][p.Generation][p.N] = true
+	}
+}
+
+// dangling finds what records of sessions with forgotten messages name, and no lane has any more.
+func (f *forgetting) dangling(ctx context.Context) error {
+	if len(f.passed) == 0 && len(f.direct) == 0 {
+		return nil
+	}
+	have := map[string]bool{}
+	err := f.m.repo.View(ctx, f.p.ID, func(tx *refs.Tx) error {
+		for h, err := range tx.All(ctx) {
+			if err != nil {
+				return err
+			}
+			have[h.String()] = true
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	miss := func(h objects.Hash) bool { return !h.IsZero() && !have[h.String()] }
+	for _, r := range f.records {
+		if !f.own(r.Device) {
+			continue
+		}
+		switch r.Kind {
+		case kindVersion:
+			err = applyTo(r, func(v Version) {
+				for _, h := range append(slices.Clone(v.Derivation.Inputs), v.Original) {
+					if miss(h) {
+						f.lose(h)
+					}
+				}
+			})
+		case kindComposition:
+			err = applyTo(r, func(c Composition) {
+				for i, h := range c.Derivation.Inputs {
+					if miss(h) && (i >= len(c.Parts) || c.Parts[i].Project == f.p.ID) {
+						f.lose(h)
+					}
+				}
+			})
+		case facts.KindExchange:
+			err = applyTo(r, func(x facts.Exchange) {
+				if miss(x.Original) {
+					f.missing[r.ID] = true
+					f.rename(x)
+				}
+			})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rename finds the transcript that facts were checked against as it is called now.
+func (f *forgetting) rename(x facts.Exchange) {
+	s := f.st.session(x.Session)
+	if s == nil {
+		return
+	}
+	for _, p := range s.Points {
+		if p.Generation == x.Generation && p.Scan.Values >= x.To && !f.points[p.Original] {
+			f.names[x.Original.String()] = p.Original.String()
+			return
+		}
+	}
+}
+
+// late reports whether a record was made by somebody who knew of a purge: then it speaks of what is left.
+func (f *forgetting) late(r refs.Record, session string) bool {
+	return f.heeding != nil && r.Lamport >= f.until[session] && !f.missing[r.ID]
+}
+
+// unfiltered returns the state of a project with what is hidden in it.
+func unfiltered(p refs.Project, records []refs.Record, tips []refs.Tip, device string) (*State, error) {
+	st := newState(p)
+	for _, r := range records {
+		if err := st.apply(r); err != nil {
+			return nil, err
+		}
+	}
+	st.Tips = tips
+	st.finish()
+	st.nameVersions(device)
+	return st, nil
+}
