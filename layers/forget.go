@@ -37,7 +37,7 @@ func (m *Memory) Forget(ctx context.Context, o ForgetOptions) (out Forgotten, er
 			return out, err
 		}
 		defer unlock()
-		if out.Finished, err = m.finishForgetting(ctx); err != nil {
+		if out.Finished, _, err = m.finishForgetting(ctx); err != nil {
 			return out, fmt.Errorf("finish what was interrupted: %w", err)
 		}
 	}
@@ -65,9 +65,11 @@ func (m *Memory) Forget(ctx context.Context, o ForgetOptions) (out Forgotten, er
 	if out.Remotes, err = m.remotesOf(o.places()); err != nil || o.DryRun {
 		return out, err
 	}
-	if _, err := m.finishForgetting(ctx); err != nil {
+	_, made, err := m.finishForgetting(ctx)
+	if err != nil {
 		return out, err
 	}
+	gone = slices.DeleteFunc(gone, func(name string) bool { return slices.Contains(made, name) })
 	out.Proof, err = m.prove(ctx, o, gone)
 	return out, err
 }
@@ -163,29 +165,31 @@ func (m *Memory) readPending() (p pending, ok bool, err error) {
 }
 
 // finishForgetting drops the bytes of what the lanes do not hold any more, and makes again what was made of it. It reports
-// whether there was anything to do.
-func (m *Memory) finishForgetting(ctx context.Context) (bool, error) {
+// whether there was anything to do, and the names of what it made: without what is forgotten a text may come out as it was.
+func (m *Memory) finishForgetting(ctx context.Context) (some bool, made []string, err error) {
 	p, some, err := m.readPending()
 	if err != nil || !some {
-		return false, err
+		return false, nil, err
 	}
 	for _, id := range p.Projects {
 		if err := m.dropPatches(ctx, id); err != nil {
-			return true, err
+			return true, made, err
 		}
 	}
 	if err := m.dropBytes(ctx); err != nil {
-		return true, err
+		return true, made, err
 	}
 	for _, r := range p.Rebuild {
-		if err := m.rebuild(ctx, r); err != nil {
-			return true, fmt.Errorf("make %s%s again: %w", r.Name, r.Label, err)
+		h, err := m.rebuild(ctx, r)
+		if err != nil {
+			return true, made, fmt.Errorf("make %s%s again: %w", r.Name, r.Label, err)
 		}
+		made = append(made, h.String())
 	}
 	if err := m.dropBytes(ctx); err != nil {
-		return true, err
+		return true, made, err
 	}
-	return true, m.repo.RemoveNote(pendingFile)
+	return true, made, m.repo.RemoveNote(pendingFile)
 }
 
 // dropBytes empties the cache and takes out of the packs what nothing leads to.
@@ -235,26 +239,29 @@ func (m *Memory) dropPatches(ctx context.Context, p refs.Project) error {
 }
 
 // rebuild makes something again that was made of what is forgotten. What is left may be too little for it: then it stays away.
-func (m *Memory) rebuild(ctx context.Context, r rebuild) error {
+func (m *Memory) rebuild(ctx context.Context, r rebuild) (made objects.Hash, err error) {
 	st, err := m.State(ctx, r.Project.ID)
 	if err != nil {
-		return err
+		return made, err
 	}
 	if r.Name != "" {
 		return m.composeRebuilt(ctx, st, r)
 	}
 	s := st.session(r.Session)
 	if s == nil || !st.free(r.Session, m.repo.Device().ID, r.Label) {
-		return nil
+		return made, nil
 	}
 	settings, err := r.Settings.asked(r.Counter)
 	if err != nil {
-		return err
+		return made, err
 	}
 	now := s.Now()
 	rev := Rev{Kind: IsSession, Project: r.Project, Session: s, Hash: now.Original}
-	_, err = m.compress(ctx, rev, basis{point: now, input: now.Original, label: r.Label}, settings, false)
-	return unlessStore(err)
+	c, err := m.compress(ctx, rev, basis{point: now, input: now.Original, label: r.Label}, settings, false)
+	if err != nil {
+		return made, unlessStore(err)
+	}
+	return c.Version.Derivation.Output, nil
 }
 
 // unlessStore drops an error that says that too little is left to make something of; those of the store stay.
@@ -266,22 +273,22 @@ func unlessStore(err error) error {
 	return nil
 }
 
-func (m *Memory) composeRebuilt(ctx context.Context, st *State, r rebuild) error {
+func (m *Memory) composeRebuilt(ctx context.Context, st *State, r rebuild) (made objects.Hash, err error) {
 	for _, c := range st.Compositions {
 		if c.Name == r.Name && !c.Deleted {
-			return nil // it is there already
+			return made, nil // it is there already
 		}
 	}
 	strategy, err := compose.ParseStrategy(r.Strategy)
 	if err != nil {
-		return err
+		return made, err
 	}
 	req := ComposeRequest{Project: r.Project, Name: r.Name, Budget: r.Budget, Strategy: strategy}
 	for _, part := range r.Parts {
 		in := st
 		if part.Project != r.Project.ID {
 			if in, err = m.State(ctx, part.Project); err != nil {
-				return err
+				return made, err
 			}
 		}
 		s := in.session(part.Session)
@@ -296,8 +303,11 @@ func (m *Memory) composeRebuilt(ctx context.Context, st *State, r rebuild) error
 		}
 		req.Parts = append(req.Parts, ComposePart{Rev: rev})
 	}
-	_, err = m.Compose(ctx, req)
-	return unlessStore(err)
+	c, err := m.Compose(ctx, req)
+	if err != nil {
+		return made, unlessStore(err)
+	}
+	return c.Composition.Derivation.Output, nil
 }
 
 // FinishForgetting brings to its end what was interrupted, and reports whether there was anything.
@@ -307,5 +317,6 @@ func (m *Memory) FinishForgetting(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	defer unlock()
-	return m.finishForgetting(ctx)
+	some, _, err := m.finishForgetting(ctx)
+	return some, err
 }

@@ -131,8 +131,8 @@ func (v *prover) files() error {
 			return err
 		}
 		rel, err := filepath.Rel(root, path)
-		if err != nil || strings.HasSuffix(rel, ".pack") && len(v.needles) == 0 {
-			return err
+		if err != nil || len(v.out.Others) > 0 && strings.HasPrefix(rel, "memory.git") && strings.HasSuffix(rel, ".pack") {
+			return err // where other devices have it: their lanes were looked at one by one
 		}
 		found, n, err := fileHolds(path, v.needles)
 		v.out.Bytes += n

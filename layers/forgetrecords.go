@@ -40,15 +40,15 @@ func (f *forgetting) settle() error {
 	return nil
 }
 
-// stays are the kinds of records that no forgetting drops.
-var stays = []string{"device", kindProject, kindPath, kindPeer, kindShare, kindCost, kindPurge}
+// unforgettable are the kinds of records that no forgetting drops.
+var unforgettable = []string{"device", kindProject, kindPath, kindPeer, kindShare, kindCost, kindPurge}
 
 // goes reports whether a record is about something that goes, or was made of it.
 func (f *forgetting) goes(r refs.Record) bool {
 	if f.direct[r.ID] {
 		return true
 	}
-	if slices.Contains(stays, r.Kind) {
+	if slices.Contains(unforgettable, r.Kind) {
 		return false
 	}
 	if slices.ContainsFunc(sessionsIn(r.Kind, r.Body), func(id string) bool { return f.sessions[id] }) {

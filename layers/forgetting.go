@@ -221,7 +221,14 @@ func (f *forgetting) session(ctx context.Context, s *Session) error {
 }
 
 // concerned reports whether a purge that is heeded speaks of messages of a session.
-func (f *forgetting) concerned(s *Session) bool { return len(f.heeding.passages[purgeKey(s.ID)]) > 0 }
+func (f *forgetting) concerned(s *Session) bool {
+	return slices.ContainsFunc(f.heeding.passages[purgeKey(s.ID)], func(i int) bool { return !f.acked(f.heeding.all[i]) })
+}
+
+// acked reports whether this device has answered a purge: what it captured or made since then may stay.
+func (f *forgetting) acked(q storedPurge) bool {
+	return f.heeding.acked[f.m.repo.Device().ID+q.Sum.String()]
+}
 
 // whole lets all of a session go.
 func (f *forgetting) whole(s *Session) {
@@ -256,6 +263,9 @@ func (f *forgetting) chosen(s *Session, generation int, values func(func(transcr
 	}
 	var last time.Time
 	return func(v transcript.Value) (bool, [][2]int) {
+		if isForgotten(v.Raw) {
+			return false, nil
+		}
 		msg, err := transcript.Decode(v)
 		known := err == nil
 		if known && !msg.Time.IsZero() {
@@ -294,12 +304,15 @@ func (f *forgetting) heeds(s *Session, generation int, v transcript.Value) bool 
 	id := uuidOf(v)
 	key := purgeKey(id)
 	for _, i := range f.heeding.passages[purgeKey(s.ID)] {
+		if f.acked(f.heeding.all[i]) {
+			continue
+		}
 		for _, p := range f.heeding.all[i].Body.Passages {
 			if p.Session != purgeKey(s.ID) {
 				continue
 			}
 			if p.ID != "" && p.ID == key || p.ID == "" && id == "" && p.Generation == generation && p.N == v.N {
-				return !isForgotten(v.Raw)
+				return true
 			}
 		}
 	}

@@ -52,7 +52,7 @@ func (m *Memory) Heed(ctx context.Context, swept bool) (things []ForgottenThing,
 			things = append(things, slices.DeleteFunc(f.things, func(t ForgottenThing) bool { return t.Device != "" })...)
 		}
 	}
-	some, err := m.finishForgetting(ctx)
+	some, _, err := m.finishForgetting(ctx)
 	if err == nil && !some && swept {
 		err = m.dropBytes(ctx)
 	}
@@ -62,7 +62,6 @@ func (m *Memory) Heed(ctx context.Context, swept bool) (things []ForgottenThing,
 // obey prepares what purges say: which sessions, records and messages they name, what this device made of text that is not there
 // any more, and which purges it has to answer.
 func (f *forgetting) obey(ctx context.Context) error {
-	device := f.m.repo.Device().ID
 	for _, r := range f.records {
 		if f.heeding.records[recordName(stampOf(r))] {
 			f.direct[r.ID] = true
@@ -77,8 +76,7 @@ func (f *forgetting) obey(ctx context.Context) error {
 		}
 	}
 	for _, q := range f.heeding.all {
-		acked := f.heeding.acked[device+q.Sum.String()]
-		if !acked && !slices.ContainsFunc(f.answers, func(a Purge) bool { return sumOf(a) == q.Sum }) {
+		if !f.acked(q) && !slices.ContainsFunc(f.answers, func(a Purge) bool { return sumOf(a) == q.Sum }) {
 			f.answers = append(f.answers, q.Body)
 		}
 	}
@@ -100,7 +98,7 @@ func sumOf(p Purge) objects.Hash {
 
 // passage notes the messages of a session that a purge names, unless this device has forgotten them before.
 func (f *forgetting) passage(session string, q storedPurge) {
-	if f.heeding.acked[f.m.repo.Device().ID+q.Sum.String()] {
+	if f.acked(q) {
 		return
 	}
 	key := purgeKey(session)
