@@ -55,6 +55,9 @@ func (p *pusher) planExact(ctx context.Context, l *PushedLane) (err error) {
 	follows := false
 	l.commits, follows, err = refs.Since(ctx, p.git, l.lane.Tip, l.old, maxCommits)
 	if err == nil && !follows {
+		l.Forced, err = p.m.repo.Former(l.lane, l.old)
+	}
+	if err == nil && !follows && !l.Forced {
 		l.Status, l.Why = "rejected", "the remote has other exact bytes of this very device"
 	}
 	return err

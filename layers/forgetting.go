@@ -602,7 +602,7 @@ func (f *forgetting) filePatches(tx *refs.Tx, was, now objects.Hash, anew bool, 
 		return nil
 	}
 	for _, file := range p.now.Files {
-		b, err := tx.Patch(filePatchID(was, file.Name))
+		b, err := tx.Patch(f.m.repo.Device().ID, filePatchID(was, file.Name))
 		if errors.Is(err, objects.ErrNotFound) {
 			continue
 		}

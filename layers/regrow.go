@@ -50,7 +50,7 @@ func (m *Memory) ownStreams(ctx context.Context, p refs.Project, s *Session, f f
 		var patch *redact.Patch
 		if pt.Withheld {
 			err := m.repo.View(ctx, p, func(tx *refs.Tx) error {
-				b, err := tx.Patch(pt.Stamp.Record)
+				b, err := tx.Patch(pt.Stamp.Device, pt.Stamp.Record)
 				if err != nil {
 					return err
 				}

@@ -96,12 +96,12 @@ func (r *Repo) formerFile(p Project) string {
 }
 
 // noteFormer adds the commits of a lane of this device to those that it had. It is durable before they go.
-func (r *Repo) noteFormer(ctx context.Context, p Project, tip pack.ID) error {
+func (r *Repo) noteFormer(ctx context.Context, g *gitstore.Repo, p Project, tip pack.ID) error {
 	old, err := os.ReadFile(r.formerFile(p))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	commits, _, err := Since(ctx, r.memory, tip, pack.ID{}, maxLane)
+	commits, _, err := Since(ctx, g, tip, pack.ID{}, maxLane)
 	if err != nil {
 		return err
 	}

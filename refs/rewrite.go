@@ -29,7 +29,7 @@ func (r *Repo) Rewrite(ctx context.Context, p Project, message string, fn func(o
 		if err := fn(&old, tx); err != nil || own.tip.IsZero() {
 			return err
 		}
-		return r.noteFormer(ctx, p, own.tip)
+		return r.noteFormer(ctx, own.git, p, own.tip)
 	})
 }
 
@@ -109,6 +109,14 @@ func (r *Repo) RewritePatches(ctx context.Context, p Project, keep func(objects.
 		return err
 	})
 	if err != nil || !dropped && c.Parent.IsZero() {
+		return err
+	}
+	epoch, err := epochAt(ctx, r.originals, old.tip)
+	if err == nil {
+		tx.Trailer("Epoch", strconv.FormatUint(epoch+1, 10))
+		err = r.noteFormer(ctx, r.originals, p, old.tip)
+	}
+	if err != nil {
 		return err
 	}
 	return writing(tx.commitLane(tx.patches, tx.origin, "patches of what is left"))
