@@ -193,7 +193,8 @@ func (f *fetcher) planLane(ctx context.Context, l, here refs.Lane) error {
 		} else if behind {
 			return f.behind(ctx, l, here)
 		}
-	} else if old, err := f.outdated(ctx, l, here); old || err != nil {
+	}
+	if old, err := f.outdated(ctx, l, here); old || err != nil {
 		return err
 	}
 	f.want = append(f.want, f.lane(l, here, "updated"))

@@ -50,7 +50,7 @@ func epochAt(ctx context.Context, g *gitstore.Repo, tip pack.ID) (uint64, error)
 
 // Epoch returns how many times a lane has begun anew.
 func (r *Repo) Epoch(ctx context.Context, l Lane) (uint64, error) {
-	return epochAt(ctx, r.memory, l.Tip)
+	return epochAt(ctx, r.of(l), l.Tip)
 }
 
 // newEpoch accepts that a lane does not go on from where it is here if its device says so: its first commit begins a later
