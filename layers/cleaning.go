@@ -62,6 +62,9 @@ func (m *Memory) CleanLane(ctx context.Context, p refs.Project) (Cleaned, error)
 		tx.Trailer("Op", "clean")
 		return l.rewrite(ctx, old, tx)
 	})
+	if err == nil {
+		_, err = m.repo.Sweep(ctx) // the old lane, and what it held
+	}
 	return l.done, err
 }
 

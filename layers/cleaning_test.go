@@ -80,6 +80,7 @@ func TestCleanLane(t *testing.T) {
 	if now := st.session("s2").Now(); now.Original != other.Now.Original || now.Stamp.Record != other.ID {
 		t.Error("a session without secrets has other names")
 	}
+	noBytes(t, filepath.Join(m.repo.Dir(), "memory.git"), secret) // not even what no branch leads to
 	mirror := filepath.Join(t.TempDir(), "mirror.git")
 	if out, err := exec.Command("git", "clone", "-q", "--mirror", "file://"+filepath.Join(m.repo.Dir(), "memory.git"), mirror).CombinedOutput(); err != nil {
 		t.Skipf("SKIPPED: no git: %v %s", err, out)
