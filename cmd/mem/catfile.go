@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -41,7 +42,11 @@ func (e *Env) runCatFile(ctx context.Context, o catFileOptions, name string) err
 	if h, err := objects.ParseHash(name); err == nil {
 		name = "b3:" + h.String()
 	}
-	m, err := e.memory()
+	open := e.memory
+	if strings.HasPrefix(name, "b3:") {
+		open = e.objectsOnly
+	}
+	m, err := open()
 	if err != nil {
 		return err
 	}

@@ -30,6 +30,19 @@ func (e *Env) memory() (*layers.Memory, error) {
 	return m, nil
 }
 
+// objectsOnly opens the memory to read objects by their names: that needs no settings, and scripts do it often.
+func (e *Env) objectsOnly() (*layers.Memory, error) {
+	dir, err := e.memoryDir()
+	if err != nil {
+		return nil, err
+	}
+	m, err := layers.Open(dir, layers.Options{Now: e.Now, Rand: e.Rand})
+	if err != nil {
+		return nil, fmt.Errorf("open the memory: %w", err)
+	}
+	return m, nil
+}
+
 // memoryOptions are what a memory needs of the world and of the settings.
 func (e *Env) memoryOptions() (layers.Options, error) {
 	conf, err := e.settings()

@@ -282,8 +282,8 @@ func dotted(s string) bool {
 
 // chunkByte marks the bytes a path, a symbol or an id is made of.
 var chunkByte = func() (t [256]bool) {
-	for c := range t {
-		t[c] = scriptOf(rune(c)) == alphabet && c < utf8.RuneSelf || strings.IndexByte("_./@-#", byte(c)) >= 0
+	for c := range utf8.RuneSelf {
+		t[c] = scriptOf(rune(c)) == alphabet || strings.IndexByte("_./@-#", byte(c)) >= 0
 	}
 	return t
 }()
