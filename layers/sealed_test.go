@@ -411,3 +411,21 @@ func wholeLane(t *testing.T, m *Memory, l refs.Lane) int {
 	}
 	return w.Len()
 }
+
+// TestSealedGuest restores from an encrypted remote that cannot be written to.
+func TestSealedGuest(t *testing.T) {
+	t.Parallel()
+	h := newHub(t, "sealed http")
+	a := h.memory(t, "laptop")
+	add(t, a, session(t, "s1", "/home/dev/shop", 10))
+	pushAll(t, a)
+	gitRun(t, h.dir, "config", "http.receivepack", "false")
+	b := h.memory(t, "desk")
+	fetchAll(t, b)
+	if roots(t, a) != roots(t, b) {
+		t.Error("other roots")
+	}
+	if _, err := tryPush(t, b); !errors.Is(err, remote.ErrAuth) {
+		t.Errorf("push: %v, want ErrAuth", err)
+	}
+}

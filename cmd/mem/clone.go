@@ -147,6 +147,7 @@ func (e *Env) addOrigin(ctx context.Context, m *layers.Memory, u remote.URL, o c
 	if !j.Open {
 		return sealError(&sealed.WaitingError{Request: j.Request})
 	}
+	e.warnGuest(j)
 	return nil
 }
 

@@ -130,11 +130,22 @@ func (e *Env) printRemoteAdded(name string, j sealed.Joined, o sealOptions) erro
 		return sealError(&sealed.WaitingError{Request: j.Request})
 	default:
 		e.note("%s is an encrypted remote; this device can read it", name)
+		e.warnGuest(j)
+		if o.file == "" {
+			e.hint("mem remote recovery-key %s makes a recovery key, if there is none on paper", name)
+		}
 		if o.originals != j.Originals {
 			e.warn("whether exact bytes travel was decided when it was made: %s", map[bool]string{true: "they do", false: "they do not"}[j.Originals])
 		}
 	}
 	return nil
+}
+
+// warnGuest says that a device is no member, since it may not write.
+func (e *Env) warnGuest(j sealed.Joined) {
+	if j.Guest != nil {
+		e.warn("this device could not become a member, and reads the remote only until its keyring changes: %v", j.Guest)
+	}
 }
 
 // printRecovery shows a recovery key: the only thing on standard output, in groups that can be copied by hand.

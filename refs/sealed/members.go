@@ -138,6 +138,7 @@ type Joined struct {
 	Created   bool    // the remote was empty and is encrypted now
 	Recovery  string  // the recovery key, if it was created; it is stored nowhere
 	Open      bool    // this device can read the remote
+	Guest     error   // why it could not become a member, so that it reads only until the keyring changes; nil if it is one
 	Originals bool    // exact bytes travel there
 	Request   Request // what lets this device in, if it cannot
 }
@@ -167,8 +168,8 @@ func Join(ctx context.Context, r *refs.Repo, c *remote.Client, recovery string, 
 		return v.create(ctx, originals)
 	}
 	if recovery != "" {
-		err := v.enter(ctx, recovery)
-		return Joined{ID: v.id, Open: true, Originals: v.st.Keyring.Originals}, err
+		guest, err := v.enter(ctx, recovery)
+		return Joined{ID: v.id, Open: true, Guest: guest, Originals: v.st.Keyring.Originals}, err
 	}
 	if ok, err := v.reuse(ctx); err != nil || ok {
 		return Joined{ID: v.id, Open: true, Originals: v.st.Keyring.Originals}, err
@@ -215,36 +216,46 @@ func (v *Vault) reuse(ctx context.Context) (bool, error) {
 		if err != nil {
 			return false, fmt.Errorf("%s: %w", name, err)
 		}
-		s, err := old.Open(ctx, remote.Upload)
-		if err == nil {
+		if err = errors.Join(old.readKeyring(ctx), old.Close()); err == nil {
 			v.id, v.st = name, old.st
-			return true, errors.Join(s.Close(), old.Close())
+			return true, nil
 		}
-		if err = errors.Join(err, old.Close()); !errors.Is(err, ErrNoKey) && !errors.Is(err, ErrKeyring) {
+		if !errors.Is(err, ErrNoKey) && !errors.Is(err, ErrKeyring) {
 			return false, err
 		}
 	}
 	return false, nil
 }
 
-// enter opens the keyring with the recovery key and makes this device a member.
-func (v *Vault) enter(ctx context.Context, recovery string) error {
-	v.st.Keys = []string{recovery} // here alone: what is stored has no recovery key
-	s, err := v.Open(ctx, remote.Receive)
-	if errors.Is(err, ErrNoKey) {
-		return fmt.Errorf("this recovery key does not open it: %w", ErrNoKey)
-	}
+// readKeyring reads the keyring of the remote and nothing else.
+func (v *Vault) readKeyring(ctx context.Context) error {
+	inner, err := v.client.Open(ctx, remote.Upload)
 	if err != nil {
 		return err
 	}
-	if err := s.Close(); err != nil {
-		return err
+	s := &session{v: v, inner: inner, service: remote.Upload}
+	for _, ref := range inner.Refs() {
+		if ref.Name == keysRef {
+			s.keysAt = ref.ID
+		}
 	}
-	if err := v.addKey(ctx); err != nil {
-		return err
+	return errors.Join(s.lookKeyring(ctx), inner.Close())
+}
+
+// enter opens the keyring with the recovery key and makes this device a member. A remote that cannot be written to is read all the
+// same: guest says why then.
+func (v *Vault) enter(ctx context.Context, recovery string) (guest, err error) {
+	v.st.Keys = []string{recovery} // here alone: what is stored has no recovery key
+	err = v.readKeyring(ctx)
+	if errors.Is(err, ErrNoKey) {
+		return nil, fmt.Errorf("this recovery key does not open it: %w", ErrNoKey)
 	}
-	if err := v.change(ctx, func(k Keyring) (Keyring, error) { return k, nil }); err != nil {
-		return fmt.Errorf("make this device a member: %w", err)
+	if err == nil {
+		err = v.addKey(ctx)
 	}
-	return nil
+	if err != nil {
+		return nil, err
+	}
+	guest = v.change(ctx, func(k Keyring) (Keyring, error) { return k, nil })
+	return guest, ctx.Err()
 }

@@ -160,7 +160,7 @@ func (s *session) lookKeyring(ctx context.Context) error {
 	if s.keysAt.String() == v.st.KeyringAt {
 		return nil
 	}
-	k, err := s.readKeyring(ctx)
+	k, err := s.keyring(ctx)
 	if err != nil {
 		return err
 	}
@@ -175,7 +175,7 @@ func (s *session) lookKeyring(ctx context.Context) error {
 	}
 }
 
-func (s *session) readKeyring(ctx context.Context) (k Keyring, err error) {
+func (s *session) keyring(ctx context.Context) (k Keyring, err error) {
 	if err := s.v.download(ctx, nil, []pack.ID{s.keysAt}, nil); err != nil {
 		return k, err
 	}
