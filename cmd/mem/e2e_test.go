@@ -100,6 +100,7 @@ func inside(t *testing.T) {
 		t.Fatalf("loopback interface: %v %s", err, out)
 	}
 	t.Run("hooks", insideHooks)
+	t.Run("engine", insideEngine)
 	r := newRig(t, os.Getenv("MEM_E2E_BIN"), t.TempDir())
 	file := composed(t, r)
 	before, err := os.ReadFile(file)
