@@ -35,6 +35,7 @@ type bench struct {
 	runs        int
 	rules       bool // redaction is on, as users have it
 	made        map[string]corpus
+	kept        map[string]string // passages that the store has, for retention
 }
 
 // A bar is a group of rows that are measured together.
@@ -59,6 +60,7 @@ var bars = []bar{
 	{"lists", "log, ls and status at 1,000 sessions", (*bench).barLists},
 	{"race", "eight writers with git among the readers", (*bench).barRace},
 	{"compress", "compress of 1, 5 and 20 MB", (*bench).barCompress},
+	{"retention", "what compressions of real sessions keep", (*bench).barRetention},
 	{"refine", "L1 on one core", (*bench).barRefine},
 	{"hook", "hooks of tools and of Stop", (*bench).barHook},
 	{"session", "SessionStart", (*bench).barSession},
