@@ -110,6 +110,11 @@ func TestNames(t *testing.T) {
 	if fmt.Sprint(got) != "[cart.SumOf line.Cents price.Parse]" {
 		t.Errorf("names = %q", got)
 	}
+	for in, want := range map[string]bool{"return": true, "+\t}, 100)": true, "-\t\t.get(id);": true, "+\treturn total": false, "合計": false, "": true} {
+		if got := bare(in); got != want {
+			t.Errorf("bare(%q) = %v", in, got)
+		}
+	}
 	for in, want := range map[string]string{"12→\tx": "x", "12→": "", "→x": "→x", "12 x": "12 x", "": ""} {
 		if got := unnumbered(in); got != want {
 			t.Errorf("unnumbered(%q) = %q, want %q", in, got, want)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/tokens"
@@ -167,8 +168,11 @@ func (e *extractor) Summarize(ctx context.Context, req Request) (Summary, error)
 	for i := range us {
 		it := &req.Items[us[i].item]
 		us[i].prior = m.priority(&us[i], l) * int64(100+it.Weight) / 100
-		if it.Kind == User && len(it.Text) > pasted {
+		switch {
+		case it.Kind == User && len(it.Text) > pasted:
 			us[i].prior /= 2
+		case close && us[i].class >= output && bare(us[i].text):
+			us[i].prior = 0 // only where nothing else is left
 		}
 	}
 	if err := ctx.Err(); err != nil {
@@ -202,6 +206,24 @@ func (m mix) priority(u *unit, l *lexicon) int64 {
 // pasted is the length from which on a message of the user was hardly typed: a log or a page that was pasted must not
 // crowd out the requests around it.
 const pasted = 4000
+
+// bare says that a line of a file or of output tells nothing alone: it has fewer than two words, such as "return".
+func bare(s string) bool {
+	words, run := 0, 0
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c >= utf8.RuneSelf:
+			return false
+		case isUpper(c) || isLower(c):
+			if run++; run == 3 {
+				words++
+			}
+		default:
+			run = 0
+		}
+	}
+	return words < 2
+}
 
 const anyUnit = ^classSet(0)
 
