@@ -1,6 +1,8 @@
 package hooks
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -25,6 +27,44 @@ type note struct {
 	file string // in the spool
 }
 
+// sumLead begins the last member of a note: the first digits of the SHA-256 of the note without it. It tells a damaged note from a good one.
+const (
+	sumLead   = `,"sum":"`
+	sumTail   = "\"}\n"
+	sumDigits = 16
+)
+
+func noteSum(body []byte) string {
+	return fmt.Sprintf("%x", sha256.Sum256(append(bytes.Clone(body), "}\n"...)))[:sumDigits]
+}
+
+// encode returns the note as it lies in the spool.
+func (n note) encode() ([]byte, error) {
+	b, err := json.Marshal(n)
+	if err != nil {
+		return nil, err
+	}
+	body := bytes.TrimSuffix(b, []byte("}"))
+	return append(append(append(bytes.Clone(body), sumLead...), noteSum(body)...), sumTail...), nil
+}
+
+// errNote says that a note is not as it was written.
+var errNote = errors.New("a damaged note")
+
+// decodeNote reads a note. Notes of an older mem have no sum.
+func decodeNote(b []byte) (n note, err error) {
+	if i := bytes.LastIndex(b, []byte(sumLead)); i >= 0 {
+		sum, ok := strings.CutSuffix(string(b[i+len(sumLead):]), sumTail)
+		if !ok || sum != noteSum(b[:i]) {
+			return n, errNote
+		}
+	}
+	if err := json.Unmarshal(b, &n); err != nil {
+		return n, fmt.Errorf("%w: %w", errNote, err)
+	}
+	return n, nil
+}
+
 const noteVersion = 1
 
 // maxNote is how long a note can be at most.
@@ -34,7 +74,7 @@ func (w *World) spool() string { return filepath.Join(w.Store, "spool") }
 
 // leave makes n durable: the file and its name.
 func (w *World) leave(n note) error {
-	b, err := json.Marshal(n)
+	b, err := n.encode()
 	if err != nil {
 		return err
 	}
@@ -47,7 +87,7 @@ func (w *World) leave(n note) error {
 	if err != nil {
 		return fmt.Errorf("note: %w", cause(err))
 	}
-	_, err = f.Write(append(b, '\n'))
+	_, err = f.Write(b)
 	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return fmt.Errorf("note: %w", cause(err))
 	}
@@ -97,28 +137,73 @@ func (w *World) notes(without map[string]bool, most int) ([]note, error) {
 		if len(out) == most {
 			break
 		}
-		n, whole := readNote(file)
-		switch fi, err := e.Info(); {
-		case whole && n.Version == noteVersion && checkSession(n.Session) == nil:
+		n, err := readNote(file)
+		switch fi, serr := e.Info(); {
+		case err == nil && n.Version == noteVersion && checkSession(n.Session) == nil:
 			out = append(out, n)
-		case !whole && err == nil && w.Now().Sub(fi.ModTime()) > time.Hour:
+		case errors.Is(err, errTorn) && serr == nil && w.Now().Sub(fi.ModTime()) > time.Hour:
 			os.Remove(file) // if it stays, the next look removes it
 		}
 	}
 	return out, nil // as the directory is sorted, and names begin with the time
 }
 
-func readNote(file string) (note, bool) {
+// errTorn says that a note has no end.
+var errTorn = errors.New("a note that is not whole")
+
+func readNote(file string) (note, error) {
 	fi, err := os.Lstat(file)
-	if err != nil || fi.Size() > maxNote {
-		return note{}, false
+	if err != nil {
+		return note{}, err
+	}
+	if !fi.Mode().IsRegular() || fi.Size() > maxNote {
+		return note{}, errNote
 	}
 	b, err := os.ReadFile(file)
-	if err != nil || len(b) == 0 || b[len(b)-1] != '\n' {
-		return note{}, false
+	if err != nil {
+		return note{}, err
 	}
-	n := note{file: file}
-	return n, json.Unmarshal(b, &n) == nil
+	if len(b) == 0 || b[len(b)-1] != '\n' {
+		return note{}, errTorn
+	}
+	n, err := decodeNote(b)
+	n.file = file
+	return n, err
+}
+
+// DamagedNotes calls bad with the name of every note in the spool of the store in dir that is not as a hook wrote it. Search looks for the
+// one byte that makes it right, if fix is called.
+func DamagedNotes(dir string, bad func(name string, err error, fix func(search func([]byte, func([]byte) bool) ([]byte, bool)) ([]byte, bool))) error {
+	entries, err := os.ReadDir(filepath.Join(dir, "spool"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), ".note") {
+			continue
+		}
+		file := filepath.Join(dir, "spool", e.Name())
+		if _, err := readNote(file); err != nil && !errors.Is(err, errTorn) && !errors.Is(err, fs.ErrNotExist) {
+			bad(e.Name(), err, func(search func([]byte, func([]byte) bool) ([]byte, bool)) ([]byte, bool) {
+				return mendNote(file, search)
+			})
+		}
+	}
+	return err
+}
+
+func mendNote(file string, search func([]byte, func([]byte) bool) ([]byte, bool)) ([]byte, bool) {
+	if fi, err := os.Lstat(file); err != nil || !fi.Mode().IsRegular() || fi.Size() > maxNote {
+		return nil, false
+	}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return nil, false
+	}
+	return search(b, func(b []byte) bool {
+		_, err := decodeNote(b)
+		return err == nil && bytes.Contains(b, []byte(sumLead)) && b[len(b)-1] == '\n'
+	})
 }
 
 // Spooled returns how many notes of the store in dir wait to be folded in.

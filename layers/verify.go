@@ -43,10 +43,14 @@ func (m *Memory) Check(ctx context.Context, full bool) (Checked, error) {
 	}
 	ids, err := m.repo.Projects()
 	if err != nil {
-		return c, err
+		report(refs.Problem{Where: "projects", What: err.Error()})
 	}
 	for _, id := range ids {
-		if err := m.checkProject(ctx, id, full, &c); err != nil {
+		err := m.checkProject(ctx, id, full, &c)
+		if ctx.Err() != nil {
+			return c, ctx.Err()
+		}
+		if err != nil {
 			report(refs.Problem{Where: "project " + string(id), What: err.Error()})
 		}
 	}

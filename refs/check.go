@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -32,39 +34,113 @@ type Counts struct {
 	Bytes                                                        int64 // of content that was hashed
 }
 
-// Check looks at every lane of both repositories: the names of refs, the chain of signed commits, the
+// Check looks at every lane of both repositories: the names and files of refs, the chain of signed commits, the
 // closed grammar of trees, the name and form of every record, the heads of segments and the points of
-// growth. With full it also reads and hashes every object, every byte of every stream and every pack. It reports
-// what is wrong and returns an error only when it could not go on.
+// growth; at HEAD, the settings of git, device.json and remotes.json; and it compares every byte of the packs and their indexes with their
+// checksums. So no bit that is flipped at random goes unseen. With full it also reads and hashes every object and every byte of
+// every stream by BLAKE3, and every directory of every commit. It reports what is wrong and returns an error only when it could not go on.
 func (r *Repo) Check(ctx context.Context, full bool, report func(Problem)) (Counts, error) {
 	c := &checker{ctx: ctx, full: full, report: report}
-	for _, part := range []struct {
-		dir string
-		git *gitstore.Repo
-	}{{memoryDir, r.memory}, {originalsDir, r.originals}} {
-		refs, err := part.git.Refs("refs/")
+	for _, p := range r.parts() {
+		if err := c.part(r, p); err != nil {
+			return c.n, err
+		}
+	}
+	c.where = r.dir
+	c.device(r)
+	_, err := checkSmall(r.dir, remotesFile, &remotesJSON{})
+	if err != nil {
+		c.bad(remotesFile, "%v", err)
+	}
+	return c.n, nil
+}
+
+// A part is one of the two repositories.
+type part struct {
+	dir string
+	git *gitstore.Repo
+}
+
+func (r *Repo) parts() []part { return []part{{memoryDir, r.memory}, {originalsDir, r.originals}} }
+
+func (c *checker) part(r *Repo, p part) error {
+	c.where, c.git, c.originals = p.dir, p.git, p.dir == originalsDir
+	if err := gitstore.VerifyFiles(p.git.Dir(), homes(r.dir, r.device.ID), func(file string, err error) { c.bad(file, "%v", err) }); err != nil {
+		return fmt.Errorf("check %s: %w", p.dir, err)
+	}
+	refs, err := p.git.VerifyRefs(func(file, _ string, err error) { c.bad(file, "%v", err) })
+	if err != nil {
+		return fmt.Errorf("list refs of %s: %w", p.dir, err)
+	}
+	known, err := p.git.Known()
+	if err != nil {
+		return fmt.Errorf("list refs of %s: %w", p.dir, err)
+	}
+	for _, name := range known {
+		if _, ok := slices.BinarySearchFunc(refs, name, func(r gitstore.Ref, name string) int { return strings.Compare(r.Name, name) }); !ok {
+			c.bad(name, "the branch is gone")
+		}
+	}
+	for _, ref := range refs {
+		c.where = p.dir + " " + ref.Name
+		if _, device, ok := parseLane(ref.Name); ok {
+			c.lane(ref.ID, device)
+		} else {
+			c.bad("", "not the name of a lane")
+		}
+		if err := c.ctx.Err(); err != nil {
+			return err
+		}
+	}
+	c.where = p.dir
+	if _, err := pack.Verify(p.git.PackDir(), func(file string, err error) { c.bad(file, "%v", err) }); err != nil {
+		return fmt.Errorf("verify packs of %s: %w", p.dir, err)
+	}
+	return p.git.VerifyLoose(func(file string, err error) { c.bad(file, "%v", err) })
+}
+
+// homes returns the branches that HEAD may name: this device's own one of [Home], and those of its former selves.
+func homes(dir, device string) []string {
+	out := []string{laneRef(Home, device)}
+	for _, part := range []string{memoryDir, originalsDir} {
+		entries, err := os.ReadDir(filepath.Join(dir, part, filepath.FromSlash(lanePrefix+string(Home))))
 		if err != nil {
-			return c.n, fmt.Errorf("list refs of %s: %w", part.dir, err)
+			continue // there is none
 		}
-		for _, ref := range refs {
-			c.where, c.git, c.originals = part.dir+" "+ref.Name, part.git, part.dir == originalsDir
-			if _, device, ok := parseLane(ref.Name); ok {
-				c.lane(ref.ID, device)
-			} else {
-				c.bad("", "not the name of a lane")
-			}
-			if err := ctx.Err(); err != nil {
-				return c.n, err
-			}
-		}
-		if full {
-			c.where = part.dir
-			if _, err := pack.Verify(part.git.PackDir(), func(file string, err error) { c.bad(file, "%v", err) }); err != nil {
-				return c.n, fmt.Errorf("verify packs of %s: %w", part.dir, err)
+		for _, e := range entries {
+			if validDevice(e.Name()) {
+				out = append(out, laneRef(Home, e.Name()))
 			}
 		}
 	}
-	return c.n, nil
+	return out
+}
+
+// device checks that the key in device.json is the one that this device's lanes speak of.
+func (c *checker) device(r *Repo) {
+	b, err := checkSmall(r.dir, deviceFile, &deviceJSON{})
+	if err != nil {
+		c.bad(deviceFile, "%v", err)
+	}
+	d, err := decodeDevice(b)
+	if err != nil {
+		return // which checkSmall has told
+	}
+	if key := c.keys[d.ID]; key != "" && key != d.PublicKey() {
+		c.bad(deviceFile, "its key is not the one of this device's lanes")
+	}
+}
+
+// checkSmall reads a small file of JSON in the store and checks that it is as it was written. It is fine if there is none.
+func checkSmall(dir, name string, v any) ([]byte, error) {
+	b, err := pack.ReadFile(filepath.Join(dir, name))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err == nil {
+		err = strictJSON(b, v)
+	}
+	return b, err
 }
 
 type checker struct {
@@ -258,6 +334,7 @@ func heads(n int, blobs stream.Blobs) error {
 // falling Lamport times backwards and trees that are there.
 func (c *checker) commits(tip pack.ID, device string) {
 	var later uint64
+	var chain []pack.ID
 	for id := tip; !id.IsZero(); {
 		c.n.Commits++
 		commit, err := c.git.Commit(id)
@@ -281,8 +358,16 @@ func (c *checker) commits(tip pack.ID, device string) {
 		}
 		if ok, err := c.git.Has(commit.Tree); err != nil || !ok {
 			c.bad("", "commit %s: tree %s is missing", id, commit.Tree)
+		} else if c.full && len(chain) < maxLane {
+			chain = append(chain, id)
 		}
 		id = commit.Parent
+	}
+	slices.Reverse(chain)
+	for _, err := range Steps(c.ctx, c.git, chain, map[pack.ID]struct{}{}) {
+		if err != nil {
+			c.bad("", "%v", err)
+		}
 	}
 }
 

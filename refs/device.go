@@ -18,6 +18,7 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/objects/pack"
 )
 
 // A Device is one installation of mem. It alone writes and signs the lanes that bear its id.
@@ -55,6 +56,21 @@ type deviceJSON struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
 	Seed []byte `json:"seed"` // of the ed25519 key, base64
+}
+
+// decodeDevice reads device.json.
+func decodeDevice(b []byte) (Device, error) {
+	var j deviceJSON
+	if err := checkSum(b); err != nil {
+		return Device{}, err
+	}
+	if err := json.Unmarshal(b, &j); err != nil {
+		return Device{}, err
+	}
+	if !validDevice(j.ID) || len(j.Seed) != ed25519.SeedSize {
+		return Device{}, errors.New("no valid device id and key in it")
+	}
+	return Device{j.ID, cleanName(j.Name), j.Seed}, nil
 }
 
 // ensureDevice makes device.json unless it is there.
@@ -106,21 +122,18 @@ func (e *DeviceError) Unwrap() error { return e.Err }
 
 func readDevice(dir string) (Device, error) {
 	file := filepath.Join(dir, deviceFile)
-	b, err := os.ReadFile(file)
+	b, err := pack.ReadFile(file)
 	if errors.Is(err, os.ErrNotExist) {
 		return Device{}, &DeviceError{file, true, err}
 	}
 	if err != nil {
 		return Device{}, fmt.Errorf("read device: %w", err)
 	}
-	var j deviceJSON
-	if err := json.Unmarshal(b, &j); err != nil {
+	d, err := decodeDevice(b)
+	if err != nil {
 		return Device{}, &DeviceError{file, false, err}
 	}
-	if !validDevice(j.ID) || len(j.Seed) != ed25519.SeedSize {
-		return Device{}, &DeviceError{file, false, errors.New("no valid device id and key in it")}
-	}
-	return Device{j.ID, cleanName(j.Name), j.Seed}, nil
+	return d, nil
 }
 
 // sign returns git's SSH signature of payload: an armored SSHSIG blob in the namespace "git"
@@ -270,5 +283,5 @@ func (d Device) write(dir string) error {
 	if err != nil {
 		return err
 	}
-	return writeFile(filepath.Join(dir, deviceFile), append(b, '\n'))
+	return WriteFile(filepath.Join(dir, deviceFile), withSum(append(b, '\n')))
 }

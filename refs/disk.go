@@ -69,8 +69,8 @@ func tryLockFile(file string) (unlock func(), ok bool, err error) {
 	return func() { l.Close() }, true, nil
 }
 
-// writeFile makes file with the content b: durable and whole, or not at all.
-func writeFile(file string, b []byte) error {
+// WriteFile makes file with the content b: durable and whole, or not at all.
+func WriteFile(file string, b []byte) error {
 	dir := filepath.Dir(file)
 	f, err := os.CreateTemp(dir, ".tmp-*")
 	if err != nil {

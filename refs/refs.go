@@ -25,6 +25,7 @@ import (
 
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/gitstore"
+	"github.com/memvcs/mem/objects/pack"
 )
 
 var (
@@ -36,6 +37,8 @@ var (
 	ErrConflict = errors.New("changed by another writer meanwhile")
 	// ErrFormat says that a store was written by a newer version of mem.
 	ErrFormat = errors.New("written by a newer version of mem")
+	// ErrDamaged says that files without which a store cannot be opened are damaged or gone.
+	ErrDamaged = errors.New("the store is damaged")
 	// ErrUnsafe says that other users could change the store.
 	ErrUnsafe = errors.New("not private to you")
 )
@@ -176,7 +179,26 @@ func (r *Repo) initHome(ctx context.Context) error {
 // Open opens the memory in dir. The error wraps [ErrNotRepo] if there is none and [ErrUnsafe] if the
 // directory belongs to somebody else or others may write to it.
 func Open(dir string, opts Options) (*Repo, error) {
-	if _, err := os.Stat(filepath.Join(dir, memoryDir, "HEAD")); errors.Is(err, os.ErrNotExist) {
+	return open(dir, opts, readDevice)
+}
+
+// OpenDamaged is [Open] of a store whose device may have been lost, to repair it. It must not be written to by [Repo.Update].
+func OpenDamaged(dir string, opts Options) (*Repo, error) {
+	return open(dir, opts, func(dir string) (Device, error) {
+		d, err := readDevice(dir)
+		var lost *DeviceError
+		if errors.As(err, &lost) {
+			return Device{}, nil
+		}
+		return d, err
+	})
+}
+
+func open(dir string, opts Options, device func(dir string) (Device, error)) (*Repo, error) {
+	if _, err := os.Lstat(filepath.Join(dir, memoryDir, "HEAD")); errors.Is(err, os.ErrNotExist) {
+		if holds(dir) {
+			return nil, fmt.Errorf("open memory: %s has no HEAD: %w", filepath.Join(dir, memoryDir), ErrDamaged)
+		}
 		return nil, fmt.Errorf("%s: %w", dir, ErrNotRepo)
 	} else if err != nil {
 		return nil, fmt.Errorf("open memory: %w", err)
@@ -189,16 +211,30 @@ func Open(dir string, opts Options) (*Repo, error) {
 		r.opts.LockTimeout = 10 * time.Second
 	}
 	var err error
-	if r.device, err = readDevice(dir); err != nil {
+	if r.device, err = device(dir); err != nil {
 		return nil, err
 	}
 	if r.memory, err = gitstore.Open(filepath.Join(dir, memoryDir)); err != nil {
-		return nil, fmt.Errorf("open memory: %w", err)
+		return nil, fmt.Errorf("open memory: %w", damaged(err))
 	}
 	if r.originals, err = gitstore.Open(filepath.Join(dir, originalsDir)); err != nil {
-		return nil, fmt.Errorf("open originals: %w", err)
+		return nil, fmt.Errorf("open originals: %w", damaged(err))
 	}
 	return r, nil
+}
+
+// holds reports whether there is something of a memory in dir: a directory where one was begun holds no pack.
+func holds(dir string) bool {
+	packs, err := filepath.Glob(filepath.Join(dir, memoryDir, "objects", "pack", "*.pack"))
+	return err == nil && len(packs) > 0
+}
+
+// damaged marks what a repair can do something about.
+func damaged(err error) error {
+	if errors.Is(err, gitstore.ErrNoRepository) || errors.Is(err, pack.ErrNotFile) {
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	return err
 }
 
 func timeout(o Options) time.Duration {

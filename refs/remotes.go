@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/memvcs/mem/objects/pack"
 )
 
 const remotesFile = "remotes.json"
@@ -43,18 +45,15 @@ var ErrRemotes = errors.New("malformed list of remotes")
 
 // Remotes returns the remotes, sorted by name.
 func (r *Repo) Remotes() ([]Remote, error) {
-	b, err := os.ReadFile(filepath.Join(r.dir, remotesFile))
+	b, err := pack.ReadFile(filepath.Join(r.dir, remotesFile))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	var file struct {
-		Remotes []Remote `json:"remotes"`
-	}
-	d := json.NewDecoder(bytes.NewReader(b))
-	if err := d.Decode(&file); err != nil {
+	file, err := decodeRemotes(b)
+	if err != nil {
 		return nil, fmt.Errorf("read %s: %w: %w", filepath.Join(r.dir, remotesFile), ErrRemotes, err)
 	}
 	slices.SortFunc(file.Remotes, func(a, b Remote) int { return strings.Compare(a.Name, b.Name) })
@@ -83,11 +82,23 @@ func (r *Repo) EditRemotes(ctx context.Context, fn func([]Remote) ([]Remote, err
 	if remotes == nil {
 		remotes = []Remote{}
 	}
-	b, err := json.MarshalIndent(map[string][]Remote{"remotes": remotes}, "", "  ")
+	b, err := json.MarshalIndent(remotesJSON{remotes}, "", "  ")
 	if err != nil {
 		return err
 	}
-	return writeFile(filepath.Join(r.dir, remotesFile), append(b, '\n'))
+	return WriteFile(filepath.Join(r.dir, remotesFile), withSum(append(b, '\n')))
+}
+
+// remotesJSON is the file remotes.json.
+type remotesJSON struct {
+	Remotes []Remote `json:"remotes"`
+}
+
+func decodeRemotes(b []byte) (file remotesJSON, err error) {
+	if err := checkSum(b); err != nil {
+		return file, err
+	}
+	return file, json.NewDecoder(bytes.NewReader(b)).Decode(&file)
 }
 
 // LockRemote keeps other processes from pushing to the same remote until it is unlocked.

@@ -39,7 +39,7 @@ type Tx struct {
 type lane struct {
 	device   string
 	tip      pack.ID // zero: no commit yet
-	replaces pack.ID // of a lane that begins anew: the tip it had
+	replaces pack.ID // of a lane that begins anew, or goes on from an older commit: the tip it had
 	root     *node
 	git      *gitstore.Repo
 }

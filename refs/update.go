@@ -343,7 +343,7 @@ func (tx *Tx) commitLane(s *Stage, l *lane, message string) error {
 	ctx, cancel := context.WithTimeout(tx.ctx, tx.r.opts.LockTimeout)
 	defer cancel()
 	was := l.tip
-	if was.IsZero() {
+	if !l.replaces.IsZero() {
 		was = l.replaces
 	}
 	if err := l.git.Update(ctx, laneRef(tx.project, d.ID), was, id); err != nil {

@@ -92,7 +92,7 @@ func commands() []command {
 		{name: "project", group: groupKeep, writes: []string{"link", "share"}, make: (*Env).project},
 		{name: "gc", group: groupKeep, writes: []string{""}, make: (*Env).gc},
 		{name: "doctor", group: groupKeep, writes: []string{""}, make: (*Env).doctor},
-		{name: "fsck", alias: "verify", group: groupKeep, make: (*Env).fsck},
+		{name: "fsck", alias: "verify", group: groupKeep, writes: []string{""}, make: (*Env).fsck},
 		{name: "selftest", group: groupKeep, make: (*Env).selftest},
 		{name: "cat-file", group: groupPlumbing, make: (*Env).catFile},
 		{name: "hash-object", group: groupPlumbing, make: (*Env).hashObject},

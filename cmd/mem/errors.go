@@ -140,6 +140,8 @@ func hintsOf(err error) []string {
 		return []string{"mem init"}
 	case errors.As(err, &device):
 		return deviceHints(device)
+	case errors.Is(err, refs.ErrDamaged):
+		return []string{"mem fsck --repair"}
 	case errors.Is(err, refs.ErrLocked), errors.Is(err, config.ErrLocked):
 		return []string{"wait longer with --lock-timeout"}
 	case isFull(err):
@@ -166,7 +168,7 @@ func hintsOf(err error) []string {
 func deviceHints(e *refs.DeviceError) []string {
 	hints := []string{"put the file back from a backup, if there is one: all that was stored is there"}
 	if !e.Missing {
-		return append(hints, "else move it away and go on as a new device: mem init")
+		return append(append([]string{"mem fsck --repair"}, hints...), "else move it away and go on as a new device: mem init")
 	}
 	return append(hints, "else go on as a new device, beside what the old one stored: mem init")
 }

@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/refs"
 )
 
 type fsckOptions struct {
@@ -14,6 +16,8 @@ type fsckOptions struct {
 	root      bool
 	reproduce bool
 	all       bool
+	repair    bool
+	remote    string
 }
 
 // fsck is the command that checks the store.
@@ -23,13 +27,19 @@ func (e *Env) fsck() *cli.Command {
 		Name:      "fsck",
 		Usage:     "check that everything is there and unchanged",
 		ArgsUsage: "[<rev>]",
-		Description: "Checks refs, signed commits, trees, records, streams and lineage of both repositories. The root hash of a project is\n" +
-			"the same in two memories that hold the same records. The exit status is 1 if something is wrong.\n" +
+		Description: "Checks every byte of packs and indexes, refs, signed commits, trees, records, streams and lineage of both repositories, and\n" +
+			"the small files beside them. The root hash of a project is the same in two memories that hold the same records. The exit\n" +
+			"status is 1 if something is wrong.\n" +
+			"--repair mends what is damaged from what is here, and brings what is missing from the remotes, or from --remote. It says what\n" +
+			"is lost, by session and message. Nothing is deleted: damaged files are kept in the directory \"damaged\" of the memory. The\n" +
+			"exit status is 0 if all is whole then, else 3. With -n it says what it would do, with the status 1 if that is something.\n" +
 			"--reproduce makes a version or composition once more from its recipe, or all of the project, and compares every byte;\n" +
 			"recorded answers stand in for models. The exit status is 1 if one differs, 3 if one cannot be made.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "full", Usage: "read and hash every byte", Destination: &o.full},
 			&cli.BoolFlag{Name: "root", Usage: "print only the root hash of each project", Destination: &o.root},
+			&cli.BoolFlag{Name: "repair", Usage: "mend what is damaged", Destination: &o.repair},
+			&cli.StringFlag{Name: "remote", Usage: "with --repair, bring what is missing from the remote `NAME` alone", Destination: &o.remote},
 			&cli.BoolFlag{Name: "reproduce", Usage: "make versions and compositions once more", Destination: &o.reproduce},
 			&cli.BoolFlag{Name: "all", Usage: "with --reproduce, those of every project", Destination: &o.all},
 		},
@@ -45,6 +55,14 @@ func (e *Env) fsck() *cli.Command {
 				return err
 			}
 			switch {
+			case o.repair && (o.full || o.root || o.reproduce):
+				return usagef("--repair stands without --full, --root and --reproduce")
+			case o.remote != "" && !o.repair:
+				return usagef("--remote goes with --repair")
+			case e.opt.dryRun && !o.repair:
+				return usagef("--dry-run goes with --repair: without it mem fsck changes nothing")
+			case o.repair:
+				return e.runRepair(c.Context, o.remote)
 			case o.reproduce && (o.full || o.root):
 				return usagef("--reproduce stands without --full and --root")
 			case o.all && !o.reproduce:
@@ -88,12 +106,7 @@ type fsckRoot struct {
 }
 
 func (e *Env) runFsck(ctx context.Context, o fsckOptions) error {
-	m, err := e.memory()
-	if err != nil {
-		return err
-	}
-	defer m.Close()
-	c, err := m.Check(ctx, o.full)
+	c, err := e.check(ctx, o.full)
 	if err != nil {
 		return err
 	}
@@ -101,9 +114,35 @@ func (e *Env) runFsck(ctx context.Context, o fsckOptions) error {
 		return err
 	}
 	if len(c.Problems) > 0 {
+		e.hint("mem fsck --repair")
 		return exit(exitNo)
 	}
 	return nil
+}
+
+// check checks the store and the small files in it. That it cannot be opened for its damages is one of them.
+func (e *Env) check(ctx context.Context, full bool) (c layers.Checked, err error) {
+	dir, err := e.memoryDir()
+	if err != nil {
+		return c, err
+	}
+	var small []refs.Problem
+	if err := e.smallFiles(dir, true, func(m refs.Mending) { small = append(small, refs.Problem{Where: m.Where, What: m.What}) }); err != nil {
+		return c, err
+	}
+	m, err := e.memory()
+	var device *refs.DeviceError
+	if err != nil && len(small) > 0 || errors.As(err, &device) || errors.Is(err, refs.ErrDamaged) {
+		c.Problems = append(small, refs.Problem{Where: dir, What: err.Error()})
+		return c, nil
+	}
+	if err != nil {
+		return c, err
+	}
+	defer m.Close()
+	c, err = m.Check(ctx, full)
+	c.Problems = append(small, c.Problems...)
+	return c, err
 }
 
 func (e *Env) printFsck(o fsckOptions, c layers.Checked) error {

@@ -76,7 +76,7 @@ func check(dir string) error {
 			return err
 		}
 	}
-	head, err := os.ReadFile(filepath.Join(dir, "HEAD"))
+	head, err := pack.ReadFile(filepath.Join(dir, headFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("no HEAD: %w", ErrNoRepository)
 	}
@@ -88,7 +88,7 @@ func check(dir string) error {
 		return fmt.Errorf("HEAD is %.60q: %w", line, ErrNoRepository)
 	}
 	for _, name := range []string{"alternates", "http-alternates"} {
-		b, err := os.ReadFile(filepath.Join(dir, "objects", "info", name))
+		b, err := pack.ReadFile(filepath.Join(dir, "objects", "info", name))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}

@@ -124,7 +124,7 @@ func (r *Repo) SetHEAD(ref string) error {
 
 func (r *Repo) setHEAD(content string) error {
 	path := filepath.Join(r.dir, "HEAD")
-	if b, err := os.ReadFile(path); err == nil && string(b) == content {
+	if b, err := pack.ReadFile(path); err == nil && string(b) == content {
 		return nil
 	}
 	dir := filepath.Join(r.dir, scratch)
@@ -143,7 +143,7 @@ func (r *Repo) setHEAD(content string) error {
 
 // checkConfig refuses the settings under which a repository cannot be read as we read it.
 func checkConfig(path string) error {
-	b, err := os.ReadFile(path)
+	b, err := pack.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // git takes the defaults, and so do we
 	}

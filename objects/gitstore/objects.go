@@ -23,7 +23,7 @@ func (r *Repo) loosePath(id pack.ID) string {
 
 // loose reads an object that has a file of its own.
 func (r *Repo) loose(id pack.ID) (pack.Kind, []byte, error) {
-	f, err := os.Open(r.loosePath(id))
+	f, err := pack.OpenFile(r.loosePath(id))
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil, fmt.Errorf("read object %s: %w", id, pack.ErrNotFound)
 	}
@@ -123,7 +123,7 @@ func (r *Repo) dropGone() error {
 }
 
 func openDeltas(base string) (*deltas, error) {
-	idx, err := os.Open(base + ".idx")
+	idx, err := pack.OpenFile(base + ".idx")
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +135,7 @@ func openDeltas(base string) (*deltas, error) {
 	if err = errors.Join(err, idx.Close()); err != nil {
 		return nil, fmt.Errorf("index %s.idx: %w", filepath.Base(base), err)
 	}
-	f, err := os.Open(base + ".pack")
+	f, err := pack.OpenFile(base + ".pack")
 	if err != nil {
 		return nil, err
 	}

@@ -59,7 +59,7 @@ func (r *Repo) refPath(name string) string { return filepath.Join(r.dir, filepat
 
 // looseRef reads the file of a branch. It returns the zero ID if there is none.
 func (r *Repo) looseRef(name string) (pack.ID, error) {
-	b, err := os.ReadFile(r.refPath(name))
+	b, err := pack.ReadFile(r.refPath(name))
 	if err != nil {
 		if st, serr := os.Stat(r.refPath(name)); isAbsent(err) || serr == nil && st.IsDir() {
 			return pack.ID{}, nil
@@ -123,7 +123,7 @@ func (r *Repo) looseRefs(prefix string) ([]Ref, error) {
 
 // packedRefs reads the branches that begin with prefix from packed-refs, in order.
 func (r *Repo) packedRefs(prefix string) ([]Ref, error) {
-	b, err := os.ReadFile(filepath.Join(r.dir, "packed-refs"))
+	b, err := pack.ReadFile(filepath.Join(r.dir, packedFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -68,6 +68,7 @@ func (r *Repo) update(ctx context.Context, ref string, old, new pack.ID) error {
 	if err := r.move(ref, old, l.path); err != nil {
 		return errors.Join(err, os.Remove(l.path), os.Remove(l.ticket))
 	}
+	r.know(ref)
 	return errors.Join(r.syncDirs(filepath.Dir(path)), os.Remove(l.ticket))
 }
 
@@ -145,11 +146,11 @@ func (l lock) ours(ticket, lock fs.FileInfo) (bool, error) {
 	if os.SameFile(ticket, lock) {
 		return true, nil
 	}
-	want, err := os.ReadFile(l.ticket)
+	want, err := pack.ReadFile(l.ticket)
 	if err != nil {
 		return false, err
 	}
-	got, err := os.ReadFile(l.path)
+	got, err := pack.ReadFile(l.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
@@ -218,7 +219,7 @@ func (l lock) take() error {
 		case errors.Is(err, fs.ErrNotExist):
 			return err
 		}
-		content, rerr := os.ReadFile(l.ticket)
+		content, rerr := pack.ReadFile(l.ticket)
 		if rerr != nil {
 			return errors.Join(err, rerr)
 		}

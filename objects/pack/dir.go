@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"sync"
 )
@@ -71,7 +70,7 @@ func (d *Dir) Reader(id ID) (k Kind, size int64, rc io.ReadCloser, err error) {
 		if err := d.openData(f); err != nil {
 			return err
 		}
-		own, err := os.Open(f.base + ".pack")
+		own, err := OpenFile(f.base + ".pack")
 		if err != nil {
 			return err
 		}

@@ -96,7 +96,7 @@ func (f *file) data() (opened bool, err error) {
 	if f.f != nil {
 		return false, nil
 	}
-	p, err := os.Open(f.base + ".pack")
+	p, err := OpenFile(f.base + ".pack")
 	if err != nil {
 		return false, err
 	}

@@ -76,7 +76,7 @@ type index struct {
 
 // openIndex opens an index file. A small one is checked whole, of a large one only the shape.
 func openIndex(path string) (*index, error) {
-	f, err := os.Open(path)
+	f, err := OpenFile(path)
 	if err != nil {
 		return nil, err
 	}

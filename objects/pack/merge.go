@@ -168,7 +168,7 @@ func copyKept(w *Writer, base string, keep func(ID) bool) (err error) {
 		return inPack(base, err)
 	}
 	defer func() { err = errors.Join(err, x.close()) }()
-	p, err := os.Open(base + ".pack")
+	p, err := OpenFile(base + ".pack")
 	if err != nil {
 		return err
 	}

@@ -160,3 +160,21 @@ func atEnd(z io.Reader) error {
 	}
 	return fmt.Errorf("does not end: %w", ErrCorrupt)
 }
+
+// Kind returns what an object is. Of an object that is stored as a difference it says [ErrDelta].
+func (d *Dir) Kind(id ID) (k Kind, err error) {
+	err = d.look(id, func(f *file, off int64) error {
+		if err := d.openData(f); err != nil {
+			return err
+		}
+		var head [1]byte
+		if err := readAt(f.f, head[:], off); err != nil {
+			return err
+		}
+		if k = Kind(head[0] >> 4 & 7); k == offsetDelta || k == refDelta {
+			return ErrDelta
+		}
+		return nil
+	})
+	return k, err
+}

@@ -13,40 +13,80 @@ import (
 	"strings"
 )
 
+// A Damage says what is wrong with a pack: with its data, its index or both.
+type Damage struct {
+	Name  string // without ".pack"
+	Pack  error
+	Index error
+}
+
 // Verify reads every pack of dir and its index to the last byte and compares them with the checksums at
 // their ends, so that no flipped bit goes unseen. It calls bad for each file that is damaged or lacks
 // its other half, and returns how many bytes it read.
 func Verify(dir string, bad func(file string, err error)) (int64, error) {
+	total, err := Examine(dir, func(d Damage) {
+		if d.Pack != nil {
+			bad(d.Name+".pack", d.Pack)
+		}
+		if d.Index != nil {
+			bad(d.Name+".idx", d.Index)
+		}
+	})
+	return total, err
+}
+
+// Examine is [Verify] with one call for each pack.
+func Examine(dir string, bad func(Damage)) (int64, error) {
 	names, err := readNames(dir)
 	if err != nil {
 		return 0, err
 	}
 	slices.Sort(names)
 	var total int64
-	for _, name := range names {
-		if !strings.HasPrefix(name, "pack-") || !strings.HasSuffix(name, ".pack") {
+	for _, file := range names {
+		name, ok := strings.CutSuffix(file, ".pack")
+		if !ok || !strings.HasPrefix(file, "pack-") {
 			continue
 		}
-		base := filepath.Join(dir, strings.TrimSuffix(name, ".pack"))
-		for _, file := range []string{base + ".pack", base + ".idx"} {
-			n, err := verifyFile(file)
-			total += n
-			if errors.Is(err, os.ErrNotExist) {
-				if _, e := os.Stat(base + ".pack"); errors.Is(e, os.ErrNotExist) {
-					continue // merged into another pack meanwhile
-				}
-			}
-			if err != nil {
-				bad(filepath.Base(file), err)
-			}
+		base := filepath.Join(dir, name)
+		d := Damage{Name: name}
+		var n, m int64
+		n, d.Pack = verifyFile(base+".pack", "PACK")
+		m, d.Index = verifyFile(base+".idx", idxMagic)
+		total += n + m
+		if d.Pack == nil && d.Index == nil {
+			d.Index = belong(base)
 		}
+		if d.Pack == nil && d.Index == nil || isGone(base) {
+			continue // or merged into another pack meanwhile
+		}
+		bad(d)
 	}
 	return total, nil
 }
 
-// verifyFile compares the last 20 bytes of a file with the SHA-1 of all before them.
-func verifyFile(file string) (int64, error) {
-	f, err := os.Open(file)
+func isGone(base string) bool {
+	_, err := os.Stat(base + ".pack")
+	return errors.Is(err, os.ErrNotExist)
+}
+
+// belong makes sure that the index of a pack is that of this pack.
+func belong(base string) error {
+	x, err := openIndex(base + ".idx")
+	if err != nil {
+		return err
+	}
+	p, err := OpenFile(base + ".pack")
+	if err != nil {
+		return errors.Join(err, x.close())
+	}
+	_, err = checkPack(p, x)
+	return errors.Join(err, p.Close(), x.close())
+}
+
+// verifyFile looks at how a file begins, and compares its last 20 bytes with the SHA-1 of all before them.
+func verifyFile(file, magic string) (int64, error) {
+	f, err := OpenFile(file)
 	if err != nil {
 		return 0, err
 	}
@@ -55,18 +95,21 @@ func verifyFile(file string) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	body := fi.Size() - int64(len(ID{}))
-	if body < 0 {
+	body := fi.Size() - int64(idSize)
+	if body < int64(len(magic)) {
 		return 0, fmt.Errorf("%d bytes: %w", fi.Size(), ErrCorrupt)
 	}
 	r := bufio.NewReaderSize(f, 1<<20)
+	if head, err := r.Peek(len(magic)); err != nil || string(head) != magic {
+		return 0, fmt.Errorf("begins with %q: %w", head, ErrCorrupt)
+	}
 	h := sha1.New()
 	if n, err := io.CopyN(h, r, body); err != nil {
-		return n, err
+		return n, damage(err)
 	}
 	var sum ID
 	if _, err := io.ReadFull(r, sum[:]); err != nil {
-		return body, err
+		return body, damage(err)
 	}
 	if !bytes.Equal(h.Sum(nil), sum[:]) {
 		return fi.Size(), fmt.Errorf("checksum does not match: %w", ErrCorrupt)

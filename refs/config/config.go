@@ -47,6 +47,9 @@ type Config struct {
 // Load reads the settings in file. A file that does not exist is an empty one. Values that do not fit
 // their key are not an error here, or a bad value could not be mended; see [Config.Check].
 func Load(file string) (*Config, error) {
+	if fi, err := os.Stat(file); err == nil && !fi.Mode().IsRegular() {
+		return nil, fmt.Errorf("read settings: %s is not a regular file", file) // a pipe would wait for ever
+	}
 	b, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return &Config{root: &object{}}, nil

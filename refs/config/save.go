@@ -49,6 +49,7 @@ func (c *Config) Save(file string) error {
 	if err := replace(file, b); err != nil {
 		return fmt.Errorf("save settings: %w", err)
 	}
+	_ = replace(file+sumSuffix, sumLine(file, b)) // an older sum says nothing of a newer file
 	return nil
 }
 

@@ -1,0 +1,210 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/memvcs/mem/hooks"
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/objects/pack"
+	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/config"
+)
+
+// A repairAnswer is what fsck --repair --json prints.
+type repairAnswer struct {
+	OK       bool            `json:"ok"`
+	DryRun   bool            `json:"dry_run"`
+	Repaired []repairMending `json:"repaired"`
+	Lost     []repairLost    `json:"lost"`
+	Problems []fsckProblem   `json:"problems"`
+	Roots    []fsckRoot      `json:"roots"`
+}
+
+type repairMending struct {
+	Where string `json:"where"`
+	What  string `json:"what"`
+	Done  string `json:"done,omitempty"`
+	Kept  string `json:"kept,omitempty"`
+}
+
+type repairLost struct {
+	Project string `json:"project"`
+	Session string `json:"session,omitempty"`
+	From    int    `json:"from,omitempty"`
+	To      int    `json:"to,omitempty"`
+	What    string `json:"what"`
+}
+
+// runRepair mends what is damaged. Its status is 0 if all is whole afterwards, 3 if it is not, and with -n 1 if there is something to do.
+func (e *Env) runRepair(ctx context.Context, remote string) error {
+	dir, err := e.memoryDir()
+	if err != nil {
+		return err
+	}
+	var small []refs.Mending
+	if err := e.smallFiles(dir, e.opt.dryRun, func(m refs.Mending) { small = append(small, m) }); err != nil {
+		return err
+	}
+	o, err := e.memoryOptions()
+	if err != nil {
+		return err
+	}
+	var unasked []error
+	out, err := layers.Repair(ctx, dir, o, layers.RepairOptions{Remote: remote, DryRun: e.opt.dryRun, Told: func(name string, err error) {
+		e.warn("%s could not be asked: %v", name, err)
+		unasked = append(unasked, err)
+	}})
+	if err != nil {
+		return travelError(fmt.Errorf("repair: %w", err))
+	}
+	out.Mended = append(small, out.Mended...)
+	if err := e.printRepair(out); err != nil {
+		return err
+	}
+	left := len(out.Left) > 0 || len(out.Lost) > 0
+	for _, m := range out.Mended {
+		left = left || m.Done == "" || m.Done == settingsGone
+	}
+	switch {
+	case e.opt.dryRun && len(out.Mended)+len(out.Lost) > 0:
+		return exit(exitNo)
+	case left:
+		if len(unasked) == 0 && !e.opt.dryRun {
+			e.hint("mem fsck --repair --remote NAME, if another remote has it; mem add FILE, if Claude Code still has the session")
+		}
+		return exit(exitPartial)
+	}
+	return nil
+}
+
+func (e *Env) printRepair(out layers.Repaired) error {
+	if e.opt.json {
+		a := repairAnswer{OK: len(out.Left)+len(out.Lost) == 0, DryRun: e.opt.dryRun, Repaired: []repairMending{}, Lost: []repairLost{}, Problems: []fsckProblem{}, Roots: []fsckRoot{}}
+		for _, m := range out.Mended {
+			a.Repaired = append(a.Repaired, repairMending{m.Where, m.What, m.Done, m.Kept})
+			a.OK = a.OK && m.Done != "" && !e.opt.dryRun
+		}
+		for _, l := range out.Lost {
+			a.Lost = append(a.Lost, repairLost{l.Project, l.Session, l.From, l.To, l.What})
+		}
+		for _, p := range out.Left {
+			a.Problems = append(a.Problems, fsckProblem{p.Where, p.What})
+		}
+		for _, r := range out.Roots {
+			a.Roots = append(a.Roots, fsckRoot{string(r.Project.ID), r.Project.Name, r.Hash.String()})
+		}
+		return e.printJSON("fsck.repair", a)
+	}
+	if len(out.Mended) == 0 && len(out.Lost) == 0 && len(out.Left) == 0 {
+		e.note("nothing is damaged")
+	}
+	for _, m := range out.Mended {
+		done := m.Done
+		switch {
+		case done == "":
+			done = "nothing here can mend it"
+		case e.opt.dryRun:
+			done = "would be mended: " + done
+		}
+		e.printf("%s: %s: %s\n", e.safe(m.Where), e.safe(m.What), e.safe(done))
+		if m.Kept != "" && !e.opt.dryRun {
+			e.printf("    the damaged file is kept as %s\n", e.safe(m.Kept))
+		}
+	}
+	word := "lost"
+	if e.opt.dryRun {
+		word = "missing here"
+	}
+	for _, l := range out.Lost {
+		e.printf("%s: %s\n", word, e.safe(lostText(l)))
+	}
+	for _, p := range out.Left {
+		e.say("%s %s: %s", e.stderrStyle().red("problem:"), p.Where, p.What)
+	}
+	for _, r := range out.Roots {
+		e.printf("root %s  %s\n", r.Hash, e.safe(r.Project.Name))
+	}
+	return nil
+}
+
+func lostText(l layers.Lost) string {
+	s := "[" + l.Project + "] "
+	if l.Session != "" {
+		s += "session " + layers.ShortID(l.Session) + ", "
+	}
+	if l.From > 0 {
+		s += fmt.Sprintf("messages %d to %d: ", l.From, l.To)
+	}
+	return s + l.What
+}
+
+// smallFiles checks the settings and the notes of hooks, and mends them unless it is only to look.
+func (e *Env) smallFiles(dir string, look bool, found func(refs.Mending)) error {
+	file := filepath.Join(dir, "config.json")
+	if err := config.Verify(file); err != nil {
+		m, err := mendSettings(dir, file, err, look)
+		if err != nil {
+			return err
+		}
+		found(m)
+	}
+	return hooks.DamagedNotes(dir, func(name string, damage error, fix func(func([]byte, func([]byte) bool) ([]byte, bool)) ([]byte, bool)) {
+		m := refs.Mending{Where: "spool/" + name, What: damage.Error()}
+		path := filepath.Join(dir, "spool", name)
+		aside := filepath.Join(dir, "damaged", "spool")
+		b, ok := fix(refs.MendByte)
+		if ok {
+			m.Done = "one byte of it was put right"
+		} else {
+			m.Done = "taken out; SessionStart captures what it spoke of"
+		}
+		if !look {
+			err := pack.SetAside(path, aside)
+			if err == nil && ok {
+				err = refs.WriteFile(path, b)
+			} else if err == nil {
+				err = os.Remove(path)
+			}
+			if m.Kept = filepath.Join("damaged", "spool", name); err != nil {
+				m.Done, m.Kept = "", ""
+			}
+		}
+		found(m)
+	})
+}
+
+const settingsGone = "taken out; the defaults hold until you set them again"
+
+func mendSettings(dir, file string, damage error, look bool) (refs.Mending, error) {
+	m := refs.Mending{Where: "config.json", What: damage.Error()}
+	if !errors.Is(damage, config.ErrSum) {
+		return m, nil
+	}
+	b, ok, err := config.Mended(file, refs.MendByte)
+	if err != nil {
+		return m, err
+	}
+	m.Done = "one byte of it was put right"
+	_, err = config.Parse(b)
+	switch {
+	case err != nil:
+		m.Done = settingsGone
+	case !ok:
+		m.Done = "taken as it stands, and its sum made anew: mem config list"
+	}
+	if look {
+		return m, nil
+	}
+	if err := pack.SetAside(file, filepath.Join(dir, "damaged")); err != nil {
+		return m, err
+	}
+	m.Kept = filepath.Join("damaged", "config.json")
+	if m.Done == settingsGone {
+		return m, errors.Join(os.Remove(file), os.Remove(file+".sum"))
+	}
+	return m, config.Replace(file, b)
+}

@@ -1,0 +1,205 @@
+package layers
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/objects/pack"
+	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/remote"
+)
+
+// RepairOptions say how a store is repaired.
+type RepairOptions struct {
+	Remote string // where to look for what is missing; "": all remotes
+	DryRun bool
+	Told   func(remote string, err error) // of remotes that could not be asked; may be nil
+}
+
+// A Lost is something that is nowhere to be had.
+type Lost struct {
+	Project  string
+	Session  string // "" if it is of no session
+	From, To int    // its messages that are gone, counted from 1; 0 if it is about none
+	What     string
+}
+
+// A Repaired is the result of a repair.
+type Repaired struct {
+	Mended []refs.Mending
+	Lost   []Lost
+	Left   []refs.Problem // what a check finds afterwards
+	Roots  []Root
+}
+
+// Repair makes good what is damaged in the store in dir, which need not be one that can be opened: from what is here, and from
+// remotes. Nothing is deleted. With DryRun it says what it would do.
+func Repair(ctx context.Context, dir string, o Options, ro RepairOptions) (out Repaired, err error) {
+	if out.Mended, err = refs.MendFiles(dir, ro.DryRun); err != nil {
+		return out, err
+	}
+	repo, err := refs.OpenDamaged(dir, o.refs())
+	if err != nil {
+		if ro.DryRun && errors.Is(err, refs.ErrDamaged) {
+			return out, nil // more can be said when it can be opened
+		}
+		return out, err
+	}
+	m := onRepo(repo, o)
+	defer func() { err = errors.Join(err, repo.Close()) }()
+	remotes, err := m.suppliers(ro)
+	if err != nil {
+		return out, err
+	}
+	did, losses, err := repo.Repair(ctx, ro.DryRun, m.supply(remotes, ro.Told))
+	out.Mended = append(out.Mended, did...)
+	if err != nil {
+		return out, err
+	}
+	out.Lost = m.explainLosses(losses)
+	if ro.DryRun {
+		return out, nil
+	}
+	if err := m.bringBack(ctx, remotes, &out, ro.Told); err != nil {
+		return out, err
+	}
+	if repo.Device().ID == "" {
+		return out, nil // what else could be said takes a device
+	}
+	checked, err := m.Check(ctx, false)
+	out.Left, out.Roots = checked.Problems, checked.Roots
+	return out, err
+}
+
+// suppliers returns the remotes to ask.
+func (m *Memory) suppliers(ro RepairOptions) ([]refs.Remote, error) {
+	if ro.Remote != "" {
+		r, err := m.Remote(ro.Remote)
+		return []refs.Remote{r}, err
+	}
+	all, err := m.repo.Remotes()
+	if errors.Is(err, refs.ErrRemotes) {
+		return nil, nil // the file is one of those that are damaged, and has been told of
+	}
+	return all, err
+}
+
+// supply returns what brings branches from the first remotes that have them; nil if there is none.
+func (m *Memory) supply(remotes []refs.Remote, told func(string, error)) refs.Supply {
+	if len(remotes) == 0 {
+		return nil
+	}
+	return func(ctx context.Context, branches []string, w *pack.Writer) (map[string]pack.ID, error) {
+		tips := map[string]pack.ID{}
+		for _, r := range remotes {
+			err := m.supplyFrom(ctx, r, branches, tips, w)
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			if err != nil && told != nil {
+				told(r.Name, err)
+			}
+		}
+		return tips, nil
+	}
+}
+
+func (m *Memory) supplyFrom(ctx context.Context, r refs.Remote, branches []string, tips map[string]pack.ID, w *pack.Writer) error {
+	client, err := m.client(r)
+	if err != nil {
+		return err
+	}
+	s, err := client.Open(ctx, remote.Upload)
+	if err != nil {
+		return err
+	}
+	var want []pack.ID
+	found := map[string]pack.ID{}
+	for _, ref := range s.Refs() {
+		if slices.Contains(branches, ref.Name) && tips[ref.Name].IsZero() {
+			found[ref.Name] = ref.ID
+			want = append(want, ref.ID)
+		}
+	}
+	slices.SortFunc(want, pack.ID.Compare)
+	if len(want) > 0 {
+		_, err = s.Fetch(ctx, slices.Compact(want), nil, w, limits(nil))
+	}
+	if err = errors.Join(err, s.Close()); err != nil {
+		return err
+	}
+	for name, id := range found {
+		tips[name] = id
+	}
+	return nil
+}
+
+// bringBack fetches the branches that were lost here, or went back: every byte of them is checked as in any fetch.
+func (m *Memory) bringBack(ctx context.Context, remotes []refs.Remote, out *Repaired, told func(string, error)) error {
+	var projects []refs.Project
+	for _, d := range out.Mended {
+		if l, ok := refs.ParseLane(strings.TrimPrefix(d.Where, "memory.git/")); ok && !slices.Contains(projects, l.Project) {
+			projects = append(projects, l.Project)
+		}
+	}
+	for _, r := range remotes {
+		if len(projects) == 0 {
+			return nil
+		}
+		got, err := m.Fetch(ctx, FetchOptions{Remote: r, Projects: projects})
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			if told != nil {
+				told(r.Name, err)
+			}
+			continue
+		}
+		for _, l := range got.Lanes {
+			if l.Status == "new" || l.Status == "updated" {
+				out.came(l, r.Name)
+			}
+		}
+	}
+	return nil
+}
+
+// came notes that a branch is back.
+func (out *Repaired) came(l FetchedLane, from string) {
+	where, done := "memory.git/"+l.lane.Ref(), "came back from the remote "+from+", "+l.New[:10]
+	if i := slices.IndexFunc(out.Mended, func(d refs.Mending) bool { return d.Where == where }); i >= 0 {
+		out.Mended[i].Done = done
+		return
+	}
+	out.Mended = append(out.Mended, refs.Mending{Where: where, What: "it was behind", Done: done})
+}
+
+// explainLosses says what losses mean: which session, which messages.
+func (m *Memory) explainLosses(losses []refs.Loss) []Lost {
+	x := &explainer{m: m, projects: map[refs.Project]*readable{}, streams: map[string]bool{}}
+	for _, l := range losses {
+		x.loss(l)
+	}
+	slices.SortStableFunc(x.out, func(a, b Lost) int {
+		return cmp.Or(strings.Compare(a.Project, b.Project), strings.Compare(a.Session, b.Session), cmp.Compare(a.From, b.From), strings.Compare(a.What, b.What))
+	})
+	return slices.Compact(x.out)
+}
+
+// what of a directory of a lane people know by another name.
+func lostWhat(l refs.Loss) string {
+	switch {
+	case l.Old:
+		return "an older commit or a directory of it, " + l.ID.String()[:10] + "; all that the lane holds now is without it"
+	case len(l.Path) == 0:
+		return "the commit or directory " + l.ID.String()[:10]
+	case len(l.Path) < 6 || l.Path[0] == "streams" && len(l.Path) < 7:
+		return fmt.Sprintf("the directory %s", strings.Join(l.Path, "/"))
+	}
+	return strings.TrimSuffix(l.Path[0], "s") + " " + strings.TrimSuffix(strings.Join(l.Path[1:], ""), ".json")[:10]
+}

@@ -1,0 +1,305 @@
+package gitstore
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/objects/pack"
+)
+
+// VerifyRefs reads every branch as strictly as mem and git write them, calls bad with the file and the name of what is damaged, and
+// returns the others. A name is empty if the file does not tell it.
+func (r *Repo) VerifyRefs(bad func(file, name string, err error)) ([]Ref, error) {
+	all, err := r.verifyLooseRefs(bad)
+	if err != nil {
+		return nil, err
+	}
+	b, err := pack.ReadFile(filepath.Join(r.dir, packedFile))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		bad(packedFile, "", err)
+	}
+	for line := range strings.Lines(string(b)) {
+		if refs, err := parsePacked(line, branches); err != nil {
+			bad(packedFile, "", err)
+		} else {
+			all = append(all, refs...)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Ref) int { return strings.Compare(a.Name, b.Name) })
+	return slices.CompactFunc(all, func(a, b Ref) bool { return a.Name == b.Name }), nil
+}
+
+const packedFile = "packed-refs"
+
+func (r *Repo) verifyLooseRefs(bad func(file, name string, err error)) (refs []Ref, err error) {
+	err = filepath.WalkDir(r.refPath("refs/heads"), func(path string, de fs.DirEntry, err error) error {
+		if err != nil {
+			if isAbsent(err) {
+				return nil
+			}
+			return err
+		}
+		rel, err := filepath.Rel(r.dir, path)
+		if err != nil {
+			return err
+		}
+		name := filepath.ToSlash(rel)
+		if de.IsDir() || strings.HasSuffix(name, ".lock") || strings.HasPrefix(de.Name(), ".") {
+			return nil
+		}
+		id, err := strictRef(path)
+		if err == nil {
+			err = CheckRef(name)
+		}
+		if err != nil {
+			bad(name, name, err)
+			return nil
+		}
+		refs = append(refs, Ref{name, id})
+		return nil
+	})
+	return refs, err
+}
+
+// strictRef reads the file of a branch. More than 40 lower-case digits and a line end is a damage.
+func strictRef(path string) (pack.ID, error) {
+	b, err := pack.ReadFile(path)
+	if err != nil {
+		return pack.ID{}, err
+	}
+	id, err := pack.ParseID(strings.TrimSuffix(string(b), "\n"))
+	if err != nil || id.IsZero() || string(b) != id.String()+"\n" {
+		return pack.ID{}, fmt.Errorf("%.60q: %w", b, ErrRef)
+	}
+	return id, nil
+}
+
+// VerifyLoose reads every object that has a file of its own, which only other programs write, and calls bad for those that are damaged.
+func (r *Repo) VerifyLoose(bad func(file string, err error)) error {
+	dirs, err := filepath.Glob(filepath.Join(r.dir, "objects", "[0-9a-f][0-9a-f]"))
+	if err != nil {
+		return err
+	}
+	for _, dir := range dirs {
+		files, err := os.ReadDir(dir)
+		if err != nil {
+			return err
+		}
+		for _, f := range files {
+			id, err := pack.ParseID(filepath.Base(dir) + f.Name())
+			if err != nil {
+				continue // a temporary file
+			}
+			if _, _, err := r.loose(id); err != nil && !errors.Is(err, pack.ErrNotFound) {
+				bad(filepath.ToSlash(filepath.Join("objects", filepath.Base(dir), f.Name())), err)
+			}
+		}
+	}
+	return nil
+}
+
+// VerifyFiles looks at HEAD, which must name one of the branches heads, and at the settings of the repository in dir, which need not be one
+// that can be opened.
+func VerifyFiles(dir string, heads []string, bad func(file string, err error)) error {
+	b, err := pack.ReadFile(filepath.Join(dir, headFile))
+	if err != nil {
+		bad(headFile, err)
+	} else if !slices.ContainsFunc(heads, func(h string) bool { return string(b) == "ref: "+h+"\n" }) {
+		bad(headFile, fmt.Errorf("%.120q: %w", b, pack.ErrCorrupt))
+	}
+	b, err = pack.ReadFile(filepath.Join(dir, configFile))
+	if err == nil {
+		err = verifyConfig(string(b))
+	}
+	if err != nil {
+		bad(configFile, err)
+	}
+	return nil
+}
+
+const (
+	headFile   = "HEAD"
+	configFile = "config"
+)
+
+// verifyConfig looks whether the settings that mem writes are there as it writes them. There may be others.
+func verifyConfig(text string) error {
+	got, err := readConfig(text)
+	if err != nil {
+		return err
+	}
+	want, err := readConfig(config)
+	if err != nil {
+		return err
+	}
+	for _, k := range want.keys {
+		if got.values[k] != want.values[k] {
+			return fmt.Errorf("%s is %q, want %q: %w", k, got.values[k], want.values[k], pack.ErrCorrupt)
+		}
+	}
+	return nil
+}
+
+// configValues are settings by "section.key", in lower case.
+type configValues struct {
+	keys   []string
+	values map[string]string
+}
+
+// readConfig reads lines of a section or of a key and a value. It is stricter than git: what git would read as something else than
+// it says is a damage here.
+func readConfig(text string) (configValues, error) {
+	c := configValues{values: map[string]string{}}
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		return c, fmt.Errorf("the last line is cut off: %w", pack.ErrCorrupt)
+	}
+	section := ""
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' || line[0] == ';' {
+			continue
+		}
+		if name, ok := strings.CutPrefix(line, "["); ok {
+			if section, ok = strings.CutSuffix(name, "]"); !ok || section == "" {
+				return c, fmt.Errorf("section %.60q: %w", line, pack.ErrCorrupt)
+			}
+			section = strings.ToLower(section)
+			continue
+		}
+		key, value, ok := strings.Cut(line, "=")
+		key = strings.ToLower(strings.TrimSpace(key))
+		if section == "" || !ok || key == "" || strings.Trim(key, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
+			return c, fmt.Errorf("line %.60q: %w", line, pack.ErrCorrupt)
+		}
+		key = section + "." + key
+		c.keys = append(c.keys, key)
+		c.values[key] = strings.TrimSpace(value)
+	}
+	return c, nil
+}
+
+// MendFiles puts HEAD and the settings right where [VerifyFiles] finds fault with them; HEAD names the first of heads then. What was there is kept in the directory aside.
+func MendFiles(dir string, heads []string, aside string) error {
+	var bad []string
+	if err := VerifyFiles(dir, heads, func(file string, _ error) { bad = append(bad, file) }); err != nil {
+		return err
+	}
+	if err := makeDirs(filepath.Join(dir, scratch)); err != nil {
+		return err
+	}
+	for _, file := range bad {
+		path := filepath.Join(dir, file)
+		content := "ref: " + heads[0] + "\n"
+		if file == configFile {
+			content = config + foreignSections(path)
+		}
+		if err := pack.SetAside(path, aside); err != nil {
+			return err
+		}
+		tmp, err := writeTemp(filepath.Join(dir, scratch), file, content)
+		if err != nil {
+			return err
+		}
+		if err := os.Rename(tmp, path); err != nil {
+			return errors.Join(err, os.Remove(tmp))
+		}
+	}
+	return errors.Join(pack.SyncDir(dir), initDir(dir))
+}
+
+// foreignSections returns the sections of readable settings that mem does not write.
+func foreignSections(path string) string {
+	b, err := pack.ReadFile(path)
+	if err != nil {
+		return ""
+	}
+	if _, err := readConfig(string(b)); err != nil {
+		return ""
+	}
+	var out strings.Builder
+	foreign := false
+	for line := range strings.Lines(string(b)) {
+		if name, ok := strings.CutPrefix(strings.TrimSpace(line), "["); ok {
+			name = strings.ToLower(strings.TrimSuffix(name, "]"))
+			foreign = strings.Contains(name, " ") // with a name of its own, as a remote has; the others may be a damaged one of ours
+		}
+		if foreign {
+			out.WriteString(line)
+		}
+	}
+	return out.String()
+}
+
+// known is where the names of all branches are that were here once, as empty files: who finds a name there and no branch knows that
+// it was lost.
+const known = "known"
+
+func (r *Repo) knownPath(ref string) string {
+	return filepath.Join(r.dir, scratch, known, strings.NewReplacer("%", "%25", "/", "%2F").Replace(ref))
+}
+
+// know notes that there is a branch. The branch is durable already, and its next move would make up for a failure.
+func (r *Repo) know(ref string) {
+	path := r.knownPath(ref)
+	_, err := os.Lstat(filepath.Dir(path))
+	if errors.Is(err, fs.ErrNotExist) && makeDirs(filepath.Dir(path)) == nil { // a store of an older mem, or a copy
+		if all, err := r.Refs(branches); err == nil {
+			for _, other := range all {
+				r.know(other.Name)
+			}
+		}
+	}
+	if _, err := os.Lstat(path); err == nil {
+		return
+	}
+	if f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o600); err == nil {
+		_ = f.Close() // as above
+	}
+}
+
+// Known returns the names of the branches that were here once.
+func (r *Repo) Known() ([]string, error) {
+	files, err := os.ReadDir(filepath.Join(r.dir, scratch, known))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var names []string
+	for _, f := range files {
+		name := strings.NewReplacer("%25", "%", "%2F", "/").Replace(f.Name())
+		if CheckRef(name) == nil {
+			names = append(names, name)
+		}
+	}
+	return names, err
+}
+
+// Unknow is for who removes a branch on purpose: nobody shall miss it.
+func (r *Repo) Unknow(ref string) error {
+	err := os.Remove(r.knownPath(ref))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// WritePacked replaces the file of packed branches by one that names these.
+func (r *Repo) WritePacked(refs []Ref) error {
+	var b strings.Builder
+	b.WriteString("# pack-refs with: peeled fully-peeled sorted \n")
+	for _, ref := range refs {
+		fmt.Fprintf(&b, "%s %s\n", ref.ID, ref.Name)
+	}
+	tmp, err := writeTemp(filepath.Join(r.dir, scratch), packedFile, b.String())
+	if err != nil {
+		return err
+	}
+	if err := os.Rename(tmp, filepath.Join(r.dir, packedFile)); err != nil {
+		return errors.Join(err, os.Remove(tmp))
+	}
+	return pack.SyncDir(r.dir)
+}

@@ -1,0 +1,399 @@
+package pack
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha1"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// A Rescue says what was saved of a damaged pack, or would be.
+type Rescue struct {
+	Objects int  // that are good
+	Lost    []ID // names of others, as far as the index knows them
+	Gaps    int  // stretches of bytes that are no object, if there is no index to name them
+	Pack    string
+}
+
+// Save makes good what can be of a damaged pack of dir. An index is made anew if the pack is good; else every object that still
+// has its name goes to a new pack. Before that the damaged files get a second name in aside: nothing is ever deleted.
+// With dryRun it only looks. It may be killed at any point and done again. The caller holds the lock of those who merge.
+func Save(dir, mark, aside string, d Damage, dryRun bool) (Rescue, error) {
+	r, err := save(dir, mark, aside, d, dryRun)
+	if err != nil {
+		err = fmt.Errorf("rescue %s: %w", d.Name, err)
+	}
+	return r, err
+}
+
+func save(dir, mark, aside string, d Damage, dryRun bool) (r Rescue, err error) {
+	base := filepath.Join(dir, d.Name)
+	if fi, err := os.Lstat(base + ".pack"); err != nil || !fi.Mode().IsRegular() {
+		r.Gaps = 1
+		if err != nil || dryRun {
+			return r, err
+		}
+		return r, errors.Join(SetAside(base+".pack", aside), SetAside(base+".idx", aside), removePack(base), SyncDir(dir))
+	}
+	s, err := openSalvage(base, d.Index == nil)
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, s.f.Close()) }()
+	items, err := s.all(&r)
+	if err != nil || dryRun {
+		return r, err
+	}
+	for _, ext := range []string{".idx", ".pack"} {
+		if ext == ".idx" && d.Index == nil && d.Pack == nil || ext == ".pack" && d.Pack == nil {
+			continue
+		}
+		if err := SetAside(base+ext, aside); err != nil {
+			return r, err
+		}
+	}
+	if d.Pack == nil && r.Gaps == 0 {
+		r.Pack = d.Name
+		return r, s.reindex(dir, mark, base, items)
+	}
+	if r.Pack, err = s.copy(dir, mark, items); err != nil || r.Pack == d.Name {
+		return r, err // of the same name: the whole of it is good again
+	}
+	return r, errors.Join(removePack(base), SyncDir(dir))
+}
+
+// SetAside gives a file a second name in the directory to, which it makes. It is fine if the file is gone, or is there already.
+func SetAside(file, to string) error {
+	if err := os.MkdirAll(to, 0o700); err != nil {
+		return err
+	}
+	target := filepath.Join(to, filepath.Base(file))
+	err := os.Link(file, target)
+	for i := 1; errors.Is(err, os.ErrExist); i++ {
+		if same, serr := sameContent(file, target); same || serr != nil {
+			return serr
+		}
+		target = filepath.Join(to, fmt.Sprintf("%s.%d", filepath.Base(file), i))
+		err = os.Link(file, target)
+	}
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil { // no links here, or a symbolic link
+		err = copyFile(file, target)
+	}
+	return errors.Join(err, SyncDir(to))
+}
+
+func sameContent(a, b string) (bool, error) {
+	x, err := ReadFile(a)
+	if errors.Is(err, os.ErrNotExist) {
+		return true, nil // it was moved there before
+	}
+	if err != nil {
+		return false, err
+	}
+	y, err := ReadFile(b)
+	return bytes.Equal(x, y), err
+}
+
+func copyFile(from, to string) error {
+	if fi, err := os.Stat(from); err != nil || !fi.Mode().IsRegular() {
+		return errors.Join(err, fmt.Errorf("%s is no file", from))
+	}
+	b, err := ReadFile(from)
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o400)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
+// A salvage reads what can be read of a pack.
+type salvage struct {
+	f    *os.File
+	end  int64
+	idx  []item // in the order of the pack; nil if there is no good index
+	at   map[ID]int64
+	size map[int64]int64 // of entries that were read, in the pack
+	buf  []byte
+}
+
+func openSalvage(base string, indexed bool) (*salvage, error) {
+	f, err := OpenFile(base + ".pack")
+	if err != nil {
+		return nil, err
+	}
+	st, err := f.Stat()
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	s := &salvage{f: f, end: st.Size(), at: map[ID]int64{}, size: map[int64]int64{}}
+	if !indexed {
+		return s, nil
+	}
+	x, err := openIndex(base + ".idx")
+	if err == nil {
+		s.idx, err = x.items()
+		err = errors.Join(err, x.close())
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	for _, it := range s.idx {
+		s.at[it.id] = it.off
+	}
+	return s, nil
+}
+
+// all finds the good objects, in the order of the pack.
+func (s *salvage) all(r *Rescue) ([]item, error) {
+	var items []item
+	var err error
+	if s.idx != nil {
+		items, err = s.indexed(r)
+	} else {
+		items, err = s.scan(r)
+	}
+	r.Objects = len(items)
+	return items, err
+}
+
+func (s *salvage) indexed(r *Rescue) (items []item, err error) {
+	for _, it := range s.idx {
+		id, crc, err := s.check(it.off)
+		switch {
+		case err == nil && id == it.id:
+			items = append(items, item{id, crc, it.off})
+		case err == nil || errors.Is(err, ErrCorrupt) || errors.Is(err, ErrTooLarge) || errors.Is(err, ErrNotFound):
+			r.Lost = append(r.Lost, it.id)
+		default:
+			return nil, err
+		}
+	}
+	slices.SortFunc(r.Lost, ID.Compare)
+	return items, nil
+}
+
+// scan goes through a pack without an index. Where an entry is damaged it looks for the next place at which one could begin: a
+// header, and behind it a zlib stream of the right length and checksum.
+func (s *salvage) scan(r *Rescue) (items []item, err error) {
+	var waiting []int64 // differences whose base was not seen yet
+	inGap := false
+	for off := int64(headerSize); off < s.end; {
+		if !s.plausible(off) {
+			r.Gaps, inGap = r.Gaps+gap(s, off, inGap), true
+			off++
+			continue
+		}
+		id, crc, err := s.check(off)
+		size, read := s.size[off]
+		switch {
+		case err == nil:
+			items, inGap = append(items, item{id, crc, off}), false
+			s.at[id] = off
+			off += size
+		case read && (errors.Is(err, ErrNotFound) || errors.Is(err, ErrCorrupt)):
+			waiting, inGap = append(waiting, off), false
+			off += size
+		case errors.Is(err, ErrCorrupt), errors.Is(err, ErrTooLarge), errors.Is(err, ErrNotFound):
+			r.Gaps, inGap = r.Gaps+gap(s, off, inGap), true
+			off++
+		default:
+			return nil, err
+		}
+	}
+	for n := -1; n != len(waiting); {
+		n = len(waiting)
+		waiting = slices.DeleteFunc(waiting, func(off int64) bool {
+			id, crc, err := s.check(off)
+			if err == nil {
+				items = append(items, item{id, crc, off})
+				s.at[id] = off
+			}
+			return err == nil
+		})
+	}
+	r.Gaps += len(waiting)
+	if n, ok := s.count(); r.Gaps == 0 && (!ok || n > len(items)) {
+		r.Gaps++ // what was cut off
+	}
+	slices.SortFunc(items, func(a, b item) int { return cmp.Compare(a.off, b.off) })
+	return items, nil
+}
+
+// count returns how many entries the pack says it has.
+func (s *salvage) count() (int, bool) {
+	var b [headerSize]byte
+	if readAt(s.f, b[:], 0) != nil {
+		return 0, false
+	}
+	return int(binary.BigEndian.Uint32(b[8:])), true
+}
+
+// gap counts a stretch of damaged bytes once, and the checksum at the end of a pack not at all.
+func gap(s *salvage, off int64, in bool) int {
+	if in || off >= s.end-int64(idSize) {
+		return 0
+	}
+	return 1
+}
+
+// plausible reports whether an entry could begin at off.
+func (s *salvage) plausible(off int64) bool {
+	var b [40]byte
+	n, err := s.f.ReadAt(b[:], off)
+	if n == 0 || err != nil && err != io.EOF {
+		return false
+	}
+	k := Kind(b[0] >> 4 & 7)
+	i := 0
+	for i < n && b[i]&0x80 != 0 {
+		i++
+	}
+	i++
+	switch k {
+	case Commit, Tree, Blob, Tag:
+	case offsetDelta:
+		for i < n && b[i]&0x80 != 0 {
+			i++
+		}
+		i++
+	case refDelta:
+		i += idSize
+	default:
+		return false
+	}
+	return i+1 < n && b[i]&0x0f == 8 && (int(b[i])<<8|int(b[i+1]))%31 == 0
+}
+
+// check reads the entry at off and returns the name of the object it holds and the CRC-32 of the entry.
+func (s *salvage) check(off int64) (id ID, crc uint32, err error) {
+	k, data, err := s.object(off, 0)
+	if err != nil {
+		return id, 0, err
+	}
+	raw := make([]byte, s.size[off])
+	if err := readAt(s.f, raw, off); err != nil {
+		return id, 0, err
+	}
+	return Name(k, data), crc32.ChecksumIEEE(raw), nil
+}
+
+// object returns what the entry at off holds, its differences worked out.
+func (s *salvage) object(off int64, depth int) (Kind, []byte, error) {
+	f := &feed{r: io.NewSectionReader(s.f, off, s.end-off), limit: s.end, sum: sha1.New(), buf: slices.Grow(s.buf[:0], 1<<10)}
+	in := &inlet{f: f, l: Limits{Object: MaxSize}}
+	k, size, err := in.header()
+	switch {
+	case err != nil:
+		return 0, nil, err
+	case size > MaxSize || size > 1032*(s.end-off):
+		return 0, nil, fmt.Errorf("%d bytes: %w", size, ErrTooLarge)
+	case depth > maxChain:
+		return 0, nil, fmt.Errorf("a chain of differences without end: %w", ErrCorrupt)
+	}
+	base := int64(-1)
+	switch k {
+	case Commit, Tree, Blob, Tag:
+	case offsetDelta:
+		back, err := in.distance()
+		if err != nil || back <= 0 || back > off-headerSize {
+			return 0, nil, fmt.Errorf("difference to byte %d before %d: %w", back, off, ErrCorrupt)
+		}
+		base = off - back
+	case refDelta:
+		b, err := in.f.take(idSize)
+		if err != nil {
+			return 0, nil, err
+		}
+		at, ok := s.at[ID(b)]
+		if base = at; !ok {
+			base = -1
+		}
+	default:
+		return 0, nil, fmt.Errorf("entry of kind %d: %w", k, ErrCorrupt)
+	}
+	var b bytes.Buffer
+	if err := in.copy(&b, size); err != nil {
+		return 0, nil, err
+	}
+	data := b.Bytes()
+	s.size[off], s.buf = f.offset(), f.buf
+	if k != offsetDelta && k != refDelta {
+		return k, data, nil
+	}
+	if base < 0 {
+		return 0, nil, fmt.Errorf("the base of a difference: %w", ErrNotFound)
+	}
+	k, from, err := s.object(base, depth+1)
+	if err != nil {
+		return 0, nil, err
+	}
+	data, err = applyDelta(from, data, MaxSize)
+	return k, data, err
+}
+
+// reindex writes the index of a good pack.
+func (s *salvage) reindex(dir, mark, base string, items []item) error {
+	if err := checkMark(mark); err != nil {
+		return err
+	}
+	var sum ID
+	if err := readAt(s.f, sum[:], s.end-int64(idSize)); err != nil {
+		return err
+	}
+	idx := appendIndex(nil, items, sum)
+	tmp, err := (&Writer{dir: dir, mark: mark}).writeIndex(idx)
+	if err != nil {
+		return err
+	}
+	if err := os.Rename(tmp, base+".idx"); err != nil {
+		return errors.Join(err, removeFile(tmp))
+	}
+	return SyncDir(dir)
+}
+
+// copy writes a pack of the good objects, as they stand where that is possible.
+func (s *salvage) copy(dir, mark string, items []item) (string, error) {
+	w, err := Create(dir, mark)
+	if err != nil {
+		return "", err
+	}
+	for _, it := range items {
+		e, err := s.entry(it)
+		if err == nil {
+			err = w.Add(e)
+		}
+		if err != nil {
+			return "", errors.Join(err, w.Abort())
+		}
+	}
+	return w.Close()
+}
+
+func (s *salvage) entry(it item) (Entry, error) {
+	raw := make([]byte, s.size[it.off])
+	if err := readAt(s.f, raw, it.off); err != nil {
+		return Entry{}, err
+	}
+	if k := Kind(raw[0] >> 4 & 7); k != offsetDelta && k != refDelta {
+		return Entry{ID: it.id, Kind: k, crc: it.crc, raw: raw}, nil
+	}
+	k, data, err := s.object(it.off, 0)
+	if err != nil {
+		return Entry{}, err
+	}
+	return Encode(k, data, 6), nil
+}

@@ -1,0 +1,529 @@
+package refs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/objects/gitstore"
+	"github.com/memvcs/mem/objects/pack"
+)
+
+// damagedDir is where damaged files are kept, under their names, when something better took their place.
+const damagedDir = "damaged"
+
+// repairMark is in the names of the temporary files of a repair.
+const repairMark = "repair"
+
+// A Mending is a damage, and what was done about it.
+type Mending struct {
+	Where string // the file or branch
+	What  string // is wrong
+	Done  string // what was done, or would be; "": nothing could be
+	Kept  string // where the damaged file is now; "": nowhere
+}
+
+// A Loss is an object that is nowhere to be had.
+type Loss struct {
+	Where   string // the repository and the branch
+	Lane    Lane
+	Path    []string // in the tree of the lane; of a commit or a directory it may be empty
+	ID      pack.ID
+	Commit  string // that brought it, its first line
+	Session string // that this commit is about; "" if it does not say
+	Old     bool   // it is of older commits only: all that the lane holds now is without it
+}
+
+// Patches reports whether the loss is one of originals.git.
+func (l Loss) Patches() bool { return strings.HasPrefix(l.Where, originalsDir) }
+
+// A Supply brings what branches have on a remote into w and says where they are there.
+type Supply func(ctx context.Context, branches []string, w *pack.Writer) (map[string]pack.ID, error)
+
+// MendFiles puts right the small files of the store in dir that are damaged: HEAD, the settings of git, device.json and remotes.json.
+// The store need not be one that can be opened. A damaged byte of the latter two is found by their sums.
+func MendFiles(dir string, dryRun bool) ([]Mending, error) {
+	m := &mender{store: dir, dryRun: dryRun}
+	for name, v := range map[string]any{deviceFile: &deviceJSON{}, remotesFile: &remotesJSON{}} {
+		if err := m.small(name, v); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(m.did, func(a, b Mending) int { return strings.Compare(a.Where, b.Where) })
+	d, err := readDevice(dir)
+	heads := homes(dir, d.ID)
+	if err != nil {
+		if heads = heads[1:]; len(heads) == 0 {
+			heads = []string{lanePrefix + "unknown"} // until the device is known again
+		}
+	}
+	var lost *DeviceError
+	if errors.As(err, &lost) && lost.Missing {
+		m.did = append(m.did, Mending{Where: deviceFile, What: "it is missing"})
+	}
+	for _, part := range []string{memoryDir, originalsDir} {
+		if err := m.gitFiles(part, heads); err != nil {
+			return m.did, err
+		}
+	}
+	return m.did, nil
+}
+
+type mender struct {
+	store  string // its directory
+	dryRun bool
+	did    []Mending
+}
+
+func (m *mender) aside(part string) string { return filepath.Join(m.store, damagedDir, part) }
+
+func (m *mender) small(name string, v any) error {
+	b, damage := checkSmall(m.store, name, v)
+	if damage == nil {
+		return nil
+	}
+	file := filepath.Join(m.store, name)
+	fixed, ok := mendSum(b)
+	did := Mending{Where: name, What: damage.Error()}
+	if ok {
+		did.Done = "one byte of it was put right"
+	}
+	if ok && !m.dryRun {
+		did.Kept = filepath.Join(damagedDir, name)
+		if err := errors.Join(pack.SetAside(file, m.aside("")), WriteFile(file, fixed)); err != nil {
+			return fmt.Errorf("mend %s: %w", name, err)
+		}
+	}
+	m.did = append(m.did, did)
+	return nil
+}
+
+func (m *mender) gitFiles(part string, heads []string) error {
+	dir := filepath.Join(m.store, part)
+	var bad []Mending
+	err := gitstore.VerifyFiles(dir, heads, func(file string, err error) {
+		bad = append(bad, Mending{Where: part + "/" + file, What: err.Error(), Done: "written anew"})
+	})
+	if err != nil || len(bad) == 0 {
+		return err
+	}
+	if !m.dryRun {
+		if err := gitstore.MendFiles(dir, heads, m.aside(part)); err != nil {
+			return fmt.Errorf("mend %s: %w", part, err)
+		}
+		for i := range bad {
+			if kept := filepath.Join(damagedDir, part, filepath.Base(bad[i].Where)); exists(filepath.Join(m.store, kept)) {
+				bad[i].Kept = kept
+			}
+		}
+	}
+	m.did = append(m.did, bad...)
+	return nil
+}
+
+func exists(file string) bool {
+	_, err := os.Lstat(file)
+	return err == nil
+}
+
+// Repair makes good what is damaged in the two repositories: indexes from their packs, packs from what is whole in them, branches
+// from the newest commit here that their device signed, and what is still missing of memory.git from supply, if there is one.
+// It returns what it did, and what is lost. Nothing is deleted. It may be killed at any point and done again.
+func (r *Repo) Repair(ctx context.Context, dryRun bool, supply Supply) (did []Mending, lost []Loss, err error) {
+	for _, p := range r.parts() {
+		x := &repair{mender: mender{store: r.dir, dryRun: dryRun}, r: r, part: p, ctx: ctx}
+		if p.dir == memoryDir {
+			x.supply = supply
+		}
+		if err := x.run(); err != nil {
+			return append(did, x.did...), lost, fmt.Errorf("repair %s: %w", p.dir, err)
+		}
+		did, lost = append(did, x.did...), append(lost, x.lost...)
+	}
+	return did, lost, nil
+}
+
+// A repair works on one of the repositories.
+type repair struct {
+	mender
+	part
+	r      *Repo
+	ctx    context.Context
+	supply Supply
+	tried  bool // branches were looked at before
+	lost   []Loss
+
+	damagedPacks bool
+}
+
+func (x *repair) run() error {
+	if err := x.packs(); err != nil {
+		return err
+	}
+	if err := x.loose(); err != nil {
+		return err
+	}
+	if err := x.branches(x.git); err != nil {
+		return err
+	}
+	if x.dryRun && x.damagedPacks {
+		return nil // what is missing then is known when they are good
+	}
+	missing, err := x.missing(x.git)
+	if err != nil {
+		return err
+	}
+	if len(missing) > 0 && x.supply != nil && !x.dryRun {
+		if err := x.refetch(missing); err != nil {
+			return err
+		}
+		if err := x.branches(x.git); err != nil { // the newest commits may be back
+			return err
+		}
+		if missing, err = x.missing(x.git); err != nil {
+			return err
+		}
+	}
+	x.lost = missing
+	if err := x.explain(); err != nil || x.dryRun {
+		return err
+	}
+	return x.beginAnew()
+}
+
+// packs makes damaged packs and indexes good.
+func (x *repair) packs() error {
+	unlock, err := lockFile(x.ctx, filepath.Join(x.r.dir, x.part.dir, "mem", "merge.lock"), x.r.opts.LockTimeout)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	dir := x.git.PackDir()
+	if !x.dryRun {
+		if err := pack.Sweep(dir, repairMark); err != nil {
+			return err
+		}
+	}
+	var bad []pack.Damage
+	if _, err := pack.Examine(dir, func(d pack.Damage) { bad = append(bad, d) }); err != nil {
+		return err
+	}
+	x.damagedPacks = len(bad) > 0
+	for _, d := range bad {
+		got, err := pack.Save(dir, repairMark, x.aside(x.part.dir), d, x.dryRun)
+		if err != nil {
+			return err
+		}
+		x.did = append(x.did, x.saved(d, got)...)
+	}
+	if len(bad) > 0 && !x.dryRun {
+		return x.git.Close() // what was read is read again
+	}
+	return nil
+}
+
+func (x *repair) saved(d pack.Damage, got pack.Rescue) (out []Mending) {
+	kept := func(ext string) string {
+		name := filepath.Join(damagedDir, x.part.dir, d.Name+ext)
+		if x.dryRun || !exists(filepath.Join(x.store, name)) {
+			return ""
+		}
+		return name
+	}
+	where := x.part.dir + "/objects/pack/" + d.Name
+	done := fmt.Sprintf("%d objects were saved", got.Objects)
+	if n := len(got.Lost) + got.Gaps; n > 0 {
+		done += fmt.Sprintf(", %d were damaged", n)
+	}
+	if d.Pack != nil {
+		out = append(out, Mending{where + ".pack", d.Pack.Error(), done, kept(".pack")})
+	}
+	if d.Index != nil {
+		if d.Pack == nil {
+			done = fmt.Sprintf("made anew from the pack, %d objects", got.Objects)
+		}
+		out = append(out, Mending{where + ".idx", d.Index.Error(), done, kept(".idx")})
+	}
+	return out
+}
+
+// loose moves damaged objects out of the way.
+func (x *repair) loose() error {
+	var bad []string
+	if err := x.git.VerifyLoose(func(file string, err error) {
+		bad = append(bad, file)
+		x.did = append(x.did, Mending{x.part.dir + "/" + file, err.Error(), "taken out", filepath.Join(damagedDir, x.part.dir, filepath.Base(file))})
+	}); err != nil || x.dryRun {
+		return err
+	}
+	for _, file := range bad {
+		path := filepath.Join(x.git.Dir(), filepath.FromSlash(file))
+		if err := errors.Join(pack.SetAside(path, x.aside(x.part.dir)), os.Remove(path)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// refetch brings what is missing of lanes from a remote. What it brings is taken by name: commits here name directories, and these all else.
+func (x *repair) refetch(missing []Loss) (err error) {
+	q, err := x.r.Quarantine(x.ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, q.Close()) }()
+	w, err := q.Writer()
+	if err != nil {
+		return err
+	}
+	branches := map[string]bool{}
+	for _, l := range missing {
+		if l.Lane.Project != Home {
+			branches[l.Lane.Ref()] = true
+		}
+	}
+	tips, err := x.supply(x.ctx, slices.Sorted(maps.Keys(branches)), w)
+	if err != nil {
+		return errors.Join(err, w.Abort())
+	}
+	if _, err := w.Close(); err != nil {
+		return err
+	}
+	if len(tips) == 0 {
+		return nil
+	}
+	return x.adopt(q, tips)
+}
+
+// adopt copies what is missing here from the quarantine. Where even the tip of a lane is gone, its tip on the remote tells what to look for,
+// if the device has signed it.
+func (x *repair) adopt(q *Quarantine, tips map[string]pack.ID) error {
+	w, err := pack.Create(x.git.PackDir(), repairMark)
+	if err != nil {
+		return err
+	}
+	back := 0
+	take := func(id pack.ID) error {
+		if ok, err := x.git.Has(id); ok || err != nil {
+			return err
+		}
+		e, err := q.git.Packs().Entry(id)
+		if errors.Is(err, pack.ErrNotFound) {
+			return nil
+		}
+		if err == nil {
+			back++
+			err = w.Add(e)
+		}
+		return err
+	}
+	refs, err := x.git.VerifyRefs(func(string, string, error) {})
+	if err != nil {
+		return errors.Join(err, w.Abort())
+	}
+	for _, ref := range refs {
+		p, device, ok := parseLane(ref.Name)
+		if !ok || tips[ref.Name].IsZero() {
+			continue
+		}
+		roots := []pack.ID{ref.ID}
+		if has, err := q.git.Has(ref.ID); err == nil && !has && x.trusts(q.git, tips[ref.Name], Lane{Project: p, Device: device}) {
+			roots = append(roots, tips[ref.Name])
+		}
+		for _, root := range roots {
+			v := &visit{git: q.git, seen: map[pack.ID]bool{}, each: take}
+			if err := v.lane(x.ctx, root); err != nil {
+				return errors.Join(err, w.Abort())
+			}
+		}
+	}
+	if _, err := w.Close(); err != nil {
+		return err
+	}
+	if back > 0 {
+		x.did = append(x.did, Mending{x.part.dir, fmt.Sprintf("%d objects were missing", back), "they came back from the remote", ""})
+	}
+	return x.git.Close()
+}
+
+// missing goes through all that branches need and returns what is not there.
+func (x *repair) missing(g *gitstore.Repo) (lost []Loss, err error) {
+	refs, err := g.VerifyRefs(func(string, string, error) {})
+	if err != nil {
+		return nil, err
+	}
+	for _, ref := range refs {
+		p, device, ok := parseLane(ref.Name)
+		if !ok {
+			continue
+		}
+		l := Lane{Project: p, Device: device, Tip: ref.ID}
+		v := &visit{git: g, seen: map[pack.ID]bool{}}
+		v.gone = func(id pack.ID, path []string) {
+			lost = append(lost, Loss{Where: x.part.dir + " " + ref.Name, Lane: l, Path: slices.Clone(path), ID: id, Old: v.old})
+		}
+		if err := v.lane(x.ctx, ref.ID); err != nil {
+			return nil, err
+		}
+	}
+	return lost, nil
+}
+
+// A visit goes through what a commit needs, past what is missing.
+type visit struct {
+	git  *gitstore.Repo
+	seen map[pack.ID]bool
+	each func(pack.ID) error
+	gone func(id pack.ID, path []string)
+	old  bool // what is met is of older commits only
+}
+
+func (v *visit) lane(ctx context.Context, tip pack.ID) error {
+	for id := tip; !id.IsZero() && !v.seen[id]; {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if ok, err := v.meet(id, nil); err != nil || !ok {
+			return err
+		}
+		c, err := v.git.Commit(id)
+		if err != nil {
+			return v.broken(id, nil, err)
+		}
+		if err := v.tree(c.Tree, nil); err != nil {
+			return err
+		}
+		id, v.old = c.Parent, true
+	}
+	return nil
+}
+
+// meet reports whether id is there to be looked at, for the first time.
+func (v *visit) meet(id pack.ID, path []string) (bool, error) {
+	if v.seen[id] {
+		return false, nil
+	}
+	v.seen[id] = true
+	if v.each != nil {
+		if err := v.each(id); err != nil {
+			return false, err
+		}
+	}
+	ok, err := v.git.Has(id)
+	if err == nil && !ok && v.gone != nil {
+		v.gone(id, path)
+	}
+	if err != nil {
+		return false, v.broken(id, path, err)
+	}
+	return ok, nil
+}
+
+// broken takes an object that cannot be read for one that is not there, unless the disk is to blame.
+func (v *visit) broken(id pack.ID, path []string, err error) error {
+	if !unreadable(err) {
+		return err
+	}
+	if v.gone != nil {
+		v.gone(id, path)
+	}
+	return nil
+}
+
+// unreadable reports whether an object is to blame for an error, not the disk.
+func unreadable(err error) bool {
+	for _, e := range []error{pack.ErrNotFound, pack.ErrCorrupt, pack.ErrTooLarge, gitstore.ErrKind, gitstore.ErrTree, gitstore.ErrCommit} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
+}
+
+func (v *visit) tree(id pack.ID, path []string) error {
+	if ok, err := v.meet(id, path); err != nil || !ok {
+		return err
+	}
+	es, err := v.git.Tree(id)
+	if err != nil {
+		return v.broken(id, path, err)
+	}
+	if len(path) > maxPath {
+		return nil
+	}
+	for _, e := range es {
+		p := append(path[:len(path):len(path)], e.Name)
+		if e.Tree {
+			err = v.tree(e.ID, p)
+		} else {
+			_, err = v.meet(e.ID, p)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// explain finds out which commit brought what is lost.
+func (x *repair) explain() error {
+	const most = 2000
+	chains := map[pack.ID][]pack.ID{}
+	for i := range x.lost[:min(most, len(x.lost))] {
+		l := &x.lost[i]
+		if len(l.Path) == 0 {
+			continue
+		}
+		chain, ok := chains[l.Lane.Tip]
+		if !ok {
+			for id := l.Lane.Tip; !id.IsZero(); {
+				c, err := x.git.Commit(id)
+				if err != nil {
+					break // what is older is lost
+				}
+				chain = append(chain, id)
+				id = c.Parent
+			}
+			chains[l.Lane.Tip] = chain
+		}
+		n := len(chain) - 1
+		for ; n > 0; n-- { // the oldest first
+			if has(x.git, chain[n], l.Path, l.ID) {
+				break
+			}
+		}
+		if n < 0 {
+			continue
+		}
+		c, err := x.git.Commit(chain[n])
+		if err != nil {
+			return err
+		}
+		l.Commit, _, _ = strings.Cut(c.Message, "\n")
+		l.Session = Entry{Trailers: trailers(c.Message)}.Trailer("Session")
+	}
+	return nil
+}
+
+// has reports whether a commit has the object id at a path.
+func has(g *gitstore.Repo, commit pack.ID, path []string, id pack.ID) bool {
+	c, err := g.Commit(commit)
+	if err != nil {
+		return false
+	}
+	at := c.Tree
+	for _, name := range path {
+		es, err := g.Tree(at)
+		i := slices.IndexFunc(es, func(e gitstore.TreeEntry) bool { return e.Name == name })
+		if err != nil || i < 0 {
+			return false
+		}
+		at = es[i].ID
+	}
+	return at == id
+}

@@ -1,0 +1,116 @@
+package refs
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/objects/gitstore"
+	"github.com/memvcs/mem/objects/pack"
+)
+
+// beginAnew lets the lanes of this device that never travel begin anew, as one commit without a parent, if something of them is lost:
+// with all that is good in them. They are those of [Home] and of originals.git. A lane that travels is left as it is, for another try.
+func (x *repair) beginAnew() error {
+	var lanes []Lane
+	for _, l := range x.lost {
+		own := l.Lane.Device == x.r.device.ID && (l.Lane.Project == Home || x.part.dir == originalsDir)
+		if own && !slices.Contains(lanes, l.Lane) {
+			lanes = append(lanes, l.Lane)
+		}
+	}
+	for _, l := range lanes {
+		kept, err := x.reroot(l)
+		if err != nil {
+			return fmt.Errorf("begin %s anew: %w", l.Ref(), err)
+		}
+		x.lost = slices.DeleteFunc(x.lost, func(o Loss) bool { return o.Lane == l && o.Old })
+		x.note(Mending{Where: x.part.dir + "/" + l.Ref(), What: "something of it is lost", Done: fmt.Sprintf("begun anew with the %d files of it that are good", kept)})
+	}
+	return nil
+}
+
+// reroot commits all that is good in the commits of a lane, and returns how many files that is.
+func (x *repair) reroot(l Lane) (kept int, err error) {
+	unlock, err := lockFile(x.ctx, filepath.Join(x.r.dir, x.part.dir, "mem", "lane-"+string(l.Project)+".lock"), x.r.opts.LockTimeout)
+	if err != nil {
+		return 0, err
+	}
+	defer unlock()
+	s, err := x.r.stage(x.ctx, x.git, x.part.dir)
+	if err != nil {
+		return 0, err
+	}
+	now := &lane{device: l.Device, root: &node{loaded: true}, git: x.git, replaces: l.Tip}
+	tx := &Tx{r: x.r, project: l.Project, ctx: x.ctx, write: true, stage: s, lanes: []*lane{now}}
+	defer tx.discard()
+	hasDevice := x.part.dir == originalsDir
+	err = x.eachGood(l, func(path []string, id pack.ID, b []byte) error {
+		if path[0] == "records" {
+			r, err := DecodeRecord(b)
+			if err != nil {
+				return nil // it is damaged, and among what is lost
+			}
+			hasDevice = hasDevice || r.Kind == "device"
+			tx.lamport = max(tx.lamport, r.Lamport)
+		}
+		changed, err := now.root.set(x.git, id, path...)
+		if changed {
+			kept++
+		}
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	if !hasDevice {
+		d := x.r.device
+		if _, err := tx.Add("device", deviceBody{d.ID, d.Name, d.PublicKey()}); err != nil {
+			return 0, err
+		}
+	}
+	now.root.dirty = true
+	tx.Trailer("Op", "repair")
+	return kept, tx.commitLane(s, now, fmt.Sprintf("repair: begin anew with %d files", kept))
+}
+
+// eachGood calls f for every readable file of every readable commit of a lane, the newest first, but for its format.
+func (x *repair) eachGood(l Lane, f func(path []string, id pack.ID, b []byte) error) error {
+	seen := map[string]bool{}
+	for id := l.Tip; !id.IsZero(); {
+		if err := x.ctx.Err(); err != nil {
+			return err
+		}
+		c, err := x.git.Commit(id)
+		if err != nil {
+			if unreadable(err) {
+				return nil // what is older cannot be found
+			}
+			return err
+		}
+		var failed error
+		eachLeft(x.git, &node{id: c.Tree}, func(path []string, id pack.ID) bool {
+			key := strings.Join(path, "/")
+			if seen[key] || key == "format" {
+				return true
+			}
+			b, err := x.git.Get(id, pack.Blob)
+			if err != nil && !unreadable(err) && !errors.Is(err, gitstore.ErrKind) {
+				failed = err
+				return false
+			}
+			if err == nil {
+				seen[key] = true
+				failed = f(slices.Clone(path), id, b)
+			}
+			return failed == nil
+		})
+		if failed != nil {
+			return failed
+		}
+		id = c.Parent
+	}
+	return nil
+}

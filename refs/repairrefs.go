@@ -1,0 +1,462 @@
+package refs
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/objects/gitstore"
+	"github.com/memvcs/mem/objects/pack"
+	"github.com/memvcs/mem/objects/stream"
+)
+
+// A found commit is one that no other here goes on from.
+type foundCommit struct {
+	id      pack.ID
+	device  string
+	lamport uint64
+	at      time.Time
+	root    bool // it has no parent
+}
+
+// branches puts branches back that are damaged or gone, and those whose commit is not to be had.
+func (x *repair) branches(g *gitstore.Repo) error {
+	bad := map[string]string{}
+	files := map[string]bool{}
+	good, err := g.VerifyRefs(func(file, name string, err error) {
+		files[file] = true
+		if name != "" {
+			bad[name] = err.Error()
+		} else {
+			x.did = append(x.did, Mending{x.part.dir + "/" + file, err.Error(), "its good lines were kept", x.keptName(file)})
+		}
+	})
+	if err != nil {
+		return err
+	}
+	known, err := g.Known()
+	if err != nil {
+		return err
+	}
+	here := map[string]bool{}
+	for _, ref := range good {
+		here[ref.Name] = true
+		if _, err := g.Commit(ref.ID); err != nil {
+			if !unreadable(err) {
+				return err
+			}
+			if x.supply == nil || x.tried {
+				bad[ref.Name] = fmt.Sprintf("its commit %s is gone", ref.ID)
+				files[ref.Name] = true
+				here[ref.Name] = false
+			}
+		}
+	}
+	for _, name := range known {
+		if !here[name] && bad[name] == "" {
+			bad[name] = "the branch is gone"
+		}
+	}
+	x.tried = true
+	if len(files) > 0 && !x.dryRun {
+		if err := x.takeOut(g, files, good, bad); err != nil {
+			return err
+		}
+	}
+	return x.restore(g, good, bad)
+}
+
+func (x *repair) keptName(file string) string {
+	return filepath.Join(damagedDir, x.part.dir, filepath.Base(file))
+}
+
+// takeOut moves damaged files of branches out of the way.
+func (x *repair) takeOut(g *gitstore.Repo, files map[string]bool, good []gitstore.Ref, bad map[string]string) error {
+	for file := range files {
+		path := filepath.Join(g.Dir(), filepath.FromSlash(file))
+		if err := pack.SetAside(path, x.aside(x.part.dir)); err != nil {
+			return err
+		}
+		if file == "packed-refs" {
+			good = slices.DeleteFunc(slices.Clone(good), func(r gitstore.Ref) bool { return bad[r.Name] != "" })
+			if err := g.WritePacked(good); err != nil {
+				return err
+			}
+		} else if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// restore lets each lost branch name the newest commit that its device signed.
+func (x *repair) restore(g *gitstore.Repo, good []gitstore.Ref, bad map[string]string) error {
+	heads, err := x.heads(g, good)
+	if err != nil {
+		return err
+	}
+	byLane := map[string][]foundCommit{}
+	var homeless []foundCommit
+	for _, h := range heads {
+		switch p, ok := x.projectOf(g, h); {
+		case ok:
+			byLane[laneRef(p, h.device)] = append(byLane[laneRef(p, h.device)], h)
+		default:
+			homeless = append(homeless, h)
+		}
+	}
+	for name := range byLane {
+		if _, ok := slices.BinarySearchFunc(good, name, func(r gitstore.Ref, name string) int { return strings.Compare(r.Name, name) }); !ok && bad[name] == "" &&
+			slices.ContainsFunc(byLane[name], func(h foundCommit) bool { return !h.root }) {
+			bad[name] = "the branch is gone"
+		}
+	}
+	names := make([]string, 0, len(bad))
+	for name := range bad {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		found := byLane[name]
+		if len(found) == 0 {
+			found = x.orphans(name, names, byLane, homeless)
+		}
+		if err := x.restoreOne(name, bad[name], found); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// orphans returns commits that do not tell their project, if they can only belong to the branch name.
+func (x *repair) orphans(name string, lost []string, byLane map[string][]foundCommit, homeless []foundCommit) (out []foundCommit) {
+	_, device, _ := parseLane(name)
+	others := 0
+	for _, n := range lost {
+		if _, d, _ := parseLane(n); d == device && len(byLane[n]) == 0 {
+			others++
+		}
+	}
+	if others != 1 {
+		return nil
+	}
+	for _, h := range homeless {
+		if h.device == device {
+			out = append(out, h)
+		}
+	}
+	return out
+}
+
+func (x *repair) restoreOne(name, what string, found []foundCommit) error {
+	did := Mending{Where: x.part.dir + "/" + name, What: what}
+	p, device, ok := parseLane(name)
+	if exists(filepath.Join(x.store, x.keptName(name))) {
+		did.Kept = x.keptName(name)
+	}
+	defer func() { x.note(did) }()
+	if ok && len(found) == 0 && device == x.r.device.ID && (p == Home || x.part.dir == originalsDir) {
+		did.Done = "begun anew"
+		if x.dryRun {
+			return nil
+		}
+		return x.r.Update(x.ctx, p, "repair: the branch begins anew", func(tx *Tx) error {
+			tx.Trailer("Op", "repair")
+			return tx.both()
+		})
+	}
+	if !ok || len(found) == 0 {
+		return nil
+	}
+	newest := slices.MaxFunc(found, func(a, b foundCommit) int {
+		return cmp.Or(cmp.Compare(a.lamport, b.lamport), a.at.Compare(b.at), a.id.Compare(b.id))
+	})
+	did.Done = "set to the newest commit that its device signed, " + newest.id.String()[:10]
+	if x.dryRun {
+		return nil
+	}
+	unlock, err := lockFile(x.ctx, filepath.Join(x.r.dir, x.part.dir, "mem", "lane-"+string(p)+".lock"), x.r.opts.LockTimeout)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	old, err := x.git.Ref(name) // a packed one may be older
+	if err != nil || old == newest.id {
+		return err
+	}
+	return x.git.Update(x.ctx, name, old, newest.id)
+}
+
+// note adds to what was done; of a branch that was looked at twice the last word counts.
+func (x *repair) note(m Mending) {
+	if i := slices.IndexFunc(x.did, func(d Mending) bool { return d.Where == m.Where && d.Done == "" }); i >= 0 {
+		m.What = x.did[i].What
+		x.did[i] = m
+		return
+	}
+	x.did = append(x.did, m)
+}
+
+// heads returns the commits in packs that no other commit and no good branch leads to, if their device signed them.
+func (x *repair) heads(g *gitstore.Repo, good []gitstore.Ref) ([]foundCommit, error) {
+	reached := map[pack.ID]bool{}
+	for _, ref := range good {
+		for id := ref.ID; !id.IsZero() && !reached[id]; {
+			reached[id] = true
+			c, err := g.Commit(id)
+			if err != nil {
+				break // told elsewhere
+			}
+			id = c.Parent
+		}
+	}
+	commits := map[pack.ID]gitstore.Commit{}
+	for id, err := range g.Packs().All() {
+		if err != nil {
+			return nil, err
+		}
+		k, err := g.Packs().Kind(id)
+		if err != nil && !errors.Is(err, pack.ErrDelta) {
+			return nil, err
+		}
+		if reached[id] || err == nil && k != pack.Commit {
+			continue
+		}
+		if c, err := g.Commit(id); err == nil {
+			commits[id] = c
+		}
+	}
+	parents := map[pack.ID]bool{}
+	for _, c := range commits {
+		parents[c.Parent] = true
+	}
+	var heads []foundCommit
+	for id, c := range commits {
+		device, ours := strings.CutSuffix(c.Email, "@mem.invalid")
+		n, err := lamportOf(c)
+		if parents[id] || reached[c.Parent] || !ours || err != nil || !validDevice(device) {
+			continue
+		}
+		if x.trusts(g, id, Lane{Device: device}) {
+			heads = append(heads, foundCommit{id, device, n, c.Time, c.Parent.IsZero()})
+		}
+	}
+	slices.SortFunc(heads, func(a, b foundCommit) int { return a.id.Compare(b.id) })
+	return heads, nil
+}
+
+// trusts reports whether a commit is signed by the device of a lane: with the key that it is known by here, or else the one that the
+// commit's own tree speaks of.
+func (x *repair) trusts(g *gitstore.Repo, id pack.ID, l Lane) bool {
+	c, err := g.Commit(id)
+	if err != nil || c.Email != l.Device+"@mem.invalid" {
+		return false
+	}
+	key, err := x.r.keyOf(l.Device)
+	if err != nil || key == "" {
+		if key, err = signer(c); err != nil || !x.speaksOf(g, c, l.Device, key) {
+			return false
+		}
+	}
+	return verifySignature(key, c.Signature, c.Payload()) == nil
+}
+
+// speaksOf reports whether the tree of a commit has the record of a device with that key. Patches are signed as the memory beside them.
+func (x *repair) speaksOf(g *gitstore.Repo, c gitstore.Commit, device, key string) bool {
+	if x.part.dir == originalsDir {
+		return true
+	}
+	found := false
+	x.records(g, c.Tree, func(r Record) bool {
+		var d deviceBody
+		found = found || r.Kind == "device" && json.Unmarshal(r.Body, &d) == nil && d.ID == device && d.Key == key
+		return !found
+	})
+	return found
+}
+
+// records calls f for the readable records of a tree until it returns false.
+func (x *repair) records(g *gitstore.Repo, tree pack.ID, f func(Record) bool) {
+	root := &node{id: tree}
+	e, ok, err := root.find(g, "records")
+	if err != nil || !ok || e.dir == nil {
+		return
+	}
+	eachLeft(g, e.dir, func(path []string, id pack.ID) bool {
+		h, err := objects.ParseHash(strings.TrimSuffix(strings.Join(path, ""), ".json"))
+		if err != nil {
+			return true
+		}
+		b, err := g.Get(id, pack.Blob)
+		if err != nil {
+			return true
+		}
+		r, err := checkRecord(b, h)
+		return err != nil || f(r)
+	})
+}
+
+// eachLeft is walk past what cannot be read, until f returns false.
+func eachLeft(g *gitstore.Repo, n *node, f func(path []string, id pack.ID) bool) bool {
+	return eachLeftIn(g, n, nil, f)
+}
+
+func eachLeftIn(g *gitstore.Repo, n *node, path []string, f func([]string, pack.ID) bool) bool {
+	if n.load(g) != nil {
+		return true
+	}
+	for _, e := range n.entries {
+		p := append(path[:len(path):len(path)], e.name)
+		more := true
+		if e.dir == nil {
+			more = f(p, e.id)
+		} else {
+			more = eachLeftIn(g, e.dir, p, f)
+		}
+		if !more {
+			return false
+		}
+	}
+	return true
+}
+
+// projectOf finds out which project a commit belongs to: by its record of the project, by the marks of remotes, and of patches by the records
+// that they belong to.
+func (x *repair) projectOf(g *gitstore.Repo, h foundCommit) (Project, bool) {
+	c, err := g.Commit(h.id)
+	if err != nil {
+		return "", false
+	}
+	if x.part.dir == originalsDir {
+		return x.projectOfPatches(g, c.Tree)
+	}
+	var p Project
+	home := true
+	x.records(g, c.Tree, func(r Record) bool {
+		var body struct {
+			Identity string `json:"identity"`
+		}
+		home = home && slices.Contains([]string{"device", "path", "cost", "peer", "share"}, r.Kind)
+		if r.Kind == "project" && json.Unmarshal(r.Body, &body) == nil {
+			p = ProjectOf(body.Identity)
+		}
+		return p == ""
+	})
+	if p != "" {
+		return p, true
+	}
+	if home {
+		return Home, true
+	}
+	return x.projectOfMarks(g, h)
+}
+
+// projectOfMarks looks for a commit of a lane among those that were seen on remotes.
+func (x *repair) projectOfMarks(g *gitstore.Repo, h foundCommit) (Project, bool) {
+	remotes, err := x.r.Remotes()
+	if err != nil {
+		return "", false
+	}
+	marks := map[string]Project{}
+	for _, r := range remotes {
+		for name, m := range r.Marks {
+			if p, device, ok := parseLane(name); ok && device == h.device {
+				marks[m.Tip] = p
+			}
+		}
+	}
+	for id := h.id; !id.IsZero(); {
+		if p, ok := marks[id.String()]; ok {
+			return p, true
+		}
+		c, err := g.Commit(id)
+		if err != nil {
+			return "", false
+		}
+		id = c.Parent
+	}
+	return "", false
+}
+
+// projectOfPatches looks in which lane of memory.git a record lies that a patch belongs to.
+func (x *repair) projectOfPatches(g *gitstore.Repo, tree pack.ID) (Project, bool) {
+	root := &node{id: tree}
+	e, ok, err := root.find(g, "patches")
+	if err != nil {
+		return "", false
+	}
+	if !ok || e.dir == nil {
+		return Home, true
+	}
+	refs, err := x.r.memory.Refs(lanePrefix)
+	if err != nil {
+		return "", false
+	}
+	var found Project
+	eachLeft(g, e.dir, func(path []string, _ pack.ID) bool {
+		h, err := objects.ParseHash(strings.Join(path, ""))
+		if err != nil {
+			return true
+		}
+		for _, ref := range refs {
+			p, device, _ := parseLane(ref.Name)
+			l, err := laneAt(x.r.memory, ref.ID, device)
+			if err != nil {
+				continue
+			}
+			if _, ok, err := l.root.find(l.git, recordPath(h)...); err == nil && ok {
+				found = p
+				return false
+			}
+		}
+		return true
+	})
+	return found, found != ""
+}
+
+// ReadableRecords returns the records of a project that can be read, whatever else of it cannot.
+func (r *Repo) ReadableRecords(p Project) []Record {
+	refs, err := r.memory.VerifyRefs(func(string, string, error) {})
+	if err != nil {
+		return nil
+	}
+	x := &repair{r: r}
+	seen := map[objects.Hash]bool{}
+	var out []Record
+	for _, ref := range refs {
+		if q, _, ok := parseLane(ref.Name); !ok || q != p {
+			continue
+		}
+		if c, err := r.memory.Commit(ref.ID); err == nil {
+			x.records(r.memory, c.Tree, func(rec Record) bool {
+				if !seen[rec.ID] {
+					seen[rec.ID] = true
+					out = append(out, rec)
+				}
+				return true
+			})
+		}
+	}
+	slices.SortFunc(out, Record.Compare)
+	return out
+}
+
+// ReadableStream reads a stream of a lane as far as it can be read.
+func (r *Repo) ReadableStream(l Lane, name objects.Hash) *stream.Reader {
+	at, err := laneAt(r.memory, l.Tip, l.Device)
+	if err != nil {
+		return stream.NewReader(0, nil)
+	}
+	n, err := at.segments(name)
+	if err != nil {
+		n = 1 << 20 // its end is not known; reading finds it
+	}
+	return stream.NewReader(n, at.blobs(name))
+}
