@@ -108,11 +108,12 @@ func (m *Memory) supply(remotes []refs.Remote, told func(string, error)) refs.Su
 	}
 }
 
-func (m *Memory) supplyFrom(ctx context.Context, r refs.Remote, branches []string, tips map[string]pack.ID, w *pack.Writer) error {
-	client, err := m.client(r)
+func (m *Memory) supplyFrom(ctx context.Context, r refs.Remote, branches []string, tips map[string]pack.ID, w *pack.Writer) (err error) {
+	client, err := m.client(ctx, r, nil)
 	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, client.Close()) }()
 	s, err := client.Open(ctx, remote.Upload)
 	if err != nil {
 		return err

@@ -55,7 +55,7 @@ func (r *Repo) EditSecret(ctx context.Context, name string, fn func([]byte) ([]b
 	if b, err = fn(b); err != nil {
 		return err
 	}
-	return writeFile(r.secretPath(name), b)
+	return WriteFile(r.secretPath(name), b)
 }
 
 // A Scratch is a repository beside the store that is thrown away when it is closed.
