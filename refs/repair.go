@@ -527,3 +527,6 @@ func has(g *gitstore.Repo, commit pack.ID, path []string, id pack.ID) bool {
 	}
 	return at == id
 }
+
+// SetAside gives a damaged file of a store a second name in the directory to.
+func SetAside(file, to string) error { return pack.SetAside(file, to) }

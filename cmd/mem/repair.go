@@ -9,7 +9,6 @@ import (
 
 	"github.com/memvcs/mem/hooks"
 	"github.com/memvcs/mem/layers"
-	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/config"
 )
@@ -163,7 +162,7 @@ func (e *Env) smallFiles(dir string, look bool, found func(refs.Mending)) error 
 			m.Done = "taken out; SessionStart captures what it spoke of"
 		}
 		if !look {
-			err := pack.SetAside(path, aside)
+			err := refs.SetAside(path, aside)
 			if err == nil && ok {
 				err = refs.WriteFile(path, b)
 			} else if err == nil {
@@ -199,7 +198,7 @@ func mendSettings(dir, file string, damage error, look bool) (refs.Mending, erro
 	if look {
 		return m, nil
 	}
-	if err := pack.SetAside(file, filepath.Join(dir, "damaged")); err != nil {
+	if err := refs.SetAside(file, filepath.Join(dir, "damaged")); err != nil {
 		return m, err
 	}
 	m.Kept = filepath.Join("damaged", "config.json")
