@@ -89,7 +89,7 @@ func WriteFile(file string, b []byte) error {
 
 // WriteNote makes a file of the store beside the repositories, which never travels: durable and whole, or not at all.
 func (r *Repo) WriteNote(name string, b []byte) error {
-	if err := writeFile(filepath.Join(r.dir, name), b); err != nil {
+	if err := WriteFile(filepath.Join(r.dir, name), b); err != nil {
 		return writing(fmt.Errorf("write %s: %w", name, err))
 	}
 	return nil

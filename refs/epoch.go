@@ -114,7 +114,7 @@ func (r *Repo) noteFormer(ctx context.Context, g *gitstore.Repo, p Project, tip 
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	if err := writeFile(r.formerFile(p), []byte(b.String())); err != nil {
+	if err := WriteFile(r.formerFile(p), []byte(b.String())); err != nil {
 		return err
 	}
 	return syncDir(filepath.Dir(dir))
