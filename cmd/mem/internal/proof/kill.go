@@ -231,7 +231,7 @@ func (p *pair) run(ctx context.Context, m *machine, name, stdin string, args ...
 		m.takes[name] = (3*takes + p.Uptime() - begin) / 4
 	case -1:
 		p.kills[name]++
-	case 5: // a budget that cannot be met
+	case 5, 11: // a budget that cannot be met; a hook in the background that folds
 	default:
 		return res, false, broken("%s", res)
 	}

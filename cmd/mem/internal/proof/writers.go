@@ -29,7 +29,7 @@ func (r *Rig) Writers(ctx context.Context, writers, n int) ([]Promise, error) {
 	readers := s.readers()
 	reads, failed := make([]int, len(readers)), make([]error, len(readers))
 	for i, argv := range readers {
-		reading.Go(func() { reads[i], failed[i] = s.readOn(done, argv) })
+		reading.Go(func() { reads[i], failed[i] = s.readOn(done, r.Uptime, argv) })
 	}
 	all := make([]*writer, writers)
 	err = sideBySide(ctx, writers, writers, func(ctx context.Context, i int) error {
@@ -77,8 +77,9 @@ func (s *Store) readers() [][]string {
 }
 
 // readOn repeats a reading command, which must never fail. It leaves most of the machine to the writers.
-func (s *Store) readOn(ctx context.Context, argv []string) (n int, err error) {
+func (s *Store) readOn(ctx context.Context, uptime func() time.Duration, argv []string) (n int, err error) {
 	for ctx.Err() == nil {
+		begin := uptime()
 		res := s.Run(ctx, 0, "", argv)
 		if ctx.Err() != nil {
 			return n, nil
@@ -89,11 +90,14 @@ func (s *Store) readOn(ctx context.Context, argv []string) (n int, err error) {
 		n++
 		select {
 		case <-ctx.Done():
-		case <-time.After(50 * time.Millisecond):
+		case <-time.After(50*time.Millisecond + 9*(uptime()-begin)):
 		}
 	}
 	return n, nil
 }
+
+// patience is how long a writer waits for the others: to give up is no fault on a slow disk.
+const patience = "10m"
 
 // A writer is one session that grows.
 type writer struct {
@@ -114,13 +118,13 @@ func (w *writer) work(ctx context.Context, n int) error {
 			}
 			continue
 		}
-		if err := w.Do(ctx, "add", w.file); err != nil {
+		if err := w.Do(ctx, "add", w.file, "--lock-timeout", patience); err != nil {
 			return fmt.Errorf("command %d of %s: %w", i, w.ID, err)
 		}
 		w.acked = w.last()
 		w.captured = append(w.captured, w.names[w.last()])
 		if i%40 == 39 {
-			if err := w.Do(ctx, "compress", w.ID, "--ratio", fmt.Sprint(2+i%7)); err != nil {
+			if err := w.Do(ctx, "compress", w.ID, "--ratio", fmt.Sprint(2+i%7), "--lock-timeout", patience); err != nil {
 				return fmt.Errorf("command %d of %s: %w", i, w.ID, err)
 			}
 		}
