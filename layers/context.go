@@ -54,16 +54,16 @@ func (m *Memory) Context(ctx context.Context, p Project, o ContextOptions) (Give
 	if b.trust, err = m.Trust(ctx); err != nil {
 		return Given{}, err
 	}
-	if b.known, err = m.Facts(ctx, p.ID); err != nil {
+	records, err := m.upper(ctx, p.ID)
+	if err != nil {
 		return Given{}, err
 	}
-	if b.jobs, err = m.Concepts(ctx, p.ID); err != nil {
+	all, err := m.folded(ctx, p.ID, records)
+	if err != nil {
 		return Given{}, err
 	}
-	if b.rules, err = m.Rules(ctx, p.ID); err != nil {
-		return Given{}, err
-	}
-	if b.due, err = m.ReflectionDue(ctx, p.ID); err != nil {
+	b.known, b.jobs, b.rules = all.Facts, all.Concepts, all.Rules
+	if b.due, err = m.reflectionDue(records); err != nil {
 		return Given{}, err
 	}
 	b.sessions = b.recent()

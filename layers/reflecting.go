@@ -46,6 +46,10 @@ func (m *Memory) ReflectionDue(ctx context.Context, p refs.Project) (bool, error
 	if err != nil {
 		return false, err
 	}
+	return m.reflectionDue(records)
+}
+
+func (m *Memory) reflectionDue(records []upperRecord) (bool, error) {
 	rules, err := foldRules(records, &facts.Set{}, Trust{own: m.repo.Device().ID})
 	return err == nil && factStatements(records) > rules.Reflected, err
 }

@@ -257,7 +257,7 @@ func TestRevoked(t *testing.T) {
 		{"two of three, of a solution", Made{Type: IsSolution, State: Active, Trust: facts.Assistant, Confidence: 90}, "ab", nil, "active 90 assistant 1 hidden"},
 		{"all", Made{Type: IsSolution, State: Active, Trust: facts.Assistant, Confidence: 90}, "abc", nil, "active 90 assistant 0 hidden"},
 		{"all, but the user said so", Made{Type: IsRule, State: Active, ByUser: true, Confidence: 100}, "abc", nil, "active 100 user 0 shown"},
-		{"the word, too", Made{Type: IsRule, State: Active, Words: []Word{{Session: "a", Message: 1, Quote: "tabs"}}, Confidence: 100}, "abc", nil, "active 100 tool 0 hidden"},
+		{"the word, too", Made{Type: IsRule, State: Active, Words: []Word{{Session: "a", Message: 1, Quote: "tabs"}}, Confidence: 100}, "abc", nil, "proposed 100 tool 0 hidden"},
 		{"promoted by the user", Made{Type: IsRule, State: Active, Trust: facts.Assistant, Confidence: 90}, "abc", &Act{Act: Promote, ByUser: true}, "active 100 user 0 shown"},
 		{"promoted by a word that is revoked", Made{Type: IsRule, State: Proposed, Trust: facts.Assistant, Confidence: 90}, "d", &Act{Act: Promote, Word: &Word{Session: "d"}}, "proposed 90 assistant 3 shown"},
 	} {
