@@ -61,6 +61,11 @@ func (m *Memory) Forget(ctx context.Context, o ForgetOptions) (out Forgotten, er
 		}
 		return out, ErrNothingToForget
 	}
+	aside, err := m.aside()
+	if err != nil {
+		return out, err
+	}
+	out.Things = append(out.Things, aside...)
 	out.Files = slices.DeleteFunc(out.Files, func(file string) bool { _, err := os.Lstat(file); return err != nil })
 	if out.Remotes, err = m.remotesOf(o.places()); err != nil || o.DryRun {
 		return out, err
@@ -192,7 +197,16 @@ func (m *Memory) finishForgetting(ctx context.Context) (some bool, made []string
 	return true, made, m.repo.RemoveNote(pendingFile)
 }
 
-// dropBytes empties the cache and takes out of the packs what nothing leads to.
+// aside returns the damaged files that a repair put aside. What is in them cannot be told, so all of them go.
+func (m *Memory) aside() (out []ForgottenThing, err error) {
+	files, err := m.repo.Damaged()
+	for _, f := range files {
+		out = append(out, ForgottenThing{Kind: "damaged file", Name: f, Count: 1})
+	}
+	return out, err
+}
+
+// dropBytes empties the cache, drops the damaged files that a repair put aside, and takes out of the packs what nothing leads to.
 func (m *Memory) dropBytes(ctx context.Context) error {
 	m.outlines.Clear()
 	m.countedMu.Lock()
@@ -206,6 +220,9 @@ func (m *Memory) dropBytes(ctx context.Context) error {
 		if err := os.RemoveAll(m.cachePath(e.Name())); err != nil {
 			return err
 		}
+	}
+	if err := m.repo.DropDamaged(); err != nil {
+		return err
 	}
 	_, err = m.repo.Sweep(ctx)
 	return err

@@ -169,10 +169,11 @@ func (f *forgetting) thing(r refs.Record) (t ForgottenThing, some bool) {
 // again plans to make a version again, or says why it is not.
 func (f *forgetting) again(r refs.Record, v Version) (bool, string) {
 	deleted := slices.ContainsFunc(f.st.Versions, func(x *Version) bool { return x.ID == r.ID && x.Deleted })
+	_, free := compress.ExtractByID(v.Engine)
 	switch {
 	case f.sessions[v.Session], f.st.purged.session(v.Session), f.direct[r.ID], deleted:
 		return false, ""
-	case v.Engine != compress.Extract{}.ID():
+	case !free: // what an earlier engine without a model made, the newest makes again
 		return false, "a model wrote it"
 	case v.Source != "" || v.Since != "":
 		return false, "it goes on from another version"

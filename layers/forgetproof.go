@@ -52,6 +52,13 @@ func (m *Memory) prove(ctx context.Context, o ForgetOptions, gone []string) (Pro
 	if err := v.files(); err != nil {
 		return v.out, err
 	}
+	aside, err := m.repo.Damaged()
+	if err != nil {
+		return v.out, err
+	}
+	for _, file := range aside {
+		v.out.Left = append(v.out.Left, file+", which is damaged")
+	}
 	slices.Sort(v.out.Left)
 	v.out.Left = slices.Compact(v.out.Left)
 	return v.out, nil
@@ -136,11 +143,23 @@ func (v *prover) files() error {
 		}
 		found, n, err := fileHolds(path, v.needles)
 		v.out.Bytes += n
+		if err == nil && v.o.Match != nil && strings.HasPrefix(filepath.ToSlash(rel), "cache/") {
+			found, err = v.matches(path)
+		}
 		if found {
 			v.out.Left = append(v.out.Left, filepath.ToSlash(rel))
 		}
 		return err
 	})
+}
+
+// matches looks in a file of the cache for what an expression matches.
+func (v *prover) matches(path string) (bool, error) {
+	b, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return slices.ContainsFunc(bytes.Split(b, newline), v.o.Match.Match), err
 }
 
 // fileHolds looks for needles in a file piece by piece.

@@ -2,6 +2,7 @@ package layers
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -57,7 +58,7 @@ func (f *forgetting) goes(r refs.Record) bool {
 	if r.Kind == kindSession || r.Kind == kindUse {
 		return false
 	}
-	if f.passes(r) || f.tells(r) {
+	if f.passes(r) || f.tells(r) || f.heard[r.ID] {
 		return true
 	}
 	switch r.Kind {
@@ -108,6 +109,8 @@ func (f *forgetting) passes(r refs.Record) bool {
 	case permanent.Kind:
 		var b permanent.Made
 		return json.Unmarshal(r.Body, &b) == nil && !b.ByUser && slices.ContainsFunc(b.Words, func(w permanent.Word) bool { return !f.late(r, w.Session) && f.wordPassed(w) })
+	case permanent.KindReflect:
+		return slices.ContainsFunc(sessionsIn(r.Kind, r.Body), func(id string) bool { return !f.late(r, id) && len(f.passed[id]) > 0 })
 	case permanent.KindAct:
 		var a permanent.Act
 		return json.Unmarshal(r.Body, &a) == nil && a.Word != nil && !f.late(r, a.Word.Session) && f.wordPassed(*a.Word)
@@ -141,6 +144,34 @@ func (f *forgetting) tells(r refs.Record) bool {
 	return f.o.Match != nil && slices.ContainsFunc(stringsIn(r.Body), func(s string) bool {
 		return !isName(s) && f.o.Match.MatchString(s)
 	})
+}
+
+// listen finds the records whose witnesses hold what is to be forgotten: a model may have been shown it in the words of a fact or a
+// rule.
+func (f *forgetting) listen(ctx context.Context) error {
+	if f.needles == nil && f.o.Match == nil {
+		return nil
+	}
+	v := &prover{o: f.o, needles: f.needles}
+	for _, r := range f.records {
+		asked, err := reflected(r.Kind, r.Body)
+		if err == nil && r.Kind == facts.KindDistilled {
+			err = applyTo(r, func(d facts.Distilled) { asked = d.Witnesses })
+		}
+		if err != nil {
+			return err
+		}
+		for _, h := range asked {
+			b, err := f.m.object(ctx, f.p.ID, h)
+			if err != nil {
+				return fmt.Errorf("what a model was asked: %w", err)
+			}
+			if v.finds(b, true) {
+				f.heard[r.ID] = true
+			}
+		}
+	}
+	return nil
 }
 
 // isName reports whether a text is no words but the name of something.
@@ -184,6 +215,8 @@ func (f *forgetting) dropRecord(r refs.Record) (err error) {
 		return applyTo(r, func(c Composition) { f.lose(append(c.Derivation.Witnesses, c.Derivation.Output)...) })
 	case facts.KindDistilled:
 		return applyTo(r, func(d facts.Distilled) { f.lose(d.Witnesses...) })
+	case permanent.KindReflect:
+		return applyTo(r, func(x permanent.Reflection) { f.lose(x.Witnesses...) })
 	case facts.KindExchange:
 		return applyTo(r, func(x facts.Exchange) {
 			f.lose(x.Key())

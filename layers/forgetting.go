@@ -47,7 +47,7 @@ func (o ForgetOptions) cause() string {
 // A ForgottenThing is something that is forgotten, or was made of what is.
 type ForgottenThing struct {
 	Project string
-	Kind    string // session, messages, version, composition, exchange, fact, concept, rule, use, file, record
+	Kind    string // session, messages, version, composition, exchange, fact, concept, rule, use, file, damaged file, record
 	Name    string
 	Count   int    // of messages and records; 1 for a thing with a name
 	Device  string // whose lane holds it, "" for this one's: it goes when that device syncs
@@ -94,6 +94,7 @@ type forgetting struct {
 	points  map[objects.Hash]bool            // growth points of them
 	regrown map[objects.Hash]regrown         // by record
 	passed  map[string]map[int]map[int]bool  // session, generation, message
+	heard   map[objects.Hash]bool            // records about what a model was shown of it
 	drop    map[objects.Hash]bool            // records
 	gone    map[string]bool                  // names of what is not there any more
 	names   map[string]string                // of what is called otherwise now
@@ -109,7 +110,7 @@ type forgetting struct {
 func (m *Memory) newForgetting(ctx context.Context, p Project, o ForgetOptions, heeding *purges) (*forgetting, error) {
 	f := &forgetting{m: m, o: o, p: p, sessions: map[string]bool{}, direct: map[objects.Hash]bool{}, ranges: map[string][][3]int{},
 		streams: map[objects.Hash]bool{}, points: map[objects.Hash]bool{}, regrown: map[objects.Hash]regrown{}, passed: map[string]map[int]map[int]bool{},
-		drop: map[objects.Hash]bool{}, gone: map[string]bool{}, names: map[string]string{}, bodies: map[objects.Hash]json.RawMessage{}, patches: map[objects.Hash][]byte{},
+		heard: map[objects.Hash]bool{}, drop: map[objects.Hash]bool{}, gone: map[string]bool{}, names: map[string]string{}, bodies: map[objects.Hash]json.RawMessage{}, patches: map[objects.Hash][]byte{},
 		heeding: heeding, until: map[string]uint64{}, missing: map[objects.Hash]bool{}}
 	f.purge.Cause = o.cause()
 	err := m.repo.View(ctx, p.ID, func(tx *refs.Tx) (err error) {
@@ -195,6 +196,9 @@ func (f *forgetting) plan(ctx context.Context) error {
 		if f.direct[r.ID] {
 			f.purge.Records = append(f.purge.Records, recordName(stampOf(r)))
 		}
+	}
+	if err := f.listen(ctx); err != nil {
+		return err
 	}
 	if err := f.settle(); err != nil {
 		return err

@@ -52,9 +52,16 @@ func (m *Memory) Heed(ctx context.Context, swept bool) (things []ForgottenThing,
 			things = append(things, slices.DeleteFunc(f.things, func(t ForgottenThing) bool { return t.Device != "" })...)
 		}
 	}
+	aside, err := m.aside()
+	if err != nil {
+		return things, unheeded, err
+	}
 	some, _, err := m.finishForgetting(ctx)
 	if err == nil && !some && swept {
 		err = m.dropBytes(ctx)
+	}
+	if err == nil && (some || swept) {
+		things = append(things, aside...)
 	}
 	return things, unheeded, err
 }

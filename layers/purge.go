@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/memvcs/mem/layers/permanent"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
 )
@@ -131,6 +132,8 @@ func sessionsIn(kind string, body []byte) []string {
 		Parts   []word          `json:"parts"`
 		Words   []word          `json:"words"`
 		Word    *word           `json:"word"`
+
+		Sessions json.RawMessage `json:"sessions"`
 	}
 	if json.Unmarshal(body, &b) != nil {
 		return nil // of a form that is not known here: it is about nothing that is
@@ -148,6 +151,11 @@ func sessionsIn(kind string, body []byte) []string {
 		out = append(out, text(b.Parent, ""))
 	case kindUse:
 		out = append(out, text(b.By, ""))
+	case permanent.KindReflect:
+		var spoke []string
+		if b.Sessions != nil && json.Unmarshal(b.Sessions, &spoke) == nil {
+			out = append(out, spoke...)
+		}
 	}
 	for _, w := range append(b.Parts, b.Words...) {
 		out = append(out, w.Session)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -527,6 +528,25 @@ func has(g *gitstore.Repo, commit pack.ID, path []string, id pack.ID) bool {
 	}
 	return at == id
 }
+
+// Damaged returns the files that repairs put aside, as paths in the store with slashes. What a damaged pack holds cannot be told.
+func (r *Repo) Damaged() (files []string, err error) {
+	err = filepath.WalkDir(filepath.Join(r.dir, damagedDir), func(path string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil || d.IsDir() {
+			return err
+		}
+		rel, err := filepath.Rel(r.dir, path)
+		files = append(files, filepath.ToSlash(rel))
+		return err
+	})
+	return files, err
+}
+
+// DropDamaged drops them for ever.
+func (r *Repo) DropDamaged() error { return writing(os.RemoveAll(filepath.Join(r.dir, damagedDir))) }
 
 // SetAside gives a damaged file of a store a second name in the directory to.
 func SetAside(file, to string) error { return pack.SetAside(file, to) }

@@ -266,6 +266,8 @@ func forgottenLine(verb string, t layers.ForgottenThing) string {
 		line = fmt.Sprintf("%s parts of %s", verb, count(t.Count, t.Name+" record"))
 	case "messages":
 		line = fmt.Sprintf("%s %s of %s", verb, count(t.Count, "message"), t.Name)
+	case "damaged file":
+		line = fmt.Sprintf("%s damaged file %s, whatever is in it", verb, t.Name)
 	case "facts":
 		line = fmt.Sprintf("%s %s of %s", verb, count(t.Count, "fact"), t.Name)
 	}
@@ -318,7 +320,11 @@ func sortedNames(m map[string]int) []string {
 // printHeeded says what a fetch let this device forget.
 func (e *Env) printHeeded(out layers.Fetched) {
 	for _, t := range out.Forgotten {
-		e.printf("%s\n", e.safe("["+t.Project+"] "+forgottenLine("forgot", t)))
+		of := ""
+		if t.Project != "" {
+			of = "[" + t.Project + "] "
+		}
+		e.printf("%s\n", e.safe(of+forgottenLine("forgot", t)))
 	}
 	for _, name := range out.Unheeded {
 		e.note("device %s has forgotten something that is here too; it goes when you trust the device and pull again", name)

@@ -1,0 +1,166 @@
+package layers
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/permanent"
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/refs"
+)
+
+// reflectOn stores that a model was shown candidates in which sessions spoke.
+func reflectOn(t *testing.T, m *Memory, p refs.Project, witness string, sessions ...string) objects.Hash {
+	t.Helper()
+	ctx := context.Background()
+	stage, err := m.repo.Stage(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stage.Close()
+	if _, err := stage.Put([]byte(witness)); err != nil {
+		t.Fatal(err)
+	}
+	err = m.repo.Update(ctx, p, "reflect", func(tx *refs.Tx) error {
+		if err := tx.Adopt(stage); err != nil {
+			return err
+		}
+		tx.Trailer("Op", "reflect")
+		_, err := tx.Add(permanent.KindReflect, permanent.Reflection{Seen: 1, Candidates: 1, Engine: "test/1", Witnesses: []objects.Hash{objects.Sum([]byte(witness))}, Sessions: sessions})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return objects.Sum([]byte(witness))
+}
+
+// TestForgetReflection: what a model was shown goes with the sessions that spoke in it, whichever way they are forgotten, and with
+// what it holds; the rest stays.
+func TestForgetReflection(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	for name, c := range map[string]struct {
+		o    ForgetOptions
+		goes []int
+	}{
+		"session": {ForgetOptions{}, []int{0, 1}},
+		"message": {ForgetOptions{Match: regexp.MustCompile("wombat")}, []int{0, 1}},
+		"words":   {ForgetOptions{Match: regexp.MustCompile("quokka")}, []int{2}},
+		"value":   {ForgetOptions{Secret: []byte("quokka-4711")}, []int{2}},
+	} {
+		m := newMemory(t, testOptions())
+		dir := t.TempDir()
+		add(t, m, write(t, filepath.Join(dir, "s1.jsonl"), userLine(1, "the wombat works")+userLine(2, "plainly")))
+		add(t, m, write(t, filepath.Join(dir, "s2.jsonl"), userLine(3, "nothing to hide")))
+		one, two := revOf(t, m, "s1"), revOf(t, m, "s2")
+		p := one.Project.ID
+		witnesses := []objects.Hash{
+			reflectOn(t, m, p, "{\"asked\":\"the first session spoke\"}", one.Session.ID),
+			reflectOn(t, m, p, "{\"asked\":\"both sessions spoke\"}", one.Session.ID, two.Session.ID),
+			reflectOn(t, m, p, "{\"asked\":\"a rule about quokka-4711\"}", two.Session.ID),
+			reflectOn(t, m, p, "{\"asked\":\"the second session spoke\"}", two.Session.ID),
+		}
+		if name == "session" {
+			c.o.Revs = []Rev{one}
+		}
+		forget(t, m, c.o)
+		for i, h := range witnesses {
+			_, err := m.object(ctx, p, h)
+			if gone := errors.Is(err, objects.ErrNotFound); gone != slices.Contains(c.goes, i) || err != nil && !gone {
+				t.Errorf("%s: witness %d: gone is %v (%v)", name, i, gone, err)
+			}
+		}
+		records, err := m.upper(ctx, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := len(statements(records, permanent.KindReflect)); n != len(witnesses)-len(c.goes) {
+			t.Errorf("%s: %d reflections stay, want %d", name, n, len(witnesses)-len(c.goes))
+		}
+		roots(t, m)
+	}
+}
+
+// TestForgetEarlierEngine: what an engine of an earlier release made is made again, by the newest.
+func TestForgetEarlierEngine(t *testing.T) {
+	t.Parallel()
+	m := newMemory(t, testOptions())
+	var text strings.Builder
+	for i := range 30 {
+		text.WriteString(userLine(i, "a step of the work, told at length so that there is something to leave out: "+strings.Repeat("word ", 20)))
+	}
+	text.WriteString(userLine(90, "the zaphod message"))
+	add(t, m, write(t, filepath.Join(t.TempDir(), "s1.jsonl"), text.String()))
+	if _, err := m.Compress(context.Background(), revOf(t, m, "s1"), compress.Settings{Ratio: 3, Engine: compress.First()}, false); err != nil {
+		t.Fatal(err)
+	}
+	out := forget(t, m, ForgetOptions{Match: regexp.MustCompile("zaphod")})
+	i := slices.IndexFunc(out.Things, func(x ForgottenThing) bool { return x.Kind == "version" })
+	if i < 0 || !out.Things[i].Rebuilt || out.Things[i].Why != "" {
+		t.Fatalf("forgot %+v", out.Things)
+	}
+	if v := revOf(t, m, "s1:v001").Version; v == nil || v.Engine != (compress.Extract{}).ID() {
+		t.Errorf("made again: %+v", v)
+	}
+}
+
+// TestForgetAside: what a repair put aside and all of the cache go too, and the receipt looks there.
+func TestForgetAside(t *testing.T) {
+	t.Parallel()
+	for name, o := range map[string]ForgetOptions{
+		"match":  {Match: regexp.MustCompile("swordfish-4711")},
+		"secret": {Secret: []byte("swordfish-4711")},
+	} {
+		m := newMemory(t, testOptions())
+		add(t, m, write(t, filepath.Join(t.TempDir(), "s1.jsonl"), userLine(1, "the code is swordfish-4711")+userLine(2, "more")))
+		places := []string{"damaged/memory.git/pack-1.pack", "damaged/spool/note", "cache/looked/" + string(revOf(t, m, "s1").Project.ID) + "/x", "cache/hooks.log", "cache/hooks.json"}
+		for _, place := range places {
+			file := filepath.Join(m.repo.Dir(), filepath.FromSlash(place))
+			if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(file, []byte("one\nthe code is swordfish-4711\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		proof, err := m.prove(context.Background(), o, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, place := range places {
+			if !slices.ContainsFunc(proof.Left, func(s string) bool { return strings.HasPrefix(s, place) }) {
+				t.Errorf("%s: the proof does not see %s: %v", name, place, proof.Left)
+			}
+		}
+		dry := o
+		dry.DryRun = true
+		for _, with := range []ForgetOptions{dry, o} {
+			out := forget(t, m, with)
+			var aside []string
+			for _, x := range out.Things {
+				if x.Kind == "damaged file" {
+					aside = append(aside, x.Name)
+				}
+			}
+			if !slices.Equal(aside, places[:2]) {
+				t.Errorf("%s: dry run %v: damaged files %v", name, with.DryRun, aside)
+			}
+			for _, place := range places {
+				if _, err := os.Lstat(filepath.Join(m.repo.Dir(), filepath.FromSlash(place))); (err == nil) != with.DryRun {
+					t.Errorf("%s: dry run %v: %s: %v", name, with.DryRun, place, err)
+				}
+			}
+		}
+		if found := stays(t, "swordfish-4711", []*Memory{m}); len(found) > 0 {
+			t.Errorf("%s: it stays in %v", name, found)
+		}
+	}
+}
