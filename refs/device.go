@@ -139,12 +139,13 @@ func readDevice(dir string) (Device, error) {
 // sign returns git's SSH signature of payload: an armored SSHSIG blob in the namespace "git"
 // (OpenSSH, PROTOCOL.sshsig).
 func (d Device) sign(payload []byte) string {
+	key := d.key()
 	var blob bytes.Buffer
 	blob.WriteString("SSHSIG")
 	blob.Write(binary.BigEndian.AppendUint32(nil, 1))
 	for _, field := range [][]byte{
-		sshKey(d.key().Public().(ed25519.PublicKey)), []byte("git"), nil, []byte("sha512"),
-		sshStrings([]byte("ssh-ed25519"), ed25519.Sign(d.key(), signed(payload))),
+		sshKey(key.Public().(ed25519.PublicKey)), []byte("git"), nil, []byte("sha512"),
+		sshStrings([]byte("ssh-ed25519"), ed25519.Sign(key, signed(payload))),
 	} {
 		blob.Write(sshStrings(field))
 	}

@@ -21,6 +21,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/memvcs/mem/objects"
@@ -102,6 +103,7 @@ type Repo struct {
 	memory    *gitstore.Repo
 	originals *gitstore.Repo
 	device    Device
+	signs     sync.Once
 }
 
 const (

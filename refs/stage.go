@@ -186,6 +186,7 @@ func (s *Stage) PutReader(r io.Reader) (objects.Hash, error) {
 // Growing by nothing stages nothing.
 func (s *Stage) Grow(ctx context.Context, name objects.Hash, base int, t *stream.Tail, r io.Reader) (Growth, error) {
 	g := Growth{Stream: name, Base: base, Segments: base}
+	s.r.signs.Do(func() { go s.r.device.key() }) // whose first use makes tables that take a millisecond; the commit will want them
 	for seg, err := range stream.Append(ctx, t, r) {
 		if err != nil {
 			return g, fmt.Errorf("grow stream: %w", err)

@@ -50,7 +50,7 @@ func hookArgs(args []string) (event string, ok bool) {
 }
 
 // hookMemory is what a hook may use. Most of a capture is buffers, and it is over before collecting them pays.
-const hookMemory = 40 << 20
+const hookMemory = 52 << 20
 
 // hookLock is how long a hook waits for another writer. What it leaves is folded in by the next one.
 const hookLock = 150 * time.Millisecond
@@ -59,7 +59,7 @@ const hookLock = 150 * time.Millisecond
 func (e *Env) runHook(event string) {
 	debug.SetGCPercent(400)
 	debug.SetMemoryLimit(hookMemory)
-	e.reserve = hookMemory * 3 / 5
+	e.reserve = hookMemory * 2 / 3
 	if fixed, err := time.Parse(time.RFC3339, e.Getenv("MEM_NOW")); err == nil {
 		e.Now = func() time.Time { return fixed }
 	}
