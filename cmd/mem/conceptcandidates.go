@@ -113,7 +113,7 @@ func (e *Env) candidatesJSON(m *layers.Memory, set *concepts.Set, open []*facts.
 		Exchanges []*facts.Exchange `json:"exchanges"`
 	}{session, topicTask, []conceptAnswer{}, append([]*facts.Exchange{}, open...)}
 	for _, c := range set.Live() {
-		answer.Concepts = append(answer.Concepts, conceptAnswer{c, set.Shown(c, m.Repo().Device().ID)})
+		answer.Concepts = append(answer.Concepts, conceptAnswer{c, set.Shown(c, m.Repo().Device().ID), ""})
 	}
 	return e.printJSON("concepts.candidates", answer)
 }

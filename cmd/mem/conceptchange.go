@@ -190,7 +190,7 @@ func (e *Env) assign(ctx context.Context, m *layers.Memory, p layers.Project, me
 	where := "to no concept"
 	if c != nil {
 		where = fmt.Sprintf("to %s %s", set.Shown(c, m.Repo().Device().ID), c.Name)
-		answer.Concept = &conceptAnswer{c, set.Shown(c, m.Repo().Device().ID)}
+		answer.Concept = &conceptAnswer{c, set.Shown(c, m.Repo().Device().ID), ""}
 	}
 	if e.opt.json {
 		return e.printJSON("concepts.assign", answer)
@@ -242,7 +242,7 @@ func (e *Env) change(ctx context.Context, m *layers.Memory, p layers.Project, me
 	answer := conceptChange{DryRun: e.opt.dryRun, Concepts: []conceptAnswer{}}
 	for _, c := range changes {
 		if k := set.Record(c.Concept); !slices.ContainsFunc(answer.Concepts, func(a conceptAnswer) bool { return a.Concept == k }) {
-			answer.Concepts = append(answer.Concepts, conceptAnswer{k, set.Shown(k, m.Repo().Device().ID)})
+			answer.Concepts = append(answer.Concepts, conceptAnswer{k, set.Shown(k, m.Repo().Device().ID), ""})
 		}
 	}
 	return e.printJSON("concepts.change", answer)

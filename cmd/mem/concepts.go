@@ -53,7 +53,8 @@ func (e *Env) concepts() *cli.Command {
 // A conceptAnswer is a concept as --json prints it.
 type conceptAnswer struct {
 	*concepts.Concept
-	As string `json:"as"` // as it is typed here
+	As      string `json:"as"`                // as it is typed here
+	Project string `json:"project,omitempty"` // with --all-projects
 }
 
 // concept finds a concept by what the user typed.
@@ -71,44 +72,45 @@ func (e *Env) concept(ctx context.Context, m *layers.Memory, p layers.Project, n
 
 func (e *Env) runConceptsList(ctx context.Context, all bool) error {
 	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
-		set, err := m.Concepts(ctx, sc.Project.ID)
+		projects, err := e.listedProjects(ctx, m, sc)
 		if err != nil {
 			return err
-		}
-		list := set.Live()
-		if all {
-			list = set.Concepts
 		}
 		strangers, err := e.strangers(ctx, m)
 		if err != nil {
 			return err
 		}
-		device := m.Repo().Device().ID
-		answer := struct {
-			Concepts []conceptAnswer `json:"concepts"`
-		}{[]conceptAnswer{}}
-		t := e.table(column{name: "concept"}, column{name: "name"}, column{name: "sessions", right: true}, column{name: "exchanges", right: true}, column{name: "updated"},
-			column{name: "topic", shrinks: true})
-		for _, c := range list {
-			answer.Concepts = append(answer.Concepts, conceptAnswer{c, set.Shown(c, device)})
-			topic := c.Topic
-			switch {
-			case c.MergedInto != "":
-				topic = "merged into " + set.Shown(set.Record(c.MergedInto), device)
-			case c.Removed:
-				topic = "removed"
-			case c.Revoked != "":
-				topic = hiddenText(topic, c.Revoked)
-			case strangers.of(c.Device) != "":
-				topic += " (device " + strangers.of(c.Device) + " is not trusted)"
+		columns := []column{{name: "concept"}, {name: "name"}, {name: "sessions", right: true}, {name: "exchanges", right: true}, {name: "updated"}}
+		if e.opt.allProjects {
+			columns = append(columns, column{name: "project"})
+		}
+		t := e.table(append(columns, column{name: "topic", shrinks: true})...)
+		answers := []conceptAnswer{}
+		for _, p := range projects {
+			set, err := m.Concepts(ctx, p.ID)
+			if err != nil {
+				return err
 			}
-			t.row(cell{full: set.Shown(c, device), paint: e.style().yellow}, cell{full: c.Name}, cell{full: fmt.Sprint(len(c.Sessions))}, cell{full: fmt.Sprint(len(c.Exchanges))},
-				e.timeCell(c.Updated), cell{full: topic})
+			list := set.Live()
+			if all {
+				list = set.Concepts
+			}
+			for _, c := range list {
+				as := set.Shown(c, m.Repo().Device().ID)
+				answers = append(answers, conceptAnswer{c, as, e.projectName(p)})
+				row := []cell{{full: as, paint: e.style().yellow}, {full: c.Name}, {full: fmt.Sprint(len(c.Sessions))}, {full: fmt.Sprint(len(c.Exchanges))}, e.timeCell(c.Updated)}
+				if e.opt.allProjects {
+					row = append(row, cell{full: p.Name})
+				}
+				t.row(append(row, cell{full: conceptText(set, c, m.Repo().Device().ID, strangers)})...)
+			}
 		}
 		if e.opt.json {
-			return e.printJSON("concepts.list", answer)
+			return e.printJSON("concepts.list", struct {
+				Concepts []conceptAnswer `json:"concepts"`
+			}{answers})
 		}
-		if len(list) == 0 {
+		if len(answers) == 0 {
 			e.note("no concepts")
 			e.hint("see what there is to decide: mem concepts candidates")
 			return nil
@@ -118,6 +120,21 @@ func (e *Env) runConceptsList(ctx context.Context, all bool) error {
 		}
 		return t.flush()
 	})
+}
+
+// conceptText says what a concept is about, or what became of it.
+func conceptText(set *concepts.Set, c *concepts.Concept, device string, s strangers) string {
+	switch {
+	case c.MergedInto != "":
+		return "merged into " + set.Shown(set.Record(c.MergedInto), device)
+	case c.Removed:
+		return "removed"
+	case c.Revoked != "":
+		return hiddenText(c.Topic, c.Revoked)
+	case s.of(c.Device) != "":
+		return c.Topic + " (device " + s.of(c.Device) + " is not trusted)"
+	}
+	return c.Topic
 }
 
 func (e *Env) runConceptsShow(ctx context.Context, name string) error {
@@ -142,7 +159,7 @@ func (e *Env) showConcept(ctx context.Context, m *layers.Memory, p layers.Projec
 		return err
 	}
 	if e.opt.json {
-		return e.printJSON("concepts.show", conceptAnswer{c, set.Shown(c, m.Repo().Device().ID)})
+		return e.printJSON("concepts.show", conceptAnswer{c, set.Shown(c, m.Repo().Device().ID), ""})
 	}
 	if err := e.page("concepts"); err != nil {
 		return err

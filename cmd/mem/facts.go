@@ -108,50 +108,73 @@ func (e *Env) runFactsList(ctx context.Context, o factsOptions, name string) err
 		return usagef("option --number cannot be %d: want a whole number from 0", o.number)
 	}
 	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+		projects, err := e.listedProjects(ctx, m, sc)
 		session := ""
-		if name != "" {
-			rev, err := e.resolveSession(ctx, m, sc, name)
-			if err != nil {
-				return err
+		if err == nil && name != "" {
+			var rev layers.Rev
+			if rev, err = e.resolveSession(ctx, m, sc, name); err == nil {
+				projects, session = []layers.Project{rev.Project}, rev.Session.ID
 			}
-			sc.Project, session = rev.Project, rev.Session.ID
 		}
-		set, err := m.Facts(ctx, sc.Project.ID)
 		if err != nil {
 			return err
 		}
-		var list []facts.Fact
-		for f := range set.All() {
-			if o.wants(*f) && (session == "" || f.Session == session) {
-				list = append(list, *f)
+		var list []listedFact
+		for _, p := range projects {
+			set, err := m.Facts(ctx, p.ID)
+			if err != nil {
+				return err
+			}
+			for f := range set.All() {
+				if o.wants(*f) && (session == "" || f.Session == session) {
+					list = append(list, listedFact{Fact: *f, Project: e.projectName(p)})
+				}
 			}
 		}
-		slices.SortStableFunc(list, func(a, b facts.Fact) int { return b.Time.Compare(a.Time) })
+		slices.SortStableFunc(list, func(a, b listedFact) int { return b.Time.Compare(a.Time) })
 		if o.number > 0 {
 			list = list[:min(len(list), o.number)]
 		}
-		if len(list) == 0 && !e.opt.json {
-			e.note("no such facts in the project %s", sc.Project.Name)
-			e.hint("mem facts draft; of another project: -p NAME")
+		switch {
+		case len(list) > 0 || e.opt.json:
+		case len(projects) == 1:
+			e.note("no such facts in the project %s", projects[0].Name)
+			e.hint("mem facts draft; of another project: -p NAME, of all: --all-projects")
+		default:
+			e.note("no such facts in any project")
+			e.hint("mem facts draft")
 		}
 		return e.printFacts(ctx, m, "facts.list", list)
 	})
 }
 
 // printFacts prints a list of facts.
-func (e *Env) printFacts(ctx context.Context, m *layers.Memory, what string, list []facts.Fact) error {
+func (e *Env) printFacts(ctx context.Context, m *layers.Memory, what string, list []listedFact) error {
 	strangers, err := e.strangers(ctx, m)
 	if err != nil {
 		return err
 	}
+	all := false
+	for i, f := range list {
+		list[i].Stranger = strangers.of(f.Device)
+		all = all || f.Project != ""
+	}
 	if e.opt.json {
 		return e.printJSON(what, struct {
 			Facts []listedFact `json:"facts"`
-		}{listedFacts(list, strangers)})
+		}{append([]listedFact{}, list...)})
 	}
-	t := e.table(column{name: "fact"}, column{name: "kind"}, column{name: "verdict"}, column{name: "trust"}, column{name: "at"}, column{name: "text", shrinks: true})
+	columns := []column{{name: "fact"}, {name: "kind"}, {name: "verdict"}, {name: "trust"}, {name: "at"}}
+	if all {
+		columns = append(columns, column{name: "project"})
+	}
+	t := e.table(append(columns, column{name: "text", shrinks: true})...)
 	for _, f := range list {
-		t.row(cell{full: f.ID, paint: e.style().yellow}, cell{full: string(f.Kind)}, e.verdictCell(f), trustCell(f.Trust.String(), strangers.of(f.Device)), placeCell(f), cell{full: f.Text})
+		row := []cell{{full: f.ID, paint: e.style().yellow}, {full: string(f.Kind)}, e.verdictCell(f.Fact), trustCell(f.Trust.String(), f.Stranger), placeCell(f.Fact)}
+		if all {
+			row = append(row, cell{full: f.Project})
+		}
+		t.row(append(row, cell{full: f.Text})...)
 	}
 	return t.flush()
 }
@@ -216,10 +239,10 @@ func (e *Env) runFactsSearch(ctx context.Context, o factsOptions, query string) 
 		if err != nil {
 			return err
 		}
-		var list []facts.Fact
+		var list []listedFact
 		for _, h := range set.Search(query) {
 			if o.wants(h.Fact) {
-				list = append(list, h.Fact)
+				list = append(list, listedFact{Fact: h.Fact})
 			}
 		}
 		if o.number > 0 {

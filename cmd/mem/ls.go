@@ -95,6 +95,22 @@ func (o lsOptions) shows(it listed) bool {
 	return o.month.IsZero() || !it.Last.Before(o.month) && it.Last.Before(o.month.AddDate(0, 1, 0))
 }
 
+// listedProjects returns the project of the user, or with --all-projects all.
+func (e *Env) listedProjects(ctx context.Context, m *layers.Memory, sc layers.Scope) ([]layers.Project, error) {
+	if e.opt.allProjects {
+		return m.Projects(ctx)
+	}
+	return []layers.Project{sc.Project}, nil
+}
+
+// projectName returns what a row of a list says of its project: nothing if all are of one.
+func (e *Env) projectName(p layers.Project) string {
+	if e.opt.allProjects {
+		return p.Name
+	}
+	return ""
+}
+
 // list returns the sessions of the project, or with --all-projects of all, the newest first.
 func (e *Env) list(ctx context.Context, m *layers.Memory, sc layers.Scope, o layers.ListOptions) ([]listed, error) {
 	spendMemory()
@@ -110,11 +126,9 @@ func (e *Env) list(ctx context.Context, m *layers.Memory, sc layers.Scope, o lay
 	if err != nil {
 		return nil, err
 	}
-	projects := []layers.Project{sc.Project}
-	if e.opt.allProjects {
-		if projects, err = m.Projects(ctx); err != nil {
-			return nil, err
-		}
+	projects, err := e.listedProjects(ctx, m, sc)
+	if err != nil {
+		return nil, err
 	}
 	var all []listed
 	for _, p := range projects {

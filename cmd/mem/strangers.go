@@ -56,13 +56,6 @@ func hiddenText(text, why string) string {
 // A listedFact is a fact as lists print it with --json.
 type listedFact struct {
 	facts.Fact
+	Project  string `json:"project,omitempty"`   // with --all-projects
 	Stranger string `json:"untrusted,omitempty"` // the device that stated it, if it is not trusted
-}
-
-func listedFacts(list []facts.Fact, s strangers) []listedFact {
-	out := []listedFact{}
-	for _, f := range list {
-		out = append(out, listedFact{f, s.of(f.Device)})
-	}
-	return out
 }
