@@ -90,6 +90,29 @@ func (m *Memory) WriteObject(ctx context.Context, project refs.Project, h object
 	})
 }
 
+// WriteAnywhere writes the content of the object h of any project to w. If none has it the error is a [*NotFoundError].
+func (m *Memory) WriteAnywhere(ctx context.Context, h objects.Hash, w io.Writer) error {
+	ids, err := m.repo.Projects()
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		var rc io.ReadCloser
+		err := m.repo.View(ctx, id, func(tx *refs.Tx) (err error) {
+			if rc, err = tx.Get(ctx, h); err != nil {
+				return err
+			}
+			defer rc.Close()
+			_, err = io.Copy(w, rc)
+			return err
+		})
+		if rc != nil || !errors.Is(err, objects.ErrNotFound) {
+			return err
+		}
+	}
+	return &NotFoundError{What: "object", Name: "b3:" + h.String()}
+}
+
 // object returns the content of the object h of a project.
 func (m *Memory) object(ctx context.Context, project refs.Project, h objects.Hash) ([]byte, error) {
 	var b bytes.Buffer

@@ -57,6 +57,9 @@ func (r *Repo) Update(ctx context.Context, p Project, message string, fn func(*T
 	}
 	tx.write = true
 	defer tx.discard()
+	if err := tx.readLamport(); err != nil {
+		return err
+	}
 	if err := fn(tx); err != nil {
 		return err
 	}
@@ -91,7 +94,7 @@ func (r *Repo) begin(ctx context.Context, p Project) (*Tx, error) {
 		}
 		tx.lanes = append(tx.lanes, l)
 	}
-	return tx, tx.readLamport()
+	return tx, nil
 }
 
 // readLamport finds the largest Lamport time that the lanes have seen.

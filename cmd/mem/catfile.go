@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -39,38 +40,45 @@ func (e *Env) catFile() *cli.Command {
 }
 
 func (e *Env) runCatFile(ctx context.Context, o catFileOptions, name string) error {
-	if h, err := objects.ParseHash(name); err == nil {
-		name = "b3:" + h.String()
+	h, err := objects.ParseHash(strings.TrimPrefix(name, "b3:"))
+	if err != nil || o.exists {
+		return e.withStore(func(m *layers.Memory) error { return e.catNamed(ctx, m, o, name) })
 	}
-	open := e.memory
-	if strings.HasPrefix(name, "b3:") {
-		open = e.objectsOnly
-	}
-	m, err := open()
+	m, err := e.objectsOnly()
 	if err != nil {
 		return err
 	}
 	defer m.Close()
+	return e.printObject(o, func(w io.Writer) error { return m.WriteAnywhere(ctx, h, w) })
+}
+
+// catNamed is cat-file of what need not be named by its whole hash.
+func (e *Env) catNamed(ctx context.Context, m *layers.Memory, o catFileOptions, name string) error {
+	if h, err := objects.ParseHash(name); err == nil {
+		name = "b3:" + h.String()
+	}
 	rev, err := e.resolveContent(ctx, m, name)
 	var missing *layers.NotFoundError
 	if errors.As(err, &missing) && o.exists {
 		return exit(exitNo)
 	}
-	if err != nil {
+	if err != nil || o.exists {
 		return err
 	}
-	switch {
-	case o.exists:
-		return nil
-	case o.size:
-		var n counter
-		if err := m.WriteObject(ctx, rev.Project.ID, rev.Hash, &n); err != nil {
-			return err
-		}
-		e.printf("%d\n", n)
-		return nil
+	return e.printObject(o, func(w io.Writer) error { return m.WriteObject(ctx, rev.Project.ID, rev.Hash, w) })
+}
+
+// printObject prints what write gives of an object.
+func (e *Env) printObject(o catFileOptions, write func(io.Writer) error) error {
+	if !o.size {
+		return write(e.out)
 	}
-	return m.WriteObject(ctx, rev.Project.ID, rev.Hash, e.out)
+	var n counter
+	if err := write(&n); err != nil {
+		return err
+	}
+	e.printf("%d\n", n)
+	return nil
 }
 
 // resolveContent finds the object that a name stands for. An object's own name needs no project.
