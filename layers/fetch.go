@@ -52,7 +52,7 @@ type Fetched struct {
 
 // limits bound what a remote may send.
 func limits(progress func(int64)) pack.Limits {
-	return pack.Limits{Progress: progress, Bytes: 64 << 30, Objects: 20_000_000, Object: 64 << 20, Ratio: 100}
+	return pack.Limits{Progress: progress, Bytes: 64 << 30, Objects: 20_000_000, Object: pack.MaxSize, Ratio: 100}
 }
 
 // Fetch brings what the remote has and this memory has not. It goes to a quarantine first, where every byte of it is checked;

@@ -12,6 +12,7 @@ import (
 
 	"github.com/memvcs/mem/layers/redact"
 	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -184,8 +185,11 @@ func readRegular(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !fi.Mode().IsRegular() || fi.Size() > 256<<20 {
-		return nil, fmt.Errorf("%s: no regular file of moderate size", path)
+	if !fi.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: no regular file", path)
+	}
+	if fi.Size() > pack.MaxSize { // no remote would take it
+		return nil, fmt.Errorf("%s: %d bytes, more than %d MiB: %w", path, fi.Size(), pack.MaxSize>>20, pack.ErrTooLarge)
 	}
 	return io.ReadAll(f)
 }

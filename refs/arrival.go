@@ -227,6 +227,21 @@ func (v *arriver) blob(path []string, id pack.ID) error {
 	if v.a.Originals && m[1] == "" {
 		return nil // what it restores proves itself
 	}
+	read, size, err := v.open(id)
+	if err != nil {
+		return err
+	}
+	if read != nil && m[2] == "objects" {
+		return whole(read, strings.Join(m[3:8], ""))
+	}
+	if read != nil {
+		if err := read.Close(); err != nil {
+			return err
+		}
+	}
+	if size > maxSmall {
+		return fmt.Errorf("%d bytes: %w", size, pack.ErrTooLarge)
+	}
 	if m[14] != "" {
 		return v.segment(m)
 	}
@@ -257,6 +272,38 @@ func (v *arriver) blob(path []string, id pack.ID) error {
 		return objects.ErrCorrupt
 	}
 	return nil
+}
+
+// maxSmall is how large all but whole objects may be: they are held in memory.
+const maxSmall = 64 << 20
+
+// open opens a blob that came in if it may be large: nil if it is not, or is here already.
+func (v *arriver) open(id pack.ID) (io.ReadCloser, int64, error) {
+	n, err := v.git.Packs().EntrySize(id)
+	if err == nil && n >= 64<<10 { // at most 66 MB: deflate makes at most 1032 bytes of one
+		var size int64
+		var rc io.ReadCloser
+		if _, size, rc, err = v.git.Packs().Reader(id); err == nil {
+			return rc, size, nil
+		}
+	}
+	if errors.Is(err, pack.ErrNotFound) || errors.Is(err, pack.ErrDelta) {
+		err = nil
+	}
+	return nil, 0, err
+}
+
+// whole checks an object, piece by piece, against its name.
+func whole(r io.ReadCloser, name string) error {
+	h, err := objects.ParseHash(name)
+	sum := objects.NewHasher()
+	if err == nil {
+		_, err = io.Copy(sum, r)
+	}
+	if err = errors.Join(err, r.Close()); err == nil && sum.Sum() != h {
+		err = objects.ErrCorrupt
+	}
+	return err
 }
 
 func (v *arriver) segment(m []string) error {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -136,6 +137,15 @@ func (tx *Tx) testSet(content, path string) error {
 	return tx.putBlob([]byte(content), strings.Split(path, "/"))
 }
 
+// noise returns bytes that do not become fewer when they are compressed.
+func noise(n int) string {
+	b := make([]byte, n)
+	if _, err := rand.NewChaCha8([32]byte{5}).Read(b); err != nil {
+		panic(err) // it never fails
+	}
+	return string(b)
+}
+
 // TestHostileLanes signs what a hostile device could sign with its own key and no honest one writes: none of it is taken.
 func TestHostileLanes(t *testing.T) {
 	t.Parallel()
@@ -149,6 +159,8 @@ func TestHostileLanes(t *testing.T) {
 		"a deep path":           func(tx *Tx) error { return tx.testSet("x", "objects/a/b/c/d/e/f/g/h/i/j") },
 		"an object too high":    func(tx *Tx) error { return tx.testSet("x", "objects/"+h) },
 		"wrong hash":            func(tx *Tx) error { return tx.testSet("y", fan("objects", "")) },
+		"wrong hash of much":    func(tx *Tx) error { return tx.testSet(noise(200_000), fan("objects", "")) },
+		"a huge record":         func(tx *Tx) error { return tx.testSet(strings.Repeat("\x00", maxSmall+1), fan("records", ".json")) },
 		"a patch":               func(tx *Tx) error { return tx.testSet("x", fan("patches", "")) },
 		"another format":        func(tx *Tx) error { return tx.testSet("mem 2\n", "format") },
 		"a record with no name": func(tx *Tx) error { return tx.testSet("{}", fan("records", ".json")) },

@@ -169,6 +169,9 @@ func (s *Stage) put(b []byte, level int, path []string) error {
 // Put stages an object of moderate size and returns its name.
 func (s *Stage) Put(b []byte) (objects.Hash, error) {
 	h := objects.Sum(b)
+	if len(b) > pack.MaxSize { // no remote would take it
+		return h, fmt.Errorf("store %s of %d bytes: more than %d MiB: %w", h.Short(), len(b), pack.MaxSize>>20, pack.ErrTooLarge)
+	}
 	return h, s.put(b, deflate, objectPath(h))
 }
 

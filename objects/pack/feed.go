@@ -20,6 +20,7 @@ type feed struct {
 	sumTo int // up to where buf went into sum
 	err   error
 	told  func(int64)
+	spill io.Writer // if not nil it gets what lies between the mark and the place in hand, instead of memory
 }
 
 const feedSize = 256 << 10
@@ -37,10 +38,19 @@ func (f *feed) mark() { f.start = f.pos }
 // marked returns the bytes consumed since the mark. They are good until the next read.
 func (f *feed) marked() []byte { return f.buf[f.start:f.pos] }
 
+// spillMarked hands on what was consumed since the mark, and moves the mark.
+func (f *feed) spillMarked() error {
+	_, err := f.spill.Write(f.marked())
+	f.mark()
+	return err
+}
+
 // fill makes at least n unconsumed bytes available, if the stream has them.
 func (f *feed) fill(n int) error {
 	for len(f.buf)-f.pos < n && f.err == nil {
-		f.makeRoom()
+		if f.makeRoom(); f.err != nil {
+			return f.err
+		}
 		m, err := f.r.Read(f.buf[len(f.buf):cap(f.buf)])
 		f.buf = f.buf[:len(f.buf)+m]
 		f.err = err
@@ -67,6 +77,12 @@ func (f *feed) makeRoom() {
 		return
 	}
 	f.flushSum()
+	if f.spill != nil {
+		if err := f.spillMarked(); err != nil {
+			f.err = err
+			return
+		}
+	}
 	if f.start > cap(f.buf)/2 {
 		n := copy(f.buf, f.buf[f.start:])
 		f.base += int64(f.start)

@@ -17,7 +17,7 @@ import (
 type Limits struct {
 	Bytes   int64 // of the pack as it arrives
 	Objects int   // in the pack
-	Object  int64 // bytes of one object
+	Object  int64 // bytes of one object; of all but whole blobs at most 64 MiB
 	Ratio   int64 // how many times its size a pack may unpack to, beyond 64 MiB
 
 	Progress func(n int64) // is told how many bytes arrived; may be nil
@@ -25,6 +25,9 @@ type Limits struct {
 
 // slack is what a pack may unpack to whatever its size.
 const slack = 64 << 20
+
+// maxHeld bounds objects that are held in memory: all but whole blobs, which are told by streaming.
+const maxHeld = 64 << 20
 
 // maxWaiting bounds the differences that wait for the end of a pack, in bytes.
 const maxWaiting = 128 << 20
@@ -58,10 +61,12 @@ type inlet struct {
 	n        int
 	deltas   int
 	unpacked int64
+	spooled  int64        // bytes of objects that went through a file
 	at       map[int64]ID // objects by where they were in the pack that arrives
 	byOffset map[int64][]waiting
 	byID     map[ID][]waiting
-	waits    int64 // bytes of differences
+	waits    int64       // bytes of differences
+	large    map[ID]bool // objects of more than maxHeld
 	z        io.ReadCloser
 	scratch  []byte
 }
@@ -104,16 +109,25 @@ func (in *inlet) entry() error {
 	if err != nil {
 		return err
 	}
-	if size > in.l.Object {
+	if size > in.l.Object || k != Blob && size > maxHeld {
 		return fmt.Errorf("an object of %d bytes: %w", size, ErrTooLarge)
 	}
 	if in.unpacked > slack+in.l.Ratio*off {
 		return fmt.Errorf("it unpacks to more than %d bytes: %w", slack+in.l.Ratio*off, ErrTooLarge)
 	}
-	in.unpacked += size
+	if size <= spoolAt {
+		in.unpacked += size
+	} else if in.spooled += size; in.spooled > spoolSlack+in.l.Ratio*off {
+		return fmt.Errorf("its large objects unpack to more than %d bytes: %w", spoolSlack+in.l.Ratio*off, ErrTooLarge)
+	}
 	in.n++
 	switch k {
 	case Commit, Tree, Blob, Tag:
+		if size > spoolAt {
+			id, err := in.spool(k, size)
+			in.at[off] = id
+			return err
+		}
 		id, err := in.object(k, size)
 		if err != nil {
 			return err

@@ -28,6 +28,9 @@ func (in *inlet) resolve() error {
 	}
 	slices.Sort(offs)
 	for _, off := range offs {
+		if in.large[in.at[off]] {
+			return fmt.Errorf("a difference to an object of more than %d bytes: %w", maxHeld, ErrTooLarge)
+		}
 		k, data, err := in.w.read(in.at[off])
 		if err != nil {
 			return err
@@ -53,7 +56,7 @@ func (in *inlet) resolveFrom(root solved) error {
 			stack = stack[:len(stack)-1]
 			continue
 		}
-		data, err := applyDelta(top.data, d.delta, in.l.Object)
+		data, err := applyDelta(top.data, d.delta, min(in.l.Object, maxHeld))
 		if err != nil {
 			return err
 		}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
 )
@@ -54,20 +53,9 @@ func (w *Writer) Add(e Entry) error {
 }
 
 func (w *Writer) add(id ID, crc uint32, raw []byte) error {
-	if w.done {
-		return errors.New("add to a pack that is closed")
+	if ok, err := w.begin(id, crc); !ok {
+		return err
 	}
-	if w.err != nil {
-		return w.err
-	}
-	if _, ok := w.seen[id]; ok {
-		return nil
-	}
-	if uint64(len(w.items)) == math.MaxUint32 {
-		return errors.New("add to a pack that is full")
-	}
-	w.seen[id] = struct{}{}
-	w.items = append(w.items, item{id, crc, w.size})
 	w.size += int64(len(raw))
 	if len(w.buf)+len(raw) > flushAt {
 		w.err = w.flush()

@@ -109,15 +109,21 @@ func (f *copier) copy(id pack.ID) error {
 	if err == nil && int64(size) > f.l.Object {
 		return fmt.Errorf("object %s of %d bytes: %w", id, size, pack.ErrTooLarge)
 	}
-	e, err := Entry(f.git, id)
+	n, err := f.git.Packs().CopyTo(f.w, id)
+	if errors.Is(err, pack.ErrDelta) || errors.Is(err, pack.ErrNotFound) {
+		var e pack.Entry
+		if e, err = Entry(f.git, id); err == nil {
+			n, err = int64(e.Size()), f.w.Add(e)
+		}
+	}
 	if err != nil {
 		return err
 	}
 	f.got.Objects++
-	if f.got.Bytes += int64(e.Size()); f.got.Bytes > f.l.Bytes {
+	if f.got.Bytes += n; f.got.Bytes > f.l.Bytes {
 		return fmt.Errorf("more than %d bytes: %w", f.l.Bytes, pack.ErrTooLarge)
 	}
-	return f.w.Add(e)
+	return nil
 }
 
 // Entry returns an object as it stands in a pack of g, or packs it if it stands otherwise.

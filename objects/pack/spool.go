@@ -1,0 +1,136 @@
+package pack
+
+import (
+	"errors"
+	"fmt"
+	"hash"
+	"hash/crc32"
+	"io"
+	"math"
+	"os"
+)
+
+// spoolAt is from which size on an object that is received or copied goes through a file instead of memory.
+const spoolAt = 16 << 20
+
+// spoolSlack is what such objects of a pack may unpack to whatever its size: they cost time, but no memory.
+const spoolSlack = 1 << 30
+
+// A counted writer keeps the CRC-32 and the length of what passes.
+type counted struct {
+	w   io.Writer
+	crc hash.Hash32
+	n   int64
+}
+
+func (c *counted) Write(b []byte) (int, error) {
+	n, err := c.w.Write(b)
+	c.crc.Write(b[:n])
+	c.n += int64(n)
+	return n, err
+}
+
+// spool receives a large object through a temporary file beside the pack: its name is known only at its end.
+func (in *inlet) spool(k Kind, size int64) (id ID, err error) {
+	f, err := os.CreateTemp(in.w.dir, packPrefix(in.w.mark)+"*")
+	if err != nil {
+		return id, err
+	}
+	defer func() { err = errors.Join(err, f.Close(), removeFile(f.Name())) }()
+	raw := &counted{w: f, crc: crc32.NewIEEE()}
+	in.f.spill = raw
+	defer func() { in.f.spill = nil }()
+	if id, err = in.object(k, size); err != nil {
+		return id, err
+	}
+	if err := in.f.spillMarked(); err != nil {
+		return id, err
+	}
+	if size > maxHeld {
+		if in.large == nil {
+			in.large = map[ID]bool{}
+		}
+		in.large[id] = true
+	}
+	return id, in.w.addFrom(id, raw.crc.Sum32(), io.NewSectionReader(f, 0, raw.n), raw.n)
+}
+
+// addFrom appends an entry of n bytes that r holds.
+func (w *Writer) addFrom(id ID, crc uint32, r io.Reader, n int64) error {
+	if ok, err := w.begin(id, crc); !ok {
+		return err
+	}
+	w.size += n
+	w.err = w.flush()
+	for buf := make([]byte, 256<<10); n > 0 && w.err == nil; {
+		m, err := io.ReadFull(r, buf[:min(n, int64(len(buf)))])
+		if err != nil {
+			w.err = fmt.Errorf("write a pack: %w", err)
+			break
+		}
+		n -= int64(m)
+		w.err = w.write(buf[:m])
+	}
+	return w.err
+}
+
+// begin notes an entry that is about to be appended; it reports false if it need not be.
+func (w *Writer) begin(id ID, crc uint32) (bool, error) {
+	if w.done {
+		return false, errors.New("add to a pack that is closed")
+	}
+	if w.err != nil {
+		return false, w.err
+	}
+	if _, ok := w.seen[id]; ok {
+		return false, nil
+	}
+	if uint64(len(w.items)) == math.MaxUint32 {
+		return false, errors.New("add to a pack that is full")
+	}
+	w.seen[id] = struct{}{}
+	w.items = append(w.items, item{id, crc, w.size})
+	return true, nil
+}
+
+// CopyTo adds an object to w as it stands in a pack, without holding a large one in memory, and returns its size there. The errors
+// are those of [Dir.Entry].
+func (d *Dir) CopyTo(w *Writer, id ID) (n int64, err error) {
+	size, err := d.EntrySize(id)
+	if err != nil {
+		return 0, err
+	}
+	if size <= spoolAt {
+		e, err := d.Entry(id)
+		if err != nil {
+			return 0, err
+		}
+		return int64(e.Size()), w.Add(e)
+	}
+	err = d.look(id, func(f *file, off int64) error {
+		if err := d.openData(f); err != nil {
+			return err
+		}
+		next, err := f.extent(off)
+		if err != nil {
+			return err
+		}
+		n = next - off
+		var kind [1]byte
+		if err := readAt(f.f, kind[:], off); err != nil {
+			return err
+		}
+		if k := Kind(kind[0] >> 4 & 7); k == offsetDelta || k == refDelta {
+			return ErrDelta
+		}
+		crc := crc32.NewIEEE()
+		if _, err := io.Copy(crc, io.NewSectionReader(f.f, off, n)); err != nil {
+			return err
+		}
+		return w.addFrom(id, crc.Sum32(), io.NewSectionReader(f.f, off, n), n)
+	})
+	if err != nil {
+		err = fmt.Errorf("copy object %s: %w", id, err)
+	}
+	return n, err
+}
