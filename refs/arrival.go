@@ -50,6 +50,7 @@ type arriver struct {
 	grown   map[objects.Hash][]int
 	points  map[objects.Hash]pack.ID
 	lamport uint64 // of the commit that is looked at
+	names   int    // that led to what was looked at
 }
 
 // maxLane bounds the commits that one lane may bring at once.
@@ -177,11 +178,15 @@ func (v *arriver) tree(tree, old pack.ID) error {
 	v.seen[tree] = struct{}{}
 	d := differ{git: v.git,
 		tree: func(path []string, id pack.ID) (bool, error) {
-			v.seen[id] = struct{}{}
+			if err := v.name(id); err != nil {
+				return false, err
+			}
 			return true, v.dir(path)
 		},
 		blob: func(path []string, id, was pack.ID) error {
-			v.seen[id] = struct{}{}
+			if err := v.name(id); err != nil {
+				return err
+			}
 			if !was.IsZero() {
 				return fmt.Errorf("%s was changed", strings.Join(path, "/"))
 			}
@@ -193,6 +198,16 @@ func (v *arriver) tree(tree, old pack.ID) error {
 		gone: func(path []string) error { return fmt.Errorf("%.200s was removed", strings.Join(path, "/")) },
 	}
 	return d.diff(nil, tree, old)
+}
+
+// name notes a name that leads to an object. What a lane holds has about one each, because every path tells what is there: a few
+// trees that give one file millions of names are a bomb.
+func (v *arriver) name(id pack.ID) error {
+	v.seen[id] = struct{}{}
+	if v.names++; v.names > 10_000+4*len(v.seen) {
+		return fmt.Errorf("%d names lead to %d objects", v.names, len(v.seen))
+	}
+	return nil
 }
 
 // dir refuses directories that no lane has, before they are gone into.

@@ -268,8 +268,8 @@ func TestForgedLanes(t *testing.T) {
 	forger.device.ID = a.device.ID
 	populate(t, forger)
 	q, _, err = carry(t, forger, b, ownLane(t, forger))
-	if !errors.Is(err, ErrRewritten) {
-		t.Errorf("a lane made anew: %v, want ErrRewritten", err)
+	if !errors.Is(err, ErrRefused) {
+		t.Errorf("a lane made anew by another: %v, want ErrRefused", err)
 	}
 	q.Close()
 	// The same in a project that is not here yet: the key is remembered.

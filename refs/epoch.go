@@ -81,10 +81,26 @@ func (v *arriver) newEpoch(first pack.ID) error {
 		return err
 	}
 	if !c.Parent.IsZero() || now <= was || lamport < seen {
-		return fmt.Errorf("lane of %s: %w", v.a.Device, ErrRewritten)
+		return v.rewritten()
 	}
 	v.a.Epoch = now
 	return nil
+}
+
+// rewritten returns [ErrRewritten] if the device itself signed the lane that does not go on. Else anybody could make a device
+// believe that a copy of it is about.
+func (v *arriver) rewritten() error {
+	c, err := v.git.Commit(v.a.Tip)
+	if err == nil && c.Email != v.a.Device+"@mem.invalid" {
+		err = fmt.Errorf("its author %q is not the lane's device", c.Email)
+	}
+	if err == nil {
+		err = verifySignature(v.a.Key, c.Signature, c.Payload())
+	}
+	if err != nil {
+		return v.refuse(fmt.Errorf("it does not go on from where it was, and its device did not do that: %w", err))
+	}
+	return fmt.Errorf("lane of %s: %w", v.a.Device, ErrRewritten)
 }
 
 // formerDir holds, for each lane of this device that began anew, a file with the names of the commits that it had before: what

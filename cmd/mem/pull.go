@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -170,10 +171,10 @@ func (e *Env) printFetch(what string, r refs.Remote, out layers.Fetched) error {
 	}
 	took, bad := 0, 0
 	for _, l := range out.Lanes {
-		switch l.Status {
-		case "new", "updated":
+		switch {
+		case l.Status == "new", l.Status == "updated":
 			took++
-		case "refused", "rewritten", "missing", "behind":
+		case unsound(l):
 			bad++
 		}
 	}
@@ -185,6 +186,13 @@ func (e *Env) printFetch(what string, r refs.Remote, out layers.Fetched) error {
 	}
 	return exit(exitNo)
 }
+
+// unsound reports whether a lane is not as it should be on the remote.
+func unsound(l layers.FetchedLane) bool {
+	return slices.Contains([]string{"refused", "rewritten", "missing", "behind"}, l.Status)
+}
+
+func troubled(out layers.Fetched) bool { return slices.ContainsFunc(out.Lanes, unsound) }
 
 func (e *Env) printFetched(what string, r refs.Remote, out layers.Fetched) {
 	if what == "fetch" {
@@ -223,7 +231,7 @@ func (e *Env) printFetchLines(r refs.Remote, out layers.Fetched) {
 		}
 		e.printf("%s  %s (%s)\n", line, e.safe(exactly(l.Name, l.Exact)), e.safe(l.By))
 	}
-	if !said {
+	if !said && !troubled(out) {
 		e.note("already up to date")
 	}
 }
@@ -247,7 +255,7 @@ func (e *Env) printPulled(r refs.Remote, out layers.Fetched) {
 		}
 		e.printf("[%s] %s %s from %s%s\n", e.safe(l.Name), verb, records(l), e.safe(l.By), e.safe(kindsText(l.Arrival.Kinds)))
 	}
-	if !said {
+	if !said && !troubled(out) {
 		e.note("already up to date with %s", r.Name)
 	}
 }

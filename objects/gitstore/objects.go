@@ -1,16 +1,20 @@
 package gitstore
 
 import (
+	"bufio"
+	"compress/zlib"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/format/idxfile"
-	"github.com/go-git/go-git/v5/plumbing/format/objfile"
 	"github.com/go-git/go-git/v5/plumbing/format/packfile"
 
 	"github.com/memvcs/mem/objects/pack"
@@ -38,23 +42,43 @@ func (r *Repo) loose(id pack.ID) (pack.Kind, []byte, error) {
 }
 
 func readLoose(f *os.File) (k pack.Kind, data []byte, err error) {
-	z, err := objfile.NewReader(f)
+	z, err := zlib.NewReader(bufio.NewReader(f))
 	if err != nil {
 		return 0, nil, corrupt(err)
 	}
-	t, size, err := z.Header()
-	if err != nil {
-		return 0, nil, corrupt(err)
+	k, size, err := looseHead(z)
+	if err == nil {
+		// The size is what the file says: take it as a limit only.
+		data, err = io.ReadAll(io.LimitReader(z, size+1))
 	}
-	if size > pack.MaxSize {
-		return 0, nil, fmt.Errorf("%d bytes: %w", size, pack.ErrTooLarge)
-	}
-	// The size is what the file says: take it as a limit only.
-	data, err = io.ReadAll(io.LimitReader(z, size+1))
 	if err = errors.Join(err, z.Close()); err != nil {
 		return 0, nil, corrupt(err)
 	}
-	return pack.Kind(t), data, nil
+	return k, data, nil
+}
+
+// looseHead reads the kind and the size of an object that has a file of its own. It reads no further than the longest head that
+// there can be, which is where go-git goes on.
+func looseHead(z io.Reader) (pack.Kind, int64, error) {
+	var head []byte
+	for c := make([]byte, 1); len(head) < len("commit 9223372036854775807\x00"); head = append(head, c[0]) {
+		if _, err := io.ReadFull(z, c); err != nil {
+			return 0, 0, err
+		}
+		if c[0] == 0 {
+			break
+		}
+	}
+	name, digits, _ := strings.Cut(string(head), " ")
+	size, err := strconv.ParseInt(digits, 10, 64)
+	k := slices.IndexFunc([]pack.Kind{pack.Commit, pack.Tree, pack.Blob, pack.Tag}, func(k pack.Kind) bool { return k.String() == name })
+	switch {
+	case err != nil || size < 0 || k < 0:
+		return 0, 0, fmt.Errorf("it begins with %.40q: %w", head, pack.ErrCorrupt)
+	case size > pack.MaxSize:
+		return 0, 0, fmt.Errorf("%d bytes: %w", size, pack.ErrTooLarge)
+	}
+	return pack.Kind(k + 1), size, nil
 }
 
 // corrupt marks what a decoder of go-git found wrong, unless the disk is to blame.

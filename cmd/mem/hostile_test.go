@@ -1,0 +1,270 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+const (
+	hostileMemory = 256 << 20        // what mem may use, whatever a remote sends
+	hostileHang   = 60 * time.Second // that is no slowness
+)
+
+// A target is a memory that fetches from a remote which means it no good.
+type target struct {
+	t    testing.TB
+	dir  string
+	hub  string
+	home string
+}
+
+// mem runs a command of the target. What takes for ever is ended.
+func (g *target) mem(args ...string) (out string, code int, rss int64) {
+	g.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), hostileHang)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "mem", args...)
+	cmd.Env = append(os.Environ(), "MEM_DIR="+g.dir, "HOME="+g.home, "MEM_NOW=2026-01-20T14:00:00Z", "LC_ALL=C.UTF-8", "GIT_CONFIG_NOSYSTEM=1",
+		"CLAUDE_CONFIG_DIR="+filepath.Join(g.home, ".claude"), "NO_COLOR=1")
+	cmd.Dir = g.home
+	cmd.WaitDelay = time.Second
+	var b bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &b, &b
+	err := cmd.Run()
+	var exited *exec.ExitError
+	if err != nil && !errors.As(err, &exited) {
+		g.t.Fatalf("mem %v: %v", args, err)
+	}
+	if ctx.Err() != nil {
+		g.t.Errorf("mem %v hangs: %s", args, b.String())
+	}
+	u := cmd.ProcessState.SysUsage().(*syscall.Rusage)
+	rss = u.Maxrss
+	if runtime.GOOS != "darwin" {
+		rss *= 1024 // Linux counts kilobytes
+	}
+	return b.String(), cmd.ProcessState.ExitCode(), rss
+}
+
+func (g *target) ok(args ...string) string {
+	g.t.Helper()
+	out, code, _ := g.mem(args...)
+	if code != 0 {
+		g.t.Fatalf("mem %v: %d: %s", args, code, out)
+	}
+	return out
+}
+
+// state is everything in the store but what may be deleted at any time, and what was seen of remotes.
+func (g *target) state() map[string]string {
+	g.t.Helper()
+	all := map[string]string{}
+	err := filepath.WalkDir(g.dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(g.dir, path)
+		switch {
+		case err != nil:
+			return err
+		case rel == "cache":
+			return filepath.SkipDir
+		case d.IsDir():
+			all[rel] = "directory"
+			return nil
+		case rel == "remotes.json", strings.HasSuffix(rel, ".lock"):
+			return nil
+		}
+		b, err := os.ReadFile(path)
+		all[rel] = fmt.Sprintf("%x", sha256.Sum256(b))
+		return err
+	})
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	return all
+}
+
+// A hostileWorld is what all cases start from: a remote with the lane of another device, whose key the attacker has, and memories
+// that have fetched from it.
+type hostileWorld struct {
+	dir    string
+	device string       // device.json of the attacker
+	free   chan *target // those that no case is at
+	ls     string       // what they list
+}
+
+func newHostileWorld(t *testing.T) *hostileWorld {
+	t.Helper()
+	w := &hostileWorld{dir: t.TempDir(), free: make(chan *target, runtime.GOMAXPROCS(0))}
+	w.device = filepath.Join(w.dir, "attacker", "device.json")
+	a := &target{t, filepath.Join(w.dir, "attacker"), filepath.Join(w.dir, "hub.git"), w.dir}
+	for _, name := range []string{"objects/pack", "objects/info", "refs/heads", "refs/tags"} {
+		if err := os.MkdirAll(filepath.Join(a.hub, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, text := range map[string]string{"HEAD": "ref: refs/heads/main\n", "config": "[core]\n\trepositoryformatversion = 0\n\tbare = true\n"} {
+		if err := os.WriteFile(filepath.Join(a.hub, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a.ok("init")
+	a.ok("remote", "add", "origin", a.hub)
+	for i := range 2 {
+		a.ok("add", w.session(t, fmt.Sprintf("attacker-%d", i), 30))
+		a.ok("push", "--all", "--yes")
+	}
+	for i := range cap(w.free) {
+		w.free <- w.victim(t, filepath.Join(w.dir, fmt.Sprint(i), "shop"))
+	}
+	return w
+}
+
+// victim makes a memory that has fetched what the remote has.
+func (w *hostileWorld) victim(t *testing.T, dir string) *target {
+	t.Helper()
+	g := &target{t, filepath.Join(dir, "victim"), filepath.Join(dir, "hub.git"), dir}
+	err := os.MkdirAll(dir, 0o700)
+	if err == nil {
+		err = copyPrivate(g.hub, filepath.Join(w.dir, "hub.git"))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.ok("init")
+	g.ok("add", w.session(t, "victim", 30))
+	g.ok("remote", "add", "origin", g.hub)
+	g.ok("fetch")
+	g.ok("fsck", "--full")
+	w.ls = g.ok("ls", "--json", "--all-projects")
+	if err := copyPrivate(filepath.Join(dir, "before"), g.dir); err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// session writes a transcript.
+func (w *hostileWorld) session(t testing.TB, id string, n int) string {
+	t.Helper()
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, `{"type":"user","uuid":"%s-%d","timestamp":"2026-01-15T10:%02d:00Z","cwd":"/home/dev/shop","sessionId":%q,"message":{"role":"user","content":"message %d of %s"}}`+"\n", id, i, i%60, id, i, id)
+	}
+	name := filepath.Join(w.dir, id+".jsonl")
+	if err := os.WriteFile(name, []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// target returns a memory, and the remote that is its own, as they were at first.
+func (w *hostileWorld) target(t *testing.T) *target {
+	t.Helper()
+	g := <-w.free
+	t.Cleanup(func() { w.free <- g })
+	err := errors.Join(os.RemoveAll(g.dir), os.RemoveAll(g.hub))
+	if err == nil {
+		err = errors.Join(copyPrivate(g.dir, filepath.Join(g.home, "before")), copyPrivate(g.hub, filepath.Join(w.dir, "hub.git")))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &target{t, g.dir, g.hub, g.home}
+}
+
+// copyPrivate copies a directory with the permissions of its files.
+func copyPrivate(to, from string) error {
+	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(from, path)
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			return os.Mkdir(filepath.Join(to, rel), 0o700)
+		}
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(to, rel), b, 0o600)
+	})
+}
+
+// TestHostileRemotes fetches from remotes that lie, as a user does. Nothing of what they send is taken over, nothing is left of
+// it, and what was there is in order. The cases whose code is 0 are what is not there to be looked at.
+func TestHostileRemotes(t *testing.T) {
+	t.Parallel()
+	w := newHostileWorld(t)
+	t.Run("honest", func(t *testing.T) { // the forger can write what is taken
+		g := w.target(t)
+		f := newForger(t, g.hub, w.device)
+		f.push(f.with(fan("objects", b3sum("x"), ""), "x"))
+		g.ok("fetch")
+		if got := g.ok("cat-file", "b3:"+b3sum("x")); got != "x" {
+			t.Errorf("the object that came is %q", got)
+		}
+	})
+	cases := hostileCases()
+	for _, name := range slices.Sorted(maps.Keys(cases)) {
+		c := cases[name]
+		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
+			t.Parallel()
+			g := w.target(t)
+			c.do(newForger(t, g.hub, w.device))
+			g.refuses(w, c.code, c.want, "fetch")
+		})
+	}
+	if len(cases) < 40 {
+		t.Errorf("%d cases", len(cases))
+	}
+}
+
+// refuses runs a command that must end with an error and change nothing.
+func (g *target) refuses(w *hostileWorld, code int, want string, args ...string) {
+	g.t.Helper()
+	before := g.state()
+	start := time.Now()
+	out, got, rss := g.mem(args...)
+	g.t.Logf("%v: exit status %d, %.1f s, %d MB: %s", args, got, time.Since(start).Seconds(), rss>>20, out)
+	if got != code && (code != denied || got != 1 && got != 128) || !regexp.MustCompile(want).MatchString(out) {
+		g.t.Errorf("exit status %d, want %d and %q:\n%s", got, code, want, out)
+	}
+	if rss > hostileMemory {
+		g.t.Errorf("it took %d MB", rss>>20)
+	}
+	after := g.state()
+	for name := range after {
+		if before[name] != after[name] {
+			g.t.Errorf("%s is new or another", name)
+		}
+	} // what was checked at first, and has not changed, is in order
+	for name := range before {
+		if _, ok := after[name]; !ok {
+			g.t.Errorf("%s is gone", name)
+		}
+	}
+	if now := g.ok("ls", "--json", "--all-projects"); now != w.ls {
+		g.t.Errorf("mem ls: %s\nbefore: %s", now, w.ls)
+	}
+}
