@@ -54,7 +54,10 @@ func (o *output) close() error {
 	if o.pager == nil {
 		return err
 	}
-	return errors.Join(err, o.pager.close())
+	if broken := o.pager.close(); broken != nil {
+		return broken // which may be why nobody reads
+	}
+	return err
 }
 
 // note remembers how writing failed, if it did.
