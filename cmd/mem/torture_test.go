@@ -41,6 +41,7 @@ func TestTorture(t *testing.T) {
 		{"BadStore", onRig(tortureBadStore)},
 		{"Splits", onRig(tortureSplits)},
 		{"Hooks", onRig(tortureHooks)},
+		{"Large", onRig(tortureLarge)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
