@@ -73,10 +73,14 @@ func (e *Env) memoryOptions() (layers.Options, error) {
 	if err != nil {
 		return layers.Options{}, err
 	}
+	world := e.world()
+	if world.Quiet, err = conf.Duration("remote.quiet"); err != nil {
+		return layers.Options{}, err
+	}
 	model, err := conf.String("tokens.model")
 	return layers.Options{
 		Now: e.Now, Rand: e.Rand, LockTimeout: max(wait, time.Nanosecond), // 0 would mean the default
-		Workers: runtime.GOMAXPROCS(0), Model: model, Caps: caps, Rules: rules, Gate: gate, EnvFiles: env, World: e.world(), MaxCache: max(cache, 1),
+		Workers: runtime.GOMAXPROCS(0), Model: model, Caps: caps, Rules: rules, Gate: gate, EnvFiles: env, World: world, MaxCache: max(cache, 1),
 		Growing: func() { reserveHeap(e.reserve) },
 	}, err
 }

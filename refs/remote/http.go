@@ -16,11 +16,29 @@ import (
 )
 
 const (
-	// patience is how long a server may take to begin its answer: it unpacks a whole push first.
+	// patience is how long a server may take to begin its answer to a push: it unpacks all of it first.
 	patience = 10 * time.Minute
-	// stall is how long nothing may arrive within an answer.
-	stall = 2 * time.Minute
+	// quiet is how long nothing at all may arrive, unless [World.Quiet] says otherwise. Git's servers give a sign of life every
+	// five seconds while they count and compress.
+	quiet = 30 * time.Second
+	// begin and last are how many times that a server may take to begin to send a pack, and to send the next part of it: signs of
+	// life alone, or a byte now and then, would go on for ever.
+	begin, last = 4, 20
+	// part is how much of a pack has to arrive in that time.
+	part = 64 << 10
 )
+
+func (c *Client) quiet() time.Duration {
+	if c.world.Quiet > 0 {
+		return c.world.Quiet
+	}
+	return quiet
+}
+
+// A StalledError says that a server did not send anything for too long, or nothing that matters.
+type StalledError struct{ After time.Duration }
+
+func (e *StalledError) Error() string { return fmt.Sprintf("nothing came for %v", e.After) }
 
 // An httpSession is a conversation of several requests.
 type httpSession struct {
@@ -101,13 +119,29 @@ func (c *Client) base() string { return c.url.String() }
 
 // Fetch receives what the wanted commits need.
 func (s *httpSession) Fetch(ctx context.Context, want, have []pack.ID, w *pack.Writer, lim pack.Limits) (pack.Receipt, error) {
-	body := s.wants(want, have, s.c.world.Agent)
-	resp, err := s.post(ctx, Upload, int64(len(body)), func() io.Reader { return bytes.NewReader(body) })
+	wants := s.wants(want, have, s.c.world.Agent)
+	resp, err := s.post(ctx, Upload, int64(len(wants)), func() io.Reader { return bytes.NewReader(wants) })
 	if err != nil {
 		return pack.Receipt{}, err
 	}
 	defer resp.Body.Close()
+	resp.Body.(*lively).steady(last*s.c.quiet(), &lim)
 	return s.receive(newLines(resp.Body), w, lim, s.c.world.Say)
+}
+
+// steady makes the body fail when too little of a pack comes with it.
+func (l *lively) steady(every time.Duration, lim *pack.Limits) {
+	l.parts = time.AfterFunc(every, func() { l.cancel(&StalledError{every}) })
+	told, seen := lim.Progress, int64(0)
+	lim.Progress = func(n int64) {
+		if n-seen >= part {
+			seen = n
+			l.parts.Reset(every)
+		}
+		if told != nil {
+			told(n)
+		}
+	}
 }
 
 // Push sends a batch. Its length is known, so that nothing has to hold it.
@@ -218,19 +252,31 @@ func (c *Client) send(ctx context.Context, method, address, kind string, size in
 	if user != "" || password != "" {
 		req.SetBasicAuth(user, password)
 	}
+	wait := c.quiet()
+	if strings.HasSuffix(address, "/"+string(Upload)) {
+		wait *= begin
+	} else if body != nil {
+		wait = patience
+	}
+	timer := time.AfterFunc(wait, func() { cancel(&StalledError{wait}) })
 	resp, err := c.http.Do(req)
 	if err != nil {
+		timer.Stop()
+		var stalled *StalledError
+		if errors.As(context.Cause(ctx), &stalled) {
+			return nil, fmt.Errorf("%w: %w", ErrDropped, stalled)
+		}
 		cancel(nil)
 		if err = withoutURL(err); errors.Is(err, io.EOF) || broken(err) {
 			err = fmt.Errorf("%w: %w", ErrDropped, err)
 		}
 		return nil, err
 	}
-	resp.Body = &lively{ReadCloser: resp.Body, cancel: cancel, timer: time.AfterFunc(stall, func() { cancel(errStalled) }), ctx: ctx}
+	timer.Stop()
+	limit := c.quiet()
+	resp.Body = &lively{ReadCloser: resp.Body, cancel: cancel, limit: limit, timer: time.AfterFunc(limit, func() { cancel(&StalledError{limit}) }), ctx: ctx}
 	return resp, nil
 }
-
-var errStalled = fmt.Errorf("nothing came for %v", stall)
 
 // withoutURL takes the address, which is long, out of an error of net/http.
 func withoutURL(err error) error {
@@ -246,12 +292,14 @@ type lively struct {
 	io.ReadCloser
 	ctx    context.Context
 	cancel context.CancelCauseFunc
+	limit  time.Duration
 	timer  *time.Timer
+	parts  *time.Timer // of a pack; nil: none is awaited
 }
 
 func (l *lively) Read(p []byte) (int, error) {
 	n, err := l.ReadCloser.Read(p)
-	l.timer.Reset(stall)
+	l.timer.Reset(l.limit)
 	if err != nil && err != io.EOF && context.Cause(l.ctx) != nil {
 		err = context.Cause(l.ctx)
 	}
@@ -260,6 +308,9 @@ func (l *lively) Read(p []byte) (int, error) {
 
 func (l *lively) Close() error {
 	l.timer.Stop()
+	if l.parts != nil {
+		l.parts.Stop()
+	}
 	err := l.ReadCloser.Close()
 	l.cancel(nil)
 	return err

@@ -16,6 +16,7 @@ import (
 	"net/http"
 	"net/url"
 	"os/exec"
+	"time"
 
 	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/objects/pack"
@@ -43,6 +44,7 @@ type World struct {
 	Proxy   func(*http.Request) (*url.URL, error) // nil: none
 	Say     func(line string)                     // what the remote says to people; nil: nobody listens
 	Agent   string                                // name and version of this program
+	Quiet   time.Duration                         // how long a server may send nothing; 0: 30 seconds
 	Mark    string                                // of temporary files that this device leaves in a directory
 }
 
