@@ -134,8 +134,8 @@ func (l *lively) steady(every time.Duration, lim *pack.Limits) {
 	l.parts = time.AfterFunc(every, func() { l.cancel(&StalledError{every}) })
 	told, seen := lim.Progress, int64(0)
 	lim.Progress = func(n int64) {
-		if n-seen >= part {
-			seen = n
+		if seen += n; seen >= part {
+			seen = 0
 			l.parts.Reset(every)
 		}
 		if told != nil {
