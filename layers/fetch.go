@@ -113,6 +113,7 @@ type fetcher struct {
 	tips      []pack.ID       // of the lanes here
 	known     map[string]bool // devices
 	want      []FetchedLane
+	same      []FetchedLane // that the remote has as they are here, which it was not known to
 }
 
 func (f *fetcher) run(ctx context.Context, s remote.Session) error {
@@ -128,7 +129,7 @@ func (f *fetcher) run(ctx context.Context, s remote.Session) error {
 	}
 	if f.o.DryRun {
 		f.out.Lanes = append(f.out.Lanes, f.want...)
-	} else if err := f.mark(ctx, took); err != nil {
+	} else if err := f.mark(ctx, append(took, f.same...)); err != nil {
 		return err
 	}
 	f.broken()
@@ -179,6 +180,9 @@ func (f *fetcher) lane(l, here refs.Lane, status string) FetchedLane {
 // planLane decides about one lane that the remote shows.
 func (f *fetcher) planLane(ctx context.Context, l, here refs.Lane) error {
 	if l.Tip == here.Tip {
+		if f.o.Remote.Marks[l.Ref()].Tip != l.Tip.String() {
+			f.same = append(f.same, f.lane(l, here, "same"))
+		}
 		return nil
 	}
 	if here.Tip.IsZero() {
@@ -439,12 +443,12 @@ func (m *Memory) compareLane(ctx context.Context, l refs.Lane, here, there pack.
 }
 
 // mark remembers how far the lanes were seen on the remote.
-func (f *fetcher) mark(ctx context.Context, took []FetchedLane) error {
-	if len(took) == 0 {
+func (f *fetcher) mark(ctx context.Context, lanes []FetchedLane) error {
+	if len(lanes) == 0 {
 		return nil
 	}
 	marks := map[string]refs.Mark{}
-	for _, l := range took {
+	for _, l := range lanes {
 		mark, err := f.m.repo.MarkOf(l.lane)
 		if err != nil {
 			return err

@@ -14,6 +14,7 @@ import (
 
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/remote"
 )
 
 // copyOf copies a store as somebody does who moves a home directory.
@@ -307,5 +308,44 @@ func testManyMachines(t *testing.T, kind string) {
 				}
 			}
 		})
+	}
+}
+
+// TestSeenAlready notices that a remote was rolled back from which nothing ever came: what it had was here already.
+func TestSeenAlready(t *testing.T) {
+	t.Parallel()
+	h := newHub(t, "dir")
+	a, b := h.memory(t, "laptop"), h.memory(t, "desk")
+	add(t, a, session(t, "s1", "/home/dev/shop", 30))
+	pushAll(t, a)
+	kept := filepath.Join(t.TempDir(), "kept")
+	if err := os.CopyFS(kept, os.DirFS(h.dir)); err != nil {
+		t.Fatal(err)
+	}
+	add(t, a, session(t, "s2", "/home/dev/shop", 30))
+	pushAll(t, a)
+	fetchAll(t, b)
+	ctx := t.Context()
+	if err := b.RemoveRemote(ctx, "origin"); err != nil {
+		t.Fatal(err)
+	}
+	u, _, err := remote.ParseURL(h.url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.AddRemote(ctx, "origin", u); err != nil {
+		t.Fatal(err)
+	}
+	if got := fetchAll(t, b); len(got.Lanes) != 0 {
+		t.Fatalf("nothing new: %+v", got.Lanes)
+	}
+	if err := os.RemoveAll(h.dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(h.dir, os.DirFS(kept)); err != nil {
+		t.Fatal(err)
+	}
+	if got := fetchAll(t, b); len(got.Lanes) != 1 || got.Lanes[0].Status != "behind" {
+		t.Errorf("rolled back: %+v", got.Lanes)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -60,6 +61,7 @@ func TestScript(t *testing.T) {
 			"payload":     payload,
 			"modelserver": modelServer,
 			"await":       await,
+			"noerrors":    noErrors,
 		},
 	})
 }
@@ -70,6 +72,14 @@ func setupScript(env *testscript.Env) error {
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		return err
 	}
+	env.Defer(func() {
+		if _, err := os.Stat(filepath.Join(env.WorkDir, "handed-over")); err == nil {
+			return // the script let others write, to see what they get
+		}
+		if err := checkPrivate(env.Getenv("MEM_DIR")); err != nil {
+			env.T().Fatal(err)
+		}
+	})
 	sample, err := filepath.Abs(filepath.Join("..", "..", "testdata", "transcripts"))
 	if err != nil {
 		return err
@@ -85,6 +95,23 @@ func setupScript(env *testscript.Env) error {
 		env.Setenv(v[0], v[1])
 	}
 	return nil
+}
+
+// checkPrivate makes sure that nobody but its owner can read or change anything of a store.
+func checkPrivate(dir string) error {
+	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if path == dir && (errors.Is(err, fs.ErrNotExist) || err == nil && !d.IsDir()) {
+			return nil // the script made none, or put something else there
+		}
+		if err != nil || d.Type()&fs.ModeSymlink != 0 || d.Name() == "FETCH_HEAD" { // which git writes as its user's mask says
+			return err
+		}
+		info, err := d.Info()
+		if err == nil && info.Mode().Perm()&0o077 != 0 {
+			err = fmt.Errorf("%s has the mode %v", path, info.Mode())
+		}
+		return err
+	})
 }
 
 // status runs a program that must end with a given exit status.
@@ -121,6 +148,23 @@ func await(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		if time.Now().After(end) {
 			ts.Fatalf("%s: never printed %q: %v", strings.Join(args[1:], " "), args[0], err)
+		}
+	}
+}
+
+// noErrors looks that the log of hooks is not there, or says only that a busy machine let one run into its time limit.
+func noErrors(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: noerrors FILE")
+	}
+	b, err := os.ReadFile(ts.MkAbs(args[0]))
+	if errors.Is(err, os.ErrNotExist) {
+		return
+	}
+	ts.Check(err)
+	for line := range strings.Lines(string(b)) {
+		if !strings.HasSuffix(strings.TrimSpace(line), "ended at the time limit") {
+			ts.Fatalf("%s: %s", args[0], line)
 		}
 	}
 }
