@@ -1,0 +1,233 @@
+package layers
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"github.com/memvcs/mem/layers/redact"
+	"github.com/memvcs/mem/layers/transcript"
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/objects/stream"
+	"github.com/memvcs/mem/refs"
+)
+
+// stream makes a stream of this device anew, if something of it is to go.
+func (f *forgetting) stream(ctx context.Context, s *Session, o *ownStream, names map[string]bool) error {
+	pick := f.chosen(s, o.generation, func(yield func(transcript.Value)) {
+		o.values(func(v transcript.Value, _, _ int64, _ []redact.Cut) { yield(v) })
+	})
+	w := o.without(func(v transcript.Value) ([]byte, bool) {
+		whole, spots := pick(v)
+		if !whole && len(spots) == 0 {
+			return nil, false
+		}
+		f.pass(s, o.generation, v, !whole)
+		if whole {
+			if uuidOf(v) == "" {
+				f.seals.Records = append(f.seals.Records, f.m.sealRecord(v.Raw))
+			}
+			f.noteFiles(s, v.Raw, names)
+			return placeholder(len(v.Raw), v.Opaque), true
+		}
+		raw := bytes.Clone(v.Raw)
+		for _, at := range spots {
+			blot(raw[at[0]:at[1]])
+		}
+		return raw, false
+	})
+	bad, err := f.badFiles(ctx, s, o, names)
+	if err != nil {
+		return err
+	}
+	if w == nil && len(bad) == 0 && !f.tornMatch(o) {
+		return nil
+	}
+	if w == nil {
+		w = &rewriting{clean: o.clean, cuts: o.cuts()}
+	}
+	if f.streams[stream.Name(s.ID, o.generation)] = true; s.Source() != "" && !slices.Contains(f.files, s.Source()) {
+		f.files = append(f.files, s.Source())
+	}
+	made, err := f.m.regrow(ctx, f.stage, o, w, func(r FileRef) bool { return !bad[r.Hash] })
+	if err != nil {
+		return err
+	}
+	now := map[objects.Hash]bool{}
+	for _, r := range made {
+		now[r.now.Original] = true
+	}
+	for id, r := range made {
+		f.regrown[id] = r
+		f.points[r.was.Original] = true
+		if !now[r.was.Original] {
+			f.gone[r.was.Original.String()] = true
+			f.names[r.was.Original.String()] = r.now.Original.String()
+		}
+	}
+	for h := range bad {
+		f.gone[h.String()] = true
+	}
+	return nil
+}
+
+// tornMatch reports whether what waited at the end of a file is to go.
+func (f *forgetting) tornMatch(o *ownStream) bool {
+	for _, p := range o.patches {
+		if p != nil && len(p.Tail) > 0 && (holds(p.Tail, f.needles) || f.matches(p.Tail)) {
+			return true
+		}
+	}
+	return false
+}
+
+// noteFiles notes which overflow files of a session a forgotten message names.
+func (f *forgetting) noteFiles(s *Session, raw []byte, names map[string]bool) {
+	for _, p := range s.Points {
+		for _, file := range p.Files {
+			if bytes.Contains(raw, []byte(file.Name)) {
+				names[file.Name] = true
+			}
+		}
+	}
+}
+
+// badFiles returns the overflow files of a stream that are to go: all of each.
+func (f *forgetting) badFiles(ctx context.Context, s *Session, o *ownStream, names map[string]bool) (map[objects.Hash]bool, error) {
+	bad := map[objects.Hash]bool{}
+	seen := map[objects.Hash]bool{}
+	for i := range o.points {
+		p := &o.points[i]
+		for _, file := range p.Files {
+			if seen[file.Hash] {
+				continue
+			}
+			seen[file.Hash] = true
+			var b bytes.Buffer
+			if err := f.m.WriteFile(ctx, f.p.ID, s, p, file, &b); err != nil {
+				return nil, err
+			}
+			if names[file.Name] || holds(b.Bytes(), f.needles) || f.matches(b.Bytes()) {
+				bad[file.Hash] = true
+				f.seals.Files = append(f.seals.Files, f.m.sealFile(objects.Sum(b.Bytes())))
+			}
+		}
+	}
+	return bad, nil
+}
+
+// otherStreams finds the messages that other devices captured too and that are to go: they do it themselves.
+func (f *forgetting) otherStreams(ctx context.Context, s *Session) error {
+	type key struct {
+		device     string
+		generation int
+	}
+	last := map[key]*Point{}
+	var order []key
+	for i := range s.Points {
+		p := &s.Points[i]
+		k := key{p.Stamp.Device, p.Generation}
+		if f.own(k.device) {
+			continue
+		}
+		if last[k] == nil {
+			order = append(order, k)
+		}
+		last[k] = p
+	}
+	for _, k := range order {
+		b, err := f.m.object(ctx, f.p.ID, last[k].Original)
+		if err != nil {
+			return err
+		}
+		pick := f.chosen(s, k.generation, func(yield func(transcript.Value)) {
+			for v := range transcript.Values(b) {
+				yield(v)
+			}
+		})
+		for v := range transcript.Values(b) {
+			if whole, spots := pick(v); whole || len(spots) > 0 {
+				f.pass(s, k.generation, v, !whole)
+			}
+		}
+	}
+	return nil
+}
+
+// rewrite puts the lane together again.
+func (f *forgetting) rewrite(old, tx *refs.Tx) error {
+	if err := tx.Adopt(f.stage); err != nil {
+		return err
+	}
+	for _, r := range f.records {
+		if !f.own(r.Device) || f.drop[r.ID] {
+			continue
+		}
+		was, body := r.ID, r.Body
+		point, anew := f.regrown[was]
+		if anew {
+			body = point.body
+		}
+		if b, ok := f.bodies[was]; ok {
+			body = b
+		}
+		r.Body = json.RawMessage(renamed(string(body), f.names))
+		patch := f.patches[was]
+		if !bytes.Equal(r.Body, body) || anew || f.bodies[was] != nil {
+			var err error
+			if r, err = tx.AddAgain(r); err != nil {
+				return err
+			}
+			f.names[was.String()] = r.ID.String()
+			if r.ID == was {
+				delete(f.names, was.String())
+			}
+			if patch == nil {
+				patch = point.patch
+			}
+			if err := f.filePatches(tx, was, r.ID, anew, point); err != nil {
+				return err
+			}
+		}
+		if patch != nil {
+			if err := tx.PutPatch(r.ID, patch); err != nil {
+				return err
+			}
+		}
+	}
+	kept := f.named()
+	return tx.Carry(old, func(dir string, name objects.Hash) bool {
+		switch dir {
+		case "streams":
+			return !f.streams[name]
+		case "points":
+			return !f.points[name]
+		case "records":
+			_, anew := f.regrown[name]
+			return !f.drop[name] && !anew && f.names[name.String()] == "" && f.bodies[name] == nil
+		}
+		return !f.gone[name.String()] || kept[name.String()]
+	})
+}
+
+// filePatches gives the patches of overflow files that stay the name that their record has now.
+func (f *forgetting) filePatches(tx *refs.Tx, was, now objects.Hash, anew bool, p regrown) error {
+	if !anew || was == now {
+		return nil
+	}
+	for _, file := range p.now.Files {
+		b, err := tx.Patch(f.m.repo.Device().ID, filePatchID(was, file.Name))
+		if errors.Is(err, objects.ErrNotFound) {
+			continue
+		}
+		if err == nil {
+			err = tx.PutPatch(filePatchID(now, file.Name), bytes.Clone(b))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
