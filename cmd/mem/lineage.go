@@ -61,19 +61,20 @@ func (e *Env) runLineage(ctx context.Context, name string, up, down bool) error 
 		if err := e.page("lineage"); err != nil {
 			return err
 		}
-		e.printMade(made, "", "")
+		printTree(e, made, e.madeLine, func(x *layers.Made) []*layers.Made { return x.Next }, "", "")
 		return nil
 	})
 }
 
-// printMade prints a thing and what hangs below it; first and rest stand in front of its line and of those below.
-func (e *Env) printMade(x *layers.Made, first, rest string) {
-	e.printf("%s%s\n", first, e.madeLine(x))
-	for i, n := range x.Next {
-		if i == len(x.Next)-1 {
-			e.printMade(n, rest+"`- ", rest+"   ")
+// printTree prints the line of x and below it those of what hangs there; first and rest stand in front of its line and of the others.
+func printTree[T any](e *Env, x T, line func(T) string, next func(T) []T, first, rest string) {
+	e.printf("%s%s\n", first, line(x))
+	below := next(x)
+	for i, n := range below {
+		if i == len(below)-1 {
+			printTree(e, n, line, next, rest+"`- ", rest+"   ")
 		} else {
-			e.printMade(n, rest+"|- ", rest+"|  ")
+			printTree(e, n, line, next, rest+"|- ", rest+"|  ")
 		}
 	}
 }

@@ -52,7 +52,7 @@ func (e *Env) runWhy(ctx context.Context, name string) error {
 		if err := e.page("why"); err != nil {
 			return err
 		}
-		e.printReason(r, "", "")
+		printTree(e, r, e.reasonLine, func(r *layers.Reason) []*layers.Reason { return r.Next }, "", "")
 		return nil
 	})
 }
@@ -64,18 +64,6 @@ func whole(r *layers.Reason) *layers.Reason {
 		whole(n)
 	}
 	return r
-}
-
-// printReason prints a thing and what it rests on; first and rest stand in front of its line and of those below.
-func (e *Env) printReason(r *layers.Reason, first, rest string) {
-	e.printf("%s%s\n", first, e.reasonLine(r))
-	for i, n := range r.Next {
-		if i == len(r.Next)-1 {
-			e.printReason(n, rest+"`- ", rest+"   ")
-		} else {
-			e.printReason(n, rest+"|- ", rest+"|  ")
-		}
-	}
 }
 
 func (e *Env) reasonLine(r *layers.Reason) string {
