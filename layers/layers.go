@@ -23,7 +23,7 @@ import (
 
 // Options are what a Memory needs of the outside world.
 type Options struct {
-	Now         func() time.Time
+	Now         func() time.Time // called by several goroutines at once
 	Rand        io.Reader
 	LockTimeout time.Duration
 	Workers     int          // how many files are worked on at once; 0 means one

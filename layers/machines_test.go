@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -23,7 +24,8 @@ type computer struct {
 	h       *hub
 	name    string
 	m       *Memory
-	clock   time.Time
+	mu      sync.Mutex
+	clock   time.Time      // guarded by mu while work is under way
 	offline int            // for so many operations
 	acked   map[string]int // session -> lines
 	backup  string
@@ -51,8 +53,16 @@ func newComputer(t *testing.T, h *hub, name string) *computer {
 func (c *computer) options() Options {
 	o := testOptions()
 	o.World = c.h.world()
-	o.Now = func() time.Time { c.clock = c.clock.Add(time.Second); return c.clock }
+	o.Now = c.now
 	return o
+}
+
+// now is a second later every time. Workers ask for it too.
+func (c *computer) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.clock = c.clock.Add(time.Second)
+	return c.clock
 }
 
 // save copies the store, as a backup does.

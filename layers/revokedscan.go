@@ -238,10 +238,7 @@ func toolMatches(tool, name string) bool {
 // namesHost reports whether a text names a host, in lower case, or one below it: as a word of its own, so that neither
 // notevil.example nor evil.example.org is evil.example.
 func namesHost(text, host string) bool {
-	if len(text) < len(host) {
-		return false
-	}
-	text = strings.ToLower(text)
+	text = strings.ToLower(text) // which may be longer
 	for from := 0; ; {
 		i := strings.Index(text[from:], host)
 		if i < 0 {

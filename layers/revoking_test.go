@@ -109,6 +109,7 @@ func FuzzNamesHost(f *testing.F) {
 	for _, s := range []string{"https://evil.example/x", "evil.example.", "notevil.example", "evil.example.org", `\nevil.example`, "EVIL.EXAMPLE", "a.evil.example:8080", "evil.example-x"} {
 		f.Add(s, "evil.example")
 	}
+	f.Add("\xbc", "\ufffd") // which is longer in lower case
 	f.Fuzz(func(t *testing.T, text, host string) {
 		src, err := NormalOrigin(HostSource, host)
 		if err != nil {

@@ -17,8 +17,11 @@ import (
 func lockFile(ctx context.Context, file string, d time.Duration) (func(), error) {
 	l := flock.New(file, flock.SetPermissions(0o600))
 	ok, err := l.TryLock()
-	if errors.Is(err, os.ErrNotExist) && os.Mkdir(filepath.Dir(file), 0o700) == nil {
-		ok, err = l.TryLock()
+	if errors.Is(err, os.ErrNotExist) {
+		// another process may make it at the same moment
+		if made := os.Mkdir(filepath.Dir(file), 0o700); made == nil || errors.Is(made, os.ErrExist) {
+			ok, err = l.TryLock()
+		}
 	}
 	if err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+	"time"
 )
 
 // TestHold lets several openers of one store share out ten pieces: no two decide at once, none is given twice, and what
@@ -103,5 +104,25 @@ func TestHold(t *testing.T) {
 	}
 	if err := h.Release(ctx, func() error { return kept }); !errors.Is(err, kept) {
 		t.Errorf("got %v, want the error of settle", err)
+	}
+}
+
+// TestLockInNewDirectory takes a lock in a directory that is not there yet, several at once.
+func TestLockInNewDirectory(t *testing.T) {
+	t.Parallel()
+	for i := range 50 {
+		file := filepath.Join(t.TempDir(), strconv.Itoa(i), "lock")
+		var wg sync.WaitGroup
+		for range 8 {
+			wg.Go(func() {
+				unlock, err := lockFile(t.Context(), file, time.Minute)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				unlock()
+			})
+		}
+		wg.Wait()
 	}
 }

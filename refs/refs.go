@@ -91,9 +91,9 @@ func isHex(s string) bool {
 
 // Options are what a Repo needs of the outside world.
 type Options struct {
-	Now         func() time.Time
-	Rand        io.Reader     // for new device ids and keys
-	LockTimeout time.Duration // how long an Update waits for another one; 0 means 10 s
+	Now         func() time.Time // called by several goroutines at once
+	Rand        io.Reader        // for new device ids and keys
+	LockTimeout time.Duration    // how long an Update waits for another one; 0 means 10 s
 }
 
 // A Repo is an open memory. Its methods may be called from several goroutines at once.
