@@ -21,34 +21,30 @@ func supersede(base string) error {
 	return f.Close()
 }
 
-// Expire removes the packs of dir that were superseded at least grace before the newest file in dir was
-// made. The caller holds the lock of those who merge.
+// Expire removes the packs of dir that were superseded at least grace before the last change of dir; all of them if
+// grace is 0. The caller holds the lock of those who merge.
 func Expire(dir string, grace time.Duration) error {
-	entries, err := os.ReadDir(dir)
+	names, err := readNames(dir)
 	if err != nil {
 		return fmt.Errorf("expire packs: %w", err)
 	}
-	marked := map[string]time.Time{}
-	var bases []string
-	var newest time.Time
-	for _, e := range entries {
-		fi, err := e.Info()
+	at, err := os.Stat(dir)
+	if err != nil {
+		return fmt.Errorf("expire packs: %w", err)
+	}
+	for _, name := range names {
+		base, ok := strings.CutSuffix(name, superseded)
+		if !ok {
+			continue
+		}
+		mark, err := os.Lstat(filepath.Join(dir, name))
 		if errors.Is(err, os.ErrNotExist) {
-			continue // a temporary file of somebody else
+			continue // it is wanted again
 		}
 		if err != nil {
 			return fmt.Errorf("expire packs: %w", err)
 		}
-		if fi.ModTime().After(newest) {
-			newest = fi.ModTime()
-		}
-		if base, ok := strings.CutSuffix(e.Name(), superseded); ok {
-			marked[base] = fi.ModTime()
-			bases = append(bases, base)
-		}
-	}
-	for _, base := range bases {
-		if newest.Sub(marked[base]) < grace {
+		if grace > 0 && at.ModTime().Sub(mark.ModTime()) < grace {
 			continue
 		}
 		if err := removePack(filepath.Join(dir, base)); err != nil {

@@ -19,6 +19,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 )
 
@@ -108,10 +109,16 @@ func (b *bench) main(tmp string, asJSON bool, names []string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(b.tmp)) }()
+	var mu sync.Mutex
+	var rows []row
 	stopped := make(chan os.Signal, 1)
 	signal.Notify(stopped, os.Interrupt, syscall.SIGTERM)
 	go func(dir string) {
 		<-stopped
+		mu.Lock() // what was measured is not thrown away
+		if err := report(os.Stdout, rows, b.runs, b.command(names), asJSON); err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+		}
 		os.RemoveAll(dir) // what a child still writes may stay
 		os.Exit(130)
 	}(b.tmp)
@@ -121,15 +128,16 @@ func (b *bench) main(tmp string, asJSON bool, names []string) (err error) {
 	if err := b.build(); err != nil {
 		return err
 	}
-	var rows []row
 	for _, bar := range chosen {
 		fmt.Fprintf(os.Stderr, "bench: %s: %s\n", bar.name, bar.what)
 		got, err := bar.run(b)
-		rows = append(rows, got...)
 		if err != nil { // the other bars are still worth measuring
-			rows = append(rows, row{Bar: bar.name, What: bar.what, Skip: tail(err.Error())})
+			got = append(got, row{Bar: bar.name, What: bar.what, Skip: tail(err.Error())})
 			fmt.Fprintf(os.Stderr, "bench: SKIPPED %s: %v\n", bar.name, err)
 		}
+		mu.Lock()
+		rows = append(rows, got...)
+		mu.Unlock()
 	}
 	if err := report(os.Stdout, rows, b.runs, b.command(names), asJSON); err != nil {
 		return err
