@@ -165,8 +165,11 @@ func compaction(h layers.Held, program, id string) string {
 
 // end is SessionEnd: one durable note, and a worker of its own for the rest, because the client waits for a second and a half.
 func (r *run) end(context.Context) error {
-	wanted, err := r.leaveNote()
-	if err != nil || !wanted {
+	durable, err := r.leaveNote()
+	if err != nil || durable == nil {
+		return err
+	}
+	if err := durable(); err != nil {
 		return err
 	}
 	if s, err := r.Settings(); err == nil && s.Distill {

@@ -32,27 +32,40 @@ func (w *World) open() (*layers.Memory, error) {
 
 // capture leaves a note that the session has grown, unless it must not be captured, and folds the spool.
 func (r *run) capture(ctx context.Context) error {
-	wanted, err := r.leaveNote()
-	r.phase.Store(free)
-	if err != nil || !wanted || ctx.Err() != nil {
+	durable, err := r.leaveNote()
+	if err != nil || durable == nil {
+		r.phase.Store(free)
 		return err
 	}
-	return r.fold(ctx, foldTime)
+	noted := func() error {
+		err := durable()
+		r.phase.CompareAndSwap(noting, free)
+		return err
+	}
+	if ctx.Err() != nil {
+		return noted()
+	}
+	go func() { _ = noted() }() // the time limit need not wait any longer then
+	if r.Prepare != nil {
+		go r.Prepare()
+	}
+	return errors.Join(r.fold(ctx, foldTime), noted())
 }
 
-// leaveNote leaves a note that the session has grown, and reports whether it did.
-func (r *run) leaveNote() (bool, error) {
+// leaveNote leaves a note that the session has grown, and returns what waits until it is durable; nil if there is nothing
+// to capture.
+func (r *run) leaveNote() (durable func() error, err error) {
 	agent, err := r.agent()
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	if !r.there && agent == "" {
-		return false, nil // nothing is written yet
+		return nil, nil // nothing is written yet
 	}
 	if off, err := r.off(); off || err != nil {
-		return false, err
+		return nil, err
 	}
-	return true, r.leave(note{noteVersion, r.event, r.p.Session, r.p.Transcript, agent, r.p.Cwd, r.Now().UTC(), ""})
+	return r.leave(note{noteVersion, r.event, r.p.Session, r.p.Transcript, agent, r.p.Cwd, r.Now().UTC(), ""})
 }
 
 // agent returns the path of the subagent's transcript that the payload names, "" if there is none.

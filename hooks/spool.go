@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -72,11 +73,11 @@ const maxNote = 32 << 10
 
 func (w *World) spool() string { return filepath.Join(w.Store, "spool") }
 
-// leave makes n durable: the file and its name.
-func (w *World) leave(n note) error {
+// leave writes n, and returns what waits until it is durable: the file and its name.
+func (w *World) leave(n note) (durable func() error, err error) {
 	b, err := n.encode()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	f, err := w.newNote(n)
 	if errors.Is(err, fs.ErrNotExist) { // the first hook of a store that is being made
@@ -85,16 +86,21 @@ func (w *World) leave(n note) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("note: %w", cause(err))
+		return nil, fmt.Errorf("note: %w", cause(err))
 	}
-	_, err = f.Write(b)
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return fmt.Errorf("note: %w", cause(err))
-	}
-	if err := syncDir(w.spool()); err != nil {
-		return fmt.Errorf("note: %w", cause(err))
-	}
-	return nil
+	_, werr := f.Write(b)
+	done := make(chan error, 1)
+	go func() {
+		err := errors.Join(werr, f.Sync(), f.Close())
+		if err == nil {
+			err = syncDir(w.spool())
+		}
+		if err != nil {
+			err = fmt.Errorf("note: %w", cause(err))
+		}
+		done <- err
+	}()
+	return sync.OnceValue(func() error { return <-done }), nil
 }
 
 // newNote makes the file of a note. Its name sorts by time.

@@ -66,8 +66,11 @@ func (r *run) comeAgain() error {
 	if tail, err := tailOf(r.p.Transcript); err != nil || bytes.Contains(tail, []byte(words)) {
 		return nil // a file that cannot be read now is noted by the capture
 	}
-	_, err := r.leaveNote()
-	return err
+	durable, err := r.leaveNote()
+	if err != nil || durable == nil {
+		return err
+	}
+	return durable()
 }
 
 // lastTail is how much of the end of a transcript is looked through for what was said last.

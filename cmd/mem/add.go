@@ -199,13 +199,13 @@ func (e *Env) sourceAnywhere(name string) (layers.Source, error) {
 func (e *Env) tuneMemory(sources []layers.Source, size int64) {
 	switch {
 	case size <= captureShort:
-		e.reserve = captureMemory
+		e.growing = func() { reserveHeap(captureMemory) }
 		debug.SetGCPercent(-1)
 		debug.SetMemoryLimit(3 * captureMemory)
 	case len(sources) == 1:
 		debug.SetMemoryLimit(captureMemory)
 	default:
-		e.reserve = 2 * captureMemory // GC percent stays at 100: collecting costs less than pages that were never used
+		e.growing = func() { reserveHeap(2 * captureMemory) } // GC percent stays at 100: collecting costs less than pages that were never used
 	}
 }
 

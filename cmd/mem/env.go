@@ -39,7 +39,7 @@ type Env struct {
 	out     *output // where results go
 	conf    *config.Config
 	paint   *palette
-	reserve int // bytes of heap that a capture will want, 0 if that is not known
+	growing func() // called before the first transcript that has grown is compressed
 }
 
 // A Term says which of the standard streams are terminals, and how wide the one of Stdout is.

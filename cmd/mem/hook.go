@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -59,7 +60,6 @@ const hookLock = 150 * time.Millisecond
 func (e *Env) runHook(event string) {
 	debug.SetGCPercent(400)
 	debug.SetMemoryLimit(hookMemory)
-	e.reserve = hookMemory * 2 / 3
 	if fixed, err := time.Parse(time.RFC3339, e.Getenv("MEM_NOW")); err == nil {
 		e.Now = func() time.Time { return fixed }
 	}
@@ -75,9 +75,10 @@ func (e *Env) runHook(event string) {
 	if event != hooks.Work {
 		e.opt.lockTimeout = hookLock
 	}
+	e.growing = sync.OnceFunc(func() { reserveHeap(hookMemory * 2 / 3) })
 	w := &hooks.World{
 		Stdin: e.Stdin, Stdout: e.Stdout, Getenv: e.Getenv, Now: e.Now, Uptime: e.Uptime, Pid: os.Getpid(), Store: store, Claude: claude,
-		Open: e.openForHook, Settings: e.hookSettings, Detach: e.detach, Exit: func() { e.Exit(exitDone) },
+		Open: e.openForHook, Prepare: e.growing, Settings: e.hookSettings, Detach: e.detach, Exit: func() { e.Exit(exitDone) },
 		Program: e.calledAs,
 		After:   func(d time.Duration, f func()) { time.AfterFunc(d, f) },
 		Within:  context.WithTimeout,

@@ -81,6 +81,10 @@ func (e *Env) memoryOptions() (layers.Options, error) {
 	return layers.Options{
 		Now: e.Now, Rand: e.Rand, LockTimeout: max(wait, time.Nanosecond), // 0 would mean the default
 		Workers: runtime.GOMAXPROCS(0), Model: model, Caps: caps, Rules: rules, Gate: gate, EnvFiles: env, World: world, MaxCache: max(cache, 1),
-		Growing: func() { reserveHeap(e.reserve) },
+		Growing: func() {
+			if e.growing != nil {
+				e.growing()
+			}
+		},
 	}, err
 }

@@ -134,11 +134,16 @@ func (w *Writer) finish() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := settle(w.f); err != nil {
-		return "", err
-	}
+	settled := make(chan error, 1)
+	go func() { settled <- settle(w.f) }()
 	idx := appendIndex(nil, w.items, sum)
 	tmp, err := w.writeIndex(idx)
+	if serr := <-settled; serr != nil {
+		if err == nil {
+			err = removeFile(tmp)
+		}
+		return "", errors.Join(serr, err)
+	}
 	if err != nil {
 		return "", err
 	}
