@@ -15,6 +15,7 @@ import (
 
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/brief"
+	"github.com/memvcs/mem/layers/concepts"
 	"github.com/memvcs/mem/layers/facts"
 	"github.com/memvcs/mem/layers/permanent"
 )
@@ -111,6 +112,9 @@ func TestPoison(t *testing.T) {
 		t.Fatalf("%d payloads", len(texts))
 	}
 	d.write("honest-1", "Please mend the parser.")
+	if err := os.WriteFile(filepath.Join(d.cwd, "README.md"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for place, values := range places() {
 		for copy := range copies(place) {
 			d.poisoned(fmt.Sprintf("%s-%d", place, copy), texts, values)
@@ -190,7 +194,7 @@ func (d *desk) takenIn(m *layers.Memory, p layers.Project, session string, texts
 		if r := []rune(said); len(r) > 900 {
 			said = string(r[:900])
 		}
-		x := facts.GivenExchange{Messages: [2]int{first, first + 1}, Topic: "the word of the user"}
+		x := facts.GivenExchange{Messages: [2]int{first, first + 1}, Topic: "the word of the user", Files: []string{"README.md"}}
 		at := first + 1 // what the tool returned
 		if strings.HasPrefix(session, "filename") {
 			at = first
@@ -202,6 +206,13 @@ func (d *desk) takenIn(m *layers.Memory, p layers.Project, session string, texts
 	saved, err := m.SaveFacts(ctx, rev, given, layers.SaveOptions{})
 	if err != nil {
 		d.t.Fatalf("save facts of %s: %v", session, err)
+	}
+	for i := range saved.Exchanges[:2] {
+		x := layers.Member{Project: p, Session: session, Exchange: &saved.Exchanges[i]}
+		to := layers.Filing{New: &concepts.Made{Name: texts[i], Topic: texts[i], Summary: texts[i]}, Topic: texts[i], Reason: texts[i]}
+		if _, err := m.Assign(ctx, p, []layers.Member{x}, to, false); err != nil {
+			d.t.Fatal(err)
+		}
 	}
 	marks, err := m.Keepits(ctx, rev)
 	if err != nil || len(marks) > 0 {

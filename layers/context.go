@@ -99,6 +99,7 @@ type briefing struct {
 	due      bool
 	sessions []*Session // the newest first, without the one that asks
 	told     map[string]bool
+	spoken   map[string]bool // exchanges of which the user or the model said something
 }
 
 // recent returns the sessions that may be spoken of, the newest first.
@@ -176,7 +177,7 @@ func (b *briefing) issueItems() (out []brief.Item) {
 
 // conceptItems names the jobs that files below the working directory belong to, the newest first.
 func (b *briefing) conceptItems() (out []brief.Item) {
-	live := slices.DeleteFunc(b.jobs.Live(), func(c *concepts.Concept) bool { return !b.trust.Of(c.Device) || !b.atHand(c) })
+	live := slices.DeleteFunc(b.jobs.Live(), func(c *concepts.Concept) bool { return !b.trust.Of(c.Device) || !b.atHand(c) || !b.spokenOf(c) })
 	slices.SortStableFunc(live, func(x, y *concepts.Concept) int {
 		return cmp.Or(y.Updated.Compare(x.Updated), cmp.Compare(x.Label, y.Label))
 	})
@@ -189,6 +190,23 @@ func (b *briefing) conceptItems() (out []brief.Item) {
 		out = append(out, brief.Item{Text: text, Source: c.Label, Trust: brief.Assistant, Time: c.Updated})
 	}
 	return out
+}
+
+// spokenOf reports whether the user or the model said anything of what a concept holds: a job that only tools, files or the web
+// speak of may have its name from them.
+func (b *briefing) spokenOf(c *concepts.Concept) bool {
+	if len(c.Exchanges) == 0 {
+		return true // whole sessions were put there
+	}
+	if b.spoken == nil {
+		b.spoken = map[string]bool{}
+		for f := range b.known.All() {
+			if f.Stands() && f.Trust > facts.Tool {
+				b.spoken[f.Exchange] = true
+			}
+		}
+	}
+	return slices.ContainsFunc(c.Exchanges, func(x string) bool { return b.spoken[x] })
 }
 
 // atHand reports whether one of the first files of a concept is below the working directory.

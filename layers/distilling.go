@@ -126,7 +126,7 @@ func (d *distiller) ask(ctx context.Context, prompt string, part FactDraft) (fac
 	for range 2 {
 		question := prompt
 		if wrong != nil {
-			question += "\nAn earlier answer was refused: " + wrong.Error() + "\nWrite the whole answer anew, without these faults.\n"
+			question = once(prompt, wrong)
 		}
 		text, err := d.asker.Ask(ctx, distillSystem, question, facts.AnswerSchema(), answerTokens(part.Tokens))
 		if err != nil {
@@ -143,6 +143,14 @@ func (d *distiller) ask(ctx context.Context, prompt string, part FactDraft) (fac
 		wrong = err
 	}
 	return facts.Given{}, fmt.Errorf("%w: %w", ErrAnswer, wrong)
+}
+
+// once puts a question once more, with what was wrong with the first answer. That may be in words of the record, so it stands between
+// lines that nothing in it can be.
+func once(prompt string, wrong error) string {
+	faults := firstWords(oneLineOf(wrong.Error()), 2000)
+	key := FactDraft{Lines: []DraftLine{{Text: prompt + faults}}}.fence()
+	return fmt.Sprintf("%s\nAn earlier answer was refused:\n=== faults %s ===\n%s\n=== end faults %s ===\nWrite the whole answer anew, without these faults.\n", prompt, key, faults, key)
 }
 
 // within sees that an answer speaks of messages that there are, and names facts that there are.
@@ -204,6 +212,10 @@ func (d *distiller) concepts(ctx context.Context) error {
 	if len(open) == 0 {
 		return nil
 	}
+	names, err := d.m.namer(ctx, p.ID, d.rev.Session, open)
+	if err != nil {
+		return err
+	}
 	prompt := assignPrompt(set, open, d.m.repo.Device().ID)
 	text, err := d.asker.Ask(ctx, assignSystem, prompt, json.RawMessage(assignSchema), answerTokens(len(open)*100))
 	if err != nil {
@@ -214,7 +226,7 @@ func (d *distiller) concepts(ctx context.Context) error {
 		return fmt.Errorf("%w: %w", ErrAnswer, err)
 	}
 	for _, a := range list {
-		done, err := d.assign(ctx, a, open)
+		done, err := d.assign(ctx, a, open, names)
 		if err != nil {
 			return err
 		}
@@ -265,13 +277,16 @@ func readAssignments(b []byte) ([]assignmentGiven, error) {
 	return v.Assignments, nil
 }
 
-// assign carries out one assignment, if it names what there is; a wrong one leaves the exchange without a concept.
-func (d *distiller) assign(ctx context.Context, a assignmentGiven, open []*facts.Exchange) (int, error) {
-	const longest = 100
+// assign carries out one assignment, if it names what there is and gives no name that is not taken; a wrong one leaves the exchange
+// without a concept.
+func (d *distiller) assign(ctx context.Context, a assignmentGiven, open []*facts.Exchange, names namer) (int, error) {
 	i := slices.IndexFunc(open, func(x *facts.Exchange) bool { return x.ID == a.Exchange })
 	name, topic, reason := oneLineOf(a.Name), oneLineOf(a.Topic), oneLineOf(a.Reason)
-	if i < 0 || (a.Concept == "") == (name == "") || len(name) > longest || len(topic) > longest {
+	if i < 0 || (a.Concept == "") == (name == "") || name != "" && !names.takes(name) {
 		return 0, nil
+	}
+	if !names.takes(topic) {
+		topic = ""
 	}
 	to := Filing{Topic: topic, Reason: reason}
 	set, err := d.m.Concepts(ctx, d.rev.Project.ID)

@@ -164,7 +164,7 @@ func (w *ponderer) ask(ctx context.Context, prompt string, some []permanent.Cand
 	for range 2 {
 		question := prompt
 		if wrong != nil {
-			question += "\nAn earlier answer was refused: " + oneLineOf(wrong.Error()) + "\nWrite the whole answer anew, without these faults.\n"
+			question = once(prompt, wrong)
 		}
 		text, err := w.asker.Ask(ctx, reflectSystem, question, json.RawMessage(permanent.VerdictSchema), answerTokens(len(some)*100))
 		if err != nil {

@@ -234,19 +234,35 @@ func (e *Env) oneFact(ctx context.Context, m *layers.Memory, sc layers.Scope, id
 }
 
 func (e *Env) runFactsSearch(ctx context.Context, o factsOptions, query string) error {
+	if o.number < 0 {
+		return usagef("option --number cannot be %d: want a whole number from 0", o.number)
+	}
 	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
-		set, err := m.Facts(ctx, sc.Project.ID)
+		projects, err := e.listedProjects(ctx, m, sc)
 		if err != nil {
 			return err
 		}
-		var list []listedFact
-		for _, h := range set.Search(query) {
-			if o.wants(h.Fact) {
-				list = append(list, listedFact{Fact: h.Fact})
+		type hit struct {
+			facts.Hit
+			project string
+		}
+		var hits []hit
+		for _, p := range projects {
+			set, err := m.Facts(ctx, p.ID)
+			if err != nil {
+				return err
+			}
+			for _, h := range set.Search(query, o.wants) {
+				hits = append(hits, hit{h, e.projectName(p)})
 			}
 		}
+		slices.SortStableFunc(hits, func(a, b hit) int { return a.Compare(b.Hit) })
 		if o.number > 0 {
-			list = list[:min(len(list), o.number)]
+			hits = hits[:min(len(hits), o.number)]
+		}
+		var list []listedFact
+		for _, h := range hits {
+			list = append(list, listedFact{Fact: h.Fact, Project: h.project})
 		}
 		if err := e.printFacts(ctx, m, "facts.search", list); err != nil {
 			return err

@@ -12,16 +12,16 @@ type Hit struct {
 	Score int // hundredths: 100 for each word of the query that stands in the text itself
 }
 
-// Search returns the facts that stand and have words of the query, those with most of them first. The stem of a word is
-// what counts; one that only the keywords, files, topic or summary of a fact have counts for less. An empty query finds
-// nothing.
-func (s *Set) Search(query string) []Hit {
-	want := newWording(query)
+// Search returns the facts that want chooses and that have words of the query, those with most of them first. The stem of
+// a word is what counts; one that only the keywords, files, topic or summary of a fact have counts for less. An empty query
+// finds nothing.
+func (s *Set) Search(query string, want func(Fact) bool) []Hit {
+	sought := newWording(query)
 	var hits []Hit
 	for _, x := range s.Exchanges {
 		var around *wording
 		for _, f := range x.Facts {
-			if !f.Stands() {
+			if !want(f) {
 				continue
 			}
 			if around == nil {
@@ -29,15 +29,18 @@ func (s *Set) Search(query string) []Hit {
 			}
 			text := newWording(f.Text)
 			beside := newWording(strings.Join(f.Keywords, "\n") + "\n" + strings.Join(f.Files, "\n"))
-			if n := score(want, text, beside, around); n > 0 {
+			if n := score(sought, text, beside, around); n > 0 {
 				hits = append(hits, Hit{f, n})
 			}
 		}
 	}
-	slices.SortStableFunc(hits, func(a, b Hit) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), b.Fact.Time.Compare(a.Fact.Time), cmp.Compare(a.Fact.ID, b.Fact.ID))
-	})
+	slices.SortStableFunc(hits, Hit.Compare)
 	return hits
+}
+
+// Compare orders hits, the best first, and of equal ones the newest.
+func (h Hit) Compare(o Hit) int {
+	return cmp.Or(cmp.Compare(o.Score, h.Score), o.Fact.Time.Compare(h.Fact.Time), cmp.Compare(h.Fact.ID, o.Fact.ID))
 }
 
 func score(want, text, beside, around *wording) int {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/memvcs/mem/layers/claims"
 	"github.com/memvcs/mem/layers/concepts"
 	"github.com/memvcs/mem/layers/facts"
 	"github.com/memvcs/mem/objects"
@@ -322,6 +323,8 @@ func (f *finder) hard() {
 			ID: name(WasHard, t.Session, t.Command, fmt.Sprint(t.From)), Kind: WasHard, Type: IsSolution, Problem: t.Command + " fails",
 			Text: cmp.Or(text, newest(list).Text), Why: fmt.Sprintf("%s failed %d times, then went well", t.Command, t.Failures),
 		}, list)
+		last := &f.out[len(f.out)-1]
+		last.Trust = min(last.Trust, facts.Assistant) // who wrote the command, which is the problem
 	}
 }
 
@@ -360,19 +363,31 @@ func (f *finder) core() {
 	}
 }
 
-// feature names what a fact is about: its concept, or else the topic of its exchange.
+// feature names what a fact is about: its concept, or else the topic of its exchange. Whoever gave the name may have had it from a
+// file, and a rule would carry it: it counts only if facts in its place, said by the user or the model, bear its words.
 func (f *finder) feature(x facts.Fact) string {
+	name, said := "", []string{}
+	in := func(o facts.Fact) bool { return o.Exchange == x.Exchange }
 	if f.Concepts != nil {
 		if c := f.Concepts.Of(x.Exchange, x.Session).Concept; c != nil {
-			return c.Name
+			name = c.Name
+			in = func(o facts.Fact) bool { return f.Concepts.Of(o.Exchange, o.Session).Concept == c }
 		}
 	}
 	for i := range f.Facts.Exchanges {
-		if e := &f.Facts.Exchanges[i]; e.ID == x.Exchange {
-			return e.Topic
+		if e := &f.Facts.Exchanges[i]; name == "" && e.ID == x.Exchange {
+			name = e.Topic
 		}
 	}
-	return ""
+	for _, o := range f.live {
+		if in(o) {
+			said = append(said, o.Text)
+		}
+	}
+	if !Bears(said, name) || len(claims.Missing(name, strings.Join(said, "\n"))) > 0 {
+		return ""
+	}
+	return name
 }
 
 // contrary proposes to look at rules that later facts speak against.
