@@ -7,8 +7,8 @@
 // SessionStart, the worker that SessionEnd starts. Nothing depends on Stop or SessionEnd having run.
 //
 // A hook never fails a session. Whatever goes wrong inside it is a line in the log ([LogFile]), its exit status is 0, and
-// after half a second (three at SessionStart) it ends. The use of a tool, which is nearly all that happens, costs
-// the start of the program and one byte appended to a file.
+// after half a second (three at SessionStart) it ends, unless its note is on its way to the disk. The use of a tool, which is
+// nearly all that happens, costs the start of the program and one byte appended to a file.
 //
 // The payload is not trusted: ids become names of files, and the path of a transcript is read.
 //
@@ -93,7 +93,7 @@ func Run(w *World, name string) {
 		d, r.event = limitOfWork, Work
 	}
 	begin := w.Uptime()
-	w.After(d, func() { r.endAt(r.Uptime()+patience, false) })
+	r.watch(d/limitTicks, limitTicks)
 	ctx, cancel := w.Within(context.Background(), d-orderly)
 	defer cancel()
 	r.guarded(ctx)
@@ -120,9 +120,24 @@ const (
 	over                 // there is nothing left to end
 )
 
-// patience is how much longer a hook may take to make its note durable on a machine that is very busy: what a hook
-// acknowledges must not be lost.
-const patience = 700 * time.Millisecond
+// The limit is counted in ticks. On a machine with a thousand processes and two processors a hook is not there for seconds; a tick
+// that comes late for that is one tick all the same.
+const limitTicks = 10
+
+// watch lets the run end after so many ticks.
+func (r *run) watch(each time.Duration, ticks int) {
+	r.After(each, func() {
+		if ticks > 1 {
+			r.watch(each, ticks-1)
+			return
+		}
+		r.endAt(r.Uptime()+patience, false)
+	})
+}
+
+// patience is how much longer a hook may take to make its note durable: what a hook acknowledges by its status must not be lost.
+// Claude Code has a limit of its own, and knows of a hook that it ended that it did not do its work.
+const patience = 30 * time.Second
 
 // endAt ends the process: at once if it is free, else when it is or at the latest at a time. A hook that reads is
 // given one more moment, for its input may be there and only the processor not.
@@ -131,7 +146,7 @@ func (r *run) endAt(last time.Duration, asked bool) {
 	if phase == over {
 		return
 	}
-	if r.Uptime() < last && (phase == noting || phase == reading && !asked) {
+	if phase == noting && r.Uptime() < last || phase == reading && !asked {
 		r.After(50*time.Millisecond, func() { r.endAt(last, phase == reading) })
 		return
 	}

@@ -143,6 +143,9 @@ func (f SettingsFile) keep(k backup) error {
 	return writeFile(f.backupFile(), append(b, '\n'), 0o600)
 }
 
+// unnamed begins the name of a file that is written before it has its own.
+const unnamed = ".mem-"
+
 // writeFile makes file with the content b, durable and whole or not at all. The mode of one that is there stays.
 func writeFile(file string, b []byte, mode os.FileMode) error {
 	dir := filepath.Dir(file)
@@ -152,7 +155,7 @@ func writeFile(file string, b []byte, mode os.FileMode) error {
 	if fi, err := os.Stat(file); err == nil {
 		mode = fi.Mode().Perm()
 	}
-	t, err := os.CreateTemp(dir, ".mem-*")
+	t, err := os.CreateTemp(dir, unnamed+"*")
 	if err != nil {
 		return err
 	}

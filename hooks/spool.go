@@ -122,7 +122,7 @@ func syncDir(dir string) error {
 }
 
 // notes returns the oldest notes in the spool but for those in without, up to a number, in the order of time. One that is not whole is being written, or its writer was
-// killed before anything was promised; after an hour it is removed. One of a newer mem is left to that.
+// killed before anything was promised; after an hour it is removed, as is a file that never got its name. One of a newer mem is left to that.
 func (w *World) notes(without map[string]bool, most int) ([]note, error) {
 	entries, err := os.ReadDir(w.spool())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -133,10 +133,16 @@ func (w *World) notes(without map[string]bool, most int) ([]note, error) {
 	}
 	var out []note
 	for _, e := range entries {
+		file := filepath.Join(w.spool(), e.Name())
+		if strings.HasPrefix(e.Name(), unnamed) {
+			if fi, err := e.Info(); err == nil && w.Now().Sub(fi.ModTime()) > time.Hour {
+				os.Remove(file) // as below
+			}
+			continue
+		}
 		if !strings.HasSuffix(e.Name(), ".note") || !e.Type().IsRegular() {
 			continue
 		}
-		file := filepath.Join(w.spool(), e.Name())
 		if without[file] {
 			continue
 		}

@@ -26,8 +26,11 @@ func (r *Repo) share(ctx context.Context) (func(), error) {
 	file := filepath.Join(r.dir, memoryDir, "mem", sweepLock)
 	l := flock.New(file, flock.SetPermissions(0o600))
 	ok, err := l.TryRLock()
-	if errors.Is(err, os.ErrNotExist) && os.Mkdir(filepath.Dir(file), 0o700) == nil {
-		ok, err = l.TryRLock()
+	if errors.Is(err, os.ErrNotExist) {
+		// as in lockFile
+		if made := os.Mkdir(filepath.Dir(file), 0o700); made == nil || errors.Is(made, os.ErrExist) {
+			ok, err = l.TryRLock()
+		}
 	}
 	if err == nil && !ok { // a sweep is under way
 		ctx, cancel := context.WithTimeout(ctx, r.opts.LockTimeout)

@@ -18,7 +18,7 @@ func tortureLiar(t *testing.T, bin string) {
 		name, script string
 		run          func(*proof.Rig) ([]proof.Promise, error)
 	}{
-		{"acknowledges and does not add", `case $1 in add) [ $(($$ % 4)) = 0 ] && exit 0;; esac; exec MEM "$@"`,
+		{"acknowledges and does not add", `case $1 in add) COUNT; [ $((n % 4)) = 0 ] && exit 0;; esac; exec MEM "$@"`,
 			func(r *proof.Rig) ([]proof.Promise, error) { return r.Kills(t.Context(), 40) }},
 		{"adds what nobody asked for", `case $1 in push) MEM add OTHER >/dev/null;; esac; exec MEM "$@"`,
 			func(r *proof.Rig) ([]proof.Promise, error) { return r.Kills(t.Context(), 60) }},
@@ -26,9 +26,9 @@ func tortureLiar(t *testing.T, bin string) {
 			func(r *proof.Rig) ([]proof.Promise, error) { return r.Kills(t.Context(), 20) }},
 		{"is open to others", `MEM "$@"; s=$?; chmod 644 "$MEM_DIR/device.json"; exit $s`,
 			func(r *proof.Rig) ([]proof.Promise, error) { return r.Kills(t.Context(), 20) }},
-		{"takes a hook for done", `case $1$(($$ % 3)) in hook0) exit 0;; esac; exec MEM "$@"`,
+		{"takes a hook for done", `case $1 in hook) COUNT; [ $((n % 3)) = 0 ] && exit 0;; esac; exec MEM "$@"`,
 			func(r *proof.Rig) ([]proof.Promise, error) { return r.Storm(t.Context(), 12) }},
-		{"loses an update", `case $1$(($$ % 5)) in add0) exit 0;; esac; exec MEM "$@"`,
+		{"loses an update", `case $1 in add) COUNT; [ $((n % 5)) = 0 ] && exit 0;; esac; exec MEM "$@"`,
 			func(r *proof.Rig) ([]proof.Promise, error) { return r.Writers(t.Context(), 4, 12) }},
 	} {
 		t.Run(tt.name, func(t *testing.T) { caught(t, bin, tt.script, tt.run) })
@@ -43,6 +43,9 @@ func tortureLiar(t *testing.T, bin string) {
 	})
 }
 
+// count lets a script know how many of it came before, whatever runs at once.
+const count = `n=0; until mkdir "$0.$n" 2>/dev/null; do n=$((n + 1)); done`
+
 // caught runs a rig on a program that is not to be trusted.
 func caught(t *testing.T, bin, script string, run func(*proof.Rig) ([]proof.Promise, error)) {
 	t.Helper()
@@ -50,7 +53,7 @@ func caught(t *testing.T, bin, script string, run func(*proof.Rig) ([]proof.Prom
 	r.Bin = filepath.Join(t.TempDir(), "mem")
 	w := proof.NewTeller(99, "/home/user/other")
 	other := filepath.Join(t.TempDir(), w.ID+".jsonl")
-	text := "#!/bin/sh\n" + strings.NewReplacer("MEM ", bin+" ", "OTHER", other).Replace(script) + "\n"
+	text := "#!/bin/sh\n" + strings.NewReplacer("MEM ", bin+" ", "OTHER", other, "COUNT", count).Replace(script) + "\n"
 	if err := errors.Join(os.WriteFile(other, w.More(3), 0o600), os.WriteFile(r.Bin, []byte(text), 0o700)); err != nil {
 		t.Fatal(err)
 	}

@@ -125,7 +125,7 @@ func (d *disk) mount(ctx context.Context, i int) error {
 // unmount waits for programs that a command left in the background.
 func (d *disk) unmount() error {
 	var err error
-	for range 100 {
+	for end := d.Uptime() + time.Minute; d.Uptime() < end; {
 		if err = syscall.Unmount(d.at, 0); err == nil {
 			d.mounted = false
 			return nil

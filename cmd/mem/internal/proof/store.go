@@ -87,7 +87,7 @@ func (s *Store) start(ctx context.Context, stdin string, argv []string) (*proces
 	p := &process{cmd: exec.CommandContext(ctx, argv[0], argv[1:]...)}
 	p.cmd.Dir, p.cmd.Env = s.Home, s.Environ()
 	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.errs
-	p.cmd.WaitDelay = 10 * time.Second // somebody else may have the pipes
+	p.cmd.WaitDelay = 3 * time.Minute // somebody else may have the pipes: at least each of a thousand that is about to be started
 	if stdin != "" {
 		var err error
 		if p.in, err = os.Open(stdin); err != nil {
@@ -177,7 +177,7 @@ func (s *Store) Read(ctx context.Context, now func() time.Time, id string) (cont
 
 // Fold captures what hooks have left notes of, until none is left.
 func (s *Store) Fold(ctx context.Context, uptime func() time.Duration) error {
-	for end := uptime() + time.Minute; ; {
+	for end := uptime() + 5*time.Minute; ; {
 		res := s.Mem(ctx, "hook", "work")
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -195,12 +195,13 @@ func (s *Store) Fold(ctx context.Context, uptime func() time.Duration) error {
 	}
 }
 
-// notes returns the whole notes of hooks in the spool; others were being written when their hook was killed.
+// notes returns the whole notes of hooks in the spool; others were being written when their hook was killed, as was a file that
+// has no name yet.
 func (s *Store) notes() ([]string, error) {
 	files, err := filepath.Glob(filepath.Join(s.Dir, "spool", "*"))
 	return slices.DeleteFunc(files, func(f string) bool {
 		b, err := os.ReadFile(f)
-		return err != nil || !bytes.HasSuffix(b, []byte("\n"))
+		return err != nil || !bytes.HasSuffix(b, []byte("\n")) || strings.HasPrefix(filepath.Base(f), ".")
 	}), err
 }
 
