@@ -15,7 +15,7 @@ import (
 // neither depends on the other.
 
 // stateVersion is the version of both files; another one is rebuilt.
-const stateVersion = 12
+const stateVersion = 13
 
 // A bulk is what the outline leaves out of one record.
 type bulk struct {
@@ -293,6 +293,7 @@ func (b *bulks) code(c *codec) {
 		list(c, &x.typed, func(t *TypedKey) { number(c, &t.N); c.fixed(t.Key[:]) })
 		list(c, &x.keys, func(k *transcript.Key) { c.fixed(k[:]) })
 		list(c, &x.queue.Waiting, func(s *string) { word(c, s) })
+		list(c, &x.queue.Took, func(s *string) { word(c, s) })
 		list(c, &x.queue.Taken, func(s *string) { word(c, s) })
 		b.of[*id] = x
 	})

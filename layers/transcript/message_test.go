@@ -135,6 +135,19 @@ func TestQueue(t *testing.T) {
 	}
 }
 
+// TestQueueOfOldRecord goes on from what an older mem wrote: the texts that left the queue, not their keys.
+func TestQueueOfOldRecord(t *testing.T) {
+	t.Parallel()
+	attached := one(t, `{"type":"attachment","attachment":{"type":"queued_command","prompt":"b"}}`)
+	q := Queue{Taken: []string{"a", "b"}}
+	if text, ok := q.Typed(attached); ok {
+		t.Errorf("counted again: %q", text)
+	}
+	if text, ok := q.Typed(attached); !ok || text != "b" || !slices.Equal(q.Taken, []string{"a"}) {
+		t.Errorf("typed again: %q, %t, left %q", text, ok, q.Taken)
+	}
+}
+
 func TestRead(t *testing.T) {
 	t.Parallel()
 	var got []string

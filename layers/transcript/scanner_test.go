@@ -74,7 +74,7 @@ func TestScanner(t *testing.T) {
 	want := Carry{
 		Closed: int64(strings.LastIndexByte(story, '\n') + 1), Values: 13, Opaque: 2, Messages: 4, Typed: 2, Read: got.Read, Marked: 2,
 		First: got.First, Last: got.Last, SessionID: "s1", Cwd: "/home/dev/shop", Branch: "tax", Version: "2.1.40", Model: "claude-x",
-		Title: "Prices in cents", TitleFrom: FromSummary, LastID: "m2", LastUUID: "u6", Queue: Queue{Taken: []string{"and tax"}},
+		Title: "Prices in cents", TitleFrom: FromSummary, LastID: "m2", LastUUID: "u6", Queue: Queue{Took: []string{queueKey("and tax")}},
 	}
 	want.Queue.Waiting = got.Queue.Waiting
 	if !reflect.DeepEqual(got.Carry, want) {

@@ -1,6 +1,8 @@
 package transcript
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"iter"
 	"slices"
 	"strings"
@@ -121,7 +123,20 @@ func Read(m Message) iter.Seq[string] {
 // The zero Queue is ready; it is part of a [Carry].
 type Queue struct {
 	Waiting []string `json:"waiting,omitempty"`
-	Taken   []string `json:"taken,omitempty"` // counted when it left the queue
+	Took    []string `json:"took,omitempty"`  // the keys of what was counted when it left the queue
+	Taken   []string `json:"taken,omitempty"` // its texts, in records of an older mem
+}
+
+// queueKey stands for a text that left the queue: the first 16 hexadecimal digits of its SHA-256. Each record of a
+// session repeats what its queue remembers, so that must be short.
+func queueKey(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:8])
+}
+
+// took reports whether a text was counted when it left the queue, and forgets it.
+func (q *Queue) took(text string) bool {
+	return remove(&q.Took, queueKey(text)) || remove(&q.Taken, text)
 }
 
 // queueLimit and queueBytes are how many texts, of how many bytes, a Queue remembers on either side.
@@ -139,12 +154,12 @@ func (q *Queue) Typed(m Message) (text string, ok bool) {
 	switch {
 	case !ok:
 	case m.Type == "attachment":
-		if remove(&q.Taken, text) {
+		if q.took(text) {
 			return "", false
 		}
 		remove(&q.Waiting, text)
 	case slices.ContainsFunc(m.Blocks, func(b Block) bool { return b.Kind == ToolResult }):
-		if remove(&q.Taken, text) {
+		if q.took(text) {
 			return "", false
 		}
 	}
@@ -171,7 +186,7 @@ func (q *Queue) operation(m Message) (string, bool) {
 		if !remove(&q.Waiting, text) || clientWrote(text) || isCommand(text) {
 			return "", false
 		}
-		q.Taken = last(append(q.Taken, text))
+		q.Took = last(append(q.Took, queueKey(text)))
 		return text, true
 	}
 	return "", false
