@@ -32,9 +32,48 @@ func (e *RevokedError) Unwrap() error { return ErrRevoked }
 
 // A markedState is an outline with what revocations hide in it.
 type markedState struct {
-	of *State
-	by []Revocation
+	of   *State
+	by   []Revocation
+	from []foreign
+	st   *State
+}
+
+// A foreign is a project that parts of another one's compositions come from, with what is revoked there.
+type foreign struct {
 	st *State
+	by []Revocation
+}
+
+func (f foreign) same(o foreign) bool { return f.st == o.st && slices.Equal(f.by, o.by) }
+
+// foreigns returns the projects that parts of a state's compositions come from and in which something is revoked.
+func (m *Memory) foreigns(ctx context.Context, st *State) (out []foreign, err error) {
+	for _, p := range st.partsFrom() {
+		f := foreign{}
+		if f.st, err = m.bare(ctx, p); err != nil {
+			return nil, err
+		}
+		all, err := m.revocationsOf(ctx, f.st)
+		if err != nil {
+			return nil, err
+		}
+		if f.by = inForce(all); len(f.by) > 0 {
+			out = append(out, f)
+		}
+	}
+	return out, nil
+}
+
+// partsFrom returns the other projects that parts of compositions come from, in the order of compositions.
+func (st *State) partsFrom() (out []refs.Project) {
+	for _, c := range st.Compositions {
+		for _, part := range c.Parts {
+			if part.Project != st.Project && !slices.Contains(out, part.Project) {
+				out = append(out, part.Project)
+			}
+		}
+	}
+	return out
 }
 
 // bare is [Memory.Outline] without the marks of revocations.
@@ -49,29 +88,34 @@ func (m *Memory) bare(ctx context.Context, p refs.Project) (st *State, err error
 // withRevoked returns a state with what is hidden marked; st itself where nothing is.
 func (m *Memory) withRevoked(ctx context.Context, st *State) (*State, error) {
 	all, err := m.revocationsOf(ctx, st)
-	if err != nil || len(inForce(all)) == 0 {
-		return st, err
+	if err != nil {
+		return nil, err
 	}
 	by := inForce(all)
+	from, err := m.foreigns(ctx, st)
+	if err != nil || len(by)+len(from) == 0 {
+		return st, err
+	}
 	if was, ok := m.markedStates.Load(st.Project); ok {
-		if w := was.(markedState); w.of == st && slices.Equal(w.by, by) {
+		if w := was.(markedState); w.of == st && slices.Equal(w.by, by) && slices.EqualFunc(w.from, from, foreign.same) {
 			return w.st, nil
 		}
 	}
-	out, err := m.marked(ctx, st, by)
+	out, err := m.marked(ctx, st, by, from)
 	if err == nil {
-		m.markedStates.Store(st.Project, markedState{st, by, out})
+		m.markedStates.Store(st.Project, markedState{st, by, from, out})
 	}
 	return out, err
 }
 
-// marked returns a copy of a state in which what revocations hide is marked.
-func (m *Memory) marked(ctx context.Context, st *State, by []Revocation) (*State, error) {
+// marked returns a copy of a state in which what revocations hide is marked: those of its project, and those of the projects that
+// parts of its compositions come from.
+func (m *Memory) marked(ctx context.Context, st *State, by []Revocation, from []foreign) (*State, error) {
 	out := st.clone()
-	if len(by) == 0 {
+	if len(by)+len(from) == 0 {
 		return out, nil
 	}
-	t := &taint{m: m, st: out, by: by}
+	t := &taint{m: m, st: out, by: by, from: from}
 	if err := t.markSessions(ctx); err != nil {
 		return nil, err
 	}
@@ -113,6 +157,7 @@ type taint struct {
 	m     *Memory
 	st    *State
 	by    []Revocation
+	from  []foreign
 	other map[refs.Project]*taint
 }
 
@@ -213,15 +258,16 @@ func (t *taint) of(ctx context.Context, p refs.Project) (*taint, error) {
 	if o := t.other[p]; o != nil {
 		return o, nil
 	}
-	st, err := t.m.bare(ctx, p)
-	if err != nil {
-		return nil, err
+	var f foreign
+	if i := slices.IndexFunc(t.from, func(f foreign) bool { return f.st.Project == p }); i >= 0 {
+		f = t.from[i]
+	} else {
+		var err error
+		if f.st, err = t.m.bare(ctx, p); err != nil { // nothing is revoked there
+			return nil, err
+		}
 	}
-	all, err := t.m.revocationsOf(ctx, st)
-	if err != nil {
-		return nil, err
-	}
-	o := &taint{m: t.m, st: st.clone(), by: slices.Concat(inForce(all), t.by)}
+	o := &taint{m: t.m, st: f.st.clone(), by: slices.Concat(f.by, t.by)}
 	if t.other == nil {
 		t.other = map[refs.Project]*taint{}
 	}

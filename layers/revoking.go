@@ -154,10 +154,12 @@ func NormalOrigin(kind, name string) (Origin, error) {
 
 // A Hidden is something that is hidden because of what it came from.
 type Hidden struct {
-	Kind Kind   `json:"kind"`
-	Name string `json:"name"`
-	What string `json:"what,omitempty"` // its title or its text
-	Why  string `json:"why"`
+	Kind    Kind   `json:"kind"`
+	Name    string `json:"name"`
+	What    string `json:"what,omitempty"` // its title or its text
+	Why     string `json:"why"`
+	Project string `json:"project,omitempty"` // whose it is, if it is another one's, made of text of the one that is looked at
+	home    refs.Project
 }
 
 // An Effect is what revoking a source, or taking that back, changes in what is shown of a project.
@@ -195,7 +197,9 @@ func (m *Memory) Revoke(ctx context.Context, p Project, src Origin, reason strin
 	if out.Places, err = m.countPlaces(ctx, p.ID, st, src); err != nil {
 		return out, err
 	}
-	out.Copies = st.copiesOf(out.Changed, src)
+	if out.Copies, err = m.copies(ctx, st, out.Changed, src); err != nil {
+		return out, err
+	}
 	if dryRun || out.Already {
 		return out, nil
 	}
@@ -223,7 +227,7 @@ func (m *Memory) changed(ctx context.Context, p Project, st *State, now, then []
 	var out []Hidden
 	for _, pair := range [][2][]Hidden{{before, after}, {after, before}} {
 		for _, h := range pair[1] {
-			if !slices.ContainsFunc(pair[0], func(o Hidden) bool { return o.Kind == h.Kind && o.Name == h.Name }) {
+			if !slices.ContainsFunc(pair[0], func(o Hidden) bool { return o.Kind == h.Kind && o.Name == h.Name && o.home == h.home }) {
 				out = append(out, h)
 			}
 		}
@@ -233,29 +237,77 @@ func (m *Memory) changed(ctx context.Context, p Project, st *State, now, then []
 
 // hiddenBy lists all that revocations hide of a project.
 func (m *Memory) hiddenBy(ctx context.Context, p Project, st *State, by []Revocation) ([]Hidden, error) {
-	marked, err := m.marked(ctx, st, by)
+	from, err := m.foreigns(ctx, st)
+	if err != nil {
+		return nil, err
+	}
+	marked, err := m.marked(ctx, st, by, from)
 	if err != nil {
 		return nil, err
 	}
 	var out []Hidden
 	for _, s := range marked.Sessions {
 		if s.Revoked != "" && !s.Deleted {
-			out = append(out, Hidden{IsSession, ShortID(s.ID), s.Now().Scan.Title, s.Revoked})
+			out = append(out, Hidden{Kind: IsSession, Name: ShortID(s.ID), What: s.Now().Scan.Title, Why: s.Revoked})
 		}
 	}
 	for _, v := range marked.Versions {
 		if v.Revoked != "" && !v.Deleted {
-			out = append(out, Hidden{IsVersion, ShortID(v.Session) + ":" + v.Name(), v.FileName(), v.Revoked})
+			out = append(out, Hidden{Kind: IsVersion, Name: ShortID(v.Session) + ":" + v.Name(), What: v.FileName(), Why: v.Revoked})
 		}
 	}
 	names := stateNames(marked)
 	for _, c := range marked.Compositions {
 		if c.Revoked != "" && !c.Deleted {
-			out = append(out, Hidden{IsComposition, names[c.ID], "", c.Revoked})
+			out = append(out, Hidden{Kind: IsComposition, Name: names[c.ID], Why: c.Revoked})
 		}
 	}
 	upper, err := m.hiddenUpper(ctx, p.ID, marked, by)
-	return append(out, upper...), err
+	if err != nil {
+		return nil, err
+	}
+	elsewhere, err := m.hiddenElsewhere(ctx, st, by)
+	return slices.Concat(out, upper, elsewhere), err
+}
+
+// hiddenElsewhere lists the compositions of other projects with parts of the one of st that are hidden.
+func (m *Memory) hiddenElsewhere(ctx context.Context, st *State, by []Revocation) (out []Hidden, err error) {
+	ids, err := m.repo.Projects()
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range ids {
+		if id == st.Project {
+			continue
+		}
+		there, err := m.bare(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(there.partsFrom(), st.Project) {
+			continue
+		}
+		all, err := m.revocationsOf(ctx, there)
+		if err != nil {
+			return nil, err
+		}
+		from, err := m.foreigns(ctx, there)
+		if err != nil {
+			return nil, err
+		}
+		from = slices.DeleteFunc(from, func(f foreign) bool { return f.st.Project == st.Project })
+		marked, err := m.marked(ctx, there, inForce(all), append(from, foreign{st, by}))
+		if err != nil {
+			return nil, err
+		}
+		names := stateNames(marked)
+		for _, c := range marked.Compositions {
+			if c.Revoked != "" && !c.Deleted {
+				out = append(out, Hidden{Kind: IsComposition, Name: names[c.ID], Why: c.Revoked, Project: marked.Name, home: id})
+			}
+		}
+	}
+	return out, nil
 }
 
 // hiddenUpper lists the facts, concepts and rules that revocations hide.
@@ -275,20 +327,42 @@ func (m *Memory) hiddenUpper(ctx context.Context, p refs.Project, st *State, by 
 	var out []Hidden
 	for f := range k.Facts.All() {
 		if f.Revoked != "" && !f.Removed {
-			out = append(out, Hidden{IsFact, f.ID, f.Text, f.Revoked})
+			out = append(out, Hidden{Kind: IsFact, Name: f.ID, What: f.Text, Why: f.Revoked})
 		}
 	}
 	for _, c := range k.Concepts.Concepts {
 		if c.Revoked != "" && !c.Removed && c.MergedInto == "" {
-			out = append(out, Hidden{IsConcept, k.Concepts.Shown(c, m.repo.Device().ID), c.Name, c.Revoked})
+			out = append(out, Hidden{Kind: IsConcept, Name: k.Concepts.Shown(c, m.repo.Device().ID), What: c.Name, Why: c.Revoked})
 		}
 	}
 	for _, r := range k.Rules.Rules {
 		if r.Revoked != "" {
-			out = append(out, Hidden{IsRule, r.ID, r.Text, r.Revoked})
+			out = append(out, Hidden{Kind: IsRule, Name: r.ID, What: r.Text, Why: r.Revoked})
 		}
 	}
 	return out, nil
+}
+
+// copies names the sessions of all projects that used what is hidden.
+func (m *Memory) copies(ctx context.Context, st *State, hidden []Hidden, src Origin) ([]string, error) {
+	in := map[refs.Project][]Hidden{st.Project: nil}
+	for _, h := range hidden {
+		home := cmp.Or(h.home, st.Project)
+		in[home] = append(in[home], h)
+	}
+	var out []string
+	for id, list := range in {
+		of := st
+		if id != st.Project {
+			var err error
+			if of, err = m.bare(ctx, id); err != nil {
+				return nil, err
+			}
+		}
+		out = append(out, of.copiesOf(list, src)...)
+	}
+	slices.Sort(out)
+	return slices.Compact(out), nil
 }
 
 // copiesOf names the sessions that used what is hidden: they hold its text, as an echo. A revoked session's own subagents

@@ -26,9 +26,9 @@ func (e *Env) revoke() *cli.Command {
 		ArgsUsage: "[<source>]",
 		Description: "A source is a session, a tool or MCP server, or a host that tools asked or whose name is in what they returned; session:,\n" +
 			"tool: or host: in front says which. Facts with evidence from it, and the concepts, rules, versions and compositions that rest\n" +
-			"on them, are out of lists and contexts, here and wherever the project is pulled, and so is what comes from it later. Nothing\n" +
-			"is deleted: lists show it with --all, and --undo, or \"mem undo\", brings it back. New compressions leave it out. Without a\n" +
-			"source it lists what is revoked.",
+			"on them, are out of lists and contexts, here and wherever the project is pulled, and so is what comes from it later, and so\n" +
+			"are compositions of other projects with a part that does. Nothing is deleted: lists show it with --all, and --undo, or \"mem\n" +
+			"undo\", brings it back. New compressions leave it out. Without a source it lists what is revoked.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "source", Usage: "revoke `SOURCE`: a session, tool:NAME or host:NAME", Destination: &o.source},
 			&cli.StringFlag{Name: "reason", Usage: "say why: `TEXT` that stands where it is hidden", Destination: &o.reason},
@@ -153,7 +153,11 @@ func (e *Env) printRevoked(o revokeOptions, src layers.Origin, projects []layers
 	}
 	for _, a := range answer.Projects {
 		for _, h := range a.Changed {
-			e.printf("%s  %s  %s%s\n", verb, h.Kind, e.style().yellow(e.safe(h.Name)), e.safe(because(oneLine(h.What))))
+			of := ""
+			if h.Project != "" {
+				of = " of project " + h.Project
+			}
+			e.printf("%s  %s  %s%s\n", verb, h.Kind, e.style().yellow(e.safe(h.Name)), e.safe(of+because(oneLine(h.What))))
 		}
 		e.noteRevoked(o, src, a)
 	}
