@@ -170,6 +170,7 @@ func (h *hub) serveSSH(t testing.TB) {
 func (h *hub) world() remote.World {
 	return remote.World{
 		Agent:  "mem/test",
+		Quiet:  2 * time.Minute, // of a machine that others use too
 		Getenv: func(key string) string { return h.env[key] },
 		Command: func(ctx context.Context, _ []string, name string, args ...string) *exec.Cmd {
 			cmd := exec.CommandContext(ctx, name, args...)

@@ -56,7 +56,11 @@ func (e *Env) runClone(ctx context.Context, address string, o cloneOptions) erro
 		return err
 	}
 	// Before anything is made, see whether somebody answers.
-	s, err := remote.New(u, e.world()).Open(ctx, remote.Upload)
+	options, err := e.memoryOptions()
+	if err != nil {
+		return err
+	}
+	s, err := remote.New(u, options.World).Open(ctx, remote.Upload)
 	if err != nil {
 		return travelError(fmt.Errorf("clone %s: %w", u, err))
 	}
@@ -81,10 +85,10 @@ func (e *Env) runClone(ctx context.Context, address string, o cloneOptions) erro
 	if err != nil {
 		return err
 	}
-	return e.makeClone(ctx, u, o, lanes)
+	return e.makeClone(ctx, u, o, options, lanes)
 }
 
-func (e *Env) makeClone(ctx context.Context, u remote.URL, o cloneOptions, lanes int) error {
+func (e *Env) makeClone(ctx context.Context, u remote.URL, o cloneOptions, options layers.Options, lanes int) error {
 	dir, err := e.memoryDir()
 	if err != nil {
 		return err
@@ -93,10 +97,6 @@ func (e *Env) makeClone(ctx context.Context, u remote.URL, o cloneOptions, lanes
 		if o.device, err = e.Hostname(); err != nil || o.device == "" {
 			o.device = "device" // a machine need not have a name
 		}
-	}
-	options, err := e.memoryOptions()
-	if err != nil {
-		return err
 	}
 	m, err := layers.Init(ctx, dir, o.device, options)
 	if err != nil {

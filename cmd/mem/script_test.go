@@ -44,6 +44,9 @@ func TestMain(m *testing.M) {
 //	b3 FILE HASH         the BLAKE3 name of FILE is HASH
 //	payload ID [K=V ...] write payload.json: what Claude Code hands to a hook of the session ID
 //	modelserver KIND     start a server that speaks as anthropic's or openai's does
+//	gitserver DIR        serve repositories at $GITURL to the user me, whose password is s3cret
+//	sshserver            serve files by ssh at $SSHURL to the key in a new agent; [sshd] if that is possible
+//	silentserver         take requests at $SILENTURL and never answer
 //	await REGEXP mem ... run mem until what it prints matches: what is in the background has time to happen
 //	env MEM_NOW=...      give mem another time
 func TestScript(t *testing.T) {
@@ -53,6 +56,12 @@ func TestScript(t *testing.T) {
 		RequireUniqueNames: true,
 		UpdateScripts:      *update,
 		Setup:              setupScript,
+		Condition: func(cond string) (bool, error) {
+			if cond != "sshd" {
+				return false, fmt.Errorf("no condition is called %q", cond)
+			}
+			return haveSSH(), nil
+		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"status": status,
 			"json":   jsonFile,
@@ -60,6 +69,10 @@ func TestScript(t *testing.T) {
 
 			"payload":     payload,
 			"modelserver": modelServer,
+			"gitserver":   gitServer,
+			"sshserver":   sshServer,
+
+			"silentserver": silentServer,
 			"await":       await,
 			"noerrors":    noErrors,
 		},

@@ -52,7 +52,10 @@ func travelError(err error) error {
 	if err = sealError(err); err == nil {
 		return nil
 	}
+	var stalled *remote.StalledError
 	switch {
+	case errors.As(err, &stalled):
+		return withHint(err, "the same command again: what has arrived stays; a server that needs longer: mem -c remote.quiet=1m ...")
 	case errors.Is(err, layers.ErrNoRemote):
 		return withCode(exitNo, withHint(err, "mem remote add origin git@host:me/memory.git"))
 	case errors.Is(err, layers.ErrRemoteExists):

@@ -74,7 +74,7 @@ var keys = sync.OnceValue(func() []Key {
 		{"redact.environment", boolean, "true", "take out the secrets of the environment and of .env files wherever they stand"},
 		{"redact.rule.*", pattern, "", "regular expression of a secret of your own; its first group, if any, is taken out"},
 		{"redact.rules", oneOf("on", "off"), "on", "take secrets out of sessions before they are stored"},
-		{"remote.quiet", duration, "30s", "how long a server that is fetched from may send nothing at all"},
+		{"remote.quiet", duration, "10s", "how long a server may send nothing at all; 12 times that before it begins to answer"},
 		{"storage.compressionRetention", retention, "all", "compressions to keep: all, a number a session, or an age such as 90d"},
 		{"storage.maxCacheSize", size, "1GB", "space that the cache may take"},
 		{"tokens.model", text, "", "model whose tokens are estimated; empty for the one that a session used"},

@@ -15,31 +15,6 @@ import (
 	"github.com/memvcs/mem/objects/pack"
 )
 
-const (
-	// patience is how long a server may take to begin its answer to a push: it unpacks all of it first.
-	patience = 10 * time.Minute
-	// quiet is how long nothing at all may arrive, unless [World.Quiet] says otherwise. Git's servers give a sign of life every
-	// five seconds while they count and compress.
-	quiet = 30 * time.Second
-	// begin and last are how many times that a server may take to begin to send a pack, and to send the next part of it: signs of
-	// life alone, or a byte now and then, would go on for ever.
-	begin, last = 4, 20
-	// part is how much of a pack has to arrive in that time.
-	part = 64 << 10
-)
-
-func (c *Client) quiet() time.Duration {
-	if c.world.Quiet > 0 {
-		return c.world.Quiet
-	}
-	return quiet
-}
-
-// A StalledError says that a server did not send anything for too long, or nothing that matters.
-type StalledError struct{ After time.Duration }
-
-func (e *StalledError) Error() string { return fmt.Sprintf("nothing came for %v", e.After) }
-
 // An httpSession is a conversation of several requests.
 type httpSession struct {
 	*advert
@@ -50,7 +25,7 @@ type httpSession struct {
 func newHTTPClient(proxy func(*http.Request) (*url.URL, error)) *http.Client {
 	return &http.Client{
 		Transport: &http.Transport{
-			Proxy: proxy, TLSHandshakeTimeout: 15 * time.Second, ResponseHeaderTimeout: patience, MaxResponseHeaderBytes: 1 << 20,
+			Proxy: proxy, TLSHandshakeTimeout: 15 * time.Second, MaxResponseHeaderBytes: 1 << 20,
 			DialContext: (&net.Dialer{Timeout: 15 * time.Second}).DialContext, ForceAttemptHTTP2: true,
 			WriteBufferSize: 64 << 10, ReadBufferSize: 64 << 10,
 		},
@@ -125,23 +100,7 @@ func (s *httpSession) Fetch(ctx context.Context, want, have []pack.ID, w *pack.W
 		return pack.Receipt{}, err
 	}
 	defer resp.Body.Close()
-	resp.Body.(*lively).steady(last*s.c.quiet(), &lim)
-	return s.receive(newLines(resp.Body), w, lim, s.c.world.Say)
-}
-
-// steady makes the body fail when too little of a pack comes with it.
-func (l *lively) steady(every time.Duration, lim *pack.Limits) {
-	l.parts = time.AfterFunc(every, func() { l.cancel(&StalledError{every}) })
-	told, seen := lim.Progress, int64(0)
-	lim.Progress = func(n int64) {
-		if seen += n; seen >= part {
-			seen = 0
-			l.parts.Reset(every)
-		}
-		if told != nil {
-			told(n)
-		}
-	}
+	return s.receive(newLines(resp.Body), w, resp.Body.(*answer).watch.pack(lim), s.c.world.Say)
 }
 
 // Push sends a batch. Its length is known, so that nothing has to hold it.
@@ -234,9 +193,14 @@ func (c *Client) statusError(resp *http.Response) error {
 
 func (c *Client) send(ctx context.Context, method, address, kind string, size int64, body func() io.Reader, user, password string) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
+	watch := c.world.watch(cancel)
+	first, limit := watch.quiet, watch.quiet
 	var r io.Reader
 	if body != nil {
-		r = body()
+		r, first = body(), begin*watch.quiet
+	}
+	if strings.HasSuffix(address, "/"+string(Receive)) {
+		r, limit = &sender{r, watch}, unpack*watch.quiet
 	}
 	req, err := http.NewRequestWithContext(ctx, method, address, r)
 	if err != nil {
@@ -252,30 +216,39 @@ func (c *Client) send(ctx context.Context, method, address, kind string, size in
 	if user != "" || password != "" {
 		req.SetBasicAuth(user, password)
 	}
-	wait := c.quiet()
-	if strings.HasSuffix(address, "/"+string(Upload)) {
-		wait *= begin
-	} else if body != nil {
-		wait = patience
-	}
-	timer := time.AfterFunc(wait, func() { cancel(&StalledError{wait}) })
+	watch.expect(first)
 	resp, err := c.http.Do(req)
 	if err != nil {
-		timer.Stop()
-		var stalled *StalledError
-		if errors.As(context.Cause(ctx), &stalled) {
-			return nil, fmt.Errorf("%w: %w", ErrDropped, stalled)
-		}
+		watch.rest()
 		cancel(nil)
-		if err = withoutURL(err); errors.Is(err, io.EOF) || broken(err) {
+		if err = watch.stalled(withoutURL(err)); errors.Is(err, io.EOF) || broken(err) {
 			err = fmt.Errorf("%w: %w", ErrDropped, err)
 		}
 		return nil, err
 	}
-	timer.Stop()
-	limit := c.quiet()
-	resp.Body = &lively{ReadCloser: resp.Body, cancel: cancel, limit: limit, timer: time.AfterFunc(limit, func() { cancel(&StalledError{limit}) }), ctx: ctx}
+	watch.expect(limit)
+	list := body == nil
+	if list {
+		watch.steady()
+	}
+	resp.Body = &answer{lively{resp.Body, watch, limit, list}, resp.Body, watch, cancel}
 	return resp, nil
+}
+
+// An answer is a body that fails when nothing comes for too long.
+type answer struct {
+	lively
+	body   io.Closer
+	watch  *watch
+	cancel context.CancelCauseFunc
+}
+
+// Close ends the request.
+func (a *answer) Close() error {
+	a.watch.rest()
+	err := a.body.Close()
+	a.cancel(nil)
+	return err
 }
 
 // withoutURL takes the address, which is long, out of an error of net/http.
@@ -284,34 +257,5 @@ func withoutURL(err error) error {
 	if errors.As(err, &u) {
 		return u.Err
 	}
-	return err
-}
-
-// A lively body fails when nothing arrives for too long.
-type lively struct {
-	io.ReadCloser
-	ctx    context.Context
-	cancel context.CancelCauseFunc
-	limit  time.Duration
-	timer  *time.Timer
-	parts  *time.Timer // of a pack; nil: none is awaited
-}
-
-func (l *lively) Read(p []byte) (int, error) {
-	n, err := l.ReadCloser.Read(p)
-	l.timer.Reset(l.limit)
-	if err != nil && err != io.EOF && context.Cause(l.ctx) != nil {
-		err = context.Cause(l.ctx)
-	}
-	return n, err
-}
-
-func (l *lively) Close() error {
-	l.timer.Stop()
-	if l.parts != nil {
-		l.parts.Stop()
-	}
-	err := l.ReadCloser.Close()
-	l.cancel(nil)
 	return err
 }

@@ -44,7 +44,7 @@ type World struct {
 	Proxy   func(*http.Request) (*url.URL, error) // nil: none
 	Say     func(line string)                     // what the remote says to people; nil: nobody listens
 	Agent   string                                // name and version of this program
-	Quiet   time.Duration                         // how long a server may send nothing; 0: 30 seconds
+	Quiet   time.Duration                         // how long a server may send nothing; 0: 10 seconds
 	Mark    string                                // of temporary files that this device leaves in a directory
 }
 

@@ -22,7 +22,10 @@ type sshSession struct {
 	w      World
 	cmd    *exec.Cmd
 	in     io.WriteCloser
+	out    io.ReadCloser
 	l      *lines
+	from   *lively
+	watch  *watch
 	stderr *tail
 	used   bool
 }
@@ -49,8 +52,9 @@ func openSSH(ctx context.Context, u URL, s Service, w World) (Session, error) {
 		name = "ssh"
 	}
 	c := &sshSession{w: w, cmd: w.Command(ctx, nil, name, args...), stderr: &tail{say: w.Say}}
+	c.watch = w.watch(c.kill)
 	c.cmd.Stderr = c.stderr
-	c.cmd.WaitDelay = 5 * time.Second
+	c.cmd.WaitDelay = 2 * time.Second
 	if err := c.start(); err != nil {
 		return nil, fmt.Errorf("ssh %s: %w", host, err)
 	}
@@ -69,27 +73,51 @@ func (c *sshSession) start() error {
 	if err := c.cmd.Start(); err != nil {
 		return err
 	}
-	c.in, c.l = in, newLines(out)
-	if c.advert, err = readAdvert(c.l); err != nil {
+	c.in, c.out, c.from = in, out, &lively{r: out, w: c.watch, limit: c.watch.quiet, list: true}
+	c.l = newLines(c.from)
+	c.watch.expect(begin * c.watch.quiet)
+	c.watch.steady()
+	c.advert, err = readAdvert(c.l)
+	c.watch.rest()
+	if err != nil {
 		return c.failed(err)
 	}
+	c.from.list = false
 	return nil
+}
+
+// kill ends ssh. What a shell started for it may go on: nothing is read of it nor written to it any more.
+func (c *sshSession) kill(error) {
+	_ = c.cmd.Process.Kill() // it may have ended already
+	_ = c.out.Close()        // as above
+	_ = c.in.Close()         // as above
+}
+
+// wait waits for ssh to end, but not for ever.
+func (c *sshSession) wait() error {
+	c.watch.expect(c.watch.quiet)
+	defer c.watch.rest()
+	return c.cmd.Wait()
 }
 
 // failed ends ssh and says what went wrong: what it wrote to stderr knows best.
 func (c *sshSession) failed(err error) error {
+	var stalled *StalledError
+	over := errors.As(c.watch.stalled(err), &stalled)
 	c.in.Close() // the conversation has failed already
-	wait := c.cmd.Wait()
+	wait := c.wait()
 	said := c.stderr.text()
 	var exit *exec.ExitError
 	switch {
+	case over:
+		return stalled
 	case errors.Is(err, io.EOF) && said == "" && !c.used:
 		return fmt.Errorf("%w: it ends without a word (%v)", ErrProtocol, wait)
 	case !errors.Is(err, io.EOF) && !errors.Is(err, ErrProtocol) && !errors.As(wait, &exit):
 		return err
 	case strings.Contains(said, "Permission denied"), strings.Contains(said, "Host key verification failed"), strings.Contains(said, "Too many authentication failures"):
 		return fmt.Errorf("%w: %s", ErrAuth, said)
-	case strings.Contains(said, "not a git repository"), strings.Contains(said, "does not exist"), strings.Contains(said, "not found"):
+	case strings.Contains(said, "not a git repository"), strings.Contains(said, "to be a git repository"), strings.Contains(said, "does not exist"), strings.Contains(said, "not found"):
 		return fmt.Errorf("%w: %s", ErrAbsent, said)
 	case said != "" && c.used:
 		return fmt.Errorf("%w: %s", ErrDropped, said)
@@ -105,7 +133,9 @@ func (c *sshSession) Fetch(ctx context.Context, want, have []pack.ID, w *pack.Wr
 	go func() { // the remote may answer before it has read all
 		_, _ = c.in.Write(c.wants(want, have, c.w.Agent)) // that it does not listen shows in its answer
 	}()
-	got, err := c.receive(c.l, w, lim, c.w.Say)
+	c.watch.expect(begin * c.watch.quiet)
+	got, err := c.receive(c.l, w, c.watch.pack(lim), c.w.Say)
+	c.watch.rest()
 	if err != nil {
 		_ = c.cmd.Process.Kill() // it would wait for us to read on
 		return got, errors.Join(ctx.Err(), c.failedUnless(err))
@@ -116,7 +146,7 @@ func (c *sshSession) Fetch(ctx context.Context, want, have []pack.ID, w *pack.Wr
 // failedUnless is failed, but for what the pack itself is to blame for.
 func (c *sshSession) failedUnless(err error) error {
 	if errors.Is(err, pack.ErrCorrupt) || errors.Is(err, pack.ErrTooLarge) {
-		_ = c.cmd.Wait() // it was killed
+		_ = c.wait() // it was killed
 		return err
 	}
 	return c.failed(err)
@@ -125,7 +155,8 @@ func (c *sshSession) failedUnless(err error) error {
 // Push sends a batch.
 func (c *sshSession) Push(ctx context.Context, b Batch) error {
 	c.used = true
-	out := bufio.NewWriterSize(c.in, 64<<10)
+	c.from.limit = unpack * c.watch.quiet
+	out := bufio.NewWriterSize(&patient{c.in, c.watch}, 64<<10)
 	_, err := out.Write(c.commands(b, c.w.Agent))
 	if err == nil {
 		err = pack.Stream(out, b.Objects, b.Size, b.Entries)
@@ -136,7 +167,9 @@ func (c *sshSession) Push(ctx context.Context, b Batch) error {
 	if errors.Is(err, pack.ErrChanged) {
 		return errors.Join(err, c.cmd.Process.Kill())
 	}
+	c.watch.expect(c.from.limit)
 	rerr := c.report(c.l.r, b, c.w.Say) // the remote may have said why it stopped listening
+	c.watch.rest()
 	switch {
 	case rerr == nil || errors.Is(rerr, ErrRejected):
 		return rerr
@@ -151,9 +184,22 @@ func (c *sshSession) Close() error {
 	if !c.used {
 		_, _ = io.WriteString(c.in, flush) // nothing is wanted; that it has gone already is fine
 	}
-	c.in.Close()     // as above
-	_ = c.cmd.Wait() // what mattered was said before
+	c.in.Close() // as above
+	_ = c.wait() // what mattered was said before
 	return nil
+}
+
+// A patient writer lets each piece take as long as a server may take to begin.
+type patient struct {
+	out io.Writer
+	w   *watch
+}
+
+func (p *patient) Write(b []byte) (int, error) {
+	p.w.expect(begin * p.w.quiet)
+	n, err := p.out.Write(b)
+	p.w.rest()
+	return n, err
 }
 
 // quote makes s one word of a shell.
