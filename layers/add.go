@@ -429,12 +429,15 @@ func addMessage(captures []*capture, o AddOptions) string {
 	return what
 }
 
-// ShortID returns the start of a session's id, for people.
+// ShortID returns the start of a session's id, for people: eight letters of one that is random, all of one that says something,
+// because the starts of those are often the same.
 func ShortID(id string) string {
-	if rest, ok := strings.CutPrefix(id, "agent-"); ok {
-		return "agent-" + rest[:min(8, len(rest))]
+	rest := strings.TrimPrefix(id, "agent-")
+	const most = 8
+	if len(rest) <= most || strings.Trim(rest[:most], "0123456789abcdef") != "" {
+		return id
 	}
-	return id[:min(8, len(id))]
+	return id[:len(id)-len(rest)+most]
 }
 
 // rememberPaths notes that the directories of groups belong to their projects.

@@ -184,6 +184,11 @@ func (m *Memory) Tokens(p *Point, known map[objects.Hash]int) (n int, exact bool
 	return guess(c, p.Snapshot), false
 }
 
+// TokensOf is Tokens of a session as it is now.
+func (m *Memory) TokensOf(p refs.Project, s *Session) (n int, exact bool) {
+	return m.Tokens(s.Now(), m.knownTokens(p))
+}
+
 // guess estimates the tokens of a session from what the scan measured, without reading it again.
 func guess(c tokens.Counter, s Snapshot) int {
 	if s.Scan.Read > 0 {

@@ -35,6 +35,15 @@ func (e *Env) timeCell(t time.Time) cell {
 	return cell{full: t.UTC().Format(time.RFC3339), short: ago(e.Now(), t)}
 }
 
+// spanText is from when to when something went on.
+func spanText(first, last time.Time) string {
+	const day, minute = "2 Jan 2006", "15:04"
+	if first.Format(day) == last.Format(day) {
+		return first.Format(day+" "+minute) + " - " + last.Format(minute)
+	}
+	return first.Format(day+" "+minute) + " - " + last.Format(day+" "+minute)
+}
+
 // bytesText writes a number of bytes for people.
 func bytesText(n int64) string {
 	if n < 1000 {

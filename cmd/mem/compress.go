@@ -284,7 +284,7 @@ func (e *Env) printCompressed(c layers.Compressed) error {
 		e.printf("%s is that version already: %s -> %s tokens (%.1f:1)\n", e.safe(label(v)), tokens.Commas(v.TokensIn), tokens.Commas(v.TokensOut), v.Ratio)
 		return nil
 	case e.opt.dryRun:
-		e.printf("Would compress %s%s (~%s tokens, %s messages)\n", e.safe(shortID(v.Session)), e.safe(rangeOf(c)), tokens.Commas(v.TokensIn), tokens.Commas(v.MessagesIn))
+		e.printf("Would compress %s%s (~%s tokens, %s)\n", e.safe(shortID(v.Session)), e.safe(rangeOf(c)), tokens.Commas(v.TokensIn), count(v.MessagesIn, "message"))
 	default:
 		e.printf("[%s] compress %s%s  %s -> %s tokens (%.1f:1), %d of %d keepits kept\n", e.safe(c.Project.Name), e.safe(label(v)), e.safe(rangeOf(c)),
 			tokens.Commas(v.TokensIn), tokens.Commas(v.TokensOut), v.Ratio, v.Preserved, v.Preserved+v.Summarised)

@@ -82,7 +82,7 @@ func (e *Env) runConceptsList(ctx context.Context, all bool) error {
 		}
 		columns := []column{{name: "concept"}, {name: "name"}, {name: "sessions", right: true}, {name: "exchanges", right: true}, {name: "updated"}}
 		if e.opt.allProjects {
-			columns = append(columns, column{name: "project"})
+			columns = append(columns, column{name: "project", most: 16})
 		}
 		t := e.table(append(columns, column{name: "topic", shrinks: true})...)
 		answers := []conceptAnswer{}

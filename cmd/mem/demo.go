@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/testdata"
 )
 
@@ -47,6 +49,9 @@ func (e *Env) demo() *cli.Command {
 const (
 	demoSessions = 3
 	demoBytes    = 64 << 20
+	demoMessages = 6
+	demoWidth    = 110
+	demoLooks    = 100 // so many files are looked into
 )
 
 func (e *Env) runDemo(ctx context.Context, o demoOptions) error {
@@ -131,10 +136,29 @@ func (e *Env) newestSessions() ([]string, error) {
 		return cmp.Or(b.fi.ModTime().Compare(a.fi.ModTime()), cmp.Compare(a.path, b.path))
 	})
 	var files []string
-	for _, f := range all[:min(demoSessions, len(all))] {
-		files = append([]string{f.path}, files...)
+	for _, f := range all[:min(demoLooks, len(all))] {
+		if len(files) < demoSessions && conversed(f.path) {
+			files = append([]string{f.path}, files...)
+		}
 	}
 	return files, nil
+}
+
+// conversed reports whether the file holds a talk with the user that there is something to show of: no subagent's, and not
+// only a question.
+func conversed(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false // nor could it be captured
+	}
+	defer f.Close()
+	sc := transcript.NewScanner(transcript.Carry{}, func([]byte) [32]byte { return [32]byte{} })
+	defer sc.Close()
+	if _, err := io.Copy(sc, f); err != nil {
+		return false
+	}
+	got := sc.Summary()
+	return got.Parent() == "" && got.Typed > 0 && got.Messages >= demoMessages
 }
 
 // writeSample writes the bundled sessions to dir and returns the paths of the main ones.
@@ -195,6 +219,10 @@ func (d *demo) step(say string, args ...string) error {
 	}
 	inner.Stderr = d.e.Stdout
 	inner.Term.Stderr = false
+	if !inner.Term.Stdout { // it is people who read a demo, in a file too
+		inner.Term = Term{Stdout: true, Width: func() int { return demoWidth }}
+		inner.paint = &palette{}
+	}
 	if code := run(d.ctx, inner, append([]string{"--no-pager"}, args...)); code != exitDone {
 		return withCode(code, fatalf("the demo stopped at mem %s", args[0]))
 	}

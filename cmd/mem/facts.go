@@ -166,7 +166,7 @@ func (e *Env) printFacts(ctx context.Context, m *layers.Memory, what string, lis
 	}
 	columns := []column{{name: "fact"}, {name: "kind"}, {name: "verdict"}, {name: "trust"}, {name: "at"}}
 	if all {
-		columns = append(columns, column{name: "project"})
+		columns = append(columns, column{name: "project", most: 16})
 	}
 	t := e.table(append(columns, column{name: "text", shrinks: true})...)
 	for _, f := range list {

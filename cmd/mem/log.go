@@ -153,7 +153,7 @@ func (e *Env) printLog(o logOptions, entries []refs.Entry, names map[refs.Projec
 	}
 	columns := []column{{name: "commit"}, {name: "when"}, {name: "device"}}
 	if e.opt.allProjects {
-		columns = append(columns, column{name: "project"})
+		columns = append(columns, column{name: "project", most: 16})
 	}
 	t := e.table(append(columns, column{name: "operation", shrinks: true})...)
 	for _, en := range entries {

@@ -166,7 +166,7 @@ func (e *Env) sayNothingListed(sc layers.Scope, some bool) {
 func (e *Env) lsTable(o lsOptions, items []listed) error {
 	columns := []column{{name: ""}, {name: "id"}, {name: "when"}, {name: "msgs", right: true}, {name: "tokens", right: true}, {name: "versions"}, {name: "keepit", right: true}}
 	if e.opt.allProjects {
-		columns = append(columns, column{name: "project"})
+		columns = append(columns, column{name: "project", most: 16})
 	}
 	t := e.table(append(columns, column{name: "title", shrinks: true})...)
 	unique := uniquePrefixes(items)
@@ -184,7 +184,11 @@ func (e *Env) lsTable(o lsOptions, items []listed) error {
 		if e.opt.allProjects {
 			row = append(row, cell{full: it.project.Name})
 		}
-		t.row(append(row, cell{full: it.titleText()})...)
+		title := cell{full: it.titleText()}
+		if it.Title == "" && it.Parent != "" {
+			title.short = "(subagent of " + shortID(it.Parent) + ")"
+		}
+		t.row(append(row, title)...)
 	}
 	return t.flush()
 }

@@ -111,8 +111,8 @@ func (e *Env) runProjectList(ctx context.Context) error {
 			e.note("no projects in memory")
 			e.hint("mem import")
 		}
-		t := e.table(column{name: ""}, column{name: "id"}, column{name: "project", shrinks: true}, column{name: "sessions", right: true},
-			column{name: "versions", right: true}, column{name: "compositions", right: true}, column{name: "identity"})
+		t := e.table(column{name: ""}, column{name: "id"}, column{name: "project", most: 24}, column{name: "sessions", right: true},
+			column{name: "versions", right: true}, column{name: "compositions", right: true}, column{name: "identity", shrinks: true})
 		for _, a := range answer.Projects {
 			mark := cell{full: "", short: " "}
 			if a.Current {
@@ -155,7 +155,7 @@ func (e *Env) runProjectShow(ctx context.Context, dir string) error {
 		e.field("Memory", "nothing of this directory yet")
 		return nil
 	}
-	e.field("Memory", fmt.Sprintf("%d sessions, %d versions, %d compositions", a.Sessions, a.Versions, a.Composed))
+	e.field("Memory", count(a.Sessions, "session")+", "+count(a.Versions, "version")+", "+count(a.Composed, "composition"))
 	return nil
 }
 

@@ -45,9 +45,9 @@ func (e *Env) projectNamed(ctx context.Context, m *layers.Memory, name string) (
 	}
 	var ids []string
 	for _, p := range found {
-		ids = append(ids, string(p.ID))
+		ids = append(ids, string(p.ID[:8])+" ("+strings.TrimPrefix(p.Identity, "path ")+")")
 	}
-	return layers.Project{}, withHint(&layers.AmbiguousError{What: "project", Name: name, Candidates: ids}, "name the project by its id")
+	return layers.Project{}, withHint(&layers.AmbiguousError{What: "project", Name: name, Candidates: ids}, "name it by the start of its id: -p "+string(found[0].ID[:8]))
 }
 
 // scope returns where the names of this run are looked up.

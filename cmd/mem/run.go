@@ -57,10 +57,7 @@ func (e *Env) dispatch(ctx context.Context, args []string) error {
 		e.opt.json = wantsJSON(args)
 		return err
 	}
-	if line.command == nil {
-		return e.runHelp(line.path)
-	}
-	if line.help {
+	if line.command == nil || line.help {
 		line.operands, line.local = line.path, nil
 		chosen, line.command = command{name: "help"}, e.help()
 	}

@@ -140,7 +140,9 @@ type shown struct {
 	Title       string              `json:"title,omitempty"`
 	Messages    int                 `json:"messages,omitempty"`
 	Bytes       int64               `json:"bytes,omitempty"`
-	From        int                 `json:"from,omitempty"` // of a message range
+	Tokens      int                 `json:"tokens,omitempty"`  // of a session
+	Counted     *bool               `json:"counted,omitempty"` // else guessed from the size
+	From        int                 `json:"from,omitempty"`    // of a message range
 	To          int                 `json:"to,omitempty"`
 	Time        string              `json:"time,omitempty"` // when it was made
 	First       string              `json:"first,omitempty"`
@@ -163,6 +165,10 @@ func (e *Env) describeRev(ctx context.Context, m *layers.Memory, rev layers.Rev)
 	if rev.Session != nil {
 		now := rev.Session.Now()
 		s.Session, s.Title, s.Messages, s.Bytes = rev.Session.ID, now.Scan.Title, now.Scan.Messages, now.Size
+		if rev.Kind == layers.IsSession {
+			n, counted := m.TokensOf(rev.Project.ID, rev.Session)
+			s.Tokens, s.Counted = n, &counted
+		}
 		s.First, s.Last = timeText(now.Scan.First), timeText(now.Scan.Last)
 		s.UsedIn, s.Accessed = rev.Session.Used.By, timeText(rev.Session.Used.Last)
 	}
@@ -223,7 +229,7 @@ func (e *Env) showHead(ctx context.Context, m *layers.Memory, rev layers.Rev) er
 		for _, p := range c.Parts {
 			e.field("Part", fmt.Sprintf("%s:%s  %s tok", shortID(p.Session), p.Label, tokens.Commas(p.Tokens)))
 		}
-		e.field("Result", fmt.Sprintf("%s tok of %s, %d messages, shares %s", tokens.Commas(c.Tokens), tokens.Commas(c.Budget), c.Messages, c.Strategy))
+		e.field("Result", fmt.Sprintf("%s tok of %s, %s, shares %s", tokens.Commas(c.Tokens), tokens.Commas(c.Budget), count(c.Messages, "message"), c.Strategy))
 		e.field("Date", c.Time.Format(time.ANSIC))
 		e.usedLine(c.Used)
 		e.printf("\n")
@@ -282,18 +288,22 @@ func recipeOf(s layers.VersionSettings) string {
 func (e *Env) showSession(ctx context.Context, m *layers.Memory, rev layers.Rev) error {
 	now := rev.Session.Now()
 	e.headLine("session "+rev.Session.ID, "b3:"+now.Original.Short())
-	e.field("Title", now.Scan.Title)
+	if now.Scan.Title != "" {
+		e.field("Title", now.Scan.Title)
+	}
 	e.field("Project", rev.Project.Name)
 	if !now.Scan.First.IsZero() {
-		e.field("Date", now.Scan.First.Format("2 Jan 2006 15:04")+" - "+now.Scan.Last.Format("2 Jan 2006 15:04"))
+		e.field("Date", spanText(now.Scan.First, now.Scan.Last))
 	}
 	e.field("Messages", tokens.Commas(now.Scan.Messages))
+	n, _ := m.TokensOf(rev.Project.ID, rev.Session)
+	e.field("Tokens", "~"+tokens.Commas(n))
 	e.field("Size", bytesText(now.Size))
 	if now.Scan.Branch != "" {
 		e.field("Branch", now.Scan.Branch)
 	}
-	if now.Parent != "" {
-		e.field("Parent", now.Parent)
+	if parent := rev.Session.Parent(); parent != "" {
+		e.field("Parent", parent)
 	}
 	st, err := m.State(ctx, rev.Project.ID)
 	if err != nil {

@@ -25,7 +25,7 @@ func (e *Env) showVersion(ctx context.Context, m *layers.Memory, rev layers.Rev,
 	if r := v.Receipt; r.Requests > 0 {
 		e.field("Cost", fmt.Sprintf("%s, %s tok in, %s out, %s", count(r.Requests, "request"), tokens.Commas(r.Usage.Input), tokens.Commas(r.Usage.Output), engines.FormatDollars(r.Usage.Micros)))
 	}
-	e.field("Result", fmt.Sprintf("%s tok, %d messages, %.1f:1, keepit %d of %d kept", tokens.Commas(v.TokensOut), v.MessagesOut, v.Ratio, v.Preserved, v.Preserved+v.Summarised))
+	e.field("Result", fmt.Sprintf("%s tok, %s, %.1f:1, keepit %d of %d kept", tokens.Commas(v.TokensOut), count(v.MessagesOut, "message"), v.Ratio, v.Preserved, v.Preserved+v.Summarised))
 	for _, name := range s.UsedBy {
 		e.field("Used by", name)
 	}
@@ -41,7 +41,7 @@ func (e *Env) showVersion(ctx context.Context, m *layers.Memory, rev layers.Rev,
 
 // sourceOf writes what a version was made from.
 func sourceOf(v *layers.Version, from, to int) string {
-	of := fmt.Sprintf("%s:original b3:%s, %s tok, %d messages", shortID(v.Session), v.Origin().Short(), tokens.Commas(v.TokensIn), v.MessagesIn)
+	of := fmt.Sprintf("%s:original b3:%s, %s tok, %s", shortID(v.Session), v.Origin().Short(), tokens.Commas(v.TokensIn), count(v.MessagesIn, "message"))
 	switch {
 	case v.Source != "":
 		return fmt.Sprintf("%s:%s b3:%s, of %s", shortID(v.Session), v.Source, v.Derivation.Inputs[0].Short(), of)

@@ -149,7 +149,7 @@ func (e *Env) longStatus(r statusReport) {
 	}
 	e.printf("On %s, %d session%s in memory", e.safe(name), r.stored, plural(r.stored))
 	if n := r.newest; n != nil {
-		e.printf(", newest %s (%d messages, ~%s tokens)", e.safe(shortID(n.ID)), n.Messages, tokens.Format(n.Tokens))
+		e.printf(", newest %s (%s, ~%s tokens)", e.safe(shortID(n.ID)), count(n.Messages, "message"), tokens.Format(n.Tokens))
 	}
 	e.printf("\n")
 	if r.clean() {

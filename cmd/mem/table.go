@@ -18,6 +18,7 @@ type column struct {
 	name    string
 	right   bool // numbers
 	shrinks bool // gives way if the line is too long; otherwise the last column does
+	most    int  // for people it is at most so wide, if the line is too long; 0 is no limit
 }
 
 // A cell holds the value for scripts and, if it is not the same, the one for people, with its paint.
@@ -144,7 +145,14 @@ func (t *table) widths() []int {
 			shrinks = i
 		}
 	}
-	if screen := t.e.width(); screen > 0 && total > screen {
+	screen := t.e.width()
+	for i, c := range t.columns {
+		if c.most > 0 && screen > 0 && total > screen {
+			cut := min(max(0, widths[i]-c.most), total-screen)
+			widths[i], total = widths[i]-cut, total-cut
+		}
+	}
+	if screen > 0 && total > screen {
 		least := min(widths[shrinks], max(8, displaywidth.String(t.columns[shrinks].name)))
 		widths[shrinks] = max(least, widths[shrinks]-(total-screen))
 	}

@@ -1,0 +1,223 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/refs"
+)
+
+// An addedAnswer is one session as add and import print it with --json.
+type addedAnswer struct {
+	Session  string `json:"session"`
+	Change   string `json:"change"`
+	Project  string `json:"project"`
+	Title    string `json:"title"`
+	Messages int    `json:"messages"`
+	Values   int    `json:"values"`
+	Opaque   int    `json:"opaque"`
+	Markers  int    `json:"markers"`
+	Bytes    int64  `json:"bytes"`
+	NewBytes int64  `json:"new_bytes"`
+	Tail     int64  `json:"tail_bytes"`
+	Files    int    `json:"files"` // of tool results, new or changed
+	Tokens   int    `json:"tokens_estimate"`
+	Original string `json:"original"`
+}
+
+type addAnswer struct {
+	DryRun bool          `json:"dry_run"`
+	Added  []addedAnswer `json:"added"`
+	Errors []string      `json:"errors"`
+}
+
+func (e *Env) printAdded(op string, added []layers.Added, failed []error) error {
+	answer := addAnswer{DryRun: e.opt.dryRun, Added: []addedAnswer{}, Errors: []string{}}
+	for _, a := range added {
+		answer.Added = append(answer.Added, answerOf(a))
+	}
+	for _, err := range failed {
+		answer.Errors = append(answer.Errors, err.Error())
+	}
+	if e.opt.json {
+		return e.printJSON(op, answer)
+	}
+	changed := 0
+	for _, a := range added {
+		if a.Change != "unchanged" && a.Change != "forgotten" {
+			changed++
+		}
+	}
+	many := len(added) > 20 && !e.opt.verbose
+	for _, a := range added {
+		if !many && (a.Change != "unchanged" || len(added) == 1) {
+			e.sayAdded(a)
+		}
+	}
+	if many {
+		e.sayProjects(op, added)
+	}
+	if len(added) != 1 {
+		e.sayTotal(op, added, changed, many)
+	}
+	for _, err := range failed {
+		e.say("%s %v", e.stderrStyle().red("error:"), err)
+	}
+	return nil
+}
+
+func answerOf(a layers.Added) addedAnswer {
+	now := a.Now
+	return addedAnswer{
+		Session: a.Session, Change: a.Change, Project: a.Project.Name, Title: now.Scan.Title, Messages: now.Scan.Messages,
+		Values: now.Scan.Values, Opaque: now.Scan.Opaque, Markers: newMarkers(a), Bytes: now.Size + a.Tail, NewBytes: a.NewBytes,
+		Tail: a.Tail, Files: a.Files, Tokens: a.Tokens, Original: now.Original.String(),
+	}
+}
+
+// newMarkers counts the markers in what was added.
+func newMarkers(a layers.Added) int {
+	if a.Change == "unchanged" {
+		return 0
+	}
+	return len(a.Now.Markers)
+}
+
+// sayAdded tells people of one session.
+func (e *Env) sayAdded(a layers.Added) {
+	id := shortID(a.Session)
+	if a.Change == "unchanged" {
+		e.note("%s is unchanged", id)
+		return
+	}
+	if a.Change == "forgotten" {
+		e.note("%s was forgotten: it is not taken in again", id)
+		return
+	}
+	verb := map[string]string{"new": "add", "grown": "grow", "rewritten": "rewrite"}[a.Change]
+	if e.opt.dryRun {
+		verb = "would " + verb
+	}
+	title := ""
+	if t := a.Now.Scan.Title; t != "" {
+		title = fmt.Sprintf(" %q", t)
+	}
+	e.printf("[%s] %s %s%s\n", e.safe(a.Project.Name), verb, e.safe(id), e.safe(title))
+	scan := a.Now.Scan
+	line := fmt.Sprintf(" %s message%s, ~%s tokens", tokens.Commas(scan.Messages), plural(scan.Messages), tokens.Format(a.Tokens))
+	if a.Change == "grown" {
+		line = fmt.Sprintf(" +%s, %s message%s in all", a.Growth(), tokens.Commas(scan.Messages), plural(scan.Messages))
+	}
+	if !scan.First.IsZero() {
+		line += ", " + spanText(scan.First, scan.Last)
+	}
+	if scan.Branch != "" {
+		line += ", branch " + scan.Branch
+	}
+	e.printf("%s\n", e.safe(line))
+	e.printf(" %s of transcript\n", bytesText(a.Now.Size+a.Tail))
+	if n := len(a.Now.Markers); n > 0 {
+		e.printf(" %d new keepit marker%s: %s\n", n, plural(n), weights(a.Now.Markers))
+	}
+	if scan.Opaque > 0 {
+		e.warn("%d of %d records of %s could not be read as JSON; they are kept as they are", scan.Opaque, scan.Values, id)
+	}
+	if a.Tail > 0 {
+		e.detail("%d bytes at the end are no complete record yet; they are kept too", a.Tail)
+	}
+	if a.Change == "rewritten" {
+		e.warn("%s was rewritten before its old end; both are kept", id)
+	}
+}
+
+// weights counts markers by weight, the heaviest first.
+func weights(marks []layers.Mark) string {
+	var parts []string
+	for w := 100; w >= 0; w-- {
+		n := 0
+		for _, k := range marks {
+			if int(k.Weight) == w {
+				n++
+			}
+		}
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%d of %d.%02d", n, w/100, w%100))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// sayProjects tells people of many sessions, a line for each project.
+func (e *Env) sayProjects(op string, added []layers.Added) {
+	type sum struct {
+		name                    string
+		fresh, grown, subagents int
+		bytes                   int64
+		marks                   int
+	}
+	var order []refs.Project
+	sums := map[refs.Project]*sum{}
+	for _, a := range added {
+		if a.Change == "unchanged" || a.Change == "forgotten" {
+			continue
+		}
+		s := sums[a.Project.ID]
+		if s == nil {
+			s = &sum{name: a.Project.Name}
+			sums[a.Project.ID] = s
+			order = append(order, a.Project.ID)
+		}
+		switch {
+		case a.Change != "new":
+			s.grown++
+		case cmp.Or(a.Now.Parent, a.Now.Scan.Parent()) != "":
+			s.subagents++
+		default:
+			s.fresh++
+		}
+		s.bytes += a.NewBytes
+		s.marks += newMarkers(a)
+	}
+	verb := op
+	if e.opt.dryRun {
+		verb = "would " + op
+	}
+	for _, id := range order {
+		s := sums[id]
+		var what []string
+		for _, part := range []struct {
+			n    int
+			what string
+		}{{s.fresh, "new session"}, {s.subagents, "new subagent"}, {s.grown, "changed session"}, {s.marks, "new keepit marker"}} {
+			if part.n > 0 {
+				what = append(what, count(part.n, part.what))
+			}
+		}
+		e.printf("[%s] %s %s, %s\n", e.safe(s.name), verb, strings.Join(what, ", "), bytesText(s.bytes))
+	}
+}
+
+// sayTotal tells people of all sessions together, withOpaque of the records too that could not be read.
+func (e *Env) sayTotal(op string, added []layers.Added, changed int, withOpaque bool) {
+	var bytes int64
+	opaque := 0
+	for _, a := range added {
+		bytes += a.NewBytes
+		opaque += a.Now.Scan.Opaque
+	}
+	verb := op
+	if e.opt.dryRun {
+		verb = "would " + op
+	}
+	if len(added) == 0 {
+		e.note("nothing to %s", op)
+		return
+	}
+	e.printf("%s: %d session%s new or changed, %d unchanged, %s\n", verb, changed, plural(changed), len(added)-changed, bytesText(bytes))
+	if opaque > 0 && withOpaque {
+		e.warn("%s could not be read as JSON; they are kept as they are (-v says where)", count(opaque, "record"))
+	}
+}
