@@ -83,7 +83,15 @@ func (r *run) agent() (string, error) {
 // off reports whether this session must not be captured: by MEM_CAPTURE, a file .memignore or the settings. What is
 // switched off for one project is left out when the spool is folded, where the project is known.
 func (r *run) off() (bool, error) {
-	if r.Getenv("MEM_CAPTURE") == "off" || ignored(r.p.Cwd) {
+	switch r.Getenv("MEM_CAPTURE") {
+	case "off":
+		return true, r.switchOff()
+	case "on":
+		if err := r.switchOn(); err != nil {
+			return true, err
+		}
+	}
+	if r.isOff(r.p.Session) || ignored(r.p.Cwd) {
 		return true, nil
 	}
 	s, err := r.Settings()
@@ -206,7 +214,7 @@ func (n note) files() []string {
 // captureFiles captures session files that are as they should be. It returns those that could not be read. cwds says
 // where the sessions work whose files do not say so yet.
 func (w *World) captureFiles(ctx context.Context, files []string, cwds map[string]string) (failed map[string]bool, err error) {
-	files = slices.DeleteFunc(files, w.unchanged)
+	files = slices.DeleteFunc(files, func(f string) bool { return w.unchanged(f) || w.isOff(sessionOf(f)) })
 	if len(files) == 0 {
 		return nil, nil
 	}
@@ -228,7 +236,7 @@ func (w *World) captureFiles(ctx context.Context, files []string, cwds map[strin
 			sources = append(sources, src)
 		}
 	}
-	added, err := m.Add(ctx, sources, layers.AddOptions{Op: "capture", Unasked: true, Only: s.CaptureProject})
+	added, err := m.Add(ctx, sources, layers.AddOptions{Op: "capture", Unasked: true, Only: s.CaptureProject, Within: func(dir string) bool { return !ignored(dir) }})
 	for _, a := range added {
 		w.remember(a.Path, stamps[a.Path], string(a.Project.ID))
 	}

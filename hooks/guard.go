@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/memvcs/mem/layers"
 )
 
 // errRefused says that a payload names what no hook of Claude Code would.
@@ -114,4 +116,44 @@ func ignoredUpTo(dir, root string) bool {
 func has(dir, name string) bool {
 	_, err := os.Lstat(filepath.Join(dir, name))
 	return err == nil
+}
+
+// A session that MEM_CAPTURE switched off stays so: it would be no use if the next session that starts captured it. The
+// mark is not in the cache, for that may be deleted at any time.
+func (w *World) offFile(session string) string {
+	return filepath.Join(w.Store, "hooks", session+".off")
+}
+
+// isOff reports whether a session was switched off.
+func (w *World) isOff(session string) bool {
+	_, err := os.Lstat(w.offFile(session))
+	return checkSession(session) == nil && err == nil
+}
+
+// switchOff marks the session of the hook as one that is not captured, whoever looks at it later.
+func (r *run) switchOff() error {
+	if r.isOff(r.p.Session) {
+		return nil
+	}
+	if err := writeFile(r.offFile(r.p.Session), nil, 0o600); err != nil {
+		return fmt.Errorf("switch capture off: %w", cause(err))
+	}
+	return nil
+}
+
+// switchOn takes the mark away.
+func (r *run) switchOn() error {
+	err := os.Remove(r.offFile(r.p.Session))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("switch capture on: %w", cause(err))
+	}
+	return nil
+}
+
+// sessionOf returns the session that a file is of: that of a subagent's file is the one that started it.
+func sessionOf(path string) string {
+	if dir := filepath.Dir(path); filepath.Base(dir) == "subagents" {
+		return filepath.Base(filepath.Dir(dir))
+	}
+	return layers.Source{Path: path}.SessionID()
 }

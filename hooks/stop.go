@@ -12,7 +12,7 @@ import (
 	"github.com/memvcs/mem/layers"
 )
 
-// rearm is after how many tokens of L1 a session that was kept going once may be kept going again.
+// rearm is after how many tokens of L1 that are not distilled a session that was kept going once may be kept going again.
 const rearm = 20_000
 
 // interactive are the entry points behind which somebody sits. An older client names none.
@@ -28,7 +28,10 @@ func (r *run) stop(ctx context.Context) error {
 		return err
 	}
 	s, err := r.Settings()
-	if err != nil || s.Blocking == "off" || !s.Capture || !slices.Contains(interactive, r.Getenv("CLAUDE_CODE_ENTRYPOINT")) || !r.there {
+	if err != nil || s.Blocking == "off" || !slices.Contains(interactive, r.Getenv("CLAUDE_CODE_ENTRYPOINT")) || !r.there {
+		return err
+	}
+	if off, err := r.off(); off || err != nil {
 		return err
 	}
 	t := r.turn()
@@ -37,8 +40,8 @@ func (r *run) stop(ctx context.Context) error {
 		return nil
 	}
 	left, err := r.pending(ctx)
-	if err != nil {
-		return err
+	if err != nil || left.To == 0 {
+		return err // memory does not have the session, and is not to have it
 	}
 	if err := r.changeTurn(func(t *turn) { t.Size, t.Tokens = size, left.Tokens }); err != nil {
 		return err
@@ -113,13 +116,17 @@ func (r *run) little(s Settings, t turn) (size int64, little bool) {
 	return at.size, ok && t.Size > 0 && grown >= 0 && int64(t.Tokens)+grown/2 <= int64(s.AskAfterTokens)
 }
 
-// blocks decides whether the session is kept going. Once: if much is left to say, and again only after much more was said.
-// Strict: until nothing is lacking, but it gives up when the last time changed nothing.
+// blocks decides whether the session is kept going. Once: if much is left to say, and again only after much more was said that
+// is not distilled either. Strict: until nothing is lacking, but it gives up when the last time changed nothing.
 func blocks(s Settings, left layers.Pending, t turn, active bool) bool {
 	much := left.Tokens > s.AskAfterTokens
 	switch s.Blocking {
 	case "once":
-		return much && !active && (t.Blocks == 0 || left.Total >= t.BlockedAt+rearm)
+		since := left.Total - t.BlockedAt
+		if since < 0 {
+			since = left.Total // the file was written anew
+		}
+		return much && !active && (t.Blocks == 0 || min(since, left.Tokens) >= rearm)
 	case "strict":
 		if active && t.Blocks > 0 && t.BlockedBy == lacking(left) {
 			return false

@@ -25,7 +25,7 @@ type desk struct {
 	slow     time.Duration // how much time each look at the clock takes
 	settings Settings
 	detached []string
-	out      string
+	env      map[string]string
 }
 
 func newDesk(t *testing.T) *desk {
@@ -70,7 +70,7 @@ func (d *desk) hook(event, session string, more map[string]any) string {
 	}
 	var out bytes.Buffer
 	Run(&World{
-		Stdin: bytes.NewReader(b), Stdout: &out, Getenv: func(string) string { return "" }, Now: func() time.Time { return d.now }, Pid: os.Getpid(),
+		Stdin: bytes.NewReader(b), Stdout: &out, Getenv: func(name string) string { return d.env[name] }, Now: func() time.Time { return d.now }, Pid: os.Getpid(),
 		Uptime: func() time.Duration { d.up += d.slow + time.Microsecond; return d.up },
 		Store:  d.store(), Claude: filepath.Join(d.dir, "claude"), Open: d.open, Settings: func() (Settings, error) { return d.settings, nil },
 		Detach: func(args ...string) error { d.detached = append(d.detached, strings.Join(args, " ")); return nil }, Program: func() string { return "mem" },
@@ -129,6 +129,18 @@ func (d *desk) stored() (n int) {
 			d.t.Fatal(err)
 		}
 		n = len(st.Sessions)
+	})
+	return n
+}
+
+// messages returns how many messages of a session the memory has.
+func (d *desk) messages(session string) (n int) {
+	d.memory(func(m *layers.Memory, p layers.Project) {
+		if s, err := m.SessionOf(context.Background(), p.ID, session); err != nil {
+			d.t.Fatal(err)
+		} else if s != nil {
+			n = s.Now().Scan.Values
+		}
 	})
 	return n
 }

@@ -20,10 +20,11 @@ import (
 // AddOptions say how to add.
 type AddOptions struct {
 	DryRun   bool
-	Op       string             // for the log: "add", "import"
-	Progress func(bytes int64)  // called after each source with its size, from any goroutine; may be nil
-	Unasked  bool               // nobody asked for it: a session that was taken out of the lists stays out, as it is
-	Only     func(Project) bool // which projects' sources are wanted; nil means all
+	Op       string                // for the log: "add", "import"
+	Progress func(bytes int64)     // called after each source with its size, from any goroutine; may be nil
+	Unasked  bool                  // nobody asked for it: a session that was taken out of the lists stays out, as it is
+	Only     func(Project) bool    // which projects' sources are wanted; nil means all
+	Within   func(dir string) bool // from which working directories; nil means all
 }
 
 func (o AddOptions) op() string {
@@ -56,7 +57,7 @@ const (
 func (m *Memory) Add(ctx context.Context, sources []Source, o AddOptions) ([]Added, error) {
 	var out []Added
 	var failed []error
-	groups, err := m.group(ctx, sources, &failed)
+	groups, err := m.group(ctx, sources, o, &failed)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +124,7 @@ type group struct {
 }
 
 // group finds out to which project each source belongs, in the order of first mention.
-func (m *Memory) group(ctx context.Context, sources []Source, failed *[]error) ([]*group, error) {
+func (m *Memory) group(ctx context.Context, sources []Source, o AddOptions, failed *[]error) ([]*group, error) {
 	var groups []*group
 	byDir := map[string]*group{}
 	for _, src := range sources {
@@ -139,6 +140,9 @@ func (m *Memory) group(ctx context.Context, sources []Source, failed *[]error) (
 			if cwd, err = m.dirOf(ctx, src); err != nil {
 				return nil, err
 			}
+		}
+		if o.Within != nil && !o.Within(cwd) {
+			continue
 		}
 		src.dir = cwd
 		g := byDir[cwd]

@@ -29,7 +29,7 @@ func (m *Memory) Behind(ctx context.Context, p Project, o ListOptions, dir strin
 	if err != nil {
 		return nil, err
 	}
-	files, err := m.clientFiles(ctx, p, o)
+	files, err := m.clientFiles(ctx, p, st, o)
 	if err != nil {
 		return nil, err
 	}

@@ -22,8 +22,9 @@ type clientFile struct {
 	dir      bool // there is a directory beside it, for subagents and overflow files
 }
 
-// clientFiles returns the session files that Claude Code has for the directories of a project, by session.
-func (m *Memory) clientFiles(ctx context.Context, p Project, o ListOptions) (map[string]clientFile, error) {
+// clientFiles returns the session files that Claude Code has for the directories of a project, by session. Its directories are
+// those that this device knows, and those that sessions were captured from: one inside another is not known by itself.
+func (m *Memory) clientFiles(ctx context.Context, p Project, st *State, o ListOptions) (map[string]clientFile, error) {
 	files := map[string]clientFile{}
 	if o.Claude == "" {
 		return files, nil
@@ -40,6 +41,15 @@ func (m *Memory) clientFiles(ctx context.Context, p Project, o ListOptions) (map
 	}
 	if here, _, err := m.Locate(ctx, o.Dir); err == nil && here.ID == p.ID {
 		dirs[ClientDir(o.Dir)] = true
+	}
+	for _, s := range st.Sessions {
+		last := s.last(m.repo.Device().ID)
+		if last == nil {
+			continue
+		}
+		if dir, name := filepath.Split(filepath.Dir(last.Source)); filepath.Clean(dir) == filepath.Join(o.Claude, "projects") {
+			dirs[name] = true
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(dirs)) {
 		err := readClientDir(filepath.Join(o.Claude, "projects", name), files)
