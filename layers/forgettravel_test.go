@@ -1,0 +1,162 @@
+package layers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/memvcs/mem/refs"
+)
+
+// branches returns where the branches of a hub are.
+func (h *hub) branches(t testing.TB) string {
+	t.Helper()
+	return gitRun(t, h.dir, "for-each-ref")
+}
+
+// TestForgetOverServers forgets over every kind of remote: the next push replaces the lane there, exactly as it was known, and a server
+// that cleans up has nothing of it; a new clone, and a device that syncs, have nothing of it either.
+func TestForgetOverServers(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{"dir", "http", "ssh", "sealed dir", "sealed ssh"} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			h := newHub(t, kind)
+			a, b := h.memory(t, "laptop"), h.memory(t, "desk")
+			add(t, a, write(t, filepath.Join(t.TempDir(), "aaaa0001.jsonl"), userLine(1, "call me zaphod")+userLine(2, "and go on")), session(t, "bbbb0002", "/home/dev/shop", 5))
+			pushAll(t, a)
+			fetchAll(t, b)
+			trustAll(t, b)
+			add(t, b, session(t, "cccc0003", "/home/dev/shop", 5))
+			pushAll(t, b)
+			was := h.branches(t)
+			forget(t, a, ForgetOptions{Match: regexp.MustCompile("zaphod")})
+			if now := h.branches(t); now != was {
+				t.Errorf("forgetting reached the remote by itself:\n%s\n%s", was, now)
+			}
+			forced := 0
+			for _, l := range pushAll(t, a).Lanes {
+				if l.Forced {
+					forced++
+				}
+				if dropped := strings.HasSuffix(kind, "dir"); l.Forced && l.Dropped != dropped {
+					t.Errorf("dropped from the remote at once: %t, want %t", l.Dropped, dropped)
+				}
+			}
+			if forced != 1 {
+				t.Errorf("%d lanes were replaced, want that of the forgotten message alone", forced)
+			}
+			if out := pushAll(t, a); out.Objects != 0 {
+				t.Errorf("a second push sent %d objects", out.Objects)
+			}
+			gitRun(t, h.dir, "-c", "gc.reflogExpire=now", "gc", "-q", "--prune=now") // as servers do some time
+			replaced := 0
+			for line := range strings.Lines(was) {
+				if tip, _, _ := strings.Cut(line, " "); !strings.Contains(h.branches(t), tip) {
+					replaced++
+					if all := gitRun(t, h.dir, "cat-file", "--batch-all-objects", "--batch-check"); strings.Contains(all, tip) {
+						t.Errorf("the remote has %s still", tip)
+					}
+				}
+			}
+			if replaced != 1 {
+				t.Errorf("%d branches were replaced, want one", replaced)
+			}
+			fetchAll(t, b)
+			pushAll(t, b)
+			fetchAll(t, a)
+			c := h.memory(t, "new")
+			fetchAll(t, c)
+			if found := stays(t, "zaphod", []*Memory{a, b, c}, h.dir); len(found) > 0 {
+				t.Errorf("it stays in %v", found)
+			}
+			if ra, rb, rc := roots(t, a), roots(t, b), roots(t, c); ra != rb || ra != rc {
+				t.Errorf("other roots:\n%s\n%s\n%s", ra, rb, rc)
+			}
+			gitRun(t, h.dir, "fsck", "--strict", "--full")
+		})
+	}
+}
+
+// TestForgetLease lets a copy of a store push after this one last saw the remote, or between what the remote says it has and what is
+// sent: the push that would replace the lane fails, and nothing that the copy pushed is overwritten. When the memories have become two
+// devices, everything is there but what was forgotten.
+func TestForgetLease(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{"dir", "http", "ssh", "sealed http"} {
+		for _, between := range []bool{false, true} {
+			if !between && kind != "dir" {
+				continue // what is seen before anything is sent is the same everywhere
+			}
+			t.Run(fmt.Sprintf("%s, in between: %t", kind, between), func(t *testing.T) {
+				t.Parallel()
+				h := newHub(t, kind)
+				a := h.memory(t, "laptop")
+				p := add(t, a, write(t, filepath.Join(t.TempDir(), "aaaa0001.jsonl"), userLine(1, "call me zaphod")), session(t, "bbbb0002", "/home/dev/shop", 5))[0].Project
+				pushAll(t, a)
+				copied := h.copyOf(t, a)
+				add(t, copied, session(t, "cccc0003", "/home/dev/shop", 5))
+				forget(t, a, ForgetOptions{Revs: []Rev{revOf(t, a, "aaaa0001")}})
+				other := func() { pushAll(t, copied) }
+				if !between {
+					other()
+				}
+				after := ""
+				err := pushForced(t, a, p, func() {
+					if between {
+						other()
+					}
+					after = h.branches(t)
+				})
+				var twin *DivergedError
+				if !between {
+					after = h.branches(t)
+				}
+				if diverged := errors.As(err, &twin); diverged == between || between && err == nil {
+					t.Errorf("push: %v", err)
+				}
+				if now := h.branches(t); now != after {
+					t.Errorf("the remote was changed:\n%s\n%s", after, now)
+				}
+				settle(t, a)
+				fetchAll(t, a)
+				fetchAll(t, copied)
+				pushAll(t, copied)
+				fetchAll(t, a)
+				for _, m := range []*Memory{a, copied} {
+					st, err := m.Outline(context.Background(), p.ID)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if st.session("bbbb0002") == nil || st.session("cccc0003") == nil {
+						t.Errorf("%s has not all sessions", m.repo.Device().Name)
+					}
+				}
+				roots(t, a)
+				roots(t, copied)
+			})
+		}
+	}
+}
+
+// pushForced pushes one project, and calls seen when the remote has said what it has. The error is that of the push, or says that the
+// remote rejected the lane.
+func pushForced(t testing.TB, m *Memory, p Project, seen func()) error {
+	t.Helper()
+	r := origin(t, m)
+	r.Projects = nil // so that it asks
+	out, err := m.Push(context.Background(), PushOptions{Remote: r, Projects: []Project{p}, Consent: func(Project, refs.Remote) (bool, error) {
+		seen()
+		return true, nil
+	}})
+	for _, l := range out.Lanes {
+		if l.Status == "rejected" {
+			err = errors.Join(err, errors.New(l.Why))
+		}
+	}
+	return err
+}
