@@ -50,6 +50,9 @@ func TestReceiveLarge(t *testing.T) {
 
 // TestReceiveLargeMemory is not parallel: it counts all that is allocated.
 func TestReceiveLargeMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED in short mode: under the race detector its count of memory says nothing")
+	}
 	p := streamOf(t, Encode(Blob, noise(3*spoolAt), 6))
 	l := testLimits()
 	l.Object = MaxSize
