@@ -238,8 +238,9 @@ func (f *fetcher) behind(ctx context.Context, l, here refs.Lane) error {
 	return nil
 }
 
-// rolledBack reports whether a remote that shows the tip of a lane had more of it before. It may have more than its mark says: a
-// push that is killed after the remote took it leaves no mark.
+// rolledBack reports whether a remote that shows the tip of a lane, which is known here, had more of it before. It may have more than
+// its mark says: a push that is killed after the remote took it leaves no mark. If the lane began anew in that push, what the
+// remote shows does not go on from the mark; then it is later than that.
 func (m *Memory) rolledBack(ctx context.Context, r refs.Remote, shown refs.Lane) (bool, error) {
 	mark, marked := r.Marks[shown.Ref()]
 	if !marked || mark.Tip == shown.Tip.String() {
@@ -250,7 +251,11 @@ func (m *Memory) rolledBack(ctx context.Context, r refs.Remote, shown refs.Lane)
 		return true, nil // what is no commit cannot be in what is shown
 	}
 	_, follows, err := refs.Since(ctx, m.repo.Git(), shown.Tip, seen, maxCommits)
-	return !follows, err
+	if err != nil || follows {
+		return false, err
+	}
+	now, err := m.repo.MarkOf(shown)
+	return now.Lamport <= mark.Lamport, err
 }
 
 // take fetches what is wanted into a quarantine, checks it there, and adopts what is in order.

@@ -64,6 +64,16 @@ func (m *Memory) prove(ctx context.Context, o ForgetOptions, gone []string) (Pro
 	return v.out, nil
 }
 
+// Holds looks for a text at every byte of the store, objects unpacked and streams decompressed, and returns where it is. What
+// other devices have in their lanes does not count, nor what nothing leads to: that goes with the next sweep.
+func (m *Memory) Holds(ctx context.Context, text []byte) ([]string, error) {
+	p, err := m.prove(ctx, ForgetOptions{}, []string{string(text)})
+	return slices.DeleteFunc(p.Left, func(where string) bool { return strings.HasSuffix(where, unreached) }), err
+}
+
+// unreached ends what is said of an object that nothing leads to.
+const unreached = ", which nothing leads to"
+
 type prover struct {
 	m       *Memory
 	o       ForgetOptions
@@ -114,7 +124,7 @@ func (v *prover) repositories(ctx context.Context) error {
 	return v.m.repo.Objects(ctx, func(repo string, g *gitstore.Repo, id pack.ID, live bool) error {
 		v.out.Objects++
 		if !live {
-			v.out.Left = append(v.out.Left, repo+" object "+id.String()[:10]+", which nothing leads to")
+			v.out.Left = append(v.out.Left, repo+" object "+id.String()[:10]+unreached)
 		}
 		if repo != "originals.git" {
 			return nil

@@ -11,15 +11,17 @@ import (
 func TestKilledBeforeMark(t *testing.T) {
 	t.Parallel()
 	for _, kind := range dirHubs() {
-		t.Run(kind, func(t *testing.T) { testKilledBeforeMark(t, kind) })
+		t.Run(kind, func(t *testing.T) { testKilledBeforeMark(t, kind, false) })
+		t.Run(kind+" that forgets", func(t *testing.T) { testKilledBeforeMark(t, kind, true) })
 	}
 }
 
-func testKilledBeforeMark(t *testing.T, kind string) {
+func testKilledBeforeMark(t *testing.T, kind string, forgets bool) {
 	t.Parallel()
 	h := newHub(t, kind)
 	m := h.memory(t, "laptop")
 	add(t, m, session(t, "s1", "/home/dev/shop", 30))
+	add(t, m, session(t, "s2", "/home/dev/shop", 3))
 	pushAll(t, m)
 	file := filepath.Join(m.repo.Dir(), "remotes.json")
 	marks, err := os.ReadFile(file)
@@ -27,6 +29,9 @@ func testKilledBeforeMark(t *testing.T, kind string) {
 		t.Fatal(err)
 	}
 	add(t, m, session(t, "s1", "/home/dev/shop", 40))
+	if forgets {
+		forget(t, m, ForgetOptions{Revs: []Rev{revOf(t, m, "s2")}})
+	}
 	pushAll(t, m)
 	if err := os.WriteFile(file, marks, 0o600); err != nil {
 		t.Fatal(err)

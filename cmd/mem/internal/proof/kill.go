@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// Kills kills n commands of a mixed load at random moments: of two machines that keep sessions, compress, compose, remove, run
-// hooks, collect garbage, and talk through a directory. Several such pairs live side by side, each for a hundred kills or so.
+// Kills kills n commands of a mixed load at random moments: of two machines that keep sessions, compress, compose, remove, forget,
+// prune, undo, run hooks, collect garbage, and talk through a directory. Several such pairs live side by side, each for a hundred kills or so.
 func (r *Rig) Kills(ctx context.Context, n int) ([]Promise, error) {
 	const each = 100
 	pairs := (n + each - 1) / each
@@ -39,6 +39,7 @@ func (r *Rig) Kills(ctx context.Context, n int) ([]Promise, error) {
 		{"the store is sound without any repair", t.fscks, "runs of mem fsck"},
 		{"the next command works", t.next, "commands after a kill"},
 		{"originals come back byte for byte", t.restores, "restores"},
+		{"what was forgotten is gone, every byte of it", t.forgotten, "sessions"},
 		{"two machines end with the same hash through a remote", t.meetings, "meetings"},
 		{"nobody else may read what is stored", t.files, "files and directories"},
 	}, err
@@ -51,6 +52,7 @@ const sides = 4
 type tally struct {
 	kills, acks                                   map[string]int
 	looks, fscks, next, restores, meetings, files int
+	forgotten                                     int
 }
 
 func newTally() *tally { return &tally{kills: map[string]int{}, acks: map[string]int{}} }
@@ -64,6 +66,7 @@ func (t *tally) add(o *tally) {
 	}
 	t.looks, t.fscks, t.next = t.looks+o.looks, t.fscks+o.fscks, t.next+o.next
 	t.restores, t.meetings, t.files = t.restores+o.restores, t.meetings+o.meetings, t.files+o.files
+	t.forgotten += o.forgotten
 }
 
 func sum(m map[string]int) (n int) {
@@ -96,6 +99,8 @@ type machine struct {
 	*Store
 	n        int
 	lives    []*life
+	dying    []*life         // that are to be forgotten
+	dead     []*life         // and are
 	seen     map[*life]int   // states of the other's sessions that a pull has brought
 	wanted   map[string]bool // compositions that were asked for
 	composed map[string]bool // and acknowledged
@@ -183,34 +188,49 @@ func (p *pair) live(ctx context.Context, n int) error {
 
 // command runs one random command on a machine; two of three are killed, if they take as long.
 func (p *pair) command(ctx context.Context, m *machine) (string, error) {
+	if len(m.lives) == 0 {
+		m.lives = append(m.lives, p.newLife(m))
+	}
 	l := m.lives[p.IntN(len(m.lives))]
 	k := p.IntN(100)
+	if len(m.dying) > 0 && p.chance(3) {
+		return "forget", p.forget(ctx, m, l)
+	}
 	if l.acked < 0 || l.gone[1] {
 		k = 0 // nothing else makes sense for a session that is not there
 	}
 	switch {
-	case k < 25:
+	case k < 23:
 		return "add", p.growing(ctx, m, l)
-	case k < 45:
+	case k < 41:
 		return "hook", p.hook(ctx, m, l)
-	case k < 55:
+	case k < 50:
 		return "compress", p.compress(ctx, m, l)
-	case k < 62:
+	case k < 56:
 		return "compose", p.compose(ctx, m, l)
-	case k < 66:
+	case k < 60:
 		return "rm", p.remove(ctx, m, l)
-	case k < 72:
+	case k < 65:
 		return "fold", p.fold(ctx, m)
-	case k < 76:
+	case k < 69:
 		return "gc", p.simple(ctx, m, "gc")
-	case k < 86:
+	case k < 77:
 		return "push", p.push(ctx, m)
-	case k < 96:
+	case k < 85:
 		return "pull", p.pull(ctx, m)
+	case k < 90:
+		return "forget", p.forget(ctx, m, l)
+	case k < 93:
+		return "prune", p.prune(ctx, m, l)
+	case k < 96:
+		return "undo", p.undo(ctx, m, l)
 	default:
 		return "checkout", p.checkout(ctx, m, l)
 	}
 }
+
+// answers are the codes of commands for which there is nothing to do any more, or that could not do all.
+var answers = map[string][]int{"forget": {1, 3, 128}, "undo": {1}, "redo": {1}}
 
 // run runs a command, which may be killed at a moment that it usually reaches, and reports whether it acknowledged. One
 // that was not killed must, or say that something cannot be done.
@@ -233,7 +253,9 @@ func (p *pair) run(ctx context.Context, m *machine, name, stdin string, args ...
 		p.kills[name]++
 	case 5, 11: // a budget that cannot be met; a hook in the background that folds
 	default:
-		return res, false, broken("%s", res)
+		if !slices.Contains(answers[name], res.Code) {
+			return res, false, broken("%s", res)
+		}
 	}
 	return res, res.Code == 0, nil
 }
@@ -327,7 +349,7 @@ func (p *pair) remove(ctx context.Context, m *machine, l *life) error {
 	if notes, err := m.notes(); err != nil || len(notes) > 0 {
 		return err // folding them would bring it back, as it should
 	}
-	l.gone[1] = true
+	l.gone[1], l.removed = true, true
 	_, acked, err := p.run(ctx, m, "rm", "", "rm", "--force", l.ID)
 	if acked {
 		l.gone = [2]bool{false, true}

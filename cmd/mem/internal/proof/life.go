@@ -23,11 +23,14 @@ type life struct {
 	versions map[string]bool
 	asked    map[int]bool // ratios that versions were asked for
 	gone     [2]bool      // whether it may be listed, and may be taken out of the lists
+	removed  bool         // it was to be taken out at least once
+	tries    int          // to forget it
 }
 
 // newLife begins a session on the machine of the store.
 func newLife(s *Store, n uint64, cwd string) *life {
 	w := NewTeller(n, cwd)
+	w.Mark = fmt.Sprintf("mark%xof%x", w.dice, n)
 	return &life{
 		Teller: w, file: s.Transcript(w.ID), acked: -1, noted: -1, pushed: -1,
 		versions: map[string]bool{}, asked: map[int]bool{}, gone: [2]bool{true, false},

@@ -72,6 +72,14 @@ func (p *pair) look(ctx context.Context, m *machine, when string) error {
 			}
 		}
 	}
+	for _, l := range slices.Concat(m.dying, other.dying, other.dead) {
+		known[l.ID] = l // nobody knows yet
+	}
+	for _, l := range m.dead {
+		if v.sessions[l.ID] != nil {
+			return broken("%s: %s was forgotten and is there", when, l)
+		}
+	}
 	for id := range v.sessions {
 		if known[id] == nil {
 			return broken("%s: nobody asked for session %s", when, id)
@@ -138,6 +146,9 @@ func (p *pair) sound(ctx context.Context, m *machine, when string) error {
 		return err
 	}
 	p.files += n
+	if len(m.lives) == 0 {
+		return nil
+	}
 	l := m.lives[p.IntN(len(m.lives))]
 	if l.acked < 0 || l.gone[1] {
 		return nil
@@ -164,6 +175,9 @@ func (p *pair) end(ctx context.Context) error {
 		}
 		for l, at := range noted {
 			l.acked = max(l.acked, at)
+		}
+		if err := p.bury(ctx, m); err != nil {
+			return err
 		}
 		for _, l := range m.lives {
 			if l.last() < 0 {
@@ -193,6 +207,9 @@ func (p *pair) end(ctx context.Context) error {
 			m.seen[l] = l.pushed
 		}
 		if err := p.look(ctx, m, when); err != nil {
+			return err
+		}
+		if err := p.buried(ctx, m, when); err != nil {
 			return err
 		}
 		if err := p.last(ctx, m); err != nil {

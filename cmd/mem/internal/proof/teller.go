@@ -13,7 +13,8 @@ type Teller struct {
 	dice
 	ID     string // of the session
 	Cwd    string
-	Turns  int // 0 begins with something that the user says
+	Turns  int    // 0 begins with something that the user says
+	Mark   string // a word that is in all of it that the user says
 	parent string
 	now    time.Time
 }
@@ -44,6 +45,9 @@ func (w *Teller) More(n int) []byte {
 
 func (w *Teller) user(b *strings.Builder) {
 	text := w.Words(30)
+	if w.Mark != "" {
+		text += " " + w.Mark
+	}
 	if w.IntN(3) == 0 {
 		text += fmt.Sprintf("\n##keepit0.%d0## %s\n##/keepit##", 1+w.IntN(9), w.Words(12))
 	}

@@ -1,0 +1,119 @@
+package proof
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// forget forgets a session for ever. One that was killed at it is brought to its end by the next.
+func (p *pair) forget(ctx context.Context, m *machine, l *life) error {
+	if len(m.dying) > 0 {
+		l = m.dying[0]
+	} else {
+		if l.acked < 0 {
+			return nil
+		}
+		m.lives = slices.DeleteFunc(m.lives, func(o *life) bool { return o == l })
+		m.dying = append(m.dying, l)
+		maps.DeleteFunc(m.composed, func(name string, _ bool) bool { return strings.HasPrefix(name, "context-"+l.ID[:8]) })
+		delete(p.machines[1-m.n].seen, l)
+	}
+	l.tries++
+	res, acked, err := p.run(ctx, m, "forget", "", "forget", l.ID, "--yes")
+	switch {
+	case err != nil:
+		return err
+	case res.Code == 128 || res.Code == 1:
+		if l.tries == 1 || !strings.Contains(res.Stderr, l.ID[:8]) {
+			return broken("%s", res)
+		}
+	case !acked:
+		return nil
+	}
+	m.dying, m.dead = m.dying[1:], append(m.dead, l)
+	p.forgotten++
+	return p.noByte(ctx, m, l, "after forgetting it")
+}
+
+// noByte looks for a session that was forgotten at every byte of a store.
+func (p *pair) noByte(ctx context.Context, m *machine, l *life, when string) (err error) {
+	for range 20 { // a hook in the background may take something away meanwhile
+		var left []string
+		if left, err = m.holds(ctx, p, l.Mark); err == nil && len(left) > 0 {
+			err = broken("%s: %s is left in %v", when, l, left)
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	return err
+}
+
+func (m *machine) holds(ctx context.Context, p *pair, text string) (left []string, err error) {
+	mem, err := m.memory(p.Now)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, mem.Close()) }()
+	return mem.Holds(ctx, []byte(text))
+}
+
+// bury forgets what is to be forgotten, to its end.
+func (p *pair) bury(ctx context.Context, m *machine) error {
+	for tries := 0; len(m.dying) > 0; tries++ {
+		p.killed = true
+		if err := p.forget(ctx, m, nil); err != nil {
+			return err
+		}
+		if tries > 1000 {
+			return broken("%s cannot be forgotten", m.dying[0])
+		}
+	}
+	return nil
+}
+
+// buried looks that nothing of what was forgotten came back, and that it is not on the other machine either.
+func (p *pair) buried(ctx context.Context, m *machine, when string) error {
+	v, err := m.view(ctx, p)
+	if err != nil {
+		return err
+	}
+	for _, l := range p.machines[1-m.n].dead {
+		if v.sessions[l.ID] != nil {
+			return broken("%s: %s was forgotten on the other machine and is there", when, l)
+		}
+	}
+	for _, l := range m.dead {
+		if err := p.noByte(ctx, m, l, when); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// prune takes versions out of the lists. They stay, and an undo brings them back.
+func (p *pair) prune(ctx context.Context, m *machine, l *life) error {
+	_, _, err := p.run(ctx, m, "prune", "", "prune", l.ID, "--keep-last", "1", "--yes")
+	return err
+}
+
+// undo takes back what was done last in a project, or does it again.
+func (p *pair) undo(ctx context.Context, m *machine, l *life) error {
+	verb := "undo"
+	if p.chance(3) {
+		verb = "redo"
+	}
+	for _, o := range m.lives {
+		if o.Cwd == l.Cwd && o.removed {
+			o.gone = [2]bool{true, true} // it may be that which is undone
+		}
+	}
+	_, _, err := p.run(ctx, m, verb, "", verb, "--project", l.Cwd[strings.LastIndexByte(l.Cwd, '/')+1:])
+	return err
+}
