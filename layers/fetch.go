@@ -18,6 +18,7 @@ import (
 // FetchOptions say what is fetched from where.
 type FetchOptions struct {
 	Remote   refs.Remote
+	Session  remote.Session // with it, if a conversation was begun already; Fetch ends it
 	Projects []refs.Project // nil: all that the remote has
 	DryRun   bool
 	Progress func(n int64) // is told how many bytes came in; may be nil
@@ -61,6 +62,9 @@ func limits(progress func(int64)) pack.Limits {
 func (m *Memory) Fetch(ctx context.Context, o FetchOptions) (out Fetched, err error) {
 	client, err := m.client(ctx, o.Remote, o.Progress)
 	if err != nil {
+		if o.Session != nil {
+			err = errors.Join(err, o.Session.Close())
+		}
 		return out, err
 	}
 	defer func() { err = errors.Join(err, client.Close()) }()
@@ -80,9 +84,12 @@ func (m *Memory) Fetch(ctx context.Context, o FetchOptions) (out Fetched, err er
 
 // fetch brings the lanes of one of the two repositories.
 func (f *fetcher) fetch(ctx context.Context) error {
-	s, err := f.client.Open(ctx, remote.Upload)
-	if err != nil {
-		return err
+	s := f.o.Session
+	if f.o.Session = nil; s == nil {
+		var err error
+		if s, err = f.client.Open(ctx, remote.Upload); err != nil {
+			return err
+		}
 	}
 	return errors.Join(f.run(ctx, s), s.Close())
 }

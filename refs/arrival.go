@@ -48,6 +48,7 @@ type arriver struct {
 	a       *Arrival
 	seen    map[pack.ID]struct{} // all that was looked at
 	grown   map[objects.Hash][]int
+	sums    map[objects.Hash][]objects.Hash // of streams that grew: what their segments end in
 	points  map[objects.Hash]pack.ID
 	lamport uint64 // of the commit that is looked at
 	names   int    // that led to what was looked at
@@ -242,17 +243,12 @@ func (v *arriver) blob(path []string, id pack.ID) error {
 	if v.a.Originals && m[1] == "" {
 		return nil // what it restores proves itself
 	}
-	read, size, err := v.open(id)
+	size, err := v.size(id)
 	if err != nil {
 		return err
 	}
-	if read != nil && m[2] == "objects" {
-		return whole(read, strings.Join(m[3:8], ""))
-	}
-	if read != nil {
-		if err := read.Close(); err != nil {
-			return err
-		}
+	if size > maxAtOnce && m[2] == "objects" {
+		return v.whole(id, strings.Join(m[3:8], ""))
 	}
 	if size > maxSmall {
 		return fmt.Errorf("%d bytes: %w", size, pack.ErrTooLarge)
@@ -292,27 +288,32 @@ func (v *arriver) blob(path []string, id pack.ID) error {
 // maxSmall is how large all but whole objects may be: they are held in memory.
 const maxSmall = 64 << 20
 
-// open opens a blob that came in if it may be large: nil if it is not, or is here already.
-func (v *arriver) open(id pack.ID) (io.ReadCloser, int64, error) {
-	n, err := v.git.Packs().EntrySize(id)
-	if err == nil && n >= 64<<10 { // at most 66 MB: deflate makes at most 1032 bytes of one
-		var size int64
-		var rc io.ReadCloser
-		if _, size, rc, err = v.git.Packs().Reader(id); err == nil {
-			return rc, size, nil
-		}
-	}
+// maxAtOnce is the size up to which an object is checked in memory.
+const maxAtOnce = 1 << 20
+
+// size returns how long a blob is that came in, 0 if it is here already.
+func (v *arriver) size(id pack.ID) (int64, error) {
+	n, err := v.git.Packs().Size(id)
 	if errors.Is(err, pack.ErrNotFound) || errors.Is(err, pack.ErrDelta) {
-		err = nil
+		return 0, nil
 	}
-	return nil, 0, err
+	return n, err
 }
 
 // whole checks an object, piece by piece, against its name.
-func whole(r io.ReadCloser, name string) error {
+func (v *arriver) whole(id pack.ID, name string) error {
 	h, err := objects.ParseHash(name)
+	if err != nil {
+		return err
+	}
+	k, _, r, err := v.git.Packs().Reader(id)
+	if err != nil {
+		return err
+	}
 	sum := objects.NewHasher()
-	if err == nil {
+	if k != pack.Blob {
+		err = fmt.Errorf("object %s is a %s, not a blob: %w", id, k, gitstore.ErrKind)
+	} else {
 		_, err = io.Copy(sum, r)
 	}
 	if err = errors.Join(err, r.Close()); err == nil && sum.Sum() != h {
@@ -379,11 +380,27 @@ func (v *arriver) content() error {
 	if err := v.streams(l); err != nil {
 		return err
 	}
-	c := &checker{ctx: v.ctx, git: v.git}
 	for _, h := range slices.SortedFunc(maps.Keys(v.points), objects.Hash.Compare) {
-		if err := c.point(l, h); err != nil {
+		if err := v.point(l, h); err != nil {
 			return fmt.Errorf("point %s: %w", h.Short(), err)
 		}
+	}
+	return nil
+}
+
+// point checks that a point of growth names the content it should, as its last segment says. That of a stream that grew has been read
+// to the end by now.
+func (v *arriver) point(l *lane, h objects.Hash) error {
+	p, err := l.point(h)
+	if err != nil {
+		return err
+	}
+	sums := v.sums[p.Stream]
+	if p.Segments < 1 || p.Segments > len(sums) {
+		return (&checker{ctx: v.ctx, git: v.git}).point(l, h)
+	}
+	if sums[p.Segments-1] != h {
+		return objects.ErrCorrupt
 	}
 	return nil
 }
@@ -427,7 +444,18 @@ func (v *arriver) grew(l *lane, h objects.Hash) (*stream.Reader, error) {
 		}
 	}
 	blobs, err := l.resolve(h, n)
-	return stream.NewReader(n, blobs), err
+	sums := make([]objects.Hash, n)
+	v.sums[h] = sums
+	return stream.NewReader(n, func(i int) ([]byte, error) {
+		b, err := blobs(i)
+		if err != nil {
+			return nil, err
+		}
+		if head, _, err := stream.ParseHead(b); err == nil { // otherwise the reader says what is wrong
+			sums[i] = head.Sum
+		}
+		return b, nil
+	}), err
 }
 
 // signer returns the public key that a commit says it was signed with, in OpenSSH's format.

@@ -60,7 +60,7 @@ func (r *Repo) quarantine(ctx context.Context, store *gitstore.Repo) (*Quarantin
 	}
 	err = errors.Join(os.RemoveAll(q.dir), pack.Sweep(store.PackDir(), "fetch"))
 	if err == nil {
-		err = gitstore.Init(q.dir)
+		err = gitstore.InitScratch(q.dir)
 	}
 	if err == nil {
 		q.git, err = gitstore.OpenOver(q.dir, store)
@@ -103,7 +103,8 @@ func (q *Quarantine) Check(ctx context.Context, l Lane, key string) (Arrival, er
 }
 
 func (q *Quarantine) check(ctx context.Context, a *Arrival) error {
-	v := &arriver{ctx: ctx, git: q.git, a: a, seen: map[pack.ID]struct{}{}, grown: map[objects.Hash][]int{}, points: map[objects.Hash]pack.ID{}}
+	v := &arriver{ctx: ctx, git: q.git, a: a, seen: map[pack.ID]struct{}{}, grown: map[objects.Hash][]int{},
+		sums: map[objects.Hash][]objects.Hash{}, points: map[objects.Hash]pack.ID{}}
 	if err := v.check(); err != nil {
 		return err
 	}

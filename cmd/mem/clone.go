@@ -18,6 +18,8 @@ type cloneOptions struct {
 	trust  bool
 	seal   sealOptions
 	sealed bool // found out
+
+	session remote.Session // that is gone on with; nil: a new one
 }
 
 // clone is the command that makes a memory of what a remote has.
@@ -71,6 +73,10 @@ func (e *Env) runClone(ctx context.Context, address string, o cloneOptions) erro
 			lanes++
 		}
 	}
+	if !e.opt.dryRun && !o.sealed && !o.seal.originals { // what was begun is gone on with
+		o.session = s
+		return e.makeClone(ctx, u, o, options, lanes)
+	}
 	if err := s.Close(); err != nil {
 		return err
 	}
@@ -88,29 +94,14 @@ func (e *Env) runClone(ctx context.Context, address string, o cloneOptions) erro
 	return e.makeClone(ctx, u, o, options, lanes)
 }
 
+// makeClone makes the memory, and fetches what the remote has.
 func (e *Env) makeClone(ctx context.Context, u remote.URL, o cloneOptions, options layers.Options, lanes int) error {
-	dir, err := e.memoryDir()
+	m, r, err := e.initClone(ctx, u, o, options)
 	if err != nil {
-		return err
-	}
-	if o.device == "" {
-		if o.device, err = e.Hostname(); err != nil || o.device == "" {
-			o.device = "device" // a machine need not have a name
-		}
-	}
-	m, err := layers.Init(ctx, dir, o.device, options)
-	if err != nil {
-		return fmt.Errorf("make a memory in %s: %w", dir, err)
+		return endSession(o.session, err)
 	}
 	defer m.Close()
-	if err := e.addOrigin(ctx, m, u, o); err != nil {
-		return err
-	}
-	r, err := m.Remote("origin")
-	if err != nil {
-		return err
-	}
-	out, err := e.runFetch(ctx, m, r)
+	out, err := e.runFetchOn(ctx, m, r, o.session)
 	if err != nil {
 		return withHint(travelError(err), "the memory is there; go on with \"mem pull\"")
 	}
@@ -130,6 +121,30 @@ func (e *Env) makeClone(ctx context.Context, u remote.URL, o cloneOptions, optio
 		}
 	}
 	return e.printClone(u, out, lanes, false)
+}
+
+// initClone makes an empty memory with the remote that is cloned.
+func (e *Env) initClone(ctx context.Context, u remote.URL, o cloneOptions, options layers.Options) (m *layers.Memory, r refs.Remote, err error) {
+	dir, err := e.memoryDir()
+	if err != nil {
+		return nil, r, err
+	}
+	if o.device == "" {
+		if o.device, err = e.Hostname(); err != nil || o.device == "" {
+			o.device = "device" // a machine need not have a name
+		}
+	}
+	if m, err = layers.Init(ctx, dir, o.device, options); err != nil {
+		return nil, r, fmt.Errorf("make a memory in %s: %w", dir, err)
+	}
+	if err = e.addOrigin(ctx, m, u, o); err == nil {
+		r, err = m.Remote("origin")
+	}
+	if err != nil {
+		m.Close() // the error before it is the cause
+		return nil, r, err
+	}
+	return m, r, nil
 }
 
 // addOrigin adds the remote that is cloned.

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/remote"
 )
 
 // fetch is the command that brings what a remote has.
@@ -87,11 +89,16 @@ func (e *Env) withRemote(c *cli.Context, f func(*layers.Memory, refs.Remote) err
 
 // runFetch fetches the project of -p, or all.
 func (e *Env) runFetch(ctx context.Context, m *layers.Memory, r refs.Remote) (layers.Fetched, error) {
-	o := layers.FetchOptions{Remote: r, DryRun: e.opt.dryRun}
+	return e.runFetchOn(ctx, m, r, nil)
+}
+
+// runFetchOn is runFetch in a conversation that was begun already, if s is one. It ends it.
+func (e *Env) runFetchOn(ctx context.Context, m *layers.Memory, r refs.Remote, s remote.Session) (layers.Fetched, error) {
+	o := layers.FetchOptions{Remote: r, Session: s, DryRun: e.opt.dryRun}
 	if e.opt.project != "" && !e.opt.allProjects {
 		p, err := e.projectNamed(ctx, m, e.opt.project)
 		if err != nil {
-			return layers.Fetched{}, err
+			return layers.Fetched{}, endSession(s, err)
 		}
 		o.Projects = []refs.Project{p.ID}
 	}
@@ -107,6 +114,14 @@ func (e *Env) runFetch(ctx context.Context, m *layers.Memory, r refs.Remote) (la
 	}
 	out.Lanes = append(out.Lanes[:0:0], withoutTwins(out.Lanes)...)
 	return out, nil
+}
+
+// endSession ends a conversation, if s is one, because of an error.
+func endSession(s remote.Session, err error) error {
+	if s == nil {
+		return err
+	}
+	return errors.Join(err, s.Close())
 }
 
 // withoutTwins leaves out what becoming a new device has settled.

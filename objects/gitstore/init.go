@@ -26,6 +26,8 @@ const config = `[core]
 	window = 0
 `
 
+const head = "ref: refs/heads/main\n"
+
 // scratch holds the temporary files of branches, on the file system of the repository.
 const scratch = "mem"
 
@@ -34,6 +36,29 @@ const scratch = "mem"
 // already stays as it is.
 func Init(dir string) error {
 	if err := initDir(dir); err != nil {
+		return fmt.Errorf("create repository %s: %w", dir, err)
+	}
+	return nil
+}
+
+// InitScratch makes a repository like that of [Init] in a directory that is not there, for objects that nobody misses when
+// the machine stops. So it is not made durable.
+func InitScratch(dir string) error {
+	err := os.MkdirAll(dir, 0o700)
+	for _, sub := range []string{"objects", "objects/pack", "refs"} {
+		if err == nil {
+			err = os.Mkdir(filepath.Join(dir, filepath.FromSlash(sub)), 0o700)
+		}
+	}
+	for _, f := range [][2]string{{"config", config}, {"HEAD", head}} {
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, f[0]), []byte(f[1]), 0o600)
+		}
+	}
+	if err == nil {
+		err = check(dir)
+	}
+	if err != nil {
 		return fmt.Errorf("create repository %s: %w", dir, err)
 	}
 	return nil
@@ -49,7 +74,7 @@ func initDir(dir string) error {
 	if err := writeOnce(dir, "config", config); err != nil {
 		return err
 	}
-	if err := writeOnce(dir, "HEAD", "ref: refs/heads/main\n"); err != nil {
+	if err := writeOnce(dir, "HEAD", head); err != nil {
 		return err
 	}
 	return check(dir)

@@ -140,16 +140,16 @@ func (f *feed) take(n int) ([]byte, error) {
 }
 
 // checksum reads the last 20 bytes of a pack and compares them with the SHA-1 of all before.
-func (f *feed) checksum() error {
+func (f *feed) checksum() (ID, error) {
 	f.flushSum()
 	want := ID(f.sum.Sum(nil))
 	f.mark()
 	b, err := f.take(idSize)
 	if err != nil {
-		return err
+		return want, err
 	}
 	if got := ID(b); got != want {
-		return fmt.Errorf("checksum %s, want %s: %w", got, want, ErrCorrupt)
+		return want, fmt.Errorf("checksum %s, want %s: %w", got, want, ErrCorrupt)
 	}
-	return nil
+	return want, nil
 }

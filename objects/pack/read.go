@@ -161,6 +161,31 @@ func atEnd(z io.Reader) error {
 	return fmt.Errorf("does not end: %w", ErrCorrupt)
 }
 
+// Size returns how long an object says it is, which [Dir.Get] makes sure of. Of an object that is stored as a difference it says
+// [ErrDelta].
+func (d *Dir) Size(id ID) (n int64, err error) {
+	err = d.look(id, func(f *file, off int64) error {
+		if err := d.openData(f); err != nil {
+			return err
+		}
+		br := headers.Get().(*bufio.Reader)
+		defer headers.Put(br)
+		s, err := readSlot(br, f.f, off, f.end)
+		if err == nil && (s.kind == offsetDelta || s.kind == refDelta) {
+			err = ErrDelta
+		}
+		n = s.size
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("size of object %s: %w", id, err)
+	}
+	return n, nil
+}
+
+// headers holds idle readers of nothing but the header of an entry.
+var headers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 16) }}
+
 // Kind returns what an object is. Of an object that is stored as a difference it says [ErrDelta].
 func (d *Dir) Kind(id ID) (k Kind, err error) {
 	err = d.look(id, func(f *file, off int64) error {

@@ -90,13 +90,20 @@ func (in *inlet) receive() error {
 	if n > int64(in.l.Objects) {
 		return fmt.Errorf("%d objects: %w", n, ErrTooLarge)
 	}
+	fresh := in.w.Len() == 0
 	for range n {
 		if err := in.entry(); err != nil {
 			return err
 		}
 	}
-	if err := in.f.checksum(); err != nil {
+	whole := fresh && len(in.w.items) == int(n)
+	sum, err := in.f.checksum()
+	if err != nil {
 		return err
+	}
+	if whole { // every entry was taken as it came, so that the pack that is written is the one that was read
+		in.w.same = &sum
+		return nil
 	}
 	return in.resolve()
 }

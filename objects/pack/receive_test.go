@@ -52,9 +52,59 @@ func receive(t testing.TB, p []byte, l Limits) (map[ID]string, Receipt, error) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if n, err := d.Size(id); err != nil || n != int64(len(data)) {
+			t.Errorf("size of %s: %d, %v, want %d", id, n, err, len(data))
+		}
 		all[id] = k.String() + " " + string(data)
 	}
+	if _, err := Verify(dir, func(file string, err error) { t.Errorf("%s: %v", file, err) }); err != nil {
+		t.Fatal(err)
+	}
 	return all, got, nil
+}
+
+// TestReceiveKeepsThePack takes in packs of whole objects, of which some come twice, in one pack or after one another.
+func TestReceiveKeepsThePack(t *testing.T) {
+	t.Parallel()
+	long := make([]byte, 3*flushAt)
+	for i := range long {
+		long[i] = byte(i * i >> 7)
+	}
+	a, b, c := Encode(Blob, long, 0), Encode(Blob, []byte("b"), 6), Encode(Blob, long[1:], 6)
+	for name, packs := range map[string][][]byte{
+		"one":       {streamOf(t, a, b, c)},
+		"twice":     {streamOf(t, a, b, a, c)},
+		"two":       {streamOf(t, a, b), streamOf(t, b, c)},
+		"nothing":   {streamOf(t, a), streamOf(t)},
+		"the same":  {streamOf(t, a, c), streamOf(t, a, c)},
+		"then more": {streamOf(t, a, b), nil},
+	} {
+		dir := t.TempDir()
+		w, err := Create(dir, "test")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range packs {
+			if p == nil {
+				err = w.Add(c)
+			} else {
+				_, err = w.Receive(bytes.NewReader(p), testLimits())
+			}
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+		}
+		got, err := w.Close()
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if want := "pack-" + ID(packs[0][len(packs[0])-idSize:]).String(); (got == want) != (name == "one" || name == "nothing" || name == "the same") {
+			t.Errorf("%s: it is called %s, what came was %s", name, got, want)
+		}
+		if _, err := Verify(dir, func(file string, err error) { t.Errorf("%s: %s: %v", name, file, err) }); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // streamOf writes entries as a pack comes over a connection.

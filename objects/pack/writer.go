@@ -23,6 +23,7 @@ type Writer struct {
 	buf       []byte
 	sum       uint32 // CRC-32 of all that was flushed, but of the header
 	size      int64  // of the pack so far, without its checksum
+	same      *ID    // the checksum of a pack that holds the same entries in the same order, if one is known
 	items     []item
 	seen      map[ID]struct{}
 	places    map[ID]int64 // of the items, made when one is read back
@@ -180,12 +181,15 @@ func (w *Writer) seal() (sum ID, err error) {
 	if sum, err = w.rehash(); err != nil {
 		return sum, err
 	}
+	if w.same != nil {
+		sum = *w.same
+	}
 	_, err = w.f.Write(sum[:])
 	return sum, err
 }
 
-// rehash reads the pack back for its checksum, which begins with the number of entries. It leaves
-// the file at its end and makes sure that it holds what was written.
+// rehash reads the pack back for its checksum, which begins with the number of entries, unless that is known. It
+// leaves the file at its end and makes sure that it holds what was written.
 func (w *Writer) rehash() (sum ID, err error) {
 	var head [headerSize]byte
 	if _, err := w.f.ReadAt(head[:], 0); err != nil {
@@ -196,7 +200,11 @@ func (w *Writer) rehash() (sum ID, err error) {
 	}
 	h, c := sha1.New(), crc32.NewIEEE()
 	h.Write(head[:])
-	n, err := io.CopyBuffer(io.MultiWriter(h, c), onlyReader{w.f}, w.buf[:cap(w.buf)])
+	to := io.MultiWriter(h, c)
+	if w.same != nil {
+		to = c
+	}
+	n, err := io.CopyBuffer(to, onlyReader{w.f}, w.buf[:cap(w.buf)])
 	if err != nil {
 		return sum, err
 	}

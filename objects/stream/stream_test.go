@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
@@ -81,6 +82,48 @@ func restores(t *testing.T, content []byte, lengths []int) {
 	if _, err := reader(blobs, counts[0]).WriteTo(&first); err != nil || !bytes.Equal(first.Bytes(), content[:lengths[0]]) {
 		t.Fatalf("split %v: first point: %d bytes, %v", lengths, first.Len(), err)
 	}
+}
+
+// TestReadersShareMemory reads streams in turns, a little of each at a time, so that the memory of those that end goes to others.
+func TestReadersShareMemory(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(21, 22))
+	content := text(rng, 9<<20)
+	whole, _, _ := grow(t, content, []int{5 << 20, 1000, 2<<20 - 1000, 2 << 20})
+	short, _, _ := grow(t, content[:3000], []int{1000, 500, 1500})
+	var wait sync.WaitGroup
+	for range 2 {
+		seed := rng.Uint64()
+		wait.Go(func() {
+			rng := rand.New(rand.NewPCG(seed, 1))
+			type one struct {
+				r    *Reader
+				want []byte
+			}
+			open := make([]one, 5)
+			buf := make([]byte, 3<<20)
+			for range 60 {
+				o := &open[rng.IntN(len(open))]
+				if len(o.want) == 0 {
+					if *o = (one{reader(whole, len(whole)), content}); rng.IntN(2) == 0 {
+						*o = one{reader(short, len(short)), content[:3000]}
+					}
+				}
+				n, err := io.ReadFull(o.r, buf[:min(len(o.want), rng.IntN(len(buf)))])
+				if err != nil || !bytes.Equal(buf[:n], o.want[:n]) {
+					t.Errorf("%d bytes, %v: not what was written", n, err)
+					return
+				}
+				if o.want = o.want[n:]; len(o.want) > 0 {
+					continue
+				}
+				if n, err := o.r.Read(buf); n != 0 || err != io.EOF {
+					t.Errorf("at the end: %d, %v", n, err)
+				}
+			}
+		})
+	}
+	wait.Wait()
 }
 
 func TestRandomGrowth(t *testing.T) {
