@@ -2,7 +2,9 @@ package hooks
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -33,15 +35,15 @@ func (r *run) askToDistill() error {
 }
 
 // EachAsked calls distil for every session that is to be distilled, the oldest first, unless another process is at it: that one
-// finds also what is asked for meanwhile. Distil says whether the session is done with; if it is not, the rest waits as it
-// does, until the next session ends.
-func (w *World) EachAsked(distil func(Asked) (done bool, err error)) {
+// finds also what is asked for meanwhile. What the spool knows of the session is in memory then. Distil says whether the session is
+// done with; if it is not, the rest waits as it does, until the next session ends.
+func (w *World) EachAsked(ctx context.Context, distil func(Asked) (done bool, err error)) {
 	for {
 		l := flock.New(filepath.Join(w.Store, "cache", "distill.lock"), flock.SetPermissions(0o600))
 		if ok, err := l.TryLock(); err != nil || !ok {
 			return
 		}
-		more := w.eachAsked(distil)
+		more := w.eachAsked(ctx, distil)
 		l.Close()
 		if !more || len(w.asked()) == 0 {
 			return
@@ -50,8 +52,13 @@ func (w *World) EachAsked(distil func(Asked) (done bool, err error)) {
 }
 
 // eachAsked distils what is asked for, under the lock, and reports whether all of it was done with.
-func (w *World) eachAsked(distil func(Asked) (bool, error)) bool {
+func (w *World) eachAsked(ctx context.Context, distil func(Asked) (bool, error)) bool {
 	for list := w.asked(); len(list) > 0; list = w.asked() {
+		r := &run{World: w, event: Work}
+		if err := errors.Join(r.foldToEnd(ctx), r.close()); err != nil {
+			w.note("distill", list[0].Session, err)
+			return false
+		}
 		done, err := distil(list[0])
 		if err != nil {
 			w.note("distill", list[0].Session, err)

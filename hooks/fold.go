@@ -30,6 +30,16 @@ func (w *World) open() (*layers.Memory, error) {
 	return m, err
 }
 
+// close closes the memory if it was opened.
+func (w *World) close() error {
+	if w.memory == nil {
+		return nil
+	}
+	m := w.memory
+	w.memory = nil
+	return m.Close()
+}
+
 // capture leaves a note that the session has grown, unless it must not be captured, and folds the spool.
 func (r *run) capture(ctx context.Context) error {
 	durable, err := r.leaveNote()

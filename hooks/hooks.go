@@ -163,10 +163,7 @@ func (r *run) guarded(ctx context.Context) {
 			r.note(string(r.event), r.p.Session, fmt.Errorf("internal: %T at %s", p, panicPlace(debug.Stack())))
 		}
 	}()
-	err := r.hook(ctx)
-	if r.memory != nil {
-		err = errors.Join(err, r.memory.Close())
-	}
+	err := errors.Join(r.hook(ctx), r.close())
 	if err != nil {
 		r.failed = true
 		r.note(string(r.event), r.p.Session, err)

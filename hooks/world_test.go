@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -69,8 +70,14 @@ func (d *desk) hook(event, session string, more map[string]any) string {
 		d.t.Fatal(err)
 	}
 	var out bytes.Buffer
-	Run(&World{
-		Stdin: bytes.NewReader(b), Stdout: &out, Getenv: func(name string) string { return d.env[name] }, Now: func() time.Time { return d.now }, Pid: os.Getpid(),
+	Run(d.world(bytes.NewReader(b), &out), event)
+	return out.String()
+}
+
+// world is the world of a hook at the desk.
+func (d *desk) world(in io.Reader, out io.Writer) *World {
+	return &World{
+		Stdin: in, Stdout: out, Getenv: func(name string) string { return d.env[name] }, Now: func() time.Time { return d.now }, Pid: os.Getpid(),
 		Uptime: func() time.Duration { d.up += d.slow + time.Microsecond; return d.up },
 		Store:  d.store(), Claude: filepath.Join(d.dir, "claude"), Open: d.open, Settings: func() (Settings, error) { return d.settings, nil },
 		Detach: func(args ...string) error { d.detached = append(d.detached, strings.Join(args, " ")); return nil }, Program: func() string { return "mem" },
@@ -78,8 +85,7 @@ func (d *desk) hook(event, session string, more map[string]any) string {
 			return context.WithCancel(ctx)
 		},
 		After: func(time.Duration, func()) {}, Exit: func() { d.t.Error("ended at the limit") },
-	}, event)
-	return out.String()
+	}
 }
 
 // work runs what the hooks left to a worker.

@@ -46,6 +46,7 @@ func insideHooks(t *testing.T) {
 	d.ends(syscall.SIGTERM)
 	d.ends(syscall.SIGKILL)
 	d.clears()
+	d.distils()
 	d.quiet()
 	d.fsck("after all sessions")
 	d.gitFsck()
@@ -256,6 +257,20 @@ func (d *desk) ends(sig syscall.Signal) {
 		d.print("What was that?")
 	}
 	d.captured(id, sig.String())
+}
+
+// distils lets a model distil a session that has ended, while nobody waits.
+func (d *desk) distils() {
+	d.t.Helper()
+	for _, kv := range [][2]string{{"distill.engine", "command"}, {"llm.command", "'" + modelAt(d.t, d.Home) + "'"}, {"llm.model", "m1"}, {"llm.price", "3/15"}} {
+		d.ok("config", "set", kv[0], kv[1])
+	}
+	a := d.print("Always sign the commits.")
+	d.captured(a.SessionID, "a session that is distilled")
+	for _, what := range [][]string{{"facts", "list", "--all-projects"}, {"rules", "list", "-p", "work"}} {
+		d.waitFor("mem "+strings.Join(what, " ")+" to show it", func() bool { return strings.Contains(d.ok(what...), "Always sign the commits.") })
+	}
+	d.ok("config", "unset", "distill.engine")
 }
 
 // quiet checks that no hook had anything to complain of, and that none is left running.

@@ -87,7 +87,7 @@ func asJSON(v any) string {
 }
 
 // distilling answers as MODEL_MODE says: with what the user typed as requests, or decisions where they decide, one of them made
-// up; or with one concept for all there is.
+// up, and as "colleague" with what the assistant decides; or with one concept for all there is.
 func distilling(q engines.Question) string {
 	if os.Getenv("MODEL_MODE") == "garbage" {
 		return "I would rather not."
@@ -101,10 +101,15 @@ func distilling(q engines.Question) string {
 			list = append(list, object{"exchange": id, "concept": "", "name": "The work", "topic": "work of all sorts", "reason": "there is nothing else"})
 		}
 		var n int
-		if _, err := fmt.Sscanf(line, "#%d user: ", &n); err != nil || strings.HasPrefix(q.System, "You sort") {
+		var who string
+		_, said, _ := strings.Cut(line, ": ")
+		if _, err := fmt.Sscanf(line, "#%d %s", &n, &who); err != nil || strings.HasPrefix(q.System, "You sort") {
 			continue
 		}
-		_, said, _ := strings.Cut(line, ": ")
+		decides := os.Getenv("MODEL_MODE") == "colleague" && who == "assistant:" && strings.Contains(said, "decide")
+		if who != "user:" && !decides {
+			continue
+		}
 		fact := func(text string) object {
 			kind := "request"
 			if strings.Contains(text, "decide") {

@@ -98,7 +98,7 @@ func (e *Env) distillAsked(ctx context.Context, w *hooks.World) {
 		return
 	}
 	e.out, e.Stderr = newOutput(io.Discard, false), io.Discard
-	w.EachAsked(func(a hooks.Asked) (done bool, err error) {
+	w.EachAsked(ctx, func(a hooks.Asked) (done bool, err error) {
 		e.Dir = a.Cwd
 		return distilledFor(e.runDistill(ctx, distillOptions{}, a.Session))
 	})

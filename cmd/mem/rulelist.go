@@ -80,45 +80,66 @@ func (e *Env) rule(ctx context.Context, m *layers.Memory, p layers.Project, name
 	return r, nil
 }
 
+// A listedRule is a rule as lists print it with --json.
+type listedRule struct {
+	ruleAnswer
+	Project string `json:"project,omitempty"` // with --all-projects
+}
+
 func (e *Env) runRulesList(ctx context.Context, kind string, states []string, hidden bool, what string) error {
 	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
-		set, err := m.Rules(ctx, sc.Project.ID)
+		projects, err := e.listedProjects(ctx, m, sc)
 		if err != nil {
 			return err
 		}
-		list := slices.DeleteFunc(slices.Clone(set.Rules), func(r *permanent.Rule) bool {
-			return kind != "" && r.Type != kind || r.Revoked != "" && !hidden || !slices.Contains(states, r.State)
-		})
-		strangers, err := e.strangers(ctx, m)
-		if err != nil {
-			return err
-		}
-		slices.SortStableFunc(list, func(a, b *permanent.Rule) int { return slices.Index(states, a.State) - slices.Index(states, b.State) })
-		if e.opt.json {
-			answer := struct {
-				Rules []ruleAnswer `json:"rules"`
-			}{[]ruleAnswer{}}
-			for _, r := range list {
-				answer.Rules = append(answer.Rules, ruleAnswerOf(r))
+		list := []listedRule{}
+		for _, p := range projects {
+			set, err := m.Rules(ctx, p.ID)
+			if err != nil {
+				return err
 			}
-			return e.printJSON(what, answer)
+			for _, r := range set.Rules {
+				if (kind == "" || r.Type == kind) && (r.Revoked == "" || hidden) && slices.Contains(states, r.State) {
+					list = append(list, listedRule{ruleAnswerOf(r), e.projectName(p)})
+				}
+			}
+		}
+		slices.SortStableFunc(list, func(a, b listedRule) int { return slices.Index(states, a.State) - slices.Index(states, b.State) })
+		if e.opt.json {
+			return e.printJSON(what, struct {
+				Rules []listedRule `json:"rules"`
+			}{list})
 		}
 		if len(list) == 0 {
 			e.note("no rules")
 			e.hint("see what may become one: mem reflect")
 			return nil
 		}
-		t := e.table(column{name: "rule"}, column{name: "type"}, column{name: "state"}, column{name: "sure", right: true}, column{name: "trust"},
-			column{name: "validated"}, column{name: "text", shrinks: true})
-		for _, r := range list {
-			t.row(cell{full: r.ID, paint: e.style().yellow}, cell{full: r.Type}, cell{full: r.State}, cell{full: hundredths(r.Confidence)}, trustCell(r.Trust.String(), strangers.of(r.Device)),
-				e.timeCell(r.LastValidated), cell{full: hiddenText(ruleText(r), r.Revoked)})
-		}
-		if err := e.page("rules"); err != nil {
-			return err
-		}
-		return t.flush()
+		return e.ruleTable(ctx, m, list)
 	})
+}
+
+func (e *Env) ruleTable(ctx context.Context, m *layers.Memory, list []listedRule) error {
+	strangers, err := e.strangers(ctx, m)
+	if err != nil {
+		return err
+	}
+	columns := []column{{name: "rule"}, {name: "type"}, {name: "state"}, {name: "sure", right: true}, {name: "trust"}, {name: "validated"}}
+	if e.opt.allProjects {
+		columns = append(columns, column{name: "project"})
+	}
+	t := e.table(append(columns, column{name: "text", shrinks: true})...)
+	for _, r := range list {
+		row := []cell{{full: r.ID, paint: e.style().yellow}, {full: r.Type}, {full: r.State}, {full: r.Confidence}, trustCell(r.Trust.String(), strangers.of(r.Device)), e.timeCell(r.LastValidated)}
+		if e.opt.allProjects {
+			row = append(row, cell{full: r.Project})
+		}
+		t.row(append(row, cell{full: hiddenText(ruleText(r.Rule), r.Revoked)})...)
+	}
+	if err := e.page("rules"); err != nil {
+		return err
+	}
+	return t.flush()
 }
 
 // ruleText writes what a rule says in one line.

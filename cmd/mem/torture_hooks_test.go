@@ -180,6 +180,8 @@ func (h *hooked) small() {
 	huge := strings.Repeat("x\\\"é", 3<<20)
 	for event, more := range map[string]map[string]any{
 		"PostToolUse": {"tool_response": map[string]any{"content": huge}}, "Stop": {"last_assistant_message": huge}, "UserPromptSubmit": {"prompt": huge},
+		"PostToolUseFailure": {"error": huge}, "SubagentStop": {"last_assistant_message": huge}, "PreCompact": {"custom_instructions": huge},
+		"SessionStart": {"session_title": huge}, "SessionEnd": {"reason": huge},
 	} {
 		cmd := exec.Command(h.Bin, "hook", event)
 		cmd.Dir, cmd.Env = h.Home, h.Environ()
