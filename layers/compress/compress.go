@@ -41,6 +41,7 @@ type Item struct {
 	Kind    Kind
 	Text    string
 	Target  string // of an Edit: the file
+	Line    int    // of an Edit: that of the first change, if it is known
 	Closing bool   // of Assistant: the last words before the user speaks again
 	Weight  int    // hundredths: a mark that is not kept still makes its text more important
 	Kept    bool   // of User: Text is that of a mark which a version kept, see [Recall]

@@ -29,8 +29,9 @@ type lexicon struct {
 	ids   map[string]int32
 	words map[string]int32 // lower-case word -> stem concept, -1 for stop words
 	kinds []kind
-	count []int32 // units a concept occurs in
-	seen  []int32 // last unit that was counted, plus one
+	count []int32 // units, or items, that a concept occurs in
+	in    []int32 // the last of them, plus one
+	seen  []int32 // last unit that it was found in, plus one
 }
 
 func newLexicon() *lexicon {
@@ -46,6 +47,7 @@ func (l *lexicon) id(k kind, s string) int32 {
 	l.ids[key] = id
 	l.kinds = append(l.kinds, k)
 	l.count = append(l.count, 0)
+	l.in = append(l.in, 0)
 	l.seen = append(l.seen, 0)
 	return id
 }
@@ -79,8 +81,9 @@ func isASCII(s string) bool {
 
 // gathering says which concepts are looked for beside stems and anchors.
 type gathering struct {
-	pairs bool // of neighbouring stems
-	names bool // with dots
+	pairs bool  // of neighbouring stems
+	names bool  // with dots
+	in    int32 // what is counted: a concept counts once for each
 }
 
 // gather appends the concepts of text to out, each once per unit.
@@ -90,7 +93,10 @@ func (l *lexicon) gather(out []int32, unit int32, text string, g gathering) []in
 			return
 		}
 		l.seen[id] = unit + 1
-		l.count[id]++
+		if l.in[id] != g.in+1 {
+			l.in[id] = g.in + 1
+			l.count[id]++
+		}
 		out = append(out, id)
 	}
 	last := int32(-1)

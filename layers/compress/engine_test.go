@@ -87,7 +87,7 @@ func TestNear(t *testing.T) {
 		return Text(r.Segments)
 	}
 	got := run(600, 2)
-	for _, want := range []string{"+	if basket.SumOf(line7Cents) == nil {\n", "return the.WholeSum(of, the)\n"} {
+	for _, want := range []string{"+if basket.SumOf(line7Cents) == nil {\n", "return the.WholeSum(of, the)\n"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("there is no %q in\n%s", want, got)
 		}

@@ -84,10 +84,10 @@ func mixFor(l Level, first bool) mix {
 }
 
 // close changes the mix of the aggressive level for where a good part of the items fits (see [near]): what was said is
-// soon covered, and then the lines that changed say more than saying it again, and last what tools returned. The numbers
-// were found as those of the level.
+// soon covered, and then the lines that changed say more than saying it again, and last what tools returned. Of the much that
+// these hold, what comes up again in other messages is what matters. The numbers were found as those of the level.
 func (m *mix) close() {
-	m.weights = weights{stem: 5, anchor: 350, pair: 60, name: 150, exponent: 100}
+	m.weights = weights{stem: 5, anchor: 350, pair: 60, name: 150, once: 30, exponent: 100}
 	m.prior[command], m.prior[call], m.prior[change], m.prior[output] = 90, 90, 100, 6
 	for i, s := range m.shares {
 		if s.of != setOf(userClass) {
@@ -123,12 +123,12 @@ type extractor struct {
 	known map[cutting]apart
 }
 
-// A cutting names a list of items, how terse their texts are and what is looked for in them.
+// A cutting names a list of items, how terse their texts are and whether a good part of them fits.
 type cutting struct {
 	first *Item
 	n     int
 	terse terse
-	names bool
+	near  bool
 }
 
 // apart is a list of items, taken apart.
@@ -142,12 +142,12 @@ func newExtractor(e Extract, z sizer) *extractor {
 }
 
 // cut returns the units of the items. There is at least one item.
-func (e *extractor) cut(items []Item, t terse, names bool) apart {
-	key := cutting{&items[0], len(items), t, names}
+func (e *extractor) cut(items []Item, t terse, near bool) apart {
+	key := cutting{&items[0], len(items), t, near}
 	a, ok := e.known[key]
 	if !ok {
-		a = apart{split(items, t, e.first), newLexicon()}
-		measure(a.units, a.about, names)
+		a = apart{split(items, cutter{t, e.first, near}), newLexicon()}
+		measure(a.units, a.about, near)
 		e.known[key] = a
 	}
 	return a

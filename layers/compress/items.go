@@ -67,11 +67,12 @@ func (b *builder) close() {
 func (b *builder) tool(e refine.Entry) {
 	switch {
 	case e.Diff != "" || len(e.Symbols) > 0 || edits[e.Name]:
-		file := e.Target
+		file, line := e.Target, 0
 		if k := strings.LastIndexByte(file, ':'); k > 0 && strings.Trim(file[k+1:], "0123456789") == "" {
+			line, _ = strconv.Atoi(file[k+1:]) // a number too great for a line is none
 			file = file[:k]
 		}
-		b.add(Item{N: e.N, Kind: Edit, Target: file, Text: strings.Join(e.Symbols, " ")})
+		b.add(Item{N: e.N, Kind: Edit, Target: file, Line: line, Text: strings.Join(e.Symbols, " ")})
 		b.add(Item{N: e.N, Kind: Diff, Text: e.Diff})
 	case e.Cmd != "":
 		text := "$ " + e.Cmd

@@ -11,6 +11,7 @@ import "math/bits"
 // weights is the say of the kinds of concepts, in hundredths, and how much a unit's length counts against it.
 type weights struct {
 	stem, anchor, pair, name int64
+	once                     int64 // what is left of an anchor that occurs once only, in hundredths; 0 means all
 	exponent                 int64 // of the cost, in hundredths
 }
 
@@ -26,6 +27,9 @@ func newPool(us []unit, l *lexicon, w weights) *pool {
 	p := &pool{units: us, costs: make([]int64, len(us)), weight: make([]int64, len(l.kinds)), taken: make([]bool, len(us))}
 	for c, k := range l.kinds {
 		p.weight[c] = log2(int64(l.count[c])+1) * [...]int64{w.stem, w.anchor, w.pair, w.name}[k]
+		if k == anchorConcept && l.count[c] == 1 && w.once > 0 {
+			p.weight[c] = p.weight[c] * w.once / 100
+		}
 	}
 	for i := range us {
 		p.costs[i] = power(int64(us[i].cost)+2, w.exponent)

@@ -45,31 +45,34 @@ const (
 	longUnit = 600 // bytes; longer ones are cut between words
 )
 
-// split makes the units of items. What tools returned and the lines of files stay as they are, but for the line numbers
-// that a client puts before them; the first engine took out words of them, too.
-func split(items []Item, t terse, first bool) []unit {
+// A cutter says how units are made.
+type cutter struct {
+	terse
+	first bool // as the first engine did
+	near  bool // a good part of the items fits
+}
+
+// split makes the units of items. What tools returned and the lines of files stay as they are, but for what their lines
+// begin with; the first engine took out words of them, too.
+func split(items []Item, c cutter) []unit {
 	var us []unit
 	line := int32(0)
 	put := func(i int, c class, text string) {
 		us = append(us, unit{item: int32(i), line: line, class: c, text: text})
 	}
 	files := map[string]bool{}
-	short := 1
-	if t == whole {
-		short = 8 // there is room for long commands
-	}
 	for i, it := range items {
 		line++
 		switch it.Kind {
 		case User, Answer, Assistant, Recap:
-			c := proseClass(it)
+			class := proseClass(it)
 			eachLine(it.Text, func(s string) {
 				line++
-				eachSentence(s, func(s string) { put(i, c, s) })
+				eachSentence(s, func(s string) { put(i, class, s) })
 			})
 		case Edit:
 			name := it.Target
-			if t > whole {
+			if c.terse > whole {
 				name = path.Base(strings.ReplaceAll(name, `\`, "/"))
 			}
 			if !files[name] && name != "" {
@@ -77,51 +80,36 @@ func split(items []Item, t terse, first bool) []unit {
 				put(i, file, name)
 			}
 			if it.Text != "" {
-				put(i, symbols, name+": "+oneLine(it.Text, 300*short))
+				put(i, symbols, name+c.place(it)+": "+c.one(it.Text, 300))
 			}
 		case Command:
-			put(i, command, oneLine(it.Text, 240*short))
+			put(i, command, c.one(c.command(it.Text), 240))
 		case Call:
-			put(i, call, oneLine(it.Text, 240*short))
+			put(i, call, c.one(c.command(it.Text), 240))
 		case Failure:
-			eachLine(it.Text, func(s string) { put(i, failure, oneLine(s, 240*short)) })
+			eachLine(it.Text, func(s string) { put(i, failure, c.one(s, 240)) })
 		case Output, Diff:
-			c := change
-			if it.Kind == Output || first {
-				c = output
+			class := change
+			if it.Kind == Output || c.first {
+				class = output
 			}
 			eachLine(it.Text, func(s string) {
 				line++
-				if !first {
-					s = unnumbered(s)
-				}
-				put(i, c, s)
+				put(i, class, c.bare(it.Kind, s))
 			})
 		}
 	}
-	if t > whole {
+	if c.terse > whole {
 		parallel(len(us), func(i int) {
 			switch u := &us[i]; {
 			case u.class == userClass:
-				u.text = telegraph(u.text, min(t, telegram)) // the user's own words go last
-			case first || u.class < output:
-				u.text = telegraph(u.text, t)
+				u.text = telegraph(u.text, min(c.terse, telegram)) // the user's own words go last
+			case c.first || u.class < output:
+				u.text = telegraph(u.text, c.terse)
 			}
 		})
 	}
 	return once(us)
-}
-
-// unnumbered returns a line of a file without the number and arrow before it.
-func unnumbered(s string) string {
-	i := 0
-	for i < len(s) && isDigit(s[i]) {
-		i++
-	}
-	if rest, ok := strings.CutPrefix(s[i:], "→"); ok && i > 0 {
-		return strings.TrimLeft(rest, " \t")
-	}
-	return s
 }
 
 // once drops the units that say what one before them says.
@@ -244,13 +232,17 @@ func cut(s string, n int) string {
 }
 
 // measure fills in what units cost and what they are about.
-func measure(us []unit, l *lexicon, names bool) {
+func measure(us []unit, l *lexicon, near bool) {
 	parallel(len(us), func(i int) { us[i].cost = int32(tokens.Raw(us[i].text)) + frame(us[i].class) })
 	slab := make([]int32, 0, 16*len(us))
 	for i := range us {
 		u := &us[i]
 		from := len(slab)
-		slab = l.gather(slab, int32(i), u.text, gathering{pairs: u.class == userClass, names: names})
+		g := gathering{pairs: u.class == userClass, names: near, in: int32(i)}
+		if near {
+			g.in = u.item
+		}
+		slab = l.gather(slab, int32(i), u.text, g)
 		u.about = slab[from:len(slab):len(slab)]
 	}
 }
