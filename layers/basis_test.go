@@ -16,6 +16,7 @@ func versionRev(rev Rev, c Compressed) Rev {
 
 // TestVersionsOfVersions makes a version of a version, twenty times over, and checks what the store says of the last.
 func TestVersionsOfVersions(t *testing.T) {
+	skipShort(t)
 	t.Parallel()
 	ctx := context.Background()
 	m, revs := sampleSessions(t)

@@ -326,6 +326,15 @@ func rounds(full int) int {
 	return full
 }
 
+// skipShort leaves out a test that is slow under the race detector and in which nothing runs side by side that other tests
+// do not have, too.
+func skipShort(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("SKIPPED in short mode: it is slow under the race detector, and has nothing to show it")
+	}
+}
+
 // A client writes the first lines of a session before it says where that works.
 func TestNoDirectoryYet(t *testing.T) {
 	t.Parallel()

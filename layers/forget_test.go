@@ -196,7 +196,7 @@ func TestForgetProperty(t *testing.T) {
 		t.Fatal(err)
 	}
 	rnd := rand.New(rand.NewPCG(7, 11))
-	for round := range 12 {
+	for round := range rounds(12) {
 		o := testOptions()
 		o.Rules = rules
 		m := newMemory(t, o)

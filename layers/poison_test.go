@@ -26,6 +26,7 @@ func poisons() []string {
 // TestPoisonIsNoWordOfTheUser puts texts that want to become a rule wherever a session holds text that the user did not type, and
 // into what they typed as quotes, code and tags: none is found, and none can be named as the user's word.
 func TestPoisonIsNoWordOfTheUser(t *testing.T) {
+	skipShort(t)
 	t.Parallel()
 	ctx := context.Background()
 	m := newMemory(t, testOptions())

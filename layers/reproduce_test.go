@@ -52,6 +52,7 @@ func TestAgain(t *testing.T) {
 // TestCompareSample compares everything that there is of the sample sessions with everything: nothing differs from itself,
 // and what a version keeps it keeps in the messages it names.
 func TestCompareSample(t *testing.T) {
+	skipShort(t)
 	t.Parallel()
 	ctx := context.Background()
 	m, sessions := sampleSessions(t)

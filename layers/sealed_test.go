@@ -259,6 +259,7 @@ func TestSealedForgets(t *testing.T) {
 
 // TestSealedInterrupted interrupts pushes at any point. What is there afterwards is whole, and the next push goes on.
 func TestSealedInterrupted(t *testing.T) {
+	skipShort(t)
 	t.Parallel()
 	h := newHub(t, "sealed dir")
 	a := h.memory(t, "laptop")

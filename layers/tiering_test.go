@@ -176,6 +176,7 @@ func TestTierAtOnce(t *testing.T) {
 // TestTierBatches lets more sessions age than one commit takes, and ends the work in the middle: what was made is there, each
 // version once, in few commits.
 func TestTierBatches(t *testing.T) {
+	skipShort(t)
 	t.Parallel()
 	m := newMemory(t, testOptions())
 	dir := t.TempDir()
@@ -288,6 +289,7 @@ func checkSummaries(t *testing.T, m *Memory, p Project) {
 
 // TestAutoTier runs a schedule for three weeks, an hour at a time.
 func TestAutoTier(t *testing.T) {
+	skipShort(t)
 	t.Parallel()
 	ctx := context.Background()
 	m := newMemory(t, testOptions())
