@@ -13,6 +13,9 @@ func secretName(name []byte) string {
 	for len(words) > 1 && (neutral(string(words[len(words)-1])) || digits.run(words[len(words)-1], 64) == len(words[len(words)-1])) {
 		words = words[:len(words)-1]
 	}
+	if n := len(words); n > 2 && string(words[n-1]) == "data" && string(words[n-2]) == "key" && string(words[n-3]) == "client" {
+		words = words[:n-1] // of a kubeconfig
+	}
 	if len(words) == 0 {
 		return ""
 	}
@@ -29,7 +32,8 @@ func kindOf(last, before string, words [][]byte) string {
 		return "password"
 	case "pass", "pw":
 		if before != "" && slices.Contains([]string{"db", "database", "smtp", "mail", "email", "user", "root", "admin", "redis", "mysql",
-			"pg", "postgres", "ftp", "ssh", "mongo", "rabbitmq", "mqtt", "proxy", "http", "basic", "auth", "login"}, before) {
+			"pg", "postgres", "ftp", "ssh", "mongo", "rabbitmq", "mqtt", "proxy", "http", "basic", "auth", "login",
+			"become", "sudo", "vault", "su", "connection", "keystore"}, before) {
 			return "password"
 		}
 	case "secret", "secrets", "credential", "credentials", "creds":
@@ -41,18 +45,26 @@ func kindOf(last, before string, words [][]byte) string {
 		}
 	case "key":
 		if slices.Contains([]string{"api", "access", "secret", "private", "encryption", "signing", "account", "auth", "master", "service",
-			"license", "deploy", "app", "client", "role", "admin", "server", "shared", "storage", "ingest", "webhook", "jwt", "token", "management"}, before) {
+			"license", "deploy", "app", "client", "role", "admin", "server", "shared", "storage", "ingest", "webhook", "jwt", "token", "management",
+			"preshared"}, before) {
 			return "api-key"
 		}
 	case "apikey", "accesskey", "secretkey", "privatekey", "authkey", "appkey", "signingkey", "encryptionkey", "masterkey", "accountkey", "sharedkey":
 		return "api-key"
+	case "identitytoken", "refreshtoken", "sessiontoken", "authtoken", "accesstoken":
+		return "token"
+	case "pat":
+		if slices.Contains([]string{"gh", "github", "gitlab", "azure", "devops", "ext", "ado", "git", "ci"}, before) {
+			return "token"
+		}
 	case "auth":
 		if len(words) == 1 || before == "basic" {
 			return "token"
 		}
 	}
 	for _, end := range [...][2]string{{"password", "password"}, {"passwd", "password"}, {"apikey", "api-key"}, {"accesskey", "api-key"},
-		{"secretkey", "api-key"}, {"secret", "secret"}, {"authtoken", "token"}, {"accesstoken", "token"}, {"apitoken", "token"}, {"bottoken", "token"}} {
+		{"secretkey", "api-key"}, {"secret", "secret"}, {"authtoken", "token"}, {"accesstoken", "token"}, {"apitoken", "token"}, {"bottoken", "token"}, {"identitytoken", "token"}, {"refreshtoken", "token"},
+		{"sessiontoken", "token"}} {
 		if len(last) > len(end[0]) && last[len(last)-len(end[0]):] == end[0] {
 			return end[1]
 		}
@@ -64,7 +76,7 @@ func kindOf(last, before string, words [][]byte) string {
 func neutral(word string) bool {
 	switch word {
 	case "value", "val", "base64", "b64", "prod", "production", "dev", "development", "staging", "live", "old", "new", "current", "backup",
-		"primary", "secondary", "default", "raw", "plain", "plaintext", "hex", "str", "string", "env", "literal", "a", "b":
+		"primary", "secondary", "default", "raw", "plain", "plaintext", "hex", "str", "string", "env", "literal", "a", "b", "base":
 		return true
 	}
 	return false

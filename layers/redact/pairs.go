@@ -56,17 +56,54 @@ func (s *scan) value(name []byte, start, end int) (v span, st style, ok bool) {
 		return span{start: i + 1, end: i + n}, quoted, n > 1
 	case c == '>' && closed && i > end: // a tag ends
 		return v, st, false
+	case c == ',' && closed && start > 0 && defines(text[:start-1]):
+		return s.literal(i + 1 + spaces(text[i+1:]))
 	case c == ',' && closed:
 		return s.member(i + 1)
+	case closed && hasFold(text[i:], "value="):
+		return s.literal(i + len("value="))
+	case i > end && !closed && (hasFold(text[i:], "is ") || hasFold(text[i:], "to ")):
+		return s.spoken(i + len("is "))
 	case c == '"' || c == '\'':
 		if i > end { // PASSWORD 'x'
 			return s.literal(i)
 		}
-	case i > end && !closed && (bytes.HasPrefix(name, []byte("--")) || netrc(text[:start])):
+	case i > end && !closed && (bytes.HasPrefix(name, []byte("--")) || netrc(text[:start]) || assigns(text[:start])):
 		n := unquotedChars.run(text[i:], maxValue)
 		return span{start: i, end: i + n}, env, n > 0
 	}
 	return v, st, false
+}
+
+// spoken finds the value at i of "the password is value".
+func (s *scan) spoken(i int) (v span, st style, ok bool) {
+	text := s.text
+	i += spaces(text[i:])
+	for i < len(text) && (text[i] == '`' || text[i] == '"' || text[i] == '\'' || text[i] == '\\') {
+		i++
+	}
+	end := i + unquotedChars.run(text[i:], 128)
+	for end > i && bytes.IndexByte([]byte(".?!:"), text[end-1]) >= 0 {
+		end--
+	}
+	return span{start: i, end: end}, loose, end > i
+}
+
+// headerEnd returns the length of the value of a header that a command is given, or of a line that is all of a string: what stands
+// before the quote that closes it.
+func headerEnd(before, value []byte) int {
+	if len(before) < 4 || !quote(before[len(before)-1]) {
+		return 0
+	}
+	option := bytes.TrimRight(before[:len(before)-1], " \\=")
+	if !bytes.HasSuffix(option, []byte("-H")) && !bytes.HasSuffix(option, []byte("--header")) && !bytes.HasSuffix(option, []byte(`":`)) {
+		return 0
+	}
+	n := bytes.IndexByte(value, before[len(before)-1])
+	if n > 0 && value[n-1] == '\\' {
+		n--
+	}
+	return n
 }
 
 // netrc reports whether text ends with "login NAME ".
@@ -97,6 +134,9 @@ func (s *scan) operand(name []byte, start, op int, tight bool) (v span, st style
 	if n := bytes.Index(text[i:whole], []byte(`\n`)); n >= 0 {
 		whole = i + n // a line end of a string within this one
 	}
+	if n := headerEnd(text[:start], text[i:whole]); n > 0 {
+		return span{start: i, end: i + n}, line, true
+	}
 	alone := whole == len(text) || endsLine(text[whole:])
 	first := start == 0 || opensLine(text[:start], s.deep)
 	tight = tight && assigned == i
@@ -117,7 +157,7 @@ func (s *scan) operand(name []byte, start, op int, tight bool) (v span, st style
 		q++
 		return s.literal(q + spaces(text[min(q, len(text)):]))
 	}
-	if st == loose && text[op] == ':' && !tight {
+	if st == loose && text[op] == ':' && !tight && secretName(name) != "password" {
 		return v, st, false // prose, or a type
 	}
 	return span{start: i, end: end}, st, end > i

@@ -12,7 +12,7 @@ import (
 )
 
 // Version is that of the built-in rules. It changes with every change of what they find.
-const Version = "mem-2 gitleaks-" + gitleaksVersion
+const Version = "mem-3 gitleaks-" + gitleaksVersion
 
 // A Config says what the rules of [New] find beside what is built in.
 type Config struct {
@@ -128,7 +128,8 @@ var builtin = sync.OnceValue(func() *keywords {
 	add((*scan).pair, "passw", "passphrase", "passcode", "pwd", "psw", "_pass", "-pass", "_pw", "secret", "token", "credential", "creds", "apikey", "api_key", "api-key",
 		"accesskey", "access_key", "access-key", "private_key", "privatekey", "private-key", "encryption_key", "encryptionkey", "signing_key", "signingkey",
 		"account_key", "accountkey", "auth_key", "authkey", "auth-key", "master_key", "masterkey", "service_key", "servicekey", "role_key", "rolekey", "license_key", "licensekey", "deploy_key",
-		"app_key", "appkey", "client_key", "clientkey", "admin_key", "server_key", "shared_key", "sharedkey", "storage_key", "ingest_key", "webhook_key", "jwt_key", "management_key", "_auth")
+		"app_key", "appkey", "client_key", "clientkey", "admin_key", "server_key", "shared_key", "sharedkey", "storage_key", "ingest_key", "webhook_key", "jwt_key", "management_key", "_auth",
+		`auth"`, `auth\"`, "identitytoken", "client-key", "presharedkey", "preshared_key", "_pat", "secret_key_base")
 	add((*scan).jwt, "eyj")
 	add((*scan).userinfo, "://")
 	add((*scan).dsn, "@tcp(")
@@ -138,6 +139,22 @@ var builtin = sync.OnceValue(func() *keywords {
 	add((*scan).signature, "sig=")
 	add((*scan).chatToken, ":aa")
 	add((*scan).kubernetes, "kind: secret", `kind: "secret`, "kind: 'secret", `kind":"secret`, `kind": "secret`, `kind\":\"secret`, `kind\": \"secret`)
+	commands := flaggeds()
+	for i := range commands {
+		add(commands[i].match, commands[i].name)
+	}
+	add((*scan).awsSecret, "akia", "asia")
+	add((*scan).awsPrompt, "secret access key")
+	add((*scan).passwordLine, ":5432:", ":5433:", ":6432:", "*:*:")
+	add((*scan).webhook, "/api/webhooks/")
+	add((*scan).serverKey, ":apa91b")
+	add((*scan).masterKey, "master.key")
+	add((*scan).putty, "private-lines:")
+	add((*scan).ssh2, "---- begin ssh2")
+	add((*scan).botLogin, ".login('", `.login("`, `.login(\"`)
+	add((*scan).thin, "jdbc:oracle:")
+	add((*scan).passOption, "-passin pass:", "-passout pass:", "-pass pass:")
+	add((*scan).secureString, "convertto-securestring")
 	for _, d := range "0123456789" {
 		add((*scan).azureSecret, string(d)+"q~")
 	}
@@ -146,7 +163,8 @@ var builtin = sync.OnceValue(func() *keywords {
 
 // Names returns the names of all built-in rules, sorted.
 func Names() []string {
-	names := []string{"api-key", "authorization", "azure-client-secret", "azure-sas", "cookie", "database-url", envRule, "jwt", kubeRule, "password", "private-key", "secret", seen,
+	names := []string{"api-key", "authorization", "aws-secret-key", "azure-client-secret", "azure-sas", "cookie", "database-url", "discord-bot-token", "discord-webhook", envRule, "firebase-server-key", "jwt",
+		kubeRule, "password", "private-key", "rails-master-key", "secret", seen,
 		"telegram-bot-token", "token", "url-password", "url-token"}
 	for _, t := range tokens() {
 		names = append(names, t.rule)

@@ -196,6 +196,9 @@ func reference(value []byte) bool {
 			return true
 		}
 	}
+	if value[len(value)-1] == ']' && bytes.IndexByte(value, '[') > 0 {
+		return true // an element of something
+	}
 	return path(value) || member(value)
 }
 

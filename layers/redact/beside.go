@@ -1,0 +1,202 @@
+package redact
+
+import "bytes"
+
+// nearKey is how far from the id of an AWS key its secret is looked for.
+const nearKey = 160
+
+// awsSecret finds the secret that stands beside the id of a key, whose four letters stand at text[at:]: 40 characters of base64,
+// on the same line or the next, in either direction.
+func (s *scan) awsSecret(at int, _ *word) {
+	text := s.text
+	if at > 0 && (alnum.has(text[at-1]) || text[at-1] == '_') && !escaped(text, at) || upper.run(text[at:], 21) != 20 {
+		return
+	}
+	if placeholderish(text[at : at+20]) {
+		return
+	}
+	for i, limit := at+20, min(len(text), at+20+nearKey); i < limit; i++ {
+		if n := secretly.run(text[i:], 64); n > 0 {
+			if n == 40 && s.aws40(i, i+n) {
+				return
+			}
+			i += n
+		}
+	}
+	for i, limit := at, max(0, at-nearKey); i > limit; i-- {
+		if n := secretly.runBack(text[:i], 64); n > 0 {
+			if n == 40 && s.aws40(i-n, i) {
+				return
+			}
+			i -= n
+		}
+	}
+}
+
+// secretly is what the secret of an AWS key is written with.
+var secretly = setOf("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ+/")
+
+// aws40 takes text[from:to] for the secret of a key unless it is a hash, a path or a name.
+func (s *scan) aws40(from, to int) bool {
+	v := s.text[from:to]
+	t := traitsOf(v)
+	if hexAny.run(v, 40) == 40 || t.upper < 4 || t.lower < 4 || t.digits == 0 || entropy(v) < 4 || placeholderish(v) {
+		return false
+	}
+	s.found(from, to, "aws-secret-key")
+	return true
+}
+
+// awsPrompt finds what is typed behind "AWS Secret Access Key [None]:", and in like headings. at is where "secret access key" stands.
+func (s *scan) awsPrompt(at int, w *word) {
+	i := at + len(w.text)
+	for range 24 {
+		if n := secretly.run(s.text[i:], 64); n >= 36 {
+			if n == 40 {
+				s.aws40(i, i+n)
+			}
+			return
+		}
+		if i++; i >= len(s.text) {
+			return
+		}
+	}
+}
+
+// passwordLine finds the password in a line of .pgpass, host:port:database:user:password. at is where its port stands.
+func (s *scan) passwordLine(at int, _ *word) {
+	text := s.text
+	start := bytes.LastIndexByte(text[:at], '\n') + 1
+	start += listing(text[start:at])
+	end := len(text)
+	if n := bytes.IndexByte(text[at:], '\n'); n >= 0 {
+		end = at + n
+	}
+	for _, mark := range []string{`\n`, `\r`, `"`, `\"`} { // of a string within this one
+		if n := bytes.LastIndex(text[start:at], []byte(mark)); n >= 0 {
+			start += n + len(mark)
+		}
+		if n := bytes.Index(text[at:end], []byte(mark)); n >= 0 {
+			end = at + n
+		}
+	}
+	fields := bytes.SplitN(text[start:end], []byte(":"), 5)
+	if len(fields) < 5 || bytes.ContainsAny(bytes.Join(fields[:4], nil), " \t/\"'{}()=,") {
+		return
+	}
+	for _, f := range fields[:4] {
+		if len(f) == 0 {
+			return
+		}
+	}
+	value := bytes.TrimRight(fields[4], "\r \"'")
+	value = value[:visible.run(value, len(value))]
+	from := end - len(fields[4])
+	if plausible("password", value, env) && !common(value) {
+		s.found(from, from+len(value), "password")
+	}
+}
+
+// webhook finds the token in the address of a webhook of Discord. at is where "/api/webhooks/" stands.
+func (s *scan) webhook(at int, w *word) {
+	i := at + len(w.text)
+	n := digits.run(s.text[i:], 24)
+	if i += n + 1; n < 15 || i >= len(s.text) || s.text[i-1] != '/' {
+		return
+	}
+	if k := urlish.run(s.text[i:], 100); k >= 60 && k <= 80 && random(s.text[i:i+k]) {
+		s.found(i, i+k, "discord-webhook")
+	}
+}
+
+// botLogin finds the token that a bot of Discord logs in with: three parts, the first of which is a number in base64.
+func (s *scan) botLogin(at int, w *word) {
+	i := at + len(w.text)
+	var parts [3]int
+	end := i
+	for k := range parts {
+		if parts[k] = urlish.run(s.text[end:], 60); k < 2 && (end+parts[k] >= len(s.text) || s.text[end+parts[k]] != '.') {
+			return
+		}
+		end += parts[k] + 1
+	}
+	if end--; parts[0] >= 23 && parts[0] <= 30 && parts[1] == 6 && parts[2] >= 27 && parts[2] <= 40 {
+		s.found(i, end, "discord-bot-token")
+	}
+}
+
+// serverKey finds a server key of Firebase. at is where ":APA91b" stands.
+func (s *scan) serverKey(at int, _ *word) {
+	back, n := urlish.runBack(s.text[:at], 16), urlish.run(s.text[at+1:], 200)
+	if back >= 10 && back <= 12 && n >= 130 && n <= 160 {
+		s.found(at-back, at+1+n, "firebase-server-key")
+	}
+}
+
+// masterKey finds the key that Rails keeps in a file of that name: 32 hexadecimal digits on a line of their own.
+func (s *scan) masterKey(at int, w *word) {
+	text := s.text[:min(len(s.text), at+200)]
+	for i := at + len(w.text); i < len(text); i++ {
+		n := hexLow.run(text[i:], 64)
+		if n == 32 && (!wordly.has(text[i-1]) || escaped(text, i)) && endsLine(text[i+n:]) && entropy(text[i:i+n]) > 3 {
+			s.found(i, i+n, "rails-master-key")
+			return
+		}
+		if n > 0 {
+			i += n
+		}
+	}
+}
+
+// putty finds the private half of a key in PuTTY's form. at is where "Private-Lines:" stands.
+func (s *scan) putty(at int, w *word) {
+	text := s.text[:min(len(s.text), at+maxBlock)]
+	i := at + len(w.text)
+	i += spaces(text[i:])
+	i += digits.run(text[i:], 4)
+	end := i + blockChars.run(text[i:], maxBlock)
+	if n := bytes.Index(text[i:end], []byte("Private-MAC")); n >= 0 {
+		end = i + n
+	}
+	for i < end && bytes.IndexByte([]byte("\r\n \\nr"), text[i]) >= 0 {
+		i++
+	}
+	for end > i && bytes.IndexByte([]byte("\r\n \\"), text[end-1]) >= 0 {
+		end--
+	}
+	if end-i >= 40 && random(text[i:end]) {
+		s.found(i, end, "private-key")
+	}
+}
+
+// ssh2 finds a private key in the form of RFC 4716's cousins. at is where "---- BEGIN SSH2" stands.
+func (s *scan) ssh2(at int, w *word) {
+	text := s.text[at:min(len(s.text), at+maxBlock)]
+	head := text[:min(len(text), 80)]
+	end := bytes.Index(text, []byte("---- END SSH2"))
+	if !bytes.Contains(head, []byte("PRIVATE KEY")) || end < 100 {
+		return
+	}
+	if n := bytes.Index(text[end:], []byte(" ----")); n >= 0 && n < 80 {
+		end += n + len(" ----")
+	}
+	s.found(at, at+end, "private-key")
+}
+
+// thin finds the password in an address of Oracle's driver, user/password@host. at is where "jdbc:oracle:" stands.
+func (s *scan) thin(at int, w *word) {
+	i := at + len(w.text)
+	i += alnum.run(s.text[i:], 8) + 1
+	if i >= len(s.text) {
+		return
+	}
+	end := i + visible.run(s.text[i:], 300)
+	host := bytes.LastIndexByte(s.text[i:end], '@')
+	slash := bytes.IndexByte(s.text[i:end], '/')
+	if slash < 1 || host < slash+2 {
+		return
+	}
+	if value := s.text[i+slash+1 : i+host]; len(value) >= 4 && !placeholderish(value) && !reference(value) && !common(value) {
+		s.found(i+slash+1, i+host, "database-url")
+	}
+}
