@@ -40,13 +40,21 @@ func (e *Env) hooksCommand() *cli.Command {
 		Subcommands: []*cli.Command{
 			{Name: "install", Usage: "write the hooks into the settings of Claude Code", Flags: flags(), Action: action(e.runHooksInstall)},
 			{Name: "uninstall", Usage: "take them out again", Flags: flags(), Action: action(e.runHooksUninstall)},
-			{Name: "status", Usage: "say where they are and whether they work", Action: action(e.runHooksStatus)},
-			{Name: "test", Usage: "run every hook once, in a memory that is thrown away", Action: action(e.runHooksTest)},
+			{Name: "status", Usage: "say where they are and whether they work", Flags: flags(), Action: action(e.runHooksStatus)},
+			{Name: "test", Usage: "run every hook once, in a memory that is thrown away", Flags: flags(), Action: action(e.runHooksTest)},
 		},
 	}
 }
 
 func hookScopes() []string { return []string{"user", "project", "local"} }
+
+// scopesOf returns the scopes to look at: the one that was named, or all.
+func scopesOf(scope string) []string {
+	if scope != "" {
+		return []string{scope}
+	}
+	return hookScopes()
+}
 
 // settingsOf returns the settings file of a scope.
 func (e *Env) settingsOf(scope string) (hooks.SettingsFile, error) {
@@ -227,7 +235,7 @@ type hooksInFile struct {
 	Error    string   `json:"error,omitempty"`
 }
 
-func (e *Env) runHooksStatus(_ context.Context, _ string) error {
+func (e *Env) runHooksStatus(_ context.Context, only string) error {
 	store, err := e.memoryDir()
 	if err != nil {
 		return err
@@ -245,7 +253,7 @@ func (e *Env) runHooksStatus(_ context.Context, _ string) error {
 		r.Distill = hookValue(conf.String, "distill.engine", "")
 	}
 	installed := false
-	for _, scope := range hookScopes() {
+	for _, scope := range scopesOf(only) {
 		f, err := e.settingsOf(scope)
 		if err != nil {
 			return err

@@ -29,8 +29,8 @@ type trial struct {
 }
 
 // runHooksTest runs the hooks as Claude Code would: the program that the settings name, or else this one.
-func (e *Env) runHooksTest(ctx context.Context, _ string) error {
-	command, err := e.installedCommand()
+func (e *Env) runHooksTest(ctx context.Context, scope string) error {
+	command, err := e.installedCommand(scope)
 	if err != nil {
 		return err
 	}
@@ -92,15 +92,22 @@ func (e *Env) awaitSpool(ctx context.Context, store string) {
 	}
 }
 
-// installedCommand returns the program that the first settings with hooks of mem in them name.
-func (e *Env) installedCommand() (string, error) {
-	for _, scope := range hookScopes() {
+// installedCommand returns the program that the first settings with hooks of mem in them name, or else this one. If a scope is
+// named, its settings must have them.
+func (e *Env) installedCommand(only string) (string, error) {
+	for _, scope := range scopesOf(only) {
 		f, err := e.settingsOf(scope)
 		if err != nil {
 			return "", err
 		}
-		if found, _, err := f.Installed(); err == nil && len(found) > 0 {
+		found, _, err := f.Installed()
+		switch {
+		case err == nil && len(found) > 0:
 			return found[0].Command, nil
+		case only != "" && err != nil:
+			return "", e.settingsError(err, f)
+		case only != "":
+			return "", withHint(fatalf("there are no hooks of mem in %s", f.Path), "mem hooks install --scope "+only)
 		}
 	}
 	return e.Executable()

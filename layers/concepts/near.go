@@ -13,7 +13,7 @@ func labelOf(n int) string { return fmt.Sprintf("c%03d", n) }
 func (s *Set) Near(name string, but *Concept) []*Concept {
 	var out []*Concept
 	for _, c := range s.Live() {
-		if c != but && near(name, c.Name) {
+		if (but == nil || c.Record != but.Record) && near(name, c.Name) {
 			out = append(out, c)
 		}
 	}
