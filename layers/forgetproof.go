@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/refs"
@@ -45,6 +46,9 @@ func (m *Memory) prove(ctx context.Context, o ForgetOptions, gone []string) (Pro
 		if err := v.lane(ctx, l); err != nil {
 			return v.out, err
 		}
+	}
+	if err := v.hidden(ctx); err != nil {
+		return v.out, err
 	}
 	if err := v.repositories(ctx); err != nil {
 		return v.out, err
@@ -108,6 +112,41 @@ func (v *prover) lane(ctx context.Context, l refs.Lane) error {
 		v.out.Left = append(v.out.Left, "memory.git "+piece.Kind+" "+piece.Name.Short())
 		return nil
 	})
+}
+
+// hidden counts the records of other devices that are hidden because of what they are about, now or since an earlier forgetting:
+// what was made of forgotten text need not hold a name or a word of it.
+func (v *prover) hidden(ctx context.Context) error {
+	for _, p := range v.o.places() {
+		if p.ID == refs.Home {
+			continue
+		}
+		var records []refs.Record
+		err := v.m.repo.View(ctx, p.ID, func(tx *refs.Tx) (err error) {
+			records, err = tx.Records(ctx, nil)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		seen, err := v.m.unpurged(ctx, p.ID, records)
+		if err != nil {
+			return err
+		}
+		shown, held := map[objects.Hash]bool{}, map[string]int{}
+		for _, r := range seen {
+			shown[r.ID] = true
+		}
+		for _, r := range records {
+			if !shown[r.ID] && r.Device != v.m.repo.Device().ID {
+				held[r.Device]++
+			}
+		}
+		for d, n := range held {
+			v.out.Others[d] = max(v.out.Others[d], n)
+		}
+	}
+	return nil
 }
 
 // finds looks at some bytes.

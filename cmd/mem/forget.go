@@ -33,7 +33,7 @@ func (e *Env) forget() *cli.Command {
 		Usage:     "take sessions, messages or secrets out of memory for ever",
 		ArgsUsage: "[<rev>...]",
 		Description: "Everything that was made of them goes too: versions, compositions, facts, concepts, rules. The bytes are gone from this\n" +
-			"device at once, from a remote with the next push, from other devices when they sync. \"mem undo\" cannot bring them back, and\n" +
+			"device's lane at once, from a remote with the next push, from other devices, and the copies of their lanes here, when they sync. \"mem undo\" cannot bring them back, and\n" +
 			"they are never taken in again. Of a session a part can go: its numbers of messages stay. -n lists what would go. A\n" +
 			"secret is looked for in every project, in all its spellings; read it from a pipe with --secret - so that it is in no\n" +
 			"history of a shell. See \"mem help forgetting\".",
@@ -196,6 +196,20 @@ type forgottenAnswer struct {
 	Why     string `json:"why_not_rebuilt,omitempty"`
 }
 
+// A heldAnswer says in how many places of a device's lane something is that was forgotten, as --json prints it.
+type heldAnswer struct {
+	Device string `json:"device"`
+	Places int    `json:"places"`
+}
+
+func heldAnswers(others map[string]int, names map[string]string) []heldAnswer {
+	out := []heldAnswer{}
+	for _, d := range sortedNames(others) {
+		out = append(out, heldAnswer{names[d], others[d]})
+	}
+	return out
+}
+
 func forgottenAnswers(things []layers.ForgottenThing, names map[string]string) (out []forgottenAnswer) {
 	for _, t := range things {
 		device := t.Device
@@ -226,8 +240,9 @@ func (e *Env) reportForgotten(ctx context.Context, m *layers.Memory, f layers.Fo
 			Bytes   int64             `json:"bytes_searched"`
 			Objects int               `json:"objects_searched"`
 			Left    []string          `json:"left"`
+			Others  []heldAnswer      `json:"others"` // whose lanes, copied here, hold it until they sync
 		}{f.DryRun, append([]forgottenAnswer{}, forgottenAnswers(out.Things, names)...), append([]string{}, out.Files...),
-			append([]string{}, out.Remotes...), out.Proof.Bytes, out.Proof.Objects, append([]string{}, out.Proof.Left...)})
+			append([]string{}, out.Remotes...), out.Proof.Bytes, out.Proof.Objects, append([]string{}, out.Proof.Left...), heldAnswers(out.Proof.Others, names)})
 	} else {
 		for i := range out.Things {
 			if n, ok := names[out.Things[i].Device]; ok {
@@ -289,13 +304,17 @@ func (e *Env) printProof(out layers.Forgotten, dry bool, names map[string]string
 	p := out.Proof
 	if !dry && p.Bytes > 0 {
 		if len(p.Left) == 0 {
-			e.printf("searched %s in %s of this store, unpacked: nothing is left of it\n", bytesText(p.Bytes), count(p.Objects, "object"))
+			but := ""
+			if len(p.Others) > 0 {
+				but = " but in lanes of other devices"
+			}
+			e.printf("searched %s in %s of this store, unpacked: nothing is left of it%s\n", bytesText(p.Bytes), count(p.Objects, "object"), but)
 		} else {
 			e.warn("something is left of it: %s", strings.Join(p.Left[:min(len(p.Left), 10)], ", "))
 		}
 	}
 	for _, d := range sortedNames(p.Others) {
-		e.note("the lane of %s holds it at %s until that device syncs", names[d], count(p.Others[d], "place"))
+		e.note("the lane of %s, of which this store has a copy, holds it at %s: it goes from here with the pull after that device has synced", names[d], count(p.Others[d], "place"))
 	}
 	for _, r := range out.Remotes {
 		e.note("%s holds it until the next push: mem push %s", r, r)
