@@ -91,12 +91,20 @@ func (w *Writer) write(b []byte) error {
 		}
 		w.f, body = f, b[headerSize:]
 	}
-	if _, err := w.f.Write(b); err != nil {
-		return fmt.Errorf("write a pack: %w", err)
+	for rest := b; len(rest) > 0; {
+		n, err := w.f.Write(rest[:min(len(rest), writeSize)])
+		if err != nil {
+			return fmt.Errorf("write a pack: %w", err)
+		}
+		rest = rest[n:]
 	}
 	w.sum = crc32.Update(w.sum, crc32.IEEETable, body)
 	return nil
 }
+
+// writeSize is how much is written to a file at once. For more the kernel looks for long runs of free memory, which takes
+// several times as long where memory is scarce or a virtual machine's.
+const writeSize = 16 << 10
 
 // Abort gives the pack up and removes its temporary file. After Close it is a no-op.
 func (w *Writer) Abort() error {

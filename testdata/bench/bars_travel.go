@@ -46,6 +46,11 @@ func (b *bench) barTravel() ([]row, error) {
 				return rows, err
 			}
 		}
+		got, err := b.travelSealed(git, h.name)
+		rows = append(rows, got...)
+		if err != nil {
+			return rows, err
+		}
 	}
 	return rows, nil
 }
@@ -114,33 +119,42 @@ func randomSession(dir string, i int, size int) error {
 	return f.Close()
 }
 
+// at returns where something of the benchmark lies.
+func (b *bench) at(name string) string { return filepath.Join(b.tmp, name) }
+
+// remove removes things of the benchmark.
+func (b *bench) remove(names ...string) error {
+	for _, name := range names {
+		if err := os.RemoveAll(b.at(name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bare makes an empty repository to push to, in the place of what was there.
+func (b *bench) bare(git, name string) error {
+	if err := b.remove(name); err != nil {
+		return err
+	}
+	if err := b.once(git, "init", "-q", "--bare", b.at(name)); err != nil {
+		return err
+	}
+	return b.once(git, "-C", b.at(name), "config", "http.receivepack", "true")
+}
+
+// lanes are the branches that travel.
+const lanes = "refs/heads/p/*:refs/heads/p/*"
+
 // travel measures one way to reach a remote.
 func (b *bench) travel(git string, w way, corpus string) ([]row, error) {
-	at := func(name string) string { return filepath.Join(b.tmp, name) }
-	remove := func(names ...string) error {
-		for _, name := range names {
-			if err := os.RemoveAll(at(name)); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	bare := func(name string) func() error {
-		return func() error {
-			if err := remove(name); err != nil {
-				return err
-			}
-			if err := b.once(git, "init", "-q", "--bare", at(name)); err != nil {
-				return err
-			}
-			return b.once(git, "-C", at(name), "config", "http.receivepack", "true")
-		}
-	}
+	at, remove := b.at, b.remove
+	bare := func(name string) func() error { return func() error { return b.bare(git, name) } }
 	remote := "r" + w.name
 	if err := b.once(b.mem, "remote", "add", remote, w.base+"/ours.git"); err != nil {
 		return nil, err
 	}
-	all := "refs/heads/p/*:refs/heads/p/*"
+	all := lanes
 	of := func(name string, prep func() error, argv ...string) *probe {
 		return &probe{name: name, prep: prep, env: w.env, argv: argv}
 	}
