@@ -271,15 +271,7 @@ func (d *desk) reflectAll(m *layers.Memory, p layers.Project) {
 // noPoison checks the context of a session: one fence around all of it, and no poison in it at all.
 func (d *desk) noPoison(out string) {
 	d.t.Helper()
-	var answer struct {
-		Output struct {
-			Context string `json:"additionalContext"`
-		} `json:"hookSpecificOutput"`
-	}
-	if err := json.Unmarshal([]byte(out), &answer); err != nil {
-		d.t.Fatal(err, out)
-	}
-	text := answer.Output.Context
+	text := contextOf(d.t, out)
 	fence := regexp.MustCompile(`(?s)^<mem-context project="[^"<>\n]*" key="([0-9a-z]+)">\n(.*)</mem-context ([0-9a-z]+)>\n$`).FindStringSubmatch(text)
 	if fence == nil || fence[1] != fence[3] || strings.Contains(fence[2], fence[1]) {
 		d.t.Fatalf("no fence around all of it:\n%s", text)

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/permanent"
 )
 
 // A desk is a place with a Claude Code directory and a memory, where hooks run in this process.
@@ -158,4 +160,29 @@ func (d *desk) log() string {
 		return ""
 	}
 	return string(b)
+}
+
+// rulesOf makes rules that hold, as the user states them.
+func (d *desk) rulesOf(m *layers.Memory, p layers.Project, text string, n int) {
+	d.t.Helper()
+	for i := range n {
+		r := permanent.Made{Type: permanent.IsRule, Text: fmt.Sprintf("%d %s", i, strings.Repeat(text, 400/len([]rune(text)))), Trust: facts.User, Confidence: 100, State: permanent.Active, ByUser: true}
+		if _, err := m.AddRule(context.Background(), p, r, false); err != nil {
+			d.t.Fatal(err)
+		}
+	}
+}
+
+// contextOf returns the context in the answer of SessionStart.
+func contextOf(t *testing.T, out string) string {
+	t.Helper()
+	var answer struct {
+		Output struct {
+			Context string `json:"additionalContext"`
+		} `json:"hookSpecificOutput"`
+	}
+	if err := json.Unmarshal([]byte(out), &answer); err != nil {
+		t.Fatal(err, out)
+	}
+	return answer.Output.Context
 }
