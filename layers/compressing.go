@@ -215,8 +215,7 @@ func (m *Memory) saveVersion(ctx context.Context, c Compressed, bodies [][]byte)
 			return c, err
 		}
 	}
-	message := fmt.Sprintf("compress %s  %s -> %s tokens", ShortID(c.Session.ID), tokens.Format(c.Version.TokensIn), tokens.Format(c.Version.TokensOut))
-	err = m.repo.Update(ctx, c.Project.ID, message, func(tx *refs.Tx) error {
+	err = m.repo.Update(ctx, c.Project.ID, "compress "+ShortID(c.Session.ID), func(tx *refs.Tx) error {
 		st, err := m.state(ctx, tx, c.Project.ID)
 		if err != nil {
 			return err
@@ -231,6 +230,8 @@ func (m *Memory) saveVersion(ctx context.Context, c Compressed, bodies [][]byte)
 		if err := tx.Adopt(s); err != nil {
 			return err
 		}
+		v := c.Version
+		tx.Subject(fmt.Sprintf("compress %s:%s  %s -> %s tokens", ShortID(c.Session.ID), v.Label, tokens.Format(v.TokensIn), tokens.Format(v.TokensOut)))
 		tx.Trailer("Op", "compress")
 		tx.Trailer("Session", c.Session.ID)
 		tx.Trailer("Version", c.Version.Label)

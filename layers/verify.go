@@ -21,6 +21,7 @@ type Checked struct {
 	refs.Counts
 	Versions, Compositions int
 	Withheld               int // originals whose patch is not on this machine
+	Newer                  bool // something was written by a newer version of mem: no damage that this one could repair
 	Problems               []refs.Problem
 	Roots                  []Root
 }
@@ -51,6 +52,7 @@ func (m *Memory) Check(ctx context.Context, full bool) (Checked, error) {
 			return c, ctx.Err()
 		}
 		if err != nil {
+			c.Newer = c.Newer || errors.Is(err, refs.ErrFormat)
 			report(refs.Problem{Where: "project " + string(id), What: err.Error()})
 		}
 	}

@@ -32,6 +32,7 @@ type Tx struct {
 	lamport  uint64
 	added    [][]byte // the records, encoded
 	trailers []string
+	subject  string // instead of the message of Update, if fn said one
 	ctx      context.Context
 }
 

@@ -231,6 +231,9 @@ func (tx *Tx) Added() ([]Record, error) {
 	return out, nil
 }
 
+// Subject replaces the message that [Repo.Update] was given, with what only fn can know.
+func (tx *Tx) Subject(message string) { tx.subject = message }
+
 // Trailer adds a line for machines to the commit message, "Mem-<key>: <value>".
 func (tx *Tx) Trailer(key, value string) {
 	value = strings.Map(func(r rune) rune {
@@ -294,6 +297,9 @@ func (tx *Tx) both() error {
 
 // commit writes the patches, then everything else. The move of memory.git's ref is the commit point.
 func (tx *Tx) commit(message string) error {
+	if tx.subject != "" {
+		message = tx.subject
+	}
 	if tx.origin != nil && tx.origin.root.dirty {
 		if err := tx.commitLane(tx.patches, tx.origin, "patches of "+message); err != nil {
 			return fmt.Errorf("originals: %w", err)

@@ -114,7 +114,11 @@ func (e *Env) runFsck(ctx context.Context, o fsckOptions) error {
 		return err
 	}
 	if len(c.Problems) > 0 {
-		e.hint("mem fsck --repair")
+		if c.Newer {
+			e.hint("install a newer mem")
+		} else {
+			e.hint("mem fsck --repair")
+		}
 		return exit(exitNo)
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"github.com/memvcs/mem/layers"
@@ -119,18 +120,24 @@ func shortID(id string) string { return layers.ShortID(id) }
 
 // storeError adds to an error of the store what can be done about it.
 func storeError(err error) error {
+	const sessionFiles = "session files are ~/.claude/projects/*/*.jsonl; see them with \"mem ls --untracked\""
 	var behind *layers.BehindError
+	var src *layers.SourceError
 	switch {
 	case errors.As(err, &behind):
 		id := shortID(behind.Session.ID)
 		return withCode(exitPartial, withHint(err, "run \"mem checkout "+id+":original\" there",
 			"the clean transcript of all of it is here: mem cat-file b3:"+behind.Session.Now().Original.String()))
 	case errors.Is(err, layers.ErrNotTranscript):
-		return withHint(err, "session files are ~/.claude/projects/*/*.jsonl; see them with \"mem ls --untracked\"")
+		return withHint(err, sessionFiles)
 	case errors.Is(err, layers.ErrChanging):
 		return withHint(err, "do it again when nothing writes the file anew; one that only grows may be added at any time")
 	case errors.Is(err, layers.ErrWithheld):
 		return withHint(err, fmt.Sprintf("the clean transcript is here: %q", "mem show SESSION --format text"))
+	case errors.As(err, &src) && errors.Is(err, fs.ErrPermission):
+		return withHint(err, "make it readable: chmod u+r")
+	case errors.As(err, &src):
+		return withHint(err, sessionFiles)
 	}
 	return err
 }

@@ -34,6 +34,11 @@ func torn(put func(string, []byte)) {
 	s.system("api_error", "error", object{}, "retryInMs", 600, "retryAttempt", 1, "maxRetries", 10)
 	s.system("local_command", "content", "<local-command-stdout>Bye!</local-command-stdout>")
 	s.system("microcompact_boundary", "content", "Context microcompacted", "microcompactMetadata", object{"trigger", "auto", "preTokens", 41000, "tokensSaved", 9000})
+	s.record("progress", "data", object{"type", "bash_progress", "output", "17 orders", "fullOutput", "17 orders", "elapsedTimeSeconds", 2, "totalLines", 1}, "toolUseID", "bash-progress-0", "parentToolUseID", id)
+	s.record("progress", "data", object{"type", "mcp_progress", "status", "started", "serverName", "orders", "toolName", "check"}, "toolUseID", "mcp-progress-0", "parentToolUseID", id)
+	s.parent = uuid("lost", 2) // a record that another program has taken out
+	s.system("turn_duration", "durationMs", 41000)
+	s.line("type", "permission-mode", "permissionMode", "plan", "sessionId", Basket) // of another session, written into this file
 	s.raw(`{"type":"user","uuid":"` + uuid("tail", 1) + `","message":{"role":"user","content":"this line was being written when the machine`)
 	put(shop+Torn+".jsonl", s.bytes())
 }
@@ -103,7 +108,30 @@ func stock(put func(string, []byte)) {
 	s.say("Merged and pushed. Step 2 needs the warehouse sheet from you.")
 	s.line("type", "cost-state", "sessionId", s.id, "totalCostUSD", 1.42)
 	s.line("type", "tools-used", "sessionId", s.id, "tools", []any{"Bash", "Edit", "Write", "Agent"})
+	stockAgain(s)
 	put(shop+Stock+".jsonl", s.bytes())
+}
+
+// stockAgain is the newest client that has taken the session up and was left at once: what it writes by itself.
+func stockAgain(s *session) {
+	s.version = "2.1.329"
+	for _, a := range []object{
+		{"type", "date", "content", "Today is 2026-08-03."},
+		{"type", "model", "model", s.model},
+		{"type", "task_reminder", "content", []any{}, "itemCount", 0},
+		{"type", "hook_system_message", "content", "gofmt-guard is on", "hookName", "SessionStart", "toolUseID", uuid("hook", 10), "hookEvent", "SessionStart"},
+		{"type", "hook_blocking_error", "hookName", "Stop", "toolUseID", uuid("hook", 11), "hookEvent", "Stop", "blockingError", object{"blockingError", "the tests have not run ##keepit1.00## a hook did not type this either", "command", "tests-ran"}},
+		{"type", "hook_cancelled", "hookName", "SessionEnd", "toolUseID", uuid("hook", 12), "hookEvent", "SessionEnd", "timedOut", true, "timeoutMs", 1500},
+		{"type", "compact_file_reference", "filename", "/home/dev/shop/stock/stock.go", "displayPath", "stock/stock.go"},
+		{"type", "file", "filename", "/home/dev/shop/go.mod", "displayPath", "go.mod", "content", object{"type", "text", "file", object{"filePath", "/home/dev/shop/go.mod", "content", "module example.com/shop\n", "numLines", 1, "startLine", 1, "totalLines", 1}}},
+	} {
+		s.record("attachment", "attachment", a)
+	}
+	s.system("model_refusal_fallback", "content", "Switched to another model for one answer", "originalModel", s.model)
+	s.line("type", "api-request", "sessionId", s.id, "requestId", ident("req_", s.id, 1), "model", s.model, "messages", 31)
+	s.line("type", "api-request-blob", "sessionId", s.id, "hash", uuid("blob", 1), "data", noise("blob", 600))
+	s.line("type", "atis-latch", "sessionId", s.id, "value", true)
+	s.line("type", "frame-link", "sessionId", s.id, "frameId", uuid("frame", 1), "url", "https://frames.example.com/1")
 }
 
 // stockOverflow is a command whose output is too long for the transcript: it lies in a file of its own.
