@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 
 	"github.com/memvcs/mem/layers/refine"
 	"github.com/memvcs/mem/layers/tier"
@@ -76,8 +77,12 @@ func (st *State) partsFrom() (out []refs.Project) {
 	return out
 }
 
-// bare is [Memory.Outline] without the marks of revocations.
+// bare is [Memory.Outline] without the marks of revocations. What a record of another device names as a project and is no
+// name of one has nothing in it.
 func (m *Memory) bare(ctx context.Context, p refs.Project) (st *State, err error) {
+	if strings.Trim(string(p), "0123456789abcdef") != "" {
+		return newState(p), nil
+	}
 	err = m.repo.View(ctx, p, func(tx *refs.Tx) error {
 		st, err = m.outline(ctx, tx, p)
 		return err

@@ -20,7 +20,7 @@ import (
 type Checked struct {
 	refs.Counts
 	Versions, Compositions int
-	Withheld               int // originals whose patch is not on this machine
+	Withheld               int  // originals whose patch is not on this machine
 	Newer                  bool // something was written by a newer version of mem: no damage that this one could repair
 	Problems               []refs.Problem
 	Roots                  []Root

@@ -73,8 +73,8 @@ func TestScript(t *testing.T) {
 			"sshserver":   sshServer,
 
 			"silentserver": silentServer,
-			"await":       await,
-			"noerrors":    noErrors,
+			"await":        await,
+			"noerrors":     noErrors,
 		},
 	})
 }
