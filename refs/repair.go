@@ -47,8 +47,12 @@ func (l Loss) Patches() bool { return strings.HasPrefix(l.Where, originalsDir) }
 type Supply func(ctx context.Context, branches []string, w *pack.Writer) (map[string]pack.ID, error)
 
 // MendFiles puts right the small files of the store in dir that are damaged: HEAD, the settings of git, device.json and remotes.json.
-// The store need not be one that can be opened. A damaged byte of the latter two is found by their sums.
+// The store need not be one that can be opened. A damaged byte of the latter two is found by their sums. The error wraps
+// [ErrNotRepo] if there is nothing of a memory.
 func MendFiles(dir string, dryRun bool) ([]Mending, error) {
+	if !exists(filepath.Join(dir, memoryDir)) && !exists(filepath.Join(dir, deviceFile)) {
+		return nil, fmt.Errorf("%s: %w", dir, ErrNotRepo)
+	}
 	m := &mender{store: dir, dryRun: dryRun}
 	for name, v := range map[string]any{deviceFile: &deviceJSON{}, remotesFile: &remotesJSON{}} {
 		if err := m.small(name, v); err != nil {

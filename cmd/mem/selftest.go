@@ -25,7 +25,7 @@ type selftestOptions struct {
 const (
 	usualKills   = 200
 	usualWriters = 16
-	perWriter    = 20 // commands
+	perWriter    = 24 // commands
 	perStorm     = 8  // hooks at once, for each writer
 	powerCuts    = 20
 	mostKills    = 1_000_000

@@ -27,11 +27,13 @@ type attempt struct {
 	args  []string
 	stdin string
 	want  func(*rig) bool // the change is visible
+	each  bool            // every call fails with ENOSPC and with EIO in any tier but the smallest
 	mute  bool            // it never fails, so that its status says nothing where a call failed
 }
 
 // tortureFaults lets every system call of add, compress, push, pull, gc and a hook that changes something be the last one that is
-// made, and fail with each error: in the commit tier with one of them in turn, in the full one with all. The command then
+// made, and fail with each error: in the commit tier add and compress with ENOSPC and with EIO, the others with one error in turn; in
+// the full one all with all. The command then
 // succeeds, or says why not and leaves what was there; a repetition works.
 func tortureFaults(t *testing.T, r *rig) {
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
@@ -65,9 +67,9 @@ func tortureFaults(t *testing.T, r *rig) {
 		}
 	}
 	for _, a := range []attempt{
-		{name: "add grown", args: []string{"add", file}, want: holds(grown.ID, after)},
-		{name: "add new", args: []string{"add", r.write("in/"+fresh.ID+".jsonl", all)}, want: holds(fresh.ID, all)},
-		{name: "compress", args: []string{"compress", old.ID, "--ratio", "4"}, want: func(c *rig) bool {
+		{name: "add grown", each: true, args: []string{"add", file}, want: holds(grown.ID, after)},
+		{name: "add new", each: true, args: []string{"add", r.write("in/"+fresh.ID+".jsonl", all)}, want: holds(fresh.ID, all)},
+		{name: "compress", each: true, args: []string{"compress", old.ID, "--ratio", "4"}, want: func(c *rig) bool {
 			return c.mem("show", old.ID+":v001", "--format", "md").Code == 0
 		}},
 		{name: "push", args: []string{"push", "--all", "--yes"}, want: f.pushed},
@@ -81,6 +83,15 @@ func tortureFaults(t *testing.T, r *rig) {
 	} {
 		f.all(a)
 	}
+}
+
+// pick returns which error is tried as the i-th at a call: the first two are those of a full and of a broken disk if each call is
+// to meet both.
+func (a attempt) pick(at, i, n int) int {
+	if a.each {
+		return i
+	}
+	return (at + i) % n
 }
 
 // faults tries faults on copies of a store and of the repository that it talks to.
@@ -142,8 +153,10 @@ func (f *faults) all(a attempt) {
 	every := amount(f.t.(*testing.T), 1, 1, len(errnos))
 	for at := 1; at <= calls; at += step {
 		f.try(a, fault{"KILL", at})
-		for i := range every {
-			f.try(a, fault{errnos[(at+i)%len(errnos)], at})
+		for i := range errnos {
+			if i < every || a.each && i < 2 {
+				f.try(a, fault{errnos[a.pick(at, i, len(errnos))], at})
+			}
 		}
 	}
 	f.t.Logf("%s: %d calls, %d faults, %d of them reported as an error", a.name, calls, f.tries, f.told)

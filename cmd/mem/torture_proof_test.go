@@ -40,7 +40,7 @@ func tortureKill(t *testing.T, bin string) {
 }
 
 func tortureWriters(t *testing.T, bin string) {
-	all, err := newProof(t, bin).Writers(t.Context(), 16, amount(t, 6, 100, 10_000))
+	all, err := newProof(t, bin).Writers(t.Context(), 16, amount(t, 9, 500, 10_000))
 	proved(t, all, err)
 }
 
