@@ -23,7 +23,7 @@ func (c cutter) place(it Item) string {
 }
 
 // tight says that a good part of the items fits, and that every word counts.
-func (c cutter) tight() bool { return c.near && c.terse > whole }
+func (c cutter) tight() bool { return c.near && !c.first && c.terse > whole }
 
 // bare returns a line of a file, or of the changes of one, without what stands before its text: the number and arrow of
 // the client, and how far it is indented.

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"testing"
 
@@ -100,6 +101,115 @@ func TestNear(t *testing.T) {
 	}
 	if got := run(60, 2); strings.Contains(got, "SumOf") {
 		t.Errorf("changed lines where not even what was said fits:\n%s", got)
+	}
+}
+
+// TestNearIsWhole looks for each word of a version that a good part of the session fits into in the messages that its
+// segment names: nothing is there but words of one line, in their order, of a path at least the name of the file.
+func TestNearIsWhole(t *testing.T) {
+	t.Parallel()
+	items, st, _ := session(7, 120)
+	for i := range items {
+		if items[i].Kind == Call {
+			items[i].Text = "Read src/internal/" + items[i].Text[len("Read "):]
+		}
+	}
+	items = withDiffs(items)
+	var returned []Item
+	for i := 3; i < 120; i += 9 {
+		returned = append(returned, Item{N: i, Kind: Output, Text: fmt.Sprintf("  %d→\tfunc Part%dOf(ledger_max int) {\n  %d→\t}", 100+i, i, 101+i)})
+	}
+	lines := map[int][][]string{}
+	for _, it := range append(slices.Clone(items), returned...) {
+		for line := range strings.SplitSeq(it.Text, "\n") {
+			_, line, cut := strings.Cut(line, "→")
+			if !cut {
+				line = it.Text
+			}
+			lines[it.N] = append(lines[it.N], strings.Fields(strings.NewReplacer("##", " ## ", "-\t", "- ", "+\t", "+ ").Replace(line)))
+		}
+	}
+	level := Level(2)
+	p, _, err := Resolve(Settings{Ratio: 7, Level: &level, Keepit: Ignore}, st, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Run(context.Background(), Input{Items: items, Output: outputs(returned)}, p, Extract{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, s := range r.Segments {
+		for line := range strings.SplitSeq(s.Text, "\n") {
+			if file, _, ok := strings.Cut(line, ".go:"); ok && !strings.Contains(file, " ") || strings.HasPrefix(line, changed) {
+				continue
+			}
+			if line[0] == '+' || line[0] == '-' && line[1] != '-' {
+				seen["change"] = true
+				line = line[:1] + " " + line[1:]
+			}
+			seen[line[:2]] = true
+			if !slices.ContainsFunc(lines[s.Src[0][0]], func(have []string) bool { return inOrder(strings.Fields(line), have) }) {
+				t.Fatalf("%q is no line of message %d: %q", line, s.Src[0][0], lines[s.Src[0][0]])
+			}
+		}
+	}
+	if !seen["change"] || !seen["$ "] || !seen["Re"] {
+		t.Errorf("there are no changes, commands or calls in it: %v", seen)
+	}
+}
+
+func inOrder(words, have []string) bool {
+	for _, w := range words {
+		w = strings.Trim(w, ".,:;?!*")
+		k := slices.IndexFunc(have, func(h string) bool {
+			h = strings.Trim(h, ".,:;?!*")
+			return h == w || strings.HasSuffix(h, "/"+w)
+		})
+		if k < 0 {
+			return false
+		}
+		have = have[k+1:]
+	}
+	return true
+}
+
+// TestTight holds what is taken out of entries where every word counts, and that it stays where not.
+func TestTight(t *testing.T) {
+	t.Parallel()
+	tight := cutter{terse: curt, near: true}
+	for in, want := range map[string]string{
+		"$ cd /home/dev/shop && go test ./... 2>&1 | tail -20": "$ go test ./...",
+		"$ go vet ./cart/price/sum.go | head -3 -> exit 1":     "$ go vet sum.go -> exit 1",
+		"$ cat a.txt | tail -5 | sort":                         "$ cat a.txt | tail -5 | sort",
+		"$ rm -f x || true":                                    "$ rm -f x",
+		"$ cd a; cd b && ls":                                   "$ cd a; cd b && ls",
+		`$ echo "a | head b"`:                                  `$ echo "a | head b"`,
+		"Read src/cart/price.go":                               "Read price.go",
+		"Read cart/price.go":                                   "Read cart/price.go",
+		"Grep SumOf in src/cart/price":                         "Grep SumOf in src/cart/price",
+		"WebFetch https://shop.example/a/b/c.html":             "WebFetch https://shop.example/a/b/c.html",
+		"": "",
+	} {
+		if got := tight.command(in); got != want {
+			t.Errorf("command(%q) = %q, want %q", in, got, want)
+		}
+		for _, c := range []cutter{{}, {terse: curt}, {near: true}, {terse: curt, near: true, first: true}} {
+			if got := c.command(in); got != in {
+				t.Errorf("%+v: command(%q) = %q", c, in, got)
+			}
+		}
+	}
+	if got := tight.bare(Diff, "+\t\tx := 1"); got != "+x := 1" {
+		t.Errorf("a changed line is %q", got)
+	}
+	if got := (cutter{near: true}).bare(Diff, "+\t\tx := 1"); got != "+\t\tx := 1" {
+		t.Errorf("a changed line where there is room is %q", got)
+	}
+	for line, want := range map[int]string{0: "", 99: "", 142: ":142"} {
+		if got := tight.place(Item{Line: line}); got != want {
+			t.Errorf("the place of line %d is %q", line, got)
+		}
 	}
 }
 
