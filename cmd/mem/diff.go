@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -93,10 +94,20 @@ func (e *Env) runDiff(ctx context.Context, o diffOptions, names []string) error 
 		if err := e.printDiff(ctx, m, o, c); err != nil {
 			return err
 		}
-		if o.exitCode && !c.Same() {
+		if o.exitCode && o.differs(c) {
 			return exit(exitNo)
 		}
 		return nil
+	})
+}
+
+// differs reports whether there is a difference of the kind that was asked for.
+func (o diffOptions) differs(c layers.Comparison) bool {
+	if !o.keepits {
+		return !c.Same()
+	}
+	return slices.ContainsFunc(c.Groups, func(g trace.Group) bool {
+		return slices.ContainsFunc(g.Keepits, func(k trace.KeepitChange) bool { return k.Changed })
 	})
 }
 

@@ -187,12 +187,12 @@ func missingHints(missing *layers.NotFoundError) []string {
 		return []string{"its messages are " + strings.Join(missing.Candidates, ", ")}
 	case strings.HasPrefix(missing.Name, "@"):
 		return []string{"see what there is with \"mem ls --all-projects\""}
+	case missing.What == "marker" && len(missing.Candidates) == 0:
+		return []string{"it has none; mark a text of a message: mem keepit add " + missing.Of + "#MESSAGE TEXT"}
 	case missing.Of != "" && len(missing.Candidates) == 0:
 		return []string{"it has none; make one with \"mem compress " + missing.Of + "\""}
 	case missing.Of != "":
 		return []string{"it has " + strings.Join(missing.Candidates, ", ")}
-	case strings.HasPrefix(missing.Name, "@"):
-		return []string{"see what there is with \"mem ls\", or with \"mem ls --all-projects\" elsewhere"}
 	case len(missing.Candidates) == 0:
 		return nil
 	}

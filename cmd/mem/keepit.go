@@ -209,7 +209,7 @@ func (e *Env) runKeepitShow(ctx context.Context, names []string) error {
 			}
 		}
 		if marker != "" && len(marks) == 0 {
-			return &layers.NotFoundError{What: "marker", Name: marker, Candidates: have}
+			return &layers.NotFoundError{What: "marker", Name: marker, Of: layers.ShortID(in.rev.Session.ID), Candidates: have}
 		}
 		if e.opt.json {
 			return e.keepitShowJSON(in.rev, marks, decay)

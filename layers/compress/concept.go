@@ -28,10 +28,15 @@ const (
 type lexicon struct {
 	ids   map[string]int32
 	words map[string]int32 // lower-case word -> stem concept, -1 for stop words
-	kinds []kind
-	count []int32 // units, or items, that a concept occurs in
-	in    []int32 // the last of them, plus one
-	seen  []int32 // last unit that it was found in, plus one
+	known []concept
+}
+
+// concept is what the lexicon knows of one.
+type concept struct {
+	kind
+	count int32 // units, or items, that it occurs in
+	in    int32 // the last of them, plus one
+	seen  int32 // the last unit that it was found in, plus one
 }
 
 func newLexicon() *lexicon {
@@ -43,12 +48,9 @@ func (l *lexicon) id(k kind, s string) int32 {
 	if id, ok := l.ids[key]; ok {
 		return id
 	}
-	id := int32(len(l.kinds))
+	id := int32(len(l.known))
 	l.ids[key] = id
-	l.kinds = append(l.kinds, k)
-	l.count = append(l.count, 0)
-	l.in = append(l.in, 0)
-	l.seen = append(l.seen, 0)
+	l.known = append(l.known, concept{kind: k})
 	return id
 }
 
@@ -89,13 +91,14 @@ type gathering struct {
 // gather appends the concepts of text to out, each once per unit.
 func (l *lexicon) gather(out []int32, unit int32, text string, g gathering) []int32 {
 	add := func(id int32) {
-		if l.seen[id] == unit+1 {
+		c := &l.known[id]
+		if c.seen == unit+1 {
 			return
 		}
-		l.seen[id] = unit + 1
-		if l.in[id] != g.in+1 {
-			l.in[id] = g.in + 1
-			l.count[id]++
+		c.seen = unit + 1
+		if c.in != g.in+1 {
+			c.in = g.in + 1
+			c.count++
 		}
 		out = append(out, id)
 	}

@@ -193,7 +193,7 @@ func (m mix) priority(u *unit, l *lexicon) int64 {
 	if u.class != failure {
 		return prior
 	}
-	named := slices.ContainsFunc(u.about, func(c int32) bool { return l.kinds[c] == anchorConcept })
+	named := slices.ContainsFunc(u.about, func(c int32) bool { return l.known[c].kind == anchorConcept })
 	switch {
 	case !named:
 		return prior / 2

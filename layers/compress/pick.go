@@ -24,10 +24,10 @@ type pool struct {
 }
 
 func newPool(us []unit, l *lexicon, w weights) *pool {
-	p := &pool{units: us, costs: make([]int64, len(us)), weight: make([]int64, len(l.kinds)), taken: make([]bool, len(us))}
-	for c, k := range l.kinds {
-		p.weight[c] = log2(int64(l.count[c])+1) * [...]int64{w.stem, w.anchor, w.pair, w.name}[k]
-		if k == anchorConcept && l.count[c] == 1 && w.once > 0 {
+	p := &pool{units: us, costs: make([]int64, len(us)), weight: make([]int64, len(l.known)), taken: make([]bool, len(us))}
+	for c, x := range l.known {
+		p.weight[c] = log2(int64(x.count)+1) * [...]int64{w.stem, w.anchor, w.pair, w.name}[x.kind]
+		if x.kind == anchorConcept && x.count == 1 && w.once > 0 {
 			p.weight[c] = p.weight[c] * w.once / 100
 		}
 	}

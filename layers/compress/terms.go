@@ -14,12 +14,12 @@ func NewVocabulary() *Vocabulary { return &Vocabulary{l: newLexicon()} }
 // About returns the terms of a text, each once, in the order in which they first occur: words before anchors.
 func (v *Vocabulary) About(text string) []int32 {
 	v.text++
-	return v.l.gather(nil, v.text, text, gathering{})
+	return v.l.gather(nil, v.text, text, gathering{in: v.text})
 }
 
 // Anchor reports whether a term is an anchor: a file, a symbol, an issue, a hash, a version, a number, or a span in
 // back-ticks.
-func (v *Vocabulary) Anchor(term int32) bool { return v.l.kinds[term] == anchorConcept }
+func (v *Vocabulary) Anchor(term int32) bool { return v.l.known[term].kind == anchorConcept }
 
 // EachAnchor yields the anchors of a text in order; one that occurs twice is yielded twice.
 func EachAnchor(text string, yield func(string)) { eachAnchor(text, yield) }
