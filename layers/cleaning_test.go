@@ -2,6 +2,7 @@ package layers
 
 import (
 	"context"
+	"io"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/redact"
+	"github.com/memvcs/mem/refs"
 )
 
 // TestCleanLane stores a session without rules, with an overflow file, a growth that is torn and what was derived, and then takes the
@@ -98,4 +100,71 @@ func TestCleanLane(t *testing.T) {
 	if string(got[len(got)-1]) != want[2]+userLine(50, "later "+secret) {
 		t.Error("what was added then does not come back")
 	}
+}
+
+// TestNewRules gives a memory rules that find something in the middle of a session. Until then its growth points are what they were, by
+// name and by segment; from there on they are made anew. What was found before keeps its number.
+func TestNewRules(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	with := func(regexps ...string) redact.Rules {
+		var c redact.Config
+		for _, r := range regexps {
+			c.Custom = append(c.Custom, redact.Custom{Name: strings.ToLower(r[:4]), Regexp: r})
+		}
+		rules, err := redact.New(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return rules
+	}
+	o := testOptions()
+	o.Rules = with("CODE-[0-9]{6}")
+	m := newMemory(t, o)
+	path := filepath.Join(t.TempDir(), "s1.jsonl")
+	var text, all []string
+	for i, words := range []string{"CODE-918273 first", "nothing", "still nothing", "PASS-564738 is new", "CODE-918273 again, and CODE-102938", "end"} {
+		text = append(text, userLine(i, words))
+		all = append(all, strings.Join(text, ""))
+		add(t, m, write(t, path, all[i]))
+	}
+	p := revOf(t, m, "s1").Project.ID
+	was := revOf(t, m, "s1").Session.Points
+	m.opts.Rules = with("CODE-[0-9]{6}", "PASS-[0-9]{6}")
+	if done, err := m.CleanLane(ctx, p); err != nil || done.Sessions != 1 {
+		t.Fatalf("CleanLane = %+v, %v", done, err)
+	}
+	now := revOf(t, m, "s1").Session.Points
+	if len(now) != len(was) {
+		t.Fatalf("%d growth points, want %d", len(now), len(was))
+	}
+	for i := range was {
+		if same, want := now[i].Original == was[i].Original, i < 3; same != want {
+			t.Errorf("growth point %d has its name: %t, want %t", i, same, want)
+		}
+	}
+	var b strings.Builder
+	if err := m.repo.View(ctx, p, func(tx *refs.Tx) error {
+		r, err := tx.Get(ctx, now[len(now)-1].Original)
+		if err != nil {
+			return err
+		}
+		defer r.Close()
+		_, err = io.Copy(&b, r)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"‹secret:code:1› first", "‹secret:pass:3› is new", "‹secret:code:1› again, and ‹secret:code:2›"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("%q is not in %s", want, b.String())
+		}
+	}
+	got := restored(t, m, p, "s1")
+	for i := range all {
+		if string(got[i]) != all[i] {
+			t.Errorf("growth point %d does not come back", i)
+		}
+	}
+	roots(t, m)
 }

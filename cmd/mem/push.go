@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -222,9 +223,15 @@ func (e *Env) printLeaks(leaks []layers.Leak) {
 		}
 		e.note("  %s", l.String())
 	}
-	if len(leaks) > 0 {
-		e.hint("add the transcripts again with newer rules, or allow what is none: mem secrets allow %s", leaks[0].Hash)
+	if len(leaks) == 0 {
+		return
 	}
+	if i := slices.IndexFunc(leaks, func(l layers.Leak) bool { return l.Message > 0 }); i >= 0 {
+		e.hint("mem forget %s#%d takes the message out for ever, here and from remotes; mem forget --secret - only the value, wherever it stands", shortID(leaks[i].Session), leaks[i].Message)
+	} else {
+		e.hint("mem forget --secret - takes a value out for ever, wherever it stands, here and from remotes")
+	}
+	e.hint("mem secrets allow %s, if that is no secret", leaks[0].Hash)
 }
 
 // pushAgain pushes as a new device after the remote was found to have other memory of this one: the store is a copy of another,

@@ -22,8 +22,8 @@ type Numbers struct {
 // know lets a secret be found wherever it stands from now on, if it is such that nothing else is written like it.
 func (n *Numbers) know(secret []byte) {
 	secret = plain(secret)
-	if len(secret) < 12 || !random(secret) {
-		return
+	if t := traitsOf(secret); len(secret) < 12 || !random(secret) && (t.upper == 0 || t.lower == 0 || t.digits == 0) {
+		return // a word, which may mean itself elsewhere
 	}
 	if k, ok := Know(seen, secret); ok {
 		n.known.add(k)
