@@ -2,10 +2,14 @@ package layers
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"io"
+	"strings"
 	"time"
 
-	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
 )
@@ -52,29 +56,51 @@ type ManifestMetadata struct {
 	Client  string `json:"claudeVersion,omitempty"`
 }
 
-// A ManifestMarker is a KeepitMarker of the seeds; Message is the number of its message.
+// A ManifestMarker is a KeepitMarker of the seeds, and the number of its message.
 type ManifestMarker struct {
-	ID         string        `json:"markerId"`
-	Message    int           `json:"message"`
-	Weight     keepit.Weight `json:"weight"`
-	Content    string        `json:"content"`
-	Position   [2]int        `json:"position"`
-	Context    string        `json:"context"`
-	Survived   []string      `json:"survivedIn"`
-	Summarised []string      `json:"summarizedIn"`
+	ID         string           `json:"markerId"`
+	UUID       string           `json:"messageUuid"`
+	Message    int              `json:"message"`
+	Weight     json.Number      `json:"weight"`
+	Content    string           `json:"content"`
+	Position   ManifestPosition `json:"position"`
+	Context    string           `json:"context"`
+	CreatedAt  string           `json:"createdAt"` // when it was typed
+	Survived   []string         `json:"survivedIn"`
+	Summarised []string         `json:"summarizedIn"`
+}
+
+// A ManifestPosition is where a marker stands in the text of its message, in bytes.
+type ManifestPosition struct {
+	Start int `json:"start"`
+	End   int `json:"end"`
 }
 
 // A ManifestVersion is a CompressionRecord of the seeds.
 type ManifestVersion struct {
-	VersionID string          `json:"versionId"`
-	File      string          `json:"file"`
-	CreatedAt string          `json:"createdAt"`
-	Settings  VersionSettings `json:"settings"`
-	Tokens    int             `json:"outputTokens"`
-	Messages  int             `json:"outputMessages"`
-	Ratio     float64         `json:"compressionRatio"`
-	Keepit    ManifestKeepit  `json:"keepitStats"`
-	Source    string          `json:"sourceVersion,omitempty"`
+	VersionID string         `json:"versionId"`
+	File      string         `json:"file"`
+	CreatedAt string         `json:"createdAt"`
+	Settings  ManifestRecipe `json:"settings"`
+	Tokens    int            `json:"outputTokens"`
+	Messages  int            `json:"outputMessages"`
+	Ratio     float64        `json:"compressionRatio"`
+	Keepit    ManifestKeepit `json:"keepitStats"`
+	Source    string         `json:"sourceVersion,omitempty"`
+}
+
+// A ManifestRecipe is a CompressionSettings of the seeds; what wrote the version stands for the model.
+type ManifestRecipe struct {
+	VersionSettings
+	Tiers []ManifestTier `json:"customTiers,omitempty"`
+	Model string         `json:"model"`
+}
+
+// A ManifestTier is a TierConfig of the seeds.
+type ManifestTier struct {
+	End            int    `json:"endPercent"`
+	Ratio          int    `json:"compactionRatio"`
+	Aggressiveness string `json:"aggressiveness"`
 }
 
 // ManifestKeepit is a keepitStats of the seeds: weights counts the kept markers by weight.
@@ -90,6 +116,7 @@ type ManifestComposition struct {
 	Name       string              `json:"name"`
 	CreatedAt  string              `json:"createdAt"`
 	Components []ManifestComponent `json:"components"`
+	OutputFile string              `json:"outputFile"` // below where it is checked out
 	Tokens     int                 `json:"totalTokens"`
 	Messages   int                 `json:"totalMessages"`
 	UsedIn     []string            `json:"usedInSessions"`
@@ -127,9 +154,7 @@ func (m *Memory) Manifest(ctx context.Context, p Project, settings ManifestSetti
 		if t := s.Points[0].Time; first.IsZero() || t.Before(first) {
 			first = t
 		}
-		if t := s.Now().Time; t.After(last) {
-			last = t
-		}
+		last = later(last, s.Now().Time)
 		if out.OriginalPath == "" {
 			out.OriginalPath = s.Now().Scan.Cwd
 		}
@@ -137,10 +162,21 @@ func (m *Memory) Manifest(ctx context.Context, p Project, settings ManifestSetti
 	for _, c := range st.Compositions {
 		if !c.Deleted {
 			out.Compositions[c.Name] = manifestComposition(c)
+			last = later(last, c.Time)
 		}
+	}
+	for _, v := range st.Versions {
+		last = later(last, v.Time)
 	}
 	out.CreatedAt, out.LastModified = stampText(first), stampText(last)
 	return out, nil
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
 }
 
 func stampText(t time.Time) string {
@@ -171,12 +207,48 @@ func (m *Memory) manifestSession(ctx context.Context, rev Rev, st *State, known 
 		return out, nil
 	}
 	marks, err := m.Keepits(ctx, rev)
+	if err != nil || len(marks) == 0 {
+		return out, err
+	}
+	said, err := m.saidIn(ctx, rev, marks)
 	for _, k := range marks {
+		msg := said[k.Mark.Message]
 		out.Markers = append(out.Markers, ManifestMarker{
-			ID: k.ID, Message: k.Mark.Message, Weight: k.Mark.Weight, Content: k.Mark.Text, Position: [2]int{k.Mark.Start, k.Mark.End},
-			Context: k.Context, Survived: append([]string{}, k.Kept...), Summarised: append([]string{}, k.Lost...),
+			ID: k.ID, UUID: msg.UUID, Message: k.Mark.Message, Weight: json.Number(k.Mark.Weight.String()), Content: strings.TrimSpace(k.Mark.Text),
+			Position: ManifestPosition{k.Mark.Start, k.Mark.End}, Context: k.Context, CreatedAt: msg.Timestamp, Survived: append([]string{}, k.Kept...), Summarised: append([]string{}, k.Lost...),
 		})
 	}
+	return out, err
+}
+
+// An envelope is what a manifest says of the message of a marker.
+type envelope struct {
+	UUID      string
+	Timestamp string
+}
+
+// saidIn returns the envelopes of the messages that hold markers, by their numbers.
+func (m *Memory) saidIn(ctx context.Context, rev Rev, marks []Keepit) (map[int]envelope, error) {
+	out := map[int]envelope{}
+	for _, k := range marks {
+		out[k.Mark.Message] = envelope{}
+	}
+	err := m.stream(ctx, rev.Project.ID, rev.Session.Now().Original, func(r io.Reader) error {
+		for v, err := range transcript.Stream(r, hugeValue) {
+			if err != nil {
+				return err
+			}
+			if _, ok := out[v.N]; !ok {
+				continue
+			}
+			var e envelope
+			if err := json.Unmarshal(v.Raw, &e); err != nil {
+				continue // a marker of what is no object has neither
+			}
+			out[v.N] = e
+		}
+		return nil
+	})
 	return out, err
 }
 
@@ -192,8 +264,17 @@ func manifestVersion(v *Version) (ManifestVersion, error) {
 	for _, s := range plan.Kept {
 		weights[s.Weight.String()]++
 	}
+	settings := ManifestRecipe{VersionSettings: v.Settings, Model: v.Engine}
+	for _, text := range strings.Fields(v.Settings.Tiers) {
+		t, err := compress.ParseTier(text)
+		if err != nil {
+			return ManifestVersion{}, fmt.Errorf("version %s: %w", v.Label, err)
+		}
+		settings.Preset = "custom"
+		settings.Tiers = append(settings.Tiers, ManifestTier{t.End, t.Ratio, t.Level.String()})
+	}
 	return ManifestVersion{
-		VersionID: v.Label, File: v.FileName(), CreatedAt: stampText(v.Time), Settings: v.Settings, Tokens: v.TokensOut,
+		VersionID: v.Label, File: v.FileName(), CreatedAt: stampText(v.Time), Settings: settings, Tokens: v.TokensOut,
 		Messages: v.MessagesOut, Ratio: v.Ratio, Keepit: ManifestKeepit{v.Preserved, v.Summarised, weights}, Source: v.Source,
 	}, nil
 }
@@ -201,7 +282,7 @@ func manifestVersion(v *Version) (ManifestVersion, error) {
 func manifestComposition(c *Composition) ManifestComposition {
 	out := ManifestComposition{
 		ID: c.ID.String(), Name: c.Name, CreatedAt: stampText(c.Time), Components: []ManifestComponent{},
-		Tokens: c.Tokens, Messages: c.Messages, UsedIn: append([]string{}, c.Used.By...),
+		OutputFile: c.Name + "/composed.md", Tokens: c.Tokens, Messages: c.Messages, UsedIn: append([]string{}, c.Used.By...),
 	}
 	for i, p := range c.Parts {
 		out.Components = append(out.Components, ManifestComponent{p.Session, p.Label, i, p.Tokens})

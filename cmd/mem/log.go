@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -73,7 +74,7 @@ func (e *Env) runLog(ctx context.Context, o logOptions, rev string, limited bool
 		}
 		entries, names, err := e.logEntries(ctx, m, sc, rev, n)
 		if err != nil {
-			return err
+			return e.notTheProject(ctx, m, o, rev, err)
 		}
 		if !since.IsZero() {
 			entries = slices.DeleteFunc(slices.Clone(entries), func(en refs.Entry) bool { return en.Time.Before(since) })
@@ -107,6 +108,18 @@ func (e *Env) runLog(ctx context.Context, o logOptions, rev string, limited bool
 		}
 		return e.printLog(o, entries, names, strangers)
 	})
+}
+
+// notTheProject adds to the error of mem log -p NAME that -p means --patch here, if NAME is a project.
+func (e *Env) notTheProject(ctx context.Context, m *layers.Memory, o logOptions, rev string, err error) error {
+	var missing *layers.NotFoundError
+	if !o.patch || !errors.As(err, &missing) {
+		return err
+	}
+	if _, nope := e.projectNamed(ctx, m, rev); nope != nil {
+		return err
+	}
+	return withHint(&layers.NotFoundError{What: missing.What, Name: missing.Name}, "-p of mem log is --patch, as in git; for the project: mem log --project "+rev)
 }
 
 // logEntries returns the newest operations, n of them or all if that is 0, and the names of their projects.
