@@ -97,7 +97,7 @@ func (g *gull) distils(shown string) (out []facts.GivenExchange) {
 		seen[i] = true
 		first := 2 + 2*i
 		said := sayable(g.texts[i])
-		x := facts.GivenExchange{Messages: [2]int{first, first + 1}, Topic: name(said), Summary: said, Keywords: []string{name(said)}, Files: []string{"README.md"}}
+		x := facts.GivenExchange{Messages: [2]int{first, first + 1}, Topic: name(said), Summary: said, Keywords: []string{name(said)}, Files: []string{"README.md", short(said)}}
 		x.Facts = lies(said, i, first+map[bool]int{false: 1}[placeOf(i, g.mixed) == "filename"], overrule)
 		out = append(out, x)
 	}
@@ -138,7 +138,7 @@ func sayable(s string) string {
 
 func short(s string) string {
 	r := []rune(s)
-	return string(r[:min(len(r), 300)])
+	return string(r[:min(len(r), 290)])
 }
 
 // name is a text as a name that is taken.
@@ -157,7 +157,10 @@ func (g *gull) sorts(shown string) string {
 	for i, m := range regexp.MustCompile(`(?m)^(e:[0-9a-f]{8,}) `).FindAllStringSubmatch(shown, -1) {
 		text := name(g.texts[i%len(g.texts)])
 		a := map[string]string{"exchange": m[1], "concept": "", "name": text, "topic": text, "reason": text}
-		if list = append(list, a); i == 4 {
+		if i < 3 {
+			a["name"] = "The work" // which honest and other exchanges share
+		}
+		if list = append(list, a); i == 5 {
 			break // each is a commit
 		}
 	}

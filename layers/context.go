@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/memvcs/mem/layers/brief"
 	"github.com/memvcs/mem/layers/concepts"
@@ -177,7 +178,9 @@ func (b *briefing) issueItems() (out []brief.Item) {
 
 // conceptItems names the jobs that files below the working directory belong to, the newest first.
 func (b *briefing) conceptItems() (out []brief.Item) {
-	live := slices.DeleteFunc(b.jobs.Live(), func(c *concepts.Concept) bool { return !b.trust.Of(c.Device) || !b.atHand(c) || !b.spokenOf(c) })
+	live := slices.DeleteFunc(b.jobs.Live(), func(c *concepts.Concept) bool {
+		return !b.trust.Of(c.Device) || len(b.atHand(c)) == 0 || !b.spokenOf(c)
+	})
 	slices.SortStableFunc(live, func(x, y *concepts.Concept) int {
 		return cmp.Or(y.Updated.Compare(x.Updated), cmp.Compare(x.Label, y.Label))
 	})
@@ -186,7 +189,9 @@ func (b *briefing) conceptItems() (out []brief.Item) {
 		if about := cmp.Or(c.Summary, c.Topic); about != "" && c.Doubt == "" {
 			text += ": " + about
 		}
-		text += " (" + strings.Join(c.Files[:min(3, len(c.Files))], ", ") + ")"
+		if at := slices.DeleteFunc(b.atHand(c), func(f string) bool { return !plainPath(f) }); len(at) > 0 {
+			text += " (" + strings.Join(at[:min(3, len(at))], ", ") + ")"
+		}
 		out = append(out, brief.Item{Text: text, Source: c.Label, Trust: brief.Assistant, Time: c.Updated})
 	}
 	return out
@@ -209,21 +214,31 @@ func (b *briefing) spokenOf(c *concepts.Concept) bool {
 	return slices.ContainsFunc(c.Exchanges, func(x string) bool { return b.spoken[x] })
 }
 
-// atHand reports whether one of the first files of a concept is below the working directory.
-func (b *briefing) atHand(c *concepts.Concept) bool {
+// atHand returns which of the first files of a concept are below the working directory.
+func (b *briefing) atHand(c *concepts.Concept) (out []string) {
 	for _, f := range c.Files[:min(5, len(c.Files))] {
+		path := f
 		if !filepath.IsAbs(f) {
-			f = filepath.Join(b.o.Dir, filepath.FromSlash(f))
+			path = filepath.Join(b.o.Dir, filepath.FromSlash(f))
 		}
-		rel, err := filepath.Rel(b.o.Dir, f)
+		rel, err := filepath.Rel(b.o.Dir, path)
 		if err != nil || !filepath.IsLocal(rel) {
 			continue
 		}
-		if _, err := os.Lstat(f); err == nil {
-			return true
+		if _, err := os.Lstat(path); err == nil {
+			out = append(out, f)
 		}
 	}
-	return false
+	return out
+}
+
+// plainPath reports whether a path is made of the characters that names of source files have, with no words apart: others are not told,
+// for a file can have any name, also an order.
+func plainPath(s string) bool {
+	const longest = 200
+	return len(s) <= longest && strings.IndexFunc(s, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._-/\\:+@~()[]{}$#", r)
+	}) < 0
 }
 
 // sessionItems names the newest sessions, each with what was decided in it.
