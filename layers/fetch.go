@@ -286,7 +286,7 @@ func (f *fetcher) take(ctx context.Context, s remote.Session) (took []FetchedLan
 	if err != nil {
 		return nil, errors.Join(err, w.Abort())
 	}
-	if _, err := w.Close(); err != nil {
+	if err := q.Finish(w); err != nil {
 		return nil, err
 	}
 	peers, err := f.m.peers(ctx)

@@ -27,6 +27,8 @@ type Quarantine struct {
 	git    *gitstore.Repo
 	unlock func()
 	seen   map[pack.ID]struct{}
+
+	durable []func() error // wait until what came in is on the disk
 }
 
 // Quarantine begins to take in what comes from elsewhere. The error wraps [ErrLocked] if another process is at it for too long.
@@ -84,6 +86,15 @@ func (q *Quarantine) Close() error {
 
 // Writer starts a pack of what comes in.
 func (q *Quarantine) Writer() (*pack.Writer, error) { return pack.Create(q.git.PackDir(), "fetch") }
+
+// Finish ends a pack. It can be checked while the disk still takes it in; [Quarantine.Adopt] waits for that.
+func (q *Quarantine) Finish(w *pack.Writer) error {
+	_, durable, err := w.CloseEarly()
+	if err == nil {
+		q.durable = append(q.durable, durable)
+	}
+	return err
+}
 
 // Check looks at a lane that came in: every object of it that is new, every signature, every record, every byte. The error
 // wraps [ErrRewritten] if the lane does not go on from where it is here, and [ErrRefused] if it breaks a rule. The key is what the
@@ -180,6 +191,12 @@ func (q *Quarantine) adoptPacks() error {
 	if err := q.git.Packs().Close(); err != nil {
 		return err
 	}
+	for _, durable := range q.durable {
+		if err := durable(); err != nil {
+			return err
+		}
+	}
+	q.durable = nil
 	files, err := os.ReadDir(q.git.PackDir())
 	if err != nil {
 		return err

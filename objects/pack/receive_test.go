@@ -94,7 +94,10 @@ func TestReceiveKeepsThePack(t *testing.T) {
 				t.Fatalf("%s: %v", name, err)
 			}
 		}
-		got, err := w.Close()
+		got, durable, err := w.CloseEarly()
+		if err == nil {
+			err = durable()
+		}
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}

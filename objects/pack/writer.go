@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 )
 
 // flushAt is how much a Writer holds in memory. A pack below it is written at once.
@@ -125,33 +126,58 @@ func (w *Writer) Abort() error {
 //
 // A pack of the same name has the same content; it is replaced, which mends it if it was damaged.
 func (w *Writer) Close() (name string, err error) {
-	if w.done {
-		return "", errors.New("close a pack that is closed")
-	}
-	if w.err != nil || len(w.items) == 0 {
-		return "", errors.Join(w.err, w.Abort())
-	}
-	if name, err = w.finish(); err != nil {
-		return "", errors.Join(fmt.Errorf("write a pack: %w", err), w.Abort())
-	}
-	w.done, w.f = true, nil
-	return name, nil
+	name, _, err = w.close(false)
+	return name, err
 }
 
-func (w *Writer) finish() (string, error) {
+// CloseEarly is [Writer.Close] in a directory that nobody else reads and that is not missed: the pack can be read at once, while
+// the disk still takes it in. The caller moves it to where others see it only after durable, which is called once, has returned nil.
+func (w *Writer) CloseEarly() (name string, durable func() error, err error) {
+	name, settled, err := w.close(runtime.GOOS != "windows") // where an open file has to keep its name
+	return name, func() error {
+		if err := <-settled; err != nil {
+			return fmt.Errorf("write a pack: %w", err)
+		}
+		return nil
+	}, err
+}
+
+func (w *Writer) close(early bool) (name string, settled chan error, err error) {
+	settled = make(chan error, 1)
+	if w.done {
+		settled <- nil
+		return "", settled, errors.New("close a pack that is closed")
+	}
+	if w.err != nil || len(w.items) == 0 {
+		settled <- nil
+		return "", settled, errors.Join(w.err, w.Abort())
+	}
+	if name, err = w.finish(early, settled); err != nil {
+		return "", settled, errors.Join(fmt.Errorf("write a pack: %w", err), w.Abort())
+	}
+	w.done, w.f = true, nil
+	return name, settled, nil
+}
+
+// finish sends to settled when the pack is durable. Unless it is early, it waits for that before the pack can be seen.
+func (w *Writer) finish(early bool, settled chan error) (string, error) {
 	sum, err := w.seal()
 	if err != nil {
 		return "", err
 	}
-	settled := make(chan error, 1)
-	go func() { settled <- settle(w.f) }()
+	f := w.f
+	go func() { settled <- settle(f) }()
 	idx := appendIndex(nil, w.items, sum)
 	tmp, err := w.writeIndex(idx)
-	if serr := <-settled; serr != nil {
-		if err == nil {
-			err = removeFile(tmp)
+	if !early || err != nil {
+		serr := <-settled
+		settled <- serr
+		if serr != nil {
+			if err == nil {
+				err = removeFile(tmp)
+			}
+			return "", errors.Join(serr, err)
 		}
-		return "", errors.Join(serr, err)
 	}
 	if err != nil {
 		return "", err
