@@ -45,6 +45,7 @@ func objectsOf(t *testing.T, m *Memory, p refs.Project) map[pack.ID]struct{} {
 func TestIsolation(t *testing.T) {
 	t.Parallel()
 	stores, configs := tiered(t, 8, 40, 400), 25
+	t.Logf("%d remotes, each with random projects of a store that grows", stores*configs)
 	for seed := range stores {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()

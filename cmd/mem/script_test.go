@@ -44,7 +44,7 @@ func TestMain(m *testing.M) {
 //	b3 FILE HASH         the BLAKE3 name of FILE is HASH
 //	payload ID [K=V ...] write payload.json: what Claude Code hands to a hook of the session ID
 //	modelserver KIND     start a server that speaks as anthropic's or openai's does
-//	gitserver DIR        serve repositories at $GITURL to the user me, whose password is s3cret
+//	gitserver DIR        serve repositories at $GITURL to the user me, whose password is s3cret; or DIR public: to everybody
 //	sshserver            serve files by ssh at $SSHURL to the key in a new agent; [sshd] if that is possible
 //	silentserver         take requests at $SILENTURL and never answer
 //	await REGEXP mem ... run mem until what it prints matches: what is in the background has time to happen

@@ -17,17 +17,19 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// gitServer serves the bare repositories in a directory with git http-backend, to the user me with the password s3cret, and sets GITURL.
+// gitServer serves the bare repositories in a directory with git http-backend, to the user me with the password s3cret or to everybody,
+// and sets GITURL.
 func gitServer(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 1 {
-		ts.Fatalf("usage: gitserver DIR")
+	public := len(args) == 2 && args[1] == "public"
+	if neg || len(args) != 1 && !public {
+		ts.Fatalf("usage: gitserver DIR [public]")
 	}
 	out, err := exec.Command("git", "--exec-path").Output()
 	ts.Check(err)
 	git := &cgi.Handler{Path: filepath.Join(strings.TrimSpace(string(out)), "git-http-backend"), Stderr: io.Discard,
 		Env: []string{"GIT_PROJECT_ROOT=" + ts.MkAbs(args[0]), "GIT_HTTP_EXPORT_ALL=1", "GIT_CONFIG_NOSYSTEM=1", "HOME=" + ts.Getenv("HOME")}}
 	serve(ts, "GITURL", func(w http.ResponseWriter, r *http.Request) {
-		if user, password, _ := r.BasicAuth(); user != "me" || password != "s3cret" {
+		if user, password, _ := r.BasicAuth(); !public && (user != "me" || password != "s3cret") {
 			w.Header().Set("WWW-Authenticate", `Basic realm="git"`)
 			http.Error(w, "who are you", http.StatusUnauthorized)
 			return
