@@ -206,7 +206,7 @@ func (m *Memory) manifestSession(ctx context.Context, rev Rev, st *State, known 
 	if len(s.Markers()) == 0 {
 		return out, nil
 	}
-	marks, err := m.Keepits(ctx, rev)
+	marks, err := m.KeepitsIn(ctx, st, rev)
 	if err != nil || len(marks) == 0 {
 		return out, err
 	}

@@ -40,6 +40,16 @@ func (m *Memory) AllKeepits(ctx context.Context, rev Rev) ([]Keepit, error) {
 	if err != nil {
 		return nil, err
 	}
+	return m.keepitsIn(ctx, st, rev)
+}
+
+// KeepitsIn is Keepits in the state st of the project, for who asks for many sessions.
+func (m *Memory) KeepitsIn(ctx context.Context, st *State, rev Rev) ([]Keepit, error) {
+	all, err := m.keepitsIn(ctx, st, rev)
+	return slices.DeleteFunc(all, func(k Keepit) bool { return k.Removed }), err
+}
+
+func (m *Memory) keepitsIn(ctx context.Context, st *State, rev Rev) ([]Keepit, error) {
 	s := st.session(rev.Session.ID)
 	if s == nil {
 		s = rev.Session
@@ -50,8 +60,9 @@ func (m *Memory) AllKeepits(ctx context.Context, rev Rev) ([]Keepit, error) {
 		return nil, err
 	}
 	out := s.keepits(items, p)
+	versions := st.VersionsOf(s.ID)
 	for i := range out {
-		for _, v := range st.VersionsOf(s.ID) {
+		for _, v := range versions {
 			switch kept, ok := v.fate(out[i].Mark); {
 			case !ok:
 			case kept:

@@ -81,7 +81,7 @@ func (e *Env) marksOf(ctx context.Context, m *layers.Memory, sc layers.Scope, na
 
 // allMarks returns the markers of all sessions of the project that have any, the newest session first.
 func (e *Env) allMarks(ctx context.Context, m *layers.Memory, sc layers.Scope) ([]marked, error) {
-	st, err := m.Outline(ctx, sc.Project.ID)
+	st, err := m.State(ctx, sc.Project.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func (e *Env) allMarks(ctx context.Context, m *layers.Memory, sc layers.Scope) (
 			continue
 		}
 		rev := layers.Rev{Kind: layers.IsSession, Project: sc.Project, Session: s}
-		marks, err := m.Keepits(ctx, rev)
+		marks, err := m.KeepitsIn(ctx, st, rev)
 		if err != nil {
 			return nil, err
 		}
