@@ -2,6 +2,7 @@ package main
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"github.com/clipperhouse/displaywidth"
 )
@@ -36,9 +37,12 @@ func (c cell) text() string {
 	return sanitizeLine(c.full)
 }
 
-// idCell shows as much of id as tells it from all others, in bold, and a little of the rest.
+// idCell shows id as short as people write it, but as much of it as tells it from all others, which is bold.
 func idCell(id string, unique int) cell {
-	return cell{full: id, short: id[:min(max(unique, 8), len(id))], bold: unique}
+	for unique < len(id) && !utf8.RuneStart(id[unique]) {
+		unique++
+	}
+	return cell{full: id, short: id[:max(min(unique, len(id)), len(shortID(id)))], bold: unique}
 }
 
 func (e *Env) table(columns ...column) *table { return &table{e: e, columns: columns} }

@@ -389,3 +389,26 @@ func TestJSONOnATerminal(t *testing.T) {
 		t.Error("a number as an answer: no error")
 	}
 }
+
+// TestIDCell holds that a list shows enough of an id to type it, and never half a letter.
+func TestIDCell(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		id     string
+		unique int
+		short  string
+		bold   int
+	}{
+		{"6ecd8c99-4036-403d-bf84-cf8400f67836", 4, "6ecd8c99", 4},
+		{"6ecd8c99-4036-403d-bf84-cf8400f67836", 11, "6ecd8c99-40", 11},
+		{"agent-a7c3e19ffff", 7, "agent-a7c3e19f", 7},
+		{"agent-suggestion-77", 7, "agent-suggestion-77", 7},
+		{"spä", 3, "spä", 4},
+		{"블로그-sitzung", 4, "블로그-sitzung", 6},
+		{"abc", 4, "abc", 4},
+	} {
+		if got := idCell(tt.id, tt.unique); got.short != tt.short || got.bold != tt.bold || got.full != tt.id {
+			t.Errorf("idCell(%q, %d) = %+v, want %q with %d bold", tt.id, tt.unique, got, tt.short, tt.bold)
+		}
+	}
+}
