@@ -110,7 +110,11 @@ func (r *run) off() (bool, error) {
 
 // lock takes the lock of the spool and reports whether it could. It does not wait.
 func (w *World) lock() (unlock func(), ok bool, err error) {
-	l := flock.New(filepath.Join(w.spool(), "fold.lock"), flock.SetPermissions(0o600))
+	file := filepath.Join(w.spool(), "fold.lock")
+	if fi, err := os.Lstat(file); err == nil && !fi.Mode().IsRegular() {
+		return nil, false, errors.New("fold.lock is not a regular file") // to open a pipe would take for ever
+	}
+	l := flock.New(file, flock.SetPermissions(0o600))
 	ok, err = l.TryLock()
 	if err != nil || !ok {
 		return nil, false, cause(err)

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/objects/pack"
 )
 
 // The cache holds what can be computed again. A cached file starts with the BLAKE3 of the rest, so a
@@ -17,6 +18,23 @@ func (m *Memory) cachePath(parts ...string) string {
 	return filepath.Join(append([]string{m.repo.Dir(), "cache"}, parts...)...)
 }
 
+// tidyCache takes out of the cache, which may be deleted at any time, what is neither a file nor a directory.
+func (m *Memory) tidyCache() {
+	if fi, err := os.Lstat(m.cachePath()); err == nil && !fi.IsDir() {
+		os.Remove(m.cachePath()) // if it stays there is no cache
+		return
+	}
+	entries, err := os.ReadDir(m.cachePath())
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if t := e.Type(); t != 0 && t != os.ModeDir {
+			os.Remove(m.cachePath(e.Name())) // as above
+		}
+	}
+}
+
 // readCache reads what writeCache wrote into v and reports whether it could.
 func readCache(file string, v any) bool {
 	b, ok := readCacheBytes(file)
@@ -24,7 +42,10 @@ func readCache(file string, v any) bool {
 }
 
 func readCacheBytes(file string) ([]byte, bool) {
-	b, err := os.ReadFile(file)
+	b, err := pack.ReadFile(file)
+	if errors.Is(err, pack.ErrNotFile) {
+		os.RemoveAll(file) // else nothing can take its place
+	}
 	if err != nil {
 		return nil, false // no cache: compute it
 	}

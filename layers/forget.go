@@ -11,6 +11,7 @@ import (
 
 	"github.com/memvcs/mem/layers/compose"
 	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -159,7 +160,7 @@ func (m *Memory) notePending(f *forgetting) error {
 }
 
 func (m *Memory) readPending() (p pending, ok bool, err error) {
-	b, err := os.ReadFile(filepath.Join(m.repo.Dir(), pendingFile))
+	b, err := pack.ReadFile(filepath.Join(m.repo.Dir(), pendingFile))
 	if errors.Is(err, os.ErrNotExist) {
 		return p, false, nil
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/objects/pack"
 )
 
 // What was forgotten is still in the files of Claude Code for a while. A capture sees them through a guard, which puts a
@@ -27,7 +28,7 @@ type seals struct {
 }
 
 func (m *Memory) readSeals() (s seals, err error) {
-	b, err := os.ReadFile(filepath.Join(m.repo.Dir(), sealsFile))
+	b, err := pack.ReadFile(filepath.Join(m.repo.Dir(), sealsFile))
 	if errors.Is(err, os.ErrNotExist) {
 		return s, nil
 	}

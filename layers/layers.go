@@ -68,7 +68,9 @@ func Init(ctx context.Context, dir, device string, o Options) (*Memory, error) {
 }
 
 func onRepo(r *refs.Repo, o Options) *Memory {
-	return &Memory{repo: r, opts: o, slots: make(chan struct{}, max(1, o.Workers))}
+	m := &Memory{repo: r, opts: o, slots: make(chan struct{}, max(1, o.Workers))}
+	m.tidyCache()
+	return m
 }
 
 // Open opens the memory in dir. The error wraps [refs.ErrNotRepo] if there is none.

@@ -2,6 +2,7 @@ package layers
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/memvcs/mem/layers/redact"
 	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -52,6 +54,9 @@ func (m *Memory) noteLooked(p refs.Project, r redact.Rules, looks []look) {
 	head := m.lookedHead(r)
 	file := m.lookedFile(p, head)
 	if os.MkdirAll(filepath.Dir(file), 0o700) != nil {
+		return
+	}
+	if errors.Is(pack.CheckFile(file), pack.ErrNotFile) && os.RemoveAll(file) != nil {
 		return
 	}
 	f, err := os.OpenFile(file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)

@@ -9,12 +9,17 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"github.com/memvcs/mem/objects/pack"
 )
 
 // lockFile takes the kernel lock of file, waiting at most d, and returns what releases it. The lock
 // ends with the process, so none is ever stale. The directory of file is made if it is missing, as in a
 // copy that git made. The error wraps [ErrLocked] when the time is over.
 func lockFile(ctx context.Context, file string, d time.Duration) (func(), error) {
+	if err := pack.CheckFile(file); err != nil {
+		return nil, err
+	}
 	l := flock.New(file, flock.SetPermissions(0o600))
 	ok, err := l.TryLock()
 	if errors.Is(err, os.ErrNotExist) {
@@ -64,6 +69,9 @@ func lockFile(ctx context.Context, file string, d time.Duration) (func(), error)
 
 // tryLockFile takes the kernel lock of file if nobody has it.
 func tryLockFile(file string) (unlock func(), ok bool, err error) {
+	if err := pack.CheckFile(file); err != nil {
+		return nil, false, err
+	}
 	l := flock.New(file, flock.SetPermissions(0o600))
 	ok, err = l.TryLock()
 	if err != nil || !ok {

@@ -113,7 +113,7 @@ func (r *Repo) formerFile(p Project) string {
 
 // noteFormer adds the commits of a lane of this device to those that it had. It is durable before they go.
 func (r *Repo) noteFormer(ctx context.Context, g *gitstore.Repo, p Project, tip pack.ID) error {
-	old, err := os.ReadFile(r.formerFile(p))
+	old, err := pack.ReadFile(r.formerFile(p))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
@@ -142,7 +142,7 @@ func (r *Repo) Former(l Lane, commit pack.ID) (bool, error) {
 	if l.Device != r.device.ID {
 		return false, nil
 	}
-	f, err := os.Open(r.formerFile(l.Project))
+	f, err := pack.OpenFile(r.formerFile(l.Project))
 	if errors.Is(err, os.ErrNotExist) {
 		return false, nil
 	}

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/memvcs/mem/objects/pack"
 )
 
 // A Hold is a note that other processes can read as long as the one that made it lives: what a request under way may
@@ -119,7 +121,7 @@ func (r *Repo) holds() ([][]byte, error) {
 			}
 			continue
 		}
-		note, err := os.ReadFile(file + noteSuffix)
+		note, err := pack.ReadFile(file + noteSuffix)
 		if err != nil {
 			return nil, err
 		}

@@ -208,6 +208,9 @@ func open(dir string, opts Options, device func(dir string) (Device, error)) (*R
 	if err := checkPrivate(dir); err != nil {
 		return nil, err
 	}
+	if err := checkShape(dir); err != nil {
+		return nil, err
+	}
 	r := &Repo{dir: dir, opts: opts}
 	if opts.LockTimeout == 0 {
 		r.opts.LockTimeout = 10 * time.Second

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/memvcs/mem/objects/gitstore"
+	"github.com/memvcs/mem/objects/pack"
 )
 
 const (
@@ -19,7 +20,7 @@ const (
 
 // Secret returns what [Repo.EditSecret] stored under a name, nil if that is nothing.
 func (r *Repo) Secret(name string) ([]byte, error) {
-	b, err := os.ReadFile(r.secretPath(name))
+	b, err := pack.ReadFile(r.secretPath(name))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}

@@ -24,6 +24,9 @@ const (
 // share holds off a sweep until the returned function is called.
 func (r *Repo) share(ctx context.Context) (func(), error) {
 	file := filepath.Join(r.dir, memoryDir, "mem", sweepLock)
+	if err := pack.CheckFile(file); err != nil {
+		return nil, err
+	}
 	l := flock.New(file, flock.SetPermissions(0o600))
 	ok, err := l.TryRLock()
 	if errors.Is(err, os.ErrNotExist) {

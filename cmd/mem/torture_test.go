@@ -35,6 +35,7 @@ func TestTorture(t *testing.T) {
 		{"Storm", tortureStorm},
 		{"PowerCut", torturePowerCut},
 		{"Liar", tortureLiar},
+		{"Repair", onRig(tortureRepair)},
 		{"Faults", onRig(tortureFaults)},
 		{"FullDisk", onRig(tortureFullDisk)},
 		{"BadInput", onRig(tortureBadInput)},

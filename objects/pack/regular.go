@@ -30,12 +30,36 @@ func OpenFile(path string) (*os.File, error) {
 	return f, nil
 }
 
-func notFile(fi os.FileInfo) error {
-	what := map[os.FileMode]string{os.ModeSymlink: "a symbolic link", os.ModeNamedPipe: "a named pipe", os.ModeSocket: "a socket", os.ModeDir: "a directory"}[fi.Mode().Type()]
-	if what == "" {
-		what = "a device"
+func notFile(fi os.FileInfo) error { return fmt.Errorf("%s, %w", KindOf(fi), ErrNotFile) }
+
+// KindOf says in words what lies somewhere: a file, a symbolic link, a device.
+func KindOf(fi os.FileInfo) string {
+	switch fi.Mode().Type() {
+	case 0:
+		return "a file"
+	case os.ModeSymlink:
+		return "a symbolic link"
+	case os.ModeNamedPipe:
+		return "a named pipe"
+	case os.ModeSocket:
+		return "a socket"
+	case os.ModeDir:
+		return "a directory"
 	}
-	return fmt.Errorf("%s, %w", what, ErrNotFile)
+	return "a device"
+}
+
+// CheckFile refuses what is no regular file with [ErrNotFile], for those who open a file in another way than [OpenFile]. It is fine
+// if nothing is there.
+func CheckFile(path string) error {
+	fi, err := os.Lstat(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err == nil && !fi.Mode().IsRegular() {
+		err = &os.PathError{Op: "open", Path: path, Err: notFile(fi)}
+	}
+	return err
 }
 
 // ReadFile reads a file of the store whole, as [OpenFile] opens it.

@@ -21,6 +21,9 @@ func Edit(ctx context.Context, file string, fn func(*Config) error) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return fmt.Errorf("make the directory of the settings: %w", err)
 	}
+	if fi, err := os.Lstat(file + ".lock"); err == nil && !fi.Mode().IsRegular() {
+		return fmt.Errorf("lock the settings: %s is not a regular file", file+".lock")
+	}
 	lock := flock.New(file+".lock", flock.SetPermissions(0o600))
 	if ok, err := lock.TryLockContext(ctx, 5*time.Millisecond); !ok {
 		if errors.Is(err, context.DeadlineExceeded) {

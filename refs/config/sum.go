@@ -40,6 +40,9 @@ func Verify(file string) error {
 	if err != nil {
 		return err
 	}
+	if !si.Mode().IsRegular() {
+		return fmt.Errorf("%s: not a regular file", file+sumSuffix)
+	}
 	b, err := os.ReadFile(file)
 	if err != nil {
 		return err

@@ -1,0 +1,41 @@
+package refs
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/memvcs/mem/objects/pack"
+)
+
+// checkShape refuses a store in which something strange lies where a directory should be: a link could lead anywhere. Files are
+// looked at when they are opened.
+func checkShape(dir string) error {
+	dirs := []string{"spool", keysDir, holdsDir, scratchDir, damagedDir}
+	for _, part := range []string{memoryDir, originalsDir} {
+		for _, sub := range []string{"", "objects", "objects/pack", "refs", "refs/heads", lanePrefix, "mem", "mem/" + formerDir, "mem/known"} {
+			dirs = append(dirs, filepath.Join(part, filepath.FromSlash(sub)))
+		}
+		projects, err := os.ReadDir(filepath.Join(dir, part, filepath.FromSlash(lanePrefix)))
+		if err == nil {
+			for _, p := range projects {
+				if len(p.Name()) == 16 && isHex(p.Name()) && !p.IsDir() {
+					dirs = append(dirs, filepath.Join(part, filepath.FromSlash(lanePrefix), p.Name()))
+				}
+			}
+		}
+	}
+	for _, sub := range dirs {
+		path := filepath.Join(dir, sub)
+		fi, err := os.Lstat(path)
+		if err == nil && !fi.IsDir() {
+			return fmt.Errorf("%s is no directory, but %s: %w", path, pack.KindOf(fi), ErrDamaged)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("open memory: %w", err)
+		}
+	}
+	return nil
+}
