@@ -244,10 +244,30 @@ func (e *extractor) fit(p *pool, req Request, room int) []Segment {
 			return segs
 		}
 	}
-	segs = render(p, req.Items)
-	for i := len(p.units) - 1; i >= 0 && e.sizes.size(segs) > room; i-- {
-		if p.taken[i] {
-			p.taken[i] = false
+	return e.shorten(p, req, room)
+}
+
+// shorten renders what was taken without the last units that are too many. It drops as many at once as their costs say: a
+// text of which each unit is a little longer than it was taken for is not written out once for each. The first
+// engine did that.
+func (e *extractor) shorten(p *pool, req Request, room int) []Segment {
+	segs := render(p, req.Items)
+	for i := len(p.units) - 1; i >= 0; {
+		excess := e.sizes.size(segs) - room
+		if excess <= 0 {
+			break
+		}
+		if e.first {
+			excess = 1
+		}
+		dropped := false
+		for ; i >= 0 && excess > 0; i-- {
+			if p.taken[i] {
+				p.taken[i], dropped = false, true
+				excess -= int(p.units[i].cost)
+			}
+		}
+		if dropped {
 			segs = render(p, req.Items)
 		}
 	}
