@@ -16,7 +16,7 @@ const quiet = 10 * time.Second
 
 // How many times that something may take.
 const (
-	begin  = 12 // the first sign of an answer: of a server that counts and compresses, or of a person who unlocks a key
+	begin  = 30 // the first sign of an answer: of a server that counts and compresses, or of a person who unlocks a key
 	last   = 20 // the next part of a pack or of a list: signs of life alone, or a byte now and then, would go on for ever
 	unpack = 60 // the word on what was pushed, which a server unpacks and looks through before it answers
 )
