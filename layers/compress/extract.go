@@ -294,7 +294,14 @@ func density(req Request, room int) terse {
 func render(p *pool, items []Item) []Segment {
 	var segs []Segment
 	var files []int32
+	var text strings.Builder // of the last segment
 	lastItem, lastLine := int32(-1), int32(-1)
+	end := func() {
+		if len(segs) > 0 {
+			segs[len(segs)-1].Text = text.String()
+		}
+		text.Reset()
+	}
 	for i, u := range p.units {
 		if !p.taken[i] {
 			continue
@@ -305,17 +312,19 @@ func render(p *pool, items []Item) []Segment {
 		}
 		it := items[u.item]
 		if u.item == lastItem {
-			s := &segs[len(segs)-1]
-			sep := "\n"
+			sep := byte('\n')
 			if u.line == lastLine {
-				sep = " "
+				sep = ' '
 			}
-			s.Text += sep + u.text
+			text.WriteByte(sep)
 		} else {
-			segs = append(segs, Segment{Role: role(u.class), Text: u.text, Src: it.sources()})
+			end()
+			segs = append(segs, Segment{Role: role(u.class), Src: it.sources()})
 		}
+		text.WriteString(u.text)
 		lastItem, lastLine = u.item, u.line
 	}
+	end()
 	if len(files) > 0 {
 		segs = append(segs, fileList(p, items, files))
 	}

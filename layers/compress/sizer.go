@@ -1,6 +1,7 @@
 package compress
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -37,6 +38,7 @@ func (z sizer) both(segs []Segment) (text, page int) {
 			pages[len(pages)-1] += "\n"
 		}
 	}
+	texts, pages = pieces(texts), pieces(pages)
 	z.count(texts, pages)
 	for _, p := range texts {
 		text += int(z[p])
@@ -46,6 +48,33 @@ func (z sizer) both(segs []Segment) (text, page int) {
 	}
 	return text, page
 }
+
+// long is the length from which on a part is counted in pieces: of a message of megabytes only what has changed is
+// counted again.
+const long = 2 << 10
+
+// pieces takes long parts apart where a line or a sentence ends that no token goes over.
+func pieces(parts []string) []string {
+	if !slices.ContainsFunc(parts, func(s string) bool { return len(s) > long }) {
+		return parts
+	}
+	out := make([]string, 0, 2*len(parts))
+	for _, s := range parts {
+		if len(s) > long {
+			from := 0
+			for i := 1; i+1 < len(s); i++ {
+				if s[i-1] == '\n' && !sticky(s[i:]) || s[i] == ' ' && strings.IndexByte(".!?", s[i-1]) >= 0 && isLetter(s[i+1]) {
+					out, from = append(out, s[from:i]), i
+				}
+			}
+			s = s[from:]
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+func isLetter(c byte) bool { return isUpper(c) || isLower(c) }
 
 // count counts the parts that are not known yet.
 func (z sizer) count(lists ...[]string) {

@@ -1,6 +1,7 @@
 package compress
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/memvcs/mem/layers/tokens"
@@ -12,12 +13,16 @@ func FuzzSizer(f *testing.F) {
 		f.Add(s, "b "+s, s+s, true)
 		f.Add("first", s, "last", false)
 	}
+	f.Add(strings.Repeat("a line. Another one\n /x\n\n", 200), "b", strings.Repeat("What? no! yes. 漢字. ok\r\n", 200), false)
 	f.Fuzz(func(t *testing.T, a, b, c string, typed bool) {
 		role := "tool"
 		if typed {
 			role = "user"
 		}
 		segs := []Segment{{Role: "assistant", Text: a}, {Role: role, Text: b}, {Role: "tool", Text: c}, {Role: "assistant", Text: a}}
+		if len(a) > 0 && len(a) < long {
+			segs = append(segs, Segment{Role: "user", Text: strings.Repeat(a+b, long/len(a)+1)})
+		}
 		z := sizer{}
 		for n := range len(segs) + 1 {
 			text, page := z.both(segs[:n])
