@@ -192,6 +192,9 @@ func placeOf(i, session int) string {
 // a rule, a pin, or a fact of the user; nothing honest is overruled; nothing leaves the fences, of prompts or of the next context.
 // The recorded answers of that model do no more.
 func TestPoisonDistilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED in short mode: it is slow under the race detector, and has nothing to show it")
+	}
 	t.Parallel()
 	d := newDesk(t)
 	texts := poisons()

@@ -105,6 +105,9 @@ func asJSON(v any) string {
 // saves, concepts named after it, reflection and promotion, and the context of the next session. None of it becomes a rule, a pin or
 // text outside the fence.
 func TestPoison(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED in short mode: it is slow under the race detector, and has nothing to show it")
+	}
 	t.Parallel()
 	d := newDesk(t)
 	texts := poisons()

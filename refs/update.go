@@ -381,13 +381,8 @@ func (tx *Tx) discard() {
 }
 
 // grace is how long packs that were merged stay for git processes that have listed them: git fsck lists
-// the packs once and opens each later. They are removed together, so that it seldom happens. With more than maxOld of
-// them, which take a busy quarter of an hour, every list of the directory is long: then they stay for shortGrace.
-const (
-	grace      = 15 * time.Minute
-	shortGrace = time.Minute
-	maxOld     = 512
-)
+// the packs once and opens each later. They are removed together, so that it seldom happens.
+const grace = 15 * time.Minute
 
 // mergePacks merges small packs when there are many, and removes those merged some time ago, unless
 // somebody else is at it.
@@ -406,11 +401,7 @@ func (r *Repo) mergePacks(ctx context.Context, dir string) error {
 	if err := pack.Sweep(packs, mergeMark); err != nil {
 		return fmt.Errorf("merge packs: %w", err)
 	}
-	stay := grace
-	if old > maxOld {
-		stay = shortGrace
-	}
-	if err := pack.Expire(packs, stay); err != nil || n <= maxPacks {
+	if err := pack.Expire(packs, grace); err != nil || n <= maxPacks {
 		return err
 	}
 	if _, err := pack.MergeBeside(packs, mergeMark); err != nil {

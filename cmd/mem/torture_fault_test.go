@@ -32,8 +32,8 @@ type attempt struct {
 }
 
 // tortureFaults lets every system call of add, compress, push, pull, gc and a hook that changes something be the last one that is
-// made, and fail with each error: in the commit tier add and compress with ENOSPC and with EIO, the others with one error in turn; in
-// the full one all with all. The command then
+// made, and fail with each error: in the commit tier add and compress with ENOSPC and with EIO, the others with one error in turn at
+// every second call, and every second call is the last one; in the full one all with all. The command then
 // succeeds, or says why not and leaves what was there; a repetition works.
 func tortureFaults(t *testing.T, r *rig) {
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
@@ -151,10 +151,14 @@ func (f *faults) all(a attempt) {
 	errnos := []string{"ENOSPC", "EIO", "EACCES", "EMFILE"}
 	step := amount(f.t.(*testing.T), max(1, calls/2), 1, 1)
 	every := amount(f.t.(*testing.T), 1, 1, len(errnos))
+	sample := amount(f.t.(*testing.T), 0, 1, 0) == 1
 	for at := 1; at <= calls; at += step {
-		f.try(a, fault{"KILL", at})
+		kill := !sample || at%2 == 1
+		if kill {
+			f.try(a, fault{"KILL", at})
+		}
 		for i := range errnos {
-			if i < every || a.each && i < 2 {
+			if a.each && i < 2 || i < every && !(sample && kill) {
 				f.try(a, fault{errnos[a.pick(at, i, len(errnos))], at})
 			}
 		}

@@ -142,10 +142,17 @@ func (b *bench) stopHook(size int64, most float64) ([]row, error) {
 	}
 	file := filepath.Join(dir, filepath.Base(c.files[0]))
 	end := len(all) - tail*(times+1)
-	grow := func() error {
+	from := 0
+	grow := func() error { // as Claude Code writes it
 		end = min(end+tail, len(all))
 		end = bytes.LastIndexByte(all[:end], '\n') + 1
-		return os.WriteFile(file, all[:end], 0o600)
+		f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+		if err != nil {
+			return err
+		}
+		_, err = f.Write(all[from:end])
+		from = end
+		return errors.Join(err, f.Close())
 	}
 	stop, err := b.hookProbe("Stop", "Stop", file, grow)
 	if err != nil {

@@ -106,6 +106,11 @@ func seedOperations(dir, to string, n int) (err error) {
 			if n == 0 {
 				return nil
 			}
+			if n%500 == 0 { // a memory does not grow so fast: packs that were merged would not have gone yet
+				if _, _, err := m.Repo().Compact(context.Background(), false); err != nil {
+					return err
+				}
+			}
 		}
 	}
 	return fmt.Errorf("the sessions are too short: %d operations are missing", n)

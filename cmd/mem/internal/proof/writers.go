@@ -76,9 +76,6 @@ func (s *Store) readers() [][]string {
 	return append(all, []string{"git", "-C", filepath.Join(s.Dir, "memory.git"), "log", "--all", "--format=%H"})
 }
 
-// listed is for how long a git that has listed the packs may be sure to find them, however many are merged meanwhile.
-const listed = 50 * time.Second
-
 // readOn repeats a reading command, which must never fail. It leaves most of the machine to the writers.
 func (s *Store) readOn(ctx context.Context, uptime func() time.Duration, argv []string) (n int, err error) {
 	for ctx.Err() == nil {
@@ -88,7 +85,7 @@ func (s *Store) readOn(ctx context.Context, uptime func() time.Duration, argv []
 			return n, nil
 		}
 		took := uptime() - begin
-		if res.Code != 0 && took < listed {
+		if res.Code != 0 {
 			return n, broken("a reader failed: %s: %s", argv[0], res)
 		}
 		n++
