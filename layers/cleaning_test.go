@@ -17,6 +17,7 @@ import (
 // secrets out: nothing that can be fetched holds them, the exact bytes of every growth point come back, and the session goes on
 // growing.
 func TestCleanLane(t *testing.T) {
+	skipShort(t)
 	t.Parallel()
 	ctx := context.Background()
 	rules, err := redact.New(redact.Config{})
@@ -105,6 +106,7 @@ func TestCleanLane(t *testing.T) {
 // TestNewRules gives a memory rules that find something in the middle of a session. Until then its growth points are what they were, by
 // name and by segment; from there on they are made anew. What was found before keeps its number.
 func TestNewRules(t *testing.T) {
+	skipShort(t)
 	t.Parallel()
 	ctx := context.Background()
 	with := func(regexps ...string) redact.Rules {

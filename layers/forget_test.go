@@ -133,6 +133,7 @@ func revOf(t testing.TB, m *Memory, name string) Rev {
 // TestForgetSecret forgets a value that stands in a title, a branch, markers, an overflow file, what redaction cut, the torn end of
 // the file and a version, in each growth point. What is left of the session comes back, and it goes on growing.
 func TestForgetSecret(t *testing.T) {
+	skipShort(t)
 	t.Parallel()
 	rules, err := redact.New(redact.Config{})
 	if err != nil {
@@ -190,6 +191,7 @@ func TestForgetSecret(t *testing.T) {
 // TestForgetProperty forgets messages of random sessions, some with secrets that redaction cut. The numbers of messages stay, JSON
 // stays JSON, every other message is as it was byte for byte, and the file can be captured again without a new generation.
 func TestForgetProperty(t *testing.T) {
+	skipShort(t)
 	t.Parallel()
 	rules, err := redact.New(redact.Config{})
 	if err != nil {
@@ -258,6 +260,7 @@ func TestForgetProperty(t *testing.T) {
 
 // TestForgetKilled stops at each step of forgetting. The store is valid at each, and the next run brings it to its end.
 func TestForgetKilled(t *testing.T) {
+	skipShort(t)
 	t.Parallel()
 	ctx := context.Background()
 	for _, step := range []string{"planned", "noted", "rewritten", "patches"} {

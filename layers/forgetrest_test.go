@@ -45,6 +45,7 @@ func reflectOn(t *testing.T, m *Memory, p refs.Project, witness string, sessions
 // TestForgetReflection: what a model was shown goes with the sessions that spoke in it, whichever way they are forgotten, and with
 // what it holds; the rest stays.
 func TestForgetReflection(t *testing.T) {
+	skipShort(t)
 	t.Parallel()
 	ctx := context.Background()
 	for name, c := range map[string]struct {

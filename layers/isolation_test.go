@@ -43,6 +43,7 @@ func objectsOf(t *testing.T, m *Memory, p refs.Project) map[pack.ID]struct{} {
 // TestIsolation pushes random choices of projects, which grow in between, to random remotes. No remote ever holds an object that is
 // not of a project that was pushed to it, nor a branch of another one: 1,000 remotes in the tier that every change must pass.
 func TestIsolation(t *testing.T) {
+	skipShort(t)
 	t.Parallel()
 	stores, configs := tiered(t, 8, 40, 400), 25
 	t.Logf("%d remotes, each with random projects of a store that grows", stores*configs)

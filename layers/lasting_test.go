@@ -16,6 +16,7 @@ import (
 // TestUndoOfWhatLasts says things of concepts and rules at random, undoes and redoes them: what lists show is what it was, step
 // by step.
 func TestUndoOfWhatLasts(t *testing.T) {
+	skipShort(t)
 	t.Parallel()
 	ctx := context.Background()
 	m, sessions := sampleSessions(t)

@@ -241,6 +241,7 @@ func (m *merged) must(err error) {
 // compositions, markers, facts, concepts and rules, and meet at times. However what they have is put together, the project is
 // the same and its hash is: merging is commutative, associative and idempotent. Nothing that anybody said is lost.
 func TestMergeLaws(t *testing.T) {
+	skipShort(t)
 	t.Parallel()
 	records := 0
 	n := tiered(t, 300, 20_000, 1_000_000)

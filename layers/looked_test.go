@@ -130,6 +130,7 @@ func TestLookedValues(t *testing.T) {
 
 // TestLookedLong notes nothing of a session with a line that was cleaned in pieces, or that was stored torn.
 func TestLookedLong(t *testing.T) {
+	skipShort(t)
 	t.Parallel()
 	o := testOptions()
 	o.Rules = blindRules("toy")

@@ -16,6 +16,7 @@ import (
 // TestAnyMarkers adds, sets and removes markers at random and compresses: what counts is kept byte for byte and in order,
 // and nothing else is; the names of markers stay theirs.
 func TestAnyMarkers(t *testing.T) {
+	skipShort(t)
 	t.Parallel()
 	ctx := context.Background()
 	m, sessions := sampleSessions(t)

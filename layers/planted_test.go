@@ -22,6 +22,7 @@ import (
 // secret is in the remote, with packs unpacked and segments decompressed. What the rules do not find, which TestPlanted
 // counts, is not planted here.
 func TestPlantedRemote(t *testing.T) {
+	skipShort(t)
 	t.Parallel()
 	ctx := context.Background()
 	rules, err := redact.New(redact.Config{})

@@ -67,6 +67,7 @@ func TestGuess(t *testing.T) {
 // budget, every kept marker in it to the byte, the same version for the same recipe; or a [compress.PinError]
 // that says the truth.
 func TestCompressKeepsItsPromises(t *testing.T) {
+	skipShort(t)
 	t.Parallel()
 	ctx := context.Background()
 	m, revs := sampleSessions(t)
@@ -150,6 +151,7 @@ func checkKept(t *testing.T, name string, fates []compress.Fate, segs []compress
 // above the budget in the form it is read in, kept markers of the versions stand in composed.md to the
 // byte, the same request is the same composition; or a [compose.BudgetError] that says the truth.
 func TestComposeKeepsItsPromises(t *testing.T) {
+	skipShort(t)
 	t.Parallel()
 	ctx := context.Background()
 	m, revs := sampleSessions(t)

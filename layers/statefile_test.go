@@ -170,6 +170,7 @@ func FuzzStateFile(f *testing.F) {
 // TestStateAfterEverything compares, after each operation of several kinds, the state brought up to date with
 // the one built from nothing, the outline with the state, and the log with the one read from the commits.
 func TestStateAfterEverything(t *testing.T) {
+	skipShort(t)
 	t.Parallel()
 	ctx := context.Background()
 	m := newMemory(t, testOptions())

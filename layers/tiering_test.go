@@ -26,6 +26,7 @@ func tierOptions() TierOptions {
 // TestAgeing lets the sample sessions age for half a year, a day at a time and then as far back as undo goes: a second run
 // never does anything, summaries are within their budgets and can be made again, and no byte of an original changes.
 func TestAgeing(t *testing.T) {
+	skipShort(t)
 	t.Parallel()
 	ctx := context.Background()
 	m, sessions := sampleSessions(t)
@@ -84,6 +85,7 @@ func TestAgeing(t *testing.T) {
 
 // TestTierLimit lets a project age a few versions at a time: it ends where one run does.
 func TestTierLimit(t *testing.T) {
+	skipShort(t)
 	t.Parallel()
 	ctx := context.Background()
 	m, sessions := sampleSessions(t)
@@ -110,6 +112,7 @@ func TestTierLimit(t *testing.T) {
 
 // TestTierAtOnce lets several processes do the same: it is done once.
 func TestTierAtOnce(t *testing.T) {
+	skipShort(t)
 	t.Parallel()
 	ctx := context.Background()
 	m, sessions := sampleSessions(t)

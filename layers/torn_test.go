@@ -87,6 +87,7 @@ func TestTornEnds(t *testing.T) {
 // TestAnyTornEnds does the same with files at random: with cuts and without, the changes are the same and every
 // captured state can be had back.
 func TestAnyTornEnds(t *testing.T) {
+	skipShort(t)
 	t.Parallel()
 	rng := mrand.New(mrand.NewPCG(7, 8))
 	for range rounds(12) {

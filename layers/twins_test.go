@@ -38,6 +38,7 @@ func secretive(secret string) (transcript, overflow string) {
 // TestTwins makes two stores that differ in nothing but the value of a secret, also in its length: their lanes of
 // memory.git are the same commits, and the secret is nowhere in them, packed or unpacked.
 func TestTwins(t *testing.T) {
+	skipShort(t)
 	t.Parallel()
 	ctx := context.Background()
 	rules, err := redact.New(redact.Config{})

@@ -57,6 +57,7 @@ func looks(t *testing.T, m *Memory, p Project) string {
 // TestUndoIsTheWayBack does operations at random and undoes and redoes them: what lists show is what it was, step by
 // step, and the originals stay as they are to the byte.
 func TestUndoIsTheWayBack(t *testing.T) {
+	skipShort(t)
 	t.Parallel()
 	ctx := context.Background()
 	m, sessions := sampleSessions(t)

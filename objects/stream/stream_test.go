@@ -129,7 +129,11 @@ func TestReadersShareMemory(t *testing.T) {
 func TestRandomGrowth(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(5, 6))
-	for range 30 {
+	rounds := 30
+	if testing.Short() {
+		rounds = 3
+	}
+	for range rounds {
 		content := text(rng, rng.IntN(1<<20))
 		var lengths []int
 		for left := len(content); left > 0; {
