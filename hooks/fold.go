@@ -56,9 +56,6 @@ func (r *run) capture(ctx context.Context) error {
 		return noted()
 	}
 	go func() { _ = noted() }() // the time limit need not wait any longer then
-	if r.Prepare != nil {
-		go r.Prepare()
-	}
 	return errors.Join(r.fold(ctx, foldTime), noted())
 }
 
@@ -133,6 +130,9 @@ func (w *World) fold(ctx context.Context, time time.Duration) error {
 		if err != nil || !ok {
 			w.busy = true
 			return err
+		}
+		if w.Prepare != nil {
+			go w.Prepare()
 		}
 		err = w.foldAll(ctx, tried, end)
 		unlock()

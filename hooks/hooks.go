@@ -40,7 +40,7 @@ type World struct {
 	Store    string                          // the directory of the memory
 	Claude   string                          // the directory of Claude Code's own files
 	Open     func() (*layers.Memory, error)  // opens the memory, or makes it
-	Prepare  func()                          // gets ready for a capture, while a note is made durable; may be nil
+	Prepare  func()                          // gets ready for a capture while its notes are read; may be nil
 	Settings func() (Settings, error)        // reads the settings
 	Detach   func(args ...string) error      // starts this program in the background
 	Program  func() string                   // how this program is called in commands
