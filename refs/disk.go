@@ -21,13 +21,7 @@ func lockFile(ctx context.Context, file string, d time.Duration) (func(), error)
 		return nil, err
 	}
 	l := flock.New(file, flock.SetPermissions(0o600))
-	ok, err := l.TryLock()
-	if errors.Is(err, os.ErrNotExist) {
-		// another process may make it at the same moment
-		if made := os.Mkdir(filepath.Dir(file), 0o700); made == nil || errors.Is(made, os.ErrExist) {
-			ok, err = l.TryLock()
-		}
-	}
+	ok, err := inDir(file, l.TryLock)
 	if err != nil {
 		return nil, err
 	}
@@ -65,6 +59,17 @@ func lockFile(ctx context.Context, file string, d time.Duration) (func(), error)
 	default:
 	}
 	return nil, err
+}
+
+// inDir tries to lock file, once more if its directory had to be made. Another process may make it at the same moment.
+func inDir(file string, try func() (bool, error)) (bool, error) {
+	ok, err := try()
+	if errors.Is(err, os.ErrNotExist) {
+		if made := os.Mkdir(filepath.Dir(file), 0o700); made == nil || errors.Is(made, os.ErrExist) {
+			return try()
+		}
+	}
+	return ok, err
 }
 
 // tryLockFile takes the kernel lock of file if nobody has it.

@@ -28,13 +28,7 @@ func (r *Repo) share(ctx context.Context) (func(), error) {
 		return nil, err
 	}
 	l := flock.New(file, flock.SetPermissions(0o600))
-	ok, err := l.TryRLock()
-	if errors.Is(err, os.ErrNotExist) {
-		// as in lockFile
-		if made := os.Mkdir(filepath.Dir(file), 0o700); made == nil || errors.Is(made, os.ErrExist) {
-			ok, err = l.TryRLock()
-		}
-	}
+	ok, err := inDir(file, l.TryRLock)
 	if err == nil && !ok { // a sweep is under way
 		ctx, cancel := context.WithTimeout(ctx, r.opts.LockTimeout)
 		defer cancel()
