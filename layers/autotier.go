@@ -44,7 +44,7 @@ func (m *Memory) AutoTier(ctx context.Context, p Project, schedule TierSchedule,
 	}
 	o.Most = autoMost
 	if out, err = m.Tier(ctx, p, o); err == nil && !o.DryRun && out.Waiting == 0 {
-		writeCache(file, lastTier{now, o.Policy})
+		m.writeCache(file, lastTier{now, o.Policy})
 	}
 	return out, true, err
 }

@@ -54,13 +54,13 @@ func readCacheBytes(file string) ([]byte, bool) {
 }
 
 // writeCache stores v. A store that cannot be written works without a cache, so nothing is returned.
-func writeCache(file string, v any) {
+func (m *Memory) writeCache(file string, v any) {
 	if b, err := json.Marshal(v); err == nil {
-		writeCacheBytes(file, b)
+		m.writeCacheBytes(file, b)
 	}
 }
 
-func writeCacheBytes(file string, b []byte) {
+func (m *Memory) writeCacheBytes(file string, b []byte) {
 	if os.MkdirAll(filepath.Dir(file), 0o700) != nil {
 		return
 	}
@@ -69,7 +69,61 @@ func writeCacheBytes(file string, b []byte) {
 		return
 	}
 	_, err = f.Write(append([]byte(objects.Sum(b).String()+"\n"), b...))
-	if errors.Join(err, f.Close()) != nil || os.Rename(f.Name(), file) != nil {
+	if errors.Join(err, f.Close()) != nil || !m.sameCache() || os.Rename(f.Name(), file) != nil {
 		os.Remove(f.Name()) // it is only a cache; the next writer tries again
 	}
+}
+
+// openCache remembers which directory the cache is. While it is open no other can be taken for it.
+func (m *Memory) openCache() {
+	m.tidyCache()
+	dir, err := os.Open(m.cachePath())
+	if errors.Is(err, os.ErrNotExist) && os.MkdirAll(m.cachePath(), 0o700) == nil {
+		dir, err = os.Open(m.cachePath())
+	}
+	if err == nil {
+		m.cache, _ = dir.Stat() // without it nothing is cached
+	}
+	m.cacheDir = dir
+}
+
+// sameCache reports whether the cache is still the directory it was when m was opened. Since then another process may have
+// dropped it to forget something, which what m has read can hold. Asked between making a file there and renaming it: what was
+// made in the directory that is dropped goes with it.
+func (m *Memory) sameCache() bool {
+	fi, err := os.Lstat(m.cachePath())
+	return err == nil && m.cache != nil && os.SameFile(fi, m.cache)
+}
+
+// dropCache takes the cache away, whole, and begins it anew. It is moved first, so that other processes, which may write there at
+// any time, write no more. Only who holds the lock of forgetting may drop it.
+func (m *Memory) dropCache() error {
+	if m.cacheDir != nil {
+		m.cacheDir.Close() // opened to be known again, nothing else
+	}
+	gone := m.cachePath() + ".gone"
+	err := removeAll(gone) // of one that was killed here
+	if err == nil {
+		err = os.Rename(m.cachePath(), gone)
+	}
+	switch {
+	case err == nil:
+		err = removeAll(gone)
+	case errors.Is(err, os.ErrNotExist):
+		err = nil
+	default: // some systems do not move a directory that somebody has open
+		err = removeAll(m.cachePath())
+	}
+	m.openCache()
+	return err
+}
+
+// removeAll removes dir, again if others still wrote there.
+func removeAll(dir string) (err error) {
+	for range 100 {
+		if err = os.RemoveAll(dir); err == nil {
+			return nil
+		}
+	}
+	return err
 }

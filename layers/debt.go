@@ -59,7 +59,7 @@ func (m *Memory) Debt(ctx context.Context, p refs.Project) (Debt, error) {
 			return d, err
 		}
 		c = debtCache{debtVersion, st.Tips, own.Tips, d}
-		writeCache(file, c)
+		m.writeCache(file, c)
 	}
 	c.Debt.L1 = m.unrefined(st)
 	return c.Debt, nil

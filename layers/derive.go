@@ -50,7 +50,7 @@ func (m *Memory) l1(ctx context.Context, project refs.Project, original objects.
 	if err != nil {
 		return nil, fmt.Errorf("refine %s: %w", original.Short(), err)
 	}
-	writeCacheBytes(file, out.Bytes())
+	m.writeCacheBytes(file, out.Bytes())
 	return out.Bytes(), nil
 }
 
@@ -112,7 +112,7 @@ func (m *Memory) counts(ctx context.Context, project refs.Project, s *Session, p
 		return c, fmt.Errorf("count %s: %w", ShortID(s.ID), err)
 	}
 	c.Size = p.Size
-	writeCache(m.countedPath(p.Original), c)
+	m.writeCache(m.countedPath(p.Original), c)
 	m.noteTokens(project, p.Original, c.Raw)
 	return c, nil
 }

@@ -213,19 +213,13 @@ func (m *Memory) dropBytes(ctx context.Context) error {
 	m.countedMu.Lock()
 	m.counted = nil
 	m.countedMu.Unlock()
-	entries, err := os.ReadDir(m.cachePath())
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := m.dropCache(); err != nil {
 		return err
-	}
-	for _, e := range entries {
-		if err := os.RemoveAll(m.cachePath(e.Name())); err != nil {
-			return err
-		}
 	}
 	if err := m.repo.DropDamaged(); err != nil {
 		return err
 	}
-	_, err = m.repo.Sweep(ctx)
+	_, err := m.repo.Sweep(ctx)
 	return err
 }
 

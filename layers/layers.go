@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"sync"
 	"time"
@@ -44,6 +45,9 @@ type Memory struct {
 	slots chan struct{} // one for each worker: files are worked on at once in all groups together
 	grows sync.Once     // for Options.Growing
 
+	cacheDir *os.File    // held open while m is, or nil without a cache
+	cache    os.FileInfo // of cacheDir
+
 	outlines     sync.Map // of the projects looked at last, by project
 	markedStates sync.Map // outlines with what revocations hide, by project
 	traced       sync.Map // what sessions have of revoked sources, by cache file
@@ -69,7 +73,7 @@ func Init(ctx context.Context, dir, device string, o Options) (*Memory, error) {
 
 func onRepo(r *refs.Repo, o Options) *Memory {
 	m := &Memory{repo: r, opts: o, slots: make(chan struct{}, max(1, o.Workers))}
-	m.tidyCache()
+	m.openCache()
 	return m
 }
 
@@ -86,6 +90,9 @@ func Open(dir string, o Options) (*Memory, error) {
 func (m *Memory) Close() error {
 	m.writeTokens()
 	m.evictSometimes()
+	if m.cacheDir != nil {
+		m.cacheDir.Close() // nothing was written to it
+	}
 	return m.repo.Close()
 }
 

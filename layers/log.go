@@ -69,7 +69,7 @@ func (m *Memory) ledger(ctx context.Context, p refs.Project) (*ledger, error) {
 	if err != nil {
 		return nil, err
 	}
-	writeCacheBytes(file, encode(l.code))
+	m.writeCacheBytes(file, encode(l.code))
 	l.setProject(p)
 	return l, nil
 }

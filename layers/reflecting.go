@@ -191,7 +191,7 @@ func (m *Memory) signs(ctx context.Context, p refs.Project, s *Session) (signs, 
 	if out, err = signsOf(l1); err != nil {
 		return out, err
 	}
-	writeCache(file, out)
+	m.writeCache(file, out)
 	return s.own(out), nil
 }
 

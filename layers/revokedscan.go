@@ -145,7 +145,7 @@ func (m *Memory) traces(ctx context.Context, p refs.Project, s *Session, at *Poi
 		return nil, err
 	}
 	t.Size = at.Size
-	writeCache(file, t)
+	m.writeCache(file, t)
 	m.traced.Store(file, t)
 	return t, nil
 }

@@ -37,7 +37,7 @@ func (m *Memory) readSeen(p refs.Project) *seen {
 
 func (m *Memory) writeSeen(p refs.Project, s *seen) {
 	if s.changed {
-		writeCacheBytes(m.cachePath("seen", string(p)), encode(s.code))
+		m.writeCacheBytes(m.cachePath("seen", string(p)), encode(s.code))
 	}
 }
 
@@ -147,7 +147,7 @@ func (m *Memory) writeTokens() {
 	for project, counted := range m.counted {
 		known := m.knownTokens(project)
 		maps.Copy(known, counted)
-		writeCacheBytes(m.tokensPath(project), encode(func(c *codec) { codeHashes(c, known) }))
+		m.writeCacheBytes(m.tokensPath(project), encode(func(c *codec) { codeHashes(c, known) }))
 	}
 	m.counted = nil
 }

@@ -89,7 +89,7 @@ func (m *Memory) advance(st *State, tx *refs.Tx) {
 	}
 	b.tips = tips
 	m.keepOutline(st, tips)
-	writeCacheBytes(m.cachePath("bulk", string(st.Project)), encode(b.code))
+	m.writeCacheBytes(m.cachePath("bulk", string(st.Project)), encode(b.code))
 }
 
 // keepOutline makes st, to which records were added, whole and caches it as that of the tips.
@@ -98,7 +98,7 @@ func (m *Memory) keepOutline(st *State, tips []refs.Tip) {
 	st.finish()
 	st.nameVersions(m.repo.Device().ID)
 	st.strip()
-	writeCacheBytes(m.cachePath("state", string(st.Project)), encode(st.code))
+	m.writeCacheBytes(m.cachePath("state", string(st.Project)), encode(st.code))
 }
 
 // outline is state without what only adding and deriving need.
@@ -213,7 +213,7 @@ func (m *Memory) bulksAt(ctx context.Context, h *history, p refs.Project) (*bulk
 		}
 	}
 	b.tips = h.tips
-	writeCacheBytes(file, encode(b.code))
+	m.writeCacheBytes(file, encode(b.code))
 	return b, nil
 }
 

@@ -89,7 +89,7 @@ func (m *Memory) grow(s *Session, now *Point) growing {
 	if len(g.Marks) > maxMarks {
 		g.Marks = slices.Delete(g.Marks, 1, 2)
 	}
-	writeCache(file, g)
+	m.writeCache(file, g)
 	return g
 }
 

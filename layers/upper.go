@@ -86,7 +86,7 @@ func (m *Memory) upperRecords(ctx context.Context, tx *refs.Tx, p refs.Project) 
 	}
 	order(u.records, func(a, b upperRecord) int { return a.Stamp.compare(b.Stamp) })
 	u.tips = h.tips
-	writeCacheBytes(file, encode(u.code))
+	m.writeCacheBytes(file, encode(u.code))
 	return u.records, nil
 }
 
