@@ -32,6 +32,7 @@ type Env struct {
 	Executable     func() (string, error) // the path of this program
 	Hostname       func() (string, error)
 	Exit           func(status int) // ends this process at once; hooks have a time limit
+	Unhurried      bool             // hooks have no limits of time; for tests
 	Term           Term
 	Secret         func() ([]byte, error) // reads a line from the terminal that is not shown there
 

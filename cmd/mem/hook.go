@@ -72,7 +72,7 @@ func (e *Env) runHook(event string) {
 		return
 	}
 	e.opt.lockTimeout = -1
-	if event != hooks.Work {
+	if event != hooks.Work && !e.Unhurried {
 		e.opt.lockTimeout = hookLock
 	}
 	e.growing = sync.OnceFunc(func() { reserveHeap(hookMemory * 2 / 3) })
@@ -81,7 +81,7 @@ func (e *Env) runHook(event string) {
 		Open: e.openForHook, Prepare: e.growing, Settings: e.hookSettings, Detach: e.detach, Exit: func() { e.Exit(exitDone) },
 		Program: e.calledAs,
 		After:   func(d time.Duration, f func()) { time.AfterFunc(d, f) },
-		Within:  context.WithTimeout,
+		Within:  context.WithTimeout, Unhurried: e.Unhurried,
 	}
 	hooks.Run(w, event)
 	if event == hooks.Work { // nobody waits for it

@@ -17,9 +17,11 @@ package main
 
 import "os"
 
-func main() {
+func main() { mainIn(osEnv()) }
+
+// mainIn is main in a world.
+func mainIn(env Env) {
 	neverExitTwo()
-	env := osEnv()
 	if event, ok := hookArgs(os.Args[1:]); ok {
 		env.runHook(event)
 		return

@@ -26,7 +26,7 @@ var update = flag.Bool("update", false, "write what the scripts compare with ane
 // TestMain lets the scripts run this program, and some programs that misbehave, as processes.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"mem":        main,
+		"mem":        unhurried,
 		"mem-panic":  panicInCommand,
 		"mem-thread": panicInGoroutine,
 		"mem-model":  fakeModel,
@@ -47,6 +47,7 @@ func TestMain(m *testing.M) {
 //	gitserver DIR        serve repositories at $GITURL to the user me, whose password is s3cret; or DIR public: to everybody
 //	sshserver            serve files by ssh at $SSHURL to the key in a new agent; [sshd] if that is possible
 //	silentserver         take requests at $SILENTURL and never answer
+//	noerrors FILE        the log of hooks is empty or not there
 //	await REGEXP mem ... run mem until what it prints matches: what is in the background has time to happen
 //	env MEM_NOW=...      give mem another time
 func TestScript(t *testing.T) {
@@ -154,7 +155,7 @@ func await(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	want, err := regexp.Compile("(?m)" + args[0])
 	ts.Check(err)
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		err := ts.Exec(args[1], args[2:]...)
 		if err == nil && want.MatchString(ts.ReadFile("stdout")) {
 			return
@@ -165,7 +166,7 @@ func await(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// noErrors looks that the log of hooks is not there, or says only that a busy machine let one run into its time limit.
+// noErrors looks that the log of hooks is not there: it shows what it says.
 func noErrors(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: noerrors FILE")
@@ -175,10 +176,8 @@ func noErrors(ts *testscript.TestScript, neg bool, args []string) {
 		return
 	}
 	ts.Check(err)
-	for line := range strings.Lines(string(b)) {
-		if !strings.HasSuffix(strings.TrimSpace(line), "ended at the time limit") {
-			ts.Fatalf("%s: %s", args[0], line)
-		}
+	if len(b) > 0 {
+		ts.Fatalf("%s: %s", args[0], b)
 	}
 }
 
@@ -237,6 +236,13 @@ func payload(ts *testscript.TestScript, neg bool, args []string) {
 	b, err := json.Marshal(fields)
 	ts.Check(err)
 	ts.Check(os.WriteFile(ts.MkAbs("payload.json"), b, 0o600))
+}
+
+// unhurried is mem on a machine on which no hook comes to its time limit, however busy it is. The limits have tests of their own.
+func unhurried() {
+	env := osEnv()
+	env.Unhurried = true
+	mainIn(env)
 }
 
 // panicInCommand is a mem whose command panics.
