@@ -279,7 +279,9 @@ func (f *fetcher) take(ctx context.Context, s remote.Session) (took []FetchedLan
 		want = append(want, l.lane.Tip)
 	}
 	slices.SortFunc(want, pack.ID.Compare)
-	got, err := s.Fetch(ctx, slices.Compact(want), f.tips, w, limits(f.o.Progress))
+	lim := limits(f.o.Progress)
+	lim.Blob = q.Came
+	got, err := s.Fetch(ctx, slices.Compact(want), f.tips, w, lim)
 	f.out.Objects, f.out.Bytes = got.Objects, got.Bytes
 	if err != nil {
 		return nil, errors.Join(err, w.Abort())

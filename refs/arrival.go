@@ -50,6 +50,7 @@ type arriver struct {
 	grown   map[objects.Hash][]int
 	sums    map[objects.Hash][]objects.Hash // of streams that grew: what their segments end in
 	points  map[objects.Hash]pack.ID
+	ahead   *ahead // what was checked while it came; may be nil
 	lamport uint64 // of the commit that is looked at
 	names   int    // that led to what was looked at
 }
@@ -417,6 +418,9 @@ func (v *arriver) streams(l *lane) error {
 		if errs[i] = cmp.Or(err, v.ctx.Err()); errs[i] != nil || broken.Load() {
 			break
 		}
+		if r == nil {
+			continue
+		}
 		free <- struct{}{}
 		wait.Go(func() {
 			defer func() { <-free }()
@@ -430,7 +434,7 @@ func (v *arriver) streams(l *lane) error {
 	return cmp.Or(errs...)
 }
 
-// grew returns what reads a stream with the segments that came, which must be its last.
+// grew returns what reads a stream with the segments that came, which must be its last; nil if that was done while they came.
 func (v *arriver) grew(l *lane, h objects.Hash) (*stream.Reader, error) {
 	added := v.grown[h]
 	slices.Sort(added)
@@ -443,11 +447,18 @@ func (v *arriver) grew(l *lane, h objects.Hash) (*stream.Reader, error) {
 			return nil, fmt.Errorf("stream %s: segment %d of %d is out of line: %w", h.Short(), at, n, objects.ErrCorrupt)
 		}
 	}
-	blobs, err := l.resolve(h, n)
+	ids, err := l.segmentIDs(h, n)
+	if err != nil {
+		return nil, err
+	}
+	if sums, ok := v.ahead.sums(ids); ok {
+		v.sums[h] = sums
+		return nil, nil
+	}
 	sums := make([]objects.Hash, n)
 	v.sums[h] = sums
 	return stream.NewReader(n, func(i int) ([]byte, error) {
-		b, err := blobs(i)
+		b, err := v.git.Get(ids[i], pack.Blob)
 		if err != nil {
 			return nil, err
 		}
@@ -455,7 +466,7 @@ func (v *arriver) grew(l *lane, h objects.Hash) (*stream.Reader, error) {
 			sums[i] = head.Sum
 		}
 		return b, nil
-	}), err
+	}), nil
 }
 
 // signer returns the public key that a commit says it was signed with, in OpenSSH's format.

@@ -14,8 +14,60 @@ import (
 	"github.com/memvcs/mem/objects/stream"
 )
 
-// carry brings all objects of one repository into the quarantine of another and checks a lane there.
+// carry brings all objects of one repository into the quarantine of another and checks a lane there: with streams that are checked while
+// they come, and without, which must be the same.
 func carry(t *testing.T, from, to *Repo, l Lane) (*Quarantine, Arrival, error) {
+	t.Helper()
+	p := packOf(t, from)
+	q, want, wantErr := carryPack(t, p, to, l, false)
+	if err := q.Close(); err != nil {
+		t.Fatal(err)
+	}
+	q, got, err := carryPack(t, p, to, l, true)
+	if fmt.Sprint(err) != fmt.Sprint(wantErr) || fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("checked while it came: %+v, %v\nwant %+v, %v", got, err, want, wantErr)
+	}
+	return q, got, err
+}
+
+// packOf is a pack of all that a repository has, as it would travel.
+func packOf(t *testing.T, from *Repo) []byte {
+	t.Helper()
+	var ids []pack.ID
+	for id, err := range from.memory.Packs().All() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, id)
+	}
+	if err := from.memory.Packs().Order(ids); err != nil {
+		t.Fatal(err)
+	}
+	var entries []pack.Entry
+	var size int64
+	for _, id := range ids {
+		e, err := from.memory.Packs().Entry(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		entries = append(entries, e)
+		size += int64(e.Size())
+	}
+	var b bytes.Buffer
+	if err := pack.Stream(&b, len(entries), size, func(yield func(pack.Entry) error) error {
+		for _, e := range entries {
+			if err := yield(e); err != nil {
+				return err
+			}
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func carryPack(t *testing.T, p []byte, to *Repo, l Lane, ahead bool) (*Quarantine, Arrival, error) {
 	t.Helper()
 	ctx := context.Background()
 	q, err := to.Quarantine(ctx)
@@ -26,19 +78,14 @@ func carry(t *testing.T, from, to *Repo, l Lane) (*Quarantine, Arrival, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for id, err := range from.memory.Packs().All() {
-		if err != nil {
-			t.Fatal(err)
-		}
-		e, err := from.memory.Packs().Entry(id)
-		if err == nil {
-			err = w.Add(e)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+	lim := pack.Limits{Bytes: 1 << 30, Objects: 1 << 20, Object: 1 << 30, Ratio: 10_000}
+	if ahead {
+		lim.Blob = q.Came
 	}
-	if _, err := w.Close(); err != nil {
+	if _, err := w.Receive(bytes.NewReader(p), lim); err != nil {
+		t.Fatal(err)
+	}
+	if err := q.Finish(w); err != nil {
 		t.Fatal(err)
 	}
 	a, err := q.Check(ctx, l, "")

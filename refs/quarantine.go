@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -29,6 +30,7 @@ type Quarantine struct {
 	seen   map[pack.ID]struct{}
 
 	durable []func() error // wait until what came in is on the disk
+	ahead   *ahead
 }
 
 // Quarantine begins to take in what comes from elsewhere. The error wraps [ErrLocked] if another process is at it for too long.
@@ -55,7 +57,7 @@ func (r *Repo) quarantine(ctx context.Context, store *gitstore.Repo) (*Quarantin
 		unlock()
 		return nil, fmt.Errorf("fetch: %w", err)
 	}
-	q := &Quarantine{r: r, store: store, dir: filepath.Join(r.dir, quarantineDir), seen: map[pack.ID]struct{}{}}
+	q := &Quarantine{r: r, store: store, dir: filepath.Join(r.dir, quarantineDir), seen: map[pack.ID]struct{}{}, ahead: newAhead(runtime.GOMAXPROCS(0))}
 	q.unlock = func() {
 		unshare()
 		unlock()
@@ -76,6 +78,7 @@ func (r *Repo) quarantine(ctx context.Context, store *gitstore.Repo) (*Quarantin
 // Close throws away what was not adopted.
 func (q *Quarantine) Close() error {
 	var errs []error
+	q.ahead.wait()
 	if q.git != nil {
 		errs = append(errs, q.git.Close())
 	}
@@ -87,9 +90,13 @@ func (q *Quarantine) Close() error {
 // Writer starts a pack of what comes in.
 func (q *Quarantine) Writer() (*pack.Writer, error) { return pack.Create(q.git.PackDir(), "fetch") }
 
+// Came takes a blob that came in, for [pack.Limits.Blob]: what can be checked of a stream is, while the rest of the pack still comes.
+func (q *Quarantine) Came(id pack.ID, content []byte) []byte { return q.ahead.take(id, content) }
+
 // Finish ends a pack. It can be checked while the disk still takes it in; [Quarantine.Adopt] waits for that.
 func (q *Quarantine) Finish(w *pack.Writer) error {
 	_, durable, err := w.CloseEarly()
+	q.ahead.wait()
 	if err == nil {
 		q.durable = append(q.durable, durable)
 	}
@@ -115,7 +122,7 @@ func (q *Quarantine) Check(ctx context.Context, l Lane, key string) (Arrival, er
 
 func (q *Quarantine) check(ctx context.Context, a *Arrival) error {
 	v := &arriver{ctx: ctx, git: q.git, a: a, seen: map[pack.ID]struct{}{}, grown: map[objects.Hash][]int{},
-		sums: map[objects.Hash][]objects.Hash{}, points: map[objects.Hash]pack.ID{}}
+		sums: map[objects.Hash][]objects.Hash{}, points: map[objects.Hash]pack.ID{}, ahead: q.ahead}
 	if err := v.check(); err != nil {
 		return err
 	}

@@ -206,6 +206,12 @@ func (l *lane) blobs(name objects.Hash) stream.Blobs {
 
 // resolve is blobs of the first n segments for other goroutines: it reads all directories at once.
 func (l *lane) resolve(name objects.Hash, n int) (stream.Blobs, error) {
+	ids, err := l.segmentIDs(name, n)
+	return func(i int) ([]byte, error) { return l.git.Get(ids[i], pack.Blob) }, err
+}
+
+// segmentIDs returns what the first n segments of a stream are stored as.
+func (l *lane) segmentIDs(name objects.Hash, n int) ([]pack.ID, error) {
 	ids := make([]pack.ID, n)
 	for i := range ids {
 		e, ok, err := l.root.find(l.git, segmentPath(name, i)...)
@@ -217,7 +223,7 @@ func (l *lane) resolve(name objects.Hash, n int) (stream.Blobs, error) {
 		}
 		ids[i] = e.id
 	}
-	return func(i int) ([]byte, error) { return l.git.Get(ids[i], pack.Blob) }, nil
+	return ids, nil
 }
 
 // segments counts the segments of a stream in the lane.

@@ -5,7 +5,6 @@ import (
 	"crypto/sha1"
 	"encoding/binary"
 	"fmt"
-	"hash"
 	"hash/adler32"
 	"hash/crc32"
 	"io"
@@ -21,7 +20,14 @@ type Limits struct {
 	Ratio   int64 // how many times its size a pack may unpack to, beyond 64 MiB
 
 	Progress func(n int64) // is told how many bytes arrived; may be nil
+
+	// Blob is given the content of each blob that was added and is not long, in the order in which they come, and keeps that memory;
+	// it returns some for the next one. It may be nil.
+	Blob func(id ID, content []byte) []byte
 }
+
+// maxShown is how long a blob may be that [Limits.Blob] is given.
+const maxShown = 5 << 20
 
 // slack is what a pack may unpack to whatever its size.
 const slack = 64 << 20
@@ -69,6 +75,7 @@ type inlet struct {
 	large    map[ID]bool // objects of more than maxHeld
 	z        io.ReadCloser
 	scratch  []byte
+	shown    bytes.Buffer // the content in hand, for Limits.Blob
 }
 
 // A waiting difference waits for its base.
@@ -135,13 +142,7 @@ func (in *inlet) entry() error {
 			in.at[off] = id
 			return err
 		}
-		id, err := in.object(k, size)
-		if err != nil {
-			return err
-		}
-		in.at[off] = id
-		raw := in.f.marked()
-		return in.w.add(id, crc32.ChecksumIEEE(raw), raw)
+		return in.whole(off, k, size)
 	case offsetDelta:
 		back, err := in.distance()
 		if err != nil || back <= 0 || back > off {
@@ -161,6 +162,29 @@ func (in *inlet) entry() error {
 		return err
 	}
 	return fmt.Errorf("entry of kind %d: %w", k, ErrCorrupt)
+}
+
+// whole reads an object that is held in memory.
+func (in *inlet) whole(off int64, k Kind, size int64) error {
+	show := k == Blob && size <= maxShown && in.l.Blob != nil
+	var also io.Writer
+	if show {
+		in.shown.Reset()
+		also = &in.shown
+	}
+	id, err := in.object(k, size, also)
+	if err != nil {
+		return err
+	}
+	in.at[off] = id
+	raw, n := in.f.marked(), len(in.w.items)
+	if err := in.w.add(id, crc32.ChecksumIEEE(raw), raw); err != nil {
+		return err
+	}
+	if show && len(in.w.items) > n {
+		in.shown = *bytes.NewBuffer(in.l.Blob(id, in.shown.Bytes())[:0])
+	}
+	return nil
 }
 
 func (in *inlet) header() (Kind, int64, error) {
@@ -200,13 +224,17 @@ func (in *inlet) distance() (int64, error) {
 	return 0, ErrCorrupt
 }
 
-// object reads the content of an object and returns its name.
-func (in *inlet) object(k Kind, size int64) (id ID, err error) {
+// object reads the content of an object and returns its name. What it reads also goes to a writer that takes all, if there is one.
+func (in *inlet) object(k Kind, size int64, also io.Writer) (id ID, err error) {
 	h := sha1.New()
 	h.Write(preamble(k, size))
-	ok, err := in.stored(h, size)
+	to := io.Writer(h)
+	if also != nil {
+		to = io.MultiWriter(h, also)
+	}
+	ok, err := in.stored(to, size)
 	if err == nil && !ok {
-		err = in.copy(h, size)
+		err = in.copy(to, size)
 	}
 	h.Sum(id[:0])
 	return id, err
@@ -214,7 +242,7 @@ func (in *inlet) object(k Kind, size int64) (id ID, err error) {
 
 // stored reads content that was stored in blocks, as [Encode] does at level 0, without a decompressor. It reports
 // false, with nothing read, if it is of another form.
-func (in *inlet) stored(h hash.Hash, size int64) (bool, error) {
+func (in *inlet) stored(to io.Writer, size int64) (bool, error) {
 	total := storedSize(int(size))
 	b, err := in.f.peek(min(total, 7))
 	if err != nil || len(b) < 7 || b[0] != 0x78 || b[2]&6 != 0 || size > flushAt*8 {
@@ -244,7 +272,9 @@ func (in *inlet) stored(h hash.Hash, size int64) (bool, error) {
 	}
 	for rest := b[2:]; len(rest) > 4; {
 		n := int(rest[1]) | int(rest[2])<<8
-		h.Write(rest[5 : 5+n])
+		if _, err := to.Write(rest[5 : 5+n]); err != nil {
+			return false, err
+		}
 		rest = rest[5+n:]
 	}
 	_, err = in.f.take(total)

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -133,6 +134,41 @@ func streamOf(t testing.TB, entries ...Entry) []byte {
 		t.Errorf("Stream wrote %d bytes, StreamSize says %d", b.Len(), StreamSize(size))
 	}
 	return b.Bytes()
+}
+
+// TestReceiveShowsBlobs hands on each blob that is added, stored or compressed, once and in order, but no long ones.
+func TestReceiveShowsBlobs(t *testing.T) {
+	t.Parallel()
+	long := bytes.Repeat([]byte("much"), maxShown/4)
+	var want []string
+	entries := []Entry{Encode(Commit, []byte("no blob"), 6), Encode(Blob, append(long, '.'), 1)}
+	for i, content := range []string{"one", "", string(long), "two", "one", strings.Repeat("three", 100_000)} {
+		if content != "one" || i == 0 {
+			want = append(want, content)
+		}
+		entries = append(entries, Encode(Blob, []byte(content), 6*(i%2)))
+	}
+	var got []string
+	l := testLimits()
+	l.Blob = func(id ID, content []byte) []byte {
+		if Name(Blob, content) != id {
+			t.Errorf("%d bytes are not %s", len(content), id)
+		}
+		got = append(got, string(content))
+		for i := range content {
+			content[i] = 'x' // it is ours now
+		}
+		if len(got)%2 == 0 {
+			return nil
+		}
+		return content
+	}
+	if _, _, err := receive(t, streamOf(t, entries...), l); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%d blobs were shown, want %d", len(got), len(want))
+	}
 }
 
 func TestReceive(t *testing.T) {

@@ -40,7 +40,7 @@ func (in *inlet) spool(k Kind, size int64) (id ID, err error) {
 	raw := &counted{w: f, crc: crc32.NewIEEE()}
 	in.f.spill = raw
 	defer func() { in.f.spill = nil }()
-	if id, err = in.object(k, size); err != nil {
+	if id, err = in.object(k, size, nil); err != nil {
 		return id, err
 	}
 	if err := in.f.spillMarked(); err != nil {
