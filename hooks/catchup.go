@@ -103,7 +103,7 @@ func (w *World) catchUpAt(ctx context.Context, at place, end time.Duration) (lef
 // wanted returns the files that may be captured here.
 func (w *World) wanted(behind []layers.Candidate, elsewhere func(path string) bool, s Settings) (out []layers.Candidate) {
 	for _, c := range behind {
-		if !c.Known && (!s.Register || elsewhere(c.Path)) || w.isOff(sessionOf(c.Path)) {
+		if !c.Known && (!s.Register || elsewhere(c.Path)) || w.isOff(sessionOf(c.Path)) || ignored(c.Cwd) {
 			continue
 		}
 		if there, err := checkTranscript(w.projects(), c.Path); err == nil && there {

@@ -99,6 +99,13 @@ func (d *desk) work() {
 // write writes a session in which somebody types texts and is answered.
 func (d *desk) write(session string, texts ...string) {
 	d.t.Helper()
+	d.writeAt(d.cwd, filepath.Join(d.sessions(), session+".jsonl"), texts...)
+}
+
+// writeAt writes such a session, of a working directory, into a file.
+func (d *desk) writeAt(cwd, file string, texts ...string) {
+	d.t.Helper()
+	session := layers.Source{Path: file}.SessionID()
 	var b strings.Builder
 	for i, text := range texts {
 		quoted, err := json.Marshal(text)
@@ -106,10 +113,14 @@ func (d *desk) write(session string, texts ...string) {
 			d.t.Fatal(err)
 		}
 		at := d.now.Add(time.Duration(i-len(texts)) * time.Minute).Format(time.RFC3339)
-		fmt.Fprintf(&b, `{"type":"user","uuid":"%s-%d","timestamp":%q,"cwd":%q,"sessionId":%q,"message":{"role":"user","content":%s}}`+"\n", session, i, at, d.cwd, session, quoted)
-		fmt.Fprintf(&b, `{"type":"assistant","uuid":"%s-%da","timestamp":%q,"cwd":%q,"sessionId":%q,"message":{"id":"%s-%d","role":"assistant","content":[{"type":"text","text":"Done."}]}}`+"\n", session, i, at, d.cwd, session, session, i)
+		fmt.Fprintf(&b, `{"type":"user","uuid":"%s-%d","timestamp":%q,"cwd":%q,"sessionId":%q,"message":{"role":"user","content":%s}}`+"\n", session, i, at, cwd, session, quoted)
+		fmt.Fprintf(&b, `{"type":"assistant","uuid":"%s-%da","timestamp":%q,"cwd":%q,"sessionId":%q,"message":{"id":"%s-%d","role":"assistant","content":[{"type":"text","text":"Done."}]}}`+"\n", session, i, at, cwd, session, session, i)
 	}
-	if err := os.WriteFile(filepath.Join(d.sessions(), session+".jsonl"), []byte(b.String()), 0o600); err != nil {
+	err := os.MkdirAll(filepath.Dir(file), 0o700)
+	if err == nil {
+		err = os.WriteFile(file, []byte(b.String()), 0o600)
+	}
+	if err != nil {
 		d.t.Fatal(err)
 	}
 }

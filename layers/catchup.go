@@ -22,8 +22,8 @@ type Candidate struct {
 }
 
 // Behind returns the session files of a project, and those of their subagents, that are not in memory as they are
-// now, those changed last first. It looks at the directories that Claude Code has for the project and at dir. What was taken out
-// of the lists is left out. It reads no transcript.
+// now, those changed last first. It looks at the directories that Claude Code has for the project and for what is inside it, and at dir. What was taken out
+// of the lists is left out. It reads no transcript, but once the start of those that may have worked inside the project.
 func (m *Memory) Behind(ctx context.Context, p Project, o ListOptions, dir string) ([]Candidate, error) {
 	st, err := m.Outline(ctx, p.ID)
 	if err != nil {
@@ -34,6 +34,9 @@ func (m *Memory) Behind(ctx context.Context, p Project, o ListOptions, dir strin
 		return nil, err
 	}
 	if err := moreFiles(files, dir); err != nil {
+		return nil, err
+	}
+	if err := m.beneath(ctx, p, st, o, dir, files); err != nil {
 		return nil, err
 	}
 	found := m.readSeen(p.ID)
@@ -47,6 +50,7 @@ func (m *Memory) Behind(ctx context.Context, p Project, o ListOptions, dir strin
 		if f.dir || s == nil {
 			src = SourceOf(f.path)
 		}
+		src.Cwd = f.cwd
 		if s != nil {
 			_, changed := m.changedFile(ctx, p.ID, s, f, found)
 			if _, also := m.changedOverflow(ctx, p.ID, s, src, found); !changed && !also {

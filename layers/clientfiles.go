@@ -19,7 +19,8 @@ type clientFile struct {
 	path     string
 	size     int64
 	modified time.Time
-	dir      bool // there is a directory beside it, for subagents and overflow files
+	dir      bool   // there is a directory beside it, for subagents and overflow files
+	cwd      string // where it works, if that is why it counts
 }
 
 // clientFiles returns the session files that Claude Code has for the directories of a project, by session. Its directories are
@@ -87,7 +88,7 @@ func readClientDir(dir string, files map[string]clientFile) error {
 		if err != nil {
 			return err
 		}
-		files[id] = clientFile{filepath.Join(dir, e.Name()), fi.Size(), fi.ModTime(), dirs[id]}
+		files[id] = clientFile{path: filepath.Join(dir, e.Name()), size: fi.Size(), modified: fi.ModTime(), dir: dirs[id]}
 	}
 	return nil
 }

@@ -73,6 +73,7 @@ func (m *Memory) List(ctx context.Context, p Project, o ListOptions) ([]Item, *S
 	if err != nil {
 		return nil, nil, err
 	}
+	m.filesOf(p, files).dropFrom(ctx, st, o)
 	known := m.knownTokens(p.ID)
 	versions := map[string][]*Version{}
 	for _, v := range st.Versions {
@@ -156,6 +157,9 @@ func firstTitle(path string) string {
 	return sc.Summary().Title
 }
 
+// clientNameMax is how long a name that [ClientDir] makes is without its hash.
+const clientNameMax = 200
+
 // ClientDir returns the name of the directory in which Claude Code keeps the sessions of the working
 // directory dir: each UTF-16 unit that is no ASCII letter or digit becomes '-'; a name longer than 200 is
 // cut there and gets a hash of the whole path. The name cannot be turned back.
@@ -170,12 +174,12 @@ func ClientDir(dir string) string {
 		}
 		h = h*31 + int32(u)
 	}
-	if len(name) <= 200 {
+	if len(name) <= clientNameMax {
 		return string(name)
 	}
 	abs := int64(h)
 	if abs < 0 {
 		abs = -abs
 	}
-	return string(name[:200]) + "-" + strconv.FormatInt(abs, 36)
+	return string(name[:clientNameMax]) + "-" + strconv.FormatInt(abs, 36)
 }

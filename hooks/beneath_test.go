@@ -1,0 +1,155 @@
+package hooks
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/refs"
+)
+
+// in returns the file of a session that ran in a directory of the desk.
+func (d *desk) in(cwd, session string) string {
+	return filepath.Join(d.dir, "claude", "projects", layers.ClientDir(cwd), session+".jsonl")
+}
+
+// owners returns the project of each session that the memory has, by its directory's name.
+func (d *desk) owners() map[string]string {
+	out := map[string]string{}
+	d.memory(func(m *layers.Memory, _ layers.Project) {
+		projects, err := m.Projects(context.Background())
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		for _, p := range projects {
+			if p.ID == refs.Home {
+				continue
+			}
+			st, err := m.Outline(context.Background(), p.ID)
+			if err != nil {
+				d.t.Fatal(err)
+			}
+			for _, s := range st.Sessions {
+				out[s.ID] = p.Name
+			}
+		}
+	})
+	return out
+}
+
+// TestCatchUpBeneath lets sessions be killed in directories inside a project, and in others whose directories of Claude Code
+// look like those: a start in the project captures its own, all of them, and nothing else.
+func TestCatchUpBeneath(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	for _, dir := range []string{".git", "private", "a/very", "own/.git"} {
+		if err := os.MkdirAll(filepath.Join(d.cwd, dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(d.cwd, "private", ".memignore"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	long := filepath.Join(d.cwd, strings.Repeat("long/", 60)+"dir")
+	sibling := d.cwd + "-old"
+	for cwd, ids := range map[string][]string{
+		d.cwd: {"root-1"}, filepath.Join(d.cwd, "old"): {"mine-1", "mine-2"}, filepath.Join(d.cwd, "a", "very"): {"mine-3"}, long: {"mine-4"},
+		sibling: {"other-1", "other-2"}, filepath.Join(d.cwd, "private"): {"hush-1"}, filepath.Join(d.cwd, "own"): {"inner-1"}, filepath.Join(d.cwd, "off"): {"off-1"},
+		filepath.Join(d.dir, "else"): {"else-1"}, d.cwd + "ord": {"near-1"}, filepath.Join(d.cwd, "..", "w-x"): {"near-2"}, d.cwd + "/old/../../up": {"near-3"},
+	} {
+		for _, id := range ids {
+			d.writeAt(cwd, d.in(cwd, id), "A question in "+id)
+		}
+	}
+	d.writeAt(filepath.Join(d.cwd, "old"), strings.TrimSuffix(d.in(filepath.Join(d.cwd, "old"), "mine-1"), ".jsonl")+"/subagents/agent-m1.jsonl", "Count")
+	d.writeAt(sibling, strings.TrimSuffix(d.in(sibling, "other-1"), ".jsonl")+"/subagents/agent-o1.jsonl", "Count")
+	linked := filepath.Join(d.dir, "beside")
+	d.writeAt(filepath.Join(d.cwd, "link"), filepath.Join(linked, "link-1.jsonl"), "Behind a link")
+	if err := os.Symlink(linked, filepath.Join(d.dir, "claude", "projects", layers.ClientDir(filepath.Join(d.cwd, "link")))); err != nil {
+		t.Fatal(err)
+	}
+	d.env = map[string]string{"MEM_CAPTURE": "off"}
+	d.hook("SessionStart", "off-1", map[string]any{"cwd": filepath.Join(d.cwd, "off"), "transcript_path": d.in(filepath.Join(d.cwd, "off"), "off-1")})
+	d.env = nil
+
+	want := map[string]string{"root-1": "w", "mine-1": "w", "mine-2": "w", "mine-3": "w", "mine-4": "w", "agent-m1": "w"}
+	for i := range 3 { // the first start reads, the others know
+		out := d.hook("SessionStart", fmt.Sprintf("new-%d", i), nil)
+		if got := d.owners(); fmt.Sprint(got) != fmt.Sprint(want) || d.log() != "" || !strings.Contains(out, "mine-4") {
+			t.Fatalf("start %d captured %v\nwant %v\n%s%s", i, got, want, out, d.log())
+		}
+	}
+
+	// Nothing was remembered of the others that would keep them from being captured where they belong.
+	d.hook("SessionStart", "new-9", map[string]any{"cwd": sibling, "transcript_path": d.in(sibling, "new-9")})
+	want["other-1"], want["other-2"], want["agent-o1"] = "w-old", "w-old", "w-old"
+	if got := d.owners(); fmt.Sprint(got) != fmt.Sprint(want) || d.log() != "" {
+		t.Errorf("a start beside it: %v\nwant %v\n%s", got, want, d.log())
+	}
+}
+
+// TestCatchUpBeneathSwitches lets capture be off in three ways for sessions inside a project: no start takes them.
+func TestCatchUpBeneathSwitches(t *testing.T) {
+	t.Parallel()
+	for name, off := range map[string]func(*Settings){
+		"all":     func(s *Settings) { s.Capture = false },
+		"project": func(s *Settings) { s.CaptureProject = func(layers.Project) bool { return false } },
+		"new":     func(s *Settings) { s.Register = false },
+	} {
+		d := newDesk(t)
+		d.write("root-1", "The project is known")
+		d.hook("Stop", "root-1", nil)
+		d.writeAt(filepath.Join(d.cwd, "sub"), d.in(filepath.Join(d.cwd, "sub"), "mine-1"), "A question")
+		on := d.settings
+		off(&d.settings)
+		d.hook("SessionStart", "new-1", nil)
+		if got := d.owners(); len(got) != 1 || d.log() != "" {
+			t.Errorf("%s: %v; %s", name, got, d.log())
+		}
+		d.settings = on
+		d.hook("SessionStart", "new-2", nil)
+		if got := d.owners(); got["mine-1"] != "w" || d.log() != "" {
+			t.Errorf("%s, on again: %v; %s", name, got, d.log())
+		}
+	}
+}
+
+// TestBehindOnce counts what is looked at: the second look at a project reads no transcript, whoever's it is.
+func TestBehindOnce(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.write("root-1", "The project is known")
+	d.hook("Stop", "root-1", nil)
+	sub, sibling := filepath.Join(d.cwd, "sub"), d.cwd+"-old"
+	d.writeAt(sub, d.in(sub, "mine-1"), "A question")
+	d.writeAt(sibling, d.in(sibling, "other-1"), "A question")
+	look := func() (paths []string) {
+		d.memory(func(m *layers.Memory, p layers.Project) {
+			behind, err := m.Behind(context.Background(), p, layers.ListOptions{Claude: filepath.Join(d.dir, "claude"), Dir: d.cwd}, d.sessions())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range behind {
+				paths = append(paths, c.SessionID()+" "+c.Cwd)
+			}
+		})
+		return paths
+	}
+	want := []string{"mine-1 " + sub}
+	if got := look(); !slices.Equal(got, want) {
+		t.Errorf("behind: %q, want %q", got, want)
+	}
+	for _, file := range []string{d.in(sub, "mine-1"), d.in(sibling, "other-1")} { // what would be read now names nothing
+		if err := os.WriteFile(file, []byte("{}\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := look(); !slices.Equal(got, want) {
+		t.Errorf("behind, again: %q, want %q", got, want)
+	}
+}

@@ -1,0 +1,260 @@
+package layers
+
+import (
+	"context"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/refs"
+)
+
+// beneath adds to files the sessions that ran in directories inside those of a project. Claude Code has a directory for each, which
+// nothing need have captured from yet. Its name begins with that of the one above it; but so does that of "shop-old" beside
+// "shop", and one name can stand for two directories. So a file counts only if the working directory that it names is the
+// project's, and files of other projects that came with the rest of a directory are taken out, unless a session starts there.
+func (m *Memory) beneath(ctx context.Context, p Project, st *State, o ListOptions, dir string, files map[string]clientFile) error {
+	if o.Claude == "" {
+		return nil
+	}
+	roots, err := m.rootsOf(ctx, p, o.Dir)
+	if err != nil {
+		return err
+	}
+	projects := filepath.Join(o.Claude, "projects")
+	b := m.filesOf(p, files)
+	b.roots = roots
+	for _, inside := range dirsBeneath(projects, roots, files) {
+		if err := b.look(ctx, filepath.Join(projects, inside)); err != nil {
+			maps.Copy(b.now, b.known) // whoever goes on need not begin anew
+			m.writeCwds(p, b.now)
+			return err
+		}
+	}
+	b.dropOthers(ctx, st, dir, filepath.Join(projects, ClientDir(o.Dir)))
+	return ctx.Err()
+}
+
+// dropOthers takes files out that no session of st is of and that other projects' sessions are, which came with the rest of a
+// directory, unless they are in one of own.
+func (b *beneath) dropOthers(ctx context.Context, st *State, own ...string) {
+	for id, f := range b.files {
+		path := f.path
+		if _, ok := subagentOf(path); ok {
+			path = filepath.Dir(filepath.Dir(path)) + ".jsonl"
+		}
+		if st.session(id) == nil && !slices.Contains(own, filepath.Dir(path)) && b.others(ctx, path) {
+			delete(b.files, id)
+		}
+	}
+	if !maps.Equal(b.now, b.known) {
+		b.m.writeCwds(b.project, b.now)
+	}
+}
+
+// dropFrom takes files of others out of a list. What is known of files that are not in it stays known.
+func (b *beneath) dropFrom(ctx context.Context, st *State, o ListOptions) {
+	if len(b.files) > 0 {
+		b.now = maps.Clone(b.known)
+		b.dropOthers(ctx, st, filepath.Join(o.Claude, "projects", ClientDir(o.Dir)))
+	}
+}
+
+// A beneath is the look at files that may be a project's. What was found out about a file is kept: it never changes, as the file
+// only grows.
+type beneath struct {
+	m          *Memory
+	project    Project
+	roots      []string
+	files      map[string]clientFile
+	known, now map[string]string       // the working directories that files name, by path
+	owners     map[string]refs.Project // of working directories
+	mine       map[string]bool         // whether those are the project's
+}
+
+func (m *Memory) filesOf(p Project, files map[string]clientFile) *beneath {
+	return &beneath{m: m, project: p, files: files, known: m.readCwds(p), now: map[string]string{}, owners: map[string]refs.Project{}, mine: map[string]bool{}}
+}
+
+// look adds the sessions in a directory that are the project's, and their subagents. A directory that cannot be read may be another
+// project's: whoever asks for that one is told.
+func (b *beneath) look(ctx context.Context, dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	beside := map[string]bool{}
+	for _, e := range entries { // a session's directory comes before its file
+		id, ok := strings.CutSuffix(e.Name(), ".jsonl")
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case e.IsDir():
+			beside[e.Name()] = true
+		case ok && e.Type().IsRegular() && b.files[id].path == "":
+			if err := b.add(ctx, filepath.Join(dir, e.Name()), beside[id]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// add adds a session if it is the project's.
+func (b *beneath) add(ctx context.Context, path string, beside bool) error {
+	cwd := b.cwd(path)
+	mine, ok := b.mine[cwd]
+	if !ok {
+		mine = b.works(ctx, cwd)
+		b.mine[cwd] = mine
+	}
+	if !mine {
+		return nil
+	}
+	sources := []Source{{Path: path}}
+	if beside {
+		subagents, err := Subagents(path)
+		if err != nil {
+			return err
+		}
+		sources = append(sources, subagents...)
+	}
+	for i, src := range sources {
+		addFile(b.files, src.Path, i == 0 && beside)
+		if f, ok := b.files[src.SessionID()]; ok && f.path == src.Path {
+			f.cwd = cwd
+			b.files[src.SessionID()] = f
+		}
+	}
+	return nil
+}
+
+// works reports whether a working directory lies in one of the roots and is the project's: a repository inside it that nothing
+// is known of may be another.
+func (b *beneath) works(ctx context.Context, cwd string) bool {
+	within := func(root string) bool { return isWithin(root, cwd) }
+	if !filepath.IsAbs(cwd) || filepath.Clean(cwd) != cwd || !slices.ContainsFunc(b.roots, within) || b.owner(ctx, cwd) != b.project.ID {
+		return false
+	}
+	for d := cwd; d != "" && !slices.Contains(b.roots, d); d = parent(d) {
+		if isRepo(d) {
+			return identify(ctx, d).ID == b.project.ID
+		}
+	}
+	return true
+}
+
+// others reports whether the file at path is another project's.
+func (b *beneath) others(ctx context.Context, path string) bool {
+	cwd := b.cwd(path)
+	owner := b.owner(ctx, cwd)
+	return cwd != "" && owner != "" && owner != b.project.ID
+}
+
+// cwd returns the working directory that the file at path names, "" if it names none yet.
+func (b *beneath) cwd(path string) string {
+	cwd, ok := b.known[path]
+	if !ok {
+		var err error
+		if cwd, _, err = peek(Source{Path: path}); err != nil || cwd == "" {
+			return "" // what is wrong with it is told when it is captured
+		}
+	}
+	b.now[path] = cwd
+	return cwd
+}
+
+// owner returns the project of a working directory, "" if that cannot be told.
+func (b *beneath) owner(ctx context.Context, cwd string) refs.Project {
+	owner, ok := b.owners[cwd]
+	if !ok {
+		if p, _, err := b.m.Locate(ctx, cwd); err == nil {
+			owner = p.ID
+		}
+		b.owners[cwd] = owner
+	}
+	return owner
+}
+
+// dirsBeneath returns the directories of Claude Code, sorted, whose names begin as those of directories inside roots do,
+// without those that files are from. A link to a directory is none.
+func dirsBeneath(projects string, roots []string, files map[string]clientFile) (out []string) {
+	entries, err := os.ReadDir(projects)
+	if err != nil {
+		return nil // Claude Code has written nothing, or nothing that can be read
+	}
+	read := map[string]bool{}
+	for _, f := range files {
+		read[filepath.Dir(f.path)] = true
+	}
+	for _, e := range entries {
+		under := func(root string) bool { return strings.HasPrefix(e.Name(), clientPrefix(root)) }
+		if e.IsDir() && slices.ContainsFunc(roots, under) && !read[filepath.Join(projects, e.Name())] {
+			out = append(out, e.Name())
+		}
+	}
+	return out
+}
+
+// clientPrefix returns how the names begin that [ClientDir] gives to directories inside dir.
+func clientPrefix(dir string) string {
+	if !strings.HasSuffix(dir, string(filepath.Separator)) {
+		dir += string(filepath.Separator)
+	}
+	name := ClientDir(dir)
+	return name[:min(len(name), clientNameMax)]
+}
+
+// rootsOf returns the directories of a project on this device: those it is known by, dir, and the root of dir's repository.
+func (m *Memory) rootsOf(ctx context.Context, p Project, dir string) ([]string, error) {
+	paths, err := m.paths(ctx)
+	if err != nil {
+		return nil, err
+	}
+	roots := map[string]bool{dir: filepath.IsAbs(dir)}
+	for _, b := range paths {
+		if b.Project == p.ID {
+			roots[b.Path] = true
+		}
+	}
+	for d := dir; d != ""; d = parent(d) {
+		if isRepo(d) {
+			roots[d] = true
+			break
+		}
+	}
+	maps.DeleteFunc(roots, func(_ string, ok bool) bool { return !ok })
+	return slices.Sorted(maps.Keys(roots)), nil
+}
+
+// isWithin reports whether path is root or lies inside it, by their names.
+func isWithin(root, path string) bool {
+	rel, err := filepath.Rel(root, path)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// readCwds reads what is kept of the working directories that files name.
+func (m *Memory) readCwds(p Project) map[string]string {
+	cwds := map[string]string{}
+	if b, ok := readCacheBytes(m.cachePath("beneath", string(p.ID))); !ok || !decode(b, func(c *codec) { codeWords(c, cwds) }) {
+		return map[string]string{}
+	}
+	return cwds
+}
+
+func (m *Memory) writeCwds(p Project, cwds map[string]string) {
+	m.writeCacheBytes(m.cachePath("beneath", string(p.ID)), encode(func(c *codec) { codeWords(c, cwds) }))
+}
+
+// codeWords writes or reads words by words, in order.
+func codeWords(c *codec, words map[string]string) {
+	keys := slices.Sorted(maps.Keys(words))
+	list(c, &keys, func(key *string) {
+		word(c, key)
+		value := words[*key]
+		word(c, &value)
+		words[*key] = value
+	})
+}
