@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -24,14 +23,7 @@ func (w *World) askedDir() string { return filepath.Join(w.Store, "cache", "dist
 
 // askToDistill notes that the session is to be distilled. What is lost with the cache is found by "mem distill --backlog".
 func (r *run) askToDistill() error {
-	b, err := json.Marshal(Asked{Cwd: r.p.Cwd, At: r.Now().UTC()})
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(r.askedDir(), 0o700); err != nil {
-		return cause(err)
-	}
-	return cause(os.WriteFile(filepath.Join(r.askedDir(), r.p.Session), b, 0o600))
+	return leaveWord(filepath.Join(r.askedDir(), r.p.Session), Asked{Cwd: r.p.Cwd, At: r.Now().UTC()})
 }
 
 // EachAsked calls distil for every session that is to be distilled, the oldest first, unless another process is at it: that one
@@ -63,7 +55,7 @@ func (w *World) eachAsked(ctx context.Context, distil func(Asked) (bool, error))
 		if err != nil {
 			w.note("distill", list[0].Session, err)
 		}
-		if !done || os.Remove(filepath.Join(w.askedDir(), list[0].Session)) != nil {
+		if !done || remove(filepath.Join(w.askedDir(), list[0].Session)) != nil {
 			return false
 		}
 	}
@@ -72,16 +64,10 @@ func (w *World) eachAsked(ctx context.Context, distil func(Asked) (bool, error))
 
 // asked returns the sessions that are to be distilled, the oldest first.
 func (w *World) asked() (out []Asked) {
-	entries, err := os.ReadDir(w.askedDir())
-	if err != nil {
-		return nil
-	}
-	for _, e := range entries {
-		file := filepath.Join(w.askedDir(), e.Name())
-		a := Asked{Session: e.Name()}
-		b, err := os.ReadFile(file)
-		if checkSession(a.Session) != nil || err != nil || json.Unmarshal(b, &a) != nil {
-			_ = os.Remove(file) // it is no use to anybody
+	for file, b := range w.words(w.askedDir()) {
+		a := Asked{Session: filepath.Base(file)}
+		if json.Unmarshal(b, &a) != nil {
+			_ = remove(file) // it is no use to anybody
 			continue
 		}
 		out = append(out, a)

@@ -181,7 +181,7 @@ func (w *World) catchUpPlaces(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return nil
 		}
-		failed = errors.Join(failed, err, os.Remove(file))
+		failed = errors.Join(failed, err, remove(file))
 	}
 	return failed
 }

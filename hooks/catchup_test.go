@@ -136,6 +136,8 @@ func FuzzReadRun(f *testing.F) {
 	f.Add("1768917600 Stop 4120 ok\n")
 	f.Add("1768917600 Stop 4120 failed")
 	f.Add("x Stop -1 ok\n")
+	f.Add("1 Stop 9223372036854775 ok\n")
+	f.Add("1 Stop 9223372036854776 ok\n")
 	f.Fuzz(func(t *testing.T, line string) {
 		e, at, took, failed, ok := readRun(line)
 		if ok && (took < 0 || e == "" || strings.Contains(string(e), " ") || at.Location() != time.UTC) {

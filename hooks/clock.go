@@ -3,6 +3,7 @@ package hooks
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -93,7 +94,7 @@ func readRun(line string) (e Event, at time.Time, took time.Duration, failed, ok
 	}
 	second, err := strconv.ParseInt(w[0], 10, 64)
 	micros, err2 := strconv.ParseInt(w[2], 10, 64)
-	if err = cmp.Or(err, err2); err != nil || micros < 0 || w[3] != "ok" && w[3] != "failed" {
+	if err = cmp.Or(err, err2); err != nil || micros < 0 || micros > math.MaxInt64/1000 || w[3] != "ok" && w[3] != "failed" {
 		return e, at, 0, false, false
 	}
 	return Event(w[1]), time.Unix(second, 0).UTC(), time.Duration(micros) * time.Microsecond, w[3] == "failed", true

@@ -295,11 +295,9 @@ func (r *run) work(ctx context.Context) error {
 // foldToEnd folds the spool to its end. It waits for the lock, for the hook that has it may be about to be ended.
 func (r *run) foldToEnd(ctx context.Context) error {
 	for ctx.Err() == nil {
-		if err := r.fold(ctx, limitOfWork); err != nil {
-			return err
-		}
-		if !r.locked() {
-			return nil // what is left could not be read
+		r.busy = false
+		if err := r.fold(ctx, limitOfWork); err != nil || !r.busy {
+			return err // what is left could not be read
 		}
 		select {
 		case <-ctx.Done():
@@ -314,13 +312,4 @@ func (r *run) tick() <-chan struct{} {
 	c := make(chan struct{})
 	r.After(20*time.Millisecond, func() { close(c) })
 	return c
-}
-
-// locked reports whether somebody folds now.
-func (w *World) locked() bool {
-	unlock, ok, err := w.lock()
-	if ok {
-		unlock()
-	}
-	return err == nil && !ok
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"os"
 	"path/filepath"
 	"time"
 )
@@ -16,6 +15,8 @@ type given struct {
 	Cwd  string    `json:"cwd"`
 	At   time.Time `json:"at"`
 	Used []string  `json:"used"`
+
+	session string
 }
 
 // keepGiven is how long a session may take until it says something.
@@ -28,42 +29,39 @@ func (r *run) noteGiven(used []string) {
 	if len(used) == 0 {
 		return
 	}
-	b, err := json.Marshal(given{r.p.Cwd, r.Now().UTC(), used})
-	if err != nil || os.MkdirAll(r.givenDir(), 0o700) != nil {
-		return
-	}
-	_ = os.WriteFile(filepath.Join(r.givenDir(), r.p.Session), b, 0o600) // as above
+	_ = leaveWord(filepath.Join(r.givenDir(), r.p.Session), given{Cwd: r.p.Cwd, At: r.Now().UTC(), Used: used}) // as above
 }
 
 // recordGiven records the contexts that sessions were given which are in memory now.
 func (w *World) recordGiven(ctx context.Context) error {
-	entries, err := os.ReadDir(w.givenDir())
-	if err != nil || len(entries) == 0 {
-		return nil // as above
+	var all []given
+	for file, b := range w.words(w.givenDir()) {
+		g := given{session: filepath.Base(file)}
+		if json.Unmarshal(b, &g) != nil {
+			_ = remove(file) // it is no use to anybody
+			continue
+		}
+		all = append(all, g)
+	}
+	if len(all) == 0 {
+		return nil
 	}
 	m, err := w.open()
 	if err != nil {
 		return err
 	}
 	var failed error
-	for _, e := range entries {
+	for _, g := range all {
 		if ctx.Err() != nil {
 			break
-		}
-		file := filepath.Join(w.givenDir(), e.Name())
-		var g given
-		b, err := os.ReadFile(file)
-		if checkSession(e.Name()) != nil || err != nil || json.Unmarshal(b, &g) != nil {
-			_ = os.Remove(file) // it is no use to anybody
-			continue
 		}
 		p, _, err := m.Locate(ctx, g.Cwd)
 		known := false
 		if err == nil {
-			known, err = m.RecordGiven(ctx, p.ID, e.Name(), g.Used, g.At)
+			known, err = m.RecordGiven(ctx, p.ID, g.session, g.Used, g.At)
 		}
 		if known || w.Now().Sub(g.At) > keepGiven {
-			err = errors.Join(err, os.Remove(file))
+			err = errors.Join(err, remove(filepath.Join(w.givenDir(), g.session)))
 		}
 		failed = errors.Join(failed, err)
 	}

@@ -29,13 +29,13 @@ func lockFile(ctx context.Context, file string, d time.Duration) (func(), error)
 	if ok {
 		return unlock, nil
 	}
-	got := make(chan error, 1)
+	got := make(chan error) // who sends knows that it was taken
 	abandoned := make(chan struct{})
 	go func() {
 		err := l.Lock() // queues in the kernel, so that nobody starves
 		select {
 		case <-abandoned:
-			unlock()
+			unlock() // it came too late
 		case got <- err:
 		}
 	}()
@@ -53,11 +53,6 @@ func lockFile(ctx context.Context, file string, d time.Duration) (func(), error)
 		err = ctx.Err()
 	}
 	close(abandoned)
-	select {
-	case <-got:
-		unlock()
-	default:
-	}
 	return nil, err
 }
 

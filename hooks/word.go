@@ -1,0 +1,79 @@
+package hooks
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// leaveWord leaves v for a worker: whole or not at all, for one may be looking, and not durable. The directory lies in the cache,
+// which may be dropped at any time.
+func leaveWord(file string, v any) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	if err = putWord(file, b); errors.Is(err, fs.ErrNotExist) {
+		err = putWord(file, b)
+	}
+	return cause(err)
+}
+
+func putWord(file string, b []byte) error {
+	dir := filepath.Dir(file)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	t, err := os.CreateTemp(dir, unnamed+"*")
+	if err != nil {
+		return err
+	}
+	_, err = t.Write(b)
+	if err = errors.Join(err, t.Close()); err == nil {
+		err = os.Rename(t.Name(), file)
+	}
+	if err != nil {
+		return errors.Join(err, remove(t.Name()))
+	}
+	return nil
+}
+
+// words yields the files of sessions in a directory of what hooks have left for a worker. What cannot be one is removed.
+func (w *World) words(dir string) iter.Seq2[string, []byte] {
+	return func(yield func(string, []byte) bool) {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			return // there is none
+		}
+		for _, e := range entries {
+			file := filepath.Join(dir, e.Name())
+			if fi, err := e.Info(); err != nil || strings.HasPrefix(e.Name(), unnamed) && w.Now().Sub(fi.ModTime()) < time.Hour {
+				continue // it is gone, or being written
+			}
+			b, err := os.ReadFile(file)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if err != nil || checkSession(e.Name()) != nil {
+				_ = remove(file) // it is no use to anybody
+				continue
+			}
+			if !yield(file, b) {
+				return
+			}
+		}
+	}
+}
+
+// remove removes a file; it is fine if another process was faster.
+func remove(file string) error {
+	if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,140 @@
+package hooks
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/memvcs/mem/layers"
+)
+
+// TestWordsAreWhole looks at what hooks leave while they leave it, and while all of it is dropped: nothing is seen, or removed, that
+// is half there.
+func TestWordsAreWhole(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	w := d.world(strings.NewReader(""), &strings.Builder{})
+	w.Now = time.Now
+	dir := w.askedDir()
+	var writers sync.WaitGroup
+	for i := range 4 {
+		writers.Go(func() {
+			for j := range 100 {
+				if err := leaveWord(filepath.Join(dir, fmt.Sprintf("s%d-%d", i, j)), Asked{Cwd: "/w"}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	done := make(chan struct{})
+	go func() { writers.Wait(); close(done) }()
+	for looking := true; looking; {
+		select {
+		case <-done:
+			looking = false
+		default:
+		}
+		for file, b := range w.words(dir) {
+			if string(b) != `{"cwd":"/w","at":"0001-01-01T00:00:00Z"}` {
+				t.Errorf("%s is %q", file, b)
+			}
+		}
+	}
+	if n := len(w.asked()); n != 400 {
+		t.Errorf("%d of 400 are there", n)
+	}
+}
+
+// TestWordsOfNoUse finds what is no word of a session, and removes it; what another process removes meanwhile is no error.
+func TestWordsOfNoUse(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.write("aaaa1111", "Hello")
+	d.hook("Stop", "aaaa1111", nil)
+	w := d.world(strings.NewReader(""), &strings.Builder{})
+	for name, text := range map[string]string{"aaaa1111": `{"cwd":"/w"}`, "bbbb2222": "{", "not a session": "{}", unnamed + "old": "{", unnamed + "new": "{"} {
+		file := filepath.Join(w.askedDir(), name)
+		if err := os.MkdirAll(w.askedDir(), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		at := d.now
+		if name == unnamed+"old" {
+			at = at.Add(-2 * time.Hour)
+		}
+		if err := os.Chtimes(file, at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if all := w.asked(); len(all) != 1 || all[0].Session != "aaaa1111" {
+		t.Errorf("asked: %+v", all)
+	}
+	left, err := filepath.Glob(filepath.Join(w.askedDir(), "*"))
+	if err != nil || len(left) != 2 || !strings.HasSuffix(left[0], unnamed+"new") || !strings.HasSuffix(left[1], "aaaa1111") {
+		t.Errorf("left: %q %v", left, err)
+	}
+	w.EachAsked(t.Context(), func(a Asked) (bool, error) {
+		return true, os.Remove(filepath.Join(w.askedDir(), a.Session)) // as another process might
+	})
+	if err := w.leavePlace(place{Cwd: d.cwd, Path: filepath.Join(d.sessions(), "aaaa1111.jsonl")}); err != nil {
+		t.Fatal(err)
+	}
+	open := w.Open
+	w.Open = func() (*layers.Memory, error) {
+		places, err := filepath.Glob(filepath.Join(w.spool(), "*"+behindSuffix))
+		if err != nil || len(places) != 1 || os.Remove(places[0]) != nil {
+			t.Errorf("%q: %v", places, err)
+		}
+		return open()
+	}
+	if err := w.catchUpPlaces(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := w.close(); err != nil || d.log() != "" {
+		t.Error(err, d.log())
+	}
+}
+
+// TestWorkerFoldsWhatComesLast lets a hook leave a note at the moment when a worker has folded the spool and lets go of it.
+func TestWorkerFoldsWhatComesLast(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.write("aaaa1111", "Hello")
+	w := d.world(strings.NewReader(""), &strings.Builder{})
+	w.Uptime = func() time.Duration { return 0 }
+	if err := os.MkdirAll(w.spool(), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	unlock, ok, err := w.lock()
+	if !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	ticks := 0
+	w.After = func(_ time.Duration, f func()) {
+		if ticks++; ticks == 3 { // who has the lock folds nothing more
+			unlock()
+		}
+		f()
+	}
+	n := note{noteVersion, Stop, "aaaa1111", filepath.Join(d.sessions(), "aaaa1111.jsonl"), "", d.cwd, d.now, ""}
+	durable, err := w.leave(n)
+	if err == nil {
+		err = durable()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &run{World: w, event: Work}
+	if err := r.foldToEnd(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.close(); err != nil || Spooled(d.store()) != 0 || ticks != 3 {
+		t.Errorf("%d notes are left after %d ticks: %v %s", Spooled(d.store()), ticks, err, d.log())
+	}
+}
