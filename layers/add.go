@@ -127,17 +127,12 @@ type group struct {
 func (m *Memory) group(ctx context.Context, sources []Source, o AddOptions, failed *[]error) ([]*group, error) {
 	var groups []*group
 	byDir := map[string]*group{}
-	for _, src := range sources {
-		cwd, size, err := peek(src)
-		if err != nil {
-			*failed = append(*failed, &SourceError{src, err})
-			continue
-		}
-		if src.unread != nil { // its transcript is captured all the same
-			*failed = append(*failed, &SourceError{src, src.unread})
-		}
-		if cwd = cmp.Or(cwd, src.Cwd); cwd == "" {
-			if cwd, err = m.dirOf(ctx, src); err != nil {
+	looked := peekAll(sources, failed)
+	for _, l := range looked {
+		src, cwd, size := l.src, cmp.Or(l.cwd, l.src.Cwd), l.size
+		if cwd == "" {
+			var err error
+			if cwd, err = m.dirOf(ctx, src, looked); err != nil {
 				return nil, err
 			}
 		}
@@ -168,6 +163,30 @@ func (m *Memory) group(ctx context.Context, sources []Source, o AddOptions, fail
 	return groups, nil
 }
 
+// A peeked is a source with what its start says.
+type peeked struct {
+	src  Source
+	cwd  string
+	size int64
+}
+
+// peekAll looks at the start of each source; those that cannot be read go to failed.
+func peekAll(sources []Source, failed *[]error) []peeked {
+	var out []peeked
+	for _, src := range sources {
+		cwd, size, err := peek(src)
+		if err != nil {
+			*failed = append(*failed, &SourceError{src, err})
+			continue
+		}
+		if src.unread != nil { // its transcript is captured all the same
+			*failed = append(*failed, &SourceError{src, src.unread})
+		}
+		out = append(out, peeked{src, cwd, size})
+	}
+	return out
+}
+
 // peek returns the working directory that the start of a source names, "" if it names none.
 func peek(src Source) (cwd string, size int64, err error) {
 	f, size, err := openSource(src.Path)
@@ -195,20 +214,38 @@ func peek(src Source) (cwd string, size int64, err error) {
 	return "", size, nil
 }
 
-// dirOf returns where the session of a source works that does not say so yet: the directory that Claude Code's directory for
-// it is named after, if this device knows one, or else that of the file.
-func (m *Memory) dirOf(ctx context.Context, src Source) (string, error) {
+// dirOf returns where the session of a source works that does not say so yet: where it is in memory already, or the directory
+// that Claude Code's directory for it is named after, if this device or a source beside it knows one, or else that of the file.
+func (m *Memory) dirOf(ctx context.Context, src Source, beside []peeked) (string, error) {
 	paths, err := m.paths(ctx)
 	if err != nil {
 		return "", err
 	}
 	dir := filepath.Dir(src.Path)
+	if known, err := m.holds(ctx, dir, src.SessionID()); known || err != nil {
+		return dir, err
+	}
 	for _, b := range slices.Backward(paths) {
 		if ClientDir(b.Path) == filepath.Base(dir) {
 			return b.Path, nil
 		}
 	}
+	for _, l := range beside {
+		if l.cwd != "" && ClientDir(l.cwd) == filepath.Base(dir) {
+			return l.cwd, nil
+		}
+	}
 	return dir, nil
+}
+
+// holds reports whether the project of a directory has the session.
+func (m *Memory) holds(ctx context.Context, dir, id string) (bool, error) {
+	p, _, err := m.Locate(ctx, dir)
+	if err != nil {
+		return false, err
+	}
+	st, err := m.Outline(ctx, p.ID)
+	return err == nil && st.session(id) != nil, err
 }
 
 // batches cuts the group into commits of bounded size, none with two files of the same session.

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/memvcs/mem/layers/redact"
 	"github.com/memvcs/mem/layers/transcript"
@@ -32,8 +33,25 @@ type Source struct {
 	dir    string   // where its session worked
 }
 
-// SessionID returns the id of the session that the file holds: its name without ".jsonl".
-func (s Source) SessionID() string { return strings.TrimSuffix(filepath.Base(s.Path), ".jsonl") }
+// SessionID returns the id of the session that the file holds: its name without ".jsonl", each byte that is no UTF-8
+// as %XX, for records are JSON and hold text only.
+func (s Source) SessionID() string {
+	name := strings.TrimSuffix(filepath.Base(s.Path), ".jsonl")
+	if utf8.ValidString(name) {
+		return name
+	}
+	var id strings.Builder
+	for len(name) > 0 {
+		r, size := utf8.DecodeRuneInString(name)
+		if r == utf8.RuneError && size == 1 {
+			fmt.Fprintf(&id, "%%%02X", name[0])
+		} else {
+			id.WriteString(name[:size])
+		}
+		name = name[size:]
+	}
+	return id.String()
+}
 
 // An Added says what became of one source.
 type Added struct {
@@ -112,6 +130,9 @@ func openSource(path string) (*os.File, int64, error) {
 
 // stage reads the source and stages what it adds to the session in st. It takes no lock.
 func (c *capture) stage(ctx context.Context, st *State, s *refs.Stage) (err error) {
+	if c.src.SessionID() == "" {
+		return fmt.Errorf("%s: a name without an id of a session: %w", c.src.Path, ErrNotTranscript)
+	}
 	file, size, err := openSource(c.src.Path)
 	if err != nil {
 		return err

@@ -64,6 +64,20 @@ func (m *Memory) clientFiles(ctx context.Context, p Project, st *State, o ListOp
 	return files, nil
 }
 
+// withoutOthers drops the files that another project holds: one directory of Claude Code may stand for several working
+// directories, such as a/b and a-b.
+func (m *Memory) withoutOthers(ctx context.Context, p Project, files map[string]clientFile) error {
+	if len(files) == 0 {
+		return nil
+	}
+	return m.scoped(ctx, Scope{Project: p}, func(other Project, st *State) bool {
+		if other.ID != p.ID {
+			maps.DeleteFunc(files, func(id string, _ clientFile) bool { return st.session(id) != nil })
+		}
+		return len(files) == 0
+	})
+}
+
 // readClientDir adds the session files of a directory to files.
 func readClientDir(dir string, files map[string]clientFile) error {
 	entries, err := os.ReadDir(dir)
@@ -77,8 +91,8 @@ func readClientDir(dir string, files map[string]clientFile) error {
 		}
 	}
 	for _, e := range entries {
-		id, ok := strings.CutSuffix(e.Name(), ".jsonl")
-		if !ok || !e.Type().IsRegular() {
+		name, ok := strings.CutSuffix(e.Name(), ".jsonl")
+		if !ok || name == "" || !e.Type().IsRegular() {
 			continue
 		}
 		fi, err := e.Info()
@@ -88,7 +102,8 @@ func readClientDir(dir string, files map[string]clientFile) error {
 		if err != nil {
 			return err
 		}
-		files[id] = clientFile{path: filepath.Join(dir, e.Name()), size: fi.Size(), modified: fi.ModTime(), dir: dirs[id]}
+		path := filepath.Join(dir, e.Name())
+		files[Source{Path: path}.SessionID()] = clientFile{path: path, size: fi.Size(), modified: fi.ModTime(), dir: dirs[name]}
 	}
 	return nil
 }

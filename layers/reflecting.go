@@ -84,7 +84,7 @@ func (m *Memory) Reflect(ctx context.Context, p Project, since time.Time, dryRun
 		return out, err
 	}
 	out.Sessions = len(st.Recent())
-	if dryRun {
+	if dryRun || st.Name == "" { // nothing was ever stored of the project
 		return out, nil
 	}
 	seen := permanent.Reflection{Seen: factStatements(records), Candidates: len(out.Candidates)}

@@ -161,6 +161,11 @@ func (m *Memory) resolveSession(ctx context.Context, sc Scope, name string) (Rev
 				names = append(names, ShortID(s.ID))
 			}
 		}
+		for _, c := range st.Compositions {
+			if !c.Deleted && !slices.Contains(names, c.Name) {
+				names = append(names, c.Name)
+			}
+		}
 		if p.ID == sc.Project.ID || !known {
 			near, known = append(near, names...), known || p.ID == sc.Project.ID && len(names) > 0
 		}
@@ -259,7 +264,11 @@ func (m *Memory) resolveRecent(ctx context.Context, sc Scope, name string) (Rev,
 	}
 	recent := st.Recent()
 	if back >= len(recent) {
-		return Rev{}, &NotFoundError{What: "session", Name: name}
+		missing := &NotFoundError{What: "session", Name: name}
+		if n := len(recent); n > 0 {
+			missing.Candidates = []string{fmt.Sprintf("@~%d", n-1)}
+		}
+		return Rev{}, missing
 	}
 	s := recent[back]
 	return Rev{Kind: IsSession, Project: sc.Project, Session: s, Hash: s.Now().Original, How: fmt.Sprintf("session %d from the newest", back+1)}, nil

@@ -109,6 +109,9 @@ func (m *Memory) List(ctx context.Context, p Project, o ListOptions) ([]Item, *S
 		}
 		items = append(items, it)
 	}
+	if err := m.withoutOthers(ctx, p, files); err != nil {
+		return nil, nil, err
+	}
 	for id, f := range files {
 		items = append(items, m.untracked(id, f, found))
 	}

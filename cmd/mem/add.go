@@ -205,12 +205,11 @@ func (e *Env) addAll(ctx context.Context, m *layers.Memory, op string, sources [
 	if len(added) == 0 && len(failed) == 1 {
 		return storeError(failed[0])
 	}
+	var after error // what was stored is said in any case
 	if then != nil && !e.opt.dryRun {
-		if err := then(added); err != nil {
-			return err
-		}
+		after = then(added)
 	}
-	if err := e.printAdded(op, added, failed); err != nil {
+	if err := errors.Join(after, e.printAdded(op, added, failed)); err != nil {
 		return err
 	}
 	e.autoTierAll(ctx, m, added)

@@ -105,7 +105,7 @@ func (e *Env) sayAdded(a layers.Added) {
 	if t := a.Now.Scan.Title; t != "" {
 		title = fmt.Sprintf(" %q", t)
 	}
-	e.printf("[%s] %s %s%s\n", e.safe(a.Project.Name), verb, e.safe(id), e.safe(title))
+	e.did("[%s] %s %s%s\n", sanitizeLine(a.Project.Name), verb, sanitizeLine(id), sanitizeLine(title))
 	scan := a.Now.Scan
 	line := fmt.Sprintf(" %s message%s, ~%s tokens", tokens.Commas(scan.Messages), plural(scan.Messages), tokens.Format(a.Tokens))
 	if a.Change == "grown" {
@@ -117,10 +117,10 @@ func (e *Env) sayAdded(a layers.Added) {
 	if scan.Branch != "" {
 		line += ", branch " + scan.Branch
 	}
-	e.printf("%s\n", e.safe(line))
-	e.printf(" %s of transcript\n", bytesText(a.Now.Size+a.Tail))
+	e.did("%s\n", sanitizeLine(line))
+	e.did(" %s of transcript\n", bytesText(a.Now.Size+a.Tail))
 	if n := len(a.Now.Markers); n > 0 {
-		e.printf(" %d new keepit marker%s: %s\n", n, plural(n), weights(a.Now.Markers))
+		e.did(" %d new keepit marker%s: %s\n", n, plural(n), weights(a.Now.Markers))
 	}
 	if scan.Opaque > 0 {
 		e.warn("%d of %d records of %s could not be read as JSON; they are kept as they are", scan.Opaque, scan.Values, id)
@@ -196,7 +196,7 @@ func (e *Env) sayProjects(op string, added []layers.Added) {
 				what = append(what, count(part.n, part.what))
 			}
 		}
-		e.printf("[%s] %s %s, %s\n", e.safe(s.name), verb, strings.Join(what, ", "), bytesText(s.bytes))
+		e.did("[%s] %s %s, %s\n", sanitizeLine(s.name), verb, strings.Join(what, ", "), bytesText(s.bytes))
 	}
 }
 
@@ -216,7 +216,7 @@ func (e *Env) sayTotal(op string, added []layers.Added, changed int, withOpaque 
 		e.note("nothing to %s", op)
 		return
 	}
-	e.printf("%s: %d session%s new or changed, %d unchanged, %s\n", verb, changed, plural(changed), len(added)-changed, bytesText(bytes))
+	e.did("%s: %d session%s new or changed, %d unchanged, %s\n", verb, changed, plural(changed), len(added)-changed, bytesText(bytes))
 	if opaque > 0 && withOpaque {
 		e.warn("%s could not be read as JSON; they are kept as they are (-v says where)", count(opaque, "record"))
 	}

@@ -33,6 +33,7 @@ type parser struct {
 	globals func() scope                   // the options of mem itself
 	find    func(name string) *cli.Command // finds a command by its name; nil if there is none
 	names   []string                       // of the commands, to suggest one
+	bare    func() string                  // the subcommand that the command alone stands for; "" if it wants one
 	rest    []string
 	early   []option // options of a subcommand that stood before its name
 	leaf    bool     // no subcommand can follow
@@ -82,7 +83,7 @@ func (p *parser) name(word string) error {
 	switch {
 	case c == nil && p.command == nil:
 		return p.unknownCommand(word, p.names)
-	case c == nil && p.command.Action == nil:
+	case c == nil && (p.command.Action == nil || len(p.command.Subcommands) > 0 && p.command.ArgsUsage == ""):
 		return p.unknownCommand(word, subcommands(p.command))
 	case c == nil:
 		p.leaf = true
@@ -207,6 +208,7 @@ func (p *parser) end() error {
 	if p.help {
 		return nil
 	}
+	p.alone()
 	switch {
 	case p.command == nil && len(p.operands) > 0:
 		return withHint(usagef("there is no command before --"), "mem help")
@@ -223,6 +225,16 @@ func (p *parser) end() error {
 		}
 	}
 	return nil
+}
+
+// alone lets a command without a subcommand stand for the one that looks: mem keepit for mem keepit list.
+func (p *parser) alone() {
+	if p.command == nil || p.command.Action != nil || p.bare == nil {
+		return
+	}
+	if c := p.lookup(p.bare()); c != nil {
+		p.command, p.path = c, append(p.path, c.Name)
+	}
 }
 
 // scope returns the options that may stand here: those of mem, those of the command above them, and while

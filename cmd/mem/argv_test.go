@@ -43,7 +43,7 @@ func (s *sample) commands() []*cli.Command {
 			&cli.IntFlag{Name: "max-count", Destination: &s.max},
 			&cli.BoolFlag{Name: "max-imal", Destination: &s.maximal},
 		}},
-		{Name: "keepit", Action: act, Subcommands: []*cli.Command{
+		{Name: "keepit", Action: act, ArgsUsage: "[<rev>]", Subcommands: []*cli.Command{
 			{Name: "set", Action: act, Flags: []cli.Flag{
 				&cli.StringFlag{Name: "weight", Aliases: []string{"w"}, Destination: &s.text}}},
 			{Name: "list", Aliases: []string{"ls"}, Action: act},

@@ -31,6 +31,9 @@ func (e *Env) catFile() *cli.Command {
 			&cli.BoolFlag{Name: "exists", Aliases: []string{"e"}, Usage: "print nothing; the exit status says whether it is there", Destination: &o.exists},
 		},
 		Action: func(c *cli.Context) error {
+			if c.NArg() == 0 && e.opt.project != "" {
+				return withHint(usagef("mem cat-file wants <object>"), "-p is --project here; it prints without it: mem cat-file "+e.opt.project)
+			}
 			if err := operands(c, 1, 1); err != nil {
 				return err
 			}

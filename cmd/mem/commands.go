@@ -13,6 +13,7 @@ type command struct {
 	alias  string
 	group  group
 	writes []string // subcommands that change something and so take -n and -y; "" is the command itself
+	bare   string   // the subcommand that the command alone stands for; "" if it wants one
 	make   func(*Env) *cli.Command
 }
 
@@ -51,7 +52,7 @@ func commands() []command {
 		{name: "import", group: groupStart, writes: []string{""}, make: (*Env).importCommand},
 		{name: "hooks", group: groupStart, writes: []string{"install", "uninstall"}, make: (*Env).hooksCommand},
 		{name: "status", group: groupLook, make: (*Env).status},
-		{name: "layers", group: groupLook, make: (*Env).layersCommand},
+		{name: "layers", group: groupLook, bare: "status", make: (*Env).layersCommand},
 		{name: "ls", group: groupLook, make: (*Env).ls},
 		{name: "log", group: groupLook, make: (*Env).log},
 		{name: "show", group: groupLook, make: (*Env).show},
@@ -60,17 +61,17 @@ func commands() []command {
 		{name: "lineage", group: groupLook, make: (*Env).lineage},
 		{name: "why", group: groupLook, make: (*Env).whyCommand},
 		{name: "versions", group: groupLook, make: (*Env).versions},
-		{name: "keepit", group: groupLook, writes: []string{"set", "add", "rm"}, make: (*Env).keepit},
-		{name: "facts", group: groupLook, writes: []string{"save", "add", "edit", "rm"}, make: (*Env).facts},
-		{name: "concepts", group: groupLook, writes: []string{"assign", "rename", "merge", "split", "rm"}, make: (*Env).concepts},
-		{name: "rules", group: groupLook, writes: []string{"add", "promote", "dismiss", "validate", "contradict", "retire", "review"}, make: (*Env).rules},
+		{name: "keepit", group: groupLook, bare: "list", writes: []string{"set", "add", "rm"}, make: (*Env).keepit},
+		{name: "facts", group: groupLook, bare: "list", writes: []string{"save", "add", "edit", "rm"}, make: (*Env).facts},
+		{name: "concepts", group: groupLook, bare: "list", writes: []string{"assign", "rename", "merge", "split", "rm"}, make: (*Env).concepts},
+		{name: "rules", group: groupLook, bare: "list", writes: []string{"add", "promote", "dismiss", "validate", "contradict", "retire", "review"}, make: (*Env).rules},
 		{name: "reflect", group: groupLook, writes: []string{""}, make: (*Env).reflect},
 		{name: "memory", group: groupLook, make: (*Env).memoryPage},
 		{name: "count", group: groupLook, make: (*Env).count},
 		{name: "cost", group: groupLook, make: (*Env).cost},
 		{name: "compress", group: groupMake, writes: []string{""}, make: (*Env).compress},
 		{name: "compose", group: groupMake, writes: []string{""}, make: (*Env).compose},
-		{name: "tier", group: groupMake, writes: []string{"run"}, make: (*Env).tier},
+		{name: "tier", group: groupMake, bare: "status", writes: []string{"run"}, make: (*Env).tier},
 		{name: "distill", group: groupMake, writes: []string{""}, make: (*Env).distill},
 		{name: "checkout", group: groupMake, writes: []string{""}, make: (*Env).checkout},
 		{name: "remote", group: groupShare, writes: []string{"add", "recovery-key", "rm", "set-url", "rename"}, make: (*Env).remote},
@@ -88,8 +89,8 @@ func commands() []command {
 		{name: "forget", group: groupKeep, writes: []string{""}, make: (*Env).forget},
 		{name: "undo", group: groupKeep, writes: []string{""}, make: (*Env).undo},
 		{name: "redo", group: groupKeep, writes: []string{""}, make: (*Env).redo},
-		{name: "op", group: groupKeep, make: (*Env).op},
-		{name: "project", group: groupKeep, writes: []string{"link", "share"}, make: (*Env).project},
+		{name: "op", group: groupKeep, bare: "log", make: (*Env).op},
+		{name: "project", group: groupKeep, bare: "list", writes: []string{"link", "share"}, make: (*Env).project},
 		{name: "gc", group: groupKeep, writes: []string{""}, make: (*Env).gc},
 		{name: "doctor", group: groupKeep, writes: []string{""}, make: (*Env).doctor},
 		{name: "fsck", alias: "verify", group: groupKeep, writes: []string{""}, make: (*Env).fsck},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -161,6 +162,9 @@ func (e *Env) composeParts(ctx context.Context, m *layers.Memory, sc layers.Scop
 			return nil, withHint(fatalf("the project %s has no sessions in memory", sc.Project.Name), "mem import")
 		}
 	}
+	if err := checkRecompress(o.recompress, revs); err != nil {
+		return nil, err
+	}
 	var parts []layers.ComposePart
 	for _, operand := range revs {
 		rev, share, hasShare := strings.Cut(operand, "=")
@@ -188,6 +192,19 @@ func (e *Env) composeParts(ctx context.Context, m *layers.Memory, sc layers.Scop
 		parts = append(parts, part)
 	}
 	return parts, nil
+}
+
+// checkRecompress refuses to compress anew what is no part.
+func checkRecompress(list, revs []string) error {
+	for _, s := range list {
+		if !slices.ContainsFunc(revs, func(operand string) bool {
+			rev, _, _ := strings.Cut(operand, "=")
+			return matchesAny(rev, []string{s})
+		}) {
+			return withHint(usagef("option --recompress names %q, which is no part", s), "name a part as you wrote it, or all parts by --recompress alone")
+		}
+	}
+	return nil
 }
 
 func matchesAny(rev string, list []string) bool {
@@ -276,6 +293,9 @@ func score(thousandths int) string {
 }
 
 func (e *Env) printComposed(req layers.ComposeRequest, d layers.Composed) error {
+	if e.opt.quiet && !e.opt.dryRun {
+		return nil
+	}
 	t := e.table(column{name: "#", right: true}, column{name: "SESSION"}, column{name: "PICK"}, column{name: "TOKENS", right: true},
 		column{name: "SHARE", right: true}, column{name: "SCORE", right: true}, column{name: "WHY", shrinks: true})
 	for i, p := range d.Plan.Picks {
@@ -295,7 +315,7 @@ func (e *Env) printComposed(req layers.ComposeRequest, d layers.Composed) error 
 	default:
 		total = d.Composition.Tokens
 	}
-	e.printf("[%s] %s %s  ~%s of %s tokens, %d part%s\n", e.safe(d.Project.Name), verb, e.safe(req.Name), tokens.Commas(total), tokens.Commas(req.Budget), len(req.Parts), plural(len(req.Parts)))
+	e.did("[%s] %s %s  ~%s of %s tokens, %d part%s\n", e.safe(d.Project.Name), verb, e.safe(req.Name), tokens.Commas(total), tokens.Commas(req.Budget), len(req.Parts), plural(len(req.Parts)))
 	switch r := d.Receipt; {
 	case e.opt.dryRun && r.Requests > 0:
 		e.printf("  %s, about %s tokens in and %s out, %s\n", count(r.Requests, "request"), tokens.Commas(r.Usage.Input), tokens.Commas(r.Usage.Output), engines.FormatDollars(r.Usage.Micros))

@@ -281,12 +281,12 @@ func (e *Env) printCompressed(c layers.Compressed) error {
 	v := c.Version
 	switch {
 	case c.Existed:
-		e.printf("%s is that version already: %s -> %s tokens (%.1f:1)\n", e.safe(label(v)), tokens.Commas(v.TokensIn), tokens.Commas(v.TokensOut), v.Ratio)
+		e.did("%s is that version already: %s -> %s tokens (%.1f:1)\n", e.safe(label(v)), tokens.Commas(v.TokensIn), tokens.Commas(v.TokensOut), v.Ratio)
 		return nil
 	case e.opt.dryRun:
 		e.printf("Would compress %s%s (~%s tokens, %s)\n", e.safe(shortID(v.Session)), e.safe(rangeOf(c)), tokens.Commas(v.TokensIn), count(v.MessagesIn, "message"))
 	default:
-		e.printf("[%s] compress %s%s  %s -> %s tokens (%.1f:1), %d of %d keepits kept\n", e.safe(c.Project.Name), e.safe(label(v)), e.safe(rangeOf(c)),
+		e.did("[%s] compress %s%s  %s -> %s tokens (%.1f:1), %d of %d keepits kept\n", e.safe(c.Project.Name), e.safe(label(v)), e.safe(rangeOf(c)),
 			tokens.Commas(v.TokensIn), tokens.Commas(v.TokensOut), v.Ratio, v.Preserved, v.Preserved+v.Summarised)
 		e.printReceipt(c.Receipt)
 		return nil
@@ -308,7 +308,11 @@ func (e *Env) printCompressed(c layers.Compressed) error {
 		e.printf("  threshold  %s\n", e.safe(c.Fates[0].Pressure.String()))
 	}
 	e.printf("\n")
-	return e.fateTable(c.Fates)
+	if err := e.fateTable(c.Fates); err != nil {
+		return err
+	}
+	e.printf("\n%s\n", keptLine(v.Preserved, v.Summarised))
+	return nil
 }
 
 // rangeOf says what a version is made of if that is no whole session: " (#177-240, since v002)", " (of v001)".
@@ -337,16 +341,21 @@ func (e *Env) printReceipt(r engines.Receipt) {
 	if r.Requests == 0 {
 		return
 	}
-	e.printf("  %d requests, %s tokens in and %s out, %s", r.Requests, tokens.Commas(r.Usage.Input), tokens.Commas(r.Usage.Output), engines.FormatDollars(r.Usage.Micros))
+	e.did("  %d requests, %s tokens in and %s out, %s", r.Requests, tokens.Commas(r.Usage.Input), tokens.Commas(r.Usage.Output), engines.FormatDollars(r.Usage.Micros))
 	for _, n := range []struct {
 		of   int
 		what string
 	}{{r.Again, "asked again"}, {r.Replaced, "left to extract"}, {r.Trimmed, "too long and cut"}} {
 		if n.of > 0 {
-			e.printf("; %d of %d windows %s", n.of, r.Windows, n.what)
+			e.did("; %d of %d windows %s", n.of, r.Windows, n.what)
 		}
 	}
-	e.printf("\n")
+	e.did("\n")
+}
+
+// keptLine says how many markers a version keeps.
+func keptLine(kept, summarised int) string {
+	return fmt.Sprintf("%d of %d kept word for word, %d summarised", kept, kept+summarised, summarised)
 }
 
 // fateTable prints what was decided about each marker, and why.
@@ -360,7 +369,11 @@ func (e *Env) fateTable(fates []compress.Fate) error {
 		case f.Kept:
 			fate = "survives"
 		}
-		t.row(cell{full: f.Mark.Weight.String()}, cell{full: fate}, cell{full: margin}, cell{full: fmt.Sprintf("#%d", f.Mark.Message)},
+		signed := margin
+		if f.Margin > 0 && margin != "-" {
+			signed = "+" + margin
+		}
+		t.row(cell{full: f.Mark.Weight.String()}, cell{full: fate}, cell{full: margin, short: signed}, cell{full: fmt.Sprintf("#%d", f.Mark.Message)},
 			cell{full: firstWords(f.Mark.Text, 120)})
 	}
 	return t.flush()

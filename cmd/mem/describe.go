@@ -69,7 +69,10 @@ func (e *Env) describe(path []string, c *cli.Command) commandHelp {
 		}
 	}
 	d.Synopsis = "mem " + d.Command
-	if c.Action == nil {
+	switch {
+	case len(path) == 1 && len(c.Subcommands) > 0 && (c.Action != nil || table[i].bare != ""):
+		d.Synopsis += " [<subcommand>]"
+	case c.Action == nil:
 		d.Synopsis += " <subcommand>"
 	}
 	if len(c.Flags) > 0 {

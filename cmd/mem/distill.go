@@ -166,7 +166,7 @@ func (e *Env) distillRules(ctx context.Context, m *layers.Memory, p layers.Proje
 	for _, l := range found.Left {
 		e.detail("left %s: %s", l.ID, firstWords(l.Why, 100))
 	}
-	e.printf("[%s] reflect  %d candidate%s: %d rule%s made, %d dismissed, %d to look at, %d left\n  %s\n", e.safe(p.Name), found.Candidates, plural(found.Candidates),
+	e.did("[%s] reflect  %d candidate%s: %d rule%s made, %d dismissed, %d to look at, %d left\n  %s\n", e.safe(p.Name), found.Candidates, plural(found.Candidates),
 		len(found.Rules), plural(len(found.Rules)), len(found.Dismissed), len(found.Doubted), len(found.Left), cost)
 	return nil
 }
@@ -276,6 +276,6 @@ func (e *Env) sayDistilled(rev layers.Rev, d layers.Distillation) {
 			}
 		}
 	}
-	e.printf("[%s] distill %s  %d facts: %d verified, %d inferred, %d rejected; %d exchanges in concepts\n  %s\n", e.safe(rev.Project.Name), e.safe(shortID(rev.Session.ID)),
+	e.did("[%s] distill %s  %d facts: %d verified, %d inferred, %d rejected; %d exchanges in concepts\n  %s\n", e.safe(rev.Project.Name), e.safe(shortID(rev.Session.ID)),
 		verified+inferred+rejected, verified, inferred, rejected, d.Assigned, cost)
 }

@@ -49,12 +49,15 @@ type Term struct {
 	Width                 func() int // 0 if it is not known
 }
 
+// removedDir is the directory of a run whose directory was removed.
+const removedDir = "."
+
 // osEnv is the real world.
 func osEnv() Env {
 	start := time.Now()
 	dir, err := os.Getwd()
 	if err != nil {
-		dir = "." // the directory was removed: only commands that need it will fail
+		dir = removedDir // only commands that need it will fail
 	}
 	return Env{
 		Stdin: os.Stdin, Stdout: stream{os.Stdout}, Stderr: stream{os.Stderr},

@@ -185,8 +185,10 @@ func missingHints(missing *layers.NotFoundError) []string {
 	switch {
 	case missing.What == "message":
 		return []string{"its messages are " + strings.Join(missing.Candidates, ", ")}
+	case strings.HasPrefix(missing.Name, "@") && len(missing.Candidates) > 0:
+		return []string{"the oldest of the project is " + missing.Candidates[0]}
 	case strings.HasPrefix(missing.Name, "@"):
-		return []string{"see what there is with \"mem ls --all-projects\""}
+		return []string{"the project has no sessions in memory: mem import", "see what there is with \"mem ls --all-projects\""}
 	case missing.What == "marker" && len(missing.Candidates) == 0:
 		return []string{"it has none; mark a text of a message: mem keepit add " + missing.Of + "#MESSAGE TEXT"}
 	case missing.Of != "" && len(missing.Candidates) == 0:
@@ -194,7 +196,7 @@ func missingHints(missing *layers.NotFoundError) []string {
 	case missing.Of != "":
 		return []string{"it has " + strings.Join(missing.Candidates, ", ")}
 	case len(missing.Candidates) == 0:
-		return nil
+		return listHint(missing.What)
 	}
 	if near := suggest(missing.Name, missing.Candidates); len(near) > 0 && len(near) <= 3 {
 		return []string{didYouMean("", near)}
@@ -204,6 +206,18 @@ func missingHints(missing *layers.NotFoundError) []string {
 		return []string{fmt.Sprintf("there are %s and %d more", strings.Join(missing.Candidates[:most], ", "), n-most)}
 	}
 	return []string{"there is " + strings.Join(missing.Candidates, ", ")}
+}
+
+// listHint says how to see all things of a kind.
+func listHint(what string) []string {
+	list, ok := map[string]string{
+		"object": "write at least four digits of its name, or see all: mem ls-objects", "commit": "mem log", "project": "mem project list",
+		"composition": "mem show --manifest", "fact": "mem facts list", "concept": "mem concepts list", "rule": "mem rules list",
+	}[what]
+	if !ok {
+		return nil
+	}
+	return []string{list}
 }
 
 // A problem is an error as --json prints it.

@@ -155,7 +155,7 @@ func (e *Env) printFsck(o fsckOptions, c layers.Checked) error {
 	}
 	if o.root {
 		for _, r := range c.Roots {
-			e.printf("%s %s %s\n", r.Hash, r.Project.ID, e.safe(r.Project.Name))
+			e.printf("%s %s %s\n", r.Hash, r.Project.ID, sanitizeLine(r.Project.Name))
 		}
 	}
 	for _, p := range c.Problems {
@@ -177,7 +177,7 @@ func (e *Env) printFsck(o fsckOptions, c layers.Checked) error {
 		e.note("%d originals were captured on another device, which alone has their exact bytes", c.Withheld)
 	}
 	for _, r := range c.Roots {
-		e.printf("root %s  %s\n", r.Hash, e.safe(r.Project.Name))
+		e.printf("root %s  %s\n", r.Hash, sanitizeLine(r.Project.Name))
 	}
 	return nil
 }

@@ -48,6 +48,6 @@ func (e *Env) runGC(ctx context.Context) error {
 		e.printf("would merge %d packs, %s\n", before.Packs, bytesText(before.Bytes))
 		return nil
 	}
-	e.printf("%d packs, %s -> %d packs, %s\n", before.Packs, bytesText(before.Bytes), after.Packs, bytesText(after.Bytes))
+	e.did("%d packs, %s -> %d packs, %s\n", before.Packs, bytesText(before.Bytes), after.Packs, bytesText(after.Bytes))
 	return nil
 }

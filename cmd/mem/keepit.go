@@ -318,7 +318,7 @@ func (e *Env) runKeepitPreview(ctx context.Context, o keepitOptions, name string
 		if err := e.fateTable(fates); err != nil {
 			return err
 		}
-		e.printf("\n%d of %d kept word for word, %d summarised\n", kept, len(fates), len(fates)-kept)
+		e.printf("\n%s\n", keptLine(kept, len(fates)-kept))
 		return nil
 	})
 }

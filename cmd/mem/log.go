@@ -96,6 +96,10 @@ func (e *Env) runLog(ctx context.Context, o logOptions, rev string, limited bool
 			}
 			return e.logJSON(o, entries, names, d, strangers)
 		}
+		if len(entries) == 0 && (!limited || o.number > 0) {
+			e.sayNothingLogged(sc, o, rev)
+			return nil
+		}
 		if err := e.page("log"); err != nil {
 			return err
 		}
@@ -110,13 +114,23 @@ func (e *Env) runLog(ctx context.Context, o logOptions, rev string, limited bool
 	})
 }
 
+func (e *Env) sayNothingLogged(sc layers.Scope, o logOptions, rev string) {
+	if o.since != "" || o.search != "" || rev != "" || e.opt.allProjects {
+		e.note("no operation is like that")
+		return
+	}
+	e.note("nothing was done in project %s", sc.Project.Name)
+	e.hint("see other projects with --all-projects")
+}
+
 // notTheProject adds to the error of mem log -p NAME that -p means --patch here, if NAME is a project.
 func (e *Env) notTheProject(ctx context.Context, m *layers.Memory, o logOptions, rev string, err error) error {
 	var missing *layers.NotFoundError
 	if !o.patch || !errors.As(err, &missing) {
 		return err
 	}
-	if _, nope := e.projectNamed(ctx, m, rev); nope != nil {
+	var several *layers.AmbiguousError
+	if _, nope := e.projectNamed(ctx, m, rev); nope != nil && !errors.As(nope, &several) {
 		return err
 	}
 	return withHint(&layers.NotFoundError{What: missing.What, Name: missing.Name}, "-p of mem log is --patch, as in git; for the project: mem log --project "+rev)

@@ -131,6 +131,7 @@ func (e *Env) list(ctx context.Context, m *layers.Memory, sc layers.Scope, o lay
 		return nil, err
 	}
 	var all []listed
+	files := map[string]bool{} // that are not in memory; several projects may share their directory
 	for _, p := range projects {
 		if o.Dir = ""; p.ID == sc.Project.ID {
 			o.Dir = e.Dir
@@ -144,6 +145,10 @@ func (e *Env) list(ctx context.Context, m *layers.Memory, sc layers.Scope, o lay
 			newest = recent[0].ID
 		}
 		for _, it := range items {
+			if it.Status == layers.Untracked && files[it.Path] {
+				continue
+			}
+			files[it.Path] = it.Status == layers.Untracked
 			all = append(all, listed{it, p, it.ID == newest, strangers.of(it.Device)})
 		}
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -58,7 +57,7 @@ func (e *Env) runHashObject(ctx context.Context, names []string) error {
 				first = err
 			}
 			if len(names) > 1 && !e.opt.json {
-				e.warn("%v", err)
+				e.say("%s %v", e.stderrStyle().red("error:"), err)
 			}
 			answer.Errors = append(answer.Errors, err.Error())
 			continue
@@ -70,6 +69,9 @@ func (e *Env) runHashObject(ctx context.Context, names []string) error {
 		}
 	}
 	if first != nil && len(answer.Objects) == 0 {
+		if len(names) > 1 && !e.opt.json {
+			return exit(exitFatal) // each was named above
+		}
 		return first
 	}
 	if e.opt.json {
@@ -96,7 +98,7 @@ func (e *Env) hashFile(name string) (objects.Hash, int64, error) {
 	h := objects.NewHasher()
 	n, err := io.CopyBuffer(struct{ io.Writer }{h}, struct{ io.Reader }{r}, make([]byte, 1<<20))
 	if err != nil {
-		return objects.Hash{}, n, fmt.Errorf("read %s: %w", name, err)
+		return objects.Hash{}, n, err
 	}
 	return h.Sum(), n, nil
 }

@@ -36,7 +36,7 @@ func (o *options) flags(writes bool) []cli.Flag {
 		&cli.StringFlag{Name: "project", Aliases: []string{"p"}, Usage: "work on this `PROJECT`", Destination: &o.project},
 		&cli.BoolFlag{Name: "all-projects", Usage: "work on every project", Destination: &o.allProjects},
 		&cli.StringSliceFlag{Name: "c", Usage: "use another setting in this run: `KEY=VALUE`", Destination: &o.set},
-		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print results and errors only", Destination: &o.quiet},
+		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print answers and errors, not what was done", Destination: &o.quiet},
 		&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "print more", Destination: &o.verbose},
 		&cli.BoolFlag{Name: "no-pager", Usage: "do not start a pager", Destination: &o.noPager},
 		choiceFlag(&o.color, "color", "use colour: `WHEN` is auto, always or never", "auto", "always", "never").optional("always"),

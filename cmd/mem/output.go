@@ -82,6 +82,13 @@ func gone(err error) bool {
 // printf writes to stdout. That it failed is noticed when the command ends.
 func (e *Env) printf(format string, args ...any) { fmt.Fprintf(e.out, format, args...) }
 
+// did prints what a command that changes something has done, or with -n would do. With -q silence is success.
+func (e *Env) did(format string, args ...any) {
+	if !e.opt.quiet || e.opt.dryRun {
+		e.printf(format, args...)
+	}
+}
+
 // note says something beside the answer, on stderr, unless -q is given.
 func (e *Env) note(format string, args ...any) {
 	if !e.opt.quiet {

@@ -241,10 +241,10 @@ func (e *Env) printFetchLines(r refs.Remote, out layers.Fetched) {
 			continue
 		}
 		if !said {
-			e.printf("From %s\n", e.safe(r.URL))
+			e.did("From %s\n", e.safe(r.URL))
 			said = true
 		}
-		e.printf("%s  %s (%s)\n", line, e.safe(exactly(l.Name, l.Exact)), e.safe(l.By))
+		e.did("%s  %s (%s)\n", line, e.safe(exactly(l.Name, l.Exact)), e.safe(l.By))
 	}
 	if !said && !troubled(out) {
 		e.note("already up to date")
@@ -263,12 +263,12 @@ func (e *Env) printPulled(r refs.Remote, out layers.Fetched) {
 		}
 		said = true
 		if l.Arrival.Gone > 0 {
-			e.printf("[%s] %s has forgotten %s\n", e.safe(l.Name), e.safe(l.By), count(l.Arrival.Gone, "record"))
+			e.did("[%s] %s has forgotten %s\n", e.safe(l.Name), e.safe(l.By), count(l.Arrival.Gone, "record"))
 			if l.Arrival.Records == 0 {
 				continue
 			}
 		}
-		e.printf("[%s] %s %s from %s%s\n", e.safe(l.Name), verb, records(l), e.safe(l.By), e.safe(kindsText(l.Arrival.Kinds)))
+		e.did("[%s] %s %s from %s%s\n", e.safe(l.Name), verb, records(l), e.safe(l.By), e.safe(kindsText(l.Arrival.Kinds)))
 	}
 	if !said && !troubled(out) {
 		e.note("already up to date with %s", r.Name)

@@ -160,15 +160,15 @@ func (e *Env) printPushed(a pushAnswer) {
 		e.note("everything is up to date")
 		return
 	}
-	e.printf("To %s\n", e.safe(a.URL))
+	e.did("To %s\n", e.safe(a.URL))
 	for _, l := range a.Lanes {
 		switch l.Status {
 		case "new":
-			e.printf(" * %-22s  %s\n", "[new lane]", e.safe(l.title()))
+			e.did(" * %-22s  %s\n", "[new lane]", e.safe(l.title()))
 		case "updated":
-			e.printf("   %-22s  %s\n", moved(l.Old, l.New), e.safe(l.title()))
+			e.did("   %-22s  %s\n", moved(l.Old, l.New), e.safe(l.title()))
 		case "current":
-			e.printf(" = %-22s  %s\n", "[up to date]", e.safe(l.Project))
+			e.did(" = %-22s  %s\n", "[up to date]", e.safe(l.Project))
 		default:
 			e.printf(" ! %-22s  %s%s\n", "["+l.Status+"]", e.safe(l.title()), e.safe(because(l.Why)))
 		}
@@ -190,7 +190,7 @@ func (e *Env) printPushed(a pushAnswer) {
 	if a.DryRun {
 		verb = "would send "
 	}
-	e.printf("%s%d object%s, %s, %d secret%s found\n", verb, a.Objects, plural(a.Objects), bytesText(a.Bytes), a.Secrets, plural(a.Secrets))
+	e.did("%s%d object%s, %s, %d secret%s found\n", verb, a.Objects, plural(a.Objects), bytesText(a.Bytes), a.Secrets, plural(a.Secrets))
 	if a.Rules == 0 {
 		e.warn("there are no rules for secrets: nothing was looked for")
 	}

@@ -13,6 +13,9 @@ import (
 // project returns the project that the run works on: the one that -p names, by name or id, else the one of
 // the directory.
 func (e *Env) theProject(ctx context.Context, m *layers.Memory) (layers.Project, error) {
+	if e.opt.project == "" && e.Dir == removedDir {
+		return layers.Project{}, withHint(fatalf("the current directory was removed: it belongs to no project"), "name the project with -p, or a directory with -C")
+	}
 	if e.opt.project == "" {
 		p, _, err := m.Locate(ctx, e.Dir)
 		return p, err

@@ -43,6 +43,7 @@ func (e *Env) dispatch(ctx context.Context, args []string) error {
 	p := parser{
 		names:   visible(table),
 		globals: globalScope,
+		bare:    func() string { return chosen.bare },
 		find: func(name string) *cli.Command {
 			i := slices.IndexFunc(table, func(c command) bool { return c.name == name || c.alias == name })
 			if i < 0 {
@@ -55,13 +56,24 @@ func (e *Env) dispatch(ctx context.Context, args []string) error {
 	line, err := p.normalise(args)
 	if err != nil {
 		e.opt.json = wantsJSON(args)
-		return err
+		return line.explained(err)
 	}
 	if line.command == nil || line.help {
 		line.operands, line.local = line.path, nil
 		chosen, line.command = command{name: "help"}, e.help()
 	}
-	return e.invoke(ctx, chosen, line)
+	return line.explained(e.invoke(ctx, chosen, line))
+}
+
+// explained adds to an error about the line that says no more where to read on.
+func (a *argv) explained(err error) error {
+	if statusOf(err) != exitUsage || len(hintsOf(err)) > 0 {
+		return err
+	}
+	if len(a.path) == 0 {
+		return withHint(err, "mem help")
+	}
+	return withHint(err, "mem "+strings.Join(a.path, " ")+" -h")
 }
 
 // invoke hands the command its options and operands through the cli package and runs it.

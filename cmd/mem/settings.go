@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/memvcs/mem/refs/config"
@@ -19,6 +21,9 @@ func (e *Env) settings() (*config.Config, error) {
 		return nil, err
 	}
 	c, err := config.Load(file)
+	if errors.Is(err, syscall.ENOTDIR) {
+		return nil, withHint(fmt.Errorf("open the memory: %s: not a directory", filepath.Dir(file)), "name a directory with MEM_DIR or --mem-dir")
+	}
 	if err != nil {
 		return nil, withSyntaxHint(err, file)
 	}

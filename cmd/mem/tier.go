@@ -150,13 +150,13 @@ func (e *Env) printTiered(t layers.Tiered) {
 		if v.Label != "" {
 			what += ":" + v.Label
 		}
-		e.printf("%s %s  %s, ~%s tokens, %s\n", compressed, e.safe(what), v.Preset, tokens.Format(v.Tokens), v.Why)
+		e.did("%s %s  %s, ~%s tokens, %s\n", compressed, e.safe(what), v.Preset, tokens.Format(v.Tokens), v.Why)
 	}
 	for _, s := range t.Summaries {
-		e.printf("%s\n", e.safe(summaryLine(s, e.opt.dryRun)))
+		e.did("%s\n", e.safe(summaryLine(s, e.opt.dryRun)))
 	}
 	if len(t.Hidden) > 0 {
-		e.printf("%s %s\n", hid, e.safe(someOf(t.Hidden, 8)))
+		e.did("%s %s\n", hid, e.safe(someOf(t.Hidden, 8)))
 	}
 	switch {
 	case t.Nothing():
