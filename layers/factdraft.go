@@ -218,20 +218,13 @@ func (m *Memory) AddFact(ctx context.Context, p Project, in StatedFact, dryRun b
 	if f.Time.IsZero() {
 		f.Time = m.opts.Now().UTC().Truncate(time.Second)
 	}
-	var judged []facts.Judgement
-	for _, way := range []struct {
-		says string
-		ids  []string
-	}{{facts.Supersedes, append(in.Given.Supersedes, in.replaced()...)}, {facts.Refutes, in.Given.Refutes}, {facts.Resolves, in.Given.Resolves}} {
-		for _, id := range way.ids {
-			old, err := oneFact(set, id)
-			if err != nil {
-				return f, fmt.Errorf("%s: %w", way.says, err)
-			}
-			if old.Key() != f.Key() {
-				judged = append(judged, facts.Judgement{Fact: old.Key(), Says: way.says, Value: true, By: f.Key()})
-			}
-		}
+	judged, err := in.judged(set, f)
+	if err != nil {
+		return f, err
+	}
+	old, known := set.Fact(f.Name())
+	if known && (!slices.Equal(old.Keywords, f.Keywords) || !slices.Equal(old.Files, f.Files)) && len(f.Keywords)+len(f.Files) > 0 {
+		judged = append(judged, facts.Judgement{Fact: f.Key(), Says: facts.Describes, Value: true, Keywords: f.Keywords, Files: f.Files})
 	}
 	if dryRun {
 		return f, nil
@@ -243,7 +236,7 @@ func (m *Memory) AddFact(ctx context.Context, p Project, in StatedFact, dryRun b
 	x.Time, x.Facts = f.Time, []facts.Fact{f}
 	return f, m.repo.Update(ctx, p.ID, "facts "+what+"  "+f.Name(), func(tx *refs.Tx) error {
 		tx.Trailer("Op", "facts")
-		if old, ok := set.Fact(f.Name()); !ok || old.Removed {
+		if !known || old.Removed {
 			if _, err := tx.Add(facts.KindExchange, x.Bare()); err != nil {
 				return err
 			}
@@ -257,11 +250,40 @@ func (m *Memory) AddFact(ctx context.Context, p Project, in StatedFact, dryRun b
 	})
 }
 
-func (in StatedFact) replaced() []string {
-	if in.Replaces == "" {
-		return nil
+// A SilencedError says why a fact that somebody states may not speak of another one.
+type SilencedError struct {
+	Old  facts.Fact
+	Says string // what it was to say: facts.Supersedes and its like
+	Why  string
+}
+
+func (e *SilencedError) Error() string { return e.Why }
+
+// judged returns what the stated fact f says of others.
+func (in StatedFact) judged(set *facts.Set, f facts.Fact) (out []facts.Judgement, err error) {
+	supersedes := in.Given.Supersedes
+	if in.Replaces != "" {
+		supersedes = append(slices.Clone(supersedes), in.Replaces)
 	}
-	return []string{in.Replaces}
+	for _, way := range []struct {
+		field, says string
+		ids         []string
+	}{{"supersedes", facts.Supersedes, supersedes}, {"refutes", facts.Refutes, in.Given.Refutes}, {"resolves", facts.Resolves, in.Given.Resolves}} {
+		for _, id := range way.ids {
+			old, err := oneFact(set, id)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", way.field, err)
+			}
+			if id == in.Replaces && old.Key() == f.Key() {
+				continue // what it says is the same
+			}
+			if why := silenced(f, old, way.says); why != "" {
+				return nil, &SilencedError{old, way.says, why}
+			}
+			out = append(out, facts.Judgement{Fact: old.Key(), Says: way.says, Value: true, By: f.Key()})
+		}
+	}
+	return out, nil
 }
 
 // around returns the session of a fact and an exchange that holds the messages it quotes.

@@ -26,7 +26,7 @@ func TestFactsOfAnyOrder(t *testing.T) {
 		return facts.Fact{Session: "s", Kind: facts.Issue, Text: fmt.Sprint(n), Verdict: facts.Verified, Evidence: []facts.Evidence{{Message: n, Quote: "q"}}}
 	}
 	rng := rand.New(rand.NewPCG(5, 6))
-	says := []string{facts.Removes, facts.Supersedes, facts.Resolves, facts.Refutes}
+	says := []string{facts.Removes, facts.Supersedes, facts.Resolves, facts.Refutes, facts.Describes}
 	for i := range 60 {
 		device, at := []string{"a", "b", "c"}[i%3], uint64(i/2)
 		switch rng.IntN(3) {
@@ -34,7 +34,7 @@ func TestFactsOfAnyOrder(t *testing.T) {
 			n := rng.IntN(8)
 			add(at, device, facts.KindExchange, facts.Exchange{Session: "s", From: n, To: n + 1, Facts: []facts.Fact{fact(n), fact(n + 1)}}.Bare())
 		case 1:
-			add(at, device, facts.KindJudgement, facts.Judgement{Fact: fact(rng.IntN(9)).Key(), Says: says[rng.IntN(4)], Value: rng.IntN(3) > 0, By: fact(rng.IntN(9)).Key()})
+			add(at, device, facts.KindJudgement, facts.Judgement{Fact: fact(rng.IntN(9)).Key(), Says: says[rng.IntN(5)], Value: rng.IntN(3) > 0, By: fact(rng.IntN(9)).Key(), Keywords: []string{fmt.Sprint(i)}})
 		default:
 			add(at, device, facts.KindDistilled, facts.Distilled{Session: "s", Generation: rng.IntN(2), Through: rng.IntN(50)})
 		}

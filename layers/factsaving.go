@@ -249,7 +249,23 @@ func (s *saver) files(at string, list []string, text string) []string {
 	return out
 }
 
-// judge notes what a fact says of others. What a tool or the model says does not overrule what the user typed.
+// silenced returns why a fact may not say of an old one that it is superseded, refuted or resolved, "" if it may. What nobody can look up
+// does not take away what can be; what a tool or the model says does not overrule what the user typed.
+func silenced(f, old facts.Fact, says string) string {
+	switch {
+	case says == facts.Resolves && old.Kind != facts.Issue:
+		return fmt.Sprintf("%s is no issue but a %s", old.ID, old.Kind)
+	case old.Key() == f.Key():
+		return old.ID + " is the fact itself"
+	case len(f.Evidence) == 0 && len(old.Evidence) > 0:
+		return fmt.Sprintf("%s has evidence, and a fact without evidence does not make it %s", old.ID, says)
+	case f.Trust < old.Trust && (says != facts.Resolves || f.Trust == facts.Tool):
+		return fmt.Sprintf("%s is what the %s said; the quotes of this fact are of the %s", old.ID, old.Trust, f.Trust)
+	}
+	return ""
+}
+
+// judge notes what a fact says of others.
 func (s *saver) judge(at string, f facts.Fact, g facts.GivenFact) {
 	for _, way := range []struct {
 		field, says string
@@ -258,18 +274,15 @@ func (s *saver) judge(at string, f facts.Fact, g facts.GivenFact) {
 		for i, id := range way.ids {
 			at := fmt.Sprintf("%s.%s[%d]", at, way.field, i)
 			old, err := oneFact(s.set, id)
-			switch {
-			case err != nil:
+			if err != nil {
 				s.bad(at, "%v", err)
-			case way.says == facts.Resolves && old.Kind != facts.Issue:
-				s.drop(at, "%s is no issue but a %s", old.ID, old.Kind)
-			case old.ID == f.ID:
-				s.drop(at, "%s is the fact itself", old.ID)
-			case f.Trust < old.Trust && (way.says != facts.Resolves || f.Trust == facts.Tool):
-				s.drop(at, "%s is what the %s said; the quotes of this fact are of the %s", old.ID, old.Trust, f.Trust)
-			default:
-				s.judged = append(s.judged, facts.Judgement{Fact: old.Key(), Says: way.says, Value: true, By: f.Key()})
+				continue
 			}
+			if why := silenced(f, old, way.says); why != "" {
+				s.drop(at, "%s", why)
+				continue
+			}
+			s.judged = append(s.judged, facts.Judgement{Fact: old.Key(), Says: way.says, Value: true, By: f.Key()})
 		}
 	}
 }

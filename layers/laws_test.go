@@ -122,7 +122,7 @@ func (w *world) statement(d *peer) (kind string, body any) {
 	case 10:
 		return facts.KindExchange, facts.Exchange{Session: session, From: n(5), To: 5 + n(3), Facts: []facts.Fact{fact(), fact()}}.Bare()
 	case 11:
-		return facts.KindJudgement, facts.Judgement{Fact: fact().Key(), Says: []string{facts.Removes, facts.Supersedes, facts.Resolves, facts.Refutes}[n(4)], Value: n(3) > 0, By: fact().Key()}
+		return facts.KindJudgement, facts.Judgement{Fact: fact().Key(), Says: []string{facts.Removes, facts.Supersedes, facts.Resolves, facts.Refutes, facts.Describes}[n(5)], Value: n(3) > 0, By: fact().Key(), Keywords: []string{fmt.Sprint("k", n(3))}}
 	case 12:
 		return concepts.Kind, concepts.Made{Label: fmt.Sprintf("c%03d", 1+n(3)), Name: fmt.Sprint("n", n(4))}
 	case 13:

@@ -130,7 +130,7 @@ func (st *State) keepitCell(o Override) cell {
 
 // judgementCell is the cell of a word on a fact.
 func judgementCell(j facts.Judgement) cell {
-	says := func(j facts.Judgement) string { return fmt.Sprint(j.Value, " ", j.By) }
+	says := func(j facts.Judgement) string { return fmt.Sprint(j.Value, " ", j.By, " ", j.Keywords, " ", j.Files) }
 	was := facts.Judgement{Fact: j.Fact, Says: j.Says}
 	return cell{
 		slot: "fact/" + j.Fact.String() + "/" + j.Says, what: "f:" + j.Fact.Short(),

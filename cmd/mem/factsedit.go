@@ -43,7 +43,7 @@ func (e *Env) factsChange() []*cli.Command {
 	edit := append(edited.flags(), &cli.StringFlag{Name: "text", Usage: "it says `TEXT`", Destination: &edited.text})
 	return []*cli.Command{
 		{Name: "add", Usage: "state a fact by hand", ArgsUsage: "<text>", Flags: added.flags(),
-			Description: "Its quotes are looked up as those of any other. A fact without evidence is stored as inferred. It is a decision if no --kind is given.",
+			Description: "Its quotes are looked up as those of any other. A fact without evidence is stored as inferred, and\nsupersedes, refutes or resolves none that has some. It is a decision if no --kind is given.",
 			Action: func(c *cli.Context) error {
 				if err := operands(c, 1, 1); err != nil {
 					return err
@@ -169,7 +169,7 @@ func (e *Env) addFact(ctx context.Context, m *layers.Memory, p layers.Project, i
 	f, err := m.AddFact(ctx, p, in, e.opt.dryRun)
 	rejected := errors.Is(err, layers.ErrAllRejected)
 	if err != nil && !rejected {
-		return err
+		return silencedHint(err)
 	}
 	if e.opt.json {
 		if err := e.printJSON("facts.change", struct {
@@ -192,6 +192,15 @@ func (e *Env) addFact(ctx context.Context, m *layers.Memory, p layers.Project, i
 		return exit(exitNo)
 	}
 	return nil
+}
+
+// silencedHint says how a fact is overruled, if err is that another one may not do it.
+func silencedHint(err error) error {
+	var no *layers.SilencedError
+	if !errors.As(err, &no) || no.Says == facts.Resolves && no.Old.Kind != facts.Issue {
+		return err
+	}
+	return withCode(exitNo, withHint(err, "quote what says so: --evidence 'abc1#234:use tabs'", fmt.Sprintf("or say it of the old one: mem facts edit %s --%s --reason WHY", no.Old.ID, strings.Replace(no.Says, facts.Supersedes, facts.Refutes, 1))))
 }
 
 func (e *Env) runFactsJudge(ctx context.Context, ids []string, says string, value bool, reason string) error {

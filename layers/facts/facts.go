@@ -207,6 +207,7 @@ const (
 	Refutes    = "refuted"
 	Resolves   = "resolved"
 	Removes    = "removed"
+	Describes  = "described" // other keywords and files
 )
 
 // A Judgement says what became of a fact. Of those that say the same thing of the same fact the last one holds.
@@ -216,6 +217,9 @@ type Judgement struct {
 	Value  bool         `json:"value"`
 	By     objects.Hash `json:"by,omitzero"` // the fact that did it
 	Reason string       `json:"reason,omitempty"`
+
+	Keywords []string `json:"keywords,omitempty"` // if it describes
+	Files    []string `json:"files,omitempty"`
 }
 
 // The kinds of the records that [Fold] knows, with [Exchange], [Distilled] and [Judgement] as bodies.

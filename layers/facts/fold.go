@@ -198,6 +198,9 @@ func (f *folder) judge() {
 			}
 			return "f:" + j.By.String()[:idLength], true
 		}
+		if j, said := f.said[judged{k, Describes}]; said && j.Value && f.counts(j, x) {
+			x.Keywords, x.Files = j.Keywords, j.Files
+		}
 		x.SupersededBy, _ = holds(Supersedes)
 		x.RefutedBy, x.Refuted = holds(Refutes)
 		x.ResolvedBy, x.Resolved = holds(Resolves)
