@@ -25,6 +25,7 @@ type readable struct {
 	records   []refs.Record
 	snapshots []Snapshot
 	ids       []objects.Hash // of the records of the snapshots
+	devices   []string       // that made them
 }
 
 func (x *explainer) project(p refs.Project) *readable {
@@ -45,7 +46,7 @@ func (x *explainer) project(p refs.Project) *readable {
 		case kindSession:
 			var s Snapshot
 			if json.Unmarshal(rec.Body, &s) == nil {
-				r.snapshots, r.ids = append(r.snapshots, s), append(r.ids, rec.ID)
+				r.snapshots, r.ids, r.devices = append(r.snapshots, s), append(r.ids, rec.ID), append(r.devices, rec.Device)
 			}
 		}
 	}
@@ -67,6 +68,10 @@ func (x *explainer) loss(l refs.Loss) {
 	switch {
 	case len(l.Path) == 7 && l.Path[0] == "streams":
 		if x.stream(p, l, strings.Join(l.Path[1:5], "")) {
+			return
+		}
+	case len(l.Path) > 1 && len(l.Path) < 7 && l.Path[0] == "streams" && !l.Old:
+		if x.streamsIn(p, l, strings.Join(l.Path[1:], "")) {
 			return
 		}
 	case err != nil || len(l.Path) == 0:
@@ -104,6 +109,18 @@ func (x *explainer) stream(p *readable, l refs.Loss, digits string) bool {
 		return true
 	}
 	return false
+}
+
+// streamsIn tells whose transcripts lie in a directory that is gone: all whose stream's name begins with some digits.
+func (x *explainer) streamsIn(p *readable, l refs.Loss, digits string) (found bool) {
+	digits, _, _ = strings.Cut(digits, "s") // of a directory in that of a stream
+	for _, s := range p.snapshots {
+		if name := stream.Name(s.Session, s.Generation).String(); strings.HasPrefix(name, digits) {
+			path := append([]string{"streams"}, name[:1], name[1:2], name[2:3], name[3:], "s0000", "000000")
+			found = x.stream(p, refs.Loss{Lane: l.Lane, Path: path}, name) || found
+		}
+	}
+	return found
 }
 
 // patch tells whose exact bytes are gone.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/refs"
@@ -56,6 +57,8 @@ var (
 	ErrPublic = errors.New("anybody can read the remote")
 	// ErrSecrets says that secrets would have travelled.
 	ErrSecrets = errors.New("secrets would be sent")
+	// ErrIncomplete says that something of what would be sent is damaged or missing here.
+	ErrIncomplete = errors.New("something of it is damaged or missing here")
 )
 
 // A DivergedError says that a remote has another lane of this device, or of a former self, than this memory: there are two of it.
@@ -206,6 +209,9 @@ func (p *pusher) planLane(ctx context.Context, l *PushedLane) (err error) {
 		if cleaned, err = p.clean(ctx, l); err == nil && cleaned {
 			l.Leaks, err = p.m.gateLane(ctx, l.lane, have)
 		}
+	}
+	if errors.Is(err, pack.ErrNotFound) || errors.Is(err, pack.ErrCorrupt) || errors.Is(err, objects.ErrCorrupt) {
+		return fmt.Errorf("project %s: %w: %w", l.Project.Name, ErrIncomplete, err)
 	}
 	if err != nil {
 		return fmt.Errorf("look for secrets in %s: %w", l.Project.Name, err)

@@ -36,8 +36,8 @@ type Repaired struct {
 	Roots  []Root
 }
 
-// Repair makes good what is damaged in the store in dir, which need not be one that can be opened: from what is here, and from
-// remotes. Nothing is deleted. With DryRun it says what it would do.
+// Repair makes good what is damaged in the store in dir, which need not be one that can be opened: from what is here, from
+// remotes, and from the session files of Claude Code. Nothing is deleted. With DryRun it says what it would do.
 func Repair(ctx context.Context, dir string, o Options, ro RepairOptions) (out Repaired, err error) {
 	if out.Mended, err = refs.MendFiles(dir, ro.DryRun); err != nil {
 		return out, err
@@ -58,6 +58,9 @@ func Repair(ctx context.Context, dir string, o Options, ro RepairOptions) (out R
 	did, losses, err := repo.Repair(ctx, ro.DryRun, m.supply(remotes, ro.Told))
 	out.Mended = append(out.Mended, did...)
 	if err != nil {
+		return out, err
+	}
+	if losses, err = m.regain(ctx, losses, &out, ro.DryRun); err != nil {
 		return out, err
 	}
 	out.Lost = m.explainLosses(losses)

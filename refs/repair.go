@@ -379,6 +379,29 @@ func (x *repair) missing(g *gitstore.Repo) (lost []Loss, err error) {
 	return lost, nil
 }
 
+// PutBack stores blobs of memory.git that were lost, by their names.
+func (r *Repo) PutBack(blobs map[pack.ID][]byte) error {
+	w, err := pack.Create(r.memory.PackDir(), repairMark)
+	if err != nil {
+		return err
+	}
+	for _, id := range slices.SortedFunc(maps.Keys(blobs), pack.ID.Compare) {
+		e := pack.Encode(pack.Blob, blobs[id], 0)
+		if e.ID != id {
+			err = fmt.Errorf("%d bytes are not %s: %w", len(blobs[id]), id, pack.ErrCorrupt)
+		} else {
+			err = w.Add(e)
+		}
+		if err != nil {
+			return errors.Join(err, w.Abort())
+		}
+	}
+	if _, err := w.Close(); err != nil {
+		return err
+	}
+	return r.memory.Close() // what was read is read again
+}
+
 // Damaged returns the files that repairs put aside, as paths in the store with slashes. What a damaged pack holds cannot be told.
 func (r *Repo) Damaged() (files []string, err error) {
 	err = filepath.WalkDir(filepath.Join(r.dir, damagedDir), func(path string, d fs.DirEntry, err error) error {

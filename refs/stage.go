@@ -207,8 +207,7 @@ func (s *Stage) Grow(ctx context.Context, name objects.Hash, base int, t *stream
 	if g.Segments == base {
 		return g, nil
 	}
-	point := fmt.Appendf(nil, "{\"stream\":\"%s\",\"segments\":%d}\n", name, g.Segments)
-	id, err := s.add(pack.Blob, point, deflate)
+	id, err := s.add(pack.Blob, PointBlob(name, g.Segments), deflate)
 	if err != nil {
 		return g, err
 	}
@@ -217,6 +216,11 @@ func (s *Stage) Grow(ctx context.Context, name objects.Hash, base int, t *stream
 	s.grown = append(s.grown, g)
 	s.mu.Unlock()
 	return g, nil
+}
+
+// PointBlob is what a lane holds under the name of a growth point.
+func PointBlob(name objects.Hash, segments int) []byte {
+	return fmt.Appendf(nil, "{\"stream\":\"%s\",\"segments\":%d}\n", name, segments)
 }
 
 // segmentsPerDir is how many segments one directory of a stream holds.

@@ -30,8 +30,9 @@ func (e *Env) fsck() *cli.Command {
 		Description: "Checks every byte of packs and indexes, refs, signed commits, trees, records, streams and lineage of both repositories, and\n" +
 			"the small files beside them. The root hash of a project is the same in two memories that hold the same records. The exit\n" +
 			"status is 1 if something is wrong.\n" +
-			"--repair mends what is damaged from what is here, and brings what is missing from the remotes, or from --remote. It says what\n" +
-			"is lost, by session and message. Nothing is deleted: damaged files are kept in the directory \"damaged\" of the memory. The\n" +
+			"--repair mends what is damaged from what is here, and brings what is missing from the remotes, or from --remote, and from the\n" +
+			"session files that Claude Code still has. It says what is lost, by session and message (of a transcript: its lines). Nothing\n" +
+			"is deleted: damaged files are kept in the directory \"damaged\" of the memory. The\n" +
 			"exit status is 0 if all is whole then, else 3. With -n it says what it would do, with the status 1 if that is something.\n" +
 			"--reproduce makes a version or composition once more from its recipe, or all of the project, and compares every byte;\n" +
 			"recorded answers stand in for models. The exit status is 1 if one differs, 3 if one cannot be made.",

@@ -73,11 +73,21 @@ func (e *Env) runRepair(ctx context.Context, remote string) error {
 		return exit(exitNo)
 	case left:
 		if len(unasked) == 0 && !e.opt.dryRun {
-			e.hint("mem fsck --repair --remote NAME, if another remote has it; mem add FILE, if Claude Code still has the session")
+			e.hint("mem fsck --repair --remote NAME, if another remote has it" + forgetLost(out.Lost))
 		}
 		return exit(exitPartial)
 	}
 	return nil
+}
+
+// forgetLost says what to type when a session is lost for good: what is left of it keeps the project from travelling.
+func forgetLost(lost []layers.Lost) string {
+	for _, l := range lost {
+		if l.Session != "" && l.From > 0 {
+			return "; mem forget " + layers.ShortID(l.Session) + ", if it is gone for good: then the rest of the project can be pushed"
+		}
+	}
+	return ""
 }
 
 func (e *Env) printRepair(out layers.Repaired) error {

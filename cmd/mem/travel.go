@@ -60,6 +60,8 @@ func travelError(err error) error {
 		return withCode(exitNo, withHint(err, "mem remote add origin git@host:me/memory.git"))
 	case errors.Is(err, layers.ErrRemoteExists):
 		return withHint(err, "mem remote list")
+	case errors.Is(err, layers.ErrIncomplete):
+		return withHint(err, "mem fsck --repair")
 	case errors.Is(err, layers.ErrPublic):
 		return withCode(exitNo, withHint(err, "make the repository private: memory holds what you and Claude wrote"))
 	case errors.Is(err, remote.ErrAuth):

@@ -1,0 +1,156 @@
+package layers
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/layers/redact"
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/objects/pack"
+	"github.com/memvcs/mem/objects/stream"
+	"github.com/memvcs/mem/refs"
+)
+
+// A regainer makes what is lost of transcripts again from the files that they were captured from, where Claude Code still has them: the
+// same bytes make the same segments. What it makes is taken only if it is named as what is lost.
+type regainer struct {
+	m    *Memory
+	want map[pack.ID]bool
+	got  map[pack.ID][]byte
+	from map[pack.ID]string // the files
+}
+
+// regain returns what is still lost, and notes what came back.
+func (m *Memory) regain(ctx context.Context, losses []refs.Loss, out *Repaired, dryRun bool) ([]refs.Loss, error) {
+	g := &regainer{m: m, want: map[pack.ID]bool{}, got: map[pack.ID][]byte{}, from: map[pack.ID]string{}}
+	x := &explainer{m: m, projects: map[refs.Project]*readable{}}
+	tried := map[string]bool{}
+	for _, l := range losses {
+		g.want[l.ID] = true
+	}
+	for _, l := range losses {
+		if l.Patches() {
+			continue
+		}
+		points := x.project(l.Lane.Project).pointsOf(l)
+		if len(points) == 0 {
+			continue
+		}
+		key := l.Lane.Ref() + " " + stream.Name(points[0].Session, points[0].Generation).String()
+		if tried[key] {
+			continue
+		}
+		tried[key] = true
+		if err := g.stream(ctx, points); err != nil {
+			return losses, err
+		}
+	}
+	if len(g.got) == 0 {
+		return losses, nil
+	}
+	if !dryRun {
+		if err := m.repo.PutBack(g.got); err != nil {
+			return losses, err
+		}
+	}
+	for _, l := range losses {
+		if g.got[l.ID] != nil {
+			g.got[l.ID] = nil // one line for each
+			out.Mended = append(out.Mended, refs.Mending{Where: l.Where, What: lostWhat(l) + " was missing", Done: "made again from " + g.from[l.ID]})
+		}
+	}
+	return slices.DeleteFunc(losses, func(l refs.Loss) bool { return g.from[l.ID] != "" }), nil
+}
+
+// pointsOf returns the growth points, by their size, of the stream that a loss is about; none if it is about something else.
+func (r *readable) pointsOf(l refs.Loss) (points []Snapshot) {
+	in := func(Snapshot) bool { return false }
+	switch {
+	case len(l.Path) == 7 && l.Path[0] == "streams":
+		digits := strings.Join(l.Path[1:5], "")
+		in = func(s Snapshot) bool { return stream.Name(s.Session, s.Generation).String() == digits }
+	case len(l.Path) == 6 && l.Path[0] == "points":
+		digits := strings.Join(l.Path[1:], "")
+		in = func(s Snapshot) bool { return s.Original.String() == digits }
+	}
+	i := slices.IndexFunc(r.snapshots, in)
+	if i < 0 {
+		return nil
+	}
+	for j, s := range r.snapshots {
+		if r.devices[j] == l.Lane.Device && s.Session == r.snapshots[i].Session && s.Generation == r.snapshots[i].Generation {
+			points = append(points, s)
+		}
+	}
+	slices.SortStableFunc(points, func(a, b Snapshot) int { return cmp.Compare(a.Size, b.Size) })
+	return points
+}
+
+// stream makes a stream again.
+func (g *regainer) stream(ctx context.Context, points []Snapshot) error {
+	path := ""
+	for _, p := range points {
+		path = cmp.Or(p.Source, path)
+	}
+	if path == "" {
+		return nil
+	}
+	tried := map[string]bool{}
+	for _, rules := range []redact.Rules{g.m.rulesIn(points[len(points)-1].Scan.Cwd), g.m.opts.Rules, {}} {
+		if tried[rules.ID] {
+			continue
+		}
+		tried[rules.ID] = true
+		done, err := g.grow(ctx, path, rules, points)
+		if done || err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// grow lets a file grow into a stream again, point by point, as far as it is what it was. It reports whether that was to the end.
+func (g *regainer) grow(ctx context.Context, path string, rules redact.Rules, points []Snapshot) (bool, error) {
+	f, _, err := openSource(path)
+	if err != nil {
+		return true, ctx.Err() // it is not there any more
+	}
+	defer f.Close()
+	var r io.Reader = f
+	if rules.Any() {
+		r = &cleaner{r: f, rules: rules}
+	}
+	t := &stream.Tail{Hash: objects.NewHasher()}
+	n := 0
+	for _, p := range points {
+		if p.Size == t.Length {
+			continue
+		}
+		made := map[pack.ID][]byte{}
+		for s, err := range stream.Append(ctx, t, io.LimitReader(r, p.Size-t.Length)) {
+			if err != nil {
+				return true, ctx.Err() // it cannot be read
+			}
+			if id := pack.Name(pack.Blob, s.Blob); g.want[id] {
+				made[id] = bytes.Clone(s.Blob)
+			}
+			s.Release()
+			n++
+		}
+		if t.Hash.Sum() != p.Original {
+			return false, nil
+		}
+		point := refs.PointBlob(stream.Name(p.Session, p.Generation), n)
+		if id := pack.Name(pack.Blob, point); g.want[id] {
+			made[id] = point
+		}
+		for id, b := range made {
+			g.got[id], g.from[id] = b, path
+		}
+	}
+	return true, nil
+}
