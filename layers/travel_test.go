@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/cgi"
 	"net/http/httptest"
@@ -108,7 +107,8 @@ func (h *hub) login(t testing.TB, password string) {
 	}
 }
 
-// serveSSH starts OpenSSH's server on loopback, with keys of its own.
+// serveSSH makes ready OpenSSH's server, with keys of its own. Each client starts one at the other end of a pipe: no port can be
+// another's, and nobody waits for it.
 func (h *hub) serveSSH(t testing.TB) {
 	sshd := os.Getenv("MEM_TEST_SSHD")
 	for _, path := range []string{"/usr/sbin/sshd", "/usr/local/sbin/sshd"} {
@@ -125,45 +125,24 @@ func (h *hub) serveSSH(t testing.TB) {
 			t.Fatalf("ssh-keygen: %v %s", err, out)
 		}
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	port := l.Addr().(*net.TCPAddr).Port
-	l.Close()
-	conf := fmt.Sprintf("Port %d\nListenAddress 127.0.0.1\nHostKey %[2]s/host\nAuthorizedKeysFile %[2]s/user.pub\nStrictModes no\nPidFile none\nUsePAM no\nPasswordAuthentication no\nPermitRootLogin yes\n", port, dir)
-	if err := os.WriteFile(filepath.Join(dir, "conf"), []byte(conf), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(sshd, "-D", "-e", "-f", filepath.Join(dir, "conf"))
-	log, err := os.Create(filepath.Join(dir, "log"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd.Stderr = log
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		cmd.Process.Kill()
-		cmd.Wait()
-		log.Close()
-	})
-	for range 200 {
-		c, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", port))
-		if err == nil {
-			c.Close()
-			h.url = fmt.Sprintf("ssh://127.0.0.1:%d%s", port, h.dir)
-			h.env["GIT_SSH_COMMAND"] = "ssh -F none -o BatchMode=yes -o StrictHostKeyChecking=no -o LogLevel=ERROR -o UserKnownHostsFile=/dev/null -o IdentitiesOnly=yes -i " + filepath.Join(dir, "user")
-			return
+	for name, text := range map[string]string{
+		"conf":    "HostKey DIR/host\nAuthorizedKeysFile DIR/user.pub\nStrictModes no\nPidFile none\nUsePAM no\nPasswordAuthentication no\nPermitRootLogin yes\n",
+		"through": "Host *\nProxyCommand SSHD -i -f DIR/conf -E DIR/log\nBatchMode yes\nStrictHostKeyChecking no\nLogLevel ERROR\nUserKnownHostsFile /dev/null\nIdentitiesOnly yes\nIdentityFile DIR/user\n",
+	} {
+		text = strings.NewReplacer("DIR", dir, "SSHD", sshd).Replace(text)
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
 		}
-		time.Sleep(20 * time.Millisecond)
 	}
-	b, err := os.ReadFile(filepath.Join(dir, "log"))
-	if bytes.Contains(b, []byte("Missing privilege separation directory")) {
-		t.Skip("SKIPPED: the SSH server wants a directory of root's: mkdir -p /run/sshd")
+	h.url = "ssh://127.0.0.1:2222" + h.dir
+	h.env["GIT_SSH_COMMAND"] = "ssh -F " + filepath.Join(dir, "through")
+	if out, err := exec.Command("ssh", "-F", filepath.Join(dir, "through"), "127.0.0.1", "true").CombinedOutput(); err != nil {
+		log, _ := os.ReadFile(filepath.Join(dir, "log")) // without it there is nothing more to say
+		if bytes.Contains(append(out, log...), []byte("Missing privilege separation directory")) {
+			t.Skip("SKIPPED: the SSH server wants a directory of root's: mkdir -p /run/sshd")
+		}
+		t.Fatalf("sshd does not answer: %v %s %s", err, out, log)
 	}
-	t.Fatalf("sshd does not answer: %s, %v", b, err)
 }
 
 // world is what a memory needs to reach the hub.

@@ -23,7 +23,11 @@ import (
 // come of it; the hooks are off for whatever the model runs; and no process is left, not even one that the model started.
 func TestDistilledInTheBackground(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, build(t, ".", "mem"), t.TempDir())
+	mem, err := exec.LookPath("mem") // whose hooks have all the time they need
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := newRig(t, mem, homeOf(t))
 	model := modelAt(t, r.Home)
 	gate, asked := filepath.Join(r.Home, "gate"), filepath.Join(r.Home, "asked")
 	command := fmt.Sprintf(`sleep 600 >/dev/null 2>&1 & echo "$PPID $! $MEM_HOOK" >>'%s'; until test -e '%s'; do sleep 0.02; done; MODEL_MODE=colleague '%s'`, asked, gate, model)

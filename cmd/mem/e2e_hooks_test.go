@@ -27,7 +27,7 @@ type desk struct {
 
 // insideHooks works with the plugin: whatever becomes of a session, mem has it byte for byte.
 func insideHooks(t *testing.T) {
-	dir := t.TempDir()
+	dir := homeOf(t)
 	store := &proof.Store{Bin: os.Getenv("MEM_E2E_BIN"), Home: dir, Dir: filepath.Join(dir, ".claude-memory"), Path: os.Getenv("PATH")}
 	d := &desk{rig: &rig{store, t}, work: filepath.Join(dir, "work")}
 	for _, sub := range []string{"tmp", "work"} {
@@ -128,7 +128,7 @@ func (d *desk) captured(id, when string) {
 // waitFor waits until something is so.
 func (d *desk) waitFor(what string, so func() bool) {
 	d.t.Helper()
-	for end := time.Now().Add(20 * time.Second); !so(); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); !so(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
 			d.t.Fatalf("waited too long for %s", what)
 		}

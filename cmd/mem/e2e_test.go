@@ -101,7 +101,7 @@ func inside(t *testing.T) {
 	}
 	t.Run("hooks", insideHooks)
 	t.Run("engine", insideEngine)
-	r := newRig(t, os.Getenv("MEM_E2E_BIN"), t.TempDir())
+	r := newRig(t, os.Getenv("MEM_E2E_BIN"), homeOf(t))
 	file := composed(t, r)
 	before, err := os.ReadFile(file)
 	if err != nil {

@@ -77,8 +77,8 @@ func haveSSH() bool {
 	return err == nil || os.Getuid() != 0
 }
 
-// sshServer starts OpenSSH's server on loopback, with a user's key that is in an agent alone, and sets SSHURL, SSH_AUTH_SOCK and
-// GIT_SSH_COMMAND.
+// sshServer makes ready OpenSSH's server, with a user's key that is in an agent alone, and sets SSHURL, SSH_AUTH_SOCK and
+// GIT_SSH_COMMAND. Each client starts a server of its own at the other end of a pipe: no port can be another's.
 func sshServer(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 0 {
 		ts.Fatalf("usage: sshserver")
@@ -89,36 +89,34 @@ func sshServer(ts *testscript.TestScript, neg bool, args []string) {
 	for _, key := range []string{"host", "user"} {
 		program(ts, nil, "ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", filepath.Join(dir, key))
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	ts.Check(err)
-	port := l.Addr().(*net.TCPAddr).Port
-	ts.Check(l.Close())
-	conf := fmt.Sprintf("Port %d\nListenAddress 127.0.0.1\nHostKey %[2]s/host\nAuthorizedKeysFile %[2]s/user.pub\nStrictModes no\nPidFile none\nUsePAM no\nPasswordAuthentication no\nPermitRootLogin yes\n", port, dir)
+	conf := fmt.Sprintf("HostKey %[1]s/host\nAuthorizedKeysFile %[1]s/user.pub\nStrictModes no\nPidFile none\nUsePAM no\nPasswordAuthentication no\nPermitRootLogin yes\n", dir)
 	ts.Check(os.WriteFile(filepath.Join(dir, "conf"), []byte(conf), 0o600))
-	log, err := os.Create(filepath.Join(dir, "log"))
+	through := fmt.Sprintf("Host *\nProxyCommand %s -i -f %[2]s/conf -E %[2]s/log\nBatchMode yes\nStrictHostKeyChecking no\nLogLevel ERROR\nUserKnownHostsFile /dev/null\n", sshd, dir)
+	ts.Check(os.WriteFile(filepath.Join(dir, "through"), []byte(through), 0o600))
+	log, err := os.Create(filepath.Join(dir, "agent.log"))
 	ts.Check(err)
 	ts.Defer(func() { log.Close() })
-	start(ts, log, sshd, "-D", "-e", "-f", filepath.Join(dir, "conf"))
-	await := func(network, address string) {
-		for range 500 {
-			if c, err := net.Dial(network, address); err == nil {
-				c.Close()
-				return
-			}
-			time.Sleep(20 * time.Millisecond)
-		}
-		b, err := os.ReadFile(log.Name())
-		ts.Fatalf("%s does not answer: %s %v", address, b, err)
-	}
-	await("tcp", fmt.Sprintf("127.0.0.1:%d", port))
 	sock := filepath.Join(dir, "agent")
 	start(ts, log, "ssh-agent", "-D", "-a", sock)
-	await("unix", sock)
+	awaitSocket(ts, sock, log.Name())
 	ts.Setenv("SSH_AUTH_SOCK", sock)
 	program(ts, []string{"SSH_AUTH_SOCK=" + sock}, "ssh-add", "-q", filepath.Join(dir, "user"))
 	ts.Check(os.Remove(filepath.Join(dir, "user")))
-	ts.Setenv("SSHURL", fmt.Sprintf("ssh://127.0.0.1:%d", port))
-	ts.Setenv("GIT_SSH_COMMAND", "ssh -F none -o BatchMode=yes -o StrictHostKeyChecking=no -o LogLevel=ERROR -o UserKnownHostsFile=/dev/null")
+	ts.Setenv("SSHURL", "ssh://127.0.0.1:2222")
+	ts.Setenv("GIT_SSH_COMMAND", "ssh -F "+filepath.Join(dir, "through"))
+}
+
+// awaitSocket waits until somebody listens.
+func awaitSocket(ts *testscript.TestScript, sock, log string) {
+	for range 6000 {
+		if c, err := net.Dial("unix", sock); err == nil {
+			c.Close()
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	b, err := os.ReadFile(log)
+	ts.Fatalf("%s does not answer: %s %v", sock, b, err)
 }
 
 func program(ts *testscript.TestScript, env []string, name string, args ...string) {

@@ -14,7 +14,7 @@ func newProof(t *testing.T, bin string) *proof.Rig {
 	t.Helper()
 	start := time.Now()
 	return &proof.Rig{
-		Bin: bin, Dir: t.TempDir(), Path: os.Getenv("PATH"), Now: time.Now, Seed: seed(t), Note: t.Logf,
+		Bin: bin, Dir: homeOf(t), Path: os.Getenv("PATH"), Now: time.Now, Seed: seed(t), Note: t.Logf,
 		Uptime: func() time.Duration { return time.Since(start) },
 	}
 }

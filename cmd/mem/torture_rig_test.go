@@ -21,6 +21,22 @@ type rig struct {
 
 type result = proof.Result
 
+// homeOf makes a directory for a test whose commands leave workers in the background. They may write while it goes, which
+// t.TempDir would take for a failure.
+func homeOf(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "mem-torture")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := proof.Sweep(dir); err != nil {
+			t.Logf("something is left: %v", err)
+		}
+	})
+	return dir
+}
+
 // newRig makes an empty store.
 func newRig(t testing.TB, bin, dir string) *rig {
 	t.Helper()

@@ -53,7 +53,7 @@ func TestTorture(t *testing.T) {
 
 // onRig gives a test an empty store.
 func onRig(run func(*testing.T, *rig)) func(*testing.T, string) {
-	return func(t *testing.T, bin string) { run(t, newRig(t, bin, t.TempDir())) }
+	return func(t *testing.T, bin string) { run(t, newRig(t, bin, homeOf(t))) }
 }
 
 // build builds the program in dir, which is relative to this package.

@@ -53,6 +53,9 @@ func (r *Repo) verifyLooseRefs(bad func(file, name string, err error)) (refs []R
 			return nil
 		}
 		id, err := strictRef(path)
+		if isAbsent(err) {
+			return nil // git has packed it meanwhile
+		}
 		if err == nil {
 			err = CheckRef(name)
 		}
@@ -87,6 +90,9 @@ func (r *Repo) VerifyLoose(bad func(file string, err error)) error {
 	}
 	for _, dir := range dirs {
 		files, err := os.ReadDir(dir)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // git has packed what was there
+		}
 		if err != nil {
 			return err
 		}

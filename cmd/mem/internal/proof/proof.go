@@ -71,7 +71,7 @@ func (r *Rig) note(format string, args ...any) {
 // Sweep removes a directory. A program that works on in the background may write while it goes, or right after.
 func Sweep(dir string) error {
 	var err error
-	for range 50 {
+	for range 300 {
 		if err = os.RemoveAll(dir); err == nil {
 			time.Sleep(20 * time.Millisecond)
 			if _, gone := os.Lstat(dir); errors.Is(gone, os.ErrNotExist) {
