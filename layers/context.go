@@ -253,7 +253,7 @@ func (b *briefing) sessionItems() (out []brief.Item) {
 		if now.Scan.Title != "" {
 			text += fmt.Sprintf(" %q", now.Scan.Title)
 		}
-		text += fmt.Sprintf(", %d messages", now.Scan.Messages)
+		text += fmt.Sprintf(", %d message%s", now.Scan.Messages, plural(now.Scan.Messages))
 		if v := b.st.VersionsOf(s.ID); len(v) > 0 {
 			text += ", compressed as " + v[len(v)-1].Label
 		}

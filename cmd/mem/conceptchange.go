@@ -161,6 +161,9 @@ func (e *Env) members(ctx context.Context, m *layers.Memory, sc layers.Scope, na
 	return list, p, nil
 }
 
+// maxTopicWords is how many words a topic should have at most: more is a summary.
+const maxTopicWords = 5
+
 // assign puts members where they belong, and says so.
 func (e *Env) assign(ctx context.Context, m *layers.Memory, p layers.Project, members []layers.Member, to layers.Filing) error {
 	set, err := m.Concepts(ctx, p.ID)
@@ -201,6 +204,9 @@ func (e *Env) assign(ctx context.Context, m *layers.Memory, p layers.Project, me
 	}
 	e.note("%s %s %s", verb, strings.Join(answer.Members, " "), where)
 	e.warnNear(m, set, near, c)
+	if n := len(strings.Fields(to.Topic)); n > maxTopicWords {
+		e.warn("the topic has %d words: 3 to %d tell jobs apart", n, maxTopicWords)
+	}
 	return nil
 }
 

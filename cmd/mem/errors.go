@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -120,7 +121,13 @@ func hintsOf(err error) []string {
 	var untrusted *layers.UntrustedError
 	switch {
 	case errors.As(err, &h):
-		return append(h.hints, hintsOf(h.error)...)
+		hints := slices.Clone(h.hints)
+		for _, more := range hintsOf(h.error) {
+			if !slices.ContainsFunc(hints, func(said string) bool { return strings.Contains(said, more) }) {
+				hints = append(hints, more)
+			}
+		}
+		return hints
 	case errors.As(err, &revoked):
 		return []string{"mem why " + revoked.What + "; mem revoke lists the sources, and mem revoke --undo --source SOURCE takes one back", "to write it all the same: mem checkout --force"}
 	case errors.As(err, &untrusted):

@@ -166,16 +166,24 @@ func (p *Project) issue(x *facts.Fact) IssueEntry {
 func (f *FactsFile) addRules(p *Project) {
 	f.Permanent.Rules, f.Permanent.Solutions, f.Permanent.CoreLogic = []RuleEntry{}, []SolutionEntry{}, []CoreEntry{}
 	for _, r := range p.rules() {
-		v := Vouched{r.Trust.String(), Hundredths(r.Confidence), r.Contradictions, date(r.LastValidated), r.State, r.Evidence}
+		v := Vouched{r.Trust.String(), Hundredths(r.Confidence), r.Contradictions, date(r.LastValidated), r.State, listed(r.Evidence)}
 		switch r.Type {
 		case permanent.IsSolution:
 			f.Permanent.Solutions = append(f.Permanent.Solutions, SolutionEntry{r.ID, r.Problem, r.Text, p.attempts(r), v})
 		case permanent.IsCore:
-			f.Permanent.CoreLogic = append(f.Permanent.CoreLogic, CoreEntry{r.ID, r.Problem, r.Text, r.Files, v})
+			f.Permanent.CoreLogic = append(f.Permanent.CoreLogic, CoreEntry{r.ID, r.Problem, r.Text, listed(r.Files), v})
 		default:
-			f.Permanent.Rules = append(f.Permanent.Rules, RuleEntry{r.ID, r.Text, r.Files, v})
+			f.Permanent.Rules = append(f.Permanent.Rules, RuleEntry{r.ID, r.Text, listed(r.Files), v})
 		}
 	}
+}
+
+// listed is a list that is written as one, also if nothing is in it.
+func listed(list []string) []string {
+	if list == nil {
+		return []string{}
+	}
+	return list
 }
 
 // attempts counts the exchanges that a rule rests on.
@@ -238,7 +246,7 @@ func Concepts(p *Project) ConceptsFile {
 			}
 			text = strings.Join(parts, "; ")
 		}
-		out.Concepts = append(out.Concepts, ConceptEntry{p.Label(c), c.Name, c.Topic, text, c.Exchanges, c.Sessions, c.Files, c.Keywords, date(c.Updated)})
+		out.Concepts = append(out.Concepts, ConceptEntry{p.Label(c), c.Name, c.Topic, text, listed(c.Exchanges), listed(c.Sessions), listed(c.Files), listed(c.Keywords), date(c.Updated)})
 	}
 	fmt.Sscanf(p.Concepts.NextLabel(), "c%d", &out.NextID)
 	return out
