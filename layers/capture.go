@@ -98,8 +98,9 @@ type capture struct {
 	patch  []byte // encoded, nil if the clean bytes are the exact ones
 	files  []overflow
 	rules  redact.Rules
-	torn   bool  // the file ends, or ended, within a value that is stored
-	looked *look // at what is new of the stream; nil if its beginning or end may hide something
+	torn   bool   // the file ends, or ended, within a value that is stored
+	looked *look  // at what is new of the stream; nil if its beginning or end may hide something
+	looks  []look // at overflow files
 	added  Added
 }
 

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/memvcs/mem/layers/compose"
 	"github.com/memvcs/mem/layers/compress"
@@ -261,6 +262,42 @@ func (m *Memory) Checkout(ctx context.Context, rev Rev, path string, f Format) (
 		return out, behind
 	}
 	return out, nil
+}
+
+// ErrFileName says that an overflow file has a name that is no place to write to. It may come from another device.
+var ErrFileName = errors.New("no name of a file")
+
+// CheckoutFiles writes the exact bytes of the overflow files of the session that rev names into the directory where Claude Code looks
+// for them beside the session's file path, which ends in ".jsonl", each whole or not at all, and returns their paths. With dryRun it writes nothing. The
+// error wraps [ErrWithheld] if the exact bytes of one are on another device only.
+func (m *Memory) CheckoutFiles(ctx context.Context, rev Rev, path string, dryRun bool) ([]string, error) {
+	p, err := m.Exact(ctx, rev.Project.ID, rev.Session)
+	if p == nil && errors.Is(err, ErrWithheld) {
+		p, err = rev.Session.Now(), nil // the files may be here all the same
+	}
+	if p == nil {
+		return nil, err
+	}
+	var out []string
+	var failed []error
+	for _, f := range p.Files {
+		if !filepath.IsLocal(f.Name) || f.Name != filepath.Base(f.Name) || f.Name == "." {
+			return out, fmt.Errorf("overflow file %q: %w", f.Name, ErrFileName)
+		}
+		to := filepath.Join(strings.TrimSuffix(path, ".jsonl"), "tool-results", f.Name)
+		if !dryRun {
+			err := writeWhole(to, func(w io.Writer) error { return m.WriteFile(ctx, rev.Project.ID, rev.Session, p, f, w) })
+			if errors.Is(err, ErrWithheld) {
+				failed = append(failed, err)
+				continue
+			}
+			if err != nil {
+				return out, err
+			}
+		}
+		out = append(out, to)
+	}
+	return out, errors.Join(failed...)
 }
 
 // writeManifest writes the composition.json of a composition that is written to dir.

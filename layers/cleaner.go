@@ -8,7 +8,8 @@ import (
 )
 
 // A cleaner reads raw bytes and hands out clean ones. It works on whole lines; a line that is longer than
-// [redact.Window] is cleaned piece by piece, so that its memory is bounded.
+// [redact.Window] is cleaned piece by piece, so that its memory is bounded. Of a file that is no transcript it takes lines
+// together ([redact.Text]).
 type cleaner struct {
 	r       io.Reader
 	rules   redact.Rules
@@ -17,11 +18,17 @@ type cleaner struct {
 	buf     []byte // the part of room that is not cleaned yet
 	clean   []byte // cleaned, not handed out yet; may be a part of room
 	long    *redact.Long
-	pieces  bool  // a line was cleaned piece by piece
-	length  int64 // of the clean bytes so far
+	text    *redact.Text // nil for a transcript
+	pieces  bool         // a line was cleaned piece by piece
+	length  int64        // of the clean bytes so far
 	cuts    []redact.Cut
 	eof     bool
 	found   func(clean []byte, cuts []redact.Cut) // told of every piece that was cleaned, if set; offsets are in clean
+}
+
+// newFileCleaner returns a cleaner of a file that is no transcript, of about the given size.
+func newFileCleaner(r io.Reader, size int64, rules redact.Rules) *cleaner {
+	return &cleaner{r: r, rules: rules, text: &redact.Text{}, room: make([]byte, min(max(size, 0)+1, cleanerRoom))}
 }
 
 // cleanerRoom is the memory that a cleaner needs, unless there is less to read: then one byte more than that.
@@ -47,6 +54,9 @@ func (c *cleaner) next() error {
 	if err := c.fill(); err != nil {
 		return err
 	}
+	if c.text != nil && c.long == nil {
+		return c.lines()
+	}
 	end := bytes.LastIndexByte(c.buf, '\n') + 1
 	if c.long != nil {
 		end = bytes.IndexByte(c.buf, '\n') + 1 // of the long line
@@ -66,6 +76,28 @@ func (c *cleaner) next() error {
 	default:
 		c.piece(end, last)
 	}
+	return nil
+}
+
+// lines cleans the next lines of a file that is no transcript, with what was read of what follows them.
+func (c *cleaner) lines() error {
+	at := len(c.buf)
+	if !c.eof {
+		if len(c.buf) < redact.Window {
+			return nil
+		}
+		at = bytes.LastIndexByte(c.buf[:len(c.buf)-redact.Ahead], '\n') + 1
+		if at == 0 {
+			at = bytes.IndexByte(c.buf, '\n') + 1
+		}
+		if at == 0 { // no end of the line in sight
+			c.long, c.pieces, c.text = &redact.Long{}, true, &redact.Text{}
+			c.piece(0, false)
+			return nil
+		}
+	}
+	clean, cuts, n := c.text.Redact(c.rules, c.buf, at, &c.numbers)
+	c.took(clean, cuts, n)
 	return nil
 }
 

@@ -55,6 +55,9 @@ func (m *Memory) CleanLane(ctx context.Context, p refs.Project) (Cleaned, error)
 			return l.done, fmt.Errorf("clean session %s: %w", ShortID(s.ID), err)
 		}
 	}
+	if err := l.longFiles(ctx); err != nil {
+		return l.done, fmt.Errorf("clean overflow files: %w", err)
+	}
 	err = m.repo.Rewrite(ctx, p, "take secrets out of the lane", func(old, tx *refs.Tx) error {
 		if tips := old.Tips(); !slices.Equal(tips, st.Tips) {
 			return refs.ErrConflict
@@ -91,7 +94,7 @@ type cleanPoint struct {
 
 type cleanFile struct {
 	name objects.Hash
-	size int
+	size int64
 	cuts []redact.Cut
 }
 
@@ -250,6 +253,46 @@ func (l *laneCleaner) rewrite(ctx context.Context, old, tx *refs.Tx) error {
 	})
 }
 
+// longFiles makes the overflow files anew that are streams of their own and hold secrets.
+func (l *laneCleaner) longFiles(ctx context.Context) error {
+	var long []objects.Hash
+	err := l.m.repo.View(ctx, l.p, func(tx *refs.Tx) (err error) {
+		long, err = tx.OwnLong(maps.Keys(l.exact))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, h := range long {
+		var leaks []Leak
+		err := l.m.stream(ctx, l.p, h, func(r io.Reader) (err error) {
+			leaks, err = leaksIn(r, cleanerRoom, 0, l.rules, Leak{Kind: "object"})
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if len(leaks) == 0 {
+			continue
+		}
+		err = l.m.stream(ctx, l.p, h, func(r io.Reader) error {
+			c := newFileCleaner(r, cleanerRoom, l.rules)
+			g, err := l.stage.PutLong(ctx, onlyReader{c})
+			if err == nil {
+				l.files[h] = cleanFile{g.Sum, g.Size, c.cuts}
+				l.streams[stream.Whole(h)] = true
+				l.rename(h, g.Sum)
+				l.done.Objects++
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // objects cleans the objects. One may name another that changes, so it looks until nothing changes any more.
 func (l *laneCleaner) objects(ctx context.Context, old, tx *refs.Tx) error {
 	all, err := old.OwnObjects()
@@ -266,11 +309,15 @@ func (l *laneCleaner) objects(ctx context.Context, old, tx *refs.Tx) error {
 			if err != nil {
 				return err
 			}
-			var numbers redact.Numbers
 			if !l.exact[h] {
 				raw = []byte(l.renamed(string(raw)))
 			}
-			clean, cuts := l.rules.Redact(raw, &numbers)
+			c := newFileCleaner(bytes.NewReader(raw), int64(len(raw)), l.rules)
+			clean, err := io.ReadAll(onlyReader{c})
+			if err != nil {
+				return err
+			}
+			cuts := c.cuts
 			if objects.Sum(clean) == h {
 				continue
 			}
@@ -279,7 +326,7 @@ func (l *laneCleaner) objects(ctx context.Context, old, tx *refs.Tx) error {
 				return err
 			}
 			l.rename(h, now)
-			l.files[h] = cleanFile{now, len(clean), cuts}
+			l.files[h] = cleanFile{now, int64(len(clean)), cuts}
 			l.done.Objects++
 			changed = true
 		}
@@ -344,7 +391,7 @@ func (l *laneCleaner) record(tx *refs.Tx, r refs.Record) error {
 		if snap.Files = slices.Clone(snap.Files); anew || slices.ContainsFunc(snap.Files, func(f FileRef) bool { return l.stale[f.Hash] }) {
 			for i := range snap.Files {
 				if now, ok := l.files[snap.Files[i].Hash]; ok {
-					snap.Files[i].Hash, snap.Files[i].Size = now.name, int64(now.size)
+					snap.Files[i].Hash, snap.Files[i].Size = now.name, now.size
 					snap.Files[i].Withheld = snap.Files[i].Withheld || len(now.cuts) > 0
 				}
 			}
@@ -413,13 +460,13 @@ func (l *laneCleaner) filePatch(tx *refs.Tx, was, now, old objects.Hash, f clean
 		for _, c := range f.cuts {
 			patch.RawLen += int64(len(c.Bytes) - c.Len)
 		}
-		patch.RawLen += int64(f.size)
+		patch.RawLen += f.size
 	}
 	cuts, err := redact.Compose(patch.Cuts, f.cuts)
 	if err != nil {
 		return err
 	}
-	patch.Rules, patch.After, patch.Clean, patch.Cuts = l.rules.ID, int64(f.size), f.name, cuts
+	patch.Rules, patch.After, patch.Clean, patch.Cuts = l.rules.ID, f.size, f.name, cuts
 	return tx.PutPatch(now, patch.Encode())
 }
 

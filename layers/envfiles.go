@@ -1,6 +1,7 @@
 package layers
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -57,11 +58,20 @@ func envValuesOf(dir string, entries []os.DirEntry) (out []redact.Known) {
 		if err != nil || !fi.Mode().IsRegular() || fi.Size() > maxEnvFile {
 			continue
 		}
-		if b, err := readRegular(filepath.Join(dir, e.Name())); err == nil {
+		if b, err := readEnvFile(filepath.Join(dir, e.Name())); err == nil {
 			out = append(out, redact.Environment(b)...)
 		}
 	}
 	return out
+}
+
+func readEnvFile(path string) ([]byte, error) {
+	f, _, err := openRegular(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, maxEnvFile))
 }
 
 // isEnvFile reports whether name is .env or .env.something, but no example of one.

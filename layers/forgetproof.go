@@ -101,8 +101,8 @@ func (m *Memory) allLanes() ([]refs.Lane, error) {
 // lane looks at everything that a lane leads to, streams decompressed.
 func (v *prover) lane(ctx context.Context, l refs.Lane) error {
 	return v.m.repo.Outgoing(ctx, l, func(string) bool { return false }, func(piece refs.Piece) error {
-		b, err := io.ReadAll(piece.Content)
-		if err != nil || !v.finds(b, piece.Kind == "object" || piece.Kind == "stream") {
+		found, err := v.findsIn(piece.Content, piece.Kind == "object" || piece.Kind == "stream")
+		if err != nil || !found {
 			return err
 		}
 		if l.Device != v.m.repo.Device().ID {
@@ -156,6 +156,22 @@ func (v *prover) finds(b []byte, words bool) bool {
 		return true
 	}
 	return words && v.o.Match != nil && slices.ContainsFunc(bytes.Split(b, newline), v.o.Match.Match)
+}
+
+// findsIn is finds of content of any length.
+func (v *prover) findsIn(r io.Reader, words bool) (bool, error) {
+	needles := needleWindows(v.needles)
+	read := &counter{r: io.TeeReader(r, needles)}
+	matched := false
+	var err error
+	if words && v.o.Match != nil {
+		matched, err = matchesLine(v.o.Match, read, windowSize)
+	}
+	if err == nil {
+		_, err = io.Copy(io.Discard, read)
+	}
+	v.out.Bytes += read.n
+	return needles.done() || matched, err
 }
 
 // repositories looks whether every object of both repositories belongs to a lane, and at those of originals.git.

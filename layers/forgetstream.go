@@ -1,10 +1,12 @@
 package layers
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"slices"
 
 	"github.com/memvcs/mem/layers/redact"
@@ -105,17 +107,41 @@ func (f *forgetting) badFiles(ctx context.Context, s *Session, o *ownStream, nam
 				continue
 			}
 			seen[file.Hash] = true
-			var b bytes.Buffer
-			if err := f.m.WriteFile(ctx, f.p.ID, s, p, file, &b); err != nil {
+			sum, found, err := f.lookIn(ctx, s, p, file)
+			if err != nil {
 				return nil, err
 			}
-			if names[file.Name] || holds(b.Bytes(), f.needles) || f.matches(b.Bytes()) {
+			if names[file.Name] || found {
 				bad[file.Hash] = true
-				f.seals.Files = append(f.seals.Files, f.m.sealFile(objects.Sum(b.Bytes())))
+				f.seals.Files = append(f.seals.Files, f.m.sealFile(sum))
 			}
 		}
 	}
 	return bad, nil
+}
+
+// lookIn returns the name of the exact bytes of an overflow file, and reports whether they hold what is to be forgotten.
+func (f *forgetting) lookIn(ctx context.Context, s *Session, p *Point, file FileRef) (sum objects.Hash, found bool, err error) {
+	h, needles := objects.NewHasher(), needleWindows(f.needles)
+	to := []io.Writer{h, needles}
+	matched := func() bool { return false }
+	var pipe *io.PipeWriter
+	if f.o.Match != nil {
+		var r *io.PipeReader
+		r, pipe = io.Pipe()
+		answer := make(chan bool, 1)
+		go func() {
+			answer <- f.o.Match.MatchReader(bufio.NewReader(r))
+			_, _ = io.Copy(io.Discard, r) // the writer says what is wrong
+		}()
+		to, matched = append(to, pipe), func() bool { return <-answer }
+	}
+	err = f.m.WriteFile(ctx, f.p.ID, s, p, file, io.MultiWriter(to...))
+	if pipe != nil {
+		pipe.CloseWithError(err) // which is the end of the file if there is none
+	}
+	found = matched()
+	return h.Sum(), needles.done() || found, err
 }
 
 // otherStreams finds the messages that other devices captured too and that are to go: they do it themselves.
@@ -161,6 +187,7 @@ func (f *forgetting) rewrite(old, tx *refs.Tx) error {
 	if err := tx.Adopt(f.stage); err != nil {
 		return err
 	}
+	var snapshots []Snapshot // that stay
 	for _, r := range f.records {
 		if !f.own(r.Device) || f.drop[r.ID] {
 			continue
@@ -173,7 +200,14 @@ func (f *forgetting) rewrite(old, tx *refs.Tx) error {
 		if b, ok := f.bodies[was]; ok {
 			body = b
 		}
-		r.Body = json.RawMessage(renamed(string(body), f.names))
+		if r.Body = body; r.Kind != kindSession { // which names nothing but what it holds itself
+			r.Body = json.RawMessage(renamed(string(body), f.names))
+		}
+		if r.Kind == kindSession {
+			if err := applyTo(r, func(s Snapshot) { snapshots = append(snapshots, s) }); err != nil {
+				return err
+			}
+		}
 		patch := f.patches[was]
 		if !bytes.Equal(r.Body, body) || anew || f.bodies[was] != nil {
 			var err error
@@ -197,19 +231,54 @@ func (f *forgetting) rewrite(old, tx *refs.Tx) error {
 			}
 		}
 	}
-	kept := f.named()
-	return tx.Carry(old, func(dir string, name objects.Hash) bool {
+	kept, files := f.named(), f.longFiles()
+	err := tx.Carry(old, func(dir string, name objects.Hash) bool {
 		switch dir {
 		case "streams":
+			if h, ok := files[name]; ok {
+				return !f.gone[h.String()] || kept[h.String()]
+			}
 			return !f.streams[name]
 		case "points":
-			return !f.points[name]
+			return !f.points[name] && (!f.gone[name.String()] || kept[name.String()])
 		case "records":
 			_, anew := f.regrown[name]
 			return !f.drop[name] && !anew && f.names[name.String()] == "" && f.bodies[name] == nil
 		}
 		return !f.gone[name.String()] || kept[name.String()]
 	})
+	if err != nil {
+		return err
+	}
+	return f.leadAgain(tx, snapshots)
+}
+
+// longFiles returns which overflow file each stream is that is one.
+func (f *forgetting) longFiles() map[objects.Hash]objects.Hash {
+	out := map[objects.Hash]objects.Hash{}
+	for _, s := range f.st.Sessions {
+		for _, p := range s.Points {
+			for _, file := range p.Files {
+				out[stream.Whole(file.Hash)] = file.Hash
+			}
+		}
+	}
+	return out
+}
+
+// leadAgain lets what stays be found where another thing of the same content led to it so far, which went: a copy of a session, say.
+func (f *forgetting) leadAgain(tx *refs.Tx, snapshots []Snapshot) error {
+	for _, s := range snapshots {
+		if err := tx.LeadTo(s.Original, stream.Name(s.Session, s.Generation), s.Segments); err != nil {
+			return err
+		}
+		for _, file := range s.Files {
+			if err := tx.LeadTo(file.Hash, stream.Whole(file.Hash), 0); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // filePatches gives the patches of overflow files that stay the name that their record has now.

@@ -105,9 +105,19 @@ func (m *Memory) guardOf(st *State) (*guard, error) {
 	return g, nil
 }
 
-// forgot reports whether an overflow file was forgotten, or holds a value that was.
-func (g *guard) forgot(b []byte) bool {
-	return g != nil && (len(g.seals.Files) > 0 && slices.Contains(g.seals.Files, g.m.sealFile(objects.Sum(b))) || len(g.values(b)) > 0)
+// file returns the name of an overflow file, and reports whether it was forgotten or holds a value that was.
+func (g *guard) file(r io.Reader) (sum objects.Hash, forgot bool, err error) {
+	h := objects.NewHasher()
+	if g == nil {
+		_, err = io.Copy(h, r)
+		return h.Sum(), false, err
+	}
+	w := &windows{look: func(b []byte) bool { return len(g.values(b)) > 0 }}
+	if len(g.lengths) > 0 {
+		w.most = g.lengths[len(g.lengths)-1]
+	}
+	_, err = io.Copy(io.MultiWriter(h, w), r)
+	return h.Sum(), w.done() || slices.Contains(g.seals.Files, g.m.sealFile(h.Sum())), err
 }
 
 // values returns where forgotten values stand in b.

@@ -35,6 +35,7 @@ type Options struct {
 	Caps        Caps         // on what models may cost; the zero value allows nothing
 	World       remote.World // what talking to remotes needs
 	MaxCache    int64        // bytes that the cache may take; 0 is no limit
+	LargeFile   int64        // from which size on an overflow file is stored in pieces; 0 is the usual one
 	Growing     func()       // called once, before the first transcript that is new or has grown is compressed; may be nil
 }
 

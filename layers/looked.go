@@ -159,9 +159,13 @@ func (m *Memory) noteCaptured(p refs.Project, captures []*capture) {
 	byHead := map[string][]look{}
 	rules := map[string]redact.Rules{}
 	for _, c := range captures {
+		looks := c.looks
 		if c.looked != nil {
+			looks = append(slices.Clone(looks), *c.looked)
+		}
+		if len(looks) > 0 {
 			head := m.lookedHead(c.rules)
-			byHead[head], rules[head] = append(byHead[head], *c.looked), c.rules
+			byHead[head], rules[head] = append(byHead[head], looks...), c.rules
 		}
 	}
 	for head, looks := range byHead {

@@ -3,6 +3,7 @@ package layers
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/memvcs/mem/layers/transcript"
@@ -99,6 +100,10 @@ func (x *explainer) stream(p *readable, l refs.Loss, digits string) bool {
 	x.streams[l.Lane.Ref()+digits] = true
 	for i := len(p.snapshots) - 1; i >= 0; i-- {
 		s := p.snapshots[i]
+		if k := slices.IndexFunc(s.Files, func(f FileRef) bool { return stream.Whole(f.Hash) == name }); k >= 0 {
+			x.out = append(x.out, Lost{Project: p.name, Session: s.Session, What: "the file " + s.Files[k].Name})
+			return true
+		}
 		if stream.Name(s.Session, s.Generation) != name {
 			continue
 		}
@@ -115,9 +120,15 @@ func (x *explainer) stream(p *readable, l refs.Loss, digits string) bool {
 func (x *explainer) streamsIn(p *readable, l refs.Loss, digits string) (found bool) {
 	digits, _, _ = strings.Cut(digits, "s") // of a directory in that of a stream
 	for _, s := range p.snapshots {
-		if name := stream.Name(s.Session, s.Generation).String(); strings.HasPrefix(name, digits) {
-			path := append([]string{"streams"}, name[:1], name[1:2], name[2:3], name[3:], "s0000", "000000")
-			found = x.stream(p, refs.Loss{Lane: l.Lane, Path: path}, name) || found
+		names := []objects.Hash{stream.Name(s.Session, s.Generation)}
+		for _, f := range s.Files {
+			names = append(names, stream.Whole(f.Hash))
+		}
+		for _, h := range names {
+			if name := h.String(); strings.HasPrefix(name, digits) {
+				path := append([]string{"streams"}, name[:1], name[1:2], name[2:3], name[3:], "s0000", "000000")
+				found = x.stream(p, refs.Loss{Lane: l.Lane, Path: path}, name) || found
+			}
 		}
 	}
 	return found

@@ -65,7 +65,9 @@ func (m *Memory) scanLane(ctx context.Context, l refs.Lane, have func(commit str
 	err = m.repo.Outgoing(ctx, l, have, func(piece refs.Piece) error {
 		where := Leak{Kind: piece.Kind, Name: piece.Name, Commit: piece.Commit}
 		if piece.Kind == "stream" {
-			where.Kind, where.Session = "session", sessions[piece.Name]
+			if where.Kind, where.Session = "session", sessions[piece.Name]; piece.Name == stream.Whole(piece.End) {
+				where.Kind, where.Name = "object", piece.End
+			}
 		}
 		return errors.Join(g.take(piece, where), ctx.Err())
 	})
@@ -109,7 +111,10 @@ func leaksIn(r io.Reader, size, skip int64, rules redact.Rules, where Leak) ([]L
 	}
 	var leaks []Leak
 	lines := before.n
-	c := &cleaner{r: r, rules: rules, room: make([]byte, min(size-skip+1, cleanerRoom))}
+	c := newFileCleaner(r, size-skip, rules)
+	if where.Kind != "object" {
+		c.text = nil
+	}
 	c.found = func(clean []byte, cuts []redact.Cut) {
 		at := 0
 		for _, cut := range cuts {

@@ -1,6 +1,7 @@
 package layers
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,7 +13,6 @@ import (
 
 	"github.com/memvcs/mem/layers/redact"
 	"github.com/memvcs/mem/objects"
-	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -23,69 +23,112 @@ type overflow struct {
 	patch []byte // nil if the clean bytes are the exact ones
 }
 
+// largeFile is the size from which on an overflow file is stored as a stream of its own: it is never in memory as a whole then, and
+// may be of any size.
+const largeFile = 4 << 20
+
 // overflow stages the overflow files of the session that are not stored as they are.
 func (c *capture) overflow(ctx context.Context, p refs.Project, s *refs.Stage) error {
-	c.files, c.snap.Files = nil, nil
+	c.files, c.snap.Files, c.looks = nil, nil, nil
 	if c.base != nil {
 		c.snap.Files = slices.Clone(c.base.Files)
 	}
 	for _, path := range c.src.Files {
-		b, err := readRegular(path)
+		f, size, err := openRegular(path)
 		if errors.Is(err, os.ErrNotExist) {
 			continue // gone since it was found
 		}
+		if err == nil {
+			err = errors.Join(c.overflowFile(ctx, p, s, filepath.Base(path), f, size), f.Close())
+		}
 		if err != nil {
-			return err
+			return fmt.Errorf("%s: %w", path, err)
 		}
-		if c.guard.forgot(b) {
-			continue
-		}
-		name := filepath.Base(path)
-		k := slices.IndexFunc(c.snap.Files, func(f FileRef) bool { return f.Name == name })
-		if k >= 0 {
-			same, err := c.sameFile(ctx, p, c.snap.Files[k], b)
-			if err != nil {
-				return fmt.Errorf("%s: %w", path, err)
-			}
-			if same {
-				continue
-			}
-			c.snap.Files = slices.Delete(c.snap.Files, k, k+1)
-		}
-		ref, err := c.putFile(s, name, b)
-		if err != nil {
-			return err
-		}
-		c.snap.Files = append(c.snap.Files, ref)
 	}
 	slices.SortFunc(c.snap.Files, func(a, b FileRef) int { return strings.Compare(a.Name, b.Name) })
 	c.added.Files = len(c.files)
 	return nil
 }
 
-// sameFile reports whether the base holds the content b of an overflow file.
-func (c *capture) sameFile(ctx context.Context, p refs.Project, f FileRef, b []byte) (bool, error) {
-	if !f.Withheld {
-		return objects.Sum(b) == f.Hash, nil
+// overflowFile stages an overflow file, unless it is stored as it is or was forgotten.
+func (c *capture) overflowFile(ctx context.Context, p refs.Project, s *refs.Stage, name string, f io.ReaderAt, size int64) error {
+	k := slices.IndexFunc(c.snap.Files, func(f FileRef) bool { return f.Name == name })
+	var sum objects.Hash
+	if k >= 0 || c.guard != nil {
+		var forgot bool
+		var err error
+		if sum, forgot, err = c.guard.file(io.NewSectionReader(f, 0, size)); err != nil || forgot {
+			return err
+		}
 	}
-	patch, err := c.m.filePatch(ctx, p, c.known, c.base, f.Name)
-	return err == nil && patch.Raw == objects.Sum(b), err
+	if k >= 0 {
+		if same, err := c.sameFile(ctx, p, c.snap.Files[k], sum); err != nil || same {
+			return err
+		}
+		c.snap.Files = slices.Delete(c.snap.Files, k, k+1)
+	}
+	ref, raw, err := c.putFile(ctx, s, name, io.NewSectionReader(f, 0, size), size)
+	if err == nil && c.guard != nil && raw != sum { // what was looked at is not what was taken in
+		err = ErrChanging
+	}
+	if err != nil {
+		return err
+	}
+	c.snap.Files = append(c.snap.Files, ref)
+	return nil
 }
 
-// putFile stages an overflow file.
-func (c *capture) putFile(s *refs.Stage, name string, raw []byte) (FileRef, error) {
-	var numbers redact.Numbers
-	clean, cuts := c.rules.Redact(raw, &numbers)
-	h, err := s.Put(clean)
-	if err != nil {
-		return FileRef{}, err
+// sameFile reports whether the base holds the content of the name raw of an overflow file.
+func (c *capture) sameFile(ctx context.Context, p refs.Project, f FileRef, raw objects.Hash) (bool, error) {
+	if !f.Withheld {
+		return raw == f.Hash, nil
 	}
+	patch, err := c.m.filePatch(ctx, p, c.known, c.base, f.Name)
+	return err == nil && patch.Raw == raw, err
+}
+
+// putFile stages an overflow file of about the given size, and returns the name of its exact bytes.
+func (c *capture) putFile(ctx context.Context, s *refs.Stage, name string, r io.Reader, size int64) (ref FileRef, raw objects.Hash, err error) {
+	read := objects.NewHasher()
+	in := &counter{r: io.TeeReader(r, read)}
+	clean := newFileCleaner(in, size, c.rules)
+	out := &counter{r: clean}
+	ref.Name = name
+	if size < c.m.largeFile() {
+		ref.Hash, err = s.PutReader(out)
+	} else {
+		var g refs.Growth
+		g, err = s.PutLong(ctx, out)
+		ref.Hash = g.Sum
+	}
+	if err != nil {
+		return ref, raw, err
+	}
+	raw = read.Sum()
+	ref.Size, ref.Withheld = out.n, len(clean.cuts) > 0
 	o := overflow{name: name}
-	if len(cuts) > 0 {
-		o.patch = redact.Patch{Rules: c.snap.Rules, After: int64(len(clean)), Clean: h, RawLen: int64(len(raw)), Raw: objects.Sum(raw), Cuts: cuts}.Encode()
+	if ref.Withheld {
+		o.patch = redact.Patch{Rules: c.snap.Rules, After: out.n, Clean: ref.Hash, RawLen: in.n, Raw: raw, Cuts: clean.cuts}.Encode()
+	}
+	if c.rules.Any() && !clean.pieces {
+		c.looks = append(c.looks, look{end: ref.Hash})
 	}
 	c.files = append(c.files, o)
-	return FileRef{Name: name, Hash: h, Size: int64(len(clean)), Withheld: len(cuts) > 0}, nil
+	return ref, raw, nil
+}
+
+func (m *Memory) largeFile() int64 { return cmp.Or(m.opts.LargeFile, largeFile) }
+
+// A counter counts what is read.
+type counter struct {
+	r io.Reader
+	n int64
+}
+
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	return n, err
 }
 
 // again makes the snapshot of a transcript that is as it was, for the sake of its overflow files.
@@ -175,21 +218,18 @@ func (m *Memory) fileSize(ctx context.Context, project refs.Project, session *Se
 	return patch.RawLen, true
 }
 
-func readRegular(path string) ([]byte, error) {
+// openRegular opens a regular file without waiting for FIFOs or devices.
+func openRegular(path string) (*os.File, int64, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|nonblock, 0)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	defer f.Close()
 	fi, err := f.Stat()
+	if err == nil && !fi.Mode().IsRegular() {
+		err = errors.New("no regular file")
+	}
 	if err != nil {
-		return nil, err
+		return nil, 0, errors.Join(err, f.Close())
 	}
-	if !fi.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s: no regular file", path)
-	}
-	if fi.Size() > pack.MaxSize { // no remote would take it
-		return nil, fmt.Errorf("%s: %d bytes, more than %d MiB: %w", path, fi.Size(), pack.MaxSize>>20, pack.ErrTooLarge)
-	}
-	return io.ReadAll(f)
+	return f, fi.Size(), nil
 }

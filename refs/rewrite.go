@@ -3,6 +3,7 @@ package refs
 import (
 	"context"
 	"fmt"
+	"iter"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/pack"
+	"github.com/memvcs/mem/objects/stream"
 )
 
 // Rewrite is [Repo.Update] of a lane that begins anew: fn is given this device's lane as it is, to read, and an empty
@@ -51,6 +53,21 @@ func (tx *Tx) Carry(old *Tx, keep func(dir string, name objects.Hash) bool) erro
 		_, err := tx.own().root.set(l.git, id, slices.Clone(path)...)
 		return err
 	})
+}
+
+// OwnLong returns which of some objects are streams of their own in this device's lane ([Stage.PutLong]).
+func (tx *Tx) OwnLong(names iter.Seq[objects.Hash]) (long []objects.Hash, err error) {
+	for h := range names {
+		n, err := tx.own().segments(stream.Whole(h))
+		if err != nil {
+			return nil, err
+		}
+		if n > 0 {
+			long = append(long, h)
+		}
+	}
+	slices.SortFunc(long, objects.Hash.Compare)
+	return long, nil
 }
 
 // OwnObjects returns the sorted names of the objects of moderate size in this device's lane.

@@ -229,6 +229,9 @@ func (t *takeover) point(path []string, copied []objects.Hash) error {
 	if err != nil {
 		return err
 	}
+	if has, err := t.tx.own().has(h); has || err != nil {
+		return err
+	}
 	p, err := t.from.point(h)
 	if err != nil {
 		return err
@@ -241,17 +244,19 @@ func (t *takeover) point(path []string, copied []objects.Hash) error {
 		_, err = t.tx.own().root.set(t.from.git, e.id, path...)
 		return err
 	}
-	if has, err := t.tx.own().open(h); err == nil {
-		return has.Close()
-	} else if !errors.Is(err, objects.ErrNotFound) {
-		return err
-	}
 	rc, err := t.from.open(h)
 	if err != nil {
 		return err
 	}
-	_, err = t.tx.Put(t.tx.ctx, rc)
-	return errors.Join(err, rc.Close())
+	defer rc.Close()
+	if err := t.tx.needStage(); err != nil {
+		return err
+	}
+	g, err := t.tx.stage.PutLong(t.tx.ctx, rc)
+	if err != nil {
+		return err
+	}
+	return t.tx.grow(g)
 }
 
 // record stores a record as this device's. Names of records in its body become those that they have now.

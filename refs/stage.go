@@ -53,8 +53,10 @@ type Growth struct {
 	Segments int           // segments it has then
 	Size     int64         // bytes it has then
 	Sum      objects.Hash  // name of its content then
-	paths    []put         // where the new segments go
 	Heads    []stream.Head // of the new segments
+	blobs    []pack.ID     // the new segments
+	point    pack.ID       // that leads to the content
+	whole    bool          // the stream is all of an object, and is named after it
 }
 
 // Stage begins a stage of memory.git. Nothing is on the disk before something is put into it.
@@ -190,32 +192,56 @@ func (s *Stage) PutReader(r io.Reader) (objects.Hash, error) {
 func (s *Stage) Grow(ctx context.Context, name objects.Hash, base int, t *stream.Tail, r io.Reader) (Growth, error) {
 	g := Growth{Stream: name, Base: base, Segments: base}
 	s.r.signs.Do(func() { go s.r.device.key() }) // whose first use makes tables that take a millisecond; the commit will want them
+	if err := s.append(ctx, &g, t, r); err != nil || g.Segments == base {
+		return g, err
+	}
+	return g, s.lead(&g)
+}
+
+// PutLong stages what r holds as an object of any size, which is never in memory as a whole: as a stream of its own, which is
+// named after the content. If the lane has that already, nothing of it gets into the commit.
+func (s *Stage) PutLong(ctx context.Context, r io.Reader) (Growth, error) {
+	g := Growth{whole: true}
+	err := s.append(ctx, &g, &stream.Tail{Hash: objects.NewHasher(), Final: true}, r)
+	if err != nil {
+		return g, err
+	}
+	if g.Segments == 0 { // an empty stream is none
+		_, err := s.Put(nil)
+		return g, err
+	}
+	g.Stream = stream.Whole(g.Sum)
+	return g, s.lead(&g)
+}
+
+// append stages the segments of a growth.
+func (s *Stage) append(ctx context.Context, g *Growth, t *stream.Tail, r io.Reader) error {
 	for seg, err := range stream.Append(ctx, t, r) {
 		if err != nil {
-			return g, fmt.Errorf("grow stream: %w", err)
+			return fmt.Errorf("grow stream: %w", err)
 		}
 		id, err := s.add(pack.Blob, seg.Blob, 0)
 		seg.Release() // the pack has a copy
 		if err != nil {
-			return g, fmt.Errorf("grow stream: %w", err)
+			return fmt.Errorf("grow stream: %w", err)
 		}
-		g.paths = append(g.paths, put{segmentPath(name, g.Segments), id})
+		g.blobs = append(g.blobs, id)
 		g.Heads = append(g.Heads, seg.Head)
 		g.Segments++
 	}
 	g.Size, g.Sum = t.Length, t.Hash.Sum()
-	if g.Segments == base {
-		return g, nil
+	return nil
+}
+
+// lead stages the point that leads to the end of a growth.
+func (s *Stage) lead(g *Growth) (err error) {
+	if g.point, err = s.add(pack.Blob, PointBlob(g.Stream, g.Segments), deflate); err != nil {
+		return err
 	}
-	id, err := s.add(pack.Blob, PointBlob(name, g.Segments), deflate)
-	if err != nil {
-		return g, err
-	}
-	g.paths = append(g.paths, put{pointPath(g.Sum), id})
 	s.mu.Lock()
-	s.grown = append(s.grown, g)
+	s.grown = append(s.grown, *g)
 	s.mu.Unlock()
-	return g, nil
+	return nil
 }
 
 // PointBlob is what a lane holds under the name of a growth point.

@@ -15,6 +15,7 @@ import (
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/objects/pack"
+	"github.com/memvcs/mem/objects/stream"
 )
 
 // maxPacks is how many packs a repository may have before an update merges them.
@@ -162,18 +163,70 @@ func (tx *Tx) Adopt(s *Stage) error {
 	}
 	tx.stage, s.adopted = s, true
 	for _, g := range s.grown {
-		n, err := tx.own().segments(g.Stream)
-		if err != nil {
-			return err
-		}
-		if n != g.Base {
-			return fmt.Errorf("stream %s has %d segments, not %d: %w", g.Stream.Short(), n, g.Base, ErrConflict)
-		}
-		if err := tx.setAll(g.paths); err != nil {
+		if err := tx.grow(g); err != nil {
 			return err
 		}
 	}
 	return tx.setAll(s.puts)
+}
+
+// grow puts a growth into the lane. A point that is there already stays: it leads to the same content, and nothing in a lane
+// may change.
+func (tx *Tx) grow(g Growth) error {
+	n, err := tx.own().segments(g.Stream)
+	if err != nil {
+		return err
+	}
+	if n != g.Base && !g.whole {
+		return fmt.Errorf("stream %s has %d segments, not %d: %w", g.Stream.Short(), n, g.Base, ErrConflict)
+	}
+	if _, blob, err := tx.own().root.find(tx.r.memory, objectPath(g.Sum)...); g.whole && (blob || n > 0) || err != nil {
+		return err // the lane has it
+	}
+	for i, id := range g.blobs {
+		if _, err := tx.own().root.set(tx.r.memory, id, segmentPath(g.Stream, g.Base+i)...); err != nil {
+			return err
+		}
+	}
+	if has, err := tx.own().has(g.Sum); has || err != nil {
+		return err
+	}
+	_, err = tx.own().root.set(tx.r.memory, g.point, pointPath(g.Sum)...)
+	return err
+}
+
+// has reports whether the lane leads to an object: a blob, or a point.
+func (l *lane) has(h objects.Hash) (bool, error) {
+	for _, path := range [][]string{objectPath(h), pointPath(h)} {
+		if _, ok, err := l.root.find(l.git, path...); ok || err != nil {
+			return ok, err
+		}
+	}
+	return false, nil
+}
+
+// LeadTo lets h, if nothing in this device's lane leads to it, be the end of the first n segments of a stream of the lane, or
+// of all if n is 0. A stream that is not so long is left alone.
+func (tx *Tx) LeadTo(h, name objects.Hash, n int) error {
+	has, err := tx.own().has(h)
+	if err != nil || has {
+		return err
+	}
+	there, err := tx.own().segments(name)
+	if n == 0 {
+		n = there
+	}
+	if err != nil || there < n || n < 1 {
+		return err
+	}
+	b, err := tx.own().blobs(name)(n - 1)
+	if err != nil {
+		return err
+	}
+	if head, _, err := stream.ParseHead(b); err != nil || head.Sum != h {
+		return errors.Join(err, fmt.Errorf("stream %s: segment %d does not end in %s: %w", name.Short(), n-1, h.Short(), objects.ErrCorrupt))
+	}
+	return tx.putBlob(PointBlob(name, n), pointPath(h))
 }
 
 func (tx *Tx) setAll(puts []put) error {

@@ -16,6 +16,7 @@ type checkoutOptions struct {
 	out    string
 	format string
 	force  bool
+	files  bool
 }
 
 // checkout is the command that writes what a revision names into files.
@@ -27,11 +28,13 @@ func (e *Env) checkout() *cli.Command {
 		ArgsUsage: "<rev>",
 		Description: "A session or abc1:original gives its exact bytes. A composition gives composed.md, composed.jsonl (resume it with\n" +
 			"\"claude --resume composed.jsonl --fork-session\") and composition.json. The format of a file follows from its\n" +
-			"extension, that of an original is its exact bytes. -o - writes to standard output. What a session of Claude Code\n" +
+			"extension, that of an original is its exact bytes. -o - writes to standard output. --files writes the files of its\n" +
+			"tool-results/ too, into the directory beside it where Claude Code looks for them. What a session of Claude Code\n" +
 			"checks out by itself counts as used by it, as what it was started from does: that brings old sessions nearer.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `PATH`, a file or directory; - is standard output", Destination: &o.out},
 			choiceFlag(&o.format, "format", "write only `FORM`: md, jsonl, text or both", "md", "jsonl", "text", "both"),
+			&cli.BoolFlag{Name: "files", Usage: "with an original: also its tool-results/ files, beside it as Claude Code has them", Destination: &o.files},
 			&cli.BoolFlag{Name: "force", Aliases: []string{"f"}, Usage: "write it although it rests on a revoked source, or a device that is not trusted made it", Destination: &o.force},
 		},
 		Action: func(c *cli.Context) error {
@@ -66,6 +69,9 @@ func (e *Env) runCheckout(ctx context.Context, o checkoutOptions, name string) e
 		} else if err != nil {
 			e.warn("%v", err)
 		}
+		if exact := rev.Kind == layers.IsSession || rev.Kind == layers.IsOriginal; o.files && (!exact || o.out == "-") {
+			return usagef("--files goes with a session or its original, and a place for files")
+		}
 		if o.out == "-" {
 			if err := m.Write(ctx, rev, format, e.out); err != nil {
 				return storeError(err)
@@ -85,6 +91,9 @@ func (e *Env) runCheckout(ctx context.Context, o checkoutOptions, name string) e
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
+		if o.files && filepath.Ext(outputs[0].Path) != ".jsonl" {
+			return withHint(usagef("--files goes with a file that ends in .jsonl, not %s", outputs[0].Path), "mem checkout "+name+" --files -o "+rev.Session.ID+".jsonl")
+		}
 		answer := checkoutAnswer{Kind: string(rev.Kind), Files: []string{}, DryRun: e.opt.dryRun}
 		if !rev.Hash.IsZero() {
 			answer.Hash = rev.Hash.String()
@@ -92,16 +101,25 @@ func (e *Env) runCheckout(ctx context.Context, o checkoutOptions, name string) e
 		for _, o := range outputs {
 			answer.Files = append(answer.Files, o.Path)
 		}
+		beside := func(dryRun bool) (err error) {
+			if !o.files {
+				return nil
+			}
+			paths, err := m.CheckoutFiles(ctx, rev, outputs[0].Path, dryRun)
+			answer.Files = append(answer.Files, paths...)
+			return storeError(err)
+		}
 		if e.opt.dryRun {
-			return e.printCheckout(answer)
+			return errors.Join(beside(true), e.printCheckout(answer))
 		}
 		_, err = m.Checkout(ctx, rev, path, format)
 		var behind *layers.BehindError
 		if err != nil && !errors.As(err, &behind) {
 			return storeError(err)
 		}
+		failed := beside(false)
 		e.autoTier(ctx, m, rev.Project)
-		return errors.Join(e.printCheckout(answer), storeError(err), e.rehearse(ctx, m, rev))
+		return errors.Join(e.printCheckout(answer), storeError(err), failed, e.rehearse(ctx, m, rev))
 	})
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -67,6 +68,7 @@ func TestScript(t *testing.T) {
 			"status": status,
 			"json":   jsonFile,
 			"b3":     b3,
+			"fill":   fill,
 
 			"payload":     payload,
 			"modelserver": modelServer,
@@ -149,6 +151,26 @@ func status(ts *testscript.TestScript, neg bool, args []string) {
 	if got != want {
 		ts.Fatalf("%s: exit status %d, want %d", strings.Join(args[1:], " "), got, want)
 	}
+}
+
+// fill repeats what a file holds until it has a size, in bytes; with "line" as one line.
+func fill(ts *testscript.TestScript, neg bool, args []string) {
+	line := len(args) == 3 && args[2] == "line"
+	if neg || len(args) != 2 && !line {
+		ts.Fatalf("usage: fill FILE SIZE [line]")
+	}
+	file := ts.MkAbs(args[0])
+	size, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	b, err := os.ReadFile(file)
+	ts.Check(err)
+	if line {
+		b = bytes.TrimSpace(b)
+	}
+	if len(b) == 0 {
+		ts.Fatalf("%s holds nothing to repeat", args[0])
+	}
+	ts.Check(os.WriteFile(file, bytes.Repeat(b, (size+len(b)-1)/len(b)), 0o600))
 }
 
 // await runs a program until its output matches.

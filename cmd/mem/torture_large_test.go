@@ -1,6 +1,8 @@
 package main_test
 
 import (
+	"bytes"
+	crand "crypto/rand"
 	"encoding/base64"
 	"fmt"
 	"math/rand/v2"
@@ -13,10 +15,11 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/cmd/mem/internal/proof"
+	"github.com/memvcs/mem/refs"
 )
 
-// tortureLarge lets a session with a huge overflow file travel: what a legitimate store holds arrives, whole, without being held
-// in memory by the one who fetches. Less than 64 MiB would go another way.
+// tortureLarge lets a session with a huge overflow file travel, as it is stored now and as an older mem stored it, as one blob: it arrives,
+// whole, without being held in memory. A blob of less than 64 MiB would go another way.
 func tortureLarge(t *testing.T, r *rig) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("SKIPPED: there is no git to make the repository with: apt-get install git")
@@ -27,29 +30,80 @@ func tortureLarge(t *testing.T, r *rig) {
 	}
 	w := proof.NewTeller(7, "/home/user/large")
 	dir := ".claude/projects/-home-user-large/"
-	r.write(dir+w.ID+".jsonl", w.More(3))
-	r.write(dir+w.ID+"/tool-results/dump.txt", hard(size))
+	file := r.write(dir+w.ID+".jsonl", w.More(3))
+	dump := hard(size)
+	r.write(dir+w.ID+"/tool-results/dump.txt", dump)
+	r.killLarge(file, amount(t, 0, 4, 20))
 	hub := filepath.Join(r.Home, "hub.git")
 	if res := r.run(0, []string{"git", "init", "-q", "--bare", hub}); res.Code != 0 {
 		t.Fatal(res)
 	}
-	r.ok("add", "-q", filepath.Join(r.Home, dir+w.ID+".jsonl"))
+	const most = 150 // MB
+	r.atMost(most, "add", "-q", file)
+	r.atMost(most, "add", "-q", file)
+	r.atMost(most, "fsck", "--full")
+	back := filepath.Join(t.TempDir(), "back.jsonl")
+	r.atMost(most, "checkout", "-q", w.ID, "--files", "-o", back)
+	if got, err := os.ReadFile(filepath.Join(strings.TrimSuffix(back, ".jsonl"), "tool-results", "dump.txt")); !bytes.Equal(got, dump) {
+		t.Errorf("the file came back with %d bytes, want %d: %v", len(got), len(dump), err)
+	}
+	r.blob(dump)
 	r.ok("remote", "add", "origin", hub)
 	r.ok("push", "-q", "--all", "--yes")
-	if res := r.run(0, []string{"git", "-C", hub, "cat-file", "--batch-check", "--batch-all-objects"}); !strings.Contains(res.Stdout, fmt.Sprintf(" blob %d\n", size)) {
-		t.Fatalf("the file is not on the remote: %s", res)
+	if res := r.run(0, []string{"git", "-C", hub, "cat-file", "--batch-check", "--batch-all-objects"}); !strings.Contains(res.Stdout, fmt.Sprintf(" blob %d\n", size+1)) {
+		t.Fatalf("the blob is not on the remote: %s", res)
 	}
 	other := filepath.Join(t.TempDir(), "other")
-	out, peak := r.peak("--mem-dir", other, "clone", "-q", hub, "--device", "second")
-	t.Logf("clone: %d MB at most", peak>>10)
-	if peak > 256<<10 {
-		t.Errorf("clone took %d MB, want at most 256: %s", peak>>10, out)
-	}
+	r.atMost(256, "--mem-dir", other, "clone", "-q", hub, "--device", "second")
 	if a, b := r.ok("fsck", "--root"), r.ok("--mem-dir", other, "fsck", "--root"); a != b || a == "" {
 		t.Errorf("roots %q and %q", a, b)
 	}
 	if out := r.ok("--mem-dir", other, "fsck", "--full"); !strings.Contains(out, ": ok") {
 		t.Errorf("fsck --full: %s", out)
+	}
+}
+
+// killLarge kills captures of a large file: each time the store is as it was, or has all of it.
+func (r *rig) killLarge(file string, times int) {
+	r.t.Helper()
+	start := time.Now()
+	r.ok("add", "-n", "-q", file)
+	took := max(time.Since(start), 50*time.Millisecond)
+	for i := range times {
+		r.kill(took*time.Duration(i+1)/time.Duration(times), "add", "-q", file)
+		r.fsck(fmt.Sprintf("capture %d of a large file was killed", i))
+	}
+}
+
+// blob puts into the lane what an older mem made of a large file: an object that is one blob.
+func (r *rig) blob(content []byte) {
+	r.t.Helper()
+	repo, err := refs.Open(r.Dir, refs.Options{Now: time.Now, Rand: crand.Reader})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer repo.Close()
+	lanes, err := repo.Lanes()
+	if err != nil || len(lanes) != 1 {
+		r.t.Fatal(lanes, err)
+	}
+	err = repo.Update(r.t.Context(), lanes[0].Project, "a blob", func(tx *refs.Tx) error {
+		tx.Trailer("Op", "add")
+		_, err := tx.Put(r.t.Context(), bytes.NewReader(append(content, '!')))
+		return err
+	})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// atMost runs a command that must succeed and may take so many MB of memory.
+func (r *rig) atMost(most int, args ...string) {
+	r.t.Helper()
+	out, peak := r.peak(args...)
+	r.t.Logf("mem %s: %d MB at most", strings.Join(args, " "), peak>>10)
+	if peak > most<<10 {
+		r.t.Errorf("mem %s took %d MB, want at most %d: %s", strings.Join(args, " "), peak>>10, most, out)
 	}
 }
 

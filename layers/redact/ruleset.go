@@ -12,7 +12,7 @@ import (
 )
 
 // Version is that of the built-in rules. It changes with every change of what they find.
-const Version = "mem-3 gitleaks-" + gitleaksVersion
+const Version = "mem-4 gitleaks-" + gitleaksVersion
 
 // A Config says what the rules of [New] find beside what is built in.
 type Config struct {

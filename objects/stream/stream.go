@@ -42,6 +42,12 @@ func Name(session string, generation int) objects.Hash {
 	return objects.Sum(fmt.Appendf(nil, "mem stream 1\n%s\n%d\n", session, generation))
 }
 
+// Whole returns the name of the stream that is the content h from its start to its end and never grows: what is too large to be
+// held in memory, but is no session.
+func Whole(h objects.Hash) objects.Hash {
+	return objects.Sum(fmt.Appendf(nil, "mem object stream 1\n%s\n", h))
+}
+
 // A Head says which bytes of a stream a segment holds.
 type Head struct {
 	Offset int64        `json:"o"`  // where they start

@@ -1,0 +1,55 @@
+package layers
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestWindows looks for needles in what is written in pieces of any length: what bytes.Contains finds is found, wherever pieces end.
+func TestWindows(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(31, 32))
+	for range 60 {
+		text := bytes.Repeat([]byte("abcdefgh"), rng.IntN(3*windowSize/8))
+		needle := []byte("needle in a stack")[:2+rng.IntN(15)]
+		if at := rng.IntN(len(text) + 1); rng.IntN(3) > 0 {
+			if rng.IntN(2) == 0 && len(text) > windowSize+20 { // over the end of a window
+				at = windowSize - 10 + rng.IntN(20)
+			}
+			text = slices.Insert(text, at, needle...)
+		}
+		w := needleWindows([][]byte{[]byte("not there, and longer"), needle})
+		for rest := text; len(rest) > 0; {
+			n := min(len(rest), 1+rng.IntN(2*windowSize))
+			if k, err := w.Write(rest[:n]); k != n || err != nil {
+				t.Fatal(k, err)
+			}
+			rest = rest[n:]
+		}
+		if got, want := w.done(), bytes.Contains(text, needle); got != want {
+			t.Errorf("%d bytes, needle %q: %v, want %v", len(text), needle, got, want)
+		}
+	}
+}
+
+// FuzzMatchesLine compares what is found in a text of which a little is in memory with what is found in its lines.
+func FuzzMatchesLine(f *testing.F) {
+	f.Add("^b+$", "a\nbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb\nc")
+	f.Add("x$", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaax")
+	f.Add("한", "aaaaaaaaaaaaaaa한\n\n")
+	f.Add("", "")
+	f.Fuzz(func(t *testing.T, expr, text string) {
+		re, err := regexp.Compile(expr)
+		if err != nil {
+			t.Skip()
+		}
+		got, err := matchesLine(re, strings.NewReader(text), 16) // the least that bufio has
+		if want := slices.ContainsFunc(strings.Split(text, "\n"), re.MatchString); err != nil || got != want {
+			t.Errorf("%q in %q: %v, %v, want %v", expr, text, got, err, want)
+		}
+	})
+}
