@@ -19,7 +19,7 @@ type FetchOptions struct {
 	Session  remote.Session // with it, if a conversation was begun already; Fetch ends it
 	Projects []refs.Project // nil: all that the remote has
 	DryRun   bool
-	Progress func(n int64) // is told how many bytes came in; may be nil
+	Progress func(n int64) // is told how many bytes came in, 0 while nothing does, from any goroutine; may be nil
 }
 
 // A FetchedLane says what became of a lane of the remote.

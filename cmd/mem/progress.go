@@ -27,6 +27,8 @@ type progress struct {
 	start time.Duration
 	next  time.Duration // when to draw again
 	drawn bool
+	idle  string // what is waited for while nothing is done; "" is not said
+	over  bool
 }
 
 // progress starts counting to total units of what, such as "adding sessions".
@@ -56,7 +58,7 @@ func (p *progress) add(n int64) {
 	defer p.mu.Unlock()
 	p.done += n
 	now := p.e.Uptime()
-	if now < p.next {
+	if now < p.next || p.over {
 		return
 	}
 	p.next, p.drawn = now+progressEvery, true
@@ -74,6 +76,7 @@ func (p *progress) end() {
 		fmt.Fprint(p.e.Stderr, "\r\x1b[K")
 	}
 	p.drawn = false
+	p.over = true
 }
 
 // line is what is drawn after the time spent.
@@ -85,6 +88,9 @@ func (p *progress) line(spent time.Duration) string {
 		return fmt.Sprint(n)
 	}
 	text := fmt.Sprintf("%s  %s", sanitizeLine(p.what), count(p.done))
+	if p.done == 0 && p.idle != "" {
+		text = fmt.Sprintf("%s  %s  %s", sanitizeLine(p.what), p.idle, clock(spent))
+	}
 	if p.total > 0 {
 		share := min(float64(p.done)/float64(p.total), 1)
 		full := int(share * 20)

@@ -103,7 +103,9 @@ func (e *Env) runFetchOn(ctx context.Context, m *layers.Memory, r refs.Remote, s
 		o.Projects = []refs.Project{p.ID}
 	}
 	bar := e.progressBytes("fetching", 0)
-	o.Progress = bar.add
+	if o.Progress = bar.add; bar != nil {
+		bar.idle = "waiting for the remote"
+	}
 	out, err := m.Fetch(ctx, o)
 	bar.end()
 	if err != nil || !out.Twin {

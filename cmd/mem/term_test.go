@@ -157,6 +157,20 @@ func TestProgress(t *testing.T) {
 	if !strings.HasSuffix(w.err.String(), "\r\x1b[K") {
 		t.Errorf("left on the screen: %q", w.err.String())
 	}
+	w.err.Reset()
+	p.add(1)
+	if w.err.Len() > 0 {
+		t.Errorf("drawn after the end: %q", w.err.String())
+	}
+	w.err.Reset()
+	now = 0
+	p = w.Env.progressBytes("fetching", 0)
+	p.idle = "waiting for the remote"
+	now = 8 * time.Second
+	p.add(0)
+	if got, want := w.err.String(), "\rfetching  waiting for the remote  0:08\x1b[K"; got != want {
+		t.Errorf("drew %q, want %q", got, want)
+	}
 	for _, quiet := range []func(*world){
 		func(w *world) { w.Env.Term.Stderr = false },
 		func(w *world) { w.Env.opt.quiet = true },

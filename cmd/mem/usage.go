@@ -76,6 +76,9 @@ func (p *parser) explain(err error, spelled string, others ...string) error {
 func (p *parser) unknownCommand(word string, names []string) error {
 	line := strings.TrimSpace("mem " + p.commandLine())
 	err := usagef("%q is not a %s command", word, line)
+	if p.command == nil && word == "link" { // as other programs call it
+		return withHint(err, "mem project share FROM WITH lets compositions take text of another project along", "mem project link PROJECT [DIR] lets a directory belong to a project")
+	}
 	if near := suggest(word, names); len(near) > 0 {
 		return withHint(err, didYouMean(line+" ", near))
 	}

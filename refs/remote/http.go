@@ -94,6 +94,7 @@ func (c *Client) base() string { return c.url.String() }
 
 // Fetch receives what the wanted commits need.
 func (s *httpSession) Fetch(ctx context.Context, want, have []pack.ID, w *pack.Writer, lim pack.Limits) (pack.Receipt, error) {
+	defer pulse(lim.Progress)()
 	wants := s.wants(want, have, s.c.world.Agent)
 	resp, err := s.post(ctx, Upload, int64(len(wants)), func() io.Reader { return bytes.NewReader(wants) })
 	if err != nil {

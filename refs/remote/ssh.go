@@ -133,6 +133,7 @@ func (c *sshSession) Fetch(ctx context.Context, want, have []pack.ID, w *pack.Wr
 	go func() { // the remote may answer before it has read all
 		_, _ = c.in.Write(c.wants(want, have, c.w.Agent)) // that it does not listen shows in its answer
 	}()
+	defer pulse(lim.Progress)()
 	c.watch.expect(begin * c.watch.quiet)
 	got, err := c.receive(c.l, w, c.watch.pack(lim), c.w.Say)
 	c.watch.rest()

@@ -83,6 +83,27 @@ func (w *watch) came(n int64) {
 	}
 }
 
+// pulse tells of nothing once a second until it is stopped, so that whoever waits for a server that counts sees that time passes.
+func pulse(told func(int64)) (stop func()) {
+	if told == nil {
+		return func() {}
+	}
+	done := make(chan struct{})
+	go func() {
+		tick := time.NewTicker(time.Second)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				told(0)
+			case <-done:
+				return
+			}
+		}
+	}()
+	return func() { close(done) }
+}
+
 // pack watches a pack that comes, and tells progress what lim was to tell.
 func (w *watch) pack(lim pack.Limits) pack.Limits {
 	told := lim.Progress
