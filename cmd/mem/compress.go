@@ -341,7 +341,7 @@ func (e *Env) printReceipt(r engines.Receipt) {
 	if r.Requests == 0 {
 		return
 	}
-	e.did("  %d requests, %s tokens in and %s out, %s", r.Requests, tokens.Commas(r.Usage.Input), tokens.Commas(r.Usage.Output), engines.FormatDollars(r.Usage.Micros))
+	e.did("  %s, %s tokens in and %s out, %s", count(r.Requests, "request"), tokens.Commas(r.Usage.Input), tokens.Commas(r.Usage.Output), engines.FormatDollars(r.Usage.Micros))
 	for _, n := range []struct {
 		of   int
 		what string

@@ -190,7 +190,7 @@ func reflectedOf(p layers.Pondered) reflectedJSON {
 }
 
 func costLine(r engines.Receipt) string {
-	return fmt.Sprintf("%d requests, %s tokens in and %s out, %s", r.Requests, tokens.Commas(r.Usage.Input), tokens.Commas(r.Usage.Output), engines.FormatDollars(r.Usage.Micros))
+	return fmt.Sprintf("%s, %s tokens in and %s out, %s", count(r.Requests, "request"), tokens.Commas(r.Usage.Input), tokens.Commas(r.Usage.Output), engines.FormatDollars(r.Usage.Micros))
 }
 
 // toDistill returns the sessions to distil.
