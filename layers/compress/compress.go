@@ -9,7 +9,7 @@
 // [Extract] is the engine that needs no model. It keeps whole lines, sentences and entries, chosen so that together
 // they mention as much as possible of what the session is about (see [pool]); at high ratios it drops words that
 // carry little (see [telegraph]), where a good part fits it also reads the lines that changed and what tools returned
-// (see [near]). The same input gives the same bytes on every machine, and an engine that once made a version is kept:
+// (see [near]). Only where a few lines must fill a budget and none fits is a line cut between words (see [brimmer]). The same input gives the same bytes on every machine, and an engine that once made a version is kept:
 // a change of what it writes is a new number.
 package compress
 

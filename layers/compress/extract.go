@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -17,24 +18,24 @@ type (
 	Counter = tokens.Counter
 )
 
-// Extract is the engine without a model: see the package comment. Its zero value is the newest, and ready.
-type Extract struct{ first bool }
+// Extract is the engine without a model: see the package comment. Its zero value is the newest, and ready. The older ones
+// made versions that must come out again byte for byte.
+type Extract struct{ age int } // how many engines are newer
 
-// First is the first engine. It made versions that must come out again byte for byte, and it stands in for models.
-func First() Extract { return Extract{first: true} }
+const newest = 3
+
+// First is the first engine. It stands in for models.
+func First() Extract { return Extract{newest - 1} }
+
+func (e Extract) version() int { return newest - e.age }
 
 // ID names the engine and its version.
-func (e Extract) ID() string {
-	if e.first {
-		return "extract/1"
-	}
-	return "extract/2"
-}
+func (e Extract) ID() string { return "extract/" + strconv.Itoa(e.version()) }
 
 // ExtractByID returns the engine without a model that has an ID.
 func ExtractByID(id string) (Extract, bool) {
-	for _, e := range []Extract{{}, First()} {
-		if e.ID() == id {
+	for age := range newest {
+		if e := (Extract{age}); e.ID() == id {
 			return e, true
 		}
 	}
@@ -146,7 +147,7 @@ func (e *extractor) cut(items []Item, t terse, near bool) apart {
 	key := cutting{&items[0], len(items), t, near}
 	a, ok := e.known[key]
 	if !ok {
-		a = apart{split(items, cutter{t, e.first, near}), newLexicon()}
+		a = apart{split(items, cutter{t, e.version() == 1, near}), newLexicon()}
 		measure(a.units, a.about, near)
 		e.known[key] = a
 	}
@@ -159,7 +160,7 @@ func (e *extractor) Summarize(ctx context.Context, req Request) (Summary, error)
 	if room <= 0 || len(req.Items) == 0 {
 		return Summary{}, ctx.Err()
 	}
-	m, close := mixFor(req.Level, e.first), !e.first && near(req.Items, room, req.Level)
+	m, close := mixFor(req.Level, e.version() == 1), e.version() > 1 && near(req.Items, room, req.Level)
 	if close {
 		m.close()
 	}
@@ -184,7 +185,11 @@ func (e *extractor) Summarize(ctx context.Context, req Request) (Summary, error)
 		left -= p.fill(min(left, room*s.percent/100), 1, s.of)
 	}
 	p.fill(left, 1, anyUnit)
-	return Summary{e.fit(p, req, room)}, nil
+	segs := e.fit(p, req, room)
+	if e.version() > 2 {
+		segs = e.brim(p, req, room, segs)
+	}
+	return Summary{segs}, nil
 }
 
 // priority is the prior of a unit. An error that names nothing says little; the name of a test that failed says much.
@@ -257,7 +262,7 @@ func (e *extractor) shorten(p *pool, req Request, room int) []Segment {
 		if excess <= 0 {
 			break
 		}
-		if e.first {
+		if e.version() == 1 {
 			excess = 1
 		}
 		dropped := false

@@ -21,20 +21,32 @@ type pool struct {
 	weight []int64 // per concept, what covering it is still worth
 	taken  []bool
 	round  int // units taken so far
+	l      *lexicon
+	w      weights
 }
 
+// covered is by how much less a concept counts when a unit has it that was taken.
+const covered = 20
+
 func newPool(us []unit, l *lexicon, w weights) *pool {
-	p := &pool{units: us, costs: make([]int64, len(us)), weight: make([]int64, len(l.known)), taken: make([]bool, len(us))}
-	for c, x := range l.known {
-		p.weight[c] = log2(int64(x.count)+1) * [...]int64{w.stem, w.anchor, w.pair, w.name}[x.kind]
-		if x.kind == anchorConcept && x.count == 1 && w.once > 0 {
-			p.weight[c] = p.weight[c] * w.once / 100
-		}
-	}
+	p := &pool{units: us, costs: make([]int64, len(us)), taken: make([]bool, len(us)), l: l, w: w}
+	p.weight = p.worth()
 	for i := range us {
 		p.costs[i] = power(int64(us[i].cost)+2, w.exponent)
 	}
 	return p
+}
+
+// worth is what covering each concept is worth at first.
+func (p *pool) worth() []int64 {
+	worth := make([]int64, len(p.l.known))
+	for c, x := range p.l.known {
+		worth[c] = log2(int64(x.count)+1) * [...]int64{p.w.stem, p.w.anchor, p.w.pair, p.w.name}[x.kind]
+		if x.kind == anchorConcept && x.count == 1 && p.w.once > 0 {
+			worth[c] = worth[c] * p.w.once / 100
+		}
+	}
+	return worth
 }
 
 // score is what taking unit i is worth now, for what it costs.
@@ -98,7 +110,7 @@ func (p *pool) take(i int) {
 	p.taken[i] = true
 	p.round++
 	for _, c := range p.units[i].about {
-		p.weight[c] /= 20
+		p.weight[c] /= covered
 	}
 }
 

@@ -46,7 +46,7 @@ func Run(ctx context.Context, in Input, p Plan, engine Summarizer) (Result, erro
 	}
 	r := &run{in: in, plan: p, count: c, engine: engine, sizes: sizer{}}
 	if isOwn {
-		r.engine, r.reads = newExtractor(own, r.sizes), !own.first
+		r.engine, r.reads = newExtractor(own, r.sizes), own.version() > 1
 	}
 	if err := r.prepare(); err != nil {
 		return Result{}, err

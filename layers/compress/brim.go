@@ -1,0 +1,354 @@
+package compress
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// A room of a few lines is hard to fill: the best of them leave a gap that no other line fits, and are longer or shorter
+// than the tokens say, for tokens differ. A brimmer exchanges units so that at most a tenth of the tokens is left and that
+// the text is about as long as the same tokens of the session are: a budget that is counted in letters is met, too.
+// Each exchange is that which loses least. Where none fills the room, the beginning of a unit does, with a sign that
+// it is one.
+
+const (
+	brimful  = 256 // plain tokens; in a larger room a tenth is many lines, which are taken one by one
+	likely   = 4   // units of one cost that are tried
+	verified = 24  // exchanges that are written out, the best first
+	rounds   = 5   // exchanges that are made
+	shorter  = 3   // per cent that a text is shorter than the tokens of the room would be
+	brief    = 160 // plain tokens; a larger room evens itself out
+	sign     = " …"
+)
+
+// A brimmer is a choice of units for a small room.
+type brimmer struct {
+	e     *extractor
+	p     *pool
+	items []Item
+
+	least, most       int // plain tokens that are wanted
+	shortest, longest int // letters
+	tokens, letters   int // of what is taken
+
+	value []int64 // per concept, what it is worth when nothing has it
+	has   []int32 // per concept, how many units that were taken have it
+}
+
+// An exchange takes one unit out and puts one or two in; -1 is none.
+type exchange struct {
+	out, in, also int32
+	worth         int64
+	off           int // letters that are missing or too many
+}
+
+// brim returns segments that fill a small room, if there are units for it; otherwise segs.
+func (e *extractor) brim(p *pool, req Request, room int, segs []Segment) []Segment {
+	if room > brimful {
+		return segs
+	}
+	b := &brimmer{e: e, p: p, items: req.Items, least: room, most: room, longest: anyLength}
+	for b.least > 1 && 10*req.Count.Scale(b.least-1) >= 9*req.Budget {
+		b.least--
+	}
+	full := b.good(segs)
+	if room <= brief {
+		b.even(room)
+	}
+	if b.good(segs) {
+		return segs
+	}
+	b.value, b.has = p.worth(), make([]int32, len(p.weight))
+	taken := slices.Clone(p.taken)
+	better, ok := b.exchange(segs)
+	if ok {
+		return better
+	}
+	copy(p.taken, taken)
+	if b.shortest, b.longest = 0, anyLength; full {
+		return segs
+	}
+	if better, ok = b.exchange(segs); ok {
+		return better
+	}
+	copy(p.taken, taken)
+	p.units = slices.Clone(p.units) // they are cut
+	if better, ok = b.cut(); ok {
+		return better
+	}
+	return segs
+}
+
+const anyLength = 1 << 30
+
+// even asks for as many letters as the tokens of the room have in the units of the session; the larger the room, the
+// more it may be off.
+func (b *brimmer) even(room int) {
+	n, cost := 0, 0
+	for i := range b.p.units {
+		n, cost = n+length(&b.p.units[i]), cost+int(b.p.units[i].cost)
+	}
+	if cost == 0 {
+		return
+	}
+	off := max(2, room/16)
+	b.shortest, b.longest = n*room/cost*(100-shorter-off)/100, n*room/cost*(100-shorter+off)/100
+}
+
+// length is how many letters a unit takes when it is written.
+func length(u *unit) int {
+	return utf8.RuneCountInString(u.text) + 2*int(frame(u.class)) - 1
+}
+
+// good measures segments and says whether they are what is wanted.
+func (b *brimmer) good(segs []Segment) bool {
+	text, page := b.e.sizes.both(segs)
+	b.tokens, b.letters = max(text, page), utf8.RuneCountInString(Text(segs))
+	return b.tokens <= b.most && min(text, page) >= b.least && b.shortest <= b.letters && b.letters <= b.longest
+}
+
+// write renders what is taken.
+func (b *brimmer) write() ([]Segment, bool) {
+	segs := render(b.p, b.items)
+	return segs, b.good(segs)
+}
+
+// exchange changes what is taken until it is what is wanted.
+func (b *brimmer) exchange(segs []Segment) ([]Segment, bool) {
+	clear(b.has)
+	for i := range b.p.units {
+		if b.p.taken[i] {
+			b.count(int32(i), 1)
+		}
+	}
+	b.good(segs)
+	for range rounds {
+		tokens, letters := b.tokens, b.letters
+		best, nearest := b.find()
+		for _, x := range best {
+			b.do(x)
+			if segs, ok := b.write(); ok {
+				return segs, true
+			}
+			b.undo(x)
+		}
+		if nearest.in < 0 {
+			break
+		}
+		b.tokens, b.letters = tokens, letters
+		b.do(nearest)
+		if _, ok := b.write(); b.tokens > b.most || ok {
+			break
+		}
+	}
+	return nil, false
+}
+
+func (b *brimmer) do(x exchange)   { b.set(x, true) }
+func (b *brimmer) undo(x exchange) { b.set(x, false) }
+
+func (b *brimmer) set(x exchange, in bool) {
+	put := func(i int32, taken bool) {
+		if i < 0 {
+			return
+		}
+		b.p.taken[i] = taken
+		if taken {
+			b.count(i, 1)
+		} else {
+			b.count(i, -1)
+		}
+	}
+	put(x.out, !in)
+	put(x.in, in)
+	put(x.also, in)
+}
+
+func (b *brimmer) count(i, by int32) {
+	for _, c := range b.p.units[i].about {
+		b.has[c] += by
+	}
+}
+
+// gain is what a unit adds to what is taken.
+func (b *brimmer) gain(u *unit) int64 {
+	sum := int64(0)
+	for _, c := range u.about {
+		w := b.value[c]
+		for range min(b.has[c], 4) {
+			w /= covered
+		}
+		sum += w
+	}
+	return sum * u.prior
+}
+
+// find returns the exchanges that promise what is wanted, the best first, and the one that comes nearest to it.
+func (b *brimmer) find() (best []exchange, nearest exchange) {
+	nearest = exchange{in: -1, off: b.off(b.letters)}
+	more := b.candidates()
+	gains := make([]int64, len(more))
+	try := func(x exchange, tokens, letters int) {
+		if tokens < b.least || tokens > b.most {
+			return
+		}
+		if x.off = b.off(letters); x.off < nearest.off || x.off == nearest.off && nearest.in >= 0 && x.worth > nearest.worth {
+			nearest = x
+		}
+		if b.shortest <= letters && letters <= b.longest {
+			best = keepBest(best, x)
+		}
+	}
+	without := func(out int32, lost int64, tokens, letters int) {
+		for k, i := range more {
+			gains[k] = b.gain(&b.p.units[i])
+		}
+		for k, i := range more {
+			u := &b.p.units[i]
+			tokens, letters := tokens+int(u.cost), letters+length(u)
+			try(exchange{out: out, in: i, also: -1, worth: gains[k] - lost}, tokens, letters)
+			for l := k + 1; l < len(more); l++ {
+				v := &b.p.units[more[l]]
+				if tokens+int(v.cost) > b.most {
+					break // they are sorted by cost
+				}
+				try(exchange{out: out, in: i, also: more[l], worth: gains[k] + gains[l] - lost}, tokens+int(v.cost), letters+length(v))
+			}
+		}
+	}
+	without(-1, 0, b.tokens, b.letters)
+	for i := range b.p.units {
+		if u := &b.p.units[i]; b.p.taken[i] && u.class != userClass && u.class != failure {
+			b.count(int32(i), -1)
+			without(int32(i), b.gain(u), b.tokens-int(u.cost), b.letters-length(u))
+			b.count(int32(i), 1)
+		}
+	}
+	return best, nearest
+}
+
+// off is how far a length is from the middle of what is wanted.
+func (b *brimmer) off(letters int) int {
+	n := letters - (b.shortest+b.longest)/2
+	return max(n, -n)
+}
+
+// keepBest puts an exchange into a list of the best.
+func keepBest(list []exchange, x exchange) []exchange {
+	if len(list) == verified {
+		if list[verified-1].worth >= x.worth {
+			return list
+		}
+		list = list[:verified-1]
+	}
+	at := len(list)
+	for at > 0 && list[at-1].worth < x.worth {
+		at--
+	}
+	return slices.Insert(list, at, x)
+}
+
+// candidates are the units that may come in, by cost; of those of one cost, the ones that add most.
+func (b *brimmer) candidates() []int32 {
+	type scored struct {
+		unit int32
+		gain int64
+	}
+	byCost := make([][]scored, b.most+1)
+	for i := range b.p.units {
+		u := &b.p.units[i]
+		if b.p.taken[i] || int(u.cost) > b.most {
+			continue
+		}
+		s, list := scored{int32(i), b.gain(u)}, byCost[u.cost]
+		at := len(list)
+		for at > 0 && list[at-1].gain < s.gain {
+			at--
+		}
+		if list = slices.Insert(list, at, s); len(list) > likely {
+			list = list[:likely]
+		}
+		byCost[u.cost] = list
+	}
+	var out []int32
+	for _, list := range byCost {
+		for _, s := range list {
+			out = append(out, s.unit)
+		}
+	}
+	return out
+}
+
+// cut fills the room with the beginning of a unit: beside what is taken, beside all but one of that, alone, or beside one
+// other unit.
+func (b *brimmer) cut() ([]Segment, bool) {
+	if segs, ok := b.begin(); ok {
+		return segs, true
+	}
+	taken := slices.Clone(b.p.taken)
+	for i, in := range taken {
+		if b.p.taken[i] = false; in {
+			if segs, ok := b.begin(); ok {
+				return segs, true
+			}
+		}
+		b.p.taken[i] = in
+	}
+	clear(b.p.taken)
+	if segs, ok := b.begin(); ok {
+		return segs, true
+	}
+	for _, i := range b.important() {
+		if b.p.taken[i] = true; int(b.p.units[i].cost) < b.most {
+			if segs, ok := b.begin(); ok {
+				return segs, true
+			}
+		}
+		b.p.taken[i] = false
+	}
+	copy(b.p.taken, taken)
+	return nil, false
+}
+
+// important are some units that are not taken, those with the highest priority first.
+func (b *brimmer) important() []int32 {
+	var order []int32
+	for i := range b.p.units {
+		if u := &b.p.units[i]; !b.p.taken[i] && u.class != file {
+			order = append(order, int32(i))
+		}
+	}
+	slices.SortStableFunc(order, func(i, j int32) int { return cmp.Compare(b.p.units[j].prior, b.p.units[i].prior) })
+	return order[:min(len(order), verified)]
+}
+
+// begin tries the beginnings of units, the longest first.
+func (b *brimmer) begin() ([]Segment, bool) {
+	for _, i := range b.important() {
+		u := &b.p.units[i]
+		text := u.text
+		b.p.taken[i] = true
+		for _, end := range slices.Backward(breaks(cut(text, longUnit))) {
+			u.text = strings.TrimRight(text[:end], " ,;:") + sign
+			if segs, ok := b.write(); ok {
+				return segs, true
+			}
+		}
+		b.p.taken[i], u.text = false, text
+	}
+	return nil, false
+}
+
+// breaks returns where a text may end so that it still says something: between words, in Han and Kana
+// between characters, not before the second.
+func breaks(s string) []int {
+	var out []int
+	for i, r := range s {
+		if i > 0 && (r == ' ' || scriptOf(r) == han) {
+			out = append(out, i)
+		}
+	}
+	return out[min(1, len(out)):]
+}
