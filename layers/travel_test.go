@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/cgi"
 	"net/http/httptest"
@@ -14,6 +15,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -107,8 +109,7 @@ func (h *hub) login(t testing.TB, password string) {
 	}
 }
 
-// serveSSH makes ready OpenSSH's server, with keys of its own. Each client starts one at the other end of a pipe: no port can be
-// another's, and nobody waits for it.
+// serveSSH runs OpenSSH's server on loopback, with keys of its own: one for each connection, so that nobody waits for it to listen.
 func (h *hub) serveSSH(t testing.TB) {
 	sshd := os.Getenv("MEM_TEST_SSHD")
 	for _, path := range []string{"/usr/sbin/sshd", "/usr/local/sbin/sshd"} {
@@ -125,24 +126,61 @@ func (h *hub) serveSSH(t testing.TB) {
 			t.Fatalf("ssh-keygen: %v %s", err, out)
 		}
 	}
-	for name, text := range map[string]string{
-		"conf":    "HostKey DIR/host\nAuthorizedKeysFile DIR/user.pub\nStrictModes no\nPidFile none\nUsePAM no\nPasswordAuthentication no\nPermitRootLogin yes\n",
-		"through": "Host *\nProxyCommand SSHD -i -f DIR/conf -E DIR/log\nBatchMode yes\nStrictHostKeyChecking no\nLogLevel ERROR\nUserKnownHostsFile /dev/null\nIdentitiesOnly yes\nIdentityFile DIR/user\n",
-	} {
-		text = strings.NewReplacer("DIR", dir, "SSHD", sshd).Replace(text)
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+	conf := fmt.Sprintf("HostKey %[1]s/host\nAuthorizedKeysFile %[1]s/user.pub\nStrictModes no\nPidFile none\nUsePAM no\nPasswordAuthentication no\nPermitRootLogin yes\n", dir)
+	if err := os.WriteFile(filepath.Join(dir, "conf"), []byte(conf), 0o600); err != nil {
+		t.Fatal(err)
 	}
-	h.url = "ssh://127.0.0.1:2222" + h.dir
-	h.env["GIT_SSH_COMMAND"] = "ssh -F " + filepath.Join(dir, "through")
-	if out, err := exec.Command("ssh", "-F", filepath.Join(dir, "through"), "127.0.0.1", "true").CombinedOutput(); err != nil {
+	address := eachConn(t, func(ctx context.Context, c *os.File) *exec.Cmd {
+		cmd := exec.CommandContext(ctx, sshd, "-i", "-f", filepath.Join(dir, "conf"), "-E", filepath.Join(dir, "log"))
+		cmd.Stdin, cmd.Stdout = c, c
+		return cmd
+	})
+	host, port, _ := net.SplitHostPort(address) // as the listener writes it
+	h.url = "ssh://" + address + h.dir
+	h.env["GIT_SSH_COMMAND"] = "ssh -F none -o BatchMode=yes -o StrictHostKeyChecking=no -o LogLevel=ERROR -o UserKnownHostsFile=/dev/null -o IdentitiesOnly=yes -i " + filepath.Join(dir, "user")
+	if out, err := exec.Command("sh", "-c", h.env["GIT_SSH_COMMAND"]+" -p "+port+" "+host+" true").CombinedOutput(); err != nil {
 		log, _ := os.ReadFile(filepath.Join(dir, "log")) // without it there is nothing more to say
 		if bytes.Contains(append(out, log...), []byte("Missing privilege separation directory")) {
 			t.Skip("SKIPPED: the SSH server wants a directory of root's: mkdir -p /run/sshd")
 		}
 		t.Fatalf("sshd does not answer: %v %s %s", err, out, log)
 	}
+}
+
+// eachConn listens on loopback and starts a program for each connection. They end with the test.
+func eachConn(t testing.TB, program func(context.Context, *os.File) *exec.Cmd) (address string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	var all sync.WaitGroup
+	all.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return // the test is over
+			}
+			f, err := c.(*net.TCPConn).File()
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			cmd := program(ctx, f)
+			if err := errors.Join(cmd.Start(), f.Close(), c.Close()); err != nil {
+				t.Error(err)
+				return
+			}
+			all.Go(func() { _ = cmd.Wait() }) // how a conversation went is told by its other end
+		}
+	})
+	t.Cleanup(func() {
+		l.Close()
+		stop()
+		all.Wait()
+	})
+	return l.Addr().String()
 }
 
 // world is what a memory needs to reach the hub.

@@ -94,7 +94,7 @@ func (p *purse) command(args ...string) *exec.Cmd {
 
 func (p *purse) compress(limit string, tokens int, more ...string) *exec.Cmd {
 	return p.command(append([]string{"compress", "s123", "--tokens", fmt.Sprint(tokens), "--engine", "openai", "--model", "local-1",
-		"-c", "llm.baseURL=" + p.server.URL + "/v1", "-c", "llm.maxUSDPerDay=none", "-c", "llm.maxTokensPerDay=" + limit}, more...)...)
+		"-c", "llm.baseURL=" + p.server.URL + "/v1", "-c", "llm.maxUSDPerDay=none", "-c", "lock.timeout=5m", "-c", "llm.maxTokensPerDay=" + limit}, more...)...)
 }
 
 // need is what one request may cost: a cap that is too small says so.
@@ -195,7 +195,7 @@ func TestCapAfterKill(t *testing.T) {
 	}
 	select {
 	case <-p.hang:
-	case <-time.After(time.Minute):
+	case <-time.After(4 * time.Minute):
 		t.Fatal("the first process asks nothing")
 	}
 	out, err := p.compress(limit, 321).CombinedOutput()

@@ -23,8 +23,8 @@ import (
 )
 
 const (
-	hostileMemory = 256 << 20        // what mem may use, whatever a remote sends
-	hostileHang   = 60 * time.Second // that is no slowness
+	hostileMemory = 256 << 20       // what mem may use, whatever a remote sends
+	hostileHang   = 4 * time.Minute // that is no slowness
 )
 
 // A target is a memory that fetches from a remote which means it no good.
@@ -44,7 +44,7 @@ func (g *target) mem(args ...string) (out string, code int, rss int64) {
 	cmd.Env = append(os.Environ(), "MEM_DIR="+g.dir, "HOME="+g.home, "MEM_NOW=2026-01-20T14:00:00Z", "LC_ALL=C.UTF-8", "GIT_CONFIG_NOSYSTEM=1",
 		"CLAUDE_CONFIG_DIR="+filepath.Join(g.home, ".claude"), "NO_COLOR=1")
 	cmd.Dir = g.home
-	cmd.WaitDelay = time.Second
+	cmd.WaitDelay = time.Minute
 	var b bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &b, &b
 	err := cmd.Run()

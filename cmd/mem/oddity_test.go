@@ -118,7 +118,7 @@ func (s *damagedStore) soon(dir, what string, args []string) (code int, out stri
 	}()
 	select {
 	case <-done:
-	case <-time.After(time.Minute):
+	case <-time.After(4 * time.Minute):
 		s.t.Fatalf("%s: mem %v hangs", what, args)
 	}
 	return code, out

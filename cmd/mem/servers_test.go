@@ -92,7 +92,7 @@ func sshServer(ts *testscript.TestScript, neg bool, args []string) {
 	conf := fmt.Sprintf("HostKey %[1]s/host\nAuthorizedKeysFile %[1]s/user.pub\nStrictModes no\nPidFile none\nUsePAM no\nPasswordAuthentication no\nPermitRootLogin yes\n", dir)
 	ts.Check(os.WriteFile(filepath.Join(dir, "conf"), []byte(conf), 0o600))
 	through := fmt.Sprintf("Host *\nProxyCommand %s -i -f %[2]s/conf -E %[2]s/log\nBatchMode yes\nStrictHostKeyChecking no\nLogLevel ERROR\nUserKnownHostsFile /dev/null\n", sshd, dir)
-	ts.Check(os.WriteFile(filepath.Join(dir, "through"), []byte(through), 0o600))
+	ts.Check(os.WriteFile(filepath.Join(dir, "through"), []byte(through), 0o600)) // a pipe: no port can be another's
 	log, err := os.Create(filepath.Join(dir, "agent.log"))
 	ts.Check(err)
 	ts.Defer(func() { log.Close() })
