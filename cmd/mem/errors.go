@@ -63,6 +63,15 @@ func (e *hinted) Unwrap() error { return e.error }
 // withHint adds what to do next to err: a command to type, or a few words.
 func withHint(err error, hints ...string) error { return &hinted{err, hints} }
 
+// An unreadable error came from opening the memory, an unwritable one from changing its files.
+type (
+	unreadable struct{ error }
+	unwritable struct{ error }
+)
+
+func (e *unreadable) Unwrap() error { return e.error }
+func (e *unwritable) Unwrap() error { return e.error }
+
 func fatalf(format string, args ...any) error { return fmt.Errorf(format, args...) }
 
 // statuses maps errors of the packages below to exit statuses. The first match holds.
@@ -116,6 +125,8 @@ func hintsOf(err error) []string {
 	var missing *layers.NotFoundError
 	var foreign *layers.ForeignError
 	var unwritten *refs.WriteError
+	var store *unwritable
+	var unread *unreadable
 	var device *refs.DeviceError
 	var revoked *layers.RevokedError
 	var untrusted *layers.UntrustedError
@@ -153,8 +164,12 @@ func hintsOf(err error) []string {
 		return []string{"wait longer with --lock-timeout"}
 	case isFull(err):
 		return []string{"free some space and do it again: what is in memory is whole"}
-	case errors.As(err, &unwritten) && isReadOnly(err):
+	case errors.Is(err, syscall.EFBIG):
+		return []string{"a file may not grow so large here: see ulimit -f"}
+	case (errors.As(err, &unwritten) || errors.As(err, &store)) && isReadOnly(err):
 		return []string{"the memory can be read only: make it writable (chmod -R u+w), or name another with MEM_DIR"}
+	case errors.As(err, &unread) && isReadOnly(err):
+		return []string{"the memory is not yours to read: chown, chmod -R u+rwX, or name another with MEM_DIR"}
 	case errors.Is(err, refs.ErrUnsafe):
 		return []string{"make the directory yours alone: chmod 700, chown"}
 	case errors.Is(err, engines.ErrAuth):

@@ -39,7 +39,7 @@ func (e *Env) runGC(ctx context.Context) error {
 	defer m.Close()
 	before, after, err := m.Repo().Compact(ctx, e.opt.dryRun)
 	if err != nil {
-		return err
+		return &unwritable{err}
 	}
 	if e.opt.json {
 		return e.printJSON("gc", gcAnswer{before.Packs, after.Packs, before.Bytes, after.Bytes, e.opt.dryRun})

@@ -25,7 +25,7 @@ func (e *Env) memory() (*layers.Memory, error) {
 	}
 	m, err := layers.Open(dir, o)
 	if err != nil {
-		return nil, fmt.Errorf("open the memory: %w", err)
+		return nil, &unreadable{fmt.Errorf("open the memory: %w", err)}
 	}
 	return m, nil
 }
@@ -38,7 +38,7 @@ func (e *Env) objectsOnly() (*layers.Memory, error) {
 	}
 	m, err := layers.Open(dir, layers.Options{Now: e.Now, Rand: e.Rand})
 	if err != nil {
-		return nil, fmt.Errorf("open the memory: %w", err)
+		return nil, &unreadable{fmt.Errorf("open the memory: %w", err)}
 	}
 	return m, nil
 }

@@ -25,7 +25,7 @@ func (e *Env) settings() (*config.Config, error) {
 		return nil, withHint(fmt.Errorf("open the memory: %s: not a directory", filepath.Dir(file)), "name a directory with MEM_DIR or --mem-dir")
 	}
 	if err != nil {
-		return nil, withSyntaxHint(err, file)
+		return nil, withSyntaxHint(&unreadable{err}, file)
 	}
 	if err := e.override(c); err != nil {
 		return nil, err
@@ -58,7 +58,10 @@ func (e *Env) changeSettings(ctx context.Context, fn func(*config.Config) error)
 	}
 	ctx, cancel := context.WithTimeout(ctx, max(wait, time.Millisecond))
 	defer cancel()
-	return withSyntaxHint(config.Edit(ctx, file, fn), file)
+	if err := config.Edit(ctx, file, fn); err != nil {
+		return withSyntaxHint(&unwritable{err}, file)
+	}
+	return nil
 }
 
 // lockTimeout returns how long to wait for another process: --lock-timeout or the setting lock.timeout.
