@@ -168,7 +168,7 @@ func (d *desk) compacts(id string) {
 	for _, req := range d.api.asked() {
 		if req.compacts() {
 			told++
-			if s := lastUser(req); !d.late() && !strings.Contains(s, "mem holds this session word for word") || !strings.Contains(s, "heron-4711") {
+			if s := lastUser(req); !d.late() && (!strings.Contains(s, "mem holds this session word for word") || !strings.Contains(s, "heron-4711")) {
 				d.t.Errorf("the compaction is asked: ...%s", s[max(0, len(s)-600):])
 			}
 		}
@@ -194,11 +194,11 @@ func (d *desk) tellsTheNext(first string) {
 	d.t.Helper()
 	b := d.print("What did we decide?")
 	d.captured(b.SessionID, "the next session")
-	if n, text := d.told(); n != 1 || !strings.Contains(text, first[:8]) {
+	if n, text := d.told(); (n != 1 || !strings.Contains(text, first[:8])) && !d.late() {
 		d.t.Errorf("the next session is told %d times: %s", n, text)
 	}
 	d.print("Again?", "--resume", b.SessionID)
-	if n, _ := d.told(); n != 1 {
+	if n, _ := d.told(); n != 1 && !d.late() {
 		d.t.Errorf("after it was resumed the request holds the context %d times", n)
 	}
 	d.captured(b.SessionID, "the resumed session")
