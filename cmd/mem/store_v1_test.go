@@ -108,11 +108,16 @@ func testEnv(t *testing.T, store string, stdout, stderr io.Writer) Env {
 	return env
 }
 
-// copyStoreV1 copies the files of the store, private as a store must be.
 func copyStoreV1(t *testing.T) string {
 	t.Helper()
+	return copyStore(t, storeV1)
+}
+
+// copyStore copies the files of a store, private as a store must be.
+func copyStore(t *testing.T, from string) string {
+	t.Helper()
 	dir := filepath.Join(t.TempDir(), "store")
-	err := filepath.WalkDir(storeV1, func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
@@ -120,7 +125,7 @@ func copyStoreV1(t *testing.T) string {
 		if err != nil {
 			return err
 		}
-		rel, err := filepath.Rel(storeV1, path)
+		rel, err := filepath.Rel(from, path)
 		if err != nil {
 			return err
 		}

@@ -1,7 +1,11 @@
 package main
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -14,7 +18,7 @@ type lean struct {
 }
 
 // barMemory measures the peak memory of the commands on a transcript that is one line of 500 MB, on
-// one of 20 MB, and of an import.
+// one of 20 MB, of an import, and of all that a session goes through whose tool result is a file of 300 MB.
 func (b *bench) barMemory() ([]row, error) {
 	c, err := b.generated(20e6, 1)
 	if err != nil {
@@ -54,7 +58,48 @@ func (b *bench) barMemory() ([]row, error) {
 		return rows, err
 	}
 	more, err = b.leans(many.name, many.dir, []lean{{[]string{"import", many.dir}, 300}})
+	rows = append(rows, more...)
+	if err != nil {
+		return rows, err
+	}
+	more, err = b.leanFile(c.files[0])
 	return append(rows, more...), err
+}
+
+// leanFile measures the peak memory of what happens to an overflow file of 300 MB.
+func (b *bench) leanFile(from string) ([]row, error) {
+	dir, hub, back := filepath.Join(b.tmp, "overflow"), filepath.Join(b.tmp, "overflow.git"), filepath.Join(b.tmp, "overflow-back.jsonl")
+	session := filepath.Join(dir, "5c1f0b3e-0000-4000-a000-000000000002.jsonl")
+	text, err := os.ReadFile(from)
+	if err != nil {
+		return nil, err
+	}
+	file := filepath.Join(strings.TrimSuffix(session, ".jsonl"), "tool-results", "dump.txt")
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return nil, err
+	}
+	first, _, _ := bytes.Cut(text, []byte("\n"))
+	if err := errors.Join(os.WriteFile(session, append(first, '\n'), 0o600), os.WriteFile(file, bytes.Repeat(text, 1+300e6/len(text)), 0o600)); err != nil {
+		return nil, err
+	}
+	git, err := exec.LookPath("git")
+	if err != nil {
+		return nil, err
+	}
+	if err := b.run(&probe{name: "git init", argv: []string{git, "init", "-q", "--bare", hub}}); err != nil {
+		return nil, err
+	}
+	second := "--mem-dir=" + filepath.Join(b.tmp, "overflow-second")
+	return b.leans("an overflow file of 300 MB", session, []lean{
+		{[]string{"import", dir}, 150},
+		{[]string{"import", dir}, 150},
+		{[]string{"checkout", sessionOf(session), "--files", "-o", back}, 150},
+		{[]string{"fsck", "--full"}, 150},
+		{[]string{"remote", "add", "origin", hub}, 150},
+		{[]string{"push", "--all", "--yes"}, 150},
+		{[]string{"clone", hub, second}, 150},
+		{[]string{"forget", sessionOf(session), "--yes"}, 150},
+	})
 }
 
 // leans runs commands in a new memory, one after the other, and states the peak of each.
