@@ -18,15 +18,6 @@ type argv struct {
 	help     bool
 }
 
-// args returns the line as the cli package wants it, for an app whose only command is named name.
-func (a *argv) args(name string) []string {
-	line := slices.Concat([]string{"mem"}, a.global, []string{name}, a.local)
-	if a.command.SkipFlagParsing {
-		return append(line, a.operands...)
-	}
-	return append(append(line, "--"), a.operands...)
-}
-
 // A parser reads a command line from left to right.
 type parser struct {
 	argv

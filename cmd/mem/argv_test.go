@@ -18,7 +18,7 @@ type sample struct {
 	grep     bool
 	long     time.Duration
 	text     string
-	list     cli.StringSlice
+	list     repeated
 	format   string
 	max      int
 	maximal  bool
@@ -38,7 +38,7 @@ func (s *sample) commands() []*cli.Command {
 			&cli.BoolFlag{Name: "grep", Aliases: []string{"g"}, Destination: &s.grep},
 			&cli.StringFlag{Name: "text", Aliases: []string{"S", "ü"}, Destination: &s.text},
 			&cli.DurationFlag{Name: "long", Destination: &s.long},
-			&cli.StringSliceFlag{Name: "list", Destination: &s.list},
+			repeatedFlag(&s.list, "list", ""),
 			choiceFlag(&s.format, "format,f", "print as `FORMAT`", "md", "jsonl"),
 			&cli.IntFlag{Name: "max-count", Destination: &s.max},
 			&cli.BoolFlag{Name: "max-imal", Destination: &s.maximal},
@@ -115,7 +115,7 @@ func TestArgv(t *testing.T) {
 		{"log --no-color x", func(_ *sample, o *options) bool { return o.color == "never" }, "log", "x"},
 		{"log --color x", func(_ *sample, o *options) bool { return o.color == "always" }, "log", "x"},
 		{"log --color=auto x", func(_ *sample, o *options) bool { return o.color == "auto" }, "log", "x"},
-		{"log --list a,b --list c", func(s *sample, _ *options) bool { return slices.Equal(s.list.Value(), []string{"a,b", "c"}) }, "log", ""},
+		{"log --list a,b --list c", func(s *sample, _ *options) bool { return slices.Equal(s.list, []string{"a,b", "c"}) }, "log", ""},
 		{"log -f md", func(s *sample, _ *options) bool { return s.format == "md" }, "log", ""},
 		{"log --long 3s", func(s *sample, _ *options) bool { return s.long == 3*time.Second }, "log", ""},
 		{"log --max-c 3", func(s *sample, _ *options) bool { return s.max == 3 }, "log", ""},
@@ -129,7 +129,7 @@ func TestArgv(t *testing.T) {
 		{"log -q -v a", func(_ *sample, o *options) bool { return o.quiet && o.verbose }, "log", "a"},
 		{"log -p proj a", func(_ *sample, o *options) bool { return o.project == "proj" }, "log", "a"},
 		{"log --lock-timeout 3 a", func(_ *sample, o *options) bool { return o.lockTimeout == 3*time.Second }, "log", "a"},
-		{"-C /x -c core.pager=b,c=d log", func(_ *sample, o *options) bool { return o.dir == "/x" && o.set.Value()[0] == "core.pager=b,c=d" }, "log", ""},
+		{"-C /x -c core.pager=b,c=d log", func(_ *sample, o *options) bool { return o.dir == "/x" && o.set[0] == "core.pager=b,c=d" }, "log", ""},
 		{"keepit a -n", func(_ *sample, o *options) bool { return o.dryRun }, "keepit", "a"},
 		{"keepit -- set", nil, "keepit", "set"},
 		{"keepit set k1 -w 0.80", func(s *sample, _ *options) bool { return s.text == "0.80" }, "keepit set", "k1"},

@@ -19,7 +19,7 @@ type compressOptions struct {
 	ratio    int
 	tokens   int
 	preset   string
-	tiers    cli.StringSlice
+	tiers    repeated
 	level    string
 	distance int
 	keepit   string
@@ -43,7 +43,7 @@ func (e *Env) compress() *cli.Command {
 			parsedFlag(&o.ratio, "ratio,r", "make it `N` times smaller", positive("a ratio", "10")),
 			parsedFlag(&o.tokens, "tokens", "make it at most `T` tokens, such as 3000 or 3k", parseTokens),
 			choiceFlag(&o.preset, "preset", "use the tiers of `NAME`: gentle, standard or aggressive", compress.Presets[:]...),
-			&cli.StringSliceFlag{Name: "tier", Usage: "make a tier: `END:RATIO:LEVEL`, such as 25:10:moderate; repeat up to 100", Destination: &o.tiers},
+			repeatedFlag(&o.tiers, "tier", "make a tier: `END:RATIO:LEVEL`, such as 25:10:moderate; repeat up to 100"),
 			choiceFlag(&o.level, "aggressiveness,a", "keep more or less: `LEVEL` is minimal, moderate or aggressive", "minimal", "light", "moderate", "aggressive"),
 			parsedFlag(&o.distance, "distance", "decide the fate of markers as if `N` sessions ago", positive("a distance", "5")),
 			choiceFlag(&o.keepit, "keepit", "let markers `MODE`: decay, preserve-all or ignore", "decay", "preserve-all", "ignore"),
@@ -100,7 +100,7 @@ func (o *compressOptions) settings(conf interface{ String(string) (string, error
 	s := compress.Settings{
 		Ratio: o.ratio, Tokens: o.tokens, Preset: o.preset, Skip: o.skip, Keepit: compress.KeepitMode(o.keepit), Distance: o.distance, Decay: decay,
 	}
-	for _, t := range o.tiers.Value() {
+	for _, t := range o.tiers {
 		tier, err := compress.ParseTier(t)
 		if err != nil {
 			return s, withHint(usagef("%v", err), "a tier is END:RATIO:LEVEL, such as --tier 25:10:moderate --tier 100:3:minimal")

@@ -16,20 +16,20 @@ import (
 type factsEditOptions struct {
 	kind                          facts.Kind
 	text                          string
-	evidence                      cli.StringSlice
-	keywords, files               cli.StringSlice
-	supersedes, refutes, resolves cli.StringSlice
+	evidence                      repeated
+	keywords, files               repeated
+	supersedes, refutes, resolves repeated
 }
 
 func (o *factsEditOptions) flags() []cli.Flag {
 	return []cli.Flag{
 		parsedFlag(&o.kind, "kind,k", "it is a `KIND`: request, action, decision, issue, solution or preference", facts.ParseKind),
-		&cli.StringSliceFlag{Name: "evidence", Aliases: []string{"e"}, Usage: "a quote that says it: `REV:QUOTE`, such as 'abc1#234:use tabs'; may be repeated", Destination: &o.evidence},
-		&cli.StringSliceFlag{Name: "keyword", Usage: "find it by `WORD`; may be repeated", Destination: &o.keywords},
-		&cli.StringSliceFlag{Name: "file", Usage: "it is about `FILE`; may be repeated", Destination: &o.files},
-		&cli.StringSliceFlag{Name: "supersedes", Usage: "it takes the place of `FACT`; may be repeated", Destination: &o.supersedes},
-		&cli.StringSliceFlag{Name: "refutes", Usage: "it shows `FACT` to be wrong; may be repeated", Destination: &o.refutes},
-		&cli.StringSliceFlag{Name: "resolves", Usage: "it puts an end to the issue `FACT`; may be repeated", Destination: &o.resolves},
+		repeatedFlag(&o.evidence, "evidence,e", "a quote that says it: `REV:QUOTE`, such as 'abc1#234:use tabs'; may be repeated"),
+		repeatedFlag(&o.keywords, "keyword", "find it by `WORD`; may be repeated"),
+		repeatedFlag(&o.files, "file", "it is about `FILE`; may be repeated"),
+		repeatedFlag(&o.supersedes, "supersedes", "it takes the place of `FACT`; may be repeated"),
+		repeatedFlag(&o.refutes, "refutes", "it shows `FACT` to be wrong; may be repeated"),
+		repeatedFlag(&o.resolves, "resolves", "it puts an end to the issue `FACT`; may be repeated"),
 	}
 }
 
@@ -89,10 +89,10 @@ func (e *Env) factsChange() []*cli.Command {
 // stated reads the options into a fact, and the session that its evidence is of.
 func (e *Env) stated(ctx context.Context, m *layers.Memory, sc *layers.Scope, o factsEditOptions) (layers.StatedFact, error) {
 	in := layers.StatedFact{Given: facts.GivenFact{
-		Kind: o.kind, Text: strings.Join(strings.Fields(o.text), " "), Keywords: o.keywords.Value(), Files: o.files.Value(),
-		Supersedes: o.supersedes.Value(), Refutes: o.refutes.Value(), Resolves: o.resolves.Value(),
+		Kind: o.kind, Text: strings.Join(strings.Fields(o.text), " "), Keywords: o.keywords, Files: o.files,
+		Supersedes: o.supersedes, Refutes: o.refutes, Resolves: o.resolves,
 	}}
-	for _, s := range o.evidence.Value() {
+	for _, s := range o.evidence {
 		name, number, hasNumber := strings.Cut(s, "#")
 		number, quote, hasQuote := strings.Cut(number, ":")
 		n, err := strconv.Atoi(number)

@@ -36,7 +36,7 @@ func (e *Env) objectsOnly() (*layers.Memory, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := layers.Open(dir, layers.Options{Now: e.Now, Rand: e.Rand})
+	m, err := layers.OpenObjects(dir, layers.Options{Now: e.Now, Rand: e.Rand})
 	if err != nil {
 		return nil, &unreadable{fmt.Errorf("open the memory: %w", err)}
 	}

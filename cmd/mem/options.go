@@ -16,7 +16,7 @@ type options struct {
 	memDir      string
 	project     string
 	allProjects bool
-	set         cli.StringSlice
+	set         repeated
 	quiet       bool
 	verbose     bool
 	noPager     bool
@@ -35,7 +35,7 @@ func (o *options) flags(writes bool) []cli.Flag {
 		&cli.StringFlag{Name: "mem-dir", Usage: "use the memory in `DIR`", Destination: &o.memDir},
 		&cli.StringFlag{Name: "project", Aliases: []string{"p"}, Usage: "work on this `PROJECT`", Destination: &o.project},
 		&cli.BoolFlag{Name: "all-projects", Usage: "work on every project", Destination: &o.allProjects},
-		&cli.StringSliceFlag{Name: "c", Usage: "use another setting in this run: `KEY=VALUE`", Destination: &o.set},
+		repeatedFlag(&o.set, "c", "use another setting in this run: `KEY=VALUE`"),
 		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print answers and errors, not what was done", Destination: &o.quiet},
 		&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "print more", Destination: &o.verbose},
 		&cli.BoolFlag{Name: "no-pager", Usage: "do not start a pager", Destination: &o.noPager},
@@ -115,6 +115,24 @@ func (g generic) optional(s string) generic {
 func parsedFlag[T any](dst *T, names, usage string, parse func(string) (T, error)) generic {
 	name := strings.Split(names, ",")
 	return generic{&cli.GenericFlag{Name: name[0], Aliases: name[1:], Usage: usage, Value: &value[T]{dst: dst, parse: parse}}}
+}
+
+// repeated is what an option may be set to more than once. A comma is part of a value.
+type repeated []string
+
+// Set adds a value.
+func (r *repeated) Set(s string) error {
+	*r = append(*r, strings.TrimSpace(s))
+	return nil
+}
+
+// String returns the values for people.
+func (r *repeated) String() string { return strings.Join(*r, " ") }
+
+// repeatedFlag returns an option that adds to dst each time. Names are separated by commas, the first one is long.
+func repeatedFlag(dst *repeated, names, usage string) cli.Flag {
+	name := strings.Split(names, ",")
+	return &cli.GenericFlag{Name: name[0], Aliases: name[1:], Usage: usage, Value: dst}
 }
 
 // choiceFlag returns an option that takes one of a few words.

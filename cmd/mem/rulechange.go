@@ -17,8 +17,8 @@ type ruleOptions struct {
 	kind     string
 	text     string
 	problem  string
-	files    cli.StringSlice
-	evidence cli.StringSlice
+	files    repeated
+	evidence repeated
 	said     string
 	reason   string
 }
@@ -30,7 +30,7 @@ func (e *Env) ruleChanges() []*cli.Command {
 	reason := parsedFlag(&o.reason, "reason", "`WHY`", shortText("a reason", 500))
 	problem := parsedFlag(&o.problem, "problem", "the `PROBLEM` that it solves, or the feature that it is the logic of", shortText("a problem", 500))
 	evidence := func(usage string) cli.Flag {
-		return &cli.StringSliceFlag{Name: "evidence", Usage: usage, Destination: &o.evidence}
+		return repeatedFlag(&o.evidence, "evidence", usage)
 	}
 	each := func(act string) cli.ActionFunc {
 		return func(c *cli.Context) error {
@@ -46,7 +46,7 @@ func (e *Env) ruleChanges() []*cli.Command {
 				"evidence is what the user said. Otherwise it is proposed, and promote makes it hold; without evidence only the user can.",
 			Flags: []cli.Flag{
 				choiceFlag(&o.kind, "type", "of `TYPE` rule, solution or core_logic; rule without it", permanent.Types()...), problem,
-				&cli.StringSliceFlag{Name: "file", Usage: "it is about `FILE`", Destination: &o.files},
+				repeatedFlag(&o.files, "file", "it is about `FILE`"),
 				evidence("it rests on the `FACT`, such as f:9f2c61ab"), said, reason,
 			},
 			Action: func(c *cli.Context) error {
@@ -117,7 +117,7 @@ func (e *Env) runRulesAdd(ctx context.Context, o ruleOptions, text string) error
 	}
 	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
 		made := permanent.Made{
-			Type: o.kind, Text: text, Problem: o.problem, Files: o.files.Value(), ByUser: e.userHere(), Trust: facts.Tool, Confidence: 70,
+			Type: o.kind, Text: text, Problem: o.problem, Files: o.files, ByUser: e.userHere(), Trust: facts.Tool, Confidence: 70,
 			State: permanent.Proposed, Reason: o.reason,
 		}
 		w, err := e.word(ctx, m, sc, o, text, false)
@@ -129,7 +129,7 @@ func (e *Env) runRulesAdd(ctx context.Context, o ruleOptions, text string) error
 		}
 		least := facts.User
 		var established []string
-		for _, name := range o.evidence.Value() {
+		for _, name := range o.evidence {
 			f, err := e.factOf(ctx, m, sc.Project, name)
 			if err != nil {
 				return err
@@ -151,7 +151,7 @@ func (e *Env) runRulesAdd(ctx context.Context, o ruleOptions, text string) error
 			made.State, made.Trust, made.Confidence = permanent.Active, facts.User, 100
 		} else if len(made.Evidence) > 0 {
 			if !permanent.Bears(established, text) {
-				return withHint(fatalf("its evidence says something else"), "mem show "+o.evidence.Value()[0], "say it in the words of the evidence")
+				return withHint(fatalf("its evidence says something else"), "mem show "+o.evidence[0], "say it in the words of the evidence")
 			}
 			made.Trust = least
 			if least == facts.User {
@@ -321,7 +321,7 @@ func (e *Env) runDismiss(ctx context.Context, o ruleOptions, names []string) err
 func (e *Env) runActs(ctx context.Context, o ruleOptions, act string, names []string) error {
 	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
 		a := permanent.Act{Act: act, ByUser: e.userHere(), Reason: o.reason}
-		evidence := o.evidence.Value()
+		evidence := o.evidence
 		if len(evidence) > 1 {
 			return withHint(usagef("one fact at a time: %d were named", len(evidence)), "each may count as a contradiction of its own")
 		}

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -76,39 +78,56 @@ func (a *argv) explained(err error) error {
 	return withHint(err, "mem "+strings.Join(a.path, " ")+" -h")
 }
 
-// invoke hands the command its options and operands through the cli package and runs it.
+// invoke runs a command with its options and operands.
+//
+// The options are read by the flags of the cli package, but its App is never run: that would only find again what the parser has
+// found, and it brings along templates of help and man pages, which every start would pay for. A binary that holds templates
+// also keeps every method of every type, for a template could name it.
 func (e *Env) invoke(ctx context.Context, entry command, line *argv) error {
 	leaf := *line.command
 	leaf.Name = strings.Join(line.path, " ")
-	leaf.Aliases, leaf.Subcommands = nil, nil
 	if entry.name == "help" {
 		leaf.Name = "help"
-	}
-	leaf.HideHelp, leaf.OnUsageError = true, asUsage
-	action := leaf.Action
-	leaf.Action = func(c *cli.Context) error {
-		if err := e.settle(); err != nil {
-			return err
-		}
-		return action(c)
-	}
-	app := &cli.App{
-		Name: "mem", HelpName: "mem", Usage: "mem", Compiled: time.Unix(0, 0), // or it would look at its own file
-		Flags: e.opt.flags(true), Commands: []*cli.Command{&leaf},
-		Reader: e.Stdin, Writer: e.out, ErrWriter: e.Stderr,
-		HideHelp: true, HideVersion: true, DisableSliceFlagSeparator: true,
-		OnUsageError:   asUsage,
-		ExitErrHandler: func(*cli.Context, error) {}, // report does it
 	}
 	if !entry.changes(line.path) {
 		if err := mustWrite(leaf.Name, line.global); err != nil {
 			return err
 		}
 	}
-	return app.RunContext(ctx, line.args(leaf.Name))
+	globals := e.opt.flags(true)
+	if len(line.global) == 0 {
+		globals = nil // they are what they are without being set
+	}
+	above, err := setFlags(globals, line.global, nil)
+	if err != nil {
+		return err
+	}
+	own, err := setFlags(leaf.Flags, line.local, line.operands)
+	if err != nil {
+		return err
+	}
+	if err := e.settle(); err != nil {
+		return err
+	}
+	c := cli.NewContext(nil, own, cli.NewContext(nil, above, &cli.Context{Context: ctx}))
+	c.Command = &leaf
+	return leaf.Action(c)
 }
 
-func asUsage(_ *cli.Context, err error, _ bool) error { return usagef("%v", err) }
+// setFlags sets flags as args say, each of which is --name=value. Operands follow.
+func setFlags(flags []cli.Flag, args, operands []string) (*flag.FlagSet, error) {
+	set := flag.NewFlagSet("mem", flag.ContinueOnError)
+	set.SetOutput(io.Discard)
+	for _, f := range flags {
+		if err := f.Apply(set); err != nil {
+			return nil, err
+		}
+	}
+	if err := set.Parse(slices.Concat(args, []string{"--"}, operands)); err != nil {
+		return nil, usagef("%v", err)
+	}
+	return set, nil
+}
 
 // mustWrite refuses the options that only a command that changes something has.
 func mustWrite(name string, global []string) error {
@@ -142,7 +161,7 @@ func (e *Env) settle() error {
 
 // override applies the -c options to c.
 func (e *Env) override(c *config.Config) error {
-	for _, kv := range e.opt.set.Value() {
+	for _, kv := range e.opt.set {
 		key, val, ok := strings.Cut(kv, "=")
 		if !ok {
 			return withHint(usagef("option -c wants KEY=VALUE, not %q", kv), "mem -c "+kv+"=true ...")
