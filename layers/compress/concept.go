@@ -3,6 +3,7 @@ package compress
 import (
 	"path"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"unicode"
 	"unicode/utf8"
@@ -61,7 +62,7 @@ func (l *lexicon) word(w string) int32 {
 	}
 	w = strings.Clone(w)
 	id := int32(-1)
-	if !stopWords[w] {
+	if !stopWords()[w] {
 		stem := w
 		if isASCII(w) {
 			stem = english.Stem(w, true)
@@ -438,9 +439,11 @@ func issue(c string) bool {
 	return k >= 2 && k <= 10 && k+1 < len(c) && c[k] == '-' && isDigit(c[k+1])
 }
 
-var stopWords = set(`a about above after again against all am an and any are as at be because been before being below between both but by can cannot could
+var stopWords = sync.OnceValue(func() map[string]bool { return set(stopList) })
+
+const stopList = `a about above after again against all am an and any are as at be because been before being below between both but by can cannot could
 	did do does doing down during each few for from further had has have having he her here hers him his how i if in into is it its itself just
 	let me more most my no nor not now of off on once only or other our ours out over own same she should so some such than that the their theirs them
 	then there these they this those through to too under until up very was we were what when where which while who whom why will with would you your
 	yours s t don re ve ll m d isn aren wasn weren doesn didn won wouldn couldn shouldn hasn haven hadn also really okay ok oh hey hi yeah im ive id
-	thats dont didnt doesnt cant youre theres whats like us`)
+	thats dont didnt doesnt cant youre theres whats like us`
