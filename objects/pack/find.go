@@ -4,18 +4,23 @@ import (
 	"bytes"
 	"encoding/binary"
 	"sort"
+	"sync"
 )
 
 // window is how many names one step of a search reads: at 10^6 objects the place of a name in its
 // bucket is guessed to within 31 (one standard deviation), so the first window nearly always hits.
 const window = 200
 
+// windows holds idle room for the names of a window.
+var windows = sync.Pool{New: func() any { return new([]byte) }}
+
 // find returns where the entry of id begins. Names are spread evenly, so it guesses the place and
 // reads a window around it; a window that misses halves what is left at the latest every other step.
 func (x *index) find(id ID) (off int64, ok bool, err error) {
 	lo, hi := x.fan[id[0]], x.fan[int(id[0])+1]
 	below, above := span(id[0])
-	var buf []byte
+	room := windows.Get().(*[]byte)
+	defer windows.Put(room)
 	for step := 0; lo < hi; step++ {
 		from, to := lo, hi
 		if hi-lo > window {
@@ -26,9 +31,11 @@ func (x *index) find(id ID) (off int64, ok bool, err error) {
 			from = min(max(lo, mid-window/2), hi-window)
 			to = from + window
 		}
-		if buf, err = x.names(buf, from, to); err != nil {
+		buf, err := x.names(*room, from, to)
+		if err != nil {
 			return 0, false, err
 		}
+		*room = buf
 		first, last := buf[:idSize], buf[len(buf)-idSize:]
 		switch {
 		case bytes.Compare(id[:], first) < 0:

@@ -76,11 +76,11 @@ type index struct {
 
 // openIndex opens an index file. A small one is checked whole, of a large one only the shape.
 func openIndex(path string) (*index, error) {
-	f, err := OpenFile(path)
+	f, size, err := openFile(path)
 	if err != nil {
 		return nil, err
 	}
-	x, err := newIndex(f)
+	x, err := newIndex(f, size)
 	if err == nil && x.f != nil {
 		return x, nil
 	}
@@ -93,15 +93,11 @@ func openIndex(path string) (*index, error) {
 	return x, nil
 }
 
-func newIndex(f *os.File) (*index, error) {
-	st, err := f.Stat()
-	if err != nil {
-		return nil, err
+func newIndex(f *os.File, size int64) (*index, error) {
+	if size > smallIndex {
+		return parseIndex(f, f, size)
 	}
-	if st.Size() > smallIndex {
-		return parseIndex(f, f, st.Size())
-	}
-	b := make([]byte, st.Size())
+	b := make([]byte, size)
 	if _, err := io.ReadFull(f, b); err != nil {
 		return nil, err
 	}

@@ -79,7 +79,7 @@ func readObject(r io.ReaderAt, id ID, off, end int64) (Kind, []byte, error) {
 	}
 	data, ok, err := readStored(br, r, s, end)
 	if err == nil && !ok {
-		data, err = inflate(br, r, s, end)
+		data, err = inflate(br, s)
 	}
 	if err != nil {
 		return 0, nil, err
@@ -117,8 +117,9 @@ func readStored(br *bufio.Reader, r io.ReaderAt, s slot, end int64) ([]byte, boo
 	}
 }
 
-func inflate(br *bufio.Reader, r io.ReaderAt, s slot, end int64) ([]byte, error) {
-	z, err := inflater(br, r, s, end)
+// inflate reads the object whose zlib stream br is at.
+func inflate(br *bufio.Reader, s slot) ([]byte, error) {
+	z, err := inflaterOf(br)
 	if err != nil {
 		return nil, err
 	}
@@ -133,6 +134,11 @@ func inflate(br *bufio.Reader, r io.ReaderAt, s slot, end int64) ([]byte, error)
 // inflater starts to inflate an entry from its first byte.
 func inflater(br *bufio.Reader, r io.ReaderAt, s slot, end int64) (io.ReadCloser, error) {
 	br.Reset(io.NewSectionReader(r, s.at, end-s.at))
+	return inflaterOf(br)
+}
+
+// inflaterOf starts to inflate what br is at.
+func inflaterOf(br *bufio.Reader) (io.ReadCloser, error) {
 	z, ok := inflaters.Get().(io.ReadCloser)
 	if ok {
 		if err := z.(zlib.Resetter).Reset(br, nil); err != nil {

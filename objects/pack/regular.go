@@ -1,9 +1,9 @@
 package pack
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 )
 
@@ -13,21 +13,30 @@ var ErrNotFile = errors.New("not a regular file")
 // OpenFile opens a file of the store to be read. What is no regular file is refused with [ErrNotFile] without being opened: a
 // link could lead anywhere, and a pipe would wait for ever.
 func OpenFile(path string) (*os.File, error) {
+	f, _, err := openFile(path)
+	return f, err
+}
+
+// openFile is OpenFile and says how long the file is.
+func openFile(path string) (*os.File, int64, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|noFollow, 0)
 	if err != nil {
-		if fi, lerr := os.Lstat(path); lerr == nil && !fi.Mode().IsRegular() {
-			return nil, &os.PathError{Op: "open", Path: path, Err: notFile(fi)}
+		if noFollow != 0 && errors.Is(err, os.ErrNotExist) {
+			return nil, 0, err // a link that leads nowhere is another error
 		}
-		return nil, err
+		if fi, lerr := os.Lstat(path); lerr == nil && !fi.Mode().IsRegular() {
+			return nil, 0, &os.PathError{Op: "open", Path: path, Err: notFile(fi)}
+		}
+		return nil, 0, err
 	}
 	fi, err := f.Stat()
 	if err == nil && !fi.Mode().IsRegular() {
 		err = &os.PathError{Op: "open", Path: path, Err: notFile(fi)}
 	}
 	if err != nil {
-		return nil, errors.Join(err, f.Close())
+		return nil, 0, errors.Join(err, f.Close())
 	}
-	return f, nil
+	return f, fi.Size(), nil
 }
 
 func notFile(fi os.FileInfo) error { return fmt.Errorf("%s, %w", KindOf(fi), ErrNotFile) }
@@ -64,10 +73,12 @@ func CheckFile(path string) error {
 
 // ReadFile reads a file of the store whole, as [OpenFile] opens it.
 func ReadFile(path string) ([]byte, error) {
-	f, err := OpenFile(path)
+	f, size, err := openFile(path)
 	if err != nil {
 		return nil, err
 	}
-	b, err := io.ReadAll(f)
-	return b, errors.Join(err, f.Close())
+	var b bytes.Buffer
+	b.Grow(int(min(size, MaxSize)) + bytes.MinRead) // so that the end is seen without more room
+	_, err = b.ReadFrom(f)
+	return b.Bytes(), errors.Join(err, f.Close())
 }
