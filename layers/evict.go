@@ -42,9 +42,12 @@ func (m *Memory) touch(file string) {
 
 // evictSometimes evicts if nobody has for an hour.
 func (m *Memory) evictSometimes() {
+	if m.opts.MaxCache <= 0 {
+		return
+	}
 	mark, now := m.cachePath(".evicted"), m.opts.Now()
 	fi, err := os.Stat(mark)
-	if m.opts.MaxCache <= 0 || err == nil && now.Sub(fi.ModTime()).Abs() < evictEvery {
+	if err == nil && now.Sub(fi.ModTime()).Abs() < evictEvery {
 		return
 	}
 	f, err := os.OpenFile(mark, os.O_CREATE|os.O_WRONLY, 0o600)

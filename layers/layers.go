@@ -87,6 +87,15 @@ func Open(dir string, o Options) (*Memory, error) {
 	return onRepo(r, o), nil
 }
 
+// OpenObjects is [Open] to read objects by their names and nothing else: it has no cache.
+func OpenObjects(dir string, o Options) (*Memory, error) {
+	r, err := refs.Open(dir, o.refs())
+	if err != nil {
+		return nil, err
+	}
+	return &Memory{repo: r, opts: o}, nil
+}
+
 // Close writes what was counted to the cache and releases what the memory holds open.
 func (m *Memory) Close() error {
 	m.writeTokens()
