@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/memvcs/mem/objects"
 )
 
 // TestNewerFormat takes the place of a newer mem, which writes another format into a lane: this one then
@@ -51,8 +53,16 @@ func TestNewerFormat(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer newer.Close()
-	if err := newer.View(ctx, testProject, func(*Tx) error { return nil }); !errors.Is(err, ErrFormat) {
-		t.Errorf("View: %v, want ErrFormat", err)
+	for name, read := range map[string]func(*Tx) error{
+		"Records":   func(tx *Tx) error { _, err := tx.Records(ctx, nil); return err },
+		"RecordIDs": func(tx *Tx) error { _, err := tx.RecordIDs(); return err },
+		"Get":       func(tx *Tx) error { _, err := tx.Get(ctx, objects.Sum(nil)); return err },
+		"Find":      func(tx *Tx) error { _, err := tx.Find("abcd"); return err },
+		"Segments":  func(tx *Tx) error { _, err := tx.Segments(objects.Sum(nil)); return err },
+	} {
+		if err := newer.View(ctx, testProject, read); !errors.Is(err, ErrFormat) {
+			t.Errorf("%s: %v, want ErrFormat", name, err)
+		}
 	}
 	if err := newer.Update(ctx, testProject, "two", add); !errors.Is(err, ErrFormat) {
 		t.Errorf("Update: %v, want ErrFormat", err)

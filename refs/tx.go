@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/gitstore"
@@ -36,13 +37,18 @@ type Tx struct {
 	ctx      context.Context
 }
 
-// A lane is one device's branch at the time of the snapshot.
+// A lane is one device's branch at the time of the snapshot. What its tip holds is read when it is first needed: who knows the
+// tip may know all they want.
 type lane struct {
 	device   string
 	tip      pack.ID // zero: no commit yet
 	replaces pack.ID // of a lane that begins anew, or goes on from an older commit: the tip it had
-	root     *node
 	git      *gitstore.Repo
+
+	loading sync.Once
+	err     error           // of that
+	commit  gitstore.Commit // the tip
+	root    *node           // its directory; only after load
 }
 
 var _ objects.Store = (*Tx)(nil)
@@ -71,35 +77,62 @@ func openLane(g *gitstore.Repo, ref, device string) (*lane, error) {
 	return laneAt(g, tip, device)
 }
 
-// laneAt returns the lane as it was at a commit; the zero id is an empty lane.
-func laneAt(g *gitstore.Repo, tip pack.ID, device string) (*lane, error) {
-	l := &lane{device: device, tip: tip, root: &node{}, git: g}
-	if tip.IsZero() {
-		return l, nil
-	}
-	c, err := g.Commit(tip)
-	if err != nil {
-		return nil, fmt.Errorf("lane of %s: %w", device, err)
-	}
-	l.root.id = c.Tree
-	return l, l.checkFormat()
+// newLane returns the lane as it was at a commit; the zero id is an empty lane.
+func newLane(g *gitstore.Repo, tip pack.ID, device string) *lane {
+	return &lane{device: device, tip: tip, root: &node{}, git: g}
 }
 
-// checkFormat refuses a lane in a format that this program does not know.
-func (l *lane) checkFormat() error {
-	b, err := l.read("format")
+// laneAt is newLane, loaded.
+func laneAt(g *gitstore.Repo, tip pack.ID, device string) (*lane, error) {
+	l := newLane(g, tip, device)
+	return l, l.load()
+}
+
+// load reads the tip, once, and refuses a lane in a format that this program does not know.
+func (l *lane) load() error {
+	l.loading.Do(func() {
+		if l.err = l.readTip(); l.err != nil {
+			l.err = fmt.Errorf("lane of %s: %w", l.device, l.err)
+		}
+	})
+	return l.err
+}
+
+func (l *lane) readTip() (err error) {
+	if l.tip.IsZero() {
+		return nil
+	}
+	if l.commit, err = l.git.Commit(l.tip); err != nil {
+		return err
+	}
+	l.root.id = l.commit.Tree
+	e, ok, err := l.root.find(l.git, "format")
+	switch {
+	case err != nil:
+		return fmt.Errorf("read format: %w", err)
+	case !ok || e.dir != nil:
+		return fmt.Errorf("read format: %w", objects.ErrNotFound)
+	case e.id == pack.Name(pack.Blob, []byte(Format)):
+		return nil // what its name says: the file itself lies in the oldest pack
+	}
+	b, err := l.git.Get(e.id, pack.Blob)
 	if err != nil {
-		return fmt.Errorf("lane of %s: %w", l.device, err)
+		return fmt.Errorf("read format: %w", err)
 	}
-	if string(b) != Format {
-		return fmt.Errorf("lane of %s has the format %q: %w", l.device, strings.TrimSpace(string(b)), ErrFormat)
+	return fmt.Errorf("it has the format %q: %w", strings.TrimSpace(string(b)), ErrFormat)
+}
+
+// find returns the entry at path, or ok == false if there is none.
+func (l *lane) find(path ...string) (e entry, ok bool, err error) {
+	if err := l.load(); err != nil {
+		return entry{}, false, err
 	}
-	return nil
+	return l.root.find(l.git, path...)
 }
 
 // read returns the blob at path; the error wraps objects.ErrNotFound if there is none.
 func (l *lane) read(path ...string) ([]byte, error) {
-	e, ok, err := l.root.find(l.git, path...)
+	e, ok, err := l.find(path...)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", strings.Join(path, "/"), err)
 	}
@@ -214,7 +247,7 @@ func (l *lane) resolve(name objects.Hash, n int) (stream.Blobs, error) {
 func (l *lane) segmentIDs(name objects.Hash, n int) ([]pack.ID, error) {
 	ids := make([]pack.ID, n)
 	for i := range ids {
-		e, ok, err := l.root.find(l.git, segmentPath(name, i)...)
+		e, ok, err := l.find(segmentPath(name, i)...)
 		if err != nil {
 			return nil, err
 		}
@@ -228,7 +261,7 @@ func (l *lane) segmentIDs(name objects.Hash, n int) ([]pack.ID, error) {
 
 // segments counts the segments of a stream in the lane.
 func (l *lane) segments(name objects.Hash) (int, error) {
-	e, ok, err := l.root.find(l.git, streamPath(name)...)
+	e, ok, err := l.find(streamPath(name)...)
 	if err != nil || !ok || e.dir == nil {
 		return 0, err
 	}
@@ -301,7 +334,7 @@ func (tx *Tx) names(dirs ...string) ([]objects.Hash, error) {
 	var names []objects.Hash
 	for _, l := range tx.lanes {
 		for _, dir := range dirs {
-			e, ok, err := l.root.find(l.git, dir)
+			e, ok, err := l.find(dir)
 			if err != nil {
 				return nil, err
 			}
@@ -370,7 +403,7 @@ func (tx *Tx) Records(ctx context.Context, since []Tip) ([]Record, error) {
 }
 
 func (l *lane) recordsSince(out []Record, since []Tip) ([]Record, error) {
-	e, ok, err := l.root.find(l.git, "records")
+	e, ok, err := l.find("records")
 	if err != nil || !ok || e.dir == nil {
 		return out, err
 	}
@@ -415,7 +448,7 @@ func (l *lane) recordsAt(commit string) (*node, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, _, err := was.root.find(l.git, "records")
+	e, _, err := was.find("records")
 	return e.dir, err
 }
 
@@ -458,7 +491,7 @@ func (tx *Tx) Find(prefix string) ([]objects.Hash, error) {
 	var names []objects.Hash
 	for _, l := range tx.lanes {
 		for _, dir := range []string{"objects", "points"} {
-			e, ok, err := l.root.find(l.git, dir, prefix[:1], prefix[1:2], prefix[2:3], prefix[3:4])
+			e, ok, err := l.find(dir, prefix[:1], prefix[1:2], prefix[2:3], prefix[3:4])
 			if err != nil {
 				return nil, err
 			}

@@ -71,44 +71,36 @@ func (r *Repo) Update(ctx context.Context, p Project, message string, fn func(*T
 }
 
 func (r *Repo) begin(ctx context.Context, p Project) (*Tx, error) {
-	tx := &Tx{r: r, project: p, ctx: ctx}
-	own := laneRef(p, r.device.ID)
-	l, err := openLane(r.memory, own, r.device.ID)
-	if err != nil {
-		return nil, err
-	}
-	tx.lanes = append(tx.lanes, l)
+	own := newLane(r.memory, pack.ID{}, r.device.ID)
+	tx := &Tx{r: r, project: p, ctx: ctx, lanes: []*lane{own}}
 	all, err := r.memory.Refs(lanePrefix + string(p) + "/")
 	if err != nil {
 		return nil, fmt.Errorf("list lanes: %w", err)
 	}
 	for _, ref := range all {
-		if ref.Name == own {
+		if ref.Name == laneRef(p, r.device.ID) {
+			own.tip = ref.ID
 			continue
 		}
 		_, device, ok := parseLane(ref.Name)
 		if !ok {
 			return nil, fmt.Errorf("ref %s is not a lane", ref.Name)
 		}
-		if l, err = laneAt(r.memory, ref.ID, device); err != nil {
-			return nil, err
-		}
-		tx.lanes = append(tx.lanes, l)
+		tx.lanes = append(tx.lanes, newLane(r.memory, ref.ID, device))
 	}
 	return tx, nil
 }
 
-// readLamport finds the largest Lamport time that the lanes have seen.
+// readLamport loads the lanes and finds the largest Lamport time that they have seen.
 func (tx *Tx) readLamport() error {
 	for _, l := range tx.lanes {
+		if err := l.load(); err != nil {
+			return err
+		}
 		if l.tip.IsZero() {
 			continue
 		}
-		c, err := l.git.Commit(l.tip)
-		if err != nil {
-			return err
-		}
-		n, err := lamportOf(c)
+		n, err := lamportOf(l.commit)
 		if err != nil {
 			return fmt.Errorf("commit %s: %w", l.tip, err)
 		}
