@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -29,11 +30,11 @@ func (m *Memory) Behind(ctx context.Context, p Project, o ListOptions, dir strin
 	if err != nil {
 		return nil, err
 	}
-	files, err := m.clientFiles(ctx, p, st, o)
+	files, beside, err := m.clientFiles(ctx, p, st, o)
 	if err != nil {
 		return nil, err
 	}
-	if err := moreFiles(files, dir); err != nil {
+	if err := moreFiles(files, beside, dir); err != nil {
 		return nil, err
 	}
 	if err := m.beneath(ctx, p, st, o, dir, files); err != nil {
@@ -66,39 +67,55 @@ func (m *Memory) Behind(ctx context.Context, p Project, o ListOptions, dir strin
 	return out, nil
 }
 
-// moreFiles adds the files of one directory of Claude Code, those of subagents in it too, and the subagents of all.
-func moreFiles(files map[string]clientFile, dir string) error {
-	dirs := map[string]bool{dir: true}
+// moreFiles adds the files of one directory of Claude Code, those of subagents in it too, and the subagents of all. Beside holds the
+// names of directories in those that were read before.
+func moreFiles(files map[string]clientFile, beside map[string][]string, dir string) error {
+	dirs := map[string]bool{dir: dir != ""}
 	for _, f := range files {
 		dirs[filepath.Dir(f.path)] = true
 	}
-	for dir := range dirs {
-		entries, err := os.ReadDir(dir)
-		if errors.Is(err, os.ErrNotExist) || dir == "" {
-			continue
+	for _, dir := range slices.Sorted(maps.Keys(dirs)) {
+		names, read := beside[dir]
+		if !read && dirs[dir] {
+			var err error
+			if names, err = addDir(files, dir); err != nil {
+				return err
+			}
 		}
-		if err != nil {
-			return err
-		}
-		beside := map[string]bool{}
-		for _, e := range entries {
-			switch {
-			case e.IsDir():
-				beside[e.Name()] = true
-				subagents, err := Subagents(filepath.Join(dir, e.Name()+".jsonl"))
-				if err != nil {
-					return err
-				}
-				for _, src := range subagents {
-					addFile(files, src.Path, false)
-				}
-			case e.Type().IsRegular() && filepath.Ext(e.Name()) == ".jsonl":
-				id := strings.TrimSuffix(e.Name(), ".jsonl") // its directory comes before it
-				addFile(files, filepath.Join(dir, e.Name()), beside[id])
+		for _, name := range names {
+			subagents, err := Subagents(filepath.Join(dir, name+".jsonl"))
+			if err != nil {
+				return err
+			}
+			for _, src := range subagents {
+				addFile(files, src.Path, false)
 			}
 		}
 	}
 	return nil
+}
+
+// addDir adds the session files of a directory, if it is there, and returns the names of the directories beside them.
+func addDir(files map[string]clientFile, dir string) (names []string, err error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	beside := map[string]bool{}
+	for _, e := range entries {
+		switch {
+		case e.IsDir():
+			beside[e.Name()] = true
+			names = append(names, e.Name())
+		case e.Type().IsRegular() && filepath.Ext(e.Name()) == ".jsonl":
+			id := strings.TrimSuffix(e.Name(), ".jsonl") // its directory comes before it
+			addFile(files, filepath.Join(dir, e.Name()), beside[id])
+		}
+	}
+	return names, nil
 }
 
 // addFile adds a session file unless it is empty or gone. Beside says that it has a directory.

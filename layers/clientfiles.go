@@ -23,16 +23,17 @@ type clientFile struct {
 	cwd      string // where it works, if that is why it counts
 }
 
-// clientFiles returns the session files that Claude Code has for the directories of a project, by session. Its directories are
-// those that this device knows, and those that sessions were captured from: one inside another is not known by itself.
-func (m *Memory) clientFiles(ctx context.Context, p Project, st *State, o ListOptions) (map[string]clientFile, error) {
-	files := map[string]clientFile{}
+// clientFiles returns the session files that Claude Code has for the directories of a project, by session, and the names of the
+// directories beside them, by where they were found. The project's directories are those that this device knows, and those that
+// sessions were captured from: one inside another is not known by itself.
+func (m *Memory) clientFiles(ctx context.Context, p Project, st *State, o ListOptions) (files map[string]clientFile, beside map[string][]string, err error) {
+	files, beside = map[string]clientFile{}, map[string][]string{}
 	if o.Claude == "" {
-		return files, nil
+		return files, beside, nil
 	}
 	paths, err := m.paths(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	dirs := map[string]bool{}
 	for _, b := range paths {
@@ -53,15 +54,19 @@ func (m *Memory) clientFiles(ctx context.Context, p Project, st *State, o ListOp
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(dirs)) {
-		err := readClientDir(filepath.Join(o.Claude, "projects", name), files)
+		dir := filepath.Join(o.Claude, "projects", name)
+		found, err := readClientDir(dir, files)
+		if err == nil {
+			beside[dir] = found
+		}
 		if err == nil || errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err := o.unreadable(err); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	return files, nil
+	return files, beside, nil
 }
 
 // withoutOthers drops the files that another project holds: one directory of Claude Code may stand for several working
@@ -78,16 +83,17 @@ func (m *Memory) withoutOthers(ctx context.Context, p Project, files map[string]
 	})
 }
 
-// readClientDir adds the session files of a directory to files.
-func readClientDir(dir string, files map[string]clientFile) error {
+// readClientDir adds the session files of a directory to files. It returns the names of the directories beside them.
+func readClientDir(dir string, files map[string]clientFile) (beside []string, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	dirs := map[string]bool{}
 	for _, e := range entries {
 		if e.IsDir() {
 			dirs[e.Name()] = true
+			beside = append(beside, e.Name())
 		}
 	}
 	for _, e := range entries {
@@ -100,12 +106,12 @@ func readClientDir(dir string, files map[string]clientFile) error {
 			continue // gone meanwhile, or nothing in it yet
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
 		path := filepath.Join(dir, e.Name())
 		files[Source{Path: path}.SessionID()] = clientFile{path: path, size: fi.Size(), modified: fi.ModTime(), dir: dirs[name]}
 	}
-	return nil
+	return beside, nil
 }
 
 // changedBeside reports by how much the subagents and overflow files of a session's file differ from what is in

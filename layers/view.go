@@ -69,7 +69,7 @@ func (m *Memory) List(ctx context.Context, p Project, o ListOptions) ([]Item, *S
 	if err != nil {
 		return nil, nil, err
 	}
-	files, err := m.clientFiles(ctx, p, st, o)
+	files, _, err := m.clientFiles(ctx, p, st, o)
 	if err != nil {
 		return nil, nil, err
 	}
