@@ -1,6 +1,6 @@
 // Package hooks is what Claude Code runs at the events of a session: "mem hook <event>".
 //
-// A hook reads the event's JSON ([ReadPayload]), leaves one durable note in the spool, tries to get the spool's lock and
+// A hook reads the event's JSON ([ReadPayload]), leaves one note in the spool, tries to get the spool's lock and
 // leaves at once if another hook has it; who gets it folds every note into the memory and looks once more before and after it
 // lets go, so that no note is left behind by a hook that came too late. Then it answers. What must not be lost is on the
 // disk before the answer; everything else may be done by whoever comes next: another hook, the next

@@ -73,7 +73,8 @@ const maxNote = 32 << 10
 
 func (w *World) spool() string { return filepath.Join(w.Store, "spool") }
 
-// leave writes n, and returns what waits until it is durable: the file and its name.
+// leave writes n, and returns what makes it durable, the file and its name, unless the note is gone by then: who removes a note has
+// stored what it speaks of.
 func (w *World) leave(n note) (durable func() error, err error) {
 	b, err := n.encode()
 	if err != nil {
@@ -89,18 +90,23 @@ func (w *World) leave(n note) (durable func() error, err error) {
 		return nil, fmt.Errorf("note: %w", cause(err))
 	}
 	_, werr := f.Write(b)
-	done := make(chan error, 1)
-	go func() {
-		err := errors.Join(werr, f.Sync(), f.Close())
-		if err == nil {
-			err = syncDir(w.spool())
+	return sync.OnceValue(func() error {
+		if err := errors.Join(werr, w.keep(f)); err != nil {
+			return fmt.Errorf("note: %w", cause(err))
 		}
-		if err != nil {
-			err = fmt.Errorf("note: %w", cause(err))
-		}
-		done <- err
-	}()
-	return sync.OnceValue(func() error { return <-done }), nil
+		return nil
+	}), nil
+}
+
+// keep makes a note durable if it is still there, and closes it.
+func (w *World) keep(f *os.File) error {
+	if _, err := os.Lstat(f.Name()); errors.Is(err, fs.ErrNotExist) {
+		return f.Close()
+	}
+	if err := errors.Join(f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return syncDir(w.spool())
 }
 
 // newNote makes the file of a note. Its name sorts by time.

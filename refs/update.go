@@ -391,8 +391,9 @@ func (tx *Tx) commitLane(s *Stage, l *lane, message string) error {
 	if err != nil {
 		return err
 	}
+	move := l.git.Prepare(laneRef(tx.project, d.ID), id)
 	if err := s.seal(); err != nil {
-		return err
+		return errors.Join(err, move.Cancel())
 	}
 	ctx, cancel := context.WithTimeout(tx.ctx, tx.r.opts.LockTimeout)
 	defer cancel()
@@ -400,7 +401,7 @@ func (tx *Tx) commitLane(s *Stage, l *lane, message string) error {
 	if !l.replaces.IsZero() {
 		was = l.replaces
 	}
-	if err := l.git.Update(ctx, laneRef(tx.project, d.ID), was, id); err != nil {
+	if err := move.Update(ctx, was); err != nil {
 		return err
 	}
 	l.tip = id

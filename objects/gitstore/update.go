@@ -35,41 +35,82 @@ func (e *LockedError) Unwrap() error { return ErrLocked }
 // The caller makes sure that no other of our processes updates the same branch. Git may do so at
 // any time. A lock that one of our processes left when it was killed is recognised and taken over.
 func (r *Repo) Update(ctx context.Context, ref string, old, new pack.ID) error {
-	if err := CheckRef(ref); err != nil {
+	return r.Prepare(ref, new).Update(ctx, old)
+}
+
+// A Move is what a branch is to be at next. It is being written to the disk, where nobody looks at it yet.
+type Move struct {
+	r       *Repo
+	ref     string
+	l       lock
+	written chan error
+}
+
+// Prepare begins to move a branch: the commit need not be stored yet, so both can go to the disk at the same time. Either
+// [Move.Update] or [Move.Cancel] ends it.
+func (r *Repo) Prepare(ref string, new pack.ID) *Move {
+	m := &Move{r: r, ref: ref, written: make(chan error, 1)}
+	err := CheckRef(ref)
+	if err == nil && new.IsZero() {
+		err = fmt.Errorf("update branch %s: no commit given", ref)
+	}
+	if err != nil {
+		m.written <- err
+		return m
+	}
+	m.l = lock{
+		path:   r.refPath(ref) + ".lock",
+		ticket: filepath.Join(r.dir, scratch, strings.NewReplacer("%", "%25", "/", "%2F").Replace(ref)),
+	}
+	go func() {
+		err := m.write(new)
+		if err != nil {
+			err = fmt.Errorf("update branch %s: %w", ref, err)
+		}
+		m.written <- err
+	}()
+	return m
+}
+
+func (m *Move) write(new pack.ID) error {
+	if err := makeDirs(filepath.Dir(m.l.ticket)); err != nil {
 		return err
 	}
-	if new.IsZero() {
-		return fmt.Errorf("update branch %s: no commit given", ref)
+	if err := m.l.clear(); err != nil {
+		return err
 	}
-	if err := r.update(ctx, ref, old, new); err != nil {
-		return fmt.Errorf("update branch %s: %w", ref, err)
+	return m.l.writeTicket(new.String() + "\n")
+}
+
+// Cancel gives the move up: nothing has changed.
+func (m *Move) Cancel() error {
+	if err := <-m.written; err != nil {
+		return nil // there is nothing to give up
+	}
+	return os.Remove(m.l.ticket)
+}
+
+// Update is [Repo.Update] to what was prepared.
+func (m *Move) Update(ctx context.Context, old pack.ID) error {
+	if err := <-m.written; err != nil {
+		return err
+	}
+	if err := m.update(ctx, old); err != nil {
+		return fmt.Errorf("update branch %s: %w", m.ref, err)
 	}
 	return nil
 }
 
-func (r *Repo) update(ctx context.Context, ref string, old, new pack.ID) error {
-	path := r.refPath(ref)
-	l := lock{
-		path:   path + ".lock",
-		ticket: filepath.Join(r.dir, scratch, strings.NewReplacer("%", "%25", "/", "%2F").Replace(ref)),
-	}
-	if err := makeDirs(filepath.Dir(l.ticket)); err != nil {
-		return err
-	}
-	if err := l.clear(); err != nil {
-		return err
-	}
-	if err := l.writeTicket(new.String() + "\n"); err != nil {
-		return err
-	}
-	if err := l.wait(ctx, ref); err != nil {
+func (m *Move) update(ctx context.Context, old pack.ID) error {
+	r, l := m.r, m.l
+	if err := l.wait(ctx, m.ref); err != nil {
 		return errors.Join(err, os.Remove(l.ticket))
 	}
-	if err := r.move(ref, old, l.path); err != nil {
+	if err := r.move(m.ref, old, l.path); err != nil {
 		return errors.Join(err, os.Remove(l.path), os.Remove(l.ticket))
 	}
-	r.know(ref)
-	return errors.Join(r.syncDirs(filepath.Dir(path)), os.Remove(l.ticket))
+	r.know(m.ref)
+	return errors.Join(r.syncDirs(filepath.Dir(l.path)), os.Remove(l.ticket))
 }
 
 // syncDirs makes the entries of dir durable. If git packed the branch meanwhile and removed the empty directory, it is

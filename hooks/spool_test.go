@@ -1,0 +1,63 @@
+package hooks
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+)
+
+// TestNotePromise looks at what a hook promises when it ends: its note is in the spool, or somebody has stored what it spoke of.
+func TestNotePromise(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.write("aaaa1111", "Hello")
+	w := d.world(strings.NewReader(""), &bytes.Buffer{})
+	unlock, ok, err := w.lock()
+	for i := 0; err != nil && i < 2; i++ { // the first to come makes the spool
+		if err = os.MkdirAll(w.spool(), 0o700); err == nil {
+			unlock, ok, err = w.lock()
+		}
+	}
+	if err != nil || !ok {
+		t.Fatalf("lock: %v, %v", ok, err)
+	}
+	d.hook("Stop", "aaaa1111", nil) // somebody else folds
+	if n := Spooled(d.store()); n != 1 {
+		t.Errorf("%d notes, want that of the hook", n)
+	}
+	unlock()
+	d.work()
+	if n := Spooled(d.store()); n != 0 || d.log() != "" {
+		t.Errorf("%d notes after the worker: %s", n, d.log())
+	}
+
+	n := note{noteVersion, Stop, "aaaa1111", "/x/aaaa1111.jsonl", "", d.cwd, d.now, ""}
+	durable, err := w.leave(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	notes, err := w.notes(nil, 2)
+	if err != nil || len(notes) != 1 {
+		t.Fatalf("notes = %v, %v, want one", notes, err)
+	}
+	if err := os.Remove(notes[0].file); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := durable(); err != nil {
+			t.Errorf("a note that was folded: %v", err)
+		}
+	}
+	if durable, err = w.leave(n); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := durable(); err != nil {
+			t.Errorf("a note that stays: %v", err)
+		}
+	}
+	if got, err := readNote(notes[0].file); err != nil || got.Session != "aaaa1111" {
+		t.Errorf("readNote = %+v, %v", got, err)
+	}
+}
