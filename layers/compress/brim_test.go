@@ -59,6 +59,9 @@ func TestBeginnings(t *testing.T) {
 			if n := len(got[0]); n < len(text) && !strings.Contains(text, " ") {
 				whole = text[:n] == got[0]
 			}
+			if len(got) == 1 {
+				got = append(got, "") // a whole sentence; the words of the other are too long
+			}
 			if len(got) != 2 || !whole || !strings.Contains(text, got[1]) || got[1] != "" && got[1][0] != ' ' {
 				t.Errorf("%d tokens: %q is no beginning of %q", n, r.Segments[0].Text, text)
 			}
