@@ -49,12 +49,17 @@ func unnumbered(s string) string {
 	return s
 }
 
-// command returns a command or call without what says little where every word counts: where it runs, what becomes of
-// its output, the directories of files.
+// command returns a command or call, where every word counts in its [ShortCommand].
 func (c cutter) command(s string) string {
 	if !c.tight() {
 		return s
 	}
+	return ShortCommand(s)
+}
+
+// ShortCommand returns a command, behind "$ ", or a call without what says little: where it runs, what becomes of its
+// output, the directories of files. Commands that do the same have the same short form.
+func ShortCommand(s string) string {
 	if rest, ok := strings.CutPrefix(s, "$ cd "); ok {
 		if dir, cmd, ok := strings.Cut(rest, " && "); ok && !strings.ContainsAny(dir, "\n;|") {
 			s = "$ " + cmd

@@ -51,9 +51,13 @@ func (d *differ) anchorsOf(pieces []Piece) holdings {
 	for _, p := range pieces {
 		for line := range strings.SplitSeq(p.Text, "\n") {
 			for _, s := range statements(p, line) {
-				if key := string(rune('0'+s.kind)) + s.text; !seen[key] {
+				said := s.text
+				if p.Role == "tool" && strings.HasPrefix(line, "$ ") {
+					said = compress.ShortCommand("$ " + said) // one that only lost its pager is not lost
+				}
+				if key := string(rune('0'+s.kind)) + said; !seen[key] {
 					seen[key] = true
-					s.terms = d.vocabulary.About(s.text)
+					s.terms = d.vocabulary.About(said)
 					h.said = append(h.said, s)
 				}
 			}

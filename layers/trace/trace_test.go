@@ -296,3 +296,27 @@ func FuzzBlame(f *testing.F) {
 		}
 	})
 }
+
+// TestShortCommands checks that a command which only lost where it ran, its pager or the directories of its files is not
+// lost, and that one which does something else is.
+func TestShortCommands(t *testing.T) {
+	t.Parallel()
+	side := func(lines ...string) Side {
+		var s Side
+		for i, l := range lines {
+			s.Pieces = append(s.Pieces, piece("tool", l, i+1, i+1))
+		}
+		return s
+	}
+	a := side("$ cd /home/dev/shop && go test ./cart/... 2>&1 | tail -20 -> exit 1", "$ go vet /home/dev/shop/cart/sum.go 2>&1 | head -5", "$ npm run lint | tail -3")
+	b := side("$ go test ./cart/... -> exit 1", "$ go vet sum.go", "$ git push origin")
+	for _, x := range Diff(a, b, tokens.For("")).Summary.Anchors {
+		want := []string{}
+		if x.Kind == "commands" {
+			want = []string{"npm run lint | tail -3"}
+		}
+		if x.Kind != "files" && !slices.Equal(x.Lost, want) {
+			t.Errorf("lost %s: %q, want %q", x.Kind, x.Lost, want)
+		}
+	}
+}
