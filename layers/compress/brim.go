@@ -259,8 +259,8 @@ func (b *brimmer) candidates() []int32 {
 	byCost := make([][]scored, b.most+1)
 	for i := range b.p.units {
 		u := &b.p.units[i]
-		if b.p.taken[i] || int(u.cost) > b.most {
-			continue
+		if b.p.taken[i] || int(u.cost) > b.most || u.class != file && bare(u.text) {
+			continue // a line that tells nothing alone is no better than the gap
 		}
 		s, list := scored{int32(i), b.gain(u)}, byCost[u.cost]
 		at := len(list)
