@@ -142,8 +142,16 @@ func hostilePaths() map[string]hostileCase {
 		"path: removed": refused("removed", func(f *forger) { f.push(f.root[:len(f.root)-1]) }),
 		"path: emptied": refused("removed", func(f *forger) { f.push(nil) }),
 		"path: changed": refused("was changed", func(f *forger) {
+			names, _ := f.blobs("records")
+			f.push(f.with(names[0], "x"))
+		}),
+		"path: point changed": refused("object is corrupt", func(f *forger) {
 			names, _ := f.blobs("points")
 			f.push(f.with(names[0], "x"))
+		}),
+		"path: point led to another": refused("object is corrupt", func(f *forger) {
+			names, content := f.blobs("points")
+			f.push(f.with(names[0], string(content[names[1]])))
 		}),
 		"path: many names of one point":   refused("", func(f *forger) { f.push(f.manyNames("points")) }),
 		"path: many names of one segment": refused("names lead to", func(f *forger) { f.push(f.manyNames("streams")) }),
