@@ -296,6 +296,7 @@ func TestFileLeak(t *testing.T) {
 // TestFileCleaner cleans a file of several windows with private keys, manifests and other secrets over many lines, which
 // lie over the end of every window: none is left, the cuts give the file back, and the lines stand.
 func TestFileCleaner(t *testing.T) {
+	skipShort(t)
 	t.Parallel()
 	rules, err := redact.New(redact.Config{})
 	if err != nil {

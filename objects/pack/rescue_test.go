@@ -93,8 +93,12 @@ func contents(t testing.TB, dir string) map[ID]string {
 // named if there is an index, the damaged files are kept, and a second look finds nothing to do.
 func TestSave(t *testing.T) {
 	t.Parallel()
+	rounds := 6
+	if testing.Short() {
+		rounds = 2
+	}
 	rng := mrand.New(mrand.NewPCG(5, 6))
-	for round := range 6 {
+	for round := range rounds {
 		for how, f := range damages(rng) {
 			for _, part := range [][]string{{".pack"}, {".idx"}, {".pack", ".idx"}} {
 				dir, aside := t.TempDir(), filepath.Join(t.TempDir(), "aside")

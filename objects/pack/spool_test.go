@@ -74,6 +74,9 @@ func TestReceiveLargeMemory(t *testing.T) {
 
 // TestReceiveLargeLimits: only whole blobs may be large, and not many of them for nothing.
 func TestReceiveLargeLimits(t *testing.T) {
+	if testing.Short() {
+		t.Skip("hundreds of megabytes, by one goroutine")
+	}
 	t.Parallel()
 	l := testLimits()
 	l.Object = MaxSize
