@@ -70,7 +70,7 @@ func matchesLine(re *regexp.Regexp, r io.Reader, size int) (bool, error) {
 			if re.MatchReader(bufio.NewReader(long)) {
 				return true, nil
 			}
-			if _, err := io.Copy(io.Discard, rest); err != nil {
+			if _, err := io.Copy(io.Discard, rest); err != nil || rest.last {
 				return false, err
 			}
 			continue
@@ -90,6 +90,7 @@ func matchesLine(re *regexp.Regexp, r io.Reader, size int) (bool, error) {
 type restOfLine struct {
 	in    *bufio.Reader
 	ended bool
+	last  bool // nothing comes after it, not even a line break
 }
 
 func (r *restOfLine) Read(p []byte) (int, error) {
@@ -97,7 +98,7 @@ func (r *restOfLine) Read(p []byte) (int, error) {
 		return 0, io.EOF
 	}
 	if _, err := r.in.Peek(1); err != nil {
-		r.ended = err == io.EOF
+		r.ended, r.last = err == io.EOF, err == io.EOF
 		return 0, err
 	}
 	b, _ := r.in.Peek(min(len(p), r.in.Buffered())) // which is there
