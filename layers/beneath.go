@@ -244,7 +244,7 @@ func isWithin(root, path string) bool {
 // readCwds reads what is kept of the working directories that files name.
 func (m *Memory) readCwds(p Project) map[string]string {
 	cwds := map[string]string{}
-	if b, ok := readCacheBytes(m.cachePath("beneath", string(p.ID))); !ok || !decode(b, func(c *codec) { codeWords(c, cwds) }) {
+	if !decodeCache(m.cachePath("beneath", string(p.ID)), func(c *codec) { codeWords(c, cwds) }) {
 		return map[string]string{}
 	}
 	return cwds

@@ -151,6 +151,13 @@ func BenchmarkLists(b *testing.B) {
 		{"Outline", func() error { _, err := s.m.Outline(ctx, s.project.ID); return err }},
 		{"State", func() error { _, err := s.m.State(ctx, s.project.ID); return err }},
 		{"Log", func() error { _, err := s.m.Log(ctx, s.project.ID, 0); return err }},
+		{"Entries", func() error {
+			found, err := s.m.Entries(ctx, s.project.ID, 0)
+			for range found {
+			}
+			return err
+		}},
+		{"Projects", func() error { _, err := s.m.Projects(ctx); return err }},
 		{"Log20", func() error { _, err := s.m.Log(ctx, s.project.ID, 20); return err }},
 		{"List", func() error {
 			_, _, err := s.m.List(ctx, s.project, ListOptions{Claude: s.claude, Dir: "/home/dev/big"})

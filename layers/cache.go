@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"unsafe"
 
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/pack"
@@ -51,6 +52,19 @@ func readCacheBytes(file string) ([]byte, bool) {
 	}
 	sum, rest, ok := bytes.Cut(b, []byte("\n"))
 	return rest, ok && string(sum) == objects.Sum(rest).String()
+}
+
+// decodeCache reads with fill what was written as encode returns it, and reports whether it could. What fill keeps is good only
+// then.
+func decodeCache(file string, fill func(*codec)) bool {
+	s, ok := readCacheText(file)
+	return ok && decode(s, fill)
+}
+
+// readCacheText is readCacheBytes for what words are cut out of: it is not copied to be text.
+func readCacheText(file string) (string, bool) {
+	b, ok := readCacheBytes(file)
+	return unsafe.String(unsafe.SliceData(b), len(b)), ok // nobody else has b, so that it stays as it is
 }
 
 // writeCache stores v. A store that cannot be written works without a cache, so nothing is returned.

@@ -9,11 +9,15 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// A ledger is the cached log of a project. It grows from the tips it was made at.
+// A ledger is the cached log of a project, newest first. It grows from the tips it was made at. What was read from the cache is
+// decoded as it is gone through: see [cursor].
 type ledger struct {
 	format  int
 	tips    []refs.Tip
-	entries []refs.Entry // newest first
+	entries []refs.Entry // if they are decoded
+	stored  *codec       // else before the first of them
+	n       int          // how many are stored
+	falls   bool         // no stored one has a later time than the one before it
 }
 
 const ledgerVersion = 1
@@ -39,10 +43,7 @@ func (m *Memory) Log(ctx context.Context, p refs.Project, n int) ([]refs.Entry, 
 	if err != nil {
 		return nil, err
 	}
-	if n > 0 && n < len(l.entries) {
-		return l.entries[:n], nil
-	}
-	return l.entries, nil
+	return l.newest(p, n), nil
 }
 
 // ledger returns the ledger of a project, brought up to date.
@@ -54,11 +55,10 @@ func (m *Memory) ledger(ctx context.Context, p refs.Project) (*ledger, error) {
 	}
 	file := m.cachePath("log", string(p))
 	l := &ledger{}
-	if b, ok := readCacheBytes(file); !ok || !decode(b, l.code) {
+	if s, ok := readCacheText(file); !ok || !l.read(s) {
 		l = &ledger{format: ledgerVersion}
 	}
 	if slices.Equal(l.tips, tips) {
-		l.setProject(p)
 		return l, nil
 	}
 	ok, err := m.extend(ctx, p, l, tips)
@@ -70,7 +70,6 @@ func (m *Memory) ledger(ctx context.Context, p refs.Project) (*ledger, error) {
 		return nil, err
 	}
 	m.writeCacheBytes(file, encode(l.code))
-	l.setProject(p)
 	return l, nil
 }
 
@@ -98,7 +97,7 @@ func (m *Memory) extend(ctx context.Context, p refs.Project, l *ledger, now []re
 			newest[t.Device] = t.Commit
 		}
 	}
-	l.entries = mergeEntries(fresh, l.entries)
+	l.entries, l.stored = mergeEntries(fresh, l.newest(p, 0)), nil
 	l.tips = nil
 	for device, commit := range newest {
 		l.tips = append(l.tips, refs.Tip{Device: device, Commit: commit})
@@ -120,29 +119,31 @@ func mergeEntries(a, b []refs.Entry) []refs.Entry {
 	return append(append(out, a...), b...)
 }
 
-func (l *ledger) setProject(p refs.Project) {
-	for i := range l.entries {
-		l.entries[i].Project = p
-	}
+// code writes the ledger; read reads it.
+func (l *ledger) code(c *codec) {
+	l.codeHead(c)
+	list(c, &l.entries, func(e *refs.Entry) { codeEntry(c, e) })
 }
 
-func (l *ledger) code(c *codec) {
+func (l *ledger) codeHead(c *codec) {
 	number(c, &l.format)
 	if l.format != ledgerVersion {
 		c.failed = true
 		return
 	}
 	codeTips(c, &l.tips)
-	list(c, &l.entries, func(e *refs.Entry) {
-		word(c, &e.Commit)
-		word(c, &e.Parent)
-		word(c, &e.Device)
-		word(c, &e.Name)
-		c.time(&e.Time)
-		c.uint(&e.Lamport)
-		word(c, &e.Subject)
-		list(c, &e.Trailers, func(t *string) { word(c, t) })
-	})
+}
+
+// codeEntry leaves out the project, which is known. Trailers are read into the room of those of e.
+func codeEntry(c *codec, e *refs.Entry) {
+	word(c, &e.Commit)
+	word(c, &e.Parent)
+	word(c, &e.Device)
+	word(c, &e.Name)
+	c.time(&e.Time)
+	c.uint(&e.Lamport)
+	word(c, &e.Subject)
+	c.words(&e.Trailers)
 }
 
 // LogOf returns the operations that made, changed or used what rev names, newest first: of a session also

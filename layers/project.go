@@ -194,14 +194,16 @@ func (m *Memory) Projects(ctx context.Context) ([]Project, error) {
 	if err != nil {
 		return nil, err
 	}
+	known := m.readNames()
 	var out []Project
 	for _, id := range ids {
-		st, err := m.Outline(ctx, id)
+		p, err := m.nameOf(ctx, id, known)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, Project{id, st.Name, st.Identity})
+		out = append(out, p)
 	}
+	m.writeNames(known)
 	slices.SortFunc(out, func(a, b Project) int {
 		return strings.Compare(a.Name+"\x00"+string(a.ID), b.Name+"\x00"+string(b.ID))
 	})

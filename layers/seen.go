@@ -29,7 +29,7 @@ const seenVersion = 1
 
 func (m *Memory) readSeen(p refs.Project) *seen {
 	s := &seen{}
-	if b, ok := readCacheBytes(m.cachePath("seen", string(p))); ok && decode(b, s.code) {
+	if decodeCache(m.cachePath("seen", string(p)), s.code) {
 		return s
 	}
 	return &seen{format: seenVersion, titles: map[string]fileTitle{}, sizes: map[objects.Hash]int64{}}
@@ -157,7 +157,7 @@ func (m *Memory) tokensPath(p refs.Project) string { return m.cachePath("tokens"
 // knownTokens returns the plain tokens of the originals that have been counted, by name.
 func (m *Memory) knownTokens(project refs.Project) map[objects.Hash]int {
 	known := map[objects.Hash]int{}
-	if b, ok := readCacheBytes(m.tokensPath(project)); !ok || !decode(b, func(c *codec) { codeHashes(c, known) }) {
+	if !decodeCache(m.tokensPath(project), func(c *codec) { codeHashes(c, known) }) {
 		return map[objects.Hash]int{}
 	}
 	return known

@@ -118,11 +118,11 @@ func (m *Memory) outline(ctx context.Context, tx *refs.Tx, p refs.Project) (*Sta
 func (m *Memory) outlineAt(ctx context.Context, h *history, p refs.Project) (*State, error) {
 	file := m.cachePath("state", string(p))
 	st := &State{}
-	if b, ok := readCacheBytes(file); !ok || !decode(b, st.code) || st.Format != stateVersion || st.Project != p {
+	if !decodeCache(file, st.code) || st.Format != stateVersion || st.Project != p {
 		st = newState(p)
 	}
 	st.purged = newPurges(st.Purges)
-	same, err := m.stillHeeds(ctx, st)
+	same, err := m.stillHeeds(ctx, p, st.heeded(), st.Unheeded)
 	if err != nil {
 		return nil, err
 	}
@@ -179,22 +179,31 @@ func (m *Memory) heed(ctx context.Context, st *State, records []refs.Record) err
 	return nil
 }
 
-// stillHeeds reports whether the user trusts those whose purges a state heeds, and no other one.
-func (m *Memory) stillHeeds(ctx context.Context, st *State) (bool, error) {
-	if len(st.Purges)+len(st.Unheeded) == 0 || st.Project == refs.Home {
+// heeded returns the devices whose purges a state heeds.
+func (st *State) heeded() []string {
+	var out []string
+	for _, q := range st.Purges {
+		out = append(out, q.Stamp.Device)
+	}
+	return out
+}
+
+// stillHeeds reports whether the user trusts the devices whose purges of a project were heeded, and none of those whose were not.
+func (m *Memory) stillHeeds(ctx context.Context, p refs.Project, heeded, unheeded []string) (bool, error) {
+	if len(heeded)+len(unheeded) == 0 || p == refs.Home {
 		return true, nil
 	}
 	trust, err := m.Trust(ctx)
 	if err != nil {
 		return false, err
 	}
-	return !slices.ContainsFunc(st.Purges, func(q storedPurge) bool { return !trust.Of(q.Stamp.Device) }) && !slices.ContainsFunc(st.Unheeded, trust.Of), nil
+	return !slices.ContainsFunc(heeded, func(d string) bool { return !trust.Of(d) }) && !slices.ContainsFunc(unheeded, trust.Of), nil
 }
 
 func (m *Memory) bulksAt(ctx context.Context, h *history, p refs.Project) (*bulks, error) {
 	file := m.cachePath("bulk", string(p))
 	b := &bulks{}
-	if raw, ok := readCacheBytes(file); !ok || !decode(raw, b.code) {
+	if !decodeCache(file, b.code) {
 		b = &bulks{of: map[objects.Hash]bulk{}}
 	}
 	if slices.Equal(b.tips, h.tips) {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -112,7 +113,7 @@ func TestStateFile(t *testing.T) {
 		all.tips = want.Tips
 		want.finish()
 		got, bulk := &State{}, &bulks{}
-		if !decode(encode(want.code), got.code) || !decode(encode(all.code), bulk.code) {
+		if !decode(string(encode(want.code)), got.code) || !decode(string(encode(all.code)), bulk.code) {
 			t.Fatal("cannot read what was written")
 		}
 		got.finish()
@@ -155,15 +156,15 @@ func FuzzStateFile(f *testing.F) {
 	f.Add(encode((&seen{format: seenVersion, titles: map[string]fileTitle{"a": {1, 2, "title"}}, sizes: map[objects.Hash]int64{{1}: 2}}).code))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		st := &State{}
-		if decode(b, st.code) {
+		if decode(string(b), st.code) {
 			st.finish()
-			if again := (&State{}); !decode(encode(st.code), again.code) {
+			if again := (&State{}); !decode(string(encode(st.code)), again.code) {
 				t.Error("cannot read what was written")
 			}
 		}
-		decode(b, (&bulks{}).code)
-		decode(b, (&ledger{}).code)
-		decode(b, (&seen{}).code)
+		decode(string(b), (&bulks{}).code)
+		(&ledger{}).read(string(b))
+		decode(string(b), (&seen{}).code)
 	})
 }
 
@@ -253,8 +254,14 @@ func checkCaches(t *testing.T, m *Memory, p refs.Project, harm int) {
 	if i != len(log) {
 		t.Fatalf("log has %d entries, want %d", len(log), i)
 	}
-	for _, kind := range []string{"state", "bulk", "log"} {
-		file := m.cachePath(kind, string(p))
+	for range 2 { // from the outlines, and from the cache of names
+		known, err := m.Projects(ctx)
+		i := slices.IndexFunc(known, func(k Project) bool { return k.ID == p })
+		if err != nil || i < 0 || known[i].Name != fresh.Name || known[i].Identity != fresh.Identity {
+			t.Fatalf("Projects = %+v, %v, want one called %s, %s", known, err, fresh.Name, fresh.Identity)
+		}
+	}
+	for _, file := range []string{m.cachePath("state", string(p)), m.cachePath("bulk", string(p)), m.cachePath("log", string(p)), m.cachePath("names")} {
 		switch harm {
 		case 1:
 			os.Remove(file)

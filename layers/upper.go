@@ -66,7 +66,7 @@ func (m *Memory) upperRecords(ctx context.Context, tx *refs.Tx, p refs.Project) 
 	h := &history{tx: tx, tips: tx.Tips()}
 	file := m.cachePath("upper", string(p))
 	u := &uppers{}
-	if raw, ok := readCacheBytes(file); !ok || !decode(raw, u.code) || u.version != upperVersion {
+	if !decodeCache(file, u.code) || u.version != upperVersion {
 		u = &uppers{version: upperVersion}
 	}
 	if slices.Equal(u.tips, h.tips) {

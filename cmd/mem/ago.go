@@ -35,6 +35,14 @@ func (e *Env) timeCell(t time.Time) cell {
 	return cell{full: t.UTC().Format(time.RFC3339), short: ago(e.Now(), t)}
 }
 
+// appendTime appends what timeCell has for scripts.
+func appendTime(b []byte, t time.Time) []byte {
+	if t.IsZero() {
+		return append(b, '-')
+	}
+	return t.UTC().AppendFormat(b, time.RFC3339)
+}
+
 // spanText is from when to when something went on.
 func spanText(first, last time.Time) string {
 	const day, minute = "2 Jan 2006", "15:04"

@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -72,46 +72,61 @@ func (e *Env) runLog(ctx context.Context, o logOptions, rev string, limited bool
 		if limited && since.IsZero() && o.search == "" {
 			n = max(o.number, 1)
 		}
-		entries, names, err := e.logEntries(ctx, m, sc, rev, n)
+		found, names, err := e.logEntries(ctx, m, sc, rev, n)
 		if err != nil {
 			return e.notTheProject(ctx, m, o, rev, err)
 		}
 		if !since.IsZero() {
-			entries = slices.DeleteFunc(slices.Clone(entries), func(en refs.Entry) bool { return en.Time.Before(since) })
-		}
-		d, err := e.look(ctx, m, o, entries, names)
-		if err != nil {
-			return err
-		}
-		if o.search != "" {
-			entries = d.mentioned(entries)
-		}
-		if limited {
-			entries = entries[:min(o.number, len(entries))]
-		}
-		if e.opt.json {
-			strangers, err := e.strangers(ctx, m)
-			if err != nil {
-				return err
-			}
-			return e.logJSON(o, entries, names, d, strangers)
-		}
-		if len(entries) == 0 && (!limited || o.number > 0) {
-			e.sayNothingLogged(sc, o, rev)
-			return nil
-		}
-		if err := e.page("log"); err != nil {
-			return err
+			found = keep(found, func(en *refs.Entry) bool { return !en.Time.Before(since) })
 		}
 		if o.asks() {
-			return d.print(o, entries)
+			return e.logDetails(ctx, m, sc, o, rev, limited, slices.Collect(cloned(found)), names)
+		}
+		if limited {
+			found = first(found, o.number)
 		}
 		strangers, err := e.strangers(ctx, m)
 		if err != nil {
 			return err
 		}
-		return e.printLog(o, entries, names, strangers)
+		if e.opt.json {
+			return e.logJSON(o, found, names, &details{}, strangers)
+		}
+		printed, err := e.printLog(o, found, names, strangers)
+		if err == nil && !printed && (!limited || o.number > 0) {
+			e.sayNothingLogged(sc, o, rev)
+		}
+		return err
 	})
+}
+
+// logDetails prints entries with what the options ask for besides.
+func (e *Env) logDetails(ctx context.Context, m *layers.Memory, sc layers.Scope, o logOptions, rev string, limited bool, entries []refs.Entry, names map[refs.Project]string) error {
+	d, err := e.look(ctx, m, o, entries, names)
+	if err != nil {
+		return err
+	}
+	if o.search != "" {
+		entries = d.mentioned(entries)
+	}
+	if limited {
+		entries = entries[:min(o.number, len(entries))]
+	}
+	if e.opt.json {
+		strangers, err := e.strangers(ctx, m)
+		if err != nil {
+			return err
+		}
+		return e.logJSON(o, each(entries), names, d, strangers)
+	}
+	if len(entries) == 0 && (!limited || o.number > 0) {
+		e.sayNothingLogged(sc, o, rev)
+		return nil
+	}
+	if err := e.page("log"); err != nil {
+		return err
+	}
+	return d.print(o, entries)
 }
 
 func (e *Env) sayNothingLogged(sc layers.Scope, o logOptions, rev string) {
@@ -137,7 +152,7 @@ func (e *Env) notTheProject(ctx context.Context, m *layers.Memory, o logOptions,
 }
 
 // logEntries returns the newest operations, n of them or all if that is 0, and the names of their projects.
-func (e *Env) logEntries(ctx context.Context, m *layers.Memory, sc layers.Scope, rev string, n int) ([]refs.Entry, map[refs.Project]string, error) {
+func (e *Env) logEntries(ctx context.Context, m *layers.Memory, sc layers.Scope, rev string, n int) (iter.Seq[*refs.Entry], map[refs.Project]string, error) {
 	names := map[refs.Project]string{sc.Project.ID: sc.Project.Name}
 	if rev != "" {
 		r, err := e.resolve(ctx, m, sc, rev)
@@ -146,37 +161,79 @@ func (e *Env) logEntries(ctx context.Context, m *layers.Memory, sc layers.Scope,
 		}
 		names[r.Project.ID] = r.Project.Name
 		entries, err := m.LogOf(ctx, r)
-		return entries, names, err
+		return each(entries), names, err
 	}
 	if !e.opt.allProjects {
-		entries, err := m.Log(ctx, sc.Project.ID, n)
-		return entries, names, err
+		found, err := m.Entries(ctx, sc.Project.ID, n)
+		return found, names, err
 	}
 	projects, err := m.Projects(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	var all []refs.Entry
 	for _, p := range projects {
-		entries, err := m.Log(ctx, p.ID, n)
-		if err != nil {
-			return nil, nil, err
-		}
 		names[p.ID] = p.Name
-		all = append(all, entries...)
 	}
-	slices.SortStableFunc(all, func(a, b refs.Entry) int { return b.Time.Compare(a.Time) })
-	return all, names, nil
+	found, err := m.EntriesByTime(ctx, projects, n)
+	return found, names, err
 }
 
-func (e *Env) printLog(o logOptions, entries []refs.Entry, names map[refs.Project]string, strangers strangers) error {
-	if o.oneline {
-		var b strings.Builder
-		for _, en := range entries {
-			fmt.Fprintf(&b, "%s %s\n", e.style().yellow(en.Commit[:7]), e.safe(en.Subject+strangers.note(en.Device)))
+// printLog prints entries, a line each, and reports whether there were any.
+func (e *Env) printLog(o logOptions, found iter.Seq[*refs.Entry], names map[refs.Project]string, strangers strangers) (printed bool, err error) {
+	if e.Term.Stdout && !o.oneline {
+		return e.logTable(slices.Collect(cloned(found)), names, strangers)
+	}
+	var b []byte
+	for en := range found {
+		if !printed {
+			if err := e.page("log"); err != nil {
+				return false, err
+			}
+			printed = true
 		}
-		e.printf("%s", b.String())
-		return nil
+		if o.oneline {
+			b = e.appendShort(b, en, strangers)
+		} else {
+			b = e.appendEntry(b, en, names, strangers)
+		}
+		if len(b) < logPiece {
+			continue
+		}
+		if _, err := e.out.Write(b); err != nil {
+			return true, err
+		}
+		b = b[:0]
+	}
+	_, err = e.out.Write(b)
+	return printed, err
+}
+
+// logPiece is how many bytes of lines are printed at a time.
+const logPiece = 16 << 10
+
+func (e *Env) appendShort(b []byte, en *refs.Entry, strangers strangers) []byte {
+	b = append(append(b, e.style().yellow(en.Commit[:7])...), ' ')
+	return append(append(b, e.safe(en.Subject+strangers.note(en.Device))...), '\n')
+}
+
+// appendEntry appends the line of an entry as a table prints it for scripts.
+func (e *Env) appendEntry(b []byte, en *refs.Entry, names map[refs.Project]string, strangers strangers) []byte {
+	b = append(append(b, en.Commit...), '\t')
+	b = append(appendTime(b, en.Time), '\t')
+	b = append(append(b, sanitizeLine(trustCell(en.Name, strangers.of(en.Device)).full)...), '\t')
+	if e.opt.allProjects {
+		b = append(append(b, sanitizeLine(names[en.Project])...), '\t')
+	}
+	return append(append(b, sanitizeLine(en.Subject)...), '\n')
+}
+
+// logTable prints entries for people, and reports whether there are any.
+func (e *Env) logTable(entries []refs.Entry, names map[refs.Project]string, strangers strangers) (printed bool, err error) {
+	if len(entries) == 0 {
+		return false, nil
+	}
+	if err := e.page("log"); err != nil {
+		return false, err
 	}
 	columns := []column{{name: "commit"}, {name: "when"}, {name: "device"}}
 	if e.opt.allProjects {
@@ -190,7 +247,56 @@ func (e *Env) printLog(o logOptions, entries []refs.Entry, names map[refs.Projec
 		}
 		t.row(append(row, cell{full: en.Subject})...)
 	}
-	return t.flush()
+	return true, t.flush()
+}
+
+// each yields the entries of a list.
+func each(entries []refs.Entry) iter.Seq[*refs.Entry] {
+	return func(yield func(*refs.Entry) bool) {
+		for i := range entries {
+			if !yield(&entries[i]) {
+				return
+			}
+		}
+	}
+}
+
+// cloned yields entries that are good for ever.
+func cloned(found iter.Seq[*refs.Entry]) iter.Seq[refs.Entry] {
+	return func(yield func(refs.Entry) bool) {
+		for en := range found {
+			c := *en
+			c.Trailers = slices.Clone(en.Trailers)
+			if !yield(c) {
+				return
+			}
+		}
+	}
+}
+
+func keep(found iter.Seq[*refs.Entry], want func(*refs.Entry) bool) iter.Seq[*refs.Entry] {
+	return func(yield func(*refs.Entry) bool) {
+		for en := range found {
+			if want(en) && !yield(en) {
+				return
+			}
+		}
+	}
+}
+
+// first yields the first n entries.
+func first(found iter.Seq[*refs.Entry], n int) iter.Seq[*refs.Entry] {
+	return func(yield func(*refs.Entry) bool) {
+		if n == 0 {
+			return
+		}
+		i := 0
+		for en := range found {
+			if i++; !yield(en) || i == n {
+				return
+			}
+		}
+	}
 }
 
 // An operationAnswer is an operation as log prints it with --json.
@@ -216,11 +322,11 @@ type logChange struct {
 	Appeared bool   `json:"appeared"`
 }
 
-func (e *Env) logJSON(o logOptions, entries []refs.Entry, names map[refs.Project]string, d *details, strangers strangers) error {
+func (e *Env) logJSON(o logOptions, found iter.Seq[*refs.Entry], names map[refs.Project]string, d *details, strangers strangers) error {
 	answer := struct {
 		Operations []operationAnswer `json:"operations"`
 	}{[]operationAnswer{}}
-	for _, en := range entries {
+	for en := range found {
 		a := operationAnswer{
 			Commit: en.Commit, Parent: en.Parent, Project: names[en.Project], Device: en.Device, Name: en.Name, Trusted: strangers.of(en.Device) == "", Time: timeText(en.Time),
 			Lamport: en.Lamport, Subject: en.Subject, Trailers: map[string]string{},
