@@ -25,7 +25,7 @@ func (e Entry) Size() int { return len(e.raw) }
 
 // Release hands the memory of e back, for that of later entries, when e is not used any more. It may be left out.
 func (e Entry) Release() {
-	if cap(e.raw) < flushAt { // short ones are no trouble
+	if cap(e.raw) < spareFrom { // short ones are no trouble
 		return
 	}
 	select {
@@ -34,12 +34,15 @@ func (e Entry) Release() {
 	}
 }
 
+// spareFrom is how long an entry is whose memory is used again.
+const spareFrom = 64 << 10
+
 // spare is the memory of entries that were released.
 var spare = make(chan []byte, 4)
 
 // room returns memory for n bytes.
 func room(n int) []byte {
-	if n >= flushAt {
+	if n >= spareFrom {
 		select {
 		case b := <-spare:
 			return slices.Grow(b, n)
@@ -49,12 +52,16 @@ func room(n int) []byte {
 	return make([]byte, 0, n)
 }
 
+// tiny is how long content is that compressing makes no shorter, such as a directory of one entry: what a compressor
+// clears before it begins costs hundreds of times as much as the rest.
+const tiny = 32
+
 // Encode names and encodes an object. Level 0 stores it as it is, for content that is compressed
-// already; 1 to 9 compress, 6 is usual. It is the slow part of writing, needs no lock and may run
+// already, and so is content of a few bytes; 1 to 9 compress, 6 is usual. It is the slow part of writing, needs no lock and may run
 // in many goroutines at once. It does not keep data.
 func Encode(k Kind, data []byte, level int) Entry {
 	e := Entry{ID: Name(k, data), Kind: k}
-	if level <= 0 {
+	if level <= 0 || len(data) <= tiny {
 		e.raw = appendStored(appendHeader(room(10+storedSize(len(data))), k, len(data)), data)
 	} else {
 		e.raw = appendDeflated(appendHeader(make([]byte, 0, 64+len(data)/2), k, len(data)), data, min(level, 9))

@@ -7,7 +7,6 @@ import (
 	"io"
 	"iter"
 	"runtime"
-	"sync"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -250,7 +249,7 @@ func fill(buf []byte, r io.Reader, size int64) ([]byte, error) {
 	end := len(buf) + int(size)
 	for len(buf) < end {
 		if len(buf) == cap(buf) {
-			grown := make([]byte, len(buf), min(max(2*cap(buf), 256<<10), end))
+			grown := make([]byte, len(buf), min(max(4*cap(buf), readSize), end))
 			copy(grown, buf)
 			buf = grown
 		}
@@ -268,9 +267,12 @@ func (j *job) compress(head Head) {
 	raw := j.buf[head.Dict:]
 	blob := room(len(raw)/5 + maxHead)[:maxHead]
 	if head.Dict == 0 {
-		e := plain.Get().(*zstd.Encoder)
+		e := plainEncoder()
 		j.blob = e.EncodeAll(raw, blob)
-		plain.Put(e)
+		select {
+		case plain <- e:
+		default:
+		}
 		j.done <- nil
 		return
 	}
@@ -303,14 +305,21 @@ func room(n int) []byte {
 	return make([]byte, 0, n)
 }
 
-// plain holds encoders without a dictionary, which can be used again.
-var plain = sync.Pool{New: func() any {
+// plain holds encoders without a dictionary, which can be used again: no pool of package sync, for the same reason.
+var plain = make(chan *zstd.Encoder, 4)
+
+func plainEncoder() *zstd.Encoder {
+	select {
+	case e := <-plain:
+		return e
+	default:
+	}
 	e, err := newEncoder()
 	if err != nil {
 		panic(err) // the options are constants and are right
 	}
 	return e
-}}
+}
 
 func newEncoder(more ...zstd.EOption) (*zstd.Encoder, error) {
 	return zstd.NewWriter(nil, append([]zstd.EOption{
