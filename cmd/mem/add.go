@@ -181,6 +181,7 @@ func (e *Env) tuneMemory(sources []layers.Source, size int64) {
 		debug.SetMemoryLimit(captureMemory)
 	default:
 		e.growing = func() { reserveHeap(2 * captureMemory) } // GC percent stays at 100: collecting costs less than pages that were never used
+		debug.SetMemoryLimit(7 * captureMemory)               // what is known of each file adds up when there are very many
 	}
 }
 

@@ -41,7 +41,7 @@ type finding struct {
 	Check string `json:"check"`
 	Level string `json:"level"` // ok, warn, fail, fixed
 	What  string `json:"what"`
-	Mend  string `json:"mend,omitempty"` // the line to type that mends it
+	Mend  string `json:"mend,omitempty"` // the command that mends it
 }
 
 // The levels of findings.
@@ -109,9 +109,13 @@ func (x *exam) open() bool {
 	m, err := x.e.memory()
 	switch {
 	case errors.Is(err, refs.ErrNotRepo):
-		x.fail("memory", mendOpen(x.dir, err), "there is none in %s", x.dir)
+		x.fail("memory", "mem init", "there is none in %s", x.dir)
+	case errors.Is(err, refs.ErrUnsafe):
+		x.fail("memory", "mem doctor --fix", "%v", err)
+	case errors.Is(err, refs.ErrFormat):
+		x.fail("memory", "install a newer mem", "%v", err)
 	case err != nil:
-		x.fail("memory", mendOpen(x.dir, err), "%v", err)
+		x.fail("memory", "restore it from a copy, or mem clone", "%v", err)
 	default:
 		x.m = m
 		x.ok("memory", "%s, device %s", x.dir, m.Repo().Device().Name)

@@ -347,6 +347,6 @@ func (e *Env) printHeeded(out layers.Fetched) {
 	}
 	for _, name := range out.Unheeded {
 		e.note("device %s has forgotten something that is here too; it goes when you trust the device and pull again", name)
-		e.hint("%s", shell("mem", "device", "trust", name))
+		e.hint("mem device trust %s", name)
 	}
 }
