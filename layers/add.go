@@ -328,8 +328,9 @@ func (m *Memory) tryBatch(ctx context.Context, p Project, sources []Source, o Ad
 		return m.withoutFailed(ctx, p, sources, errs, o, failed)
 	}
 	ids := map[string]objects.Hash{}
-	var on *refs.Tx // on top of st
+	var made, on *refs.Tx // on is on top of st
 	err = m.repo.Update(ctx, p.ID, addMessage(changed, o), func(tx *refs.Tx) error {
+		made = tx
 		if slices.Equal(tx.Tips(), st.Tips) {
 			on = tx
 		}
@@ -343,7 +344,9 @@ func (m *Memory) tryBatch(ctx context.Context, p Project, sources []Source, o Ad
 	}
 	m.noteCaptured(p.ID, changed)
 	for i := range added {
-		added[i].ID = ids[added[i].Session]
+		if id, ok := ids[added[i].Session]; ok {
+			added[i].ID, added[i].Commit = id, made.Commit()
+		}
 	}
 	if on != nil {
 		m.advance(st, on)

@@ -60,13 +60,15 @@ type Added struct {
 	Project   Project
 	Change    string // "new", "grown", "rewritten", "unchanged", "forgotten": see [Memory.Forget]
 	Now       Snapshot
-	NewBytes  int64 // of content stored
+	NewBytes  int64 // of the transcript that are stored
+	Stored    int64 // bytes that these take, compressed
 	NewValues int
 	Tail      int64 // bytes of an unclosed value at the end, kept in a patch
 	Echo      int   // typed messages that were seen before elsewhere
 	Tokens    int   // of the session, estimated
 	Files     int   // overflow files of tool results that are new or changed
 	ID        objects.Hash
+	Commit    string // that holds what is new, 40 hexadecimal digits; empty if nothing was written
 }
 
 // Growth says by what a session grew: "3 records", "1 file".
@@ -277,6 +279,7 @@ func (c *capture) grow(ctx context.Context, s *refs.Stage, at place, end int64) 
 	c.snap.Original, c.snap.Size, c.snap.Segments, c.snap.Scan = g.Sum, g.Size, g.Segments, sum.Carry
 	c.keep(sum.Prompts)
 	c.added.NewBytes, c.added.NewValues, c.added.Tail = g.Size-before, sum.Values-at.carry.Values, int64(len(c.tail))
+	c.added.Stored = g.Stored
 	if rules.Any() && !clean.pieces && !c.torn {
 		c.looked = &look{end: g.Sum}
 		if before > 0 {

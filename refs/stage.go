@@ -52,6 +52,7 @@ type Growth struct {
 	Base     int           // segments the stream had
 	Segments int           // segments it has then
 	Size     int64         // bytes it has then
+	Stored   int64         // bytes that the new segments take
 	Sum      objects.Hash  // name of its content then
 	Heads    []stream.Head // of the new segments
 	blobs    []pack.ID     // the new segments
@@ -227,6 +228,7 @@ func (s *Stage) append(ctx context.Context, g *Growth, t *stream.Tail, r io.Read
 		}
 		g.blobs = append(g.blobs, id)
 		g.Heads = append(g.Heads, seg.Head)
+		g.Stored += int64(len(seg.Blob))
 		g.Segments++
 	}
 	g.Size, g.Sum = t.Length, t.Hash.Sum()

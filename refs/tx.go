@@ -50,6 +50,15 @@ func (tx *Tx) Tips() []Tip {
 	return tips
 }
 
+// Commit returns the commit that this device's lane is at, 40 hexadecimal digits: after an [Repo.Update], what that made. It is empty
+// if the lane has none.
+func (tx *Tx) Commit() string {
+	if tx.own().tip.IsZero() {
+		return ""
+	}
+	return tx.own().tip.String()
+}
+
 // Get opens an object of any of the lanes: a blob, or a point of growth of a stream.
 func (tx *Tx) Get(_ context.Context, h objects.Hash) (io.ReadCloser, error) {
 	for _, l := range tx.lanes {

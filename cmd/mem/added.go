@@ -26,6 +26,8 @@ type addedAnswer struct {
 	Files    int    `json:"files"` // of tool results, new or changed
 	Tokens   int    `json:"tokens_estimate"`
 	Original string `json:"original"`
+	Stored   int64  `json:"stored_bytes"` // that what is new of the transcript takes
+	Commit   string `json:"commit"`       // empty if nothing was written
 }
 
 type addAnswer struct {
@@ -74,7 +76,7 @@ func answerOf(a layers.Added) addedAnswer {
 	return addedAnswer{
 		Session: a.Session, Change: a.Change, Project: a.Project.Name, Title: now.Scan.Title, Messages: now.Scan.Messages,
 		Values: now.Scan.Values, Opaque: now.Scan.Opaque, Markers: newMarkers(a), Bytes: now.Size + a.Tail, NewBytes: a.NewBytes,
-		Tail: a.Tail, Files: a.Files, Tokens: a.Tokens, Original: now.Original.String(),
+		Stored: a.Stored, Tail: a.Tail, Files: a.Files, Tokens: a.Tokens, Original: now.Original.String(), Commit: a.Commit,
 	}
 }
 
@@ -105,7 +107,11 @@ func (e *Env) sayAdded(a layers.Added) {
 	if t := a.Now.Scan.Title; t != "" {
 		title = fmt.Sprintf(" %q", t)
 	}
-	e.did("[%s] %s %s%s\n", sanitizeLine(a.Project.Name), verb, sanitizeLine(id), sanitizeLine(title))
+	at := ""
+	if a.Commit != "" {
+		at = " " + a.Commit[:7]
+	}
+	e.did("[%s%s] %s %s%s\n", sanitizeLine(a.Project.Name), at, verb, sanitizeLine(id), sanitizeLine(title))
 	scan := a.Now.Scan
 	line := fmt.Sprintf(" %s message%s, ~%s tokens", tokens.Commas(scan.Messages), plural(scan.Messages), tokens.Format(a.Tokens))
 	if a.Change == "grown" {
@@ -118,7 +124,7 @@ func (e *Env) sayAdded(a layers.Added) {
 		line += ", branch " + scan.Branch
 	}
 	e.did("%s\n", sanitizeLine(line))
-	e.did(" %s of transcript\n", bytesText(a.Now.Size+a.Tail))
+	e.did(" %s of transcript%s\n", bytesText(a.Now.Size+a.Tail), storedText(a.Stored))
 	if n := len(a.Now.Markers); n > 0 {
 		e.did(" %d new keepit marker%s: %s\n", n, plural(n), weights(a.Now.Markers))
 	}
@@ -131,6 +137,14 @@ func (e *Env) sayAdded(a layers.Added) {
 	if a.Change == "rewritten" {
 		e.warn("%s was rewritten before its old end; both are kept", id)
 	}
+}
+
+// storedText says how many bytes what is new of transcripts takes.
+func storedText(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return ", " + bytesText(n) + " stored"
 }
 
 // weights counts markers by weight, the heaviest first.
@@ -202,10 +216,11 @@ func (e *Env) sayProjects(op string, added []layers.Added) {
 
 // sayTotal tells people of all sessions together, withOpaque of the records too that could not be read.
 func (e *Env) sayTotal(op string, added []layers.Added, changed int, withOpaque bool) {
-	var bytes int64
+	var bytes, stored int64
 	opaque := 0
 	for _, a := range added {
 		bytes += a.NewBytes
+		stored += a.Stored
 		opaque += a.Now.Scan.Opaque
 	}
 	verb := op
@@ -216,7 +231,7 @@ func (e *Env) sayTotal(op string, added []layers.Added, changed int, withOpaque 
 		e.note("nothing to %s", op)
 		return
 	}
-	e.did("%s: %d session%s new or changed, %d unchanged, %s\n", verb, changed, plural(changed), len(added)-changed, bytesText(bytes))
+	e.did("%s: %d session%s new or changed, %d unchanged, %s%s\n", verb, changed, plural(changed), len(added)-changed, bytesText(bytes), storedText(stored))
 	if opaque > 0 && withOpaque {
 		e.warn("%s could not be read as JSON; they are kept as they are (-v says where)", count(opaque, "record"))
 	}
