@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -15,8 +16,8 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// A regainer makes what is lost of transcripts again from the files that they were captured from, where Claude Code still has them: the
-// same bytes make the same segments. What it makes is taken only if it is named as what is lost.
+// A regainer makes what is lost of transcripts and overflow files again from the files that they were captured from, where Claude Code
+// still has them: the same bytes make the same segments. What it makes is taken only if it is named as what is lost.
 type regainer struct {
 	m    *Memory
 	want map[pack.ID]bool
@@ -38,6 +39,9 @@ func (m *Memory) regain(ctx context.Context, losses []refs.Loss, out *Repaired, 
 		}
 		points := x.project(l.Lane.Project).pointsOf(l)
 		if len(points) == 0 {
+			if err := g.files(ctx, x.project(l.Lane.Project).filesOf(l), tried); err != nil {
+				return losses, err
+			}
 			continue
 		}
 		key := l.Lane.Ref() + " " + stream.Name(points[0].Session, points[0].Generation).String()
@@ -153,4 +157,99 @@ func (g *regainer) grow(ctx context.Context, path string, rules redact.Rules, po
 		}
 	}
 	return true, nil
+}
+
+// A lostFile is an overflow file that a loss is about, with where it was captured from.
+type lostFile struct {
+	path string
+	ref  FileRef
+	cwd  string
+	one  bool // it is an object of its own, and no stream
+}
+
+// filesOf returns the overflow files that a loss is about, as the records of all devices know them.
+func (r *readable) filesOf(l refs.Loss) (out []lostFile) {
+	if len(l.Path) < 6 {
+		return nil
+	}
+	digits := strings.Join(l.Path[1:], "")
+	if l.Path[0] == "streams" {
+		digits = strings.Join(l.Path[1:5], "")
+	}
+	sources := map[string]string{}
+	for _, s := range r.snapshots {
+		sources[s.Session] = cmp.Or(s.Source, sources[s.Session])
+	}
+	for _, s := range r.snapshots {
+		dir, ok := strings.CutSuffix(sources[s.Session], ".jsonl")
+		for _, f := range s.Files {
+			name := f.Hash
+			if l.Path[0] == "streams" {
+				name = stream.Whole(f.Hash)
+			}
+			if ok && name.String() == digits && filepath.Base(f.Name) == f.Name {
+				out = append(out, lostFile{filepath.Join(dir, "tool-results", f.Name), f, s.Scan.Cwd, l.Path[0] == "objects"})
+			}
+		}
+	}
+	return out
+}
+
+// files makes overflow files again.
+func (g *regainer) files(ctx context.Context, files []lostFile, tried map[string]bool) error {
+	for _, f := range files {
+		for _, rules := range []redact.Rules{g.m.rulesIn(f.cwd), g.m.opts.Rules, {}} {
+			key := f.ref.Hash.String() + " " + rules.ID + " " + f.path
+			if tried[key] {
+				continue
+			}
+			tried[key] = true
+			done, err := g.file(ctx, f, rules)
+			if err != nil {
+				return err
+			}
+			if done {
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// file makes an overflow file again with some rules, if it is what it was: as an object, or as a stream.
+func (g *regainer) file(ctx context.Context, f lostFile, rules redact.Rules) (done bool, err error) {
+	in, size, err := openRegular(f.path)
+	if err != nil {
+		return false, ctx.Err() // it is not there any more
+	}
+	defer in.Close()
+	made := map[pack.ID][]byte{}
+	var r io.Reader = newFileCleaner(in, size, rules)
+	var whole bytes.Buffer
+	if f.one {
+		r = io.TeeReader(io.LimitReader(r, f.ref.Size+1), &whole)
+	}
+	t, n := &stream.Tail{Hash: objects.NewHasher(), Final: true}, 0
+	for s, err := range stream.Append(ctx, t, r) {
+		if err != nil {
+			return false, ctx.Err() // it cannot be read
+		}
+		if id := pack.Name(pack.Blob, s.Blob); g.want[id] {
+			made[id] = bytes.Clone(s.Blob)
+		}
+		s.Release()
+		n++
+	}
+	if t.Hash.Sum() != f.ref.Hash {
+		return false, nil
+	}
+	for _, b := range [][]byte{whole.Bytes(), refs.PointBlob(stream.Whole(f.ref.Hash), n)} {
+		if id := pack.Name(pack.Blob, b); g.want[id] {
+			made[id] = b
+		}
+	}
+	for id, b := range made {
+		g.got[id], g.from[id] = b, f.path
+	}
+	return len(made) > 0, nil
 }
