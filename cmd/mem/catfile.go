@@ -37,6 +37,9 @@ func (e *Env) catFile() *cli.Command {
 			if err := operands(c, 1, 1); err != nil {
 				return err
 			}
+			if e.opt.json && !o.size && !o.exists {
+				return withHint(usagef("mem cat-file prints the bytes of an object, which are no JSON"), "mem cat-file -s --json "+c.Args().First())
+			}
 			return e.runCatFile(c.Context, o, c.Args().First())
 		},
 	}
@@ -79,6 +82,11 @@ func (e *Env) printObject(o catFileOptions, write func(io.Writer) error) error {
 	var n counter
 	if err := write(&n); err != nil {
 		return err
+	}
+	if e.opt.json {
+		return e.printJSON("cat-file", struct {
+			Size int64 `json:"size"`
+		}{int64(n)})
 	}
 	e.printf("%d\n", n)
 	return nil

@@ -28,7 +28,8 @@ func (e *Env) checkout() *cli.Command {
 		ArgsUsage: "<rev>",
 		Description: "A session or abc1:original gives its exact bytes. A composition gives composed.md, composed.jsonl (resume it with\n" +
 			"\"claude --resume composed.jsonl --fork-session\") and composition.json. The format of a file follows from its\n" +
-			"extension, that of an original is its exact bytes. -o - writes to standard output. --files writes the files of its\n" +
+			"extension, that of an original is its exact bytes. A file that is there already is replaced; -n says which would be\n" +
+			"written. -o - writes to standard output. --files writes the files of its\n" +
 			"tool-results/ too, into the directory beside it where Claude Code looks for them. What a session of Claude Code\n" +
 			"checks out by itself counts as used by it, as what it was started from does: that brings old sessions nearer.",
 		Flags: []cli.Flag{

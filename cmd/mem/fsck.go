@@ -31,7 +31,7 @@ func (e *Env) fsck() *cli.Command {
 			"the small files beside them. The root hash of a project is the same in two memories that hold the same records. The exit\n" +
 			"status is 1 if something is wrong.\n" +
 			"--repair mends what is damaged from what is here, and brings what is missing from the remotes, or from --remote, and from the\n" +
-			"session files that Claude Code still has. It says what is lost, by session and message (of a transcript: its lines). Nothing\n" +
+			"files that Claude Code still has. It says what is lost, by session and message (of a transcript: its lines). Nothing\n" +
 			"is deleted: damaged files are kept in the directory \"damaged\" of the memory. The\n" +
 			"exit status is 0 if all is whole then, else 3. With -n it says what it would do, with the status 1 if that is something.\n" +
 			"--reproduce makes a version or composition once more from its recipe, or all of the project, and compares every byte;\n" +

@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/memvcs/mem/layers"
@@ -16,11 +19,32 @@ func (e *Env) theProject(ctx context.Context, m *layers.Memory) (layers.Project,
 	if e.opt.project == "" && e.Dir == removedDir {
 		return layers.Project{}, withHint(fatalf("the current directory was removed: it belongs to no project"), "name the project with -p, or a directory with -C")
 	}
-	if e.opt.project == "" {
-		p, _, err := m.Locate(ctx, e.Dir)
+	if e.opt.project != "" {
+		return e.projectNamed(ctx, m, e.opt.project)
+	}
+	p, _, err := m.Locate(ctx, e.Dir)
+	if err != nil || e.opt.dir == "" {
 		return p, err
 	}
-	return e.projectNamed(ctx, m, e.opt.project)
+	return p, e.mustKnow(ctx, m, p)
+}
+
+// mustKnow refuses a directory of -C that is not there, unless memory has a project of it, one that was removed or is another machine's,
+// or Claude Code has sessions of it.
+func (e *Env) mustKnow(ctx context.Context, m *layers.Memory, p layers.Project) error {
+	if _, err := os.Stat(e.Dir); !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if dir, err := e.claudeDir(); err == nil {
+		if _, err := os.Stat(filepath.Join(dir, "projects", layers.ClientDir(e.Dir))); err == nil {
+			return nil
+		}
+	}
+	all, err := m.Projects(ctx)
+	if err != nil || slices.ContainsFunc(all, func(q layers.Project) bool { return q.ID == p.ID }) {
+		return err
+	}
+	return withHint(fatalf("cannot change to %s: there is no such directory, and no project of it in memory", e.opt.dir), "mem project list")
 }
 
 // projectNamed finds a project by its id or name.

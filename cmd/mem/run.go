@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -144,6 +145,9 @@ func mustWrite(name string, global []string) error {
 func (e *Env) settle() error {
 	if e.opt.dir != "" {
 		e.Dir = e.path(e.opt.dir)
+		if fi, err := os.Stat(e.Dir); err == nil && !fi.IsDir() {
+			return fatalf("cannot change to %s: it is no directory", e.opt.dir)
+		}
 	}
 	if fixed := e.Getenv("MEM_NOW"); fixed != "" {
 		now, err := time.Parse(time.RFC3339, fixed)
