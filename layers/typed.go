@@ -9,8 +9,11 @@ import (
 	"github.com/memvcs/mem/layers/transcript"
 )
 
-// keep keeps the typed messages and their markers.
+// keep keeps the typed messages and their markers. In the file of a subagent the "user" is another agent, whatever its records say.
 func (c *capture) keep(prompts []transcript.Prompt) {
+	if c.snap.Parent != "" {
+		return
+	}
 	for _, p := range prompts {
 		c.snap.Typed = append(c.snap.Typed, TypedKey{p.N, p.Key})
 		for _, k := range keepit.Scan(p.Text) {

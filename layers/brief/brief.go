@@ -182,9 +182,9 @@ func Plain(s string, most int) string {
 	}
 	s = strings.Map(func(r rune) rune {
 		switch {
-		case r == '\n' || r == '\r' || r == '\t' || unicode.Is(unicode.Z, r):
+		case r == '\n' || r == '\r' || r == '\t' || unicode.Is(unicode.Z, r) || r == 0x2800:
 			return ' '
-		case r == unicode.ReplacementChar || unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Co, r) || unicode.Is(unicode.Variation_Selector, r) || r == 0x115f || r == 0x1160 || r == 0x3164 || r == 0xffa0:
+		case r == unicode.ReplacementChar || unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Co, r) || unicode.Is(unicode.Variation_Selector, r) || strings.ContainsRune(unseen, r):
 			return -1
 		case r == '＜' || r == '﹤':
 			return '<'
@@ -195,10 +195,10 @@ func Plain(s string, most int) string {
 	open := 0
 	for i, r := range runes {
 		switch {
-		case r == '<' && opensTag(runes[i+1:]):
+		case r == '<' && opensTag(runes[i+1:]), strings.ContainsRune(likeOpening, r) && namesTag(runes[i+1:]):
 			runes[i] = '‹'
 			open++
-		case r == '>' && open > 0:
+		case open > 0 && (r == '>' || strings.ContainsRune(likeClosing, r)):
 			runes[i] = '›'
 			open--
 		}
@@ -209,21 +209,38 @@ func Plain(s string, most int) string {
 	return string(runes)
 }
 
+// unseen are letters and marks that show nothing, and likeOpening and likeClosing what looks like the brackets of a tag.
+const (
+	unseen      = "\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0\U0001d159"
+	likeOpening = "≮˂ᐸᚲ❬❮❰⟨⧼〈〈≺"
+	likeClosing = "≯˃ᐳ❭❯❱⟩⧽〉〉≻＞﹥"
+)
+
 // opensTag reports whether what stands behind a '<' may make a tag of it. A comparison such as "a < b" does not.
 func opensTag(behind []rune) bool {
-	rest := strings.TrimLeft(string(behind[:min(len(behind), 40)]), " ")
+	rest := afterBracket(behind)
 	if rest == "" {
 		return true // whatever comes behind the text
 	}
 	r := []rune(rest)[0]
-	if r == '/' || r == '!' || r == '?' || r == '|' {
+	if strings.ContainsRune("/\\!?|", r) {
 		return true
 	}
 	if len(behind) > 0 && behind[0] != ' ' {
 		return unicode.IsLetter(r)
 	}
-	rest = strings.ToLower(rest)
-	return strings.HasPrefix(rest, "mem") || strings.HasPrefix(rest, "system")
+	return namesTag(behind)
+}
+
+// namesTag reports whether what stands behind a bracket is the name of a tag that means something to a model.
+func namesTag(behind []rune) bool {
+	name := strings.ToLower(strings.TrimLeft(strings.ReplaceAll(afterBracket(behind), " ", ""), "/\\!?|"))
+	return strings.HasPrefix(name, "mem") || strings.HasPrefix(name, "system")
+}
+
+// afterBracket returns the beginning of what stands behind a bracket, without spaces and the marks that belong to the bracket.
+func afterBracket(behind []rune) string {
+	return strings.TrimLeftFunc(string(behind[:min(len(behind), 40)]), func(r rune) bool { return r == ' ' || unicode.Is(unicode.M, r) })
 }
 
 // Units returns how many UTF-16 units s has.

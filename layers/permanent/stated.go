@@ -63,7 +63,7 @@ func squash(s string) string {
 
 // order returns the words that make the sentence an order for ever, "" if it is none. Back says that it speaks of the sentence before.
 func (s sentence) order() (cue string, back bool) {
-	if utf8.RuneCountInString(s.text) > maxSentence || isQuestion(s.text) {
+	if utf8.RuneCountInString(s.text) > maxSentence || isQuestion(s.text) || strings.ContainsFunc(s.text, disguises) {
 		return "", false
 	}
 	own := s.own
@@ -81,40 +81,35 @@ func (s sentence) order() (cue string, back bool) {
 	return "", false
 }
 
+// disguises reports whether a character lets a text look like another one: it reorders what is shown, or is a letter that nobody sees.
+func disguises(r rune) bool {
+	return r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || r >= 0xe0000 && r <= 0xe007f
+}
+
 func isQuestion(s string) bool {
 	t := strings.TrimRight(s, " \t\"')]}”’」』")
 	return strings.HasSuffix(t, "?") || strings.HasSuffix(t, "？") || strings.HasSuffix(t, "؟")
 }
 
-// opening and closing are the quotes that stand around words of others. An apostrophe is none.
-const opening, closing = "\"`“‘「『«《＂", "\"`”’」』»》＂"
+// A quotation is how words of others begin and end.
+type quotation struct{ opens, closes string }
 
-// closes returns what closes a quote that c opens, 0 if it opens none.
-func closes(c rune) rune {
-	i := slices.Index([]rune(opening), c)
-	if i < 0 {
-		return 0
-	}
-	return []rune(closing)[i]
+// quotations are the pairs of quotes. German and Japanese ones may end as English ones begin.
+var quotations = []quotation{
+	{"\"", "\""}, {"`", "`"}, {"“", "”"}, {"„", "“”"}, {"‟", "”"}, {"‘", "’"}, {"‚", "‘’"}, {"'", "'"}, {"‹", "›"}, {"«", "»"}, {"»", "«"}, {"「", "」"}, {"『", "』"},
+	{"《", "》"}, {"〈", "〉"}, {"【", "】"}, {"〝", "〞〟"}, {"❝", "❞"}, {"＂", "＂"}, {"＇", "＇"},
 }
 
 // quoted stands for what is in quotes or code.
 const quoted = '▢'
 
-// mask returns a message with the same number of characters, in which what stands in quotes or code is [quoted]. A quote ends within
-// its paragraph, or is none.
+// mask returns a message with the same number of characters, in which what stands in quotes or code is [quoted]. Code in backticks
+// ends within its paragraph, or is none; a quote may have several.
 func mask(r []rune) []rune {
 	out := slices.Clone(r)
 	for i := 0; i < len(r); i++ {
-		end := closes(r[i])
-		if end == 0 || end == r[i] && i > 0 && (unicode.IsLetter(r[i-1]) || unicode.IsDigit(r[i-1])) {
-			continue
-		}
-		k := i + 1
-		for k < len(r) && r[k] != end && !(r[k] == '\n' && k+1 < len(r) && r[k+1] == '\n') {
-			k++
-		}
-		if k == len(r) || r[k] != end {
+		k := closing(r, i)
+		if k < 0 {
 			continue
 		}
 		for ; i <= k; i++ {
@@ -125,6 +120,35 @@ func mask(r []rune) []rune {
 		i = k
 	}
 	return out
+}
+
+// closing returns where the quote ends that begins at i, -1 if none does. What stands inside or behind a word is an apostrophe or a
+// measure.
+func closing(r []rune, i int) int {
+	q := slices.IndexFunc(quotations, func(q quotation) bool { return strings.ContainsRune(q.opens, r[i]) })
+	if q < 0 {
+		return -1
+	}
+	ends := quotations[q].closes
+	same := strings.ContainsRune(ends, r[i])
+	word := func(k int) bool { return k >= 0 && k < len(r) && (unicode.IsLetter(r[k]) || unicode.IsDigit(r[k])) }
+	apostrophe := strings.ContainsRune("'＇’‘", []rune(ends)[len([]rune(ends))-1])
+	if (same || apostrophe) && word(i-1) || r[i] == '»' && (i+1 == len(r) || unicode.IsSpace(r[i+1])) {
+		return -1
+	}
+	paragraph := true // which i is in
+	for k := i + 1; k < len(r); k++ {
+		paragraph = paragraph && !(r[k] == '\n' && k+1 < len(r) && r[k+1] == '\n')
+		ended := strings.ContainsRune(ends, r[k])
+		switch {
+		case !paragraph && r[i] == '`':
+			return -1
+		case !ended, apostrophe && word(k+1):
+		case paragraph || !same || !unicode.IsSpace(r[k-1]) && !word(k+1):
+			return k
+		}
+	}
+	return -1
 }
 
 // visible returns the user's own words: what is quoted is one character, what cannot be seen is left out.
@@ -139,34 +163,20 @@ func visible(masked []rune) string {
 	return strings.Join(strings.Fields(b.String()), " ")
 }
 
-// sentences returns the sentences of a message that are the user's own: without code, block quotes, tables, tags and headings.
+// sentences returns the sentences of a message that are the user's own: without code, block quotes, tables, tags, headings and what
+// was pasted from a terminal, a log, a patch or a conversation.
 func sentences(message string) []sentence {
 	var out []sentence
 	r := []rune(message)
 	own := mask(r)
-	fence := ""
-	tags := 0
-	for from := 0; from < len(r); {
-		to := from
-		for to < len(r) && r[to] != '\n' {
-			to++
-		}
-		line, mine := r[from:to], own[from:to]
-		from = to + 1
-		t := strings.TrimSpace(string(line))
-		if f := fenceOf(t); f != "" {
-			switch {
-			case fence == "":
-				fence = f
-			case strings.HasPrefix(f, fence):
-				fence = ""
-			}
-			continue
-		}
-		opened, closed := tagsOf(t)
-		inside := tags > 0 || opened+closed > 0
-		tags = max(0, tags+opened-closed)
-		if fence != "" || inside || t == "" || strings.HasPrefix(string(line), "\t") || strings.HasPrefix(string(line), "    ") || strings.ContainsAny(t[:1], ">|#") {
+	lines := strings.Split(string(r), "\n")
+	others := foreign(lines)
+	at := 0
+	for i, text := range lines {
+		n := utf8.RuneCountInString(text)
+		line, mine := r[at:at+n], own[at:at+n]
+		at += n + 1
+		if others[i] {
 			continue
 		}
 		lead := 0

@@ -29,7 +29,7 @@ import (
 )
 
 // Version is the version of the step: it changes when the same bytes give other entries.
-const Version = 1
+const Version = 2
 
 // A Mode says how much of a tool call is kept.
 type Mode int

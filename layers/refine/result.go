@@ -43,6 +43,12 @@ func (r *refiner) report(s string) string {
 	return cut(s, 2000)
 }
 
+// refusal is how a result begins that the client writes for a user who refuses a call, and refused what L1 says then.
+const (
+	refusal = "The user doesn't want to proceed with this tool use."
+	refused = "refused by the user"
+)
+
 // failed takes the text of an error: what the user said to it whole, the exit status as a number, of the rest the
 // first lines.
 func (r *refiner) failed(e *Entry, text string) {
@@ -50,12 +56,12 @@ func (r *refiner) failed(e *Entry, text string) {
 	if r.mode == Lean {
 		limit = 200
 	}
-	if _, said, ok := strings.Cut(text, "the user said:\n"); ok {
-		e.Result = "refused by the user: " + said
-		return
-	}
-	if strings.HasPrefix(text, "The user doesn't want to proceed") {
-		e.Result = "refused by the user"
+	if strings.HasPrefix(text, refusal) {
+		e.Result = refused
+		_, said, ok := strings.Cut(text, "the user said:\n")
+		if ok && !strings.HasPrefix(e.Name, "mcp__") { // a server can write the same; what a shell runs comes behind an exit status
+			e.Result = refused + ": " + said
+		}
 		return
 	}
 	if rest, ok := strings.CutPrefix(text, "Exit code "); ok {
@@ -65,6 +71,9 @@ func (r *refiner) failed(e *Entry, text string) {
 		}
 	}
 	e.Result = cut(telling(text), limit)
+	if strings.HasPrefix(e.Result, refused) {
+		e.Result = "error: " + e.Result // it says so, and the user did not
+	}
 	if e.Result == "" {
 		e.Result = "error"
 	}

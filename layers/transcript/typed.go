@@ -65,23 +65,19 @@ var clientSpans = []string{
 	"system-reminder", "user-prompt-submit-hook", "ide_opened_file", "ide_selection", "ide_diagnostics",
 }
 
-// withoutSpans cuts what the client added out of s.
+// withoutSpans cuts what the client added out of s: of each kind from the first opening tag to the last closing one, for what
+// stands inside may hold the closing tag, so that what is behind it would pass for typed.
 func withoutSpans(s string) string {
 	cut := false
 	for _, tag := range clientSpans {
-		for {
-			start := strings.Index(s, "<"+tag+">")
-			if start < 0 {
-				break
-			}
-			length := strings.Index(s[start:], "</"+tag+">")
-			if length < 0 {
-				break
-			}
-			before, after := s[:start], s[start+length+len(tag)+3:]
-			s = strings.TrimSpace(strings.TrimRight(before, " \n") + "\n" + strings.TrimLeft(after, " \n"))
-			cut = true
+		start := strings.Index(s, "<"+tag+">")
+		end := strings.LastIndex(s, "</"+tag+">")
+		if start < 0 || end < start {
+			continue
 		}
+		before, after := s[:start], s[end+len(tag)+3:]
+		s = strings.TrimSpace(strings.TrimRight(before, " \n") + "\n" + strings.TrimLeft(after, " \n"))
+		cut = true
 	}
 	if cut {
 		return strings.TrimSpace(s)
