@@ -10,6 +10,7 @@ import (
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/refine"
 	"github.com/memvcs/mem/layers/trace"
+	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -140,13 +141,18 @@ func (b *blaming) listen(v *voices, at pointAt) error {
 			v.role[e.N], v.time[e.N] = voiceOf(e), e.TS
 		}
 	}
-	for it, err := range m.toolOutput(b.ctx, at.project, at.point, nil)(1, at.point.Scan.Values) {
+	for msg, err := range m.messages(b.ctx, at.project, at.point, 1, at.point.Scan.Values, nil) {
 		if err != nil {
 			return err
 		}
-		v.said[it.N] = append(v.said[it.N], it.Text)
-		if v.role[it.N] == "" {
-			v.role[it.N] = "tool result"
+		for _, x := range msg.Blocks {
+			if x.Kind != transcript.ToolResult {
+				continue
+			}
+			v.said[msg.N] = append(v.said[msg.N], x.Result())
+			if v.role[msg.N] == "" {
+				v.role[msg.N], v.time[msg.N] = "tool result", refine.Seconds(msg.TS)
+			}
 		}
 	}
 	items, err := m.items(b.ctx, at.project, at.session, at.point)

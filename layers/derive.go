@@ -262,32 +262,47 @@ func (m *Memory) itemsWithout(ctx context.Context, project refs.Project, s *Sess
 func (m *Memory) toolOutput(ctx context.Context, project refs.Project, p *Point, without [][2]int) func(from, to int) iter.Seq2[compress.Item, error] {
 	return func(from, to int) iter.Seq2[compress.Item, error] {
 		return func(yield func(compress.Item, error) bool) {
-			err := m.stream(ctx, project, p.Original, func(r io.Reader) error {
-				for v, err := range transcript.Stream(r, hugeValue) {
-					if err != nil {
-						return err
-					}
-					if v.N > to {
-						return nil
-					}
-					if v.N < from || v.Opaque || !outside(v.N, without) {
-						continue
-					}
-					msg, err := transcript.Decode(v)
-					if err != nil {
-						continue // no record, so no result of a tool
-					}
-					for _, b := range msg.Blocks {
-						if b.Kind == transcript.ToolResult && !yield(compress.Item{N: v.N, Kind: compress.Output, Text: b.Result()}, nil) {
-							return nil
-						}
+			for msg, err := range m.messages(ctx, project, p, from, to, without) {
+				if err != nil {
+					yield(compress.Item{}, err)
+					return
+				}
+				for _, b := range msg.Blocks {
+					if b.Kind == transcript.ToolResult && !yield(compress.Item{N: msg.N, Kind: compress.Output, Text: b.Result()}, nil) {
+						return
 					}
 				}
-				return nil
-			})
-			if err != nil {
-				yield(compress.Item{}, err)
 			}
+		}
+	}
+}
+
+// messages yields the records of a growth point from one number to another that can be read, but for those of without.
+func (m *Memory) messages(ctx context.Context, project refs.Project, p *Point, from, to int, without [][2]int) iter.Seq2[transcript.Message, error] {
+	return func(yield func(transcript.Message, error) bool) {
+		err := m.stream(ctx, project, p.Original, func(r io.Reader) error {
+			for v, err := range transcript.Stream(r, hugeValue) {
+				if err != nil {
+					return err
+				}
+				if v.N > to {
+					return nil
+				}
+				if v.N < from || v.Opaque || !outside(v.N, without) {
+					continue
+				}
+				msg, err := transcript.Decode(v)
+				if err != nil {
+					continue // no record
+				}
+				if !yield(msg, nil) {
+					return nil
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			yield(transcript.Message{}, err)
 		}
 	}
 }

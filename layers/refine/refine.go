@@ -167,7 +167,7 @@ func (r *refiner) opaque(v transcript.Value) {
 
 // add appends an entry that comes from the current message.
 func (r *refiner) add(e Entry) *entry {
-	e.N, e.TS = r.m.N, seconds(r.m.TS)
+	e.N, e.TS = r.m.N, Seconds(r.m.TS)
 	e.Side = r.m.Sidechain && (!r.agent || e.Role == "user")
 	x := &entry{Entry: e}
 	r.open = append(r.open, x)
@@ -212,8 +212,9 @@ func (r *refiner) finish(in int64) (Stats, error) {
 	return r.stats, nil
 }
 
-// seconds cuts the fraction of a second out of a timestamp.
-func seconds(ts string) string {
+// Seconds cuts the fraction of a second out of a timestamp of a transcript, as entries have it: "2026-01-15T10:00:00Z".
+// Other texts stay as they are.
+func Seconds(ts string) string {
 	if len(ts) == 24 && ts[19] == '.' && ts[23] == 'Z' {
 		return ts[:19] + "Z"
 	}
