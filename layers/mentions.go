@@ -12,6 +12,7 @@ import (
 // A Mention says that a text appeared in something, or vanished from it.
 type Mention struct {
 	Name     string // of the thing: abc123:v002
+	Session  string // id; empty for a composition
 	Appeared bool
 }
 
@@ -55,9 +56,9 @@ type seeker struct {
 
 func (s *seeker) work(st *State, w *Work) ([]Mention, error) {
 	var out []Mention
-	note := func(name string, was, is bool) {
+	note := func(name, session string, was, is bool) {
 		if was != is {
-			out = append(out, Mention{name, is})
+			out = append(out, Mention{name, session, is})
 		}
 	}
 	for _, c := range w.Captured {
@@ -72,7 +73,7 @@ func (s *seeker) work(st *State, w *Work) ([]Mention, error) {
 		if err != nil {
 			return nil, err
 		}
-		note(ShortID(c.Session.ID)+":original", was, is)
+		note(ShortID(c.Session.ID)+":original", c.Session.ID, was, is)
 	}
 	for _, v := range w.Versions {
 		is, err := s.version(v.Derivation.Output)
@@ -83,7 +84,7 @@ func (s *seeker) work(st *State, w *Work) ([]Mention, error) {
 		if err != nil {
 			return nil, err
 		}
-		note(ShortID(v.Session)+":"+v.Label, was, is)
+		note(ShortID(v.Session)+":"+v.Label, v.Session, was, is)
 	}
 	for _, c := range w.Compositions {
 		is, err := s.composition(c)
@@ -94,7 +95,7 @@ func (s *seeker) work(st *State, w *Work) ([]Mention, error) {
 		if err != nil {
 			return nil, err
 		}
-		note(c.Name, was, is)
+		note(c.Name, "", was, is)
 	}
 	return out, nil
 }

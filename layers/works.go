@@ -19,6 +19,14 @@ type Work struct {
 	Parents      []string // commits of the operations whose results it used, the first one first
 }
 
+// Of returns of a work what is about a session, and the compositions.
+func (w *Work) Of(session string) *Work {
+	out := *w
+	out.Captured = slices.DeleteFunc(slices.Clone(w.Captured), func(c Captured) bool { return c.Session.ID != session })
+	out.Versions = slices.DeleteFunc(slices.Clone(w.Versions), func(v *Version) bool { return v.Session != session })
+	return &out
+}
+
 // A Captured is a growth point of a session, and the one before it.
 type Captured struct {
 	Session *Session

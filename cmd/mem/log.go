@@ -72,7 +72,7 @@ func (e *Env) runLog(ctx context.Context, o logOptions, rev string, limited bool
 		if limited && since.IsZero() && o.search == "" {
 			n = max(o.number, 1)
 		}
-		found, names, err := e.logEntries(ctx, m, sc, rev, n)
+		found, in, err := e.logEntries(ctx, m, sc, rev, n)
 		if err != nil {
 			return e.notTheProject(ctx, m, o, rev, err)
 		}
@@ -80,7 +80,7 @@ func (e *Env) runLog(ctx context.Context, o logOptions, rev string, limited bool
 			found = keep(found, func(en *refs.Entry) bool { return !en.Time.Before(since) })
 		}
 		if o.asks() {
-			return e.logDetails(ctx, m, sc, o, rev, limited, slices.Collect(cloned(found)), names)
+			return e.logDetails(ctx, m, sc, o, rev, limited, slices.Collect(cloned(found)), in)
 		}
 		if limited {
 			found = first(found, o.number)
@@ -90,9 +90,9 @@ func (e *Env) runLog(ctx context.Context, o logOptions, rev string, limited bool
 			return err
 		}
 		if e.opt.json {
-			return e.logJSON(o, found, names, &details{}, strangers)
+			return e.logJSON(o, found, in, &details{}, strangers)
 		}
-		printed, err := e.printLog(o, found, names, strangers)
+		printed, err := e.printLog(o, found, in, strangers)
 		if err == nil && !printed && (!limited || o.number > 0) {
 			e.sayNothingLogged(sc, o, rev)
 		}
@@ -101,8 +101,8 @@ func (e *Env) runLog(ctx context.Context, o logOptions, rev string, limited bool
 }
 
 // logDetails prints entries with what the options ask for besides.
-func (e *Env) logDetails(ctx context.Context, m *layers.Memory, sc layers.Scope, o logOptions, rev string, limited bool, entries []refs.Entry, names map[refs.Project]string) error {
-	d, err := e.look(ctx, m, o, entries, names)
+func (e *Env) logDetails(ctx context.Context, m *layers.Memory, sc layers.Scope, o logOptions, rev string, limited bool, entries []refs.Entry, in logScope) error {
+	d, err := e.look(ctx, m, o, entries, in)
 	if err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func (e *Env) logDetails(ctx context.Context, m *layers.Memory, sc layers.Scope,
 		if err != nil {
 			return err
 		}
-		return e.logJSON(o, each(entries), names, d, strangers)
+		return e.logJSON(o, each(entries), in, d, strangers)
 	}
 	if len(entries) == 0 && (!limited || o.number > 0) {
 		e.sayNothingLogged(sc, o, rev)
@@ -151,37 +151,46 @@ func (e *Env) notTheProject(ctx context.Context, m *layers.Memory, o logOptions,
 	return withHint(&layers.NotFoundError{What: missing.What, Name: missing.Name}, "-p of mem log is --patch, as in git; for the project: mem log --project "+rev)
 }
 
-// logEntries returns the newest operations, n of them or all if that is 0, and the names of their projects.
-func (e *Env) logEntries(ctx context.Context, m *layers.Memory, sc layers.Scope, rev string, n int) (iter.Seq[*refs.Entry], map[refs.Project]string, error) {
-	names := map[refs.Project]string{sc.Project.ID: sc.Project.Name}
+// A logScope is what operations were asked for.
+type logScope struct {
+	names   map[refs.Project]string // of the projects
+	session string                  // id, if only those about one session are
+}
+
+// logEntries returns the newest operations, n of them or all if that is 0.
+func (e *Env) logEntries(ctx context.Context, m *layers.Memory, sc layers.Scope, rev string, n int) (iter.Seq[*refs.Entry], logScope, error) {
+	in := logScope{names: map[refs.Project]string{sc.Project.ID: sc.Project.Name}}
 	if rev != "" {
 		r, err := e.resolve(ctx, m, sc, rev)
 		if err != nil {
-			return nil, nil, err
+			return nil, in, err
 		}
-		names[r.Project.ID] = r.Project.Name
+		in.names[r.Project.ID] = r.Project.Name
+		if r.Session != nil {
+			in.session = r.Session.ID
+		}
 		entries, err := m.LogOf(ctx, r)
-		return each(entries), names, err
+		return each(entries), in, err
 	}
 	if !e.opt.allProjects {
 		found, err := m.Entries(ctx, sc.Project.ID, n)
-		return found, names, err
+		return found, in, err
 	}
 	projects, err := m.Projects(ctx)
 	if err != nil {
-		return nil, nil, err
+		return nil, in, err
 	}
 	for _, p := range projects {
-		names[p.ID] = p.Name
+		in.names[p.ID] = p.Name
 	}
 	found, err := m.EntriesByTime(ctx, projects, n)
-	return found, names, err
+	return found, in, err
 }
 
 // printLog prints entries, a line each, and reports whether there were any.
-func (e *Env) printLog(o logOptions, found iter.Seq[*refs.Entry], names map[refs.Project]string, strangers strangers) (printed bool, err error) {
+func (e *Env) printLog(o logOptions, found iter.Seq[*refs.Entry], in logScope, strangers strangers) (printed bool, err error) {
 	if e.Term.Stdout && !o.oneline {
-		return e.logTable(slices.Collect(cloned(found)), names, strangers)
+		return e.logTable(slices.Collect(cloned(found)), in, strangers)
 	}
 	var b []byte
 	for en := range found {
@@ -194,7 +203,7 @@ func (e *Env) printLog(o logOptions, found iter.Seq[*refs.Entry], names map[refs
 		if o.oneline {
 			b = e.appendShort(b, en, strangers)
 		} else {
-			b = e.appendEntry(b, en, names, strangers)
+			b = e.appendEntry(b, en, in, strangers)
 		}
 		if len(b) < logPiece {
 			continue
@@ -217,18 +226,18 @@ func (e *Env) appendShort(b []byte, en *refs.Entry, strangers strangers) []byte 
 }
 
 // appendEntry appends the line of an entry as a table prints it for scripts.
-func (e *Env) appendEntry(b []byte, en *refs.Entry, names map[refs.Project]string, strangers strangers) []byte {
+func (e *Env) appendEntry(b []byte, en *refs.Entry, in logScope, strangers strangers) []byte {
 	b = append(append(b, en.Commit...), '\t')
 	b = append(appendTime(b, en.Time), '\t')
 	b = append(append(b, sanitizeLine(trustCell(en.Name, strangers.of(en.Device)).full)...), '\t')
 	if e.opt.allProjects {
-		b = append(append(b, sanitizeLine(names[en.Project])...), '\t')
+		b = append(append(b, sanitizeLine(in.names[en.Project])...), '\t')
 	}
 	return append(append(b, sanitizeLine(en.Subject)...), '\n')
 }
 
 // logTable prints entries for people, and reports whether there are any.
-func (e *Env) logTable(entries []refs.Entry, names map[refs.Project]string, strangers strangers) (printed bool, err error) {
+func (e *Env) logTable(entries []refs.Entry, in logScope, strangers strangers) (printed bool, err error) {
 	if len(entries) == 0 {
 		return false, nil
 	}
@@ -243,7 +252,7 @@ func (e *Env) logTable(entries []refs.Entry, names map[refs.Project]string, stra
 	for _, en := range entries {
 		row := []cell{{full: en.Commit, short: en.Commit[:7], paint: e.style().yellow}, e.timeCell(en.Time), trustCell(en.Name, strangers.of(en.Device))}
 		if e.opt.allProjects {
-			row = append(row, cell{full: names[en.Project]})
+			row = append(row, cell{full: in.names[en.Project]})
 		}
 		t.row(append(row, cell{full: en.Subject})...)
 	}
@@ -322,13 +331,13 @@ type logChange struct {
 	Appeared bool   `json:"appeared"`
 }
 
-func (e *Env) logJSON(o logOptions, found iter.Seq[*refs.Entry], names map[refs.Project]string, d *details, strangers strangers) error {
+func (e *Env) logJSON(o logOptions, found iter.Seq[*refs.Entry], in logScope, d *details, strangers strangers) error {
 	answer := struct {
 		Operations []operationAnswer `json:"operations"`
 	}{[]operationAnswer{}}
 	for en := range found {
 		a := operationAnswer{
-			Commit: en.Commit, Parent: en.Parent, Project: names[en.Project], Device: en.Device, Name: en.Name, Trusted: strangers.of(en.Device) == "", Time: timeText(en.Time),
+			Commit: en.Commit, Parent: en.Parent, Project: in.names[en.Project], Device: en.Device, Name: en.Name, Trusted: strangers.of(en.Device) == "", Time: timeText(en.Time),
 			Lamport: en.Lamport, Subject: en.Subject, Trailers: map[string]string{},
 		}
 		for _, t := range en.Trailers {
@@ -337,7 +346,7 @@ func (e *Env) logJSON(o logOptions, found iter.Seq[*refs.Entry], names map[refs.
 			}
 		}
 		for _, f := range d.mentions[en.Commit] {
-			a.Changes = append(a.Changes, logChange(f))
+			a.Changes = append(a.Changes, logChange{f.Name, f.Appeared})
 		}
 		if w := d.works[en.Commit]; w != nil && o.graph {
 			a.Uses = w.Parents

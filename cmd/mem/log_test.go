@@ -31,12 +31,12 @@ func TestLogLines(t *testing.T) {
 	untrusted := strangers{"d2": "lap\ttop"}
 	for _, all := range []bool{false, true} {
 		want := print(all, func(e *Env) {
-			if _, err := e.logTable(entries, names, untrusted); err != nil {
+			if _, err := e.logTable(entries, logScope{names: names}, untrusted); err != nil {
 				t.Fatal(err)
 			}
 		})
 		got := print(all, func(e *Env) {
-			if _, err := e.printLog(logOptions{}, each(entries), names, untrusted); err != nil {
+			if _, err := e.printLog(logOptions{}, each(entries), logScope{names: names}, untrusted); err != nil {
 				t.Fatal(err)
 			}
 		})

@@ -25,7 +25,7 @@ type details struct {
 func (o logOptions) asks() bool { return o.graph || o.stat || o.patch || o.search != "" }
 
 // look reads what the options ask for of the projects of entries.
-func (e *Env) look(ctx context.Context, m *layers.Memory, o logOptions, entries []refs.Entry, names map[refs.Project]string) (*details, error) {
+func (e *Env) look(ctx context.Context, m *layers.Memory, o logOptions, entries []refs.Entry, in logScope) (*details, error) {
 	d := &details{e: e, m: m, ctx: ctx, works: map[string]*layers.Work{}, mentions: map[string][]layers.Mention{}}
 	if !o.asks() {
 		return d, nil
@@ -36,12 +36,15 @@ func (e *Env) look(ctx context.Context, m *layers.Memory, o logOptions, entries 
 			continue
 		}
 		done[en.Project] = true
-		p := layers.Project{ID: en.Project, Name: names[en.Project]}
+		p := layers.Project{ID: en.Project, Name: in.names[en.Project]}
 		works, err := m.Works(ctx, p)
 		if err != nil {
 			return nil, err
 		}
 		for commit, w := range works {
+			if in.session != "" {
+				w = w.Of(in.session)
+			}
 			d.works[commit] = w
 		}
 		if o.search == "" {
@@ -52,7 +55,9 @@ func (e *Env) look(ctx context.Context, m *layers.Memory, o logOptions, entries 
 			return nil, err
 		}
 		for commit, f := range found {
-			d.mentions[commit] = f
+			d.mentions[commit] = slices.DeleteFunc(f, func(f layers.Mention) bool {
+				return in.session != "" && f.Session != "" && f.Session != in.session
+			})
 		}
 	}
 	return d, nil
