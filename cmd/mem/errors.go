@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/url"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -129,6 +130,8 @@ func hintsOf(err error) []string {
 	var unread *unreadable
 	var device *refs.DeviceError
 	var revoked *layers.RevokedError
+	var call *url.Error
+	var program *engines.ExitError
 	var untrusted *layers.UntrustedError
 	switch {
 	case errors.As(err, &h):
@@ -178,6 +181,10 @@ func hintsOf(err error) []string {
 		return []string{"mem cost", "a cap is a setting: mem config list"}
 	case errors.Is(err, engines.ErrTimeout):
 		return []string{"mem config set llm.timeout 30m"}
+	case errors.As(err, &call) && call.Op == "Post":
+		return []string{"the address of the server of models is a setting: mem config get llm.baseURL"}
+	case errors.As(err, &program):
+		return []string{"what the engine runs is a setting: mem config list"}
 	case errors.Is(err, engines.ErrRecorded):
 		return []string{"replay answers only what a model was asked before, by the same settings"}
 	case errors.Is(err, refs.ErrFormat):
