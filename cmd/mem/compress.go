@@ -280,16 +280,30 @@ func (e *Env) compressAnswer(c layers.Compressed) compressAnswer {
 func (e *Env) printCompressed(c layers.Compressed) error {
 	v := c.Version
 	switch {
-	case c.Existed:
-		e.did("%s is that version already: %s -> %s tokens (%.1f:1)\n", e.safe(label(v)), tokens.Commas(v.TokensIn), tokens.Commas(v.TokensOut), v.Ratio)
-		return nil
 	case e.opt.dryRun:
-		e.printf("Would compress %s%s (~%s tokens, %s)\n", e.safe(shortID(v.Session)), e.safe(rangeOf(c)), tokens.Commas(v.TokensIn), count(v.MessagesIn, "message"))
+		return e.printPreview(c)
+	case c.Existed:
+		e.did("%s\n", e.existing(v))
 	default:
 		e.did("[%s] compress %s%s  %s -> %s tokens (%.1f:1), %d of %d keepits kept\n", e.safe(c.Project.Name), e.safe(label(v)), e.safe(rangeOf(c)),
 			tokens.Commas(v.TokensIn), tokens.Commas(v.TokensOut), v.Ratio, v.Preserved, v.Preserved+v.Summarised)
 		e.printReceipt(c.Receipt)
-		return nil
+	}
+	return nil
+}
+
+// existing says that a recipe made a version before.
+func (e *Env) existing(v *layers.Version) string {
+	return fmt.Sprintf("%s is that version already: %s -> %s tokens (%.1f:1)", e.safe(label(v)), tokens.Commas(v.TokensIn), tokens.Commas(v.TokensOut), v.Ratio)
+}
+
+// printPreview says what a compression would make, or has made before, what it would take, and what becomes of each marker.
+func (e *Env) printPreview(c layers.Compressed) error {
+	v := c.Version
+	if c.Existed {
+		e.printf("%s\n", e.existing(v))
+	} else {
+		e.printf("Would compress %s%s (~%s tokens, %s)\n", e.safe(shortID(v.Session)), e.safe(rangeOf(c)), tokens.Commas(v.TokensIn), count(v.MessagesIn, "message"))
 	}
 	e.printf("  recipe     %s, engine %s\n", e.safe(modeOf(v)), v.Engine)
 	for _, p := range c.Plan.Tiers {
@@ -299,13 +313,22 @@ func (e *Env) printCompressed(c layers.Compressed) error {
 	}
 	if r := c.Receipt; r.Requests > 0 {
 		e.printf("  requests   %d, about %s tokens in and %s out, %s\n", r.Requests, tokens.Commas(r.Usage.Input), tokens.Commas(r.Usage.Output), engines.FormatDollars(r.Usage.Micros))
+	} else {
+		e.printf("  requests   none, no cost\n")
 	}
-	e.printf("  result     at most %s tokens, about %.0f:1\n", tokens.Commas(c.Plan.Budget), v.Ratio)
+	if !c.Existed {
+		e.printf("  result     at most %s tokens, about %.0f:1\n", tokens.Commas(c.Plan.Budget), v.Ratio)
+	}
 	if len(c.Fates) == 0 {
 		return nil
 	}
-	if len(c.Plan.Tiers) == 1 {
-		e.printf("  threshold  %s\n", e.safe(c.Fates[0].Pressure.String()))
+	switch mode := compress.KeepitMode(v.Settings.Keepit); {
+	case mode == compress.PreserveAll:
+		e.printf("  threshold  none: every marker survives\n")
+	case mode == compress.Ignore:
+		e.printf("  threshold  none: no marker survives\n")
+	case len(c.Plan.Tiers) == 1:
+		e.printf("  threshold  %s\n", thresholdText(c.Fates[0].Pressure))
 	}
 	e.printf("\n")
 	if err := e.fateTable(c.Fates); err != nil {

@@ -309,7 +309,7 @@ func (e *Env) runKeepitPreview(ctx context.Context, o keepitOptions, name string
 		if e.opt.json {
 			return e.keepitPreviewJSON(in, p, fates, kept)
 		}
-		e.printf("At %d:1 %s, %d session%s ago, a marker survives from %s on: %s\n", p.Ratio, p.Level, p.Distance, plural(p.Distance), keepit.Thousandths(p.Threshold()), p)
+		e.printf("A%s\n", thresholdText(p)[1:])
 		if len(fates) == 0 {
 			e.note("%s has no markers", shortID(in.rev.Session.ID))
 			return nil
@@ -366,4 +366,9 @@ func (e *Env) keepitPreviewJSON(in marked, p keepit.Pressure, fates []compress.F
 		answer.Markers = append(answer.Markers, fateAnswer{keepitAnswerOf(in.rev.Session, in.marks[i]), fateWord(p.Fate(f.Mark.Weight)), keepit.Thousandths(f.Margin)})
 	}
 	return e.printJSON("keepit.preview", answer)
+}
+
+// thresholdText says under which pressure markers are, and from which weight on they survive it.
+func thresholdText(p keepit.Pressure) string {
+	return fmt.Sprintf("at %d:1 %s, %d session%s ago, a marker survives from %s on: %s", p.Ratio, p.Level, p.Distance, plural(p.Distance), keepit.Thousandths(p.Threshold()), p)
 }
