@@ -402,8 +402,7 @@ func (l *laneCleaner) record(tx *refs.Tx, r refs.Record) error {
 			body = b
 		}
 	}
-	var numbers redact.Numbers
-	clean, _ := l.rules.Redact([]byte(l.renamed(string(body))), &numbers)
+	clean, _ := redactOwn(l.rules, []byte(l.renamed(string(body))))
 	if string(clean) == string(r.Body) && !anew {
 		return nil
 	}

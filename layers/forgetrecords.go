@@ -307,9 +307,7 @@ func (f *forgetting) mend(r refs.Record) (err error) {
 	}
 	if spots := placesOf(body, f.needles); len(spots) > 0 { // in a path, a name or a title
 		body = bytes.Clone(body)
-		for _, at := range spots {
-			blot(body[at[0]:at[1]])
-		}
+		blot(body, spots, f.nines)
 	}
 	if !bytes.Equal(body, r.Body) {
 		f.bodies[r.ID] = body

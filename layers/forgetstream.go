@@ -35,9 +35,7 @@ func (f *forgetting) stream(ctx context.Context, s *Session, o *ownStream, names
 			return placeholder(len(v.Raw), v.Opaque), true
 		}
 		raw := bytes.Clone(v.Raw)
-		for _, at := range spots {
-			blot(raw[at[0]:at[1]])
-		}
+		blot(raw, spots, f.nines)
 		return raw, false
 	})
 	bad, err := f.badFiles(ctx, s, o, names)

@@ -101,6 +101,7 @@ type forgetting struct {
 	patches map[objects.Hash][]byte          // of records that stay
 	purge   Purge
 	seals   seals
+	nines   func(spot []byte) bool // see [blot]
 	files   []string
 	things  []ForgottenThing
 	redo    []rebuild
@@ -112,7 +113,12 @@ func (m *Memory) newForgetting(ctx context.Context, p Project, o ForgetOptions, 
 		heard: map[objects.Hash]bool{}, drop: map[objects.Hash]bool{}, gone: map[string]bool{}, names: map[string]string{}, bodies: map[objects.Hash]json.RawMessage{}, patches: map[objects.Hash][]byte{},
 		heeding: heeding, until: map[string]uint64{}, missing: map[objects.Hash]bool{}}
 	f.purge.Cause = o.cause()
-	err := m.repo.View(ctx, p.ID, func(tx *refs.Tx) (err error) {
+	known, err := m.readSeals()
+	if err != nil {
+		return nil, err
+	}
+	f.nines = m.nines(known)
+	err = m.repo.View(ctx, p.ID, func(tx *refs.Tx) (err error) {
 		if f.records, err = tx.Records(ctx, nil); err != nil {
 			return err
 		}

@@ -38,6 +38,19 @@ func (m *Memory) readSeals() (s seals, err error) {
 	return s, err
 }
 
+// value returns which value has a seal, -1 if none.
+func (s *seals) value(seal string) int {
+	return slices.IndexFunc(s.Values, func(v sealedValue) bool { return v.Seal == seal })
+}
+
+// nines tells of a value whether its digits became nines in strings too when it was forgotten.
+func (m *Memory) nines(s seals) func(spot []byte) bool {
+	return func(spot []byte) bool {
+		i := s.value(m.sealValue(spot).Seal)
+		return i >= 0 && !s.Values[i].Stars
+	}
+}
+
 // addSeals remembers what is being forgotten. It is durable when it returns.
 func (m *Memory) addSeals(more seals) error {
 	s, err := m.readSeals()
@@ -46,7 +59,7 @@ func (m *Memory) addSeals(more seals) error {
 	}
 	n := len(s.Values) + len(s.Records) + len(s.Files)
 	for _, v := range more.Values {
-		if !slices.Contains(s.Values, v) {
+		if s.value(v.Seal) < 0 {
 			s.Values = append(s.Values, v)
 		}
 	}
@@ -72,7 +85,7 @@ func (m *Memory) rollKey() uint64 {
 }
 
 func (m *Memory) sealValue(v []byte) sealedValue {
-	return sealedValue{len(v), roll(v, m.rollKey()), m.repo.Seal("value " + string(v))}
+	return sealedValue{len(v), roll(v, m.rollKey()), m.repo.Seal("value " + string(v)), true}
 }
 
 func (m *Memory) sealRecord(raw []byte) string   { return m.repo.Seal("record " + string(raw)) }
@@ -127,7 +140,7 @@ func (g *guard) values(b []byte) [][2]int {
 		out = append(out, findSealed(b, n, g.key, func(h uint64) bool {
 			return slices.ContainsFunc(g.seals.Values, func(v sealedValue) bool { return v.Roll == h && v.Length == n })
 		}, func(text []byte) bool {
-			return slices.Contains(g.seals.Values, g.m.sealValue(text))
+			return g.seals.value(g.m.sealValue(text).Seal) >= 0
 		})...)
 	}
 	return joined(out)
@@ -189,10 +202,14 @@ func (g *guard) through(f sourceFile, size int64) (sourceFile, error) {
 			out.over = append(out.over, overlay{v.Off, placeholder(int(v.Size), v.Opaque)})
 			continue
 		}
-		for _, s := range g.values(v.Raw) {
-			b := slices.Clone(v.Raw[s[0]:s[1]])
-			blot(b)
-			out.over = append(out.over, overlay{v.Off + int64(s[0]), b})
+		spots := g.values(v.Raw)
+		if len(spots) == 0 {
+			continue
+		}
+		raw := slices.Clone(v.Raw)
+		blot(raw, spots, g.m.nines(g.seals))
+		for _, s := range spots {
+			out.over = append(out.over, overlay{v.Off + int64(s[0]), raw[s[0]:s[1]]})
 		}
 	}
 	if len(out.over) == 0 {

@@ -68,14 +68,26 @@ func holds(b []byte, needles [][]byte) bool {
 	return slices.ContainsFunc(needles, func(n []byte) bool { return bytes.Contains(b, n) })
 }
 
-// blot replaces bytes by as many others, so that a JSON value stays one.
-func blot(b []byte) {
-	c := byte('9')
-	if strings.Trim(string(b), "0123456789") != "" {
-		c = '*'
-	}
-	for i := range b {
-		b[i] = c
+// blot replaces the spots of a value of JSON, or of a line that is none, by as many other bytes, so that a JSON value stays one: in numbers
+// by nines, elsewhere by stars, which no rule takes for digits. Devices that forgot digits before there were stars in strings go on with nines.
+func blot(value []byte, spots [][2]int, nines func(spot []byte) bool) {
+	json, quoted, at := len(value) > 0 && (value[0] == '{' || value[0] == '['), false, 0
+	for _, s := range spots {
+		for ; at < s[0]; at++ {
+			switch value[at] {
+			case '\\':
+				at++
+			case '"':
+				quoted = !quoted
+			}
+		}
+		c := byte('*')
+		if spot := value[s[0]:s[1]]; strings.Trim(string(spot), "0123456789") == "" && (json && !quoted || nines(spot)) {
+			c = '9'
+		}
+		for i := s[0]; i < s[1]; i++ {
+			value[i] = c
+		}
 	}
 }
 
@@ -126,6 +138,7 @@ type sealedValue struct {
 	Length int    `json:"length"`
 	Roll   uint64 `json:"roll"` // keyed rolling hash
 	Seal   string `json:"seal"`
+	Stars  bool   `json:"stars,omitempty"` // digits in strings became stars
 }
 
 // prime is the modulus of the rolling hash.

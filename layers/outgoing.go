@@ -111,11 +111,7 @@ func leaksIn(r io.Reader, size, skip int64, rules redact.Rules, where Leak) ([]L
 	}
 	var leaks []Leak
 	lines := before.n
-	c := newFileCleaner(r, size-skip, rules)
-	if where.Kind != "object" {
-		c.text = nil
-	}
-	c.found = func(clean []byte, cuts []redact.Cut) {
+	found := func(clean []byte, cuts []redact.Cut) {
 		at := 0
 		for _, cut := range cuts {
 			lines += bytes.Count(clean[at:cut.At], newline)
@@ -130,6 +126,18 @@ func leaksIn(r io.Reader, size, skip int64, rules redact.Rules, where Leak) ([]L
 		}
 		lines += bytes.Count(clean[at:], newline)
 	}
+	if where.Kind != "object" && where.Kind != "session" { // what mem wrote itself, which is short
+		text, err := io.ReadAll(r)
+		if err == nil {
+			found(redactOwn(rules, text))
+		}
+		return leaks, err
+	}
+	c := newFileCleaner(r, size-skip, rules)
+	if where.Kind == "session" {
+		c.text = nil
+	}
+	c.found = found
 	_, err := io.Copy(io.Discard, onlyReader{c})
 	return leaks, err
 }
