@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -163,19 +164,23 @@ func (d *desk) workOn() string {
 // compacts compacts a session: the compaction is told what must survive.
 func (d *desk) compacts(id string) {
 	d.t.Helper()
-	d.print("/compact", "--resume", id)
-	told := 0
-	for _, req := range d.api.asked() {
-		if req.compacts() {
-			told++
-			if s := lastUser(req); !d.late() && (!strings.Contains(s, "mem holds this session word for word") || !strings.Contains(s, "heron-4711")) {
-				d.t.Errorf("the compaction is asked: ...%s", s[max(0, len(s)-600):])
+	d.calmly("a compaction", func() (wrong string) {
+		before := len(d.api.asked())
+		d.print("/compact", "--resume", id)
+		told := 0
+		for _, req := range d.api.asked()[before:] {
+			if req.compacts() {
+				told++
+				if s := lastUser(req); !strings.Contains(s, "mem holds this session word for word") || !strings.Contains(s, "heron-4711") {
+					wrong = "it is asked: ..." + s[max(0, len(s)-600):]
+				}
 			}
 		}
-	}
-	if told == 0 {
-		d.t.Error("nobody was asked for a summary")
-	}
+		if told == 0 {
+			d.t.Fatal("nobody was asked for a summary")
+		}
+		return wrong
+	})
 	d.print("And now the tests.", "--resume", id)
 	d.captured(id, "after compaction")
 }
@@ -192,16 +197,19 @@ func lastUser(req apiRequest) string {
 // tellsTheNext starts another session, which learns of the first, and resumes it, which says the same only once.
 func (d *desk) tellsTheNext(first string) {
 	d.t.Helper()
-	b := d.print("What did we decide?")
-	d.captured(b.SessionID, "the next session")
-	if n, text := d.told(); (n != 1 || !strings.Contains(text, first[:8])) && !d.late() {
-		d.t.Errorf("the next session is told %d times: %s", n, text)
-	}
-	d.print("Again?", "--resume", b.SessionID)
-	if n, _ := d.told(); n != 1 && !d.late() {
-		d.t.Errorf("after it was resumed the request holds the context %d times", n)
-	}
-	d.captured(b.SessionID, "the resumed session")
+	d.calmly("another session", func() string {
+		b := d.print("What did we decide?")
+		d.captured(b.SessionID, "the next session")
+		if n, text := d.told(); n != 1 || !strings.Contains(text, first[:8]) {
+			return fmt.Sprintf("it is told %d times: %s", n, text)
+		}
+		d.print("Again?", "--resume", b.SessionID)
+		d.captured(b.SessionID, "the resumed session")
+		if n, _ := d.told(); n != 1 {
+			return fmt.Sprintf("after it was resumed the request holds the context %d times", n)
+		}
+		return ""
+	})
 }
 
 // told returns how often the context of memory is in the last request of a conversation.
@@ -276,8 +284,10 @@ func (d *desk) distils() {
 // quiet checks that no hook had anything to complain of, and that none is left running.
 func (d *desk) quiet() {
 	d.t.Helper()
-	if b, err := os.ReadFile(hookLog(d.Dir)); err == nil && !d.late() {
-		d.t.Errorf("hooks.log:\n%s", b)
+	for _, line := range d.troubles() {
+		if !tooLate(line) { // that one was done again, or by a worker: nothing is lost, as was checked
+			d.t.Errorf("hooks.log: %s", line)
+		}
 	}
 	d.waitFor("hooks to end", func() bool {
 		out, err := exec.Command("pgrep", "-f", d.Bin+" hook ").Output()
@@ -300,14 +310,37 @@ func (d *desk) quiet() {
 	}
 }
 
-// late reports whether a hook came to its time limit: the machine is too busy to ask more of it.
-func (d *desk) late() bool {
-	b, err := os.ReadFile(hookLog(d.Dir))
-	late := err == nil && (bytes.Contains(b, []byte("time limit")) || bytes.Contains(b, []byte("deadline")))
-	if late {
-		d.t.Logf("SKIPPED: this machine is so busy that hooks come to their time limit:\n%s", b)
+// calmly does something until it goes right, once more only for a hook that meanwhile came to its time limit, of which the machine is
+// to blame: what it does without that must be right.
+func (d *desk) calmly(what string, do func() (wrong string)) {
+	d.t.Helper()
+	for range 10 {
+		before := len(d.troubles())
+		wrong := do()
+		if wrong == "" {
+			return
+		}
+		if late := d.troubles()[before:]; !slices.ContainsFunc(late, tooLate) {
+			d.t.Errorf("%s: %s", what, wrong)
+			return
+		}
+		d.t.Logf("%s once more: a hook came to its time limit", what)
 	}
-	return late
+	d.t.Errorf("%s: in ten times a hook came to its time limit each time", what)
+}
+
+// troubles returns the lines of the hooks' log.
+func (d *desk) troubles() []string {
+	b, err := os.ReadFile(hookLog(d.Dir))
+	if err != nil {
+		return nil // nothing went wrong yet
+	}
+	return strings.Split(strings.TrimSuffix(string(b), "\n"), "\n")
+}
+
+// tooLate reports whether a line says that a hook came to its time limit.
+func tooLate(line string) bool {
+	return strings.Contains(line, "time limit") || strings.Contains(line, "deadline")
 }
 
 func hookLog(store string) string { return filepath.Join(store, "cache", "hooks.log") }
