@@ -3,11 +3,13 @@ package layers
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/remote"
@@ -17,6 +19,7 @@ import (
 type RepairOptions struct {
 	Remote string // where to look for what is missing; "": all remotes
 	DryRun bool
+	Forget bool                           // go on without what is lost: see [refs.Repo.GiveUp]
 	Told   func(remote string, err error) // of remotes that could not be asked; may be nil
 }
 
@@ -34,6 +37,9 @@ type Repaired struct {
 	Lost   []Lost
 	Left   []refs.Problem // what a check finds afterwards
 	Roots  []Root
+
+	Stuck   bool // of what is lost is more than files: the store cannot go on before that is given up
+	GivenUp bool // what is lost, with Forget; not while a remote that may have it could not be asked
 }
 
 // Repair makes good what is damaged in the store in dir, which need not be one that can be opened: from what is here, from
@@ -55,6 +61,12 @@ func Repair(ctx context.Context, dir string, o Options, ro RepairOptions) (out R
 	if err != nil {
 		return out, err
 	}
+	told := ro.Told
+	ro.Told = func(name string, err error) {
+		if ro.Forget = false; told != nil {
+			told(name, err)
+		}
+	}
 	did, losses, err := repo.Repair(ctx, ro.DryRun, m.supply(remotes, ro.Told))
 	out.Mended = append(out.Mended, did...)
 	if err != nil {
@@ -64,10 +76,12 @@ func Repair(ctx context.Context, dir string, o Options, ro RepairOptions) (out R
 		return out, err
 	}
 	out.Lost = m.explainLosses(losses)
-	if ro.DryRun {
-		return out, nil
+	if !ro.DryRun {
+		if err := m.bringBack(ctx, remotes, &out, ro.Told); err != nil {
+			return out, err
+		}
 	}
-	if err := m.bringBack(ctx, remotes, &out, ro.Told); err != nil {
+	if err := m.giveUp(ctx, ro, losses, &out); err != nil || ro.DryRun {
 		return out, err
 	}
 	if repo.Device().ID == "" {
@@ -76,6 +90,47 @@ func Repair(ctx context.Context, dir string, o Options, ro RepairOptions) (out R
 	checked, err := m.Check(ctx, false)
 	out.Left, out.Roots = checked.Problems, checked.Roots
 	return out, err
+}
+
+// giveUp lets the lanes of this device go on without what is lost, if that is wanted, and else finds out whether they cannot.
+func (m *Memory) giveUp(ctx context.Context, ro RepairOptions, losses []refs.Loss, out *Repaired) error {
+	could, err := m.repo.GiveUp(ctx, true, losses, nil)
+	out.Stuck = len(could) > 0
+	if err != nil || !ro.Forget || !out.Stuck {
+		return err
+	}
+	if !ro.DryRun {
+		could, err = m.repo.GiveUp(ctx, false, losses, m.stillOfUse(losses))
+	}
+	for _, c := range could {
+		if i := slices.IndexFunc(out.Mended, func(d refs.Mending) bool { return d.Where == c.Where && d.Done == "" }); i >= 0 {
+			out.Mended[i].Done = c.Done
+		} else {
+			out.Mended = append(out.Mended, c)
+		}
+	}
+	out.GivenUp = err == nil
+	return err
+}
+
+// stillOfUse returns what tells which records are of use where something is lost. A session without its transcript is not where Claude
+// Code still has the file: the next capture brings it back if memory does not say that it has it. Else its versions need it.
+func (m *Memory) stillOfUse(losses []refs.Loss) func(r refs.Record, has func(objects.Hash) bool) bool {
+	x := &explainer{m: m, projects: map[refs.Project]*readable{}}
+	files := map[string]string{}
+	for _, l := range losses {
+		for _, s := range x.project(l.Lane.Project).snapshots {
+			files[s.Session] = cmp.Or(s.Source, files[s.Session])
+		}
+	}
+	return func(r refs.Record, has func(objects.Hash) bool) bool {
+		var s Snapshot
+		if r.Kind != kindSession || json.Unmarshal(r.Body, &s) != nil || has(s.Original) || files[s.Session] == "" {
+			return true
+		}
+		f, _, err := openSource(files[s.Session])
+		return err != nil || f.Close() != nil
+	}
 }
 
 // suppliers returns the remotes to ask.

@@ -113,12 +113,16 @@ func (r *Repo) formerFile(p Project) string {
 
 // noteFormer adds the commits of a lane of this device to those that it had. It is durable before they go.
 func (r *Repo) noteFormer(ctx context.Context, g *gitstore.Repo, p Project, tip pack.ID) error {
-	old, err := pack.ReadFile(r.formerFile(p))
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
 	commits, _, err := Since(ctx, g, tip, pack.ID{}, maxLane)
 	if err != nil {
+		return err
+	}
+	return r.noteCommits(p, commits)
+}
+
+func (r *Repo) noteCommits(p Project, commits []pack.ID) error {
+	old, err := pack.ReadFile(r.formerFile(p))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
 	var b strings.Builder

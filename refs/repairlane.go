@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/objects/pack"
 )
@@ -22,7 +24,7 @@ func (x *repair) beginAnew() error {
 		}
 	}
 	for _, l := range lanes {
-		kept, err := x.reroot(l)
+		kept, err := x.reroot(l, nil)
 		if err != nil {
 			return fmt.Errorf("begin %s anew: %w", l.Ref(), err)
 		}
@@ -32,8 +34,8 @@ func (x *repair) beginAnew() error {
 	return nil
 }
 
-// reroot commits all that is good in the commits of a lane, and returns how many files that is.
-func (x *repair) reroot(l Lane) (kept int, err error) {
+// reroot commits all that is good in the commits of a lane, of records those that keep wants, and returns how many files that is.
+func (x *repair) reroot(l Lane, keep func(Record, func(objects.Hash) bool) bool) (kept int, err error) {
 	unlock, err := lockFile(x.ctx, filepath.Join(x.r.dir, x.part.dir, "mem", "lane-"+string(l.Project)+".lock"), x.r.opts.LockTimeout)
 	if err != nil {
 		return 0, err
@@ -43,37 +45,59 @@ func (x *repair) reroot(l Lane) (kept int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	now := &lane{device: l.Device, root: &node{loaded: true}, git: x.git, replaces: l.Tip}
-	tx := &Tx{r: x.r, project: l.Project, ctx: x.ctx, write: true, stage: s, lanes: []*lane{now}}
-	defer tx.discard()
-	hasDevice := x.part.dir == originalsDir
-	err = x.eachGood(l, func(path []string, id pack.ID, b []byte) error {
-		if path[0] == "records" {
-			r, err := DecodeRecord(b)
-			if err != nil {
-				return nil // it is damaged, and among what is lost
-			}
-			hasDevice = hasDevice || r.Kind == "device"
-			tx.lamport = max(tx.lamport, r.Lamport)
-		}
-		changed, err := now.root.set(x.git, id, path...)
-		if changed {
-			kept++
-		}
-		return err
-	})
+	good, err := x.salvage(l)
 	if err != nil {
 		return 0, err
 	}
-	if !hasDevice {
+	now := &lane{device: l.Device, root: &node{loaded: true, dirty: true}, git: x.git, replaces: l.Tip}
+	tx := &Tx{r: x.r, project: l.Project, ctx: x.ctx, write: true, stage: s, lanes: []*lane{now}, lamport: good.lamport}
+	defer tx.discard()
+	commits, epoch, err := x.history(l, tx)
+	if err != nil {
+		return 0, err
+	}
+	if kept, err = good.fill(now.root, x.git, keep); err != nil {
+		return 0, err
+	}
+	if !good.device && x.part.dir == memoryDir {
 		d := x.r.device
 		if _, err := tx.Add("device", deviceBody{d.ID, d.Name, d.PublicKey()}); err != nil {
 			return 0, err
 		}
 	}
-	now.root.dirty = true
+	if l.Project != Home {
+		if err := x.r.noteCommits(l.Project, commits); err != nil {
+			return 0, err
+		}
+		tx.Trailer("Epoch", strconv.FormatUint(epoch, 10))
+	}
 	tx.Trailer("Op", "repair")
 	return kept, tx.commitLane(s, now, fmt.Sprintf("repair: begin anew with %d files", kept))
+}
+
+// history returns the commits of a lane that can be found, the newest first, and the epoch of a lane that takes its place. If its first
+// commit cannot be, that is later than any epoch can have been: each takes a Lamport time of its own.
+func (x *repair) history(l Lane, tx *Tx) (commits []pack.ID, epoch uint64, err error) {
+	for id := l.Tip; !id.IsZero(); {
+		commits = append(commits, id)
+		c, err := x.git.Commit(id)
+		if unreadable(err) {
+			return commits, tx.lamport + 2, nil
+		}
+		if err != nil {
+			return nil, 0, err
+		}
+		n, err := lamportOf(c)
+		if err != nil {
+			return nil, 0, err
+		}
+		tx.lamport = max(tx.lamport, n)
+		if id = c.Parent; id.IsZero() {
+			epoch, err = epochOf(c)
+			return commits, epoch + 1, err
+		}
+	}
+	return commits, 1, nil
 }
 
 // eachGood calls f for every readable file of every readable commit of a lane, the newest first, but for its format.

@@ -18,6 +18,7 @@ type fsckOptions struct {
 	all       bool
 	repair    bool
 	remote    string
+	forget    bool
 }
 
 // fsck is the command that checks the store.
@@ -34,6 +35,7 @@ func (e *Env) fsck() *cli.Command {
 			"files that Claude Code still has. It says what is lost, by session and message (of a transcript: its lines). Nothing\n" +
 			"is deleted: damaged files are kept in the directory \"damaged\" of the memory. The\n" +
 			"exit status is 0 if all is whole then, else 3. With -n it says what it would do, with the status 1 if that is something.\n" +
+			"With --forget it goes on without what is nowhere to be had: lanes of this device begin anew with all that is good in them.\n" +
 			"--reproduce makes a version or composition once more from its recipe, or all of the project, and compares every byte;\n" +
 			"recorded answers stand in for models. The exit status is 1 if one differs, 3 if one cannot be made.",
 		Flags: []cli.Flag{
@@ -41,6 +43,7 @@ func (e *Env) fsck() *cli.Command {
 			&cli.BoolFlag{Name: "root", Usage: "print only the root hash of each project", Destination: &o.root},
 			&cli.BoolFlag{Name: "repair", Usage: "mend what is damaged", Destination: &o.repair},
 			&cli.StringFlag{Name: "remote", Usage: "with --repair, bring what is missing from the remote `NAME` alone", Destination: &o.remote},
+			&cli.BoolFlag{Name: "forget", Usage: "with --repair, go on without what is lost for good", Destination: &o.forget},
 			&cli.BoolFlag{Name: "reproduce", Usage: "make versions and compositions once more", Destination: &o.reproduce},
 			&cli.BoolFlag{Name: "all", Usage: "with --reproduce, those of every project", Destination: &o.all},
 		},
@@ -60,10 +63,12 @@ func (e *Env) fsck() *cli.Command {
 				return usagef("--repair stands without --full, --root and --reproduce")
 			case o.remote != "" && !o.repair:
 				return usagef("--remote goes with --repair")
+			case o.forget && !o.repair:
+				return usagef("--forget goes with --repair")
 			case e.opt.dryRun && !o.repair:
 				return usagef("--dry-run goes with --repair: without it mem fsck changes nothing")
 			case o.repair:
-				return e.runRepair(c.Context, o.remote)
+				return e.runRepair(c.Context, o)
 			case o.reproduce && (o.full || o.root):
 				return usagef("--reproduce stands without --full and --root")
 			case o.all && !o.reproduce:

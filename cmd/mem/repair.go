@@ -39,7 +39,7 @@ type repairLost struct {
 }
 
 // runRepair mends what is damaged. Its status is 0 if all is whole afterwards, 3 if it is not, and with -n 1 if there is something to do.
-func (e *Env) runRepair(ctx context.Context, remote string) error {
+func (e *Env) runRepair(ctx context.Context, fo fsckOptions) error {
 	dir, err := e.memoryDir()
 	if err != nil {
 		return err
@@ -53,7 +53,7 @@ func (e *Env) runRepair(ctx context.Context, remote string) error {
 		return err
 	}
 	var unasked []error
-	out, err := layers.Repair(ctx, dir, o, layers.RepairOptions{Remote: remote, DryRun: e.opt.dryRun, Told: func(name string, err error) {
+	out, err := layers.Repair(ctx, dir, o, layers.RepairOptions{Remote: fo.remote, DryRun: e.opt.dryRun, Forget: fo.forget, Told: func(name string, err error) {
 		e.warn("%s could not be asked: %v", name, err)
 		unasked = append(unasked, err)
 	}})
@@ -64,25 +64,38 @@ func (e *Env) runRepair(ctx context.Context, remote string) error {
 	if err := e.printRepair(out); err != nil {
 		return err
 	}
-	left := len(out.Left) > 0 || len(out.Lost) > 0
+	left := unwhole(out)
 	for _, m := range out.Mended {
 		left = left || m.Done == "" || m.Done == settingsGone
 	}
 	switch {
 	case e.opt.dryRun && len(out.Mended)+len(out.Lost) > 0:
 		return exit(exitNo)
+	case fo.forget && out.Stuck && !out.GivenUp:
+		e.hint("mem remote rm NAME, if that is gone for good: nothing was given up that it may have")
+		return exit(exitPartial)
+	case left && out.GivenUp:
+		e.hint("mem import, for what Claude Code still has; mem forget SESSION, if it is gone for good")
+		return exit(exitPartial)
 	case left:
 		if len(unasked) == 0 && !e.opt.dryRun {
-			e.hint("mem fsck --repair --remote NAME, if another remote has it" + forgetLost(out.Lost))
+			e.hint("mem fsck --repair --remote NAME, if another remote has it" + forgetLost(out))
 		}
 		return exit(exitPartial)
 	}
 	return nil
 }
 
-// forgetLost says what to type when a session is lost for good: what is left of it keeps the project from travelling.
-func forgetLost(lost []layers.Lost) string {
-	for _, l := range lost {
+// unwhole reports whether something is lost that was not given up, or wrong.
+func unwhole(out layers.Repaired) bool { return len(out.Left) > 0 || len(out.Lost) > 0 && !out.GivenUp }
+
+// forgetLost says what to type when something is lost for good, which keeps a project from travelling: a directory, or what is left
+// of a session.
+func forgetLost(out layers.Repaired) string {
+	if out.Stuck && !out.GivenUp {
+		return "; mem fsck --repair --forget, if it is gone for good: then all else goes on"
+	}
+	for _, l := range out.Lost {
 		if l.Session != "" && l.From > 0 {
 			return "; mem forget " + layers.ShortID(l.Session) + ", if it is gone for good: then the rest of the project can be pushed"
 		}
@@ -92,7 +105,7 @@ func forgetLost(lost []layers.Lost) string {
 
 func (e *Env) printRepair(out layers.Repaired) error {
 	if e.opt.json {
-		a := repairAnswer{OK: len(out.Left)+len(out.Lost) == 0, DryRun: e.opt.dryRun, Repaired: []repairMending{}, Lost: []repairLost{}, Problems: []fsckProblem{}, Roots: []fsckRoot{}}
+		a := repairAnswer{OK: !unwhole(out), DryRun: e.opt.dryRun, Repaired: []repairMending{}, Lost: []repairLost{}, Problems: []fsckProblem{}, Roots: []fsckRoot{}}
 		for _, m := range out.Mended {
 			a.Repaired = append(a.Repaired, repairMending{m.Where, m.What, m.Done, m.Kept})
 			a.OK = a.OK && m.Done != "" && !e.opt.dryRun
