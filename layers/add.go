@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -210,24 +209,10 @@ func peek(src Source) (cwd string, size int64, err error) {
 		return "", 0, err
 	}
 	defer f.Close()
-	sc := transcript.NewScanner(transcript.Carry{}, func(b []byte) [32]byte { return [32]byte{} })
-	defer sc.Close()
-	buf := make([]byte, 16<<10)
-	for read := 0; read < 1<<20; {
-		n, err := f.Read(buf)
-		sc.Write(buf[:n])
-		if cwd := sc.Summary().Cwd; cwd != "" {
-			return cwd, size, nil
-		}
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return "", 0, fmt.Errorf("read %s: %w", src.Path, err)
-		}
-		read += n
+	if cwd, err = transcript.Cwd(f); err != nil {
+		return "", 0, fmt.Errorf("read %s: %w", src.Path, err)
 	}
-	return "", size, nil
+	return cwd, size, nil
 }
 
 // dirOf returns where the session of a source works that does not say so yet: where it is in memory already, or the directory

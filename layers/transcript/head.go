@@ -1,7 +1,7 @@
 package transcript
 
 // A head finds the values of a stream and holds the first bytes of the object that is not closed yet, so that an
-// object can be had whole although it came in pieces.
+// object can be had whole although it came in pieces. Of what is behind them it holds the short members of the object.
 type head struct {
 	s     splitter
 	limit int     // how much of an object is held
@@ -9,6 +9,7 @@ type head struct {
 	off   int64   // where buf starts
 	base  int64   // where the bytes being fed start
 	prev  [2]byte // the two bytes before them
+	late  late
 }
 
 // feed splits p and calls emit for what that closes; there, raw gives the bytes. It stops when emit returns false.
@@ -47,6 +48,9 @@ func (h *head) keep(p []byte) {
 		h.buf = h.buf[:0]
 		return
 	}
+	if h.s.off-h.s.cand > int64(h.limit-maxLate) { // a short member that ends behind the limit begins behind this
+		h.late.keep(h, p)
+	}
 	if from := h.s.cand; from >= h.base {
 		h.buf, h.off, p = h.buf[:0], from, p[from-h.base:]
 	} else {
@@ -55,4 +59,13 @@ func (h *head) keep(p []byte) {
 	if room := h.limit - len(h.buf); room > 0 {
 		h.buf = append(h.buf, p[:min(room, len(p))]...)
 	}
+}
+
+// member returns member i of the object v, from its key on, while p is fed, if it ends behind the limit and is short.
+// It is valid until the next call.
+func (h *head) member(v piece, i int, p []byte) []byte {
+	if h.late.of == v.start && i < h.late.n {
+		return h.late.held(v.start, i)
+	}
+	return h.late.member(h, p, v.start, v.fields[i])
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // headLimit is how much of one value a [Scanner] looks at. Boundaries and numbers are right for values of any
-// size; what is said behind the limit is not read.
+// size; of what is said behind the limit only short members of the value are read.
 const headLimit = 8 << 20
 
 // A Scanner learns from one pass over a session what capture wants to know, in little memory, whatever the
@@ -36,7 +36,7 @@ func (sc *Scanner) Write(p []byte) (int, error) {
 		if v.opaque {
 			sc.carry.Opaque++
 		} else {
-			sc.record(sc.h.raw(v, p), v.fields)
+			sc.record(sc.h.raw(v, p), v.fields, func(i int) []byte { return sc.h.member(v, i, p) })
 		}
 		return true
 	})
@@ -60,17 +60,18 @@ func (sc *Scanner) Summary() Summary {
 type record struct {
 	typ, timestamp, session, agent, cwd, branch, version, uuid []byte
 	message, title, leaf                                       []byte
-	size                                                       int64 // of message, behind the limit too
+	size                                                       int64  // of message, behind the limit too
+	begun                                                      []byte // of message, what is before the limit, if it ends behind it
 	meta, sidechain, compact                                   bool
 }
 
-// record takes the object raw, whose members are where fields says.
-func (sc *Scanner) record(raw []byte, fields []field) {
+// record takes the object raw, whose members are where fields says. late gives those that raw does not reach, as [head.member] does.
+func (sc *Scanner) record(raw []byte, fields []field, late func(i int) []byte) {
 	c := &sc.carry
 	if contains(raw, "##keepit") {
 		c.Marked++
 	}
-	r := members1(raw, fields)
+	r := members1(raw, fields, late)
 	if len(r.timestamp) > 0 {
 		if t, err := time.Parse(time.RFC3339, string(r.timestamp)); err == nil {
 			if c.First.IsZero() {
@@ -87,6 +88,7 @@ func (sc *Scanner) record(raw []byte, fields []field) {
 	switch string(r.typ) {
 	case "user":
 		if r.message == nil {
+			sc.begun(r)
 			return
 		}
 		sc.message(r)
@@ -116,17 +118,21 @@ func (sc *Scanner) record(raw []byte, fields []field) {
 
 // members1 picks the members that matter. Strings lose their quotes only: what is compared or shown has no escapes but
 // in paths of Windows, which [first] decodes.
-func members1(raw []byte, fields []field) record {
+func members1(raw []byte, fields []field, late func(i int) []byte) record {
 	var r record
-	for _, f := range fields {
-		if f.v1 > int64(len(raw)) { // behind the limit
+	for i, f := range fields {
+		var key, v []byte
+		if f.v1 <= int64(len(raw)) {
+			key, v = raw[f.k0:f.k1], raw[f.v0:f.v1]
+		} else if b := late(i); b != nil && string(b[:f.k1-f.k0]) != "message" {
+			key, v = b[:f.k1-f.k0], b[f.v0-f.k0:]
+		} else {
 			if f.k1 <= int64(len(raw)) && string(raw[f.k0:f.k1]) == "message" {
-				r.size = int64(f.v1 - f.v0)
+				r.size, r.begun = f.v1-f.v0, raw[min(f.v0, int64(len(raw))):]
 			}
 			continue
 		}
-		v := raw[f.v0:f.v1]
-		switch string(raw[f.k0:f.k1]) {
+		switch string(key) {
 		case "type":
 			r.typ = bare(v)
 		case "timestamp":
@@ -249,6 +255,53 @@ func (sc *Scanner) typed(raw []byte) {
 		p.Text = text
 	}
 	sc.prompts = append(sc.prompts, p)
+}
+
+// begun takes the title from a message that goes on behind the limit. It is not counted: nobody typed that much.
+func (sc *Scanner) begun(r record) {
+	c := &sc.carry
+	if r.meta || r.compact || r.sidechain || c.TitleFrom >= FromTyped {
+		return
+	}
+	if text, ok := Typed(Message{Type: "user", Blocks: []Block{{Kind: Text, Text: opening(r.begun)}}}); ok {
+		c.title(untilMarker(text), FromTyped)
+	}
+}
+
+// opening returns the beginning of the first text of a message that is cut off.
+func opening(message []byte) (text string) {
+	_ = members(message, func(key, value []byte) bool { // what is cut off ends in an error
+		if string(key) != "content" || len(value) == 0 {
+			return true
+		}
+		if value[0] == '"' {
+			text = beginning(value)
+			return false
+		}
+		_ = elements(value, func(block []byte) bool { // as above
+			_ = members(block, func(key, value []byte) bool { // as above
+				if string(key) == "text" {
+					text = beginning(value)
+				}
+				return text == ""
+			})
+			return text == ""
+		})
+		return false
+	})
+	return text
+}
+
+// beginning returns the first few thousand bytes of a JSON string that may be cut off.
+func beginning(raw []byte) string {
+	const most = 4 << 10
+	if len(raw) > most {
+		raw = raw[:most]
+	}
+	if raw[len(raw)-1] != '"' || len(raw) == 1 {
+		raw = append(raw[:len(raw):len(raw)], '"')
+	}
+	return quoted(raw)
 }
 
 // untilMarker returns the words before the first marker, or text if there are none.

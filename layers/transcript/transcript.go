@@ -16,7 +16,7 @@
 // [Closed] only ever grows, and what lies before it keeps its meaning. What is not closed yet is the tail.
 //
 // [Values] walks a file in memory and [Decode] gives what a record says. [Scanner] is the one cheap pass over a
-// file of any size that capture needs. [Typed] tells the words of the user from those of the client, [Queue] follows
+// file of any size that capture needs, and [Cwd] a look at its start. [Typed] tells the words of the user from those of the client, [Queue] follows
 // what was typed while the model worked, and [Read] yields what a model would read, which is what is counted as tokens.
 // The format is internal to Claude Code and changes: an unknown type is no error, it is a [Message] with little in it.
 package transcript

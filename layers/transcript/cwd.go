@@ -1,0 +1,45 @@
+package transcript
+
+import "io"
+
+// Cwd returns the working directory that the start of a session names first, "" if it names none. It reads 1 MiB of r at most, but
+// for the rest of a record that is longer, and holds little of what it reads. The error is one of r.
+func Cwd(r io.Reader) (string, error) {
+	const start = 1 << 20
+	sc := NewScanner(Carry{}, func([]byte) (sum [32]byte) { return sum })
+	sc.h.limit = 64 << 10
+	buf := make([]byte, 16<<10)
+	for read, values := 0, -1; ; {
+		n, err := r.Read(buf)
+		read += n
+		sc.Write(buf[:n])
+		if cwd := sc.carry.Cwd; cwd != "" {
+			return cwd, nil
+		}
+		if read >= start {
+			if values < 0 {
+				values = sc.carry.Values
+			}
+			cwd, open := sc.open()
+			if cwd != "" || !open || sc.carry.Values > values {
+				return cwd, nil
+			}
+		}
+		if err == io.EOF {
+			return "", nil
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+}
+
+// open reports whether the scan stands in a record that is not closed yet, and which directory that one names so far, if any.
+func (sc *Scanner) open() (cwd string, open bool) {
+	h := &sc.h
+	if h.s.phase != inside {
+		return "", false
+	}
+	late := func(i int) []byte { return h.late.held(h.s.cand, i) }
+	return quoted(members1(h.buf, h.s.m.fields[:h.s.m.n], late).cwd), true
+}
