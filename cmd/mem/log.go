@@ -332,29 +332,33 @@ type logChange struct {
 }
 
 func (e *Env) logJSON(o logOptions, found iter.Seq[*refs.Entry], in logScope, d *details, strangers strangers) error {
-	answer := struct {
-		Operations []operationAnswer `json:"operations"`
-	}{[]operationAnswer{}}
-	for en := range found {
-		a := operationAnswer{
-			Commit: en.Commit, Parent: en.Parent, Project: in.names[en.Project], Device: en.Device, Name: en.Name, Trusted: strangers.of(en.Device) == "", Time: timeText(en.Time),
-			Lamport: en.Lamport, Subject: en.Subject, Trailers: map[string]string{},
-		}
-		for _, t := range en.Trailers {
-			if key, value, ok := strings.Cut(strings.TrimPrefix(t, "Mem-"), ": "); ok && key != "Lamport" {
-				a.Trailers[key] = value
+	return printJSONList(e, "log", "operations", func(yield func(operationAnswer) bool) {
+		for en := range found {
+			if !yield(d.answer(o, en, in, strangers)) {
+				return
 			}
 		}
-		for _, f := range d.mentions[en.Commit] {
-			a.Changes = append(a.Changes, logChange{f.Name, f.Appeared})
-		}
-		if w := d.works[en.Commit]; w != nil && o.graph {
-			a.Uses = w.Parents
-		}
-		if w := d.works[en.Commit]; w != nil && o.stat {
-			a.Stat = statLines(w)
-		}
-		answer.Operations = append(answer.Operations, a)
+	})
+}
+
+func (d *details) answer(o logOptions, en *refs.Entry, in logScope, strangers strangers) operationAnswer {
+	a := operationAnswer{
+		Commit: en.Commit, Parent: en.Parent, Project: in.names[en.Project], Device: en.Device, Name: en.Name, Trusted: strangers.of(en.Device) == "", Time: timeText(en.Time),
+		Lamport: en.Lamport, Subject: en.Subject, Trailers: map[string]string{},
 	}
-	return e.printJSON("log", answer)
+	for _, t := range en.Trailers {
+		if key, value, ok := strings.Cut(strings.TrimPrefix(t, "Mem-"), ": "); ok && key != "Lamport" {
+			a.Trailers[key] = value
+		}
+	}
+	for _, f := range d.mentions[en.Commit] {
+		a.Changes = append(a.Changes, logChange{f.Name, f.Appeared})
+	}
+	if w := d.works[en.Commit]; w != nil && o.graph {
+		a.Uses = w.Parents
+	}
+	if w := d.works[en.Commit]; w != nil && o.stat {
+		a.Stat = statLines(w)
+	}
+	return a
 }

@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"runtime"
+	"slices"
 	"syscall"
 )
 
@@ -143,3 +145,39 @@ func (e *Env) printJSON(what string, v any) error {
 	_, err = e.out.Write(b)
 	return err
 }
+
+// printJSONList prints what printJSON would of a struct that has a list called key and nothing else. The elements are not held
+// together, but for a terminal.
+func printJSONList[T any](e *Env, what, key string, elements iter.Seq[T]) error {
+	if e.Term.Stdout {
+		return e.printJSON(what, map[string][]T{key: slices.AppendSeq([]T{}, elements)})
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	b.WriteString(`{"schema":"mem.` + what + `/v1","` + key + `":[`)
+	comma := false
+	for x := range elements {
+		if comma {
+			b.WriteByte(',')
+		}
+		comma = true
+		if err := enc.Encode(x); err != nil {
+			return fmt.Errorf("encode the answer: %w", err)
+		}
+		b.Truncate(b.Len() - 1) // the newline
+		if b.Len() < jsonPiece {
+			continue
+		}
+		if _, err := e.out.Write(escapeJSON(b.Bytes())); err != nil {
+			return err
+		}
+		b.Reset()
+	}
+	b.WriteString("]}\n")
+	_, err := e.out.Write(escapeJSON(b.Bytes()))
+	return err
+}
+
+// jsonPiece is how many bytes of a list are printed at a time.
+const jsonPiece = 16 << 10
