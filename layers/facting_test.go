@@ -40,7 +40,7 @@ func TestFactsOfAnyOrder(t *testing.T) {
 		}
 	}
 	folded := func() string {
-		order(records, func(a, b upperRecord) int { return a.Stamp.compare(b.Stamp) })
+		order(records, func(a, b *upperRecord) int { return a.Stamp.compare(b.Stamp) })
 		set, err := foldFacts(records, Trust{})
 		if err != nil {
 			t.Fatal(err)

@@ -219,7 +219,7 @@ func (m *merged) is(rng *rand.Rand) string {
 		}
 	}
 	rng.Shuffle(len(upper), func(i, k int) { upper[i], upper[k] = upper[k], upper[i] })
-	order(upper, func(a, b upperRecord) int { return a.Stamp.compare(b.Stamp) })
+	order(upper, func(a, b *upperRecord) int { return a.Stamp.compare(b.Stamp) })
 	known, err := foldFacts(upper, Trust{})
 	m.must(err)
 	of, err := concepts.Fold(statements(upper, concepts.Kind, concepts.KindAssign, concepts.KindSet), known, nil)

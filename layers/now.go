@@ -23,7 +23,8 @@ func (s *Session) settle() {
 	}
 	var heads []head // by device; a rewritten session is in the generation that its device wrote last
 	s.now = -1
-	for i, p := range slices.Backward(s.Points) {
+	for i := len(s.Points) - 1; i >= 0; i-- {
+		p := &s.Points[i]
 		k := slices.IndexFunc(heads, func(h head) bool { return h.device == p.Stamp.Device })
 		if k < 0 {
 			k = len(heads)

@@ -260,24 +260,24 @@ func (st *State) assign(a assignment) {
 
 // finish brings lists into their order and fills in what follows from the records.
 func (st *State) finish() {
-	order(st.Sessions, func(a, b *Session) int { return cmp.Compare(a.ID, b.ID) })
+	order(st.Sessions, func(a, b **Session) int { return cmp.Compare((*a).ID, (*b).ID) })
 	for _, s := range st.Sessions {
-		order(s.Points, func(a, b Point) int { return a.Stamp.compare(b.Stamp) })
+		order(s.Points, func(a, b *Point) int { return a.Stamp.compare(b.Stamp) })
 		s.settle()
 		s.Deleted, s.Overrides = false, nil
 	}
-	order(st.Keepits, func(a, b override) int { return a.First.compare(b.First) })
+	order(st.Keepits, func(a, b *override) int { return a.First.compare(b.First) })
 	for _, o := range st.Keepits {
 		if s := st.session(o.Session); s != nil {
 			s.Overrides = append(s.Overrides, o.Override)
 		}
 	}
-	order(st.Stored.Versions, func(a, b storedItem[Version]) int { return a.Stamp.compare(b.Stamp) })
-	order(st.Stored.Compositions, func(a, b storedItem[Composition]) int { return a.Stamp.compare(b.Stamp) })
-	order(st.Paths, func(a, b storedPath) int { return a.Stamp.compare(b.Stamp) })
-	order(st.Sets, func(a, b assignment) int { return a.Stamp.compare(b.Stamp) })
-	order(st.Costs, Cost.compare)
-	order(st.Revokes, func(a, b storedRevoke) int { return a.Stamp.compare(b.Stamp) })
+	order(st.Stored.Versions, func(a, b *storedItem[Version]) int { return a.Stamp.compare(b.Stamp) })
+	order(st.Stored.Compositions, func(a, b *storedItem[Composition]) int { return a.Stamp.compare(b.Stamp) })
+	order(st.Paths, func(a, b *storedPath) int { return a.Stamp.compare(b.Stamp) })
+	order(st.Sets, func(a, b *assignment) int { return a.Stamp.compare(b.Stamp) })
+	order(st.Costs, func(a, b *Cost) int { return a.compare(*b) })
+	order(st.Revokes, func(a, b *storedRevoke) int { return a.Stamp.compare(b.Stamp) })
 	st.sets, st.costs = nil, nil
 	st.Versions = slices.Grow(st.Versions[:0], len(st.Stored.Versions))
 	for _, v := range st.Stored.Versions {
@@ -313,10 +313,13 @@ func (st *State) nameVersions(own string) {
 	}
 }
 
-// order sorts a list that mostly is in order already.
-func order[T any](s []T, compare func(a, b T) int) {
-	if !slices.IsSortedFunc(s, compare) {
-		slices.SortFunc(s, compare)
+// order sorts a list that mostly is in order already. Its elements may be large: they are compared where they lie.
+func order[T any](s []T, compare func(a, b *T) int) {
+	for i := 1; i < len(s); i++ {
+		if compare(&s[i-1], &s[i]) > 0 {
+			slices.SortFunc(s, func(a, b T) int { return compare(&a, &b) })
+			return
+		}
 	}
 }
 

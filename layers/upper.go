@@ -84,7 +84,7 @@ func (m *Memory) upperRecords(ctx context.Context, tx *refs.Tx, p refs.Project) 
 			u.records = append(u.records, upperRecord{r.Kind, stampOf(r), r.Time, json.RawMessage(r.Body)})
 		}
 	}
-	order(u.records, func(a, b upperRecord) int { return a.Stamp.compare(b.Stamp) })
+	order(u.records, func(a, b *upperRecord) int { return a.Stamp.compare(b.Stamp) })
 	u.tips = h.tips
 	m.writeCacheBytes(file, encode(u.code))
 	return u.records, nil

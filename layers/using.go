@@ -45,7 +45,7 @@ func (r *Rehearsal) rehearse(u Use) {
 
 // applyUses fills in, from the uses in their order, what was used when.
 func (st *State) applyUses() {
-	order(st.Uses, func(a, b storedUse) int { return a.Stamp.compare(b.Stamp) })
+	order(st.Uses, func(a, b *storedUse) int { return a.Stamp.compare(b.Stamp) })
 	at := map[string]*Rehearsal{}
 	for _, s := range st.Sessions {
 		s.Used = Rehearsal{}
