@@ -346,7 +346,7 @@ func (e *Env) printHeeded(out layers.Fetched) {
 		e.printf("%s\n", e.safe(of+forgottenLine("forgot", t)))
 	}
 	for _, name := range out.Unheeded {
-		e.note("device %s has forgotten something that is here too; it goes when you trust the device and pull again", name)
+		e.note("device %s has forgotten something; what is here of it goes when you trust the device and pull again", name)
 		e.hint("mem device trust %s", name)
 	}
 }

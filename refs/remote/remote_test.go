@@ -49,7 +49,7 @@ func TestParseURL(t *testing.T) {
 			t.Errorf("ParseURL(%q) again = %+v, %v", got, again, err)
 		}
 	}
-	for _, s := range []string{"", "ftp://host/x", "ssh://-oProxyCommand=x/y", "-oProxyCommand=x:y", "ssh://host", "ssh://host/", "host:", "host:-x", "https://", "https://h/x?y=z",
+	for _, s := range []string{"", "ext::sh -c id", "fd::3", "ftp://host/x", "ssh://-oProxyCommand=x/y", "-oProxyCommand=x:y", "ssh://host", "ssh://host/", "host:", "host:-x", "https://", "https://h/x?y=z",
 		"https://h/x#y", "file://other/x", "a\nb", "ssh://a b/c", "us'er@host:x", "https://u:p@:80:90/x"} {
 		if u, _, err := ParseURL(s, abs); !errors.Is(err, ErrURL) {
 			t.Errorf("ParseURL(%q) = %+v, %v, want ErrURL", s, u, err)

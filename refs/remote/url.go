@@ -32,6 +32,9 @@ func ParseURL(s string, abs func(string) string) (u URL, stripped bool, err erro
 		return parseScheme(s, strings.ToLower(scheme))
 	}
 	if host, path, ok := strings.Cut(s, ":"); ok && len(host) > 1 && !strings.ContainsAny(host, `/\`) {
+		if strings.HasPrefix(path, ":") {
+			return u, false, fmt.Errorf("%s::: %w: helpers of git are not used; want a directory, ssh, http or https", host, ErrURL)
+		}
 		return parseSCP(s, host, path)
 	}
 	if abs != nil {
