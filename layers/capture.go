@@ -250,9 +250,7 @@ type onlyWriter struct{ io.Writer }
 
 // grow stages the bytes of the file up to end behind the place at, and scans them.
 func (c *capture) grow(ctx context.Context, s *refs.Stage, at place, end int64) error {
-	if c.m.opts.Growing != nil {
-		c.m.grows.Do(c.m.opts.Growing)
-	}
+	c.m.growing()
 	sc := transcript.NewScanner(at.carry, func(b []byte) [32]byte { return objects.Sum(b) })
 	defer sc.Close()
 	rules := c.rules
@@ -260,6 +258,7 @@ func (c *capture) grow(ctx context.Context, s *refs.Stage, at place, end int64) 
 	read := objects.NewHasher() // of what the cleaner was given
 	clean := &cleaner{r: io.TeeReader(r, read), rules: rules}
 	if rules.Any() {
+		clean.room = make([]byte, min(end-at.raw+1, cleanerRoom))
 		for _, p := range c.prev {
 			clean.numbers.Learn(p.Cuts)
 		}

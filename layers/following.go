@@ -150,33 +150,40 @@ func (c *capture) followsClean(base *Point, at *place, end int64) (bool, error) 
 		return false, nil
 	}
 	at.raw, at.clean = size, stream.Tail{Length: size, Hash: objects.NewHasher()}
-	if size < c.size { // no growth needs no dictionary
-		at.clean.Dict = make([]byte, stream.DictLen(size))
-		if _, err := c.file.ReadAt(at.clean.Dict, size-int64(len(at.clean.Dict))); err != nil {
-			return false, err
-		}
-		if !c.sure {
-			at.clean.Before = c.compare(at.clean, base)
-			return true, nil
-		}
+	if size == c.size { // no growth needs no dictionary
+		err := copyRange(at.clean.Hash, c.file, 0, size)
+		return err == nil && at.clean.Hash.Sum() == base.Original, err
 	}
-	err := c.hashStored(at.clean)
-	return err == nil && at.clean.Hash.Sum() == base.Original, err
-}
-
-// hashStored hashes the part of the file that is stored already, its end as the dictionary has it: that is what the
-// growth is compressed by.
-func (c *capture) hashStored(t stream.Tail) error {
-	err := copyRange(t.Hash, c.file, 0, t.Length-int64(len(t.Dict)))
-	t.Hash.Write(t.Dict)
-	return err
+	dict := make(chan []byte, 1)
+	same := c.compare(at.clean, dict, base)
+	c.m.growing()
+	at.clean.Expect = end - size
+	at.clean.Dict = stream.NewDict(size, at.clean.Expect)
+	_, err := c.file.ReadAt(at.clean.Dict, size-int64(len(at.clean.Dict)))
+	dict <- at.clean.Dict
+	if err != nil {
+		return false, err
+	}
+	if !c.sure {
+		at.clean.Before = same
+		return true, nil
+	}
+	if err = same(); errors.Is(err, errRewritten) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // compare hashes the part of the file that is stored already while what is new is compressed: nearly all files only
-// grow. It returns a function that waits for that, and fails with errRewritten if the file is another one.
-func (c *capture) compare(t stream.Tail, base *Point) func() error {
+// grow. Its end is what dict brings, for that is what the growth is compressed by. It returns a function that waits for that, and
+// fails with errRewritten if the file is another one.
+func (c *capture) compare(t stream.Tail, dict <-chan []byte, base *Point) func() error {
 	read := make(chan error, 1)
-	go func() { read <- c.hashStored(t) }()
+	go func() {
+		err := copyRange(t.Hash, c.file, 0, t.Length-stream.DictLen(t.Length))
+		t.Hash.Write(<-dict)
+		read <- err
+	}()
 	return func() error {
 		err := <-read
 		if err == nil && t.Hash.Sum() != base.Original {

@@ -106,6 +106,13 @@ func (m *Memory) Close() error {
 	return m.repo.Close()
 }
 
+// growing calls Options.Growing, once.
+func (m *Memory) growing() {
+	if m.opts.Growing != nil {
+		m.grows.Do(m.opts.Growing)
+	}
+}
+
 // Repo returns the store below, for plumbing.
 func (m *Memory) Repo() *refs.Repo { return m.repo }
 

@@ -38,6 +38,7 @@ type Tail struct {
 	Dict   []byte          // the last bytes before Length, [DictLen] of them or more
 	Hash   *objects.Hasher // of everything before Length; Append continues it
 	Final  bool            // nothing is appended later: Append leaves Dict empty at the end
+	Expect int64           // about how many bytes come now, 0 if that is not known: the compressor is made ready while they are read
 
 	// Before, if it is set, is called once before Hash is used for the first time. What came before may still be on its
 	// way into Hash while the first segment is compressed. Append yields nothing before it, and its error.
@@ -47,12 +48,19 @@ type Tail struct {
 // DictLen returns how many bytes before off a segment that starts there needs as its dictionary.
 func DictLen(off int64) int64 { return dictLen(off) }
 
+// NewDict returns the memory of the dictionary of a growth that starts at off, for the caller to fill, with room behind it for
+// about n bytes: Append reads what comes into it instead of copying the dictionary.
+func NewDict(off, n int64) []byte {
+	d := dictLen(off)
+	return make([]byte, d, d+min(n+n/8, MaxSegment)+readSize)
+}
+
 // Append reads content from r until its end and yields the segments that add it to the stream that
 // ends in t, in order. It works on up to two segments at once and holds only those in memory. When it
 // has finished t describes the longer stream. The blob of a segment belongs to the receiver.
 func Append(ctx context.Context, t *Tail, r io.Reader) iter.Seq2[Segment, error] {
 	return func(yield func(Segment, error) bool) {
-		a := &appender{t: t, r: r, free: make(chan []byte, workers+1)}
+		a := &appender{t: t, r: r, free: make(chan []byte, workers+1), ready: prepare(t)}
 		for range workers + 1 {
 			a.free <- nil
 		}
@@ -71,6 +79,7 @@ var (
 // A job is a segment on its way: done receives a value once it is compressed.
 type job struct {
 	buf  []byte // dictionary and content
+	lent bool   // buf is the memory of the first dictionary
 	head Head
 	blob []byte // the frame behind room for a head
 	done chan error
@@ -82,6 +91,7 @@ type appender struct {
 	bulk  bool // the segment before was a whole one
 	r     io.Reader
 	free  chan []byte
+	ready *prepared // for the first segment, nil if nothing was prepared
 }
 
 func (a *appender) run(ctx context.Context, yield func(Segment, error) bool) error {
@@ -90,7 +100,7 @@ func (a *appender) run(ctx context.Context, yield func(Segment, error) bool) err
 		j := queue[0]
 		queue = queue[1:]
 		err := <-j.done
-		a.free <- j.buf
+		a.back(j)
 		if err != nil {
 			return err
 		}
@@ -102,7 +112,7 @@ func (a *appender) run(ctx context.Context, yield func(Segment, error) bool) err
 	defer func() {
 		for _, j := range queue {
 			<-j.done
-			a.free <- j.buf
+			a.back(j)
 		}
 	}()
 	for eof := false; !eof; {
@@ -115,7 +125,8 @@ func (a *appender) run(ctx context.Context, yield func(Segment, error) bool) err
 		}
 		eof = err == io.EOF
 		if j != nil {
-			go j.compress(j.head) // a copy: the hash comes into j.head meanwhile
+			go j.compress(j.head, a.ready) // a copy: the hash comes into j.head meanwhile
+			a.ready = nil
 			queue = append(queue, j)
 			if err := a.hash(j); err != nil {
 				return err
@@ -180,23 +191,40 @@ func (a *appender) next() (*job, error) {
 	if int64(len(t.Dict)) < d {
 		return nil, fmt.Errorf("append at %d: dictionary of %d bytes, want %d", t.Length, len(t.Dict), d)
 	}
-	buf := a.buffer()
-	buf = append(buf[:0], t.Dict[int64(len(t.Dict))-d:]...)
+	buf, lent := t.Dict[int64(len(t.Dict))-d:], a.lent(d)
+	if lent {
+		<-a.free // which nothing has used yet
+	} else {
+		buf = append(a.buffer()[:0], buf...)
+	}
 	buf, err := fill(buf, a.r, size)
 	if err == io.ErrUnexpectedEOF {
 		err = io.EOF
 	}
 	n := int64(len(buf)) - d
 	if n == 0 || err != nil && err != io.EOF {
-		a.free <- buf
+		a.back(&job{buf: buf, lent: lent})
 		return nil, err
 	}
-	j := &job{buf: buf, done: make(chan error, 1)}
+	j := &job{buf: buf, lent: lent, done: make(chan error, 1)}
 	j.head = Head{Offset: t.Length, Length: n, Dict: d}
 	t.Length += n
 	a.bulk = n == MaxSegment
 	a.keep(buf[d:], err == io.EOF)
 	return j, err
+}
+
+// lent reports whether the dictionary of a segment, d bytes long, has room behind it that the caller made for the segment.
+func (a *appender) lent(d int64) bool {
+	return d > 0 && !a.owned && a.t.Expect > 0 && int64(cap(a.t.Dict)-len(a.t.Dict)) > a.t.Expect
+}
+
+// back takes a buffer back. What the caller made is not used again: who hashes what came before may still read it.
+func (a *appender) back(j *job) {
+	if j.lent {
+		j.buf = nil
+	}
+	a.free <- j.buf
 }
 
 // hash names the stream up to the end of j's segment, while that is compressed.
@@ -263,7 +291,7 @@ func fill(buf []byte, r io.Reader, size int64) ([]byte, error) {
 }
 
 // compress fills the blob; the head, which has the hash, comes later.
-func (j *job) compress(head Head) {
+func (j *job) compress(head Head, ready *prepared) {
 	raw := j.buf[head.Dict:]
 	blob := room(len(raw)/5 + maxHead)[:maxHead]
 	if head.Dict == 0 {
@@ -276,7 +304,7 @@ func (j *job) compress(head Head) {
 		j.done <- nil
 		return
 	}
-	e, err := newEncoder(windowFor(head), levelFor(head), zstd.WithEncoderDictRaw(0, j.buf[:head.Dict]))
+	e, err := ready.encoder(head, j.buf[:head.Dict])
 	if err != nil {
 		j.done <- fmt.Errorf("compress segment at %d: %w", head.Offset, err)
 		return
@@ -326,25 +354,4 @@ func newEncoder(more ...zstd.EOption) (*zstd.Encoder, error) {
 		zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false),
 		zstd.WithWindowSize(window), zstd.WithLowerEncoderMem(true),
 	}, more...)...)
-}
-
-// levelFor returns how hard to try. Most segments are short tails, of which there are many and each takes
-// little time.
-func levelFor(h Head) zstd.EOption {
-	if h.Length < shortTail {
-		return zstd.WithEncoderLevel(zstd.SpeedBetterCompression)
-	}
-	return zstd.WithEncoderLevel(zstd.SpeedDefault)
-}
-
-const shortTail = 1 << 20
-
-// windowFor returns the smallest window that reaches over a segment and its dictionary: an encoder
-// allocates and clears as much.
-func windowFor(h Head) zstd.EOption {
-	size := zstd.MinWindowSize
-	for int64(size) < h.Dict+h.Length && size < window {
-		size *= 2
-	}
-	return zstd.WithWindowSize(size)
 }
