@@ -18,6 +18,7 @@ import (
 	"github.com/memvcs/mem/hooks"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/engines"
+	"github.com/memvcs/mem/layers/redact"
 	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/config"
 )
@@ -75,10 +76,13 @@ func (e *Env) runHook(event string) {
 	if event != hooks.Work && !e.Unhurried {
 		e.opt.lockTimeout = hookLock
 	}
-	e.growing = sync.OnceFunc(func() { reserveHeap(hookMemory * 2 / 3) })
+	e.growing = sync.OnceFunc(func() {
+		debug.SetGCPercent(-1) // from here on the limit alone decides: a collection in the middle would keep one of two processors
+		reserveHeap(hookMemory * 2 / 3)
+	})
 	w := &hooks.World{
 		Stdin: e.Stdin, Stdout: e.Stdout, Getenv: e.Getenv, Now: e.Now, Uptime: e.Uptime, Pid: os.Getpid(), Store: store, Claude: claude,
-		Open: e.openForHook, Prepare: e.growing, Settings: e.hookSettings, Detach: e.detach, Exit: func() { e.Exit(exitDone) },
+		Open: e.openForHook, Prepare: e.prepareCapture, Settings: e.hookSettings, Detach: e.detach, Exit: func() { e.Exit(exitDone) },
 		Program: e.calledAs,
 		After:   func(d time.Duration, f func()) { time.AfterFunc(d, f) },
 		Within:  context.WithTimeout, Unhurried: e.Unhurried,
@@ -89,6 +93,12 @@ func (e *Env) runHook(event string) {
 		e.autoTierEverywhere(context.Background())
 		e.distillAsked(context.Background(), w)
 	}
+}
+
+// prepareCapture does, beside the start of a capture, what each capture has to do.
+func (e *Env) prepareCapture() {
+	e.growing()
+	redact.Warm()
 }
 
 // distillAsked lets the model that distill.engine names distil the sessions that have ended. It has nobody to report to but the log.

@@ -90,6 +90,10 @@ type custom struct {
 	re   *regexp.Regexp
 }
 
+// Warm makes the tables of the built-in rules, which else the first look at a text makes. It takes a millisecond and may run beside
+// anything.
+func Warm() { builtin() }
+
 // builtin returns the keywords of all built-in rules.
 var builtin = sync.OnceValue(func() *keywords {
 	var words []word
