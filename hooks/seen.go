@@ -1,6 +1,7 @@
 package hooks
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -41,12 +42,21 @@ func (w *World) remember(path string, s stamp, project string) {
 	if file == "" || os.MkdirAll(filepath.Dir(file), 0o700) != nil {
 		return
 	}
-	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|noFollow, 0o600)
+	_ = overwrite(file, fmt.Appendf(nil, "%d %d %s %s\n", s.size, s.modified, project, path)) // as above
+}
+
+// overwrite writes a small file whose readers know a torn one. It is not emptied first: some file systems write what is in a file
+// that was empty to the disk when it is closed, and a hook would wait for that.
+func overwrite(file string, b []byte) error {
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|noFollow, 0o600)
 	if err != nil {
-		return
+		return err
 	}
-	_, _ = fmt.Fprintf(f, "%d %d %s %s\n", s.size, s.modified, project, path) // as above
-	f.Close()
+	_, err = f.Write(b)
+	if err == nil {
+		err = f.Truncate(int64(len(b)))
+	}
+	return errors.Join(err, f.Close())
 }
 
 // remembered returns the project that a file was captured into, if it still looks as it did then.

@@ -41,10 +41,10 @@ func (r *run) changeTurn(change func(*turn)) error {
 		return err
 	}
 	file := r.turnFile(r.p.Session)
-	err = os.WriteFile(file, append(b, '\n'), 0o600)
+	err = overwrite(file, append(b, '\n'))
 	if os.IsNotExist(err) {
 		if err = os.MkdirAll(filepath.Dir(file), 0o700); err == nil {
-			err = os.WriteFile(file, append(b, '\n'), 0o600)
+			err = overwrite(file, append(b, '\n'))
 		}
 	}
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/pack"
+	"github.com/memvcs/mem/refs"
 )
 
 // The cache holds what can be computed again. A cached file starts with the BLAKE3 of the rest, so a
@@ -83,7 +84,7 @@ func (m *Memory) writeCacheBytes(file string, b []byte) {
 		return
 	}
 	_, err = f.Write(append([]byte(objects.Sum(b).String()+"\n"), b...))
-	if errors.Join(err, f.Close()) != nil || !m.sameCache() || os.Rename(f.Name(), file) != nil {
+	if errors.Join(err, f.Close()) != nil || !m.sameCache() || refs.Replace(f.Name(), file) != nil {
 		os.Remove(f.Name()) // it is only a cache; the next writer tries again
 	}
 }
