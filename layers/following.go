@@ -49,6 +49,11 @@ func (c *capture) start(ctx context.Context, p refs.Project, end int64) (place, 
 	c.added.Change = "new"
 	for _, base := range c.generations() {
 		length, err := c.take(ctx, p, base)
+		if errors.Is(err, ErrWithheld) { // it was lost, with its exact bytes, which are in the file
+			c.added.Change = "rewritten"
+			c.snap.Generation = max(c.snap.Generation, base.Generation+1)
+			continue
+		}
 		if err != nil {
 			return place{}, err
 		}

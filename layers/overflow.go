@@ -84,6 +84,9 @@ func (c *capture) sameFile(ctx context.Context, p refs.Project, f FileRef, raw o
 		return raw == f.Hash, nil
 	}
 	patch, err := c.m.filePatch(ctx, p, c.known, c.base, f.Name)
+	if errors.Is(err, ErrWithheld) { // it was lost
+		return false, nil
+	}
 	return err == nil && patch.Raw == raw, err
 }
 
