@@ -158,6 +158,9 @@ func mergeThese(dir, mark string, cs []candidate, dispose func(string) error) (i
 	return len(cs), errors.Join(append(errs, SyncDir(dir))...)
 }
 
+// mergeRead is how much of a pack is read at once: most entries are small.
+const mergeRead = 256 << 10
+
 // copyPack adds all entries of a pack to w.
 func copyPack(w *Writer, base string) error { return copyKept(w, base, func(ID) bool { return true }) }
 
@@ -181,7 +184,8 @@ func copyKept(w *Writer, base string, keep func(ID) bool) (err error) {
 	if err != nil {
 		return inPack(base, err)
 	}
-	var raw []byte
+	var buf []byte // what of the pack lies from byte at on
+	at := int64(0)
 	for i, it := range items {
 		next := end
 		if i+1 < len(items) {
@@ -193,10 +197,14 @@ func copyKept(w *Writer, base string, keep func(ID) bool) (err error) {
 		if !keep(it.id) {
 			continue
 		}
-		raw = slices.Grow(raw[:0], int(next-it.off))[:next-it.off]
-		if err := readAt(p, raw, it.off); err != nil {
-			return inPack(base, err)
+		if it.off < at || next > at+int64(len(buf)) {
+			n := int(min(max(next-it.off, mergeRead), end-it.off))
+			buf, at = slices.Grow(buf[:0], n)[:n], it.off
+			if err := readAt(p, buf, at); err != nil {
+				return inPack(base, err)
+			}
 		}
+		raw := buf[it.off-at : next-at]
 		if crc32.ChecksumIEEE(raw) != it.crc {
 			return inPack(base, fmt.Errorf("object %s: wrong CRC-32: %w", it.id, ErrCorrupt))
 		}
