@@ -80,6 +80,7 @@ func (s *scan) passwordLine(at int, _ *word) {
 			end = at + n
 		}
 	}
+	start += listing(text[start:at])
 	fields := bytes.SplitN(text[start:end], []byte(":"), 5)
 	if len(fields) < 5 || bytes.ContainsAny(bytes.Join(fields[:4], nil), " \t/\"'{}()=,") {
 		return

@@ -34,13 +34,28 @@ func flaggeds() []flagged {
 		{"ldapwhoami ", []string{"-w"}, true, true, false},
 		{"twine upload", []string{"-p"}, false, true, false},
 		{"az login", []string{"-p"}, false, true, false},
+		{"gh secret set", []string{"--body", "-b"}, true, true, false},
+		{"mongosh ", []string{"-p"}, true, true, false},
+		{"mongo ", []string{"-p"}, true, true, false},
+		{"mongodump ", []string{"-p"}, true, true, false},
+		{"mongorestore ", []string{"-p"}, true, true, false},
+		{"http ", []string{"-a", "--auth"}, false, true, true},
+		{"https ", []string{"-a", "--auth"}, false, true, true},
+		{"openssl enc", []string{"-k"}, false, true, false},
+		{"zip ", []string{"-P"}, true, true, false},
+		{"7z ", []string{"-p"}, true, false, false},
+		{"7za ", []string{"-p"}, true, false, false},
+		{"keytool ", []string{"-storepass", "-keypass"}, false, true, false},
+		{"ssh-keygen ", []string{"-N"}, true, true, false},
+		{"ssm put-parameter", []string{"--value"}, false, true, false},
+		{"cargo login", []string{""}, true, false, false},
 	}
 }
 
 // match finds the password in the command at text[at:], which ends with its line.
 func (f *flagged) match(s *scan, at int, _ *word) {
 	text := s.text
-	if at > 0 && wordly.has(text[at-1]) && !escaped(text, at) {
+	if at > 0 && wordly.has(text[at-1]) && !escaped(text, at) && (at < 2 || !hasFold(text[at-2:], "unzip ")) {
 		return
 	}
 	i, limit := at+len(f.name), min(len(text), at+maxCommand)
@@ -65,7 +80,7 @@ func (f *flagged) match(s *scan, at int, _ *word) {
 				from, end = shellWord(text[:limit], end)
 			case len(rest) > 1 && rest[0] == '=' && len(flag) > 2:
 				from += len(flag) + 1
-			case len(rest) > 0 && f.joined && len(flag) == 2:
+			case len(rest) > 0 && f.joined && len(flag) <= 2:
 				from += len(flag)
 			default:
 				continue
@@ -142,7 +157,10 @@ func (s *scan) secureString(at int, w *word) {
 
 // assigns reports whether text ends with a word that gives the variable behind it the value behind that.
 func assigns(text []byte) bool {
-	for _, words := range [...]string{"setx ", "set -x ", "set -gx ", "set -Ux ", "set -xg ", "ENV ", "configure set ", "config set ", "secrets set ", "secret set "} {
+	if n := visible.runBack(text, 128); n > 2 && bytes.HasPrefix(text[len(text)-n:], []byte("//")) {
+		text = text[:len(text)-n] // //registry/:
+	}
+	for _, words := range [...]string{"setx ", "set -x ", "set -gx ", "set -Ux ", "set -xg ", "ENV ", "bundle config ", "configure set ", "config set ", "secrets set ", "secret set "} {
 		if bytes.HasSuffix(text, []byte(words)) {
 			return true
 		}
@@ -152,7 +170,7 @@ func assigns(text []byte) bool {
 
 // defines reports whether text ends with a call that gives the variable whose name stands behind it a value.
 func defines(text []byte) bool {
-	for _, words := range [...]string{"define(", "setenv(", "putenv(", "setdefault(", "set_env(", "setProperty(", "Setenv("} {
+	for _, words := range [...]string{"define(", "setenv(", "putenv(", "setdefault(", "set_env(", "setProperty(", "Setenv(", "getenv(", "environ.get(", "env(", "config("} {
 		if bytes.HasSuffix(text, []byte(words)) {
 			return true
 		}

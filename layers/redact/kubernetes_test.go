@@ -34,7 +34,7 @@ func TestKubernetes(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got []string
-		for _, s := range merge((&scan{rules: rules.set}).run([]byte(c.text), true)) {
+		for _, s := range merge((&scan{rules: rules.set}).run([]byte(c.text), 1)) {
 			got = append(got, c.text[s.start:s.end])
 		}
 		if !slices.Equal(got, c.want) {

@@ -28,7 +28,7 @@ func secretName(name []byte) string {
 
 func kindOf(last, before string, words [][]byte) string {
 	switch last {
-	case "password", "passwd", "pwd", "passphrase", "passcode", "passwort", "psw":
+	case "password", "passwd", "pwd", "passphrase", "passcode", "passwort", "psw", "requirepass", "masterauth", "bindpw", "rootpw", "setcookie", "psk":
 		return "password"
 	case "pass", "pw":
 		if before != "" && slices.Contains([]string{"db", "database", "smtp", "mail", "email", "user", "root", "admin", "redis", "mysql",

@@ -23,12 +23,16 @@ func (s *scan) pair(at int, _ *word) {
 	for end > at && text[end-1] == '.' {
 		end--
 	}
+	if n := unpainted(text, start); n < at+3 {
+		start = n
+	}
 	name := text[start:end]
 	if start >= 1 && text[start-1] == '\\' && len(name) > 1 && (name[0] == 'n' || name[0] == 't') {
 		name, start = name[1:], start+1 // behind \n, as in a string within a string
 	}
 	kind := secretName(name)
 	if kind == "" {
+		s.many(name, end)
 		return
 	}
 	if v, st, ok := s.value(name, start, end); ok && plausible(kind, text[v.start:v.end], st) {
@@ -36,41 +40,78 @@ func (s *scan) pair(at int, _ *word) {
 	}
 }
 
+// many looks at the list whose name ends at end, if it is one of secrets.
+func (s *scan) many(name []byte, end int) {
+	kind := plural(name)
+	if kind == "" {
+		return
+	}
+	i, _, _ := behind(s.text, end)
+	if i += spaces(s.text[i:]); i >= len(s.text) || s.text[i] != ':' && s.text[i] != '=' {
+		return
+	}
+	if i++; newline(s.text[i:]) > 0 {
+		s.items(i, kind)
+		return
+	}
+	if i += spaces(s.text[i:]); i < len(s.text) && s.text[i] == '[' {
+		s.list(i+1, kind)
+	}
+}
+
 // value finds what stands behind a name that ends at end, and how.
 func (s *scan) value(name []byte, start, end int) (v span, st style, ok bool) {
 	text := s.text
-	i := end
-	for i < len(text) && i < end+6 && (text[i] == '"' || text[i] == '\'' || text[i] == '\\' || text[i] == '`' || text[i] == ']' || text[i] == '?' || text[i] == '*') {
-		i++
-	}
-	closed := i > end
-	i += spaces(text[i:])
+	i, painted, closed := behind(text, end)
+	blanks := spaces(text[i:])
+	i += blanks
 	if i >= len(text) {
 		return v, st, false
 	}
 	switch c := text[i]; {
-	case c == '=' || c == ':' || c == '!' && i+1 < len(text) && text[i+1] == '=':
-		return s.operand(name, start, i, i == end)
+	case c == '=' || c == ':' || (c == '!' || c == '?') && i+1 < len(text) && text[i+1] == '=':
+		return s.operand(name, start, i, i-painted == end)
+	case newline(text[i:]) > 0:
+		return s.entry(start, i)
 	case c == '>' && start > 0 && text[start-1] == '<': // <password>value</password>
 		n := bytes.IndexByte(text[i:min(len(text), i+maxValue)], '<')
 		return span{start: i + 1, end: i + n}, quoted, n > 1
-	case c == '>' && closed && i > end: // a tag ends
-		return v, st, false
-	case c == ',' && closed && start > 0 && defines(text[:start-1]):
-		return s.literal(i + 1 + spaces(text[i+1:]))
+	case c == '>' && closed: // the name is in a tag
+		return s.tagged(i + 1)
+	case c == '<':
+		return s.property(i)
+	case c == '{' && closed:
+		return s.inner(i + 1)
+	case c == '(' && i == end && setter(name):
+		return s.literal(i + 1)
+	case c == '|' && cellOf(text[:start]):
+		return s.cell(i + 1)
+	case (c == '|' || c == '?') && i+1 < len(text) && text[i+1] == c: // or else
+		return s.literal(i + 2 + spaces(text[i+2:]))
+	case c == ',' && hasFold(text[i+1:], "parametervalue="):
+		i += 1 + len("parametervalue=")
+		return span{start: i, end: i + unquotedChars.run(text[i:], maxValue)}, env, true
+	case c == ',' && closed && start > 0 && defines(bytes.TrimRight(text[:start-1], `\`)):
+		i += 1 + spaces(text[i+1:])
+		if hasFold(text[i:], "default=") {
+			i += len("default=")
+		}
+		return s.literal(i)
 	case c == ',' && closed:
 		return s.member(i + 1)
 	case closed && hasFold(text[i:], "value="):
 		return s.literal(i + len("value="))
 	case i > end && !closed && (hasFold(text[i:], "is ") || hasFold(text[i:], "to ")):
 		return s.spoken(i + len("is "))
-	case c == '"' || c == '\'':
+	case c == '"' || c == '\'' || c == '\\':
 		if i > end { // PASSWORD 'x'
 			return s.literal(i)
 		}
-	case i > end && !closed && (bytes.HasPrefix(name, []byte("--")) || netrc(text[:start]) || assigns(text[:start])):
+	case blanks > 0 && !closed && (bytes.HasPrefix(name, []byte("-")) || directive(name) || netrc(text[:start]) || assigns(text[:start])):
 		n := unquotedChars.run(text[i:], maxValue)
 		return span{start: i, end: i + n}, env, n > 0
+	case blanks > 0 && !closed:
+		return s.apart(name, start, i, blanks)
 	}
 	return v, st, false
 }
@@ -85,6 +126,20 @@ func (s *scan) spoken(i int) (v span, st style, ok bool) {
 	end := i + unquotedChars.run(text[i:], 128)
 	for end > i && bytes.IndexByte([]byte(".?!:"), text[end-1]) >= 0 {
 		end--
+	}
+	return span{start: i, end: end}, loose, end > i
+}
+
+// apart finds the value at i that only blanks set apart from its name: in a table, and in "with password value".
+func (s *scan) apart(name []byte, start, i, blanks int) (v span, st style, ok bool) {
+	text := s.text
+	end := i + unquotedChars.run(text[i:], 128)
+	columns := upperName(name) && (blanks > 1 || text[i-1] == '\t') && (start == 0 || opensLine(text[:start], false)) && endsLine(text[end:])
+	for end > i && bytes.IndexByte([]byte(".?!:"), text[end-1]) >= 0 {
+		end--
+	}
+	if !columns && (secretName(name) != "password" || !strong(text[i:end])) {
+		return v, st, false
 	}
 	return span{start: i, end: end}, loose, end > i
 }
@@ -109,6 +164,9 @@ func headerEnd(before, value []byte) int {
 // netrc reports whether text ends with "login NAME ".
 func netrc(text []byte) bool {
 	fields := bytes.Fields(text[max(0, len(text)-96):])
+	if n := len(fields); n > 2 && bytes.HasSuffix(fields[n-1], []byte("→")) {
+		fields = fields[:n-1] // the number of the line
+	}
 	return len(fields) >= 2 && string(fields[len(fields)-2]) == "login"
 }
 
@@ -116,34 +174,47 @@ func netrc(text []byte) bool {
 func (s *scan) operand(name []byte, start, op int, tight bool) (v span, st style, ok bool) {
 	text := s.text
 	i := op
-	for i < len(text) && i < op+3 && (text[i] == '=' || text[i] == ':' || text[i] == '>' || text[i] == '!' || text[i] == '~') {
+	for i < len(text) && i < op+3 && (text[i] == '=' || text[i] == ':' || text[i] == '>' || text[i] == '!' || text[i] == '~' || text[i] == '?') {
 		i++
 	}
 	assigned := i
-	i += spaces(text[i:])
+	i = adorned(text, i)
 	if i >= len(text) {
 		return v, st, false
 	}
 	if v, st, ok = s.literal(i); ok {
 		return v, st, ok
 	}
+	if v, st, ok = s.below(i); ok {
+		return v, st, ok
+	}
+	if text[i] == '{' && text[op] == ':' || bytes.HasPrefix(text[i:], []byte(`{"`)) {
+		return s.inner(i + 1)
+	}
+	if v, ok = braced(text, i); ok {
+		return v, loose, ok
+	}
 	if text[i] == '"' || text[i] == '\'' || text[i] == '`' || text[i] == '\\' {
 		return v, st, false
 	}
 	whole := i + visibleLine.run(text[i:], maxValue)
-	if n := bytes.Index(text[i:whole], []byte(`\n`)); n >= 0 {
-		whole = i + n // a line end of a string within this one
+	for _, mark := range [...]string{`\n`, `\u001b[`} { // a line end or a colour of a string within this one
+		if n := bytes.Index(text[i:whole], []byte(mark)); n >= 0 {
+			whole = i + n
+		}
 	}
 	if n := headerEnd(text[:start], text[i:whole]); n > 0 {
 		return span{start: i, end: i + n}, line, true
 	}
-	alone := whole == len(text) || endsLine(text[whole:])
-	first := start == 0 || opensLine(text[:start], s.deep)
+	rest := text[whole:]
+	rest = rest[colour(rest):]
+	alone := len(rest) == 0 || endsLine(rest)
+	first := start == 0 || opensLine(unpaintedLine(text[:start]), s.depth > 0)
 	tight = tight && assigned == i
 	switch {
 	case text[op] == '=' && tight && (upperName(name) || first && alone || bytes.HasPrefix(name, []byte("--"))):
 		st = env
-	case first && alone && assigned == op+1:
+	case first && alone && (assigned == op+1 || text[assigned-1] == '='):
 		st = line
 	}
 	if alone && st != loose {
@@ -157,7 +228,7 @@ func (s *scan) operand(name []byte, start, op int, tight bool) (v span, st style
 		q++
 		return s.literal(q + spaces(text[min(q, len(text)):]))
 	}
-	if st == loose && text[op] == ':' && !tight && secretName(name) != "password" {
+	if st == loose && text[op] == ':' && text[assigned-1] == ':' && !tight && secretName(name) != "password" && (end-i < 20 || !strong(text[i:end])) {
 		return v, st, false // prose, or a type
 	}
 	return span{start: i, end: end}, st, end > i
@@ -174,8 +245,16 @@ func trimmed(text []byte, start, end int) span {
 // literal finds the string literal that starts at i.
 func (s *scan) literal(i int) (v span, st style, ok bool) {
 	text := s.text
-	if i+1 < len(text) && (text[i] == 'b' || text[i] == 'r' || text[i] == 'u' || text[i] == '@' || text[i] == '$') && (text[i+1] == '"' || text[i+1] == '\'') {
+	if i+1 < len(text) && (text[i] == 'b' || text[i] == 'r' || text[i] == 'u' || text[i] == '@' || text[i] == '$') && (text[i+1] == '"' || text[i+1] == '\'' || text[i+1] == '\\') {
 		i++
+	}
+	if n := entity(text[min(i, len(text)):]); n > 0 {
+		from := i + n
+		end := bytes.Index(text[from:min(len(text), from+maxValue)], text[i:from])
+		return span{start: from, end: from + end}, quoted, end > 0
+	}
+	if i+2 < len(text) && text[i] == 'r' && text[i+1] == '#' {
+		i += 2 // Rust
 	}
 	slashes := 0
 	for i < len(text) && text[i] == '\\' && slashes < 8 {
@@ -187,6 +266,9 @@ func (s *scan) literal(i int) (v span, st style, ok bool) {
 	}
 	q := text[i]
 	from := i + 1
+	if mark := text[i-slashes : from]; bytes.HasPrefix(text[from:], mark) && bytes.HasPrefix(text[from+len(mark):], mark) {
+		from += 2 * len(mark) // three quotes
+	}
 	rest := text[from:min(len(text), from+maxValue)]
 	for at := 0; at < len(rest); at++ {
 		switch c := rest[at]; {

@@ -62,7 +62,7 @@ func common(password []byte) bool {
 		return true
 	}
 	for _, p := range [...]string{"password", "passwd", "pass", "pwd", "secret", "postgres", "root", "admin", "user", "guest", "test", "mysql", "redis", "token", "example",
-		"pw", "foo", "bar", "abc", "xyz", "dev", "local", "localhost", "username", "mypass", "key", "auth", "hunter2", "foobar"} {
+		"pw", "foo", "bar", "abc", "xyz", "dev", "local", "localhost", "username", "mypass", "key", "auth", "hunter2", "foobar", "changeit"} {
 		if string(bytes.ToLower(password)) == p {
 			return true
 		}
@@ -180,7 +180,7 @@ func (s *scan) block(at int, w *word) {
 	if end >= 0 {
 		end += i
 	} else {
-		end = i + blockChars.run(text[i:], len(text))
+		end = endOfBlock(text, i)
 	}
 	body := 0
 	for _, c := range text[i:end] {
@@ -197,6 +197,24 @@ func (s *scan) block(at int, w *word) {
 		}
 	}
 	s.found(at, at+end, "private-key")
+}
+
+// endOfBlock returns where a private key ends whose own end is missing, with the numbers and names of files that tools put before its lines.
+func endOfBlock(text []byte, i int) int {
+	for {
+		i += blockChars.run(text[i:], len(text))
+		back := digits.runBack(text[:i], 8)
+		next := i
+		for _, mark := range [...]string{"→", "\t"} {
+			if back > 0 && bytes.HasPrefix(text[i:], []byte(mark)) {
+				next += len(mark)
+			}
+		}
+		if next == i || base64.run(text[next:], 20) < 20 {
+			return i
+		}
+		i = next
+	}
 }
 
 // blockChars are what a private key holds, with the quotes and escapes of what it stands in.

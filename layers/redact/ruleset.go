@@ -12,7 +12,7 @@ import (
 )
 
 // Version is that of the built-in rules. It changes with every change of what they find.
-const Version = "mem-4 gitleaks-" + gitleaksVersion
+const Version = "mem-5 gitleaks-" + gitleaksVersion
 
 // A Config says what the rules of [New] find beside what is built in.
 type Config struct {
@@ -133,9 +133,11 @@ var builtin = sync.OnceValue(func() *keywords {
 		"accesskey", "access_key", "access-key", "private_key", "privatekey", "private-key", "encryption_key", "encryptionkey", "signing_key", "signingkey",
 		"account_key", "accountkey", "auth_key", "authkey", "auth-key", "master_key", "masterkey", "service_key", "servicekey", "role_key", "rolekey", "license_key", "licensekey", "deploy_key",
 		"app_key", "appkey", "client_key", "clientkey", "admin_key", "server_key", "shared_key", "sharedkey", "storage_key", "ingest_key", "webhook_key", "jwt_key", "management_key", "_auth",
-		`auth"`, `auth\"`, "identitytoken", "client-key", "presharedkey", "preshared_key", "_pat", "secret_key_base")
+		`auth"`, `auth\"`, "identitytoken", "client-key", "presharedkey", "preshared_key", "_pat", "secret_key_base",
+		"requirepass", "masterauth", "bindpw", "rootpw", "-setcookie", "psk=")
 	add((*scan).jwt, "eyj")
 	add((*scan).userinfo, "://")
+	add((*scan).userinfoEscaped, `:\/\/`, `:\\/\\/`)
 	add((*scan).dsn, "@tcp(")
 	add((*scan).authorization, "authorization", "bearer ", "basic ", "x-api-key", "x-auth-token")
 	add((*scan).cookie, "cookie")
@@ -157,6 +159,14 @@ var builtin = sync.OnceValue(func() *keywords {
 	add((*scan).ssh2, "---- begin ssh2")
 	add((*scan).botLogin, ".login('", `.login("`, `.login(\"`)
 	add((*scan).thin, "jdbc:oracle:")
+	add((*scan).piped, "--password-stdin", "sudo -s")
+	add((*scan).htpasswd, "htpasswd ")
+	add((*scan).pairOfTwo, "auth=(")
+	add((*scan).identified, "identified by", "identified with")
+	add((*scan).amzSignature, "x-amz-signature=")
+	add((*scan).cookieOption, "curl ")
+	add((*scan).gemSource, "bundle config")
+	add((*scan).spokenKey, "api key", "access key", "secret key", "license key")
 	add((*scan).passOption, "-passin pass:", "-passout pass:", "-pass pass:")
 	add((*scan).secureString, "convertto-securestring")
 	for _, d := range "0123456789" {
@@ -167,7 +177,7 @@ var builtin = sync.OnceValue(func() *keywords {
 
 // Names returns the names of all built-in rules, sorted.
 func Names() []string {
-	names := []string{"api-key", "authorization", "aws-secret-key", "azure-client-secret", "azure-sas", "cookie", "database-url", "discord-bot-token", "discord-webhook", envRule, "firebase-server-key", "jwt",
+	names := []string{"api-key", "authorization", "aws-secret-key", "aws-signature", "azure-client-secret", "azure-sas", "cookie", "database-url", "discord-bot-token", "discord-webhook", envRule, "firebase-server-key", "jwt",
 		kubeRule, "password", "private-key", "rails-master-key", "secret", seen,
 		"telegram-bot-token", "token", "url-password", "url-token"}
 	for _, t := range tokens() {
@@ -213,7 +223,7 @@ func (r *ruleset) find(value []byte, session *knowns, part bool) []span {
 	defer r.scans.Put(f.scan)
 	f.scan.session = session
 	if !f.walk() {
-		f.spans = append([]span(nil), f.scan.run(value, false)...)
+		f.spans = append([]span(nil), f.scan.run(value, 0)...)
 	}
 	return f.spans
 }
@@ -227,6 +237,8 @@ type finder struct {
 	text  []byte // of the string that is looked at
 	key   []byte // whose value comes next, decoded; nil if none
 	keys  []byte // memory of key
+	outer []byte // the name that the value of {"name": ..., "value": ...} and of name: {"value": ...} goes by; empty if none
+	list  string // what kind of secrets the strings of this list are
 }
 
 // walk finds the secrets in the strings and keys of the value, and reports false if it is no JSON: then what it
@@ -246,10 +258,10 @@ func (f *finder) walk() bool {
 			continue
 		case '{', '[':
 			depth++
-			f.key = nil
+			f.open(c)
 		case '}', ']':
 			depth--
-			f.key = nil
+			f.key, f.outer, f.list = nil, f.outer[:0], ""
 		case ',':
 			f.key = nil
 		case ':', ' ', '\t', '\r', '\n':
@@ -282,21 +294,54 @@ func (f *finder) string(start, end int, isKey bool) {
 	}
 	from := len(f.spans)
 	if len(text) >= 8 {
-		f.spans = append(f.spans, f.scan.run(text, false)...)
+		f.spans = append(f.spans, f.scan.run(text, 0)...)
 	}
 	if isKey {
 		f.keys = append(f.keys[:0], text...)
 		f.key = f.keys
-	} else if f.key != nil && len(f.key) <= 96 && len(text) >= 6 {
-		if kind := secretName(f.key); kind != "" && plausible(kind, text, quoted) && !f.scan.rules.allows(kind, text) {
-			f.spans = append(f.spans, span{start: 0, end: len(text), rule: kind})
-		}
+	} else {
+		f.named(text)
 		f.key = nil
 	}
 	if len(f.spans) == from {
 		return
 	}
 	f.place(f.spans[from:], raw, start, len(text) != len(raw))
+}
+
+// open begins an object or a list, the value of f.key.
+func (f *finder) open(bracket byte) {
+	f.outer, f.list = f.outer[:0], ""
+	switch {
+	case f.key == nil || len(f.key) > 96:
+	case bracket == '[':
+		f.list = plural(f.key)
+	case secretName(f.key) != "":
+		f.outer = append(f.outer, f.key...)
+	}
+	f.key = nil
+}
+
+// named takes the whole of text, a string that is no key, for a secret if its name says so.
+func (f *finder) named(text []byte) {
+	kind := f.list
+	switch string(f.key) {
+	case "":
+	case "name", "Name", "key", "Key", "ParameterKey":
+		if len(text) <= 96 && secretName(text) != "" {
+			f.outer = append(f.outer[:0], text...)
+		}
+	case "value", "Value", "ParameterValue":
+		if len(f.outer) > 0 {
+			kind = secretName(f.outer)
+		}
+	}
+	if f.key != nil && kind == "" && len(f.key) <= 96 && len(text) >= 6 {
+		kind = secretName(f.key)
+	}
+	if kind != "" && plausible(kind, text, quoted) && !f.scan.rules.allows(kind, text) {
+		f.spans = append(f.spans, span{start: 0, end: len(text), rule: kind})
+	}
 }
 
 // place turns offsets in the text of the string raw into offsets in the value.

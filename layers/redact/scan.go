@@ -15,7 +15,7 @@ type scan struct {
 	text    []byte
 	spans   []span // what was found, in no order
 	name    int    // end of the last name of a pair that was looked at
-	deep    bool   // the text was decoded from a part of another
+	depth   int    // how often the text was decoded from a part of another
 	plain   []byte // where encoded parts are decoded to
 	where   []int  // where in the text each byte of it comes from
 }
@@ -28,9 +28,12 @@ func (s *scan) found(start, end int, rule string) {
 	s.spans = append(s.spans, span{start: start, end: end, rule: rule})
 }
 
-// run scans text and returns what was found, with decoded parts too unless deep.
-func (s *scan) run(text []byte, deep bool) []span {
-	s.text, s.spans, s.name, s.deep = text, s.spans[:0], 0, deep
+// maxDepth is how many codings are looked through: base64 of base64, as in a Secret of a Secret.
+const maxDepth = 2
+
+// run scans text and returns what was found, with what is found in decoded parts up to maxDepth.
+func (s *scan) run(text []byte, depth int) []span {
+	s.text, s.spans, s.name, s.depth = text, s.spans[:0], 0, depth
 	builtin().each(text, func(at int, w *word) { w.do(s, at, w) })
 	s.rules.known.scan(s)
 	if s.session != nil {
@@ -39,7 +42,7 @@ func (s *scan) run(text []byte, deep bool) []span {
 	if len(s.rules.custom) > 0 {
 		s.users()
 	}
-	if !deep {
+	if depth < maxDepth {
 		s.encoded()
 	}
 	return s.spans
@@ -48,7 +51,7 @@ func (s *scan) run(text []byte, deep bool) []span {
 // minEncoded is the shortest run of base64 that is decoded: 18 bytes.
 const minEncoded = 24
 
-// encoded looks through one level of base64 and of percent encoding.
+// encoded looks through a level of base64 and of percent encoding.
 func (s *scan) encoded() {
 	text := s.text
 	inner := s.rules.scans.Get().(*scan)
@@ -79,7 +82,7 @@ func (s *scan) base64(inner *scan, start, end int) {
 			continue
 		}
 		s.plain = decode64(s.plain[:0], s.text[from:end])
-		for _, f := range inner.run(s.plain, true) {
+		for _, f := range inner.run(s.plain, s.depth+1) {
 			s.found(from+f.start*4/3, min(end, from+(f.end*4+2)/3), f.rule)
 		}
 		return
@@ -167,7 +170,7 @@ func (s *scan) percent(inner *scan) {
 		start := i - visible.runBack(text[:i], maxPercent)
 		end := i + visible.run(text[i:], maxPercent)
 		s.unescape(start, end)
-		for _, f := range inner.run(s.plain, true) {
+		for _, f := range inner.run(s.plain, s.depth+1) {
 			s.found(s.where[f.start], s.where[f.end], f.rule)
 		}
 		i = end
