@@ -93,6 +93,52 @@ func TestCatchUpBeneath(t *testing.T) {
 	}
 }
 
+// TestCatchUpBeneathUnmet starts in a directory that is no repository and that memory never met: what was killed inside it is
+// captured at this start, as at every later one, but not what is a project of its own.
+func TestCatchUpBeneathUnmet(t *testing.T) {
+	t.Parallel()
+	for name, rooted := range map[string]bool{"nothing ran in it": false, "something ran in it": true} {
+		d := newDesk(t)
+		if err := os.MkdirAll(filepath.Join(d.cwd, "own", ".git"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		met := filepath.Join(d.cwd, "met")
+		d.writeAt(met, d.in(met, "met-1"), "It is a project already")
+		d.hook("Stop", "met-1", map[string]any{"cwd": met, "transcript_path": d.in(met, "met-1")})
+		for cwd, ids := range map[string][]string{
+			filepath.Join(d.cwd, "a"): {"mine-1", "mine-2"}, filepath.Join(d.cwd, "a", "b"): {"mine-3"}, met: {"met-2"},
+			filepath.Join(d.cwd, "own", "x"): {"inner-1"}, d.cwd + "-old": {"other-1"},
+		} {
+			for _, id := range ids {
+				d.writeAt(cwd, d.in(cwd, id), "A question in "+id)
+			}
+		}
+		want := map[string]string{"met-1": "met", "mine-1": "w", "mine-2": "w", "mine-3": "w"}
+		if rooted {
+			d.write("root-1", "A question at the top")
+			want["root-1"] = "w"
+		}
+		for i := range 2 {
+			out := d.hook("SessionStart", fmt.Sprintf("new-%d", i), nil)
+			if got := d.owners(); fmt.Sprint(got) != fmt.Sprint(want) || d.log() != "" || !strings.Contains(out, "mine-3") {
+				t.Fatalf("%s: start %d captured %v\nwant %v\n%s%s", name, i, got, want, out, d.log())
+			}
+		}
+	}
+}
+
+// TestCatchUpBeneathUnmetQuiet starts in such a directory in which nothing else ran: nothing is remembered of it.
+func TestCatchUpBeneathUnmetQuiet(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.hook("SessionStart", "new-0", nil)
+	d.memory(func(m *layers.Memory, _ layers.Project) {
+		if _, known, err := m.Locate(context.Background(), d.cwd); known || err != nil {
+			t.Errorf("known: %v, %v; %s", known, err, d.log())
+		}
+	})
+}
+
 // TestCatchUpBeneathSwitches lets capture be off in three ways for sessions inside a project: no start takes them.
 func TestCatchUpBeneathSwitches(t *testing.T) {
 	t.Parallel()

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -66,7 +67,7 @@ func (w *World) catchUpAt(ctx context.Context, at place, end time.Duration) (lef
 	if err != nil {
 		return 0, err
 	}
-	p, _, err := m.Locate(ctx, at.Cwd)
+	p, known, err := m.Locate(ctx, at.Cwd)
 	if err != nil {
 		return 0, err
 	}
@@ -79,6 +80,11 @@ func (w *World) catchUpAt(ctx context.Context, at place, end time.Duration) (lef
 		return 0, err
 	}
 	wanted := w.wanted(behind, w.elsewhere(m.Holder(ctx), p), s)
+	if !known && s.CaptureProject(p) && slices.ContainsFunc(wanted, func(c layers.Candidate) bool { return c.Cwd != "" && c.Cwd != at.Cwd }) {
+		if err := m.Meet(ctx, p, at.Cwd); err != nil { // or they would be captured as projects of their own
+			return len(wanted), err
+		}
+	}
 	for len(wanted) > 0 {
 		n := step(wanted)
 		var files []string

@@ -19,12 +19,13 @@ func (m *Memory) beneath(ctx context.Context, p Project, st *State, o ListOption
 	if o.Claude == "" {
 		return nil
 	}
-	roots, err := m.rootsOf(ctx, p, o.Dir)
+	paths, err := m.paths(ctx)
 	if err != nil {
 		return err
 	}
+	roots := rootsOf(paths, p, o.Dir)
 	projects := filepath.Join(o.Claude, "projects")
-	b := m.filesOf(p, files)
+	b := m.filesOf(p, files, meeting(ctx, paths, p, o.Dir))
 	b.roots = roots
 	for _, inside := range dirsBeneath(projects, roots, files) {
 		if err := b.look(ctx, filepath.Join(projects, inside)); err != nil {
@@ -67,6 +68,7 @@ func (b *beneath) dropFrom(ctx context.Context, st *State, o ListOptions) {
 type beneath struct {
 	m          *Memory
 	project    Project
+	paths      []pathBody // what is known of directories
 	roots      []string
 	files      map[string]clientFile
 	known, now map[string]string       // the working directories that files name, by path
@@ -74,8 +76,17 @@ type beneath struct {
 	mine       map[string]bool         // whether those are the project's
 }
 
-func (m *Memory) filesOf(p Project, files map[string]clientFile) *beneath {
-	return &beneath{m: m, project: p, files: files, known: m.readCwds(p), now: map[string]string{}, owners: map[string]refs.Project{}, mine: map[string]bool{}}
+// meeting returns what is known of directories once dir, a directory of the project p that nothing was known of, is met: what
+// the second look inside it sees, the first one sees too.
+func meeting(ctx context.Context, paths []pathBody, p Project, dir string) []pathBody {
+	if here, known := locate(ctx, paths, dir); known || here.ID != p.ID || !filepath.IsAbs(dir) || filepath.Clean(dir) != dir {
+		return paths
+	}
+	return append(slices.Clone(paths), pathBody{Path: dir, Project: p.ID, Identity: p.Identity, Name: p.Name})
+}
+
+func (m *Memory) filesOf(p Project, files map[string]clientFile, paths []pathBody) *beneath {
+	return &beneath{m: m, project: p, paths: paths, files: files, known: m.readCwds(p), now: map[string]string{}, owners: map[string]refs.Project{}, mine: map[string]bool{}}
 }
 
 // look adds the sessions in a directory that are the project's, and their subagents. A directory that cannot be read may be another
@@ -166,13 +177,12 @@ func (b *beneath) cwd(path string) string {
 	return cwd
 }
 
-// owner returns the project of a working directory, "" if that cannot be told.
+// owner returns the project of a working directory.
 func (b *beneath) owner(ctx context.Context, cwd string) refs.Project {
 	owner, ok := b.owners[cwd]
 	if !ok {
-		if p, _, err := b.m.Locate(ctx, cwd); err == nil {
-			owner = p.ID
-		}
+		p, _ := locate(ctx, b.paths, cwd)
+		owner = p.ID
 		b.owners[cwd] = owner
 	}
 	return owner
@@ -208,11 +218,7 @@ func clientPrefix(dir string) string {
 }
 
 // rootsOf returns the directories of a project on this device: those it is known by, dir, and the root of dir's repository.
-func (m *Memory) rootsOf(ctx context.Context, p Project, dir string) ([]string, error) {
-	paths, err := m.paths(ctx)
-	if err != nil {
-		return nil, err
-	}
+func rootsOf(paths []pathBody, p Project, dir string) []string {
 	roots := map[string]bool{dir: filepath.IsAbs(dir)}
 	for _, b := range paths {
 		if b.Project == p.ID {
@@ -226,7 +232,7 @@ func (m *Memory) rootsOf(ctx context.Context, p Project, dir string) ([]string, 
 		}
 	}
 	maps.DeleteFunc(roots, func(_ string, ok bool) bool { return !ok })
-	return slices.Sorted(maps.Keys(roots)), nil
+	return slices.Sorted(maps.Keys(roots))
 }
 
 // isWithin reports whether path is root or lies inside it, by their names.

@@ -46,14 +46,20 @@ func (m *Memory) Locate(ctx context.Context, dir string) (p Project, known bool,
 	if err != nil {
 		return Project{}, false, err
 	}
+	p, known = locate(ctx, paths, dir)
+	return p, known, nil
+}
+
+// locate is [Memory.Locate] by what paths say.
+func locate(ctx context.Context, paths []pathBody, dir string) (p Project, known bool) {
 	for d := dir; d != ""; d = parent(d) {
 		for i := len(paths) - 1; i >= 0; i-- {
 			if b := paths[i]; b.Path == d && (b.Linked || d == dir || isRepo(d) || !insideRepo(dir)) {
-				return Project{b.Project, b.Name, b.Identity}, true, nil
+				return Project{b.Project, b.Name, b.Identity}, true
 			}
 		}
 	}
-	return identify(ctx, dir), false, nil
+	return identify(ctx, dir), false
 }
 
 // paths returns what this device knows of directories, later records last.
@@ -207,6 +213,12 @@ func (m *Memory) Projects(ctx context.Context) ([]Project, error) {
 // LinkProject makes dir belong to the project p on this device, from now on.
 func (m *Memory) LinkProject(ctx context.Context, p Project, dir string) error {
 	return m.addPaths(ctx, []pathBody{{dir, p.ID, p.Identity, p.Name, true}})
+}
+
+// Meet remembers that dir is the project p on this device, unless something is known of it: what lies inside it and is no
+// repository of its own belongs to p from now on.
+func (m *Memory) Meet(ctx context.Context, p Project, dir string) error {
+	return m.addPaths(ctx, []pathBody{{dir, p.ID, p.Identity, p.Name, false}})
 }
 
 // addPaths remembers which directories belong to which projects, unless that is known.

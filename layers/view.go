@@ -73,7 +73,11 @@ func (m *Memory) List(ctx context.Context, p Project, o ListOptions) ([]Item, *S
 	if err != nil {
 		return nil, nil, err
 	}
-	m.filesOf(p, files).dropFrom(ctx, st, o)
+	paths, err := m.paths(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	m.filesOf(p, files, paths).dropFrom(ctx, st, o)
 	known := m.knownTokens(p.ID)
 	versions := map[string][]*Version{}
 	for _, v := range st.Versions {
