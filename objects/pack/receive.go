@@ -170,6 +170,7 @@ func (in *inlet) whole(off int64, k Kind, size int64) error {
 	var also io.Writer
 	if show {
 		in.shown.Reset()
+		in.shown.Grow(int(size))
 		also = &in.shown
 	}
 	id, err := in.object(k, size, also)

@@ -20,10 +20,11 @@ type Reader struct {
 	n, i   int
 	end    int64
 	hash   *objects.Hasher
-	now    []byte // memory of the current segment
-	old    []byte // and of the one before, which the next one takes
-	dict   []byte // memory of before, where the current segment alone is too short for it
-	before []byte // the last bytes read from segments: the dictionary of the next one
+	now    []byte // the current segment
+	old    []byte // memory of the one before, which the next one takes
+	dict   []byte // memory of before, where a segment alone is too short for it
+	before []byte // the last bytes before the current segment, and perhaps more
+	long   bool   // before is the end of a segment, not dict
 	rest   []byte // what of the current segment was not handed out yet
 }
 
@@ -89,6 +90,7 @@ func (r *Reader) next() error {
 	if h.Offset != r.end {
 		return fmt.Errorf("segment %d: starts at %d, want %d: %w", r.i, h.Offset, r.end, objects.ErrCorrupt)
 	}
+	r.keep()
 	raw, err := decode(h, frame, r.before[int64(len(r.before))-h.Dict:], r.room(h.Length))
 	if err != nil {
 		return fmt.Errorf("segment %d: %w: %w", r.i, err, objects.ErrCorrupt)
@@ -100,7 +102,6 @@ func (r *Reader) next() error {
 	r.now, r.old, r.rest = raw, r.now, raw
 	r.end = h.End()
 	r.i++
-	r.keep(raw)
 	return nil
 }
 
@@ -118,28 +119,48 @@ func (r *Reader) room(n int64) []byte {
 		}
 	}
 	if cap(r.old) < need {
+		if need > MaxSegment/4 {
+			need = MaxSegment + spare // so that others can use it
+		}
 		r.old = make([]byte, 0, need)
 	}
 	return r.old[:0]
 }
 
-// keep moves the dictionary behind raw, which stands in r.now.
-func (r *Reader) keep(raw []byte) {
-	switch {
-	case r.i == r.n: // nothing needs it
-		r.before = nil
-	case len(raw) >= MaxDict:
-		r.before = raw[len(raw)-MaxDict:]
-	default:
-		before := r.before[max(0, len(r.before)+len(raw)-MaxDict):]
-		if need := len(before) + len(raw); cap(r.dict) < need {
-			r.dict = make([]byte, 0, min(MaxDict, max(need, 2*cap(r.dict))))
-		}
-		n := copy(r.dict[:len(before)], before) // which may be the end of r.dict itself
-		r.dict = append(r.dict[:n], raw...)
-		r.before = r.dict
+// keep lets before end with the current segment, as the next one needs it. What goes through dict is moved seldom: there is room for
+// twice the longest dictionary.
+func (r *Reader) keep() {
+	raw := r.now
+	if len(raw) >= MaxDict {
+		r.before, r.long = raw[len(raw)-MaxDict:], true
+		return
 	}
+	before := r.before[max(0, len(r.before)+len(raw)-MaxDict):]
+	need := len(before) + len(raw)
+	if cap(r.dict) < need {
+		r.dict = append(longer(r.dict, need), before...)
+	} else if r.long || len(r.dict)+len(raw) > cap(r.dict) {
+		r.dict = r.dict[:copy(r.dict[:len(before)], before)] // which may be the end of r.dict itself
+	}
+	r.dict = append(r.dict, raw...)
+	r.before, r.long = r.dict, false
 }
+
+// longer returns empty memory for n bytes of a dictionary and as much again, if was is all there is.
+func longer(was []byte, n int) []byte {
+	if n > readSize {
+		select {
+		case b := <-dicts:
+			return b
+		default:
+			return make([]byte, 0, 2*MaxDict)
+		}
+	}
+	return make([]byte, 0, max(2*n, 2*cap(was)))
+}
+
+// dicts are the memory of dictionaries that readers had, as long as they get.
+var dicts = make(chan []byte, 4)
 
 // release hands long buffers on, when all was read.
 func (r *Reader) release() {
@@ -149,6 +170,12 @@ func (r *Reader) release() {
 		}
 		select {
 		case buffers <- b[:0]:
+		default:
+		}
+	}
+	if cap(r.dict) == 2*MaxDict {
+		select {
+		case dicts <- r.dict[:0]:
 		default:
 		}
 	}
@@ -163,11 +190,13 @@ func decoder() (*zstd.Decoder, error) {
 	case d := <-decoders:
 		return d, nil
 	default:
-		return zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(MaxSegment), zstd.WithDecoderMaxWindow(window))
+		return zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(MaxSegment), zstd.WithDecoderMaxWindow(window),
+			zstd.WithDecodeAllCapLimit(true))
 	}
 }
 
-// decode appends the content of a segment to room.
+// decode appends the content of a segment to room, and unpacks no more than fits there, whatever frames there are and whatever they say
+// of themselves.
 func decode(h Head, frame, dict, room []byte) ([]byte, error) {
 	d, err := decoder()
 	if err != nil {
