@@ -112,7 +112,7 @@ func (a *advert) wants(want, have []pack.ID, agent string) []byte {
 // receive reads the answer to wants: whether there is anything in common, then the pack.
 func (a *advert) receive(l *lines, w *pack.Writer, lim pack.Limits, say func(string)) (pack.Receipt, error) {
 	for {
-		head, err := l.r.Peek(8)
+		head, err := l.rest().Peek(8)
 		if err != nil {
 			return pack.Receipt{}, early(err)
 		}
@@ -128,7 +128,7 @@ func (a *advert) receive(l *lines, w *pack.Writer, lim pack.Limits, say func(str
 		}
 	}
 	if !a.caps["side-band-64k"] {
-		return w.Receive(l.r, lim)
+		return w.Receive(l.rest(), lim)
 	}
 	b := &band{l: l, say: say}
 	got, err := w.Receive(b, lim)

@@ -16,38 +16,49 @@ const maxPkt = 65520
 
 // A line reader reads git's pkt-lines.
 type lines struct {
-	r   *bufio.Reader
-	buf []byte
+	r    *bufio.Reader
+	used int // bytes of the line that was handed out, which are still in r
 }
 
 func newLines(r io.Reader) *lines {
-	return &lines{r: bufio.NewReaderSize(r, maxPkt), buf: make([]byte, maxPkt)}
+	return &lines{r: bufio.NewReaderSize(r, 2*maxPkt)}
 }
 
 // next returns the next line, which is good until the one after. A flush is nil.
 func (l *lines) next() ([]byte, error) {
-	var head [4]byte
-	if _, err := io.ReadFull(l.r, head[:1]); err != nil {
-		return nil, err // io.EOF between lines
-	}
-	if _, err := io.ReadFull(l.r, head[1:]); err != nil {
+	head, err := l.rest().Peek(4)
+	if err != nil {
+		if len(head) == 0 {
+			return nil, err // io.EOF between lines
+		}
 		return nil, early(err)
 	}
-	n, err := strconv.ParseUint(string(head[:]), 16, 16)
+	n, err := strconv.ParseUint(string(head), 16, 16)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %q where a line should begin", ErrProtocol, head)
 	}
 	switch {
 	case n == 0:
+		l.used = 4
 		return nil, nil
 	case n < 4 || n > maxPkt:
 		return nil, fmt.Errorf("%w: a line of %d bytes", ErrProtocol, n)
 	}
-	b := l.buf[:n-4]
-	if _, err := io.ReadFull(l.r, b); err != nil {
+	b, err := l.r.Peek(int(n))
+	if err != nil {
 		return nil, early(err)
 	}
-	return b, nil
+	l.used = int(n)
+	return b[4:], nil
+}
+
+// rest returns what follows the last line.
+func (l *lines) rest() *bufio.Reader {
+	if _, err := l.r.Discard(l.used); err != nil {
+		panic(err) // they are in its buffer
+	}
+	l.used = 0
+	return l.r
 }
 
 // early makes the end of a stream an error: the connection broke off, or the other side does not know how to go on.

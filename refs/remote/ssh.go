@@ -169,7 +169,7 @@ func (c *sshSession) Push(ctx context.Context, b Batch) error {
 		return errors.Join(err, c.cmd.Process.Kill())
 	}
 	c.watch.expect(c.from.limit)
-	rerr := c.report(c.l.r, b, c.w.Say) // the remote may have said why it stopped listening
+	rerr := c.report(c.l.rest(), b, c.w.Say) // the remote may have said why it stopped listening
 	c.watch.rest()
 	switch {
 	case rerr == nil || errors.Is(rerr, ErrRejected):
