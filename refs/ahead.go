@@ -14,7 +14,7 @@ type ahead struct {
 	free chan struct{} // a place for each chain at work
 	now  *chain        // that grows; nil: none
 	end  int64         // of the stream that it grows
-	left int64         // bytes that may still be unpacked
+	left allowance
 	wg   sync.WaitGroup
 
 	mu     sync.Mutex
@@ -38,23 +38,23 @@ type segment struct {
 	blob []byte
 }
 
-const (
-	aheadSlack = 1 << 30 // bytes that are unpacked ahead, whatever the size of what comes
-	aheadRatio = 100     // and how many times that size beyond
-)
+// aheadSlack is how many bytes are unpacked ahead whatever the size of what comes.
+const aheadSlack = 1 << 30
 
 func newAhead(workers int) *ahead {
-	return &ahead{free: make(chan struct{}, workers), left: aheadSlack, links: map[pack.ID]link{}, spare: make(chan []byte, 2*workers)}
+	a := &ahead{free: make(chan struct{}, workers), links: map[pack.ID]link{}, spare: make(chan []byte, 2*workers)}
+	a.left.n.Store(aheadSlack)
+	return a
 }
 
 // take looks at the next blob that came, keeps it if it is a segment that can be checked, and returns memory for the next one.
 func (a *ahead) take(id pack.ID, blob []byte) []byte {
-	a.left += aheadRatio * int64(len(blob))
+	a.left.came(int64(len(blob)))
 	h, _, err := stream.ParseHead(blob)
 	if err != nil {
 		return blob
 	}
-	if a.left -= h.Length; a.left < 0 || a.isBroken() {
+	if a.left.spend(h.Length) != nil || a.isBroken() {
 		a.cut()
 		return blob
 	}

@@ -51,6 +51,7 @@ type arriver struct {
 	sums    map[objects.Hash][]objects.Hash // of streams that grew: what their segments end in
 	points  map[objects.Hash]pack.ID
 	ahead   *ahead // what was checked while it came; may be nil
+	unpack  *allowance
 	lamport uint64 // of the commit that is looked at
 	names   int    // that led to what was looked at
 }
@@ -245,13 +246,16 @@ func (v *arriver) blob(path []string, id pack.ID) error {
 		return nil // what it restores proves itself
 	}
 	size, err := v.size(id)
+	if err == nil {
+		err = v.unpack.spend(size)
+	}
 	if err != nil {
 		return err
 	}
 	if size > maxAtOnce && m[2] == "objects" {
 		return v.whole(id, strings.Join(m[3:8], ""))
 	}
-	if size > maxSmall {
+	if size > maxSmall || m[14] != "" && size > stream.MaxBlob {
 		return fmt.Errorf("%d bytes: %w", size, pack.ErrTooLarge)
 	}
 	if m[14] != "" {
@@ -462,10 +466,15 @@ func (v *arriver) grew(l *lane, h objects.Hash) (*stream.Reader, error) {
 		if err != nil {
 			return nil, err
 		}
-		if head, _, err := stream.ParseHead(b); err == nil { // otherwise the reader says what is wrong
-			sums[i] = head.Sum
+		head, _, err := stream.ParseHead(b)
+		if err != nil {
+			return b, nil // the reader says what is wrong
 		}
-		return b, nil
+		sums[i] = head.Sum
+		if i >= n-len(added) { // what was here before was allowed when it came
+			err = v.unpack.spend(head.Length)
+		}
+		return b, err
 	}), nil
 }
 

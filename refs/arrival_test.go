@@ -33,7 +33,12 @@ func carry(t *testing.T, from, to *Repo, l Lane) (*Quarantine, Arrival, error) {
 // packOf is a pack of all that a repository has, as it would travel.
 func packOf(t *testing.T, from *Repo) []byte {
 	t.Helper()
-	var ids []pack.ID
+	return packed(t, from, inOrder(t, from))
+}
+
+// inOrder lists the objects of a repository as they lie in its packs.
+func inOrder(t *testing.T, from *Repo) (ids []pack.ID) {
+	t.Helper()
 	for id, err := range from.memory.Packs().All() {
 		if err != nil {
 			t.Fatal(err)
@@ -43,6 +48,11 @@ func packOf(t *testing.T, from *Repo) []byte {
 	if err := from.memory.Packs().Order(ids); err != nil {
 		t.Fatal(err)
 	}
+	return ids
+}
+
+func packed(t *testing.T, from *Repo, ids []pack.ID) []byte {
+	t.Helper()
 	var entries []pack.Entry
 	var size int64
 	for _, id := range ids {

@@ -31,6 +31,7 @@ type Quarantine struct {
 
 	durable []func() error // wait until what came in is on the disk
 	ahead   *ahead
+	unpack  allowance // of all lanes that are checked
 }
 
 // Quarantine begins to take in what comes from elsewhere. The error wraps [ErrLocked] if another process is at it for too long.
@@ -58,6 +59,7 @@ func (r *Repo) quarantine(ctx context.Context, store *gitstore.Repo) (*Quarantin
 		return nil, fmt.Errorf("fetch: %w", err)
 	}
 	q := &Quarantine{r: r, store: store, dir: filepath.Join(r.dir, quarantineDir), seen: map[pack.ID]struct{}{}, ahead: newAhead(runtime.GOMAXPROCS(0))}
+	q.unpack.n.Store(unpackSlack)
 	q.unlock = func() {
 		unshare()
 		unlock()
@@ -95,8 +97,10 @@ func (q *Quarantine) Came(id pack.ID, content []byte) []byte { return q.ahead.ta
 
 // Finish ends a pack. It can be checked while the disk still takes it in; [Quarantine.Adopt] waits for that.
 func (q *Quarantine) Finish(w *pack.Writer) error {
+	size := w.Size()
 	_, durable, err := w.CloseEarly()
 	q.ahead.wait()
+	q.unpack.came(size)
 	if err == nil {
 		q.durable = append(q.durable, durable)
 	}
@@ -122,7 +126,7 @@ func (q *Quarantine) Check(ctx context.Context, l Lane, key string) (Arrival, er
 
 func (q *Quarantine) check(ctx context.Context, a *Arrival) error {
 	v := &arriver{ctx: ctx, git: q.git, a: a, seen: map[pack.ID]struct{}{}, grown: map[objects.Hash][]int{},
-		sums: map[objects.Hash][]objects.Hash{}, points: map[objects.Hash]pack.ID{}, ahead: q.ahead}
+		sums: map[objects.Hash][]objects.Hash{}, points: map[objects.Hash]pack.ID{}, ahead: q.ahead, unpack: &q.unpack}
 	if err := v.check(); err != nil {
 		return err
 	}

@@ -26,6 +26,8 @@ const (
 	MaxDict = 1 << 20
 	// MaxSegment is how many bytes of content a segment holds, at most.
 	MaxSegment = 4 << 20
+	// MaxBlob is how many bytes a segment takes, at most: those of its content, if they do not get fewer, and what stands around them.
+	MaxBlob = MaxSegment + 64<<10
 	// KeyFrame is the distance in bytes of segments without a dictionary.
 	KeyFrame = 32 << 20
 
