@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/urfave/cli/v2"
 
@@ -268,14 +269,19 @@ Begin for real:           mem init && mem import
 	return nil
 }
 
-// quoteAll quotes words as a shell wants them.
+// quoteAll quotes words as a shell wants them: all but those of characters that mean nothing to one.
 func quoteAll(words []string) []string {
 	out := make([]string, len(words))
 	for i, w := range words {
 		out[i] = w
-		if w == "" || strings.ContainsAny(w, " \t'\"$\\*?[](){}<>|&;") {
+		if w == "" || w[0] == '~' || strings.ContainsFunc(w, special) {
 			out[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
 		}
 	}
 	return out
+}
+
+// special reports whether a character may mean something to a shell.
+func special(r rune) bool {
+	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_@%+=:,./-~", r)
 }

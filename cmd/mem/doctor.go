@@ -41,7 +41,7 @@ type finding struct {
 	Check string `json:"check"`
 	Level string `json:"level"` // ok, warn, fail, fixed
 	What  string `json:"what"`
-	Mend  string `json:"mend,omitempty"` // the command that mends it
+	Mend  string `json:"mend,omitempty"` // the line to type that mends it
 }
 
 // The levels of findings.
@@ -109,13 +109,9 @@ func (x *exam) open() bool {
 	m, err := x.e.memory()
 	switch {
 	case errors.Is(err, refs.ErrNotRepo):
-		x.fail("memory", "mem init", "there is none in %s", x.dir)
-	case errors.Is(err, refs.ErrUnsafe):
-		x.fail("memory", "mem doctor --fix", "%v", err)
-	case errors.Is(err, refs.ErrFormat):
-		x.fail("memory", "install a newer mem", "%v", err)
+		x.fail("memory", mendOpen(x.dir, err), "there is none in %s", x.dir)
 	case err != nil:
-		x.fail("memory", "restore it from a copy, or mem clone", "%v", err)
+		x.fail("memory", mendOpen(x.dir, err), "%v", err)
 	default:
 		x.m = m
 		x.ok("memory", "%s, device %s", x.dir, m.Repo().Device().Name)

@@ -19,7 +19,7 @@ func (x *exam) devices() {
 	const check = "devices"
 	found, err := x.m.Strangers(x.ctx)
 	if err != nil {
-		x.fail(check, "mem device list", "%v", err)
+		x.fail(check, "mem fsck --repair", "%v", err)
 		return
 	}
 	names := slices.Sorted(maps.Values(found))
@@ -27,9 +27,9 @@ func (x *exam) devices() {
 	case 0:
 		x.ok(check, "all are trusted")
 	case 1:
-		x.warn(check, "mem device trust "+names[0], "%s is not trusted: nothing of it is used", names[0])
+		x.warn(check, shell("mem", "device", "trust", names[0]), "%s is not trusted: nothing of it is used", names[0])
 	default:
-		x.warn(check, "mem device list", "%s are not trusted: nothing of them is used", strings.Join(names, ", "))
+		x.warn(check, "mem device list; mem device trust DEVICE", "%s are not trusted: nothing of them is used", strings.Join(names, ", "))
 	}
 }
 
@@ -39,7 +39,7 @@ func (x *exam) remotes(ask bool) {
 	all, err := x.m.Remotes()
 	switch {
 	case err != nil:
-		x.fail(check, "mem remote", "%v", err)
+		x.fail(check, "mem fsck --repair", "%v", err)
 		return
 	case len(all) == 0:
 		x.ok(check, "none: this memory is on this disk alone")
@@ -48,7 +48,7 @@ func (x *exam) remotes(ask bool) {
 	for _, r := range all {
 		if r.Sealed != "" {
 			if err := x.m.CheckSealed(r); err != nil {
-				x.fail(check, "mem remote rm "+r.Name+"; mem remote add --encrypt --recovery-key FILE "+r.Name+" "+r.URL, "the keys of %s: %v", r.Name, err)
+				x.fail(check, shell("mem", "remote", "rm", r.Name)+"; mem remote add --encrypt --recovery-key FILE "+shell(r.Name, r.URL), "the keys of %s: %v", r.Name, err)
 				continue
 			}
 		}
@@ -57,9 +57,9 @@ func (x *exam) remotes(ask bool) {
 		case x.ctx.Err() != nil:
 			return
 		case errors.Is(err, remote.ErrAuth):
-			x.fail(check, "git credential fill, or ssh-add: then mem remote show "+r.Name, "%s does not let us in: %v", r.Name, err)
+			x.fail(check, mendRemote(r, err), "%s does not let us in: %v", r.Name, err)
 		case err != nil:
-			x.fail(check, "mem remote show "+r.Name, "%s does not answer: %v", r.Name, err)
+			x.fail(check, mendRemote(r, err), "%s does not answer: %v", r.Name, err)
 		default:
 			x.travelling(r, t, ask)
 		}
@@ -70,10 +70,10 @@ func (x *exam) remotes(ask bool) {
 func (x *exam) travelling(r refs.Remote, t layers.Travelling, asked bool) {
 	const check = "remote"
 	for _, l := range t.Back {
-		x.warn(check, "mem push "+r.Name, "%s: the lane of %s in %s was %s there since it was seen last", r.Name, l.Device, l.Project, backText(l.State))
+		x.warn(check, shell("mem", "push", r.Name), "%s: the lane of %s in %s was %s there since it was seen last", r.Name, l.Device, l.Project, backText(l.State))
 	}
 	if len(r.Projects) == 0 {
-		x.warn(check, "mem push "+r.Name, "nothing was pushed to %s yet", r.Name)
+		x.warn(check, shell("mem", "push", r.Name), "nothing was pushed to %s yet", r.Name)
 		return
 	}
 	about := []string{r.Name + " " + r.URL}
@@ -92,9 +92,9 @@ func (x *exam) travelling(r refs.Remote, t layers.Travelling, asked bool) {
 	what := strings.Join(about, ", ")
 	switch {
 	case t.Unpushed > 0:
-		x.warn(check, "mem push --all "+r.Name, "%s; %s not there yet", what, count(t.Unpushed, "operation"))
+		x.warn(check, shell("mem", "push", "--all", r.Name), "%s; %s not there yet", what, count(t.Unpushed, "operation"))
 	case t.ToFetch > 0:
-		x.warn(check, "mem pull "+r.Name, "%s; news in %s", what, count(t.ToFetch, "lane"))
+		x.warn(check, shell("mem", "pull", r.Name), "%s; news in %s", what, count(t.ToFetch, "lane"))
 	default:
 		x.ok(check, "%s%s", what, homeText(t.Home))
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"time"
 
 	"github.com/memvcs/mem/hooks"
@@ -17,14 +18,13 @@ import (
 func (x *exam) permissions() bool {
 	const check = "permissions"
 	found, err := refs.Exposed(x.dir, x.fix)
-	mend := "chmod -R go= " + x.dir
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return true // opening it says that there is none
 	case err != nil:
-		x.fail(check, mend, "%v", err)
+		x.fail(check, shell("chmod", "-R", "u+rwX,go=", x.dir), "%v", err)
 	case found.Foreign > 0:
-		x.fail(check, "chown -R \"$USER\" "+x.dir, "%s to another user, such as %s", belong(found.Foreign), found.First)
+		x.fail(check, "sudo chown -R \"$USER\" "+shell(x.dir), "%s to another user, such as %s", belong(found.Foreign), found.First)
 		return false
 	case found.Open > 0 && x.fix:
 		x.fixed(check, "%s private again, such as %s", count(found.Open, "file"), found.First)
@@ -52,11 +52,11 @@ func (x *exam) clock() {
 	newest, found, err := x.m.Future(x.ctx, now.Add(clockDrift))
 	switch {
 	case err != nil:
-		x.fail(check, "mem fsck", "%v", err)
+		x.fail(check, "mem fsck --repair", "%v", err)
 	case found && newest.Device == x.m.Repo().Device().ID:
-		x.warn(check, "date", "it is %s, and the newest operation here was at %s", timeText(now), timeText(newest.Time))
+		x.warn(check, setClock(), "it is %s, and the newest operation here was at %s", timeText(now), timeText(newest.Time))
 	case found:
-		x.warn(check, "set the clock of "+newest.Name, "it is %s, and %s wrote at %s", timeText(now), newest.Name, timeText(newest.Time))
+		x.warn(check, setClock()+"  # on that device", "it is %s, and %s wrote at %s", timeText(now), newest.Name, timeText(newest.Time))
 	default:
 		x.ok(check, "no operation is from the future")
 	}
@@ -69,7 +69,7 @@ func (x *exam) spool() {
 	left := n
 	if n > 0 && x.fix {
 		if err := x.foldSpool(); err != nil {
-			x.fail(check, "mem hooks status", "fold in %s: %v", count(n, "note"), err)
+			x.fail(check, "mem hook "+hooks.Work, "fold in %s: %v", count(n, "note"), err)
 			return
 		}
 		left = hooks.Spooled(x.dir)
@@ -99,9 +99,9 @@ func (x *exam) store() {
 	c, err := x.m.Check(x.ctx, false)
 	switch {
 	case err != nil:
-		x.fail(check, "mem fsck", "%v", err)
+		x.fail(check, "mem fsck --repair", "%v", err)
 	case len(c.Problems) > 0:
-		x.fail(check, "mem fsck --full", "%s, such as %s", count(len(c.Problems), "problem"), c.Problems[0])
+		x.fail(check, "mem fsck --repair", "%s, such as %s", count(len(c.Problems), "problem"), c.Problems[0])
 	default:
 		x.ok(check, "%s, %s, %s", count(c.Commits, "commit"), count(c.Records, "record"), count(c.Objects, "object"))
 	}
@@ -111,7 +111,7 @@ func (x *exam) cache() {
 	const check = "cache"
 	now, err := x.m.EvictCache(true)
 	if err != nil {
-		x.fail(check, "ls -la "+x.dir+"/cache", "%v", err)
+		x.fail(check, shell("chmod", "-R", "u+rwX", filepath.Join(x.dir, "cache")), "%v", err)
 		return
 	}
 	was := now.Bytes + now.Freed
@@ -141,13 +141,12 @@ const (
 func (x *exam) disk() {
 	const check = "disk"
 	free, ok := freeSpace(x.dir)
-	mend := "mem gc"
 	switch {
 	case !ok:
 	case free < noSpace:
-		x.fail(check, mend, "%s free", bytesText(int64(free)))
+		x.fail(check, "mem gc", "%s free", bytesText(int64(free)))
 	case free < littleSpace:
-		x.warn(check, mend, "%s free", bytesText(int64(free)))
+		x.warn(check, "mem gc", "%s free", bytesText(int64(free)))
 	default:
 		x.ok(check, "%s free", bytesText(int64(min(free, 1<<62))))
 	}

@@ -26,9 +26,9 @@ func (x *exam) program() {
 	on := x.onPath("mem")
 	switch {
 	case len(on) == 0:
-		x.warn(check, "export PATH=\"$PATH:"+filepath.Dir(self)+"\"", "%s is not on PATH", self)
+		x.warn(check, "export PATH=\"$PATH\":"+shell(filepath.Dir(self)), "%s is not on PATH", self)
 	case !sameFile(on[0], self):
-		x.warn(check, "which -a mem", "\"mem\" is %s, this is %s", on[0], self)
+		x.warn(check, "export PATH="+shell(filepath.Dir(self))+":\"$PATH\"", "\"mem\" is %s, this is %s", on[0], self)
 	default:
 		x.ok(check, "mem %s, %s", thisBuild().Version, self)
 	}
@@ -71,7 +71,7 @@ func (x *exam) hooks() {
 	for _, scope := range hookScopes() {
 		f, err := x.e.settingsOf(scope)
 		if err != nil {
-			x.fail(check, "set CLAUDE_CONFIG_DIR", "%v", err)
+			x.fail(check, "export CLAUDE_CONFIG_DIR=\"$HOME/.claude\"", "%v", err)
 			return
 		}
 		in := hooksIn(scope, f, self)
@@ -83,9 +83,9 @@ func (x *exam) hooks() {
 		case "none":
 			continue
 		case "disabled":
-			x.warn(check, "take \"disableAllHooks\" out of "+in.File, "all hooks are switched off in %s", in.File)
+			x.warn(check, edit(in.File, "take \"disableAllHooks\" out of it"), "all hooks are switched off in %s", in.File)
 		case "unreadable":
-			x.fail(check, "mend "+in.File, "%s: %s", in.File, in.Error)
+			x.fail(check, edit(in.File, "make it valid JSON"), "%s: %s", in.File, in.Error)
 		case "incomplete":
 			x.fail(check, again, "%s lacks %s", in.File, strings.Join(in.Missing, ", "))
 		default:
@@ -103,7 +103,7 @@ func (x *exam) hooks() {
 		x.warn(check, "mem hooks install", "none: sessions are only captured by \"mem add\"")
 	}
 	if lines := lastLines(hooks.LogFile(x.dir), 1); len(lines) > 0 && lines[0] != "" {
-		x.warn(check, "mem hooks status", "the last trouble: %s", lines[0])
+		x.warn(check, "mem hooks status; "+shell("rm", hooks.LogFile(x.dir)), "the last trouble: %s", lines[0])
 	}
 }
 
@@ -153,18 +153,15 @@ func isVersion(s string) bool {
 func (x *exam) settings() {
 	const check = "settings"
 	conf, err := x.e.settings()
-	var syntax *config.SyntaxError
+	file := filepath.Join(x.dir, "config.json")
 	var value *config.ValueError
 	switch {
-	case errors.As(err, &syntax):
-		x.fail(check, "mend "+filepath.Join(x.dir, "config.json"), "%v", err)
-		return
 	case err != nil:
-		x.fail(check, "mem config list", "%v", err)
+		x.fail(check, mendConfig(file, err), "%v", err)
 		return
 	}
 	if err := conf.Check(); errors.As(err, &value) {
-		x.fail(check, "mem config unset "+value.Key, "%v", err)
+		x.fail(check, shell("mem", "config", "unset", value.Key), "%v", err)
 		return
 	}
 	unknown := conf.Unknown()
@@ -173,13 +170,13 @@ func (x *exam) settings() {
 		return
 	}
 	for _, key := range unknown {
-		mend := "take it out of " + filepath.Join(x.dir, "config.json")
+		mend := shell("mem", "config", "unset", key)
 		var names []string
 		for _, k := range config.Keys() {
 			names = append(names, k.Name)
 		}
 		if near := suggest(key, names); len(near) > 0 {
-			mend = "mem config set " + near[0] + " VALUE"
+			mend += "; mem config set " + near[0] + " VALUE"
 		}
 		x.warn(check, mend, "%s is not known to this mem", key)
 	}

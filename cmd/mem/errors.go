@@ -145,7 +145,7 @@ func hintsOf(err error) []string {
 	case errors.As(err, &revoked):
 		return []string{"mem why " + revoked.What + "; mem revoke lists the sources, and mem revoke --undo --source SOURCE takes one back", "to write it all the same: mem checkout --force"}
 	case errors.As(err, &untrusted):
-		return []string{"mem device trust " + untrusted.Device, "to write it all the same: mem checkout --force"}
+		return []string{shell("mem", "device", "trust", untrusted.Device), "to write it all the same: mem checkout --force"}
 	case errors.As(err, &foreign):
 		return []string{shareHint(foreign)}
 	case errors.As(err, &unknown):

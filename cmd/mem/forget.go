@@ -347,6 +347,6 @@ func (e *Env) printHeeded(out layers.Fetched) {
 	}
 	for _, name := range out.Unheeded {
 		e.note("device %s has forgotten something; what is here of it goes when you trust the device and pull again", name)
-		e.hint("mem device trust %s", name)
+		e.hint("%s", shell("mem", "device", "trust", name))
 	}
 }

@@ -224,7 +224,7 @@ func (e *Env) printFetched(what string, r refs.Remote, out layers.Fetched) {
 	for _, d := range out.Devices {
 		if !d.Trusted {
 			e.note("new device %s (%s): what it wrote is shown, and not used before you trust it", d.Name, d.Fingerprint)
-			e.hint("mem device trust %s", d.Name)
+			e.hint("%s", shell("mem", "device", "trust", d.Name))
 		}
 	}
 }

@@ -160,7 +160,7 @@ func (e *Env) longStatus(r statusReport) {
 		return fmt.Sprintf("~%s tokens, %s", tokens.Format(it.Tokens), ago(e.Now(), it.Last))
 	})
 	for _, name := range slices.Sorted(maps.Keys(r.untrusted)) {
-		e.printf("\n%s of device %s, which is not trusted: not used  (use \"mem device trust %s\")\n", count(r.untrusted[name], "session"), e.safe(name), e.safe(name))
+		e.printf("\n%s of device %s, which is not trusted: not used  (use \"%s\")\n", count(r.untrusted[name], "session"), e.safe(name), e.safe(shell("mem", "device", "trust", name)))
 	}
 	if r.revoked > 0 {
 		e.printf("\n%s revoked: what came from there is hidden  (use \"mem revoke\")\n", count(r.revoked, "source"))

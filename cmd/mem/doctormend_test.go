@@ -1,0 +1,277 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"go/ast"
+	goparser "go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/config"
+	"github.com/memvcs/mem/refs/remote"
+)
+
+// programs are what lines that mend findings may begin with, besides mem itself.
+var programs = []string{"chmod", "sudo", "export", "go", "claude", "ssh-add", "git", "mv", "rm", "echo", "timedatectl", "sntp", "w32tm", "${EDITOR:-vi}", "notepad", "chown"}
+
+// checkLine checks that a line can be typed: every command in it is one, and those of mem have the subcommands and options that
+// they are given.
+func checkLine(t *testing.T, all []*cli.Command, where, line string) {
+	t.Helper()
+	if strings.TrimSpace(line) == "" {
+		t.Errorf("%s: nothing mends it", where)
+		return
+	}
+	code, _, _ := strings.Cut(line, "  # ")
+	for _, part := range strings.FieldsFunc(code, func(r rune) bool { return strings.ContainsRune(";|&{}", r) && !strings.Contains(code, "${EDITOR") }) {
+		words := strings.Fields(part)
+		switch {
+		case len(words) == 0:
+		case words[0] == "mem":
+			checkMem(t, all, where, words[1:])
+		case !slices.Contains(programs, words[0]):
+			t.Errorf("%s: %q is no command: %s", where, words[0], line)
+		}
+	}
+	if runtime.GOOS == "windows" {
+		return
+	}
+	if out, err := exec.Command("sh", "-nc", line).CombinedOutput(); err != nil {
+		t.Errorf("%s: a shell does not take %s: %v %s", where, line, err, out)
+	}
+}
+
+// checkMem checks that mem has a command and the options that follow it.
+func checkMem(t *testing.T, all []*cli.Command, where string, words []string) {
+	t.Helper()
+	commands, flags := all, []cli.Flag(nil)
+	for _, w := range words {
+		at := slices.IndexFunc(commands, func(c *cli.Command) bool { return c.HasName(w) })
+		switch name := strings.TrimLeft(w, "-"); {
+		case name != w:
+			if !slices.ContainsFunc(flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), name) }) {
+				t.Errorf("%s: mem %s: no option %s", where, strings.Join(words, " "), w)
+			}
+		case at >= 0:
+			flags, commands = append(slices.Clone(flags), commands[at].Flags...), commands[at].Subcommands
+		case len(commands) > 0:
+			t.Errorf("%s: mem %s: no command %s", where, strings.Join(words, " "), w)
+			return
+		}
+	}
+}
+
+// TestEveryFindingHasACommand walks all findings that the doctor's source can make, and tries the line that mends each.
+func TestEveryFindingHasACommand(t *testing.T) {
+	t.Parallel()
+	all := everyCommand()
+	files, err := filepath.Glob("doctor*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := token.NewFileSet()
+	found := 0
+	for _, file := range files {
+		f, err := goparser.ParseFile(set, file, nil, 0)
+		if err != nil || strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		for _, decl := range f.Decls {
+			fn, ok := decl.(*ast.FuncDecl)
+			if !ok {
+				continue
+			}
+			ast.Inspect(fn, func(n ast.Node) bool {
+				call, ok := n.(*ast.CallExpr)
+				if !ok || len(call.Args) < 3 || !isFinding(call) {
+					return true
+				}
+				found++
+				where := set.Position(call.Pos()).String()
+				for _, line := range linesOf(t, where, fn, call.Args[1]) {
+					checkLine(t, all, where, line)
+				}
+				return true
+			})
+		}
+	}
+	if found < 35 {
+		t.Errorf("only %d findings: the test does not see them all", found)
+	}
+}
+
+// everyCommand returns all commands of mem.
+func everyCommand() (out []*cli.Command) {
+	for _, c := range commands() {
+		out = append(out, c.make(&Env{}))
+	}
+	return out
+}
+
+// isFinding reports whether a call is that of x.warn or x.fail.
+func isFinding(call *ast.CallExpr) bool {
+	sel, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok || sel.Sel.Name != "warn" && sel.Sel.Name != "fail" {
+		return false
+	}
+	x, ok := sel.X.(*ast.Ident)
+	return ok && x.Name == "x"
+}
+
+// linesOf returns what an expression in a function may be, with a name for what is only known when it runs.
+func linesOf(t *testing.T, where string, fn *ast.FuncDecl, e ast.Expr) []string {
+	t.Helper()
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		s, err := strconv.Unquote(e.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return []string{s}
+	case *ast.BinaryExpr:
+		var out []string
+		for _, a := range linesOf(t, where, fn, e.X) {
+			for _, b := range linesOf(t, where, fn, e.Y) {
+				out = append(out, a+b)
+			}
+		}
+		return out
+	case *ast.Ident:
+		return assigned(t, where, fn, e.Name)
+	case *ast.IndexExpr:
+		return []string{"name"}
+	case *ast.SelectorExpr:
+		if e.Sel.Name == "Work" {
+			return []string{"work"}
+		}
+		return []string{"name"}
+	case *ast.CallExpr:
+		return called(t, where, fn, e)
+	}
+	t.Fatalf("%s: an expression of the type %T", where, e)
+	return nil
+}
+
+// assigned returns all that a function assigns to a variable, or adds to it.
+func assigned(t *testing.T, where string, fn *ast.FuncDecl, name string) []string {
+	t.Helper()
+	var out []string
+	ast.Inspect(fn, func(n ast.Node) bool {
+		a, ok := n.(*ast.AssignStmt)
+		if !ok || len(a.Lhs) != 1 || len(a.Rhs) != 1 {
+			return true
+		}
+		if id, ok := a.Lhs[0].(*ast.Ident); ok && id.Name == name {
+			for _, s := range linesOf(t, where, fn, a.Rhs[0]) {
+				if a.Tok == token.ADD_ASSIGN {
+					s = "mem status" + s
+				}
+				out = append(out, s)
+			}
+		}
+		return true
+	})
+	if len(out) == 0 {
+		return []string{"name"} // a parameter, or what a range gives
+	}
+	return out
+}
+
+// called returns what a call of one of the functions in doctormend.go gives. Their own tests try them.
+func called(t *testing.T, where string, fn *ast.FuncDecl, call *ast.CallExpr) []string {
+	t.Helper()
+	id, ok := call.Fun.(*ast.Ident)
+	switch {
+	case !ok: // fmt.Sprintf of a number, filepath.Join
+		if sel := call.Fun.(*ast.SelectorExpr); sel.Sel.Name == "Sprintf" {
+			format := linesOf(t, where, fn, call.Args[0])[0]
+			return []string{strings.ReplaceAll(format, "%d", "7")}
+		}
+		return []string{"path"}
+	case id.Name == "shell":
+		var words []string
+		for _, a := range call.Args {
+			words = append(words, linesOf(t, where, fn, a)[0])
+		}
+		return []string{shell(words...)}
+	case id.Name == "edit":
+		return []string{edit("path", linesOf(t, where, fn, call.Args[1])[0])}
+	case id.Name == "setClock":
+		return []string{setClock()}
+	case slices.Contains([]string{"mendOpen", "mendConfig", "mendRemote"}, id.Name):
+		return []string{"mem status"} // TestMends
+	}
+	t.Fatalf("%s: what does %s give?", where, id.Name)
+	return nil
+}
+
+// TestMends tries the lines for errors of all kinds, with names and paths of people who mean no good.
+func TestMends(t *testing.T) {
+	t.Parallel()
+	all := everyCommand()
+	evil := "/m; touch evil\n$(touch evil)`touch evil`'touch evil'"
+	of := func(url string) refs.Remote { return refs.Remote{Name: "origin", URL: url} }
+	for _, tt := range []struct{ what, got, want string }{
+		{"no memory", mendOpen(evil, refs.ErrNotRepo), "mem init"},
+		{"open to others", mendOpen(evil, refs.ErrUnsafe), "mem doctor --fix"},
+		{"newer", mendOpen(evil, refs.ErrFormat), "go install "},
+		{"no device", mendOpen(evil, &refs.DeviceError{File: evil, Missing: true}), "mem init"},
+		{"broken device", mendOpen(evil, &refs.DeviceError{File: evil, Err: fs.ErrInvalid}), "mem fsck --repair || { mv "},
+		{"not mine", mendOpen(evil, &fs.PathError{Err: syscall.EACCES}), "chmod -R u+rwX "},
+		{"damaged", mendOpen(evil, refs.ErrDamaged), "mem fsck --repair"},
+		{"anything", mendOpen(evil, errors.New("boom")), "mem fsck --repair"},
+		{"sum", mendConfig(evil, fmt.Errorf("x: %w", config.ErrSum)), "mem fsck --repair"},
+		{"no JSON", mendConfig(evil, &config.SyntaxError{}), edit(evil, "")[:8]},
+		{"no directory", mendConfig(evil, syscall.ENOTDIR), "export MEM_DIR="},
+		{"not to be read", mendConfig(evil, &fs.PathError{Err: syscall.EACCES}), "chmod 600 "},
+		{"an option", mendConfig(evil, errors.New("boom")), "mem doctor"},
+		{"password", mendRemote(of("https://h/"+evil), fmt.Errorf("x: %w", remote.ErrAuth)), "echo 'url=https://h/"},
+		{"key", mendRemote(of("git@h:m"), remote.ErrAuth), "ssh-add"},
+		{"gone", mendRemote(of(evil), remote.ErrAbsent), "git init --bare "},
+		{"gone far away", mendRemote(of("git@h:"+evil), remote.ErrAbsent), "mem remote set-url origin URL"},
+		{"no such place", mendRemote(of("x:"), remote.ErrURL), "mem remote set-url origin URL"},
+		{"no answer", mendRemote(of("git@h:m"), errors.New("boom")), "mem remote show origin"},
+		{"a device", shell("mem", "device", "trust", evil), "mem device trust '"},
+	} {
+		if !strings.HasPrefix(tt.got, tt.want) {
+			t.Errorf("%s: %s, want %s", tt.what, tt.got, tt.want)
+		}
+		if strings.Contains(tt.got, "evil") && !strings.Contains(tt.got, shell(evil)[1:]) && !strings.Contains(tt.got, strings.TrimSuffix(shell(evil)[1:], "'")) {
+			t.Errorf("%s: not quoted: %s", tt.what, tt.got)
+		}
+		plain := strings.NewReplacer(shell(evil), "path", shell(evil+".broken"), "path", shell("url=https://h/"+evil), "url").Replace(tt.got)
+		checkLine(t, all, tt.what, plain)
+	}
+}
+
+// TestShellQuotes lets a shell print words that want to be more than words.
+func TestShellQuotes(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("SKIPPED: no sh on Windows")
+	}
+	dir := t.TempDir()
+	for _, w := range []string{"", "a b", "a;touch x", "$(touch x)", "`touch x`", "a\ntouch x", "it's", "'; touch x; '", "~root", "#x", "!x", "a&b", "*", "\\", "\"", "ü한", "x=1"} {
+		cmd := exec.Command("sh", "-c", shell("printf", "%s", w))
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil || string(out) != w {
+			t.Errorf("%q became %q, %v, by %s", w, out, err, shell("printf", "%s", w))
+		}
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("a word was run: %v, %v", left, err)
+	}
+}
