@@ -68,9 +68,12 @@ func (m *Memory) ownStreams(ctx context.Context, p refs.Project, s *Session, f f
 	for _, g := range order {
 		o := by[g]
 		var err error
-		if o.clean, err = m.object(ctx, p, o.points[len(o.points)-1].Original); err != nil {
+		last := o.points[len(o.points)-1]
+		b := bytes.NewBuffer(make([]byte, 0, last.Size+bytes.MinRead)) // which is enough to see the end
+		if err = m.WriteObject(ctx, p, last.Original, b); err != nil {
 			return err
 		}
+		o.clean = b.Bytes()
 		if err := f(o); err != nil {
 			return err
 		}
@@ -148,17 +151,20 @@ type rewriting struct {
 // without returns the stream without what the edit forgets, nil if it forgets nothing of it.
 func (o *ownStream) without(e edit) *rewriting {
 	w := &rewriting{}
-	at, touched := int64(0), false
+	at, moved := int64(0), int64(0) // what is in w.clean of o.clean, and by how much what follows is farther on in it
 	o.values(func(v transcript.Value, start, end int64, cuts []redact.Cut) {
+		raw, whole := e(v)
+		if raw == nil {
+			w.cuts = append(w.cuts, redact.Shift(cuts, moved)...)
+			return
+		}
+		if w.clean == nil {
+			w.clean = make([]byte, 0, len(o.clean)+len(o.clean)/64) // nothing is copied before it has to be, and once
+		}
 		w.clean = append(w.clean, o.clean[at:start]...)
 		at = end
 		base := int64(len(w.clean))
-		raw, whole := e(v)
 		switch {
-		case raw == nil:
-			w.clean = append(w.clean, o.clean[start:end]...)
-			w.cuts = append(w.cuts, redact.Shift(cuts, base-start)...)
-			return
 		case whole:
 			w.clean = append(w.clean, raw...)
 			w.inner, w.cut = append(w.inner, [3]int64{start, base, end}), append(w.cut, cuts)
@@ -166,13 +172,13 @@ func (o *ownStream) without(e edit) *rewriting {
 			clean, again := recut(raw, o.clean[start:end], start, cuts, base)
 			w.clean, w.cuts = append(w.clean, clean...), append(w.cuts, again...)
 		}
-		touched = true
+		moved = int64(len(w.clean)) - end
 		w.shift = append(w.shift, [2]int64{end, int64(len(w.clean))})
 	})
-	w.clean = append(w.clean, o.clean[at:]...)
-	if !touched {
+	if len(w.shift) == 0 {
 		return nil
 	}
+	w.clean = append(w.clean, o.clean[at:]...)
 	return w
 }
 
