@@ -207,16 +207,20 @@ func modelServer(ts *testscript.TestScript, neg bool, args []string) {
 				q.Prompt = m.Content
 			}
 		}
+		answer := parrot(q.Prompt)
+		if distils(q) {
+			answer = distilling(q)
+		}
 		w.Header().Set("Content-Type", "text/event-stream")
 		events := []string{
 			`{"type":"message_start","message":{"model":"claude-test-1","usage":{"input_tokens":900,"output_tokens":1}}}`,
-			`{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":` + asJSON(distilling(q)) + `}}`,
+			`{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":` + asJSON(answer) + `}}`,
 			`{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":77}}`,
 			`{"type":"message_stop"}`,
 		}
 		if strings.HasSuffix(r.URL.Path, "/chat/completions") {
 			events = []string{
-				`{"model":"local-1","choices":[{"index":0,"delta":{"content":` + asJSON(distilling(q)) + `},"finish_reason":"stop"}]}`,
+				`{"model":"local-1","choices":[{"index":0,"delta":{"content":` + asJSON(answer) + `},"finish_reason":"stop"}]}`,
 				`{"model":"local-1","choices":[],"usage":{"prompt_tokens":900,"completion_tokens":77}}`, `[DONE]`,
 			}
 		}
