@@ -220,11 +220,15 @@ func (v *prover) files() error {
 
 // matches looks in a file of the cache for what an expression matches.
 func (v *prover) matches(path string) (bool, error) {
-	b, err := os.ReadFile(path)
+	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
-	return slices.ContainsFunc(bytes.Split(b, newline), v.o.Match.Match), err
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	return matchesLine(v.o.Match, f, windowSize)
 }
 
 // fileHolds looks for needles in a file piece by piece.

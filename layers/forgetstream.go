@@ -18,13 +18,16 @@ import (
 
 // stream makes a stream of this device anew, if something of it is to go.
 func (f *forgetting) stream(ctx context.Context, s *Session, o *ownStream, names map[string]bool) error {
-	pick := f.chosen(s, o.generation, func(yield func(transcript.Value)) {
-		o.values(func(v transcript.Value, _, _ int64, _ []redact.Cut) { yield(v) })
+	pick, err := f.chosen(s, o.generation, func(yield func(transcript.Value)) error {
+		return o.values(func(v transcript.Value, _, _ int64, _ []redact.Cut) { yield(v) })
 	})
-	w := o.without(func(v transcript.Value) ([]byte, bool) {
+	if err != nil {
+		return err
+	}
+	w, err := o.without(func(v transcript.Value) (bool, [][2]int) {
 		whole, spots := pick(v)
 		if !whole && len(spots) == 0 {
-			return nil, false
+			return false, nil
 		}
 		f.pass(s, o.generation, v, !whole)
 		if whole {
@@ -32,12 +35,12 @@ func (f *forgetting) stream(ctx context.Context, s *Session, o *ownStream, names
 				f.seals.Records = append(f.seals.Records, f.m.sealRecord(v.Raw))
 			}
 			f.noteFiles(s, v.Raw, names)
-			return placeholder(len(v.Raw), v.Opaque), true
 		}
-		raw := bytes.Clone(v.Raw)
-		blot(raw, spots, f.nines)
-		return raw, false
+		return whole, spots
 	})
+	if err != nil {
+		return err
+	}
 	bad, err := f.badFiles(ctx, s, o, names)
 	if err != nil {
 		return err
@@ -46,7 +49,7 @@ func (f *forgetting) stream(ctx context.Context, s *Session, o *ownStream, names
 		return nil
 	}
 	if w == nil {
-		w = &rewriting{clean: o.clean, cuts: o.cuts()}
+		w = &rewriting{cuts: o.cuts()}
 	}
 	if f.streams[stream.Name(s.ID, o.generation)] = true; s.Source() != "" && !slices.Contains(f.files, s.Source()) {
 		f.files = append(f.files, s.Source())
@@ -162,19 +165,28 @@ func (f *forgetting) otherStreams(ctx context.Context, s *Session) error {
 		last[k] = p
 	}
 	for _, k := range order {
-		b, err := f.m.object(ctx, f.p.ID, last[k].Original)
+		values := func(yield func(transcript.Value)) error {
+			return f.m.stream(ctx, f.p.ID, last[k].Original, func(r io.Reader) error {
+				for v, err := range transcript.Whole(r) {
+					if err != nil {
+						return err
+					}
+					yield(v)
+				}
+				return nil
+			})
+		}
+		pick, err := f.chosen(s, k.generation, values)
 		if err != nil {
 			return err
 		}
-		pick := f.chosen(s, k.generation, func(yield func(transcript.Value)) {
-			for v := range transcript.Values(b) {
-				yield(v)
-			}
-		})
-		for v := range transcript.Values(b) {
+		err = values(func(v transcript.Value) {
 			if whole, spots := pick(v); whole || len(spots) > 0 {
 				f.pass(s, k.generation, v, !whole)
 			}
+		})
+		if err != nil {
+			return err
 		}
 	}
 	return nil

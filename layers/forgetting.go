@@ -222,7 +222,7 @@ func (f *forgetting) session(ctx context.Context, s *Session) error {
 		return nil
 	}
 	names := map[string]bool{} // overflow files that forgotten messages name
-	err := f.m.ownStreams(ctx, f.p.ID, s, func(o *ownStream) error { return f.stream(ctx, s, o, names) })
+	err := f.m.ownStreams(ctx, f.p.ID, s, f.nines, func(o *ownStream) error { return f.stream(ctx, s, o, names) })
 	if err != nil || f.heeding != nil {
 		return err
 	}
@@ -257,10 +257,10 @@ func (f *forgetting) whole(s *Session) {
 }
 
 // chosen returns what tells which values of a stream are to go: all of each, or the places that hold something.
-func (f *forgetting) chosen(s *Session, generation int, values func(func(transcript.Value))) func(v transcript.Value) (whole bool, spots [][2]int) {
+func (f *forgetting) chosen(s *Session, generation int, values func(func(transcript.Value)) error) (func(v transcript.Value) (whole bool, spots [][2]int), error) {
 	calls := map[string]bool{}
 	if f.o.Tool != "" {
-		values(func(v transcript.Value) {
+		err := values(func(v transcript.Value) {
 			if msg, err := transcript.Decode(v); err == nil {
 				for _, b := range msg.Blocks {
 					if b.Kind == transcript.ToolUse && b.Name == f.o.Tool && b.ToolID != "" {
@@ -269,6 +269,9 @@ func (f *forgetting) chosen(s *Session, generation int, values func(func(transcr
 				}
 			}
 		})
+		if err != nil {
+			return nil, err
+		}
 	}
 	var last time.Time
 	return func(v transcript.Value) (bool, [][2]int) {
@@ -293,7 +296,7 @@ func (f *forgetting) chosen(s *Session, generation int, values func(func(transcr
 			return !last.IsZero() && !last.Before(f.o.Since) && (f.o.Until.IsZero() || last.Before(f.o.Until)), nil
 		}
 		return slices.ContainsFunc(f.ranges[s.ID], func(r [3]int) bool { return r[0] == generation && r[1] <= v.N && v.N <= r[2] }), nil
-	}
+	}, nil
 }
 
 func (f *forgetting) matches(b []byte) bool { return f.o.Match != nil && f.o.Match.Match(b) }

@@ -2,8 +2,10 @@ package layers
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
+	"io"
 	"slices"
 
 	"github.com/memvcs/mem/layers/redact"
@@ -21,9 +23,9 @@ type regrown struct {
 	now   Snapshot
 }
 
-// An edit says what becomes of the values of one stream: nil leaves a value as it is, otherwise the exact bytes, as many as
-// there were, and whether they are a placeholder.
-type edit func(v transcript.Value) (raw []byte, whole bool)
+// An edit says what becomes of a value of a stream, exact as it was in the file: nothing, nothing but a placeholder is left of it,
+// or some places of it are blotted out. It stays as long as it was.
+type edit func(v transcript.Value) (whole bool, spots [][2]int)
 
 // ownStream is a stream of this device with what makes it exact.
 type ownStream struct {
@@ -31,11 +33,12 @@ type ownStream struct {
 	generation int
 	points     []Point // by record
 	patches    []*redact.Patch
-	clean      []byte
+	read       func(func(io.Reader) error) error // the clean bytes
+	nines      func(spot []byte) bool            // see [blot]
 }
 
 // ownStreams calls f with every stream of a session that this device captured.
-func (m *Memory) ownStreams(ctx context.Context, p refs.Project, s *Session, f func(*ownStream) error) error {
+func (m *Memory) ownStreams(ctx context.Context, p refs.Project, s *Session, nines func([]byte) bool, f func(*ownStream) error) error {
 	by := map[int]*ownStream{}
 	var order []int
 	for _, pt := range s.Points {
@@ -44,7 +47,7 @@ func (m *Memory) ownStreams(ctx context.Context, p refs.Project, s *Session, f f
 		}
 		o := by[pt.Generation]
 		if o == nil {
-			o = &ownStream{session: s.ID, generation: pt.Generation}
+			o = &ownStream{session: s.ID, generation: pt.Generation, nines: nines}
 			by[pt.Generation], order = o, append(order, pt.Generation)
 		}
 		var patch *redact.Patch
@@ -67,17 +70,11 @@ func (m *Memory) ownStreams(ctx context.Context, p refs.Project, s *Session, f f
 	slices.Sort(order)
 	for _, g := range order {
 		o := by[g]
-		var err error
-		last := o.points[len(o.points)-1]
-		b := bytes.NewBuffer(make([]byte, 0, last.Size+bytes.MinRead)) // which is enough to see the end
-		if err = m.WriteObject(ctx, p, last.Original, b); err != nil {
-			return err
-		}
-		o.clean = b.Bytes()
+		last := o.points[len(o.points)-1].Original
+		o.read = func(f func(io.Reader) error) error { return m.stream(ctx, p, last, f) }
 		if err := f(o); err != nil {
 			return err
 		}
-		o.clean = nil
 	}
 	return nil
 }
@@ -93,21 +90,28 @@ func (o *ownStream) cuts() (out []redact.Cut) {
 	return slices.CompactFunc(out, func(a, b redact.Cut) bool { return a.At == b.At })
 }
 
-// values calls f with every value of the stream as it was in the file, its place in the clean bytes and the cuts in it.
-func (o *ownStream) values(f func(v transcript.Value, start, end int64, cuts []redact.Cut)) {
+// values calls f with every value of the stream as it was in the file, its place in the clean bytes and the cuts in it. The bytes of a
+// value are overwritten by the next one.
+func (o *ownStream) values(f func(v transcript.Value, start, end int64, cuts []redact.Cut)) error {
 	cuts := o.cuts()
-	for v := range transcript.Values(o.clean) {
-		end := v.Off + v.Size
-		var in []redact.Cut
-		for len(cuts) > 0 && cuts[0].At < end {
-			in = append(in, cuts[0])
-			cuts = cuts[1:]
+	return o.read(func(r io.Reader) error {
+		for v, err := range transcript.Whole(r) {
+			if err != nil {
+				return err
+			}
+			end := v.Off + v.Size
+			var in []redact.Cut
+			for len(cuts) > 0 && cuts[0].At < end {
+				in = append(in, cuts[0])
+				cuts = cuts[1:]
+			}
+			start := v.Off
+			v.Raw = uncut(v.Raw, start, in)
+			v.Size = int64(len(v.Raw))
+			f(v, start, end, in)
 		}
-		start := v.Off
-		v.Raw = uncut(v.Raw, start, in)
-		v.Size = int64(len(v.Raw))
-		f(v, start, end, in)
-	}
+		return nil
+	})
 }
 
 // uncut puts what was cut back into clean bytes that begin at start.
@@ -124,81 +128,146 @@ func uncut(clean []byte, start int64, cuts []redact.Cut) []byte {
 	return append(out, clean[at-start:]...)
 }
 
-// recut is the reverse of uncut for exact bytes that are as long as they were: the same places are cut again. The cuts that it
-// returns are where they stand if the clean bytes begin at base.
-func recut(raw, clean []byte, start int64, cuts []redact.Cut, base int64) (out []byte, again []redact.Cut) {
+// recut is the reverse of uncut for exact bytes that are as long as they were: the same places are cut again.
+func recut(raw, clean []byte, start int64, cuts []redact.Cut) (out []byte) {
 	at := start
 	for _, c := range cuts {
-		n, marks := c.At-at, clean[c.At-start:c.At-start+int64(c.Len)]
-		out, raw = append(out, raw[:n]...), raw[n:]
-		now := c
-		now.At, now.Bytes = base+int64(len(out)), bytes.Clone(raw[:len(c.Bytes)])
-		out, raw = append(out, marks...), raw[len(c.Bytes):]
-		again, at = append(again, now), c.At+int64(c.Len)
+		n := c.At - at
+		out = append(append(out, raw[:n]...), clean[c.At-start:c.At-start+int64(c.Len)]...)
+		raw, at = raw[n+int64(len(c.Bytes)):], c.At+int64(c.Len)
 	}
-	return append(out, raw...), again
+	return append(out, raw...)
 }
 
-// A rewriting is a stream without what was forgotten.
+// recuts returns the cuts of recut: with the bytes of now, and where they stand if the clean bytes begin at base.
+func recuts(raw []byte, start int64, cuts []redact.Cut, base int64) (again []redact.Cut) {
+	at := start
+	for _, c := range cuts {
+		raw, at = raw[c.At-at:], c.At+int64(c.Len)
+		now := c
+		now.At, now.Bytes = c.At-start+base, bytes.Clone(raw[:len(c.Bytes)])
+		again, raw = append(again, now), raw[len(c.Bytes):]
+	}
+	return again
+}
+
+// A rewriting is a stream without what was forgotten. The bytes that change are made when they are read.
 type rewriting struct {
-	clean []byte
-	cuts  []redact.Cut
-	shift [][2]int64 // clean bytes before and after, at the end of each value that has another length now
-	inner [][3]int64 // start before and after, and end before, of values that became placeholders
-	cut   [][]redact.Cut
+	changes []change
+	cuts    []redact.Cut // of the new clean bytes
+	nines   func(spot []byte) bool
+}
+
+// A change is what becomes of one value.
+type change struct {
+	start, end int64 // clean bytes before
+	base, now  int64 // and after
+	exact      int   // bytes in the file, before and after
+	whole      bool  // it becomes a placeholder,
+	opaque     bool  // that is no JSON; otherwise
+	spots      [][2]int
+	cuts       []redact.Cut // what it had
 }
 
 // without returns the stream without what the edit forgets, nil if it forgets nothing of it.
-func (o *ownStream) without(e edit) *rewriting {
-	w := &rewriting{}
-	at, moved := int64(0), int64(0) // what is in w.clean of o.clean, and by how much what follows is farther on in it
-	o.values(func(v transcript.Value, start, end int64, cuts []redact.Cut) {
-		raw, whole := e(v)
-		if raw == nil {
+func (o *ownStream) without(e edit) (*rewriting, error) {
+	w := &rewriting{nines: o.nines}
+	moved := int64(0) // by how much what follows is farther on
+	err := o.values(func(v transcript.Value, start, end int64, cuts []redact.Cut) {
+		whole, spots := e(v)
+		if !whole && len(spots) == 0 {
 			w.cuts = append(w.cuts, redact.Shift(cuts, moved)...)
 			return
 		}
-		if w.clean == nil {
-			w.clean = make([]byte, 0, len(o.clean)+len(o.clean)/64) // nothing is copied before it has to be, and once
+		c := change{start: start, end: end, base: start + moved, now: end + moved, exact: len(v.Raw), whole: whole, opaque: v.Opaque, spots: spots, cuts: cuts}
+		if whole {
+			c.now = c.base + v.Size
+		} else {
+			w.cuts = append(w.cuts, recuts(w.blotted(bytes.Clone(v.Raw), spots), start, cuts, c.base)...)
 		}
-		w.clean = append(w.clean, o.clean[at:start]...)
-		at = end
-		base := int64(len(w.clean))
-		switch {
-		case whole:
-			w.clean = append(w.clean, raw...)
-			w.inner, w.cut = append(w.inner, [3]int64{start, base, end}), append(w.cut, cuts)
-		default:
-			clean, again := recut(raw, o.clean[start:end], start, cuts, base)
-			w.clean, w.cuts = append(w.clean, clean...), append(w.cuts, again...)
-		}
-		moved = int64(len(w.clean)) - end
-		w.shift = append(w.shift, [2]int64{end, int64(len(w.clean))})
+		moved = c.now - end
+		w.changes = append(w.changes, c)
 	})
-	if len(w.shift) == 0 {
-		return nil
+	if err != nil || len(w.changes) == 0 {
+		return nil, err
 	}
-	w.clean = append(w.clean, o.clean[at:]...)
-	return w
+	return w, nil
+}
+
+func (w *rewriting) blotted(raw []byte, spots [][2]int) []byte {
+	blot(raw, spots, w.nines)
+	return raw
+}
+
+// bytes returns what a value becomes that is clean before.
+func (w *rewriting) bytes(c change, clean []byte) []byte {
+	if c.whole {
+		return placeholder(c.exact, c.opaque)
+	}
+	return recut(w.blotted(bytes.Clone(uncut(clean, c.start, c.cuts)), c.spots), clean, c.start, c.cuts)
+}
+
+// reader returns the new clean bytes, made of the old ones.
+func (w *rewriting) reader(old io.Reader) io.Reader {
+	return &rewritten{w: w, old: old, left: w.changes}
+}
+
+type rewritten struct {
+	w    *rewriting
+	old  io.Reader
+	at   int64 // read of old
+	left []change
+	out  []byte // of a value that changed, not handed out yet
+}
+
+func (r *rewritten) Read(p []byte) (n int, err error) {
+	for len(r.out) == 0 && len(r.left) > 0 && r.at == r.left[0].start && len(p) > 0 {
+		c := r.left[0]
+		clean := make([]byte, c.end-c.start)
+		if _, err := io.ReadFull(r.old, clean); err != nil {
+			return 0, unexpected(err)
+		}
+		r.out, r.at, r.left = r.w.bytes(c, clean), c.end, r.left[1:]
+	}
+	if len(r.out) > 0 {
+		n = copy(p, r.out)
+		r.out = r.out[n:]
+		return n, nil
+	}
+	if len(r.left) > 0 {
+		p = p[:min(int64(len(p)), r.left[0].start-r.at)]
+	}
+	n, err = r.old.Read(p)
+	r.at += int64(n)
+	if len(r.left) > 0 {
+		err = unexpected(err)
+	}
+	return n, err
+}
+
+// unexpected is an end where there has to be more.
+func unexpected(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
 }
 
 // moved returns where the place at in the old clean bytes is in the new ones.
 func (w *rewriting) moved(at int64) int64 {
-	for i, in := range w.inner {
-		if in[0] < at && at < in[2] { // a growth point inside of a long value: a placeholder is as long as the exact bytes
-			off := at - in[0]
-			for _, c := range w.cut[i] {
-				if c.At < at {
-					off += int64(len(c.Bytes) - c.Len)
+	now := at
+	for _, c := range w.changes {
+		if c.whole && c.start < at && at < c.end { // a growth point inside of a long value: a placeholder is as long as the exact bytes
+			off := at - c.start
+			for _, cut := range c.cuts {
+				if cut.At < at {
+					off += int64(len(cut.Bytes) - cut.Len)
 				}
 			}
-			return in[1] + off
+			return c.base + off
 		}
-	}
-	now := at
-	for _, s := range w.shift {
-		if s[0] <= at {
-			now = at - s[0] + s[1]
+		if c.end <= at {
+			now = at - c.end + c.now
 		}
 	}
 	return now
@@ -208,53 +277,102 @@ func (w *rewriting) moved(at int64) int64 {
 // those that a guarded file has there.
 func (m *Memory) regrow(ctx context.Context, stage *refs.Stage, o *ownStream, w *rewriting, keepFile func(FileRef) bool) (map[objects.Hash]regrown, error) {
 	out := map[objects.Hash]regrown{}
-	tail := stream.Tail{Hash: objects.NewHasher()}
-	exact := objects.NewHasher()
-	var rawLen int64
-	var carry transcript.Carry
-	var prev redact.Patch
-	cuts, segments := w.cuts, 0
-	for _, p := range o.points {
-		before, end := tail.Length, w.moved(p.Size)
-		sc := transcript.NewScanner(carry, func(b []byte) [32]byte { return objects.Sum(b) })
-		part := w.clean[before:end]
-		g, err := stage.Grow(ctx, stream.Name(o.session, o.generation), segments, &tail, bytes.NewReader(part))
-		if err != nil {
-			return nil, err
+	err := o.read(func(r io.Reader) error {
+		a := regrowing{stage: stage, name: stream.Name(o.session, o.generation), r: w.reader(r), tail: stream.Tail{Hash: objects.NewHasher()}, cuts: w.cuts, exact: uncutter{to: objects.NewHasher()}}
+		for _, p := range o.points {
+			made, err := a.point(ctx, p, w.moved(p.Size), keepFile)
+			if err != nil {
+				return err
+			}
+			out[p.Stamp.Record] = made
 		}
-		if _, err := sc.Write(part); err != nil {
-			return nil, err
-		}
-		sum := sc.Summary()
-		if err := sc.Close(); err != nil {
-			return nil, err
-		}
-		carry, segments = sum.Carry, g.Segments
-		var own []redact.Cut
-		for len(cuts) > 0 && cuts[0].At < end {
-			own = append(own, cuts[0])
-			cuts = cuts[1:]
-		}
-		raw := uncut(part, before, own)
-		exact.Write(raw)
-		rawLen += int64(len(raw))
-		r := regrown{was: p.Snapshot, now: p.Snapshot}
-		s := &r.now
-		s.Original, s.Size, s.Segments, s.Scan = tail.Hash.Sum(), tail.Length, g.Segments, sum.Carry
-		s.retype(sum.Prompts)
-		s.Files = slices.DeleteFunc(slices.Clone(s.Files), func(f FileRef) bool { return !keepFile(f) })
-		patch := redact.Patch{Rules: s.Rules, After: s.Size, Clean: s.Original, RawLen: rawLen, Raw: exact.Sum(), Cuts: own}
-		chained := prev.RawLen > 0
-		if chained {
-			patch.Before, patch.Prev = before, prev.Name()
-		}
-		if s.Withheld = chained || len(own) > 0; s.Withheld {
-			r.patch, prev = patch.Encode(), patch
-		}
-		if r.body, err = marshal(*s); err != nil {
-			return nil, err
-		}
-		out[p.Stamp.Record] = r
+		_, err := io.Copy(io.Discard, a.r) // what is read to its end is right
+		return err
+	})
+	return out, err
+}
+
+// A regrowing is a stream that is made anew, growth point by growth point.
+type regrowing struct {
+	stage    *refs.Stage
+	name     objects.Hash
+	r        io.Reader
+	tail     stream.Tail
+	segments int
+	carry    transcript.Carry
+	cuts     []redact.Cut
+	exact    uncutter
+	prev     redact.Patch
+}
+
+// point makes the growth point p anew, which ends at end now.
+func (a *regrowing) point(ctx context.Context, p Point, end int64, keepFile func(FileRef) bool) (out regrown, err error) {
+	before := a.tail.Length
+	n, _ := slices.BinarySearchFunc(a.cuts, end, func(c redact.Cut, end int64) int { return cmp.Compare(c.At, end) })
+	own := slices.Clone(a.cuts[:n])
+	a.cuts, a.exact.cuts = a.cuts[n:], own
+	sc := transcript.NewScanner(a.carry, func(b []byte) [32]byte { return objects.Sum(b) })
+	part := io.LimitReader(a.r, end-before)
+	g, err := a.stage.Grow(ctx, a.name, a.segments, &a.tail, io.TeeReader(part, io.MultiWriter(sc, &a.exact)))
+	if err == nil && a.tail.Length != end {
+		err = io.ErrUnexpectedEOF
 	}
-	return out, nil
+	sum := sc.Summary()
+	if err = cmp.Or(err, sc.Close()); err != nil {
+		return out, err
+	}
+	a.carry, a.segments = sum.Carry, g.Segments
+	out.was, out.now = p.Snapshot, p.Snapshot
+	s := &out.now
+	s.Original, s.Size, s.Segments, s.Scan = a.tail.Hash.Sum(), a.tail.Length, g.Segments, sum.Carry
+	s.retype(sum.Prompts)
+	s.Files = slices.DeleteFunc(slices.Clone(s.Files), func(f FileRef) bool { return !keepFile(f) })
+	patch := redact.Patch{Rules: s.Rules, After: s.Size, Clean: s.Original, RawLen: a.exact.n, Raw: a.exact.to.Sum(), Cuts: own}
+	chained := a.prev.RawLen > 0
+	if chained {
+		patch.Before, patch.Prev = before, a.prev.Name()
+	}
+	if s.Withheld = chained || len(own) > 0; s.Withheld {
+		out.patch, a.prev = patch.Encode(), patch
+	}
+	out.body, err = marshal(*s)
+	return out, err
+}
+
+// An uncutter takes clean bytes and hands on what they were cut out of.
+type uncutter struct {
+	to   *objects.Hasher
+	cuts []redact.Cut // of what comes, in order
+	at   int64        // of the clean bytes
+	skip int64        // of them that stand for what was cut
+	n    int64        // bytes handed on
+}
+
+// Write takes the next clean bytes.
+func (u *uncutter) Write(b []byte) (int, error) {
+	size := len(b)
+	for len(b) > 0 {
+		n := int64(len(b))
+		switch {
+		case u.skip > 0:
+			n = min(n, u.skip)
+			u.skip -= n
+		case len(u.cuts) > 0 && u.cuts[0].At == u.at:
+			n = 0
+			u.pass(u.cuts[0].Bytes)
+			u.skip, u.cuts = int64(u.cuts[0].Len), u.cuts[1:]
+		default:
+			if len(u.cuts) > 0 {
+				n = min(n, u.cuts[0].At-u.at)
+			}
+			u.pass(b[:n])
+		}
+		b, u.at = b[n:], u.at+n
+	}
+	return size, nil
+}
+
+func (u *uncutter) pass(b []byte) {
+	u.to.Write(b)
+	u.n += int64(len(b))
 }

@@ -63,6 +63,37 @@ func tortureLarge(t *testing.T, r *rig) {
 	}
 }
 
+// tortureLong forgets a word in a long session: its memory is that of a few messages.
+func tortureLong(t *testing.T, r *rig) {
+	size := amount(t, 0, 100, 400) << 20
+	if size == 0 {
+		t.Skip("SKIPPED: it takes seconds: MEM_TORTURE=commit")
+	}
+	const secret = "quokka-471147"
+	w := proof.NewTeller(8, "/home/user/long")
+	words := strings.ReplaceAll(string(hard(1<<20)), "\n", " ")
+	var b strings.Builder
+	for n := 0; b.Len() < size; n++ {
+		from := n * 7919 % (len(words) / 2)
+		text := words[from : from+40<<10]
+		if n%50 == 7 {
+			text += " " + secret + " "
+		}
+		w.Record(&b, map[string]any{"type": "user", "message": map[string]any{"role": "user", "content": text}})
+	}
+	was := []byte(b.String())
+	file := r.write(".claude/projects/-home-user-long/"+w.ID+".jsonl", was)
+	const most = 200 // MB
+	r.atMost(most, "-c", "redact.rules=off", "add", "-q", file)
+	r.atMost(most, "forget", "-q", "--all-projects", "--yes", "--secret", secret)
+	back := filepath.Join(t.TempDir(), "back.jsonl")
+	r.atMost(most, "checkout", "-q", w.ID+":original", "-o", back)
+	got, err := os.ReadFile(back)
+	if want := bytes.ReplaceAll(was, []byte(secret), bytes.Repeat([]byte("*"), len(secret))); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("%d bytes came back, want %d with nothing but the word blotted out: %v", len(got), len(want), err)
+	}
+}
+
 // killLarge kills captures of a large file: each time the store is as it was, or has all of it.
 func (r *rig) killLarge(file string, times int) {
 	r.t.Helper()

@@ -43,6 +43,7 @@ func TestTorture(t *testing.T) {
 		{"Splits", onRig(tortureSplits)},
 		{"Hooks", onRig(tortureHooks)},
 		{"Large", onRig(tortureLarge)},
+		{"Long", onRig(tortureLong)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

@@ -93,6 +93,47 @@ func Stream(r io.Reader, limit int) iter.Seq2[Value, error] {
 	}
 }
 
+// Whole is [Values] for a file that is too large to hold, if its values are not: it reads r and yields the same values with all their
+// bytes, and holds one value at a time. Raw is overwritten by the next step. An error of r is yielded last, behind the values that were
+// closed before it.
+func Whole(r io.Reader) iter.Seq2[Value, error] {
+	return func(yield func(Value, error) bool) {
+		k := &keeper{r: r}
+		for v, err := range Stream(k, 1) {
+			if err == nil {
+				v.Raw = k.from(v.Off)[:v.Size]
+			}
+			if !yield(v, err) {
+				return
+			}
+			k.drop(v.Off + v.Size)
+		}
+	}
+}
+
+// A keeper keeps what was read until it is dropped.
+type keeper struct {
+	r   io.Reader
+	buf []byte
+	at  int64 // where buf begins
+}
+
+func (k *keeper) Read(p []byte) (int, error) {
+	n, err := k.r.Read(p)
+	k.buf = append(k.buf, p[:n]...)
+	return n, err
+}
+
+// from returns what was read from off on.
+func (k *keeper) from(off int64) []byte { return k.buf[off-k.at:] }
+
+// drop lets go of what was read before off. It moves the rest once that is the smaller part.
+func (k *keeper) drop(off int64) {
+	if n := off - k.at; n > int64(len(k.buf))/2 {
+		k.buf, k.at = k.buf[:copy(k.buf, k.buf[n:])], off
+	}
+}
+
 // Closed returns the length of b without its tail, the last value if that is not closed yet. White space
 // behind a closed value is closed with it.
 func Closed(b []byte) int {

@@ -135,6 +135,23 @@ func checkStream(t *testing.T, b []byte) {
 	if got, err, ok := next(); ok {
 		t.Fatalf("Stream of %q: %+v, %v too many", b, got, err)
 	}
+	checkWhole(t, b)
+}
+
+// checkWhole holds that values one at a time are what [Values] gives.
+func checkWhole(t *testing.T, b []byte) {
+	t.Helper()
+	next, stop := iter.Pull2(Whole(iotest.OneByteReader(bytes.NewReader(b))))
+	defer stop()
+	for want := range Values(b) {
+		got, err, ok := next()
+		if !ok || err != nil || got.N != want.N || got.Off != want.Off || got.Size != want.Size || got.Opaque != want.Opaque || !bytes.Equal(got.Raw, want.Raw) {
+			t.Fatalf("Whole of %q: %+v, %v, want %+v", b, got, err, want)
+		}
+	}
+	if got, err, ok := next(); ok {
+		t.Fatalf("Whole of %q: %+v, %v too many", b, got, err)
+	}
 }
 
 func TestStreamError(t *testing.T) {
