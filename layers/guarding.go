@@ -188,15 +188,9 @@ type overlay struct {
 // through returns a file of the given size as it may be taken in.
 func (g *guard) through(f sourceFile, size int64) (sourceFile, error) {
 	out := &guarded{sourceFile: f}
-	for v, err := range transcript.Stream(io.NewSectionReader(f, 0, size), hugeValue) {
+	for v, err := range transcript.Whole(io.NewSectionReader(f, 0, size)) {
 		if err != nil {
 			return nil, err
-		}
-		if v.Opaque && v.Size <= hugeValue { // whose bytes a stream does not keep
-			v.Raw = make([]byte, v.Size)
-			if _, err := f.ReadAt(v.Raw, v.Off); err != nil {
-				return nil, err
-			}
 		}
 		if g.whole(v) {
 			out.over = append(out.over, overlay{v.Off, placeholder(int(v.Size), v.Opaque)})
