@@ -254,9 +254,16 @@ func (c *capture) grow(ctx context.Context, s *refs.Stage, at place, end int64) 
 	sc := transcript.NewScanner(at.carry, func(b []byte) [32]byte { return objects.Sum(b) })
 	defer sc.Close()
 	rules := c.rules
-	var r io.Reader = io.NewSectionReader(c.file, at.raw, end-at.raw)
-	read := objects.NewHasher() // of what the cleaner was given
-	clean := &cleaner{r: io.TeeReader(r, read), rules: rules}
+	read := at.exact // goes on over what the cleaner is given
+	if read == nil {
+		read = objects.NewHasher()
+	}
+	given := &counter{r: io.NewSectionReader(c.file, at.raw, end-at.raw)}
+	var r io.Reader = given
+	if rules.Any() || at.cuts {
+		r = io.TeeReader(given, read)
+	}
+	clean := &cleaner{r: r, rules: rules}
 	if rules.Any() {
 		clean.room = make([]byte, min(end-at.raw+1, cleanerRoom))
 		for _, p := range c.prev {
@@ -272,7 +279,7 @@ func (c *capture) grow(ctx context.Context, s *refs.Stage, at place, end int64) 
 		return err
 	}
 	sum := sc.Summary()
-	if !rules.Any() && g.Size-before != end-at.raw {
+	if given.n != end-at.raw {
 		return shorter()
 	}
 	c.snap.Original, c.snap.Size, c.snap.Segments, c.snap.Scan = g.Sum, g.Size, g.Segments, sum.Carry
@@ -286,7 +293,7 @@ func (c *capture) grow(ctx context.Context, s *refs.Stage, at place, end int64) 
 		}
 	}
 	cuts := redact.Shift(clean.cuts, before)
-	raw, err := c.exact(at, end, len(cuts) > 0, read.Sum())
+	raw, err := c.exact(at, end, len(cuts) > 0, read)
 	if err != nil {
 		return err
 	}

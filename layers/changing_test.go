@@ -10,7 +10,7 @@ import (
 
 	"github.com/memvcs/mem/layers/redact"
 	"github.com/memvcs/mem/layers/transcript"
-	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/objects"
 )
 
 // TestChangingFile adds a file again and again while another writes it anew, longer and shorter and with other
@@ -82,33 +82,30 @@ func TestChangingFile(t *testing.T) {
 	}
 }
 
-// TestExactIsWhatWasRead gives a capture a file that is another one by the time its patch is made.
+// TestExactIsWhatWasRead gives a capture whose first cuts are in what is new of a file another file by the time its patch is made.
 func TestExactIsWhatWasRead(t *testing.T) {
 	t.Parallel()
 	o := testOptions()
 	o.Rules = toyRules()
 	m := newMemory(t, o)
 	path := filepath.Join(t.TempDir(), "s1.jsonl")
-	one, two := userLine(1, "TOKEN_aaaaaaaa"), userLine(1, "TOKEN_bbbbbbbb")
-	write(t, path, one)
-	s, err := m.repo.Stage(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	c := &capture{m: m, src: SourceOf(path), rules: o.Rules}
-	if err := c.stage(t.Context(), newState(refs.Project("0123456789abcdef")), s); err != nil {
-		t.Fatal(err)
-	}
-	p, err := redact.Decode(c.patch)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if c.file, err = os.Open(write(t, path, two).Path); err != nil {
-		t.Fatal(err)
-	}
-	defer c.file.Close()
-	if _, err := c.exact(place{}, int64(len(one)), true, p.Raw); !errors.Is(err, ErrChanging) {
-		t.Errorf("exact of a file that changed: %v", err)
+	before := userLine(0, "nothing")
+	one, two := before+userLine(1, "TOKEN_aaaaaaaa"), before+userLine(1, "TOKEN_bbbbbbbb")
+	base := &Point{}
+	base.Original, base.Size = objects.Sum([]byte(before)), int64(len(before))
+	c := &capture{m: m, rules: o.Rules, base: base}
+	read := objects.NewHasher()
+	read.Write([]byte(one[len(before):]))
+	at := place{raw: base.Size}
+	for text, want := range map[string]error{one: nil, two: ErrChanging, userLine(9, "nothing") + one[len(before):]: ErrChanging, one[:len(one)-1]: ErrChanging} {
+		var err error
+		if c.file, err = os.Open(write(t, path, text).Path); err != nil {
+			t.Fatal(err)
+		}
+		sum, err := c.exact(at, int64(len(one)), true, read)
+		if !errors.Is(err, want) || err == nil && sum != objects.Sum([]byte(one)) {
+			t.Errorf("exact of %q: %v, want %v", text, err, want)
+		}
+		c.file.Close()
 	}
 }

@@ -1,6 +1,7 @@
 package layers
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -40,7 +41,8 @@ type place struct {
 	clean    stream.Tail
 	segments int
 	carry    transcript.Carry
-	cuts     bool // the stored part has cuts
+	cuts     bool            // the stored part has cuts
+	exact    *objects.Hasher // of the exact bytes before raw; nil if those are the clean ones
 }
 
 // start decides which generation of the session the file goes on from, and where. What none of them
@@ -75,7 +77,7 @@ func (c *capture) start(ctx context.Context, p refs.Project, end int64) (place, 
 		c.snap.Generation = max(c.snap.Generation, base.Generation+1)
 	}
 	c.base, c.prev = nil, nil
-	return place{clean: stream.Tail{Hash: objects.NewHasher()}}, nil
+	return place{clean: stream.Tail{Hash: objects.NewHasher()}, exact: objects.NewHasher()}, nil
 }
 
 // take reads the patches of base and returns how long the file was there.
@@ -205,28 +207,38 @@ func (c *capture) followsRaw(ctx context.Context, p refs.Project, base *Point, a
 	if closed > end {
 		return false, nil
 	}
-	h := objects.NewHasher()
-	if err := copyRange(h, c.file, 0, closed); err != nil {
+	exact := objects.NewHasher()
+	read := make(chan error, 1)
+	go func() { read <- copyRange(exact, c.file, 0, closed) }()
+	clean, dict, err := c.stored(ctx, p, base)
+	if err := cmp.Or(<-read, err); err != nil {
 		return false, err
 	}
-	h.Write(last.Tail)
-	if h.Sum() != last.Raw {
+	whole := exact.Clone()
+	whole.Write(last.Tail)
+	if whole.Sum() != last.Raw {
 		return false, nil
 	}
-	clean := objects.NewHasher()
-	var dict []byte
-	err := c.m.repo.View(ctx, p, func(tx *refs.Tx) error {
-		rc, err := tx.Get(ctx, base.Original)
-		if err != nil {
-			return err
-		}
-		defer rc.Close()
-		if _, err := io.Copy(clean, rc); err != nil {
-			return err
-		}
-		dict, err = tx.TailDict(stream.Name(c.snap.Session, base.Generation), base.Segments, base.Size)
-		return err
-	})
-	at.raw, at.clean = closed, stream.Tail{Length: base.Size, Dict: dict, Hash: clean}
-	return true, err
+	at.raw, at.clean, at.exact = closed, stream.Tail{Length: base.Size, Dict: dict, Hash: clean}, exact
+	return true, nil
+}
+
+// stored reads what is stored of the session up to base: its hash, to go on from, and its end, which the growth is compressed by.
+func (c *capture) stored(ctx context.Context, p refs.Project, base *Point) (*objects.Hasher, []byte, error) {
+	hash, dict := objects.NewHasher(), stream.NewDict(base.Size, 0)
+	end := &ending{skip: base.Size - int64(len(dict)), b: dict[:0]}
+	err := c.m.WriteObject(ctx, p, base.Original, io.MultiWriter(hash, end))
+	return hash, end.b, err
+}
+
+// ending keeps what is written to it behind the first bytes.
+type ending struct {
+	skip int64
+	b    []byte
+}
+
+func (e *ending) Write(p []byte) (int, error) {
+	n := min(e.skip, int64(len(p)))
+	e.skip, e.b = e.skip-n, append(e.b, p[n:]...)
+	return len(p), nil
 }

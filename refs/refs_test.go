@@ -287,10 +287,6 @@ func TestGrowth(t *testing.T) {
 		if n, err := tx.Segments(name); n != 70 || err != nil {
 			t.Errorf("Segments = %d, %v", n, err)
 		}
-		dict, err := tx.TailDict(name, 70, int64(len(content)))
-		if err != nil || !bytes.Equal(dict, content) {
-			t.Errorf("TailDict = %d bytes, %v", len(dict), err)
-		}
 		return nil
 	})
 	old := &stream.Tail{Hash: objects.NewHasher()}

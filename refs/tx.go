@@ -124,34 +124,6 @@ func (c *content) check() error {
 // Segments returns how many segments of a stream this device has stored.
 func (tx *Tx) Segments(name objects.Hash) (int, error) { return tx.lanes[0].segments(name) }
 
-// TailDict returns the bytes that a growth of this device's stream needs as its dictionary, when it
-// has n segments and the length size.
-func (tx *Tx) TailDict(name objects.Hash, n int, size int64) ([]byte, error) {
-	want := stream.DictLen(size)
-	if want == 0 {
-		return nil, nil
-	}
-	w := &lastBytes{n: int(want)}
-	if _, err := stream.NewReader(n, tx.lanes[0].blobs(name)).WriteTo(w); err != nil {
-		return nil, err
-	}
-	return w.b, nil
-}
-
-// lastBytes keeps the last n bytes written to it.
-type lastBytes struct {
-	n int
-	b []byte
-}
-
-func (w *lastBytes) Write(p []byte) (int, error) {
-	w.b = append(w.b, p[max(0, len(p)-w.n):]...)
-	if len(w.b) > w.n {
-		w.b = append(w.b[:0:0], w.b[len(w.b)-w.n:]...)
-	}
-	return len(p), nil
-}
-
 // All yields the names of all objects of the lanes in increasing order.
 func (tx *Tx) All(context.Context) iter.Seq2[objects.Hash, error] {
 	return func(yield func(objects.Hash, error) bool) {
