@@ -1,7 +1,6 @@
 package layers
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -132,7 +131,8 @@ func (b *blaming) listen(v *voices, at pointAt) error {
 	if err != nil {
 		return err
 	}
-	for e, err := range refine.Entries(bytes.NewReader(l1)) {
+	defer l1.Close()
+	for e, err := range refine.Entries(l1) {
 		if err != nil {
 			return err
 		}

@@ -1,12 +1,12 @@
 package layers
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -60,11 +60,24 @@ func (m *Memory) writeOriginal(ctx context.Context, rev Rev, f Format, w io.Writ
 	if f == "" || f == JSONL {
 		return m.writeExact(ctx, rev, w)
 	}
-	segs, err := m.Conversation(ctx, rev.Project.ID, rev.Session.Now())
-	if err != nil {
-		return err
-	}
-	return writeSegments(segs, f, w)
+	return m.writeConversation(ctx, rev, f, 1, math.MaxInt, w)
+}
+
+// writeConversation writes what was said from one message to another, each segment as it is read.
+func (m *Memory) writeConversation(ctx context.Context, rev Rev, f Format, from, to int, w io.Writer) error {
+	between := ""
+	return m.eachSaid(ctx, rev.Project.ID, rev.Session.Now(), nil, func(s compress.Segment) error {
+		if n := s.Src[0][0]; n < from || n > to {
+			return nil
+		}
+		if _, err := io.WriteString(w, between+compress.Text([]compress.Segment{s})); err != nil {
+			return err
+		}
+		if f != Text {
+			between = "\n" // as [compress.Markdown] has it
+		}
+		return nil
+	})
 }
 
 func writeSegments(segs []compress.Segment, f Format, w io.Writer) error {
@@ -82,17 +95,7 @@ func (m *Memory) writeMessages(ctx context.Context, rev Rev, f Format, w io.Writ
 			return copyValues(r, rev.From, rev.To, w)
 		})
 	}
-	segs, err := m.Conversation(ctx, rev.Project.ID, rev.Session.Now())
-	if err != nil {
-		return err
-	}
-	var some []compress.Segment
-	for _, s := range segs {
-		if n := s.Src[0][0]; n >= rev.From && n <= rev.To {
-			some = append(some, s)
-		}
-	}
-	return writeSegments(some, f, w)
+	return m.writeConversation(ctx, rev, f, rev.From, rev.To, w)
 }
 
 func (m *Memory) writeL1(ctx context.Context, rev Rev, f Format, w io.Writer) error {
@@ -104,11 +107,12 @@ func (m *Memory) writeL1(ctx context.Context, rev Rev, f Format, w io.Writer) er
 	if err != nil {
 		return err
 	}
+	defer l1.Close()
 	if f == "" || f == JSONL || f == Lean {
-		_, err := w.Write(l1)
+		_, err := io.Copy(w, l1)
 		return err
 	}
-	for e, err := range refine.Entries(bytes.NewReader(l1)) {
+	for e, err := range refine.Entries(l1) {
 		if err != nil {
 			return err
 		}

@@ -240,7 +240,16 @@ func (m *Memory) Conversation(ctx context.Context, project refs.Project, p *Poin
 
 func (m *Memory) conversation(ctx context.Context, project refs.Project, p *Point, without [][2]int) ([]compress.Segment, error) {
 	var out []compress.Segment
-	err := m.stream(ctx, project, p.Original, func(r io.Reader) error {
+	err := m.eachSaid(ctx, project, p, without, func(s compress.Segment) error {
+		out = append(out, s)
+		return nil
+	})
+	return out, err
+}
+
+// eachSaid calls f with the segments of a conversation, in order. An error of f ends it.
+func (m *Memory) eachSaid(ctx context.Context, project refs.Project, p *Point, without [][2]int, f func(compress.Segment) error) error {
+	return m.stream(ctx, project, p.Original, func(r io.Reader) error {
 		for v, err := range transcript.Stream(r, hugeValue) {
 			if err != nil {
 				return err
@@ -255,11 +264,14 @@ func (m *Memory) conversation(ctx context.Context, project refs.Project, p *Poin
 			if !outside(v.N, without) {
 				msg.Blocks = slices.DeleteFunc(msg.Blocks, func(b transcript.Block) bool { return b.Kind == transcript.ToolUse || b.Kind == transcript.ToolResult })
 			}
-			out = append(out, said(v.N, msg)...)
+			for _, s := range said(v.N, msg) {
+				if err := f(s); err != nil {
+					return err
+				}
+			}
 		}
 		return nil
 	})
-	return out, err
 }
 
 // said returns a message as segments.

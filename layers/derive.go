@@ -1,7 +1,6 @@
 package layers
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -19,40 +18,6 @@ import (
 
 // hugeValue is the size from which a value of a transcript is not read for deriving.
 const hugeValue = 16 << 20
-
-// WriteL1 writes the L1 of the session at p, one JSON object a line. L1 is a pure function of the clean
-// transcript; it is computed when first needed and kept in the cache.
-func (m *Memory) WriteL1(ctx context.Context, project refs.Project, p *Point, mode refine.Mode, w io.Writer) error {
-	l1, err := m.l1(ctx, project, p.Original, mode)
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(l1)
-	return err
-}
-
-// l1Name is what the L1 of a growth point is called in the cache.
-func l1Name(original objects.Hash, mode refine.Mode) string {
-	return fmt.Sprintf("%s-%d-%d.jsonl", original, refine.Version, mode)
-}
-
-func (m *Memory) l1(ctx context.Context, project refs.Project, original objects.Hash, mode refine.Mode) ([]byte, error) {
-	file := m.cachePath("l1", l1Name(original, mode))
-	if b, ok := readCacheBytes(file); ok {
-		m.touch(file)
-		return b, nil
-	}
-	var out bytes.Buffer
-	err := m.stream(ctx, project, original, func(r io.Reader) error {
-		_, err := refine.Stream(r, mode, &out)
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("refine %s: %w", original.Short(), err)
-	}
-	m.writeCacheBytes(file, out.Bytes())
-	return out.Bytes(), nil
-}
 
 // stream calls f with the content of an object.
 func (m *Memory) stream(ctx context.Context, project refs.Project, h objects.Hash, f func(io.Reader) error) error {
@@ -249,13 +214,14 @@ func (m *Memory) itemsWithout(ctx context.Context, project refs.Project, s *Sess
 	if err != nil {
 		return nil, err
 	}
+	defer l1.Close()
 	echo := map[int]bool{}
 	for _, q := range s.chain(p) {
 		for _, n := range q.Echo {
 			echo[n] = true
 		}
 	}
-	return compress.Items(withoutEntries(refine.Entries(bytes.NewReader(l1)), without), func(n int) bool { return echo[n] })
+	return compress.Items(withoutEntries(refine.Entries(l1), without), func(n int) bool { return echo[n] })
 }
 
 // toolOutput yields what tools returned, for versions with room for it.

@@ -3,6 +3,7 @@ package layers
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"sync"
@@ -91,16 +92,15 @@ func TestEvictionIsRare(t *testing.T) {
 // TestEvictionBesideReaders reads L1 of all sample sessions in several goroutines while others evict: every answer is whole.
 func TestEvictionBesideReaders(t *testing.T) {
 	t.Parallel()
-	ctx := context.Background()
 	m, sessions := sampleSessions(t)
 	m.opts.MaxCache = 1
 	want := map[string]string{}
 	for _, s := range sessions {
-		b, err := m.l1(ctx, s.Project.ID, s.Hash, 0)
+		b, err := wholeL1(m, s)
 		if err != nil {
 			t.Fatal(err)
 		}
-		want[s.Session.ID] = string(b)
+		want[s.Session.ID] = b
 	}
 	var wg sync.WaitGroup
 	for range 3 {
@@ -114,7 +114,7 @@ func TestEvictionBesideReaders(t *testing.T) {
 		wg.Go(func() {
 			for range rounds(5) {
 				for _, s := range sessions {
-					if b, err := m.l1(ctx, s.Project.ID, s.Hash, 0); err != nil || string(b) != want[s.Session.ID] {
+					if b, err := wholeL1(m, s); err != nil || b != want[s.Session.ID] {
 						t.Errorf("%s: %d bytes, %v, want %d", s.Session.ID, len(b), err, len(want[s.Session.ID]))
 					}
 				}
@@ -122,4 +122,14 @@ func TestEvictionBesideReaders(t *testing.T) {
 		})
 	}
 	wg.Wait()
+}
+
+func wholeL1(m *Memory, rev Rev) (string, error) {
+	r, err := m.l1(context.Background(), rev.Project.ID, rev.Hash, 0)
+	if err != nil {
+		return "", err
+	}
+	defer r.Close()
+	b, err := io.ReadAll(r)
+	return string(b), err
 }

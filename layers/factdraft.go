@@ -1,7 +1,6 @@
 package layers
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -61,6 +60,7 @@ func (m *Memory) DraftFacts(ctx context.Context, rev Rev, o DraftOptions) (FactD
 	if err != nil {
 		return d, err
 	}
+	defer l1.Close()
 	c, echo := m.counter(p), map[int]bool{}
 	st, err := m.State(ctx, rev.Project.ID)
 	if err != nil {
@@ -70,7 +70,7 @@ func (m *Memory) DraftFacts(ctx context.Context, rev Rev, o DraftOptions) (FactD
 		echo = echoed(s, p)
 	}
 	full := false
-	for e, err := range refine.Entries(bytes.NewReader(l1)) {
+	for e, err := range refine.Entries(l1) {
 		if err != nil {
 			return d, err
 		}

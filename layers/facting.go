@@ -1,7 +1,6 @@
 package layers
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -75,9 +74,10 @@ func (m *Memory) quotable(ctx context.Context, project refs.Project, s *Session,
 	if err != nil {
 		return nil, err
 	}
+	defer l1.Close()
 	echo := echoed(s, p)
 	q := &quoted{session: s, point: p, text: &facts.Transcript{}}
-	for e, err := range refine.Entries(bytes.NewReader(l1)) {
+	for e, err := range refine.Entries(l1) {
 		if err != nil {
 			return nil, err
 		}

@@ -115,10 +115,12 @@ func (m *Memory) derive(ctx context.Context, st *State, a Added) error {
 	if s == nil {
 		return &NotFoundError{What: "session", Name: a.Session}
 	}
-	if _, err := m.l1(ctx, a.Project.ID, s.Now().Original, refine.Full); err != nil {
+	l1, err := m.l1(ctx, a.Project.ID, s.Now().Original, refine.Full)
+	if err != nil {
 		return err
 	}
-	_, err := m.counts(ctx, a.Project.ID, s, s.Now())
+	l1.Close() // opened to be made, nothing else
+	_, err = m.counts(ctx, a.Project.ID, s, s.Now())
 	return err
 }
 

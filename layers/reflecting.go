@@ -1,9 +1,9 @@
 package layers
 
 import (
-	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"time"
 
@@ -188,6 +188,7 @@ func (m *Memory) signs(ctx context.Context, p refs.Project, s *Session) (signs, 
 	if err != nil {
 		return out, err
 	}
+	defer l1.Close()
 	if out, err = signsOf(l1); err != nil {
 		return out, err
 	}
@@ -214,9 +215,9 @@ func (s *Session) own(in signs) signs {
 	return in
 }
 
-func signsOf(l1 []byte) (out signs, err error) {
+func signsOf(l1 io.Reader) (out signs, err error) {
 	var runs []permanent.Run
-	for e, err := range refine.Entries(bytes.NewReader(l1)) {
+	for e, err := range refine.Entries(l1) {
 		if err != nil {
 			return out, err
 		}
