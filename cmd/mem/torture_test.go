@@ -44,6 +44,7 @@ func TestTorture(t *testing.T) {
 		{"Hooks", onRig(tortureHooks)},
 		{"Large", onRig(tortureLarge)},
 		{"Long", onRig(tortureLong)},
+		{"Typed", onRig(tortureTyped)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

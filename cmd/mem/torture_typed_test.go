@@ -1,0 +1,46 @@
+package main_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// tortureTyped captures and shows a session most of which is text that the user typed, which every layer keeps whole: none of that is
+// held in memory.
+func tortureTyped(t *testing.T, r *rig) {
+	size := amount(t, 0, 72, 200) << 20
+	if size == 0 {
+		t.Skip("SKIPPED: it takes seconds: MEM_TORTURE=commit")
+	}
+	const id, most = "7a7a7a7a-2222-4333-8444-555555555555", 120 // MB
+	file := r.write(".claude/projects/-home-user-typed/"+id+".jsonl", typed(id, size))
+	r.atMost(most, "import", "-q", file)
+	for range 2 {
+		for _, name := range []string{id + ":L1", id + ":original"} {
+			r.atMost(most, "show", name, "--format", "text")
+			r.atMost(most, "show", name, "--format", "jsonl")
+		}
+		r.atMost(most, "count", id)
+		if err := os.RemoveAll(filepath.Join(r.Dir, "cache")); err != nil { // the second time all is made again
+			t.Fatal(err)
+		}
+	}
+}
+
+// typed makes a session of about so many bytes: messages of 4 to 100 KB that the user typed, each with a short answer.
+func typed(id string, size int) []byte {
+	var pool, b bytes.Buffer
+	for i := 0; pool.Len() < 1<<20; i++ {
+		fmt.Fprintf(&pool, "step %d of the plan has %d parts and comes after the other %d ones. ", i%97, i%11, i%31)
+	}
+	for i := 0; b.Len() < size; i++ {
+		n := 4_000 + i*7919%96_000
+		at := i * 104_729 % (pool.Len() - n)
+		fmt.Fprintf(&b, `{"type":"user","cwd":"/home/user/typed","sessionId":"%s","timestamp":"2026-01-05T01:02:03.000Z","uuid":"u%d","message":{"role":"user","content":"%s"}}`+"\n", id, i, pool.Bytes()[at:at+n])
+		fmt.Fprintf(&b, `{"type":"assistant","cwd":"/home/user/typed","sessionId":"%s","timestamp":"2026-01-05T01:02:04.000Z","uuid":"a%d","message":{"id":"m%d","role":"assistant","model":"claude-opus-4-6","content":[{"type":"text","text":"done %d"}]}}`+"\n", id, i, i, i)
+	}
+	return b.Bytes()
+}
