@@ -17,6 +17,7 @@ type life struct {
 	file     string
 	content  []byte         // the last state that was offered
 	names    []objects.Hash // of all states that were offered
+	ends     []int          // how long they are
 	acked    int            // the last one that a command acknowledged, -1 for none
 	noted    int            // the last one that a hook acknowledged: it is there when the notes are folded
 	pushed   int            // what the remote has acknowledged
@@ -57,7 +58,7 @@ func (l *life) grow(records int) error {
 		return err
 	}
 	l.content = append(l.content, more...)
-	l.names = append(l.names, objects.Sum(l.content))
+	l.names, l.ends = append(l.names, objects.Sum(l.content)), append(l.ends, len(l.content))
 	return f.Close()
 }
 
@@ -89,6 +90,15 @@ func (l *life) restored(content []byte, when string) error {
 		return broken("%s: %d bytes of session %s came back, which are not those it was given", when, len(content), l.ID)
 	}
 	return l.state(objects.Sum(content), l.acked, when)
+}
+
+// reached checks the bytes that came back where programs in the background may have read the file while it was written: they are what was
+// written until then, and no less than what was acknowledged.
+func (l *life) reached(content []byte, when string) error {
+	if !bytes.HasPrefix(l.content, content) || l.acked >= 0 && len(content) < l.ends[l.acked] {
+		return l.restored(content, when)
+	}
+	return nil
 }
 
 // must says whether the session must be listed: true, false, or either.

@@ -334,7 +334,7 @@ func (d *disk) check(ctx context.Context, when string) error {
 			if err != nil {
 				return fmt.Errorf("%s: %w", when, err)
 			}
-			if err := l.restored(got, when); err != nil {
+			if err := l.reached(got, when); err != nil {
 				return err
 			}
 		}
@@ -354,7 +354,7 @@ func (d *disk) check(ctx context.Context, when string) error {
 		if err != nil {
 			return fmt.Errorf("%s, and folding: %w", when, err)
 		}
-		if err := l.restored(got, when+", and folding"); err != nil {
+		if err := l.reached(got, when+", and folding"); err != nil {
 			return err
 		}
 	}
