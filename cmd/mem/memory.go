@@ -11,7 +11,14 @@ import (
 )
 
 // spendMemory lets a command that only looks collect less garbage: it is over before that pays.
-func spendMemory() { debug.SetGCPercent(800) }
+// What it holds of something huge may be more than the limit; garbage is then collected as usual.
+func spendMemory() {
+	debug.SetGCPercent(800)
+	debug.SetMemoryLimit(lookMemory)
+}
+
+// lookMemory is from how many bytes on such a command collects its garbage.
+const lookMemory = 200 << 20
 
 // memory opens the memory that the command works on. The caller closes it.
 func (e *Env) memory() (*layers.Memory, error) {
