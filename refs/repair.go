@@ -161,6 +161,7 @@ type repair struct {
 	ctx    context.Context
 	supply Supply
 	tried  bool // branches were looked at before
+	asked  bool // the remotes, for branches that are lost here
 	lost   []Loss
 
 	damagedPacks bool
@@ -275,8 +276,37 @@ func (x *repair) loose() error {
 	return nil
 }
 
-// refetch brings what is missing of lanes from a remote. What it brings is taken by name: commits here name directories, and these all else.
-func (x *repair) refetch(missing []Loss) (err error) {
+// refetch brings what is missing of lanes from a remote.
+func (x *repair) refetch(missing []Loss) error {
+	branches := map[string]bool{}
+	for _, l := range missing {
+		if l.Lane.Project != Home {
+			branches[l.Lane.Ref()] = true
+		}
+	}
+	return x.bring(slices.Sorted(maps.Keys(branches)))
+}
+
+// ask brings what remotes have of the branches of this device that are lost here, before they are set to something: their newest
+// commits may be lost too, and this device would then not know again what it went on to.
+func (x *repair) ask(lost []string) error {
+	if x.supply == nil || x.dryRun || x.asked {
+		return nil
+	}
+	x.asked = true
+	own := slices.DeleteFunc(slices.Clone(lost), func(name string) bool {
+		p, device, ok := parseLane(name)
+		return !ok || p == Home || device != x.r.device.ID
+	})
+	if len(own) == 0 {
+		return nil
+	}
+	return x.bring(own)
+}
+
+// bring fetches branches and adopts what is missing of them here. It is taken by name: commits here, or ones that the device of the
+// branch has signed, name directories, and these all else.
+func (x *repair) bring(branches []string) (err error) {
 	q, err := x.r.Quarantine(x.ctx)
 	if err != nil {
 		return err
@@ -286,13 +316,7 @@ func (x *repair) refetch(missing []Loss) (err error) {
 	if err != nil {
 		return err
 	}
-	branches := map[string]bool{}
-	for _, l := range missing {
-		if l.Lane.Project != Home {
-			branches[l.Lane.Ref()] = true
-		}
-	}
-	tips, err := x.supply(x.ctx, slices.Sorted(maps.Keys(branches)), w)
+	tips, err := x.supply(x.ctx, branches, w)
 	if err != nil {
 		return errors.Join(err, w.Abort())
 	}
@@ -305,8 +329,8 @@ func (x *repair) refetch(missing []Loss) (err error) {
 	return x.adopt(q, tips)
 }
 
-// adopt copies what is missing here from the quarantine. Where even the tip of a lane is gone, its tip on the remote tells what to look for,
-// if the device has signed it.
+// adopt copies what is missing here from the quarantine. Where the branch or its commit is gone, the tip on the remote tells what to look
+// for, if the device has signed it.
 func (x *repair) adopt(q *Quarantine, tips map[string]pack.ID) error {
 	w, err := pack.Create(x.git.PackDir(), repairMark)
 	if err != nil {
@@ -331,14 +355,25 @@ func (x *repair) adopt(q *Quarantine, tips map[string]pack.ID) error {
 	if err != nil {
 		return errors.Join(err, w.Abort())
 	}
+	here := map[string]pack.ID{}
 	for _, ref := range refs {
-		p, device, ok := parseLane(ref.Name)
-		if !ok || tips[ref.Name].IsZero() {
+		here[ref.Name] = ref.ID
+	}
+	for _, name := range slices.Sorted(maps.Keys(tips)) {
+		p, device, ok := parseLane(name)
+		if !ok {
 			continue
 		}
-		roots := []pack.ID{ref.ID}
-		if has, err := q.git.Has(ref.ID); err == nil && !has && x.trusts(q.git, tips[ref.Name], Lane{Project: p, Device: device}) {
-			roots = append(roots, tips[ref.Name])
+		var roots []pack.ID
+		tip, has := here[name]
+		if has {
+			roots = append(roots, tip)
+			if has, err = q.git.Has(tip); err != nil {
+				return errors.Join(err, w.Abort())
+			}
+		}
+		if !has && x.trusts(q.git, tips[name], Lane{Project: p, Device: device}) {
+			roots = append(roots, tips[name])
 		}
 		for _, root := range roots {
 			v := &visit{git: q.git, seen: map[pack.ID]bool{}, each: take}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -98,6 +99,9 @@ func (x *repair) takeOut(g *gitstore.Repo, files map[string]bool, good []gitstor
 
 // restore lets each lost branch name the newest commit that its device signed.
 func (x *repair) restore(g *gitstore.Repo, good []gitstore.Ref, bad map[string]string) error {
+	if err := x.ask(slices.Sorted(maps.Keys(bad))); err != nil {
+		return err
+	}
 	heads, err := x.heads(g, good)
 	if err != nil {
 		return err

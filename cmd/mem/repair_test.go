@@ -189,6 +189,46 @@ func TestRepair(t *testing.T) {
 	}
 }
 
+// TestRepairBranchAndCommits damages the branch of a project and, beside it, every pack in turn: the newest commits of the branch may be in that,
+// and no other file here names them. The remote does, and the store is the same device after that as before.
+func TestRepairBranchAndCommits(t *testing.T) {
+	t.Parallel()
+	s := newDamagedStore(t)
+	meaning, _ := s.files()
+	rng := mrand.New(mrand.NewPCG(13, 14))
+	home := regexp.MustCompile(`^memory\.git/refs/heads/p/0{16}/`)
+	pack := regexp.MustCompile(`^memory\.git/.*\.pack$`)
+	behind := 0
+	for i, file := range meaning {
+		if !pack.MatchString(file) {
+			continue
+		}
+		dir := s.copy()
+		for _, b := range meaning {
+			if strings.HasPrefix(b, "memory.git/refs/heads/p/") && !home.MatchString(b) {
+				harms()[3+i%2].file(t, filepath.Join(dir, filepath.FromSlash(b)), rng)
+			}
+		}
+		harms()[4].file(t, filepath.Join(dir, filepath.FromSlash(file)), rng)
+		_, out := s.run(dir, "fsck", "--repair")
+		if root := s.ok0(dir, "fsck", "--root"); root != s.root {
+			t.Errorf("%s: the root is another\n%s\n%s", file, root, out)
+		}
+		if strings.Contains(out, "came back from the remote") {
+			behind++
+		}
+		if code, out := s.run(dir, "fetch"); code != exitDone || strings.Contains(out, "warning") {
+			t.Errorf("%s: fetch: exit status %d\n%s", file, code, out)
+		}
+		if err := os.RemoveAll(dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if behind < 3 {
+		t.Errorf("only %d of the packs were of use", behind)
+	}
+}
+
 // mayGo are files that may be deleted: there is no telling whether the user did it.
 var mayGo = regexp.MustCompile(`^config\.json(\.sum)?$|^remotes\.json$|\.idx$`)
 
