@@ -162,6 +162,8 @@ func TestHostileServers(t *testing.T) {
 			return nil
 		})
 	}
+	var bombs bytes.Buffer
+	bomb(&bombs, 200) // before anybody waits for it
 	band := func(w io.Writer, b []byte) {
 		for len(b) > 0 {
 			n := min(len(b), 65000)
@@ -198,9 +200,7 @@ func TestHostileServers(t *testing.T) {
 		"an error": {func(w http.ResponseWriter, r *http.Request) { w.Write(pkt(nil, "ERR Repository not found.")) }, nil, ErrAbsent},
 		"a bomb": {oneLane, func(w http.ResponseWriter, r *http.Request) {
 			nak(w, r)
-			var b bytes.Buffer
-			bomb(&b, 200)
-			band(w, b.Bytes())
+			band(w, bombs.Bytes())
 			io.WriteString(w, flush)
 		}, pack.ErrTooLarge},
 		"a huge number of objects": {oneLane, func(w http.ResponseWriter, r *http.Request) {
