@@ -1,6 +1,7 @@
 package hooks
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -30,6 +31,7 @@ const (
 )
 
 var (
+	errEmpty     = errors.New("empty")
 	errNoObject  = errors.New("no JSON object")
 	errTruncated = errors.New("ends in the middle")
 	errSyntax    = errors.New("no valid JSON")
@@ -177,9 +179,13 @@ func (s *scanner) expect(any string) (byte, error) {
 
 // object reads an object and calls f in front of each value.
 func (s *scanner) object(f func(key string) error) error {
-	c, err := s.peek()
-	if err != nil || c != '{' {
-		return errors.Join(errNoObject, err)
+	switch c, err := s.peek(); {
+	case errors.Is(err, errTruncated):
+		return errEmpty
+	case err != nil:
+		return err
+	case c != '{':
+		return errNoObject
 	}
 	s.pos++
 	if c, err := s.peek(); err != nil || c == '}' {
@@ -187,7 +193,7 @@ func (s *scanner) object(f func(key string) error) error {
 	}
 	for {
 		if c, err := s.peek(); err != nil || c != '"' {
-			return errors.Join(errSyntax, err)
+			return cmp.Or(err, errSyntax)
 		}
 		key, _, err := s.text(maxKey)
 		if err != nil {

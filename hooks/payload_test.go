@@ -45,7 +45,7 @@ func TestReadPayload(t *testing.T) {
 func TestReadPayloadRefuses(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
-		"nothing": "", "an array": "[]", "a word": "null", "truncated": head, "truncated text": head + `,"prompt":"abc`, "truncated escape": head + `,"prompt":"\`,
+		"nothing": "", "white space": " \n", "an array": "[]", "a word": "null", "truncated": head, "truncated text": head + `,"prompt":"abc`, "truncated escape": head + `,"prompt":"\`,
 		"no colon": `{"a" 1}`, "no key": `{1:2}`, "an escape that is none": `{"session_id":"\q"}`, "bad hex": `{"session_id":"\u12g4"}`,
 		"long session": `{"session_id":"` + strings.Repeat("a", maxField+1) + `"}`, "no UTF-8": "{\"cwd\":\"\xff\xfe\"}", "garbage": "{\"a\":@}", "a comma too many": `{"a":,}`,
 	} {
@@ -53,6 +53,10 @@ func TestReadPayloadRefuses(t *testing.T) {
 			t.Errorf("%s: %+v, want an error", name, p)
 		} else if strings.Contains(err.Error(), "abc") {
 			t.Errorf("%s: the error %q holds content", name, err)
+		} else if strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: the error %q is two", name, err)
+		} else if want := "payload: empty"; (err.Error() == want) != (strings.TrimSpace(text) == "") {
+			t.Errorf("%s: the error is %q; %q says that there was nothing", name, err, want)
 		}
 	}
 }

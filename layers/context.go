@@ -318,6 +318,9 @@ func (b *briefing) index() (out []brief.Item) {
 	if n := len(b.jobs.Live()); n > 0 {
 		say("`%s concepts list` lists the jobs (%d), `%s rules list` the rules (%d).", mem, n, mem, len(b.rules.In(permanent.Active)))
 	}
+	if len(b.sessions) > 0 && !b.due {
+		say("`%s reflect` lists what the user asked to be remembered, and what else may be worth keeping for good.", mem)
+	}
 	var names []string
 	for _, c := range slices.Backward(b.st.Named()) {
 		if c.Revoked == "" && b.trust.Of(c.Device) && len(names) < 5 {
