@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 
 	"github.com/urfave/cli/v2"
@@ -130,6 +131,9 @@ func (e *Env) factsInput(name string) ([]byte, error) {
 	in := e.Stdin
 	if name != "" && name != "-" {
 		f, err := os.Open(e.path(name))
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, withHint(err, "mem facts save FILE --session SESSION", "without FILE it reads stdin")
+		}
 		if err != nil {
 			return nil, err
 		}
