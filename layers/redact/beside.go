@@ -66,21 +66,14 @@ func (s *scan) awsPrompt(at int, w *word) {
 // passwordLine finds the password in a line of .pgpass, host:port:database:user:password. at is where its port stands.
 func (s *scan) passwordLine(at int, _ *word) {
 	text := s.text
-	start := bytes.LastIndexByte(text[:at], '\n') + 1
-	start += listing(text[start:at])
-	end := len(text)
-	if n := bytes.IndexByte(text[at:], '\n'); n >= 0 {
-		end = at + n
+	start := at - hostChars.runBack(text[:at], 255)
+	if start >= 1 && start < at && text[start-1] == '\\' && text[start] == 'n' {
+		start++ // behind \n
 	}
-	for _, mark := range []string{`\n`, `\r`, `"`, `\"`} { // of a string within this one
-		if n := bytes.LastIndex(text[start:at], []byte(mark)); n >= 0 {
-			start += n + len(mark)
-		}
-		if n := bytes.Index(text[at:end], []byte(mark)); n >= 0 {
-			end = at + n
-		}
+	end := at + lineLength(text[at:])
+	if n := indexByte(text[at:end], '"'); n >= 0 { // of a string within this one
+		end = at + len(bytes.TrimRight(text[at:at+n], `\`))
 	}
-	start += listing(text[start:at])
 	fields := bytes.SplitN(text[start:end], []byte(":"), 5)
 	if len(fields) < 5 || bytes.ContainsAny(bytes.Join(fields[:4], nil), " \t/\"'{}()=,") {
 		return
@@ -97,6 +90,9 @@ func (s *scan) passwordLine(at int, _ *word) {
 		s.found(from, from+len(value), "password")
 	}
 }
+
+// hostChars are what the first field of .pgpass holds.
+var hostChars = func() set { v := dotted; v['*'>>6] |= 1 << '*'; return v }()
 
 // webhook finds the token in the address of a webhook of Discord. at is where "/api/webhooks/" stands.
 func (s *scan) webhook(at int, w *word) {

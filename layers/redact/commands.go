@@ -170,7 +170,7 @@ func assigns(text []byte) bool {
 
 // defines reports whether text ends with a call that gives the variable whose name stands behind it a value.
 func defines(text []byte) bool {
-	for _, words := range [...]string{"define(", "setenv(", "putenv(", "setdefault(", "set_env(", "setProperty(", "Setenv(", "getenv(", "environ.get(", "env(", "config("} {
+	for _, words := range [...]string{"define(", "setenv(", "putenv(", "setdefault(", "set_env(", "setProperty(", "Setenv(", "getenv(", "environ.get(", "env(", "config(", "EnvironmentVariable("} {
 		if bytes.HasSuffix(text, []byte(words)) {
 			return true
 		}

@@ -81,12 +81,22 @@ func behind(text []byte, end int) (i, painted int, closed bool) {
 		for i+c+n < len(text) && i+n-end-painted < 6 && closers.has(text[i+c+n]) && colour(text[i+c+n:]) == 0 && newline(text[i+c+n:]) == 0 {
 			n++
 		}
-		n += entity(text[i+c+n:])
+		n += entity(text[i+c+n:]) + hidden(text[i+c+n:]) + dimension(text[i+c+n:])
 		if n+c == 0 {
 			return i, painted, i-painted > end
 		}
 		i, painted = i+n+c, painted+c
 	}
+}
+
+// dimension returns the length of what says in C that a name in front of text is one of a list.
+func dimension(text []byte) int {
+	if len(text) > 1 && text[0] == '[' {
+		if n := 1 + digits.run(text[1:], 5); n != 2 && n < len(text) && text[n] == ']' {
+			return n + 1
+		}
+	}
+	return 0
 }
 
 // entity returns the length of the quote in front of text that is written as HTML does it.
@@ -181,6 +191,33 @@ func (s *scan) below(i int) (v span, st style, ok bool) {
 	return span{start: i, end: i + n}, line, n > 0 && endsLine(text[i+n:])
 }
 
+// nextLine finds the value that stands on the line below, whose end is at i: between quotes, or as a word that no person would write. A
+// line of dashes may stand between the two.
+func (s *scan) nextLine(i int) (v span, st style, ok bool) {
+	text := s.text
+	i = lineStart(text, i+newline(text[i:]))
+	if bytes.HasPrefix(text[i:], []byte("---")) || bytes.HasPrefix(text[max(0, i-1):], []byte("---")) {
+		for i < len(text) && text[i] == '-' {
+			i++
+		}
+		n := newline(text[i:])
+		if n == 0 {
+			return v, st, false
+		}
+		i = lineStart(text, i+n)
+	} else if bytes.HasPrefix(text[i:], []byte("string(")) {
+		if n := indexByte(text[i:min(len(text), i+24)], ')'); n > 0 {
+			i += n + 1
+			return s.literal(i + spaces(text[i:]))
+		}
+	}
+	if v, st, ok = s.literal(i); ok {
+		return v, st, ok
+	}
+	n := lineRun(text[i:])
+	return span{start: i, end: i + n}, line, n > 0 && strong(text[i:i+n]) && endsLine(text[i+n:])
+}
+
 // entry finds the value in "- name: DB_PASSWORD" with "value: ..." on the line below. i is behind the name.
 func (s *scan) entry(start, i int) (v span, st style, ok bool) {
 	text := s.text
@@ -241,27 +278,7 @@ func (s *scan) cell(i int) (v span, st style, ok bool) {
 // cellOf reports whether text ends where the cell of a table begins.
 func cellOf(text []byte) bool {
 	text = bytes.TrimRight(text[max(0, len(text)-32):], " `*\"'")
-	return len(text) > 0 && text[len(text)-1] == '|'
-}
-
-// tagged finds the text at i of an element of XML, up to the next tag.
-func (s *scan) tagged(i int) (v span, st style, ok bool) {
-	n := bytes.IndexByte(s.text[i:min(len(s.text), i+maxValue)], '<')
-	if n < 1 || !bytes.HasPrefix(s.text[i+n:], []byte("</")) && !bytes.HasPrefix(s.text[i+n:], []byte(`<\/`)) {
-		return v, st, false
-	}
-	return span{start: i, end: i + n}, loose, true
-}
-
-// property finds the string behind <key>password</key>, the end of which is at i.
-func (s *scan) property(i int) (v span, st style, ok bool) {
-	rest := s.text[i:min(len(s.text), i+80)]
-	const open = "<string>"
-	n := bytes.Index(rest, []byte(open))
-	if n < 0 || !bytes.HasPrefix(rest, []byte("</key>")) || len(bytes.Trim(rest[len("</key>"):n], " \t\r\n\\")) > 1 {
-		return v, st, false
-	}
-	return s.tagged(i + n + len(open))
+	return bytes.HasSuffix(text, []byte("|")) || bytes.HasSuffix(text, []byte("│"))
 }
 
 // list finds the strings of the list at i, each of which is a value, and takes those that are plausible.
@@ -346,7 +363,7 @@ func directive(name []byte) bool {
 // strong reports whether value is as mixed as only what a machine made is.
 func strong(value []byte) bool {
 	t := traitsOf(value)
-	return t.upper > 1 && t.lower > 1 && t.digits > 1 && random(value)
+	return t.digits > 1 && t.lower > 1 && (t.upper > 1 || t.digits > 3 && t.lower > 3 && len(value) >= 20) && random(value)
 }
 
 // braced finds the value at i that stands between brackets: {value}; as ODBC has it, [[value]] as Lua has it.

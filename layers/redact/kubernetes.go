@@ -19,7 +19,8 @@ func (s *scan) kubernetes(at int, w *word) {
 	if indexByte(text[lo:hi], '\n') < 0 {
 		newline = `\n` // of a string within this one, or of a line that is no JSON
 	}
-	for _, mark := range [...]string{newline + "---", newline + "- apiVersion"} {
+	margin := marginOf(text[lo:at], newline)
+	for _, mark := range [...]string{newline + "---", newline + "- apiVersion", newline + margin + "---", newline + margin + "- apiVersion"} {
 		if i := bytes.LastIndex(text[lo:at], []byte(mark)); i >= 0 {
 			lo += i + len(newline)
 		}
@@ -28,14 +29,33 @@ func (s *scan) kubernetes(at int, w *word) {
 		}
 	}
 	if w.text[len("kind")] == ':' {
-		s.kubeYAML(lo, hi, newline)
+		s.kubeYAML(lo, hi, newline, margin)
 		return
 	}
 	s.kubeJSON(lo, hi)
 }
 
-// kubeYAML looks at the lines of text[lo:hi] that are indented below data: or stringData:.
-func (s *scan) kubeYAML(lo, hi int, newline string) {
+// marginOf returns what a tool put before the last line of text: the sign of a comparison, the mark of a quotation, a time, the name of a
+// file. Of a number at its end it is the length that counts.
+func marginOf(text []byte, newline string) string {
+	if n := bytes.LastIndex(text, []byte(newline)); n >= 0 {
+		text = text[n+len(newline):]
+	}
+	if string(text) == "-" {
+		return "-" // the sign
+	}
+	text = bytes.TrimRight(text, " ")
+	if string(text) == "-" || len(text) > 64 || bytes.HasSuffix(text, []byte("→")) || bytes.HasSuffix(text, []byte("\t")) || bytes.HasSuffix(text, []byte(`"`)) {
+		return "" // an item of a list, a listing, the beginning of a string
+	}
+	if n := len(text); n > 1 && text[n-1] != '+' && text[n-1] != ':' || string(text) == ">" {
+		return string(text) + " "
+	}
+	return string(text)
+}
+
+// kubeYAML looks at the lines of text[lo:hi] that are indented below data: or stringData:, behind the margin that tools put before them.
+func (s *scan) kubeYAML(lo, hi int, newline, margin string) {
 	below := -1 // how far the key of the block is indented
 	for start := lo; start < hi; {
 		end := hi
@@ -44,6 +64,9 @@ func (s *scan) kubeYAML(lo, hi int, newline string) {
 		}
 		line := s.text[start:end]
 		from := start + listing(line)
+		if from == start {
+			from += min(len(line), len(margin))
+		}
 		start = end + len(newline)
 		line = bytes.TrimRight(s.text[from:end], " \t\r")
 		indent := len(line) - len(bytes.TrimLeft(line, " "))

@@ -31,7 +31,7 @@ func kindOf(last, before string, words [][]byte) string {
 	case "password", "passwd", "pwd", "passphrase", "passcode", "passwort", "psw", "requirepass", "masterauth", "bindpw", "rootpw", "setcookie", "psk":
 		return "password"
 	case "pass", "pw":
-		if before != "" && slices.Contains([]string{"db", "database", "smtp", "mail", "email", "user", "root", "admin", "redis", "mysql",
+		if before == "" || slices.Contains([]string{"wifi", "wlan", "oracle", "minio", "grafana", "elastic", "kibana", "jenkins", "nexus", "app", "service", "svc", "rpc", "default", "initial", "db", "database", "smtp", "mail", "email", "user", "root", "admin", "redis", "mysql",
 			"pg", "postgres", "ftp", "ssh", "mongo", "rabbitmq", "mqtt", "proxy", "http", "basic", "auth", "login",
 			"become", "sudo", "vault", "su", "connection", "keystore"}, before) {
 			return "password"
@@ -46,7 +46,7 @@ func kindOf(last, before string, words [][]byte) string {
 	case "key":
 		if slices.Contains([]string{"api", "access", "secret", "private", "encryption", "signing", "account", "auth", "master", "service",
 			"license", "deploy", "app", "client", "role", "admin", "server", "shared", "storage", "ingest", "webhook", "jwt", "token", "management",
-			"preshared"}, before) {
+			"preshared", "primary", "secondary"}, before) {
 			return "api-key"
 		}
 	case "apikey", "accesskey", "secretkey", "privatekey", "authkey", "appkey", "signingkey", "encryptionkey", "masterkey", "accountkey", "sharedkey":

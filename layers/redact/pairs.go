@@ -31,13 +31,23 @@ func (s *scan) pair(at int, _ *word) {
 		name, start = name[1:], start+1 // behind \n, as in a string within a string
 	}
 	kind := secretName(name)
+	if string(name) == "PASS" && end < len(text) && text[end] == ':' {
+		return // of a test
+	}
 	if kind == "" {
 		s.many(name, end)
 		return
 	}
+	if s.compared(kind, end) {
+		return
+	}
 	if v, st, ok := s.value(name, start, end); ok && plausible(kind, text[v.start:v.end], st) {
 		s.found(v.start, v.end, kind)
+		s.beside(kind, v.end)
+		return
 	}
+	s.said(name, end)
+	s.table(start, end)
 }
 
 // many looks at the list whose name ends at end, if it is one of secrets.
@@ -71,21 +81,35 @@ func (s *scan) value(name []byte, start, end int) (v span, st style, ok bool) {
 	switch c := text[i]; {
 	case c == '=' || c == ':' || (c == '!' || c == '?') && i+1 < len(text) && text[i+1] == '=':
 		return s.operand(name, start, i, i-painted == end)
+	case bytes.HasPrefix(text[i:], []byte("：")):
+		return s.spoken(i + len("："))
 	case newline(text[i:]) > 0:
 		return s.entry(start, i)
-	case c == '>' && start > 0 && text[start-1] == '<': // <password>value</password>
-		n := bytes.IndexByte(text[i:min(len(text), i+maxValue)], '<')
-		return span{start: i + 1, end: i + n}, quoted, n > 1
+	case element(text[:start]) && (c == '>' || blanks > 0): // <password>value</password>
+		return s.element(i)
 	case c == '>' && closed: // the name is in a tag
 		return s.tagged(i + 1)
 	case c == '<':
 		return s.property(i)
 	case c == '{' && closed:
 		return s.inner(i + 1)
-	case c == '(' && i == end && setter(name):
+	case c == '{' && blanks > 0 && hasFold(text[i:], "{ get"): // of C#
+		return s.initialised(i)
+	case c == ';' && closed && hasFold(text[i+1:], "s:"): // of PHP
+		n := i + len(";s:")
+		n += digits.run(text[n:], 6)
+		return s.literal(min(n+1, len(text)))
+	case c == '(' && i == end && (setter(name) || bytes.HasSuffix(text[:start], []byte("= "))):
 		return s.literal(i + 1)
 	case c == '|' && cellOf(text[:start]):
 		return s.cell(i + 1)
+	case bytes.HasPrefix(text[i:], []byte("│")):
+		return s.cell(i + len("│"))
+	case c == '|' && blanks > 0 && opensLine(text[:start], false):
+		if v, st, ok = s.cell(i + 1); ok && endsLine(text[v.end:]) {
+			return v, st, ok
+		}
+		return v, st, false
 	case (c == '|' || c == '?') && i+1 < len(text) && text[i+1] == c: // or else
 		return s.literal(i + 2 + spaces(text[i+2:]))
 	case c == ',' && hasFold(text[i+1:], "parametervalue="):
@@ -97,8 +121,14 @@ func (s *scan) value(name []byte, start, end int) (v span, st style, ok bool) {
 			i += len("default=")
 		}
 		return s.literal(i)
+	case c == ',' && closed && name[0] == '-' && len(name) > 2: // of the arguments of a program
+		i++
+		for i += spaces(text[i:]); newline(text[i:]) > 0; i += spaces(text[i:]) {
+			i = lineStart(text, i+newline(text[i:]))
+		}
+		return s.literal(i)
 	case c == ',' && closed:
-		return s.member(i + 1)
+		return s.member(i+1, names(text[:start]))
 	case closed && hasFold(text[i:], "value="):
 		return s.literal(i + len("value="))
 	case i > end && !closed && (hasFold(text[i:], "is ") || hasFold(text[i:], "to ")):
@@ -133,8 +163,13 @@ func (s *scan) spoken(i int) (v span, st style, ok bool) {
 // apart finds the value at i that only blanks set apart from its name: in a table, and in "with password value".
 func (s *scan) apart(name []byte, start, i, blanks int) (v span, st style, ok bool) {
 	text := s.text
+	if hasFold(text[i:], "reg_") { // of Windows
+		i += wordly.run(text[i:], 16)
+		blanks = spaces(text[i:])
+		i += blanks
+	}
 	end := i + unquotedChars.run(text[i:], 128)
-	columns := upperName(name) && (blanks > 1 || text[i-1] == '\t') && (start == 0 || opensLine(text[:start], false)) && endsLine(text[end:])
+	columns := (upperName(name) && blanks > 1 || blanks > 2 || text[i-1] == '\t') && (start == 0 || opensLine(text[:start], false)) && endsLine(text[end:])
 	for end > i && bytes.IndexByte([]byte(".?!:"), text[end-1]) >= 0 {
 		end--
 	}
@@ -181,6 +216,15 @@ func (s *scan) operand(name []byte, start, op int, tight bool) (v span, st style
 	i = adorned(text, i)
 	if i >= len(text) {
 		return v, st, false
+	}
+	if newline(text[i:]) > 0 {
+		return s.nextLine(i)
+	}
+	if text[i] == '=' && i > assigned { // behind a type
+		return s.literal(i + 1 + spaces(text[i+1:]))
+	}
+	if text[i] == '[' && i+1 < len(text) && (quote(text[i+1]) || text[i+1] == '\\') {
+		return s.literal(i + 1)
 	}
 	if v, st, ok = s.literal(i); ok {
 		return v, st, ok
@@ -240,70 +284,6 @@ func trimmed(text []byte, start, end int) span {
 		end--
 	}
 	return span{start: start, end: end}
-}
-
-// literal finds the string literal that starts at i.
-func (s *scan) literal(i int) (v span, st style, ok bool) {
-	text := s.text
-	if i+1 < len(text) && (text[i] == 'b' || text[i] == 'r' || text[i] == 'u' || text[i] == '@' || text[i] == '$') && (text[i+1] == '"' || text[i+1] == '\'' || text[i+1] == '\\') {
-		i++
-	}
-	if n := entity(text[min(i, len(text)):]); n > 0 {
-		from := i + n
-		end := bytes.Index(text[from:min(len(text), from+maxValue)], text[i:from])
-		return span{start: from, end: from + end}, quoted, end > 0
-	}
-	if i+2 < len(text) && text[i] == 'r' && text[i+1] == '#' {
-		i += 2 // Rust
-	}
-	slashes := 0
-	for i < len(text) && text[i] == '\\' && slashes < 8 {
-		slashes++
-		i++
-	}
-	if i >= len(text) || text[i] != '"' && text[i] != '\'' && text[i] != '`' {
-		return v, st, false
-	}
-	q := text[i]
-	from := i + 1
-	if mark := text[i-slashes : from]; bytes.HasPrefix(text[from:], mark) && bytes.HasPrefix(text[from+len(mark):], mark) {
-		from += 2 * len(mark) // three quotes
-	}
-	rest := text[from:min(len(text), from+maxValue)]
-	for at := 0; at < len(rest); at++ {
-		switch c := rest[at]; {
-		case c == '\n':
-			return v, st, false
-		case c == q:
-			back := at
-			for back > 0 && rest[back-1] == '\\' {
-				back--
-			}
-			if n := at - back; n == slashes || n < slashes || slashes == 0 && n%2 == 0 {
-				return span{start: from, end: from + at - min(n, slashes)}, quoted, at > 0
-			}
-		}
-	}
-	return v, st, false
-}
-
-// member finds the value in {"name": "DB_PASSWORD", "value": "..."}, of which i is behind the first comma.
-func (s *scan) member(i int) (v span, st style, ok bool) {
-	text := s.text
-	rest := text[i:min(len(text), i+64)]
-	n := bytes.Index(bytes.ToLower(rest), []byte("value"))
-	if n < 0 || bytes.ContainsAny(rest[:n], "{}:") {
-		return v, st, false
-	}
-	i += n + len("value")
-	for i < len(text) && (text[i] == '"' || text[i] == '\'' || text[i] == '\\') {
-		i++
-	}
-	if i += spaces(text[i:]); i >= len(text) || text[i] != ':' {
-		return v, st, false
-	}
-	i++
-	return s.literal(i + spaces(text[i:]))
 }
 
 var (

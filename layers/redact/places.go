@@ -130,11 +130,15 @@ var credential = setOf("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRST
 func (s *scan) cookie(at int, w *word) {
 	text := s.text
 	i := at + len(w.text)
-	for i < len(text) && i < at+len(w.text)+6 && bytes.IndexByte([]byte(`"'\: ,`), text[i]) >= 0 {
+	for i < len(text) && i < at+len(w.text)+24 && bytes.IndexByte([]byte("\"'\\: ,\n"), text[i]) >= 0 {
 		i++
 	}
 	if i == at+len(w.text) {
 		return
+	}
+	if hasFold(text[i:], `value"`) || hasFold(text[i:], `value\"`) { // {"name": "Cookie", "value": "..."}
+		for i += len("value"); i < len(text) && bytes.IndexByte([]byte(`"\: `), text[i]) >= 0; i++ {
+		}
 	}
 	for range 64 {
 		n := nameChars.run(text[i:], 128)
@@ -208,6 +212,11 @@ func endOfBlock(text []byte, i int) int {
 		for _, mark := range [...]string{"→", "\t"} {
 			if back > 0 && bytes.HasPrefix(text[i:], []byte(mark)) {
 				next += len(mark)
+			}
+		}
+		if next == i && i < len(text) && bytes.IndexByte([]byte("#+>|*/"), text[i]) >= 0 {
+			for next < len(text) && bytes.IndexByte([]byte("#+>|*/ "), text[next]) >= 0 {
+				next++
 			}
 		}
 		if next == i || base64.run(text[next:], 20) < 20 {

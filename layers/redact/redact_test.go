@@ -101,6 +101,32 @@ func TestRedactIsLinear(t *testing.T) {
 	}
 }
 
+// What looks like tables, blocks of base64 and ends of keys must not take it either.
+func TestRulesAreLinear(t *testing.T) {
+	t.Parallel()
+	rules, err := New(Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n = 20_000
+	coded := strings.Repeat("YWJjZGVmZ2hpamtsbW5vcHFyc3R1dnd4eXphYmNkZWZnaGlqa2xtbm9wcXJzdHV2\n", n)
+	for name, text := range map[string]string{
+		"heads": strings.Repeat("password,token,secret\n", n), "one head": strings.Repeat("password,token,", n), "bars": strings.Repeat("| password | token |\n", n),
+		"base64": coded, "ends": coded + strings.Repeat("-----END PRIVATE KEY-----\n", n), "inserts": strings.Repeat("insert into t (password) values (", n),
+		"copies": strings.Repeat("(password) from stdin;\n", n), "no width": strings.Repeat("pass\u200bword", n), "sentences": strings.Repeat("password ", n), "made": strings.Repeat("random_password result ", n),
+		"words": strings.Repeat("password: [-a-]{+b+}", n), "lines": strings.Repeat("password:\n", n), "elements": strings.Repeat("<password ", n), "plus": strings.Repeat("%41+", n),
+	} {
+		raw, err := json.Marshal(map[string]string{"a": text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var numbered Numbers
+		if clean, cuts := rules.Redact(raw, &numbered); undo(clean, cuts) != string(raw) {
+			t.Errorf("%s is not put back", name)
+		}
+	}
+}
+
 func TestRedactWithoutRulesDoesNotCopy(t *testing.T) {
 	t.Parallel()
 	raw := []byte(`{"a":"TOKEN_abcd1234"}`)

@@ -1,7 +1,6 @@
 package redact
 
 import (
-	"bytes"
 	"fmt"
 	"regexp"
 	"slices"
@@ -12,7 +11,7 @@ import (
 )
 
 // Version is that of the built-in rules. It changes with every change of what they find.
-const Version = "mem-5 gitleaks-" + gitleaksVersion
+const Version = "mem-6 gitleaks-" + gitleaksVersion
 
 // A Config says what the rules of [New] find beside what is built in.
 type Config struct {
@@ -134,10 +133,11 @@ var builtin = sync.OnceValue(func() *keywords {
 		"account_key", "accountkey", "auth_key", "authkey", "auth-key", "master_key", "masterkey", "service_key", "servicekey", "role_key", "rolekey", "license_key", "licensekey", "deploy_key",
 		"app_key", "appkey", "client_key", "clientkey", "admin_key", "server_key", "shared_key", "sharedkey", "storage_key", "ingest_key", "webhook_key", "jwt_key", "management_key", "_auth",
 		`auth"`, `auth\"`, "identitytoken", "client-key", "presharedkey", "preshared_key", "_pat", "secret_key_base",
-		"requirepass", "masterauth", "bindpw", "rootpw", "-setcookie", "psk=")
+		"requirepass", "masterauth", "bindpw", "rootpw", "-setcookie", "psk=", "psk =", "psk:", `psk"`, ".psk", "pass =", "pass=", "pass:", `pass":`, "primarykey", "secondarykey", "primary_key", "secondary_key")
 	add((*scan).jwt, "eyj")
 	add((*scan).userinfo, "://")
 	add((*scan).userinfoEscaped, `:\/\/`, `:\\/\\/`)
+	add((*scan).userinfoProperty, `\://`)
 	add((*scan).dsn, "@tcp(")
 	add((*scan).authorization, "authorization", "bearer ", "basic ", "x-api-key", "x-auth-token")
 	add((*scan).cookie, "cookie")
@@ -151,7 +151,7 @@ var builtin = sync.OnceValue(func() *keywords {
 	}
 	add((*scan).awsSecret, "akia", "asia")
 	add((*scan).awsPrompt, "secret access key")
-	add((*scan).passwordLine, ":5432:", ":5433:", ":6432:", "*:*:")
+	add((*scan).passwordLine, ":5432:", ":5433:", ":5434:", ":6432:", ":6543:", ":15432:", ":25060:", ":26257:", ":54321:", ":54322:", "*:*:")
 	add((*scan).webhook, "/api/webhooks/")
 	add((*scan).serverKey, ":apa91b")
 	add((*scan).masterKey, "master.key")
@@ -159,7 +159,7 @@ var builtin = sync.OnceValue(func() *keywords {
 	add((*scan).ssh2, "---- begin ssh2")
 	add((*scan).botLogin, ".login('", `.login("`, `.login(\"`)
 	add((*scan).thin, "jdbc:oracle:")
-	add((*scan).piped, "--password-stdin", "sudo -s")
+	add((*scan).piped, "--password-stdin", "sudo -s", "chpasswd")
 	add((*scan).htpasswd, "htpasswd ")
 	add((*scan).pairOfTwo, "auth=(")
 	add((*scan).identified, "identified by", "identified with")
@@ -169,6 +169,19 @@ var builtin = sync.OnceValue(func() *keywords {
 	add((*scan).spokenKey, "api key", "access key", "secret key", "license key")
 	add((*scan).passOption, "-passin pass:", "-passout pass:", "-pass pass:")
 	add((*scan).secureString, "convertto-securestring")
+	add((*scan).foreign, "kennwort", "mot de passe", "contraseñ", "contrasena", "senha", "wachtwoord", "пароль", "密码", "パスワード", "비밀번호")
+	add((*scan).basicAuth, "stats auth ", "login=", "proxy-user = ", "proxy-user=", `user = "`)
+	add((*scan).slashed, "sqlplus ", "impdp ", "expdp ", "sqlldr ", "rman target ")
+	add((*scan).redisAuth, "auth ")
+	add((*scan).given, "::add-mask::", "securestring\t")
+	add((*scan).storageKey, "keyname")
+	add((*scan).generated, "random_password")
+	add((*scan).credentials, "credentials(")
+	add((*scan).third, "http-basic.")
+	add((*scan).hides, unseen[:]...)
+	add((*scan).tail, "-----end")
+	add((*scan).insert, "insert into", "replace into")
+	add((*scan).copied, "from stdin")
 	for _, d := range "0123456789" {
 		add((*scan).azureSecret, string(d)+"q~")
 	}
@@ -226,145 +239,4 @@ func (r *ruleset) find(value []byte, session *knowns, part bool) []span {
 		f.spans = append([]span(nil), f.scan.run(value, 0)...)
 	}
 	return f.spans
-}
-
-// A finder walks over the strings of a JSON value.
-type finder struct {
-	scan  *scan
-	value []byte
-	part  bool // the value is a part of one, with its strings whole
-	spans []span
-	text  []byte // of the string that is looked at
-	key   []byte // whose value comes next, decoded; nil if none
-	keys  []byte // memory of key
-	outer []byte // the name that the value of {"name": ..., "value": ...} and of name: {"value": ...} goes by; empty if none
-	list  string // what kind of secrets the strings of this list are
-}
-
-// walk finds the secrets in the strings and keys of the value, and reports false if it is no JSON: then what it
-// found counts for nothing.
-func (f *finder) walk() bool {
-	depth, v := 0, f.value
-	for i := 0; i < len(v); {
-		switch c := v[i]; c {
-		case '"':
-			end, ok := endOfString(v, i+1)
-			if !ok {
-				return false
-			}
-			next := end + 1 + blank(v[end+1:])
-			f.string(i+1, end, next < len(v) && v[next] == ':')
-			i = end + 1
-			continue
-		case '{', '[':
-			depth++
-			f.open(c)
-		case '}', ']':
-			depth--
-			f.key, f.outer, f.list = nil, f.outer[:0], ""
-		case ',':
-			f.key = nil
-		case ':', ' ', '\t', '\r', '\n':
-		default:
-			n := outside.run(v[i:], len(v))
-			if n == 0 {
-				return false
-			}
-			f.number(i, i+n)
-			i += n
-			continue
-		}
-		if i++; depth < 0 && !f.part {
-			return false
-		}
-	}
-	return depth == 0 || f.part
-}
-
-// outside is what numbers, true, false and null are written with.
-var outside = setOf("0123456789+-.eEtrufalsn")
-
-// string looks at the string whose inside is value[start:end].
-func (f *finder) string(start, end int, isKey bool) {
-	raw := f.value[start:end]
-	text := raw
-	if bytes.IndexByte(raw, '\\') >= 0 {
-		f.text = unquote(f.text[:0], raw)
-		text = f.text
-	}
-	from := len(f.spans)
-	if len(text) >= 8 {
-		f.spans = append(f.spans, f.scan.run(text, 0)...)
-	}
-	if isKey {
-		f.keys = append(f.keys[:0], text...)
-		f.key = f.keys
-	} else {
-		f.named(text)
-		f.key = nil
-	}
-	if len(f.spans) == from {
-		return
-	}
-	f.place(f.spans[from:], raw, start, len(text) != len(raw))
-}
-
-// open begins an object or a list, the value of f.key.
-func (f *finder) open(bracket byte) {
-	f.outer, f.list = f.outer[:0], ""
-	switch {
-	case f.key == nil || len(f.key) > 96:
-	case bracket == '[':
-		f.list = plural(f.key)
-	case secretName(f.key) != "":
-		f.outer = append(f.outer, f.key...)
-	}
-	f.key = nil
-}
-
-// named takes the whole of text, a string that is no key, for a secret if its name says so.
-func (f *finder) named(text []byte) {
-	kind := f.list
-	switch string(f.key) {
-	case "":
-	case "name", "Name", "key", "Key", "ParameterKey":
-		if len(text) <= 96 && secretName(text) != "" {
-			f.outer = append(f.outer[:0], text...)
-		}
-	case "value", "Value", "ParameterValue":
-		if len(f.outer) > 0 {
-			kind = secretName(f.outer)
-		}
-	}
-	if f.key != nil && kind == "" && len(f.key) <= 96 && len(text) >= 6 {
-		kind = secretName(f.key)
-	}
-	if kind != "" && plausible(kind, text, quoted) && !f.scan.rules.allows(kind, text) {
-		f.spans = append(f.spans, span{start: 0, end: len(text), rule: kind})
-	}
-}
-
-// place turns offsets in the text of the string raw into offsets in the value.
-func (f *finder) place(spans []span, raw []byte, start int, escapes bool) {
-	if escapes {
-		for i := range spans {
-			at := rawOffsets(raw, []int{spans[i].start, spans[i].end})
-			spans[i].start, spans[i].end = at[0], at[1]
-		}
-	}
-	for i := range spans {
-		spans[i].start += start
-		spans[i].end += start
-	}
-}
-
-// number looks at a number, or a word, that may stand for a password.
-func (f *finder) number(start, end int) {
-	if f.key == nil || end-start < 8 {
-		return
-	}
-	text := f.value[start:end]
-	if secretName(f.key) == "password" && plausible("password", text, quoted) && !f.scan.rules.allows("password", text) {
-		f.spans = append(f.spans, span{start: start, end: end, rule: "password"})
-	}
 }

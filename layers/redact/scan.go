@@ -18,6 +18,13 @@ type scan struct {
 	depth   int    // how often the text was decoded from a part of another
 	plain   []byte // where encoded parts are decoded to
 	where   []int  // where in the text each byte of it comes from
+
+	joined []byte   // lines of base64, without their ends
+	unread int      // where the last of them ended
+	hiding bool     // the text holds characters of no width
+	tabled int      // up to here the text was looked at as a table
+	cells  []span   // memory of a row
+	kinds  []string // of its columns
 }
 
 // found takes text[start:end] for a secret, unless it is allowed.
@@ -34,6 +41,7 @@ const maxDepth = 2
 // run scans text and returns what was found, with what is found in decoded parts up to maxDepth.
 func (s *scan) run(text []byte, depth int) []span {
 	s.text, s.spans, s.name, s.depth = text, s.spans[:0], 0, depth
+	s.unread, s.hiding, s.tabled = 0, false, 0
 	builtin().each(text, func(at int, w *word) { w.do(s, at, w) })
 	s.rules.known.scan(s)
 	if s.session != nil {
@@ -63,15 +71,19 @@ func (s *scan) encoded() {
 		}
 		start := i - base64.runBack(text[:i], len(text))
 		end := i + base64.run(text[i:], len(text))
-		if end-start >= minEncoded {
+		if end-start >= minEncoded && start >= s.unread {
 			s.base64(inner, start, end)
 		}
 		i = max(i, end-minEncoded/2)
 	}
+	if s.hiding {
+		s.uncovered(inner)
+	}
 	s.percent(inner)
 }
 
-// base64 decodes text[start:end], whose beginning may belong to something else, and scans what it says.
+// base64 decodes text[start:end], whose beginning may belong to something else, with the lines below that go on with it, and scans what
+// that says.
 func (s *scan) base64(inner *scan, start, end int) {
 	for shift := range 4 {
 		from := start + shift
@@ -81,9 +93,10 @@ func (s *scan) base64(inner *scan, start, end int) {
 		if !readable64(s.text[from : from+minEncoded]) {
 			continue
 		}
-		s.plain = decode64(s.plain[:0], s.text[from:end])
+		s.unread = s.lines(from, end)
+		s.plain = decode64(s.plain[:0], s.joined)
 		for _, f := range inner.run(s.plain, s.depth+1) {
-			s.found(from+f.start*4/3, min(end, from+(f.end*4+2)/3), f.rule)
+			s.found(s.where[f.start*4/3], s.where[min(len(s.joined), (f.end*4+2)/3)-1]+1, f.rule)
 		}
 		return
 	}
@@ -104,13 +117,16 @@ func sextet(c byte) byte {
 	return 63
 }
 
+// printed are the control characters that stand in texts, those of colours among them.
+var printed = setOf("\n\t\r\x1b")
+
 // readable64 reports whether text, base64 of 24 characters, says something readable. Most does not, from its start on.
 func readable64(text []byte) bool {
 	var b [minEncoded / 4 * 3]byte
 	for i := 0; i < len(text); i += 4 {
 		part := decode64(b[:i/4*3], text[i:i+4])
 		for _, c := range part[i/4*3:] {
-			if c < ' ' && c != '\n' && c != '\t' && c != '\r' || c == 0x7f {
+			if c < ' ' && !printed.has(c) || c == 0x7f {
 				return false
 			}
 		}
@@ -137,7 +153,7 @@ func decode64(b, text []byte) []byte {
 func readable(b []byte) bool {
 	for len(b) > 0 {
 		if c := b[0]; c < utf8.RuneSelf {
-			if c < ' ' && c != '\n' && c != '\t' && c != '\r' || c == 0x7f {
+			if c < ' ' && !printed.has(c) || c == 0x7f {
 				return false
 			}
 			b = b[1:]
@@ -170,8 +186,18 @@ func (s *scan) percent(inner *scan) {
 		start := i - visible.runBack(text[:i], maxPercent)
 		end := i + visible.run(text[i:], maxPercent)
 		s.unescape(start, end)
-		for _, f := range inner.run(s.plain, s.depth+1) {
-			s.found(s.where[f.start], s.where[f.end], f.rule)
+		for range 2 {
+			for _, f := range inner.run(s.plain, s.depth+1) {
+				s.found(s.where[f.start], s.where[f.end], f.rule)
+			}
+			if indexByte(s.plain, '+') < 0 {
+				break
+			}
+			for k, c := range s.plain { // as forms write a blank
+				if c == '+' && s.text[s.where[k]] == '+' {
+					s.plain[k] = ' '
+				}
+			}
 		}
 		i = end
 	}

@@ -17,6 +17,21 @@ func (s *scan) userinfoEscaped(at int, w *word) {
 	}
 }
 
+// userinfoProperty is userinfo of a URL in a file of properties, whose colons are escaped. at is where "\://" stands.
+func (s *scan) userinfoProperty(at int, w *word) {
+	text := s.text
+	from := at + len(w.text)
+	end := from + visible.run(text[from:], 512)
+	host := bytes.LastIndexByte(text[from:end], '@')
+	colon := bytes.Index(text[from:end], []byte(`\:`))
+	if colon < 0 || host < colon+3 {
+		return
+	}
+	if value := text[from+colon+2 : from+host]; len(value) >= 4 && !placeholderish(value) && !reference(value) && !common(value) {
+		s.found(from+colon+2, from+host, "url-password")
+	}
+}
+
 // piped finds what "echo value |" hands to a command that reads a password. at is where the option of that command stands.
 func (s *scan) piped(at int, _ *word) {
 	text := s.text
@@ -44,6 +59,9 @@ func (s *scan) piped(at int, _ *word) {
 					i++
 				}
 				continue
+			}
+			if n := bytes.IndexByte(text[from:end], ':'); n > 0 && hasFold(text[at:], "chpasswd") {
+				from += n + 1
 			}
 			s.password(from, end)
 			return

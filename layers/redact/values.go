@@ -25,16 +25,29 @@ func plausible(kind string, value []byte, st style) bool {
 	if t.digits == 0 && t.symbols == 0 && t.upper == 0 && st != env {
 		return false // one word
 	}
-	if weak(value) {
+	if weak(value) || coded(value) {
 		return false
 	}
 	if kind == "password" {
 		return passwordly(value, t, st)
 	}
+	if st > loose && uuid(value) {
+		return true
+	}
 	if len(value) < 12 || t.digits == 0 && (len(value) < 24 || t.upper == 0 || t.symbols > 0) {
 		return false
 	}
 	return random(value)
+}
+
+// coded reports whether value is base64 of what examples have.
+func coded(value []byte) bool {
+	if value[len(value)-1] != '=' || len(value)%4 != 0 || len(value) > 64 {
+		return false
+	}
+	body := bytes.TrimRight(value, "=")
+	plain := decode64(nil, body)
+	return base64.run(body, len(body)) == len(body) && len(plain) > 0 && readable(plain) && (placeholderish(plain) || common(plain))
 }
 
 func passwordly(value []byte, t traits, st style) bool {
@@ -47,6 +60,7 @@ func passwordly(value []byte, t traits, st style) bool {
 			return len(value) >= 10 && random(value)
 		}
 	case t.strange > 0 && (t.upper > 0 || st >= env):
+	case st >= line && t.upper > 1 && t.lower > 1 && random(value):
 	case st == env:
 		return len(value) >= 8 && t.symbols == 0 && entropy(value) > 2.7
 	default:
@@ -118,10 +132,28 @@ func randomWord(w []byte) bool {
 		}
 		last = class
 	}
+	if digit == 0 && len(w) < 20 {
+		return len(w) >= 12 && lone(w) > 1
+	}
 	if digit == 0 {
 		return len(w) >= 20 && upper > 0 && low > 0 && changes*4 >= len(w) && entropy(w) > 3.7
 	}
 	return changes >= 3 && changes*8 >= len(w) && entropy(w) > 2.6 || digit == len(w) && len(w) >= 24
+}
+
+// lone returns how often capitals and small letters of w follow each other as in no words in a row: a small letter alone between
+// capitals, and from the second time on several capitals together.
+func lone(w []byte) (n int) {
+	runs := 0
+	for i := 1; i+1 < len(w); i++ {
+		if w[i] >= 'a' && w[i-1] < 'a' && w[i+1] < 'a' {
+			n++
+		}
+		if w[i] < 'a' && w[i-1] < 'a' && w[i+1] >= 'a' {
+			runs++
+		}
+	}
+	return n + max(0, runs-1)
 }
 
 // dashed reports whether value is words with dashes, dots or underscores between them, each of them plain.

@@ -1,0 +1,217 @@
+package redact
+
+import "bytes"
+
+// said finds the value that a sentence gives the password whose name ends at end: "the password of admin is: value", "set to value",
+// "(valid for a day): value", "- value". It must be one that no person would write.
+func (s *scan) said(name []byte, end int) {
+	for _, word := range [...]string{"password", "passphrase", "passwd", "passwort"} {
+		if len(name) == len(word) && hasFold(name, word) {
+			s.sentence(end)
+		}
+	}
+}
+
+// sentence looks for the value behind end, up to the end of the sentence.
+func (s *scan) sentence(end int) {
+	text := s.text
+	rest := text[end:min(len(text), end+80)]
+	if n := bytes.IndexByte(rest, '\n'); n >= 0 {
+		rest = rest[:n]
+	}
+	for i := 0; i < len(rest); i++ {
+		n := 0
+		for _, sign := range [...]string{": ", "= ", "- ", "is ", "to ", "lautet ", "： ", "：", ":", "es "} {
+			if bytes.HasPrefix(rest[i:], []byte(sign)) && (sign[0] < 'a' || i > 0 && rest[i-1] == ' ') {
+				n = len(sign)
+				break
+			}
+		}
+		if n == 0 {
+			if c := rest[i]; c == ';' || c == '{' || c == '"' || c == '.' {
+				return
+			}
+			continue
+		}
+		i += n
+		i += spaces(rest[min(i, len(rest)):])
+		for i < len(rest) && bytes.IndexByte([]byte("`\"'*\\"), rest[i]) >= 0 {
+			i++
+		}
+		from := end + i
+		to := from + unquotedChars.run(text[from:], 128)
+		for to > from && bytes.IndexByte([]byte(".?!:*"), text[to-1]) >= 0 {
+			to--
+		}
+		if strong(text[from:to]) && plausible("password", text[from:to], loose) {
+			s.found(from, to, "password")
+			return
+		}
+		i--
+	}
+}
+
+// foreign finds the password in "Kennwort: value", and in like words of other languages. at is where the word stands.
+func (s *scan) foreign(at int, w *word) {
+	i := at + len(w.text)
+	for i < len(s.text) && alnum.has(s.text[i]) {
+		i++
+	}
+	s.sentence(i)
+}
+
+// basicAuth finds the password in user:password that stands behind the word at at, which says that it does.
+func (s *scan) basicAuth(at int, w *word) {
+	text := s.text
+	i := at + len(w.text)
+	i += spaces(text[i:])
+	for i < len(text) && i < at+len(w.text)+8 && bytes.IndexByte([]byte(`="'\ `), text[i]) >= 0 {
+		i++
+	}
+	end := i + unquotedChars.run(text[i:], 256)
+	n := bytes.IndexByte(text[i:end], ':')
+	if n < 1 || !dotted.has(text[i]) || bytes.IndexByte(text[i:i+n], '/') >= 0 {
+		return
+	}
+	s.password(i+n+1, end)
+}
+
+// slashed finds the password in user/password@host, that tools of Oracle are given. at is where the command stands.
+func (s *scan) slashed(at int, w *word) {
+	text := s.text
+	limit := min(len(text), at+maxCommand)
+	for i := at + len(w.text); i < limit; {
+		from, end := shellWord(text[:limit], i)
+		if from == end {
+			return
+		}
+		if i = end; i < limit && quote(text[i]) {
+			i++
+		}
+		n := bytes.IndexByte(text[from:end], '/')
+		if n < 1 || wordly.run(text[from:end], n) < n {
+			continue
+		}
+		if h := bytes.LastIndexByte(text[from:end], '@'); h > n {
+			end = from + h
+		}
+		s.password(from+n+1, end)
+		return
+	}
+}
+
+// redisAuth finds the password in "AUTH password" and "AUTH user password", as a line of its own. at is where the word stands.
+func (s *scan) redisAuth(at int, w *word) {
+	text := s.text
+	if !bytes.HasPrefix(text[at:], []byte("AUTH ")) || at > 0 && !opensLine(text[:at], false) {
+		return
+	}
+	end := at + lineLength(text[at:])
+	words := bytes.Fields(text[at:end])
+	if len(words) < 2 || len(words) > 3 {
+		return
+	}
+	last := bare(text, end-len(words[len(words)-1]), end)
+	if string(words[1]) == "PLAIN" || string(words[1]) == "LOGIN" { // of SMTP
+		plain := decode64(nil, bytes.TrimRight(text[last.start:last.end], "="))
+		if value := plain[bytes.LastIndexByte(plain, 0)+1:]; len(value) == 0 || !plausible("password", value, env) || common(value) {
+			return
+		}
+	}
+	s.password(last.start, last.end)
+}
+
+// lineLength returns the length of the line in front of text, without blanks at its end.
+func lineLength(text []byte) int {
+	n := len(text)
+	for _, mark := range [...]string{"\n", `\n`, `\r`} {
+		if i := bytes.Index(text[:n], []byte(mark)); i >= 0 {
+			n = i
+		}
+	}
+	return len(bytes.TrimRight(text[:n], " \t\r"))
+}
+
+// given finds the secret that is all of the word behind the one at at.
+func (s *scan) given(at int, w *word) {
+	i := at + len(w.text)
+	end := i + lineRun(s.text[i:])
+	for end > i && bytes.IndexByte([]byte("\"'\\"), s.text[end-1]) >= 0 {
+		end--
+	}
+	s.password(i, end)
+}
+
+// storageKey finds the key of a storage account that Azure lists beside its name. at is where "keyname" stands.
+func (s *scan) storageKey(at int, _ *word) {
+	text := s.text[:min(len(s.text), at+240)]
+	for i := at; i < len(text); i++ {
+		n := secretly.run(text[i:], 100)
+		if n == 86 && bytes.HasPrefix(text[i+n:], []byte("==")) && entropy(text[i:i+n]) > 4 {
+			s.found(i, i+n+2, "azure-storage-key")
+			return
+		}
+		i += n
+	}
+}
+
+// generated finds the password that terraform made. at is where "random_password" stands.
+func (s *scan) generated(at int, w *word) {
+	const name = "result"
+	from := at + len(w.text)
+	rest := s.text[from:min(len(s.text), from+2000)]
+	if n := bytes.Index(rest, []byte("resource ")); n >= 0 {
+		rest = rest[:n]
+	}
+	i := 0
+	for range 8 {
+		n := bytes.Index(rest[i:], []byte(name))
+		if n < 0 {
+			return
+		}
+		i += n + len(name)
+		k, _, _ := behind(s.text, from+i)
+		if k += spaces(s.text[k:]); k >= len(s.text) || s.text[k] != ':' && s.text[k] != '=' {
+			continue
+		}
+		if v, _, ok := s.literal(k + 1 + spaces(s.text[k+1:])); ok {
+			s.password(v.start, v.end)
+			return
+		}
+	}
+}
+
+// credentials finds the last of the four that sbt is given. at is where the call begins.
+func (s *scan) credentials(at int, w *word) {
+	i := at + len(w.text)
+	for k := range 4 {
+		i += spaces(s.text[i:])
+		v, _, ok := s.literal(i)
+		if !ok {
+			return
+		}
+		if k == 3 {
+			s.password(v.start, v.end)
+			return
+		}
+		for i = v.end; i < len(s.text) && closers.has(s.text[i]); i++ {
+		}
+		if i >= len(s.text) || s.text[i] != ',' {
+			return
+		}
+		i++
+	}
+}
+
+// third finds the second word behind "http-basic.name", which poetry and composer take for a password. at is where it stands.
+func (s *scan) third(at int, w *word) {
+	text := s.text
+	limit := min(len(text), at+maxCommand)
+	i := at + len(w.text)
+	i += dotted.run(text[i:limit], 64)
+	_, end := shellWord(text[:limit], i)
+	from, end := shellWord(text[:limit], end)
+	if from < end {
+		s.password(from, end)
+	}
+}
