@@ -80,7 +80,6 @@ func outside() map[string]string {
 		"github.com/gofrs/flock":               "refs refs/config hooks",
 		"github.com/klauspost/compress":        "objects/pack objects/stream",
 		"github.com/tidwall/gjson":             "layers/transcript layers/refine layers",
-		"github.com/tiktoken-go/tokenizer":     "layers/tokens",
 		"github.com/kljensen/snowball":         "layers/compress layers/facts",
 		"filippo.io/age":                       "refs/sealed",
 		"golang.org/x/crypto":                  "refs",

@@ -4,8 +4,6 @@ import (
 	"strings"
 	"sync"
 	"unicode/utf8"
-
-	"github.com/tiktoken-go/tokenizer/codec"
 )
 
 const (
@@ -13,9 +11,6 @@ const (
 	cachedPiece = 40      // longer pieces are rarely seen twice
 	cacheSize   = 1 << 16 // pieces; a full cache starts anew
 )
-
-// The vocabulary is loaded once, by the first count, and is not changed afterwards.
-var vocabulary = sync.OnceValue(codec.NewO200kBase)
 
 // caches holds the counts of pieces for the goroutines that count; what is in them never changes a result.
 var caches = sync.Pool{New: func() any { c := make(cache, 1<<12); return &c }}
@@ -69,11 +64,32 @@ func countLong(p string) int {
 	return total + encode(p)
 }
 
-// encode counts one piece with the library. Its pattern always matches; should it ever refuse one, every byte counts.
+// encode counts one piece, or a part of a long one, which may fall into pieces again. As counts have always been, every invalid
+// byte is U+FFFD and U+007F belongs to no token; if nothing is left, every byte counts.
 func encode(p string) int {
-	n, err := vocabulary().Count(p)
-	if err != nil || n == 0 {
+	if !utf8.ValidString(p) {
+		p = string([]rune(p))
+	}
+	total := 0
+	for s := range strings.SplitSeq(p, "\x7f") {
+		for s != "" {
+			n := short(s)
+			total += merged(s[:n])
+			s = s[n:]
+		}
+	}
+	if total == 0 {
 		return len(p)
+	}
+	return total
+}
+
+// short is [piece], but blanks with several line ends are cut behind the first run of them: counts have always been so.
+func short(s string) int {
+	n := piece(s)
+	blanks := s[:run(s[:n], 0, space)]
+	if i := strings.IndexAny(blanks, "\r\n"); i >= 0 {
+		return run(blanks, i, eol)
 	}
 	return n
 }

@@ -4,12 +4,10 @@
 // that was fitted to what real transcripts report: 1.13 for models up to 4.6, 1.60 for later ones. Print counts with a
 // "~". A budget kept by a [Counter] is kept exactly by that counter's own measure, always rounded up.
 //
-// The text is cut into pieces by our own splitter, which follows the o200k pattern exactly (a test holds it against
-// the library's), so that pieces seen before are looked up and only new ones go through the library. That is several
-// times faster on real text, and runs of one kind of character that would be slow are cut up: a count of any text
-// takes about linear time.
-//
-// Importing the package costs nothing; the vocabulary (about 20 ms, 30 MB) is loaded by the first count.
+// The text is cut into pieces by our own splitter, and those that were not seen before are merged by byte-pair encoding with
+// the vocabulary of o200k_base, which is looked up where it lies in the program: nothing is loaded before the first count.
+// Recipes hold counts to be what the library tiktoken-go/tokenizer makes of each piece; tests hold them against it. Runs of one
+// kind of character that would be slow are cut up: a count of any text takes about linear time.
 package tokens
 
 import (

@@ -94,7 +94,7 @@ func random(r *rand.Rand, n int) string {
 // pieces cuts s as the library does; a piece never contains another cut, so its parts are its own.
 func checkPieces(t *testing.T, s string) {
 	t.Helper()
-	want, err := vocabulary().Count(s)
+	want, err := library().Count(s)
 	if err != nil {
 		t.Skip(err)
 	}
@@ -107,9 +107,12 @@ func checkPieces(t *testing.T, s string) {
 		if n > longPiece {
 			return
 		}
-		k, err := vocabulary().Count(rest[:n])
+		k, err := library().Count(rest[:n])
 		if err != nil {
 			t.Fatal(err)
+		}
+		if ours, theirs := encode(rest[:n]), byLibrary(t, rest[:n]); ours != theirs {
+			t.Fatalf("encode(%q) = %d, the library says %d", rest[:n], ours, theirs)
 		}
 		got += k
 		rest = rest[n:]
@@ -144,6 +147,33 @@ func TestPiecesAsTheLibrary(t *testing.T) {
 	}
 }
 
+// byLibrary counts a piece, or a part of a long one, as recipes have it since their first version.
+func byLibrary(t *testing.T, p string) int {
+	t.Helper()
+	n, err := library().Count(p)
+	if err != nil || n == 0 {
+		return len(p)
+	}
+	return n
+}
+
+// TestPartsAsTheLibrary counts what long pieces are cut into.
+func TestPartsAsTheLibrary(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewSource(4))
+	for range 3000 {
+		s := random(r, 1)
+		for range r.Intn(8) {
+			s += strings.Repeat(random(r, 1), 1+r.Intn(40))
+		}
+		for _, p := range []string{s, strings.Repeat(s, 1+r.Intn(9))} {
+			if got, want := encode(p), byLibrary(t, p); got != want {
+				t.Fatalf("encode(%q) = %d, the library says %d", p, got, want)
+			}
+		}
+	}
+}
+
 func TestAboutAdditive(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewSource(2))
@@ -175,7 +205,7 @@ func TestHardTexts(t *testing.T) {
 	}
 	// cutting a long piece keeps the count close
 	s := strings.Repeat("abcdefghijklmnop", 4000)
-	want, err := vocabulary().Count(s)
+	want, err := library().Count(s)
 	if err != nil {
 		t.Fatal(err)
 	}
