@@ -23,10 +23,13 @@ func (m *Memory) beneath(ctx context.Context, p Project, st *State, o ListOption
 	if err != nil {
 		return err
 	}
+	if here, _ := locate(ctx, paths, o.Dir); here.ID != p.ID {
+		o.Dir = "" // where the command runs says nothing of this project
+	}
 	roots := rootsOf(paths, p, o.Dir)
 	projects := filepath.Join(o.Claude, "projects")
 	b := m.filesOf(p, files, meeting(ctx, paths, p, o.Dir))
-	b.roots = roots
+	b.roots, b.unreadable = roots, o.unreadable
 	for _, inside := range dirsBeneath(projects, roots, files) {
 		if err := b.look(ctx, filepath.Join(projects, inside)); err != nil {
 			maps.Copy(b.now, b.known) // whoever goes on need not begin anew
@@ -55,14 +58,6 @@ func (b *beneath) dropOthers(ctx context.Context, st *State, own ...string) {
 	}
 }
 
-// dropFrom takes files of others out of a list. What is known of files that are not in it stays known.
-func (b *beneath) dropFrom(ctx context.Context, st *State, o ListOptions) {
-	if len(b.files) > 0 {
-		b.now = maps.Clone(b.known)
-		b.dropOthers(ctx, st, filepath.Join(o.Claude, "projects", ClientDir(o.Dir)))
-	}
-}
-
 // A beneath is the look at files that may be a project's. What was found out about a file is kept: it never changes, as the file
 // only grows.
 type beneath struct {
@@ -70,6 +65,7 @@ type beneath struct {
 	project    Project
 	paths      []pathBody // what is known of directories
 	roots      []string
+	unreadable func(error) error // what to do of what cannot be read beside a session
 	files      map[string]clientFile
 	known, now map[string]string       // the working directories that files name, by path
 	owners     map[string]refs.Project // of working directories
@@ -128,7 +124,9 @@ func (b *beneath) add(ctx context.Context, path string, beside bool) error {
 	if beside {
 		subagents, err := Subagents(path)
 		if err != nil {
-			return err
+			if err := b.unreadable(err); err != nil {
+				return err
+			}
 		}
 		sources = append(sources, subagents...)
 	}

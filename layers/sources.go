@@ -11,43 +11,68 @@ import (
 
 // Sources finds the session files under dir: dir itself may be Claude Code's configuration, its
 // projects directory, one project of it, or any directory of session files. Subagents and overflow
-// files are linked to the session they belong to. Symbolic links are not followed. What cannot be read below
+// files are linked to the session they belong to. Symbolic links are followed if they are dir, or in a projects directory one of
+// its projects, as somebody has them whose disk was full; no other is. What cannot be read below
 // dir does not hide the rest: it is returned with the errors, each a [*SourceError], joined.
 func Sources(dir string) ([]Source, error) {
 	if sub := filepath.Join(dir, "projects"); isDir(sub) {
 		dir = sub
 	}
+	return sourcesUnder(withLinks(dir))
+}
+
+// sourcesUnder finds the session files under roots, as [Sources] says.
+func sourcesUnder(roots []string) ([]Source, error) {
 	var out []Source
 	var failed []error
-	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
-		if err != nil {
-			if path == dir {
+	for _, root := range roots {
+		err := filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
+			switch {
+			case err != nil && path == root:
 				return err
+			case errors.Is(err, fs.ErrNotExist):
+				return nil // gone meanwhile
+			case err == nil && (!d.Type().IsRegular() || filepath.Ext(path) != ".jsonl"):
+				return nil
 			}
-			if !errors.Is(err, fs.ErrNotExist) { // not gone meanwhile
+			var fi fs.FileInfo
+			if err == nil {
+				fi, err = d.Info()
+			}
+			switch {
+			case errors.Is(err, fs.ErrNotExist):
+			case err != nil:
 				failed = append(failed, &SourceError{Source{Path: path}, err})
+			case fi.Size() > 0: // there is something in it
+				out = append(out, SourceOf(path))
 			}
 			return nil
+		})
+		if err != nil {
+			return nil, err
 		}
-		if !d.Type().IsRegular() || filepath.Ext(path) != ".jsonl" {
-			return nil
-		}
-		switch fi, err := d.Info(); {
-		case errors.Is(err, fs.ErrNotExist):
-			return nil // gone meanwhile
-		case err != nil:
-			failed = append(failed, &SourceError{Source{Path: path}, err})
-			return nil
-		case fi.Size() == 0:
-			return nil // nothing in it yet
-		}
-		out = append(out, SourceOf(path))
-		return nil
-	})
-	if err != nil {
-		return nil, err
 	}
 	return out, errors.Join(failed...)
+}
+
+// withLinks returns dir and, if it is a projects directory, the links to directories in it. What is a link ends in a separator, which
+// has it followed.
+func withLinks(dir string) []string {
+	if !isDir(dir) {
+		return []string{dir}
+	}
+	slash := string(filepath.Separator)
+	out := []string{strings.TrimSuffix(dir, slash) + slash}
+	if filepath.Base(dir) != "projects" {
+		return out
+	}
+	entries, _ := os.ReadDir(dir) // the walk says what is wrong with it
+	for _, e := range entries {
+		if path := filepath.Join(dir, e.Name()); e.Type()&fs.ModeSymlink != 0 && isDir(path) {
+			out = append(out, path+slash)
+		}
+	}
+	return out
 }
 
 func isDir(path string) bool {
@@ -70,7 +95,7 @@ func SourceOf(path string) Source {
 
 // Subagents returns the sources of the subagents of the session file at path, sorted. The errors are those of [Sources].
 func Subagents(path string) ([]Source, error) {
-	out, err := Sources(filepath.Join(strings.TrimSuffix(path, ".jsonl"), "subagents"))
+	out, err := sourcesUnder([]string{filepath.Join(strings.TrimSuffix(path, ".jsonl"), "subagents")})
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil // most sessions have none
 	}

@@ -73,11 +73,9 @@ func (m *Memory) List(ctx context.Context, p Project, o ListOptions) ([]Item, *S
 	if err != nil {
 		return nil, nil, err
 	}
-	paths, err := m.paths(ctx)
-	if err != nil {
+	if err := m.beneath(ctx, p, st, o, "", files); err != nil {
 		return nil, nil, err
 	}
-	m.filesOf(p, files, paths).dropFrom(ctx, st, o)
 	known := m.knownTokens(p.ID)
 	versions := map[string][]*Version{}
 	for _, v := range st.Versions {
@@ -117,7 +115,9 @@ func (m *Memory) List(ctx context.Context, p Project, o ListOptions) ([]Item, *S
 		return nil, nil, err
 	}
 	for id, f := range files {
-		items = append(items, m.untracked(id, f, found))
+		if _, ok := subagentOf(f.path); !ok { // it comes with its session
+			items = append(items, m.untracked(id, f, found))
+		}
 	}
 	m.writeSeen(p.ID, found)
 	slices.SortFunc(items, func(a, b Item) int { return cmp.Or(b.Last.Compare(a.Last), cmp.Compare(a.ID, b.ID)) })
