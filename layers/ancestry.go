@@ -106,7 +106,7 @@ func (a *ancestry) add(p Project, st *State) {
 	}
 	for _, v := range st.Versions {
 		if !v.Deleted {
-			x := &Made{Kind: IsVersion, Name: ShortID(v.Session) + ":" + v.Label, Tokens: v.TokensOut, Engine: v.Engine, Since: v.Since, record: v.ID}
+			x := &Made{Kind: IsVersion, Name: ShortID(v.Session) + ":" + v.Name(), Tokens: v.TokensOut, Engine: v.Engine, Since: v.Since, record: v.ID}
 			a.records[v.ID] = x
 			if v.Since != "" {
 				a.base[x], a.followers[v.Base] = v.Base, append(a.followers[v.Base], x)
@@ -116,7 +116,7 @@ func (a *ancestry) add(p Project, st *State) {
 	}
 	for _, v := range st.Versions { // what is out of the lists is only known as what things were made from
 		if v.Deleted && len(a.versions[v.Derivation.Output]) == 0 {
-			x := &Made{Kind: IsVersion, Name: ShortID(v.Session) + ":" + v.Label, Project: p, Hash: v.Derivation.Output, Recipe: v.Derivation.Recipe,
+			x := &Made{Kind: IsVersion, Name: ShortID(v.Session) + ":" + v.Name(), Project: p, Hash: v.Derivation.Output, Recipe: v.Derivation.Recipe,
 				Engine: v.Engine, Tokens: v.TokensOut, Time: v.Time, Device: v.Device, Witnesses: v.Derivation.Witnesses}
 			a.versions[x.Hash], a.inputs[x] = []*Made{x}, v.Derivation.Inputs
 		}

@@ -147,6 +147,7 @@ func (m *Memory) Devices(ctx context.Context) ([]Device, error) {
 		d.Fingerprint = refs.Fingerprint(d.Key)
 		out = append(out, *d)
 	}
+	tellApart(out)
 	slices.SortFunc(out, func(a, b Device) int {
 		if a.Own != b.Own {
 			if a.Own {
@@ -157,6 +158,20 @@ func (m *Memory) Devices(ctx context.Context) ([]Device, error) {
 		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.ID, b.ID))
 	})
 	return out, nil
+}
+
+// tellApart adds to the names of devices that are called the same what tells them apart, as it is with versions: vm~562364fe.
+// What a bare name means on the device own never changes by a pull.
+func tellApart(all []Device) {
+	called := map[string]int{}
+	for _, d := range all {
+		called[d.Name]++
+	}
+	for i := range all {
+		if d := &all[i]; !d.Own && called[d.Name] > 1 {
+			d.Name += "~" + d.ID[:min(8, len(d.ID))]
+		}
+	}
 }
 
 // Device finds a device by its name, or by the beginning of its id or fingerprint. The error is a [*NotFoundError] or an
@@ -170,9 +185,13 @@ func (m *Memory) Device(ctx context.Context, name string) (Device, error) {
 	var names, candidates []string
 	for _, d := range all {
 		names = append(names, d.Name)
-		if d.Name == name || len(name) >= 4 && strings.HasPrefix(d.ID, name) || d.Fingerprint == name {
+		bare, _, _ := strings.Cut(d.Name, "~")
+		if d.Name == name {
+			return d, nil
+		}
+		if bare == name || len(name) >= 4 && strings.HasPrefix(d.ID, name) || d.Fingerprint == name {
 			found = append(found, d)
-			candidates = append(candidates, d.Name+" ("+d.ID[:8]+")")
+			candidates = append(candidates, d.Name)
 		}
 	}
 	switch len(found) {

@@ -55,7 +55,7 @@ func (r Rev) target() (target, what string, err error) {
 	case IsSession:
 		return "session/" + r.Session.ID, ShortID(r.Session.ID), nil
 	case IsVersion:
-		return "version/" + r.Version.ID.String(), ShortID(r.Session.ID) + ":" + r.Version.Label, nil
+		return "version/" + r.Version.ID.String(), ShortID(r.Session.ID) + ":" + r.Version.Name(), nil
 	case IsComposition:
 		return "composition/" + r.Composition.Name, r.Composition.Name, nil
 	}
@@ -71,7 +71,7 @@ func (st *State) usedBy(rev Rev) []string {
 			continue
 		}
 		if slices.ContainsFunc(c.Parts, func(p CompositionPart) bool {
-			return p.Session == rev.Session.ID && (rev.Kind == IsSession || p.Label == rev.Version.Label)
+			return p.Session == rev.Session.ID && (rev.Kind == IsSession || p.Output == rev.Version.Derivation.Output)
 		}) {
 			names = append(names, c.Name)
 		}

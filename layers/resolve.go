@@ -175,7 +175,7 @@ func (m *Memory) resolveSession(ctx context.Context, sc Scope, name string) (Rev
 	if err != nil {
 		return Rev{}, err
 	}
-	found = preferShown(found)
+	found = preferSessions(preferShown(found))
 	switch len(found) {
 	case 0:
 		return Rev{}, &NotFoundError{What: "session", Name: name, Candidates: near}
@@ -217,6 +217,19 @@ func preferShown(found []Rev) []Rev {
 	return found
 }
 
+// preferSessions drops subagents whose ids begin with the name only behind "agent-" when there are others: what a list
+// prints for a session names it.
+func preferSessions(found []Rev) []Rev {
+	direct := slices.DeleteFunc(slices.Clone(found), func(r Rev) bool { return r.How == subagentPrefix })
+	if len(direct) > 0 {
+		return direct
+	}
+	return found
+}
+
+// subagentPrefix is how a name fits that is the beginning of a subagent's id without "agent-".
+const subagentPrefix = "prefix of a subagent's id"
+
 // matches reports how a name fits the session, "" if it does not.
 func (s *Session) matches(name string) string {
 	switch {
@@ -225,7 +238,7 @@ func (s *Session) matches(name string) string {
 	case len(name) >= 4 && strings.HasPrefix(s.ID, name):
 		return "prefix of an id"
 	case len(name) >= 4 && strings.HasPrefix(s.ID, "agent-"+name):
-		return "prefix of a subagent's id"
+		return subagentPrefix
 	case name != "" && strings.EqualFold(s.Now().Scan.Title, name):
 		return "title"
 	}
@@ -299,7 +312,7 @@ func (m *Memory) resolveSub(ctx context.Context, rev Rev, sub string) (Rev, erro
 	}
 	var labels []string
 	for _, v := range versions {
-		labels = append(labels, v.Label)
+		labels = append(labels, v.Name())
 	}
 	label, device, _ := strings.Cut(normalLabel(sub), "~")
 	var found []*Version

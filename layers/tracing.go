@@ -142,7 +142,7 @@ func nameOf(rev Rev) string {
 	case IsComposition:
 		return rev.Composition.Name
 	case IsVersion:
-		return ShortID(rev.Session.ID) + ":" + rev.Version.Label
+		return ShortID(rev.Session.ID) + ":" + rev.Version.Name()
 	case IsMessages:
 		if rev.From > rev.To {
 			return fmt.Sprintf("%s#%d..", ShortID(rev.Session.ID), rev.From)
