@@ -372,7 +372,7 @@ func (c *composing) save(ctx context.Context, done Composed) (Composed, error) {
 	if _, err := s.Put(body); err != nil {
 		return done, err
 	}
-	message := fmt.Sprintf("compose %s  %s tokens, %d parts", comp.Name, tokens.Format(comp.Tokens), len(comp.Parts))
+	message := fmt.Sprintf("compose %s  %s tokens, %d part%s", comp.Name, tokens.Format(comp.Tokens), len(comp.Parts), plural(len(comp.Parts)))
 	err = c.m.repo.Update(ctx, c.req.Project.ID, message, func(tx *refs.Tx) error {
 		st, err := c.m.state(ctx, tx, c.req.Project.ID)
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/objects"
@@ -224,9 +225,17 @@ func applyTo[T any](r refs.Record, f func(T)) error {
 func (st *State) applyProject(r refs.Record) error {
 	return applyTo(r, func(b projectBody) {
 		if s := stampOf(r); st.Name == "" || s.compare(st.NameStamp) > 0 {
-			st.Name, st.Identity, st.NameStamp = b.Name, b.Identity, s
+			st.Name, st.Identity, st.NameStamp = strings.Map(onLine, b.Name), b.Identity, s
 		}
 	})
+}
+
+// onLine keeps what a device called a project on the line where it is printed.
+func onLine(r rune) rune {
+	if unicode.IsControl(r) {
+		return ' '
+	}
+	return r
 }
 
 func (st *State) addPoint(p Point) {

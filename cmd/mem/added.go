@@ -105,20 +105,20 @@ func (e *Env) sayAdded(a layers.Added) {
 	}
 	title := ""
 	if t := a.Now.Scan.Title; t != "" {
-		title = fmt.Sprintf(" %q", t)
+		title = " " + quoted(t)
 	}
 	at := ""
 	if a.Commit != "" {
 		at = " " + a.Commit[:7]
 	}
-	e.did("[%s%s] %s %s%s\n", sanitizeLine(a.Project.Name), at, verb, sanitizeLine(id), sanitizeLine(title))
+	e.did("[%s%s] %s %s%s\n", sanitizeLine(a.Project.Name), at, verb, sanitizeLine(id), title)
 	scan := a.Now.Scan
 	line := fmt.Sprintf(" %s message%s, ~%s tokens", tokens.Commas(scan.Messages), plural(scan.Messages), tokens.Format(a.Tokens))
 	if a.Change == "grown" {
 		line = fmt.Sprintf(" +%s, %s message%s in all", a.Growth(), tokens.Commas(scan.Messages), plural(scan.Messages))
 	}
 	if !scan.First.IsZero() {
-		line += ", " + spanText(scan.First, scan.Last)
+		line += ", " + e.spanText(scan.First, scan.Last)
 	}
 	if scan.Branch != "" {
 		line += ", branch " + scan.Branch

@@ -43,8 +43,15 @@ func appendTime(b []byte, t time.Time) []byte {
 	return t.UTC().AppendFormat(b, time.RFC3339)
 }
 
-// spanText is from when to when something went on.
-func spanText(first, last time.Time) string {
+// local returns t as clocks show it where the user is: times for people are local, those for scripts in UTC.
+func (e *Env) local(t time.Time) time.Time { return t.In(e.Now().Location()) }
+
+// dateText is when something was done, for people.
+func (e *Env) dateText(t time.Time) string { return e.local(t).Format("Mon Jan 2 15:04:05 2006 -0700") }
+
+// spanText is from when to when something went on, for people.
+func (e *Env) spanText(first, last time.Time) string {
+	first, last = e.local(first), e.local(last)
 	const day, minute = "2 Jan 2006", "15:04"
 	if first.Format(day) == last.Format(day) {
 		return first.Format(day+" "+minute) + " - " + last.Format(minute)

@@ -152,7 +152,7 @@ func (e *Env) blameTable(rev layers.Rev, lines []layers.Blamed) error {
 	t := e.table(column{name: "from"}, column{name: "said by"}, column{name: "date"}, column{name: "keepit"}, column{name: "conf", right: true},
 		column{name: "line", right: true}, column{name: "text", shrinks: true})
 	for _, l := range lines {
-		t.row(e.blameFrom(rev, l), cell{full: saidBy(l)}, blameDate(l.Time), cell{full: strings.TrimSpace(l.Marker + " " + l.Keep)},
+		t.row(e.blameFrom(rev, l), cell{full: saidBy(l)}, e.blameDate(l.Time), cell{full: strings.TrimSpace(l.Marker + " " + l.Keep)},
 			cell{full: confidence(l)}, cell{full: fmt.Sprint(l.Line)}, cell{full: l.Text})
 	}
 	return t.flush()
@@ -193,10 +193,10 @@ func confidence(l layers.Blamed) string {
 }
 
 // blameDate shortens the time of a message for people.
-func blameDate(text string) cell {
+func (e *Env) blameDate(text string) cell {
 	c := cell{full: text}
 	if t, err := time.Parse(time.RFC3339, text); err == nil {
-		c.short = t.Format("2 Jan 15:04")
+		c.short = e.local(t).Format("2 Jan 15:04")
 	}
 	return c
 }

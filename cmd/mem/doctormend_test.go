@@ -25,7 +25,7 @@ import (
 )
 
 // programs are what lines that mend findings may begin with, besides mem itself.
-var programs = []string{"chmod", "sudo", "export", "go", "claude", "ssh-add", "git", "mv", "rm", "echo", "timedatectl", "sntp", "w32tm", "${EDITOR:-vi}", "notepad", "chown"}
+var programs = []string{"chmod", "sudo", "export", "go", "claude", "ssh-add", "git", "mv", "rm", "echo", "timedatectl", "sntp", "w32tm", "${EDITOR:-vi}", "notepad", "chown", "df"}
 
 // checkLine checks that a line can be typed: every command in it is one, and those of mem have the subcommands and options that
 // they are given.

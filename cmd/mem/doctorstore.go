@@ -140,6 +140,16 @@ const (
 
 func (x *exam) disk() {
 	const check = "disk"
+	for _, dir := range []string{x.dir, filepath.Join(x.dir, "memory.git"), filepath.Join(x.dir, "originals.git")} {
+		if err := mayWrite(dir); err != nil {
+			mend := shell("chmod", "-R", "u+w", dir)
+			if isReadOnlyDisk(err) {
+				mend = shell("df", dir) + "  # that disk is mounted read-only"
+			}
+			x.fail(check, mend, "%s cannot be written: %v", dir, err)
+			return
+		}
+	}
 	free, ok := freeSpace(x.dir)
 	switch {
 	case !ok:

@@ -174,7 +174,7 @@ func hintsOf(err error) []string {
 	case errors.As(err, &unread) && isReadOnly(err):
 		return []string{"the memory is not yours to read: chown, chmod -R u+rwX, or name another with MEM_DIR"}
 	case errors.Is(err, refs.ErrUnsafe):
-		return []string{"make the directory yours alone: chmod 700, chown"}
+		return []string{"mem doctor"} // it knows the line to type
 	case errors.Is(err, engines.ErrAuth):
 		return []string{"set the variable that holds the key, or llm.apiKeyCommand: mem help environment"}
 	case errors.Is(err, engines.ErrCap):

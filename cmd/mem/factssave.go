@@ -95,7 +95,7 @@ func titleText(title string) string {
 	if title == "" {
 		return ""
 	}
-	return fmt.Sprintf(" %q", sanitizeLine(title))
+	return " " + quoted(title)
 }
 
 func (e *Env) draftJSON(d layers.FactDraft) error {

@@ -6,7 +6,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/facts"
@@ -67,7 +66,7 @@ func (e *Env) showFact(ctx context.Context, m *layers.Memory, p layers.Project, 
 		}
 	}
 	if !f.Time.IsZero() {
-		e.field("Date", f.Time.Format(time.ANSIC))
+		e.field("Date", e.dateText(f.Time))
 	}
 	return nil
 }

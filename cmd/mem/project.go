@@ -112,7 +112,7 @@ func (e *Env) runProjectList(ctx context.Context) error {
 			e.hint("mem import")
 		}
 		t := e.table(column{name: ""}, column{name: "id"}, column{name: "project", most: 24}, column{name: "sessions", right: true},
-			column{name: "versions", right: true}, column{name: "compositions", right: true}, column{name: "identity", shrinks: true})
+			column{name: "versions", right: true}, column{name: "compositions", right: true}, column{name: "identity", shrinks: true, tail: true})
 		for _, a := range answer.Projects {
 			mark := cell{full: "", short: " "}
 			if a.Current {

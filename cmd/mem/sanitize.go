@@ -53,6 +53,9 @@ func sanitizeLine(s string) string {
 	}, s)
 }
 
+// quoted is a title in a line of text.
+func quoted(title string) string { return `"` + sanitizeLine(title) + `"` }
+
 // plain reports whether s is printable ASCII with newlines and tabs, as most text is.
 func plain(s string) bool {
 	for i := range len(s) {

@@ -230,7 +230,7 @@ func (e *Env) showHead(ctx context.Context, m *layers.Memory, rev layers.Rev) er
 			e.field("Part", fmt.Sprintf("%s:%s  %s tok", shortID(p.Session), p.Label, tokens.Commas(p.Tokens)))
 		}
 		e.field("Result", fmt.Sprintf("%s tok of %s, %s, shares %s", tokens.Commas(c.Tokens), tokens.Commas(c.Budget), count(c.Messages, "message"), c.Strategy))
-		e.field("Date", c.Time.Format(time.ANSIC))
+		e.field("Date", e.dateText(c.Time))
 		e.usedLine(c.Used)
 		e.printf("\n")
 	case layers.IsSession:
@@ -258,7 +258,7 @@ func (e *Env) usedLine(r layers.Rehearsal) {
 	for _, id := range r.By {
 		by = append(by, shortID(id))
 	}
-	e.field("Used in", fmt.Sprintf("%s, last %s", strings.Join(by, ", "), r.Last.Format("2 Jan 2006 15:04")))
+	e.field("Used in", fmt.Sprintf("%s, last %s", strings.Join(by, ", "), e.local(r.Last).Format("2 Jan 2006 15:04")))
 }
 
 // modeOf writes how a version was made: "uniform 30:1 aggressive", "tiered standard", "of v001, uniform 30:1 aggressive".
@@ -293,7 +293,7 @@ func (e *Env) showSession(ctx context.Context, m *layers.Memory, rev layers.Rev)
 	}
 	e.field("Project", rev.Project.Name)
 	if !now.Scan.First.IsZero() {
-		e.field("Date", spanText(now.Scan.First, now.Scan.Last))
+		e.field("Date", e.spanText(now.Scan.First, now.Scan.Last))
 	}
 	e.field("Messages", tokens.Commas(now.Scan.Messages))
 	n, _ := m.TokensOf(rev.Project.ID, rev.Session)

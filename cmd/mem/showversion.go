@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/engines"
@@ -30,7 +29,7 @@ func (e *Env) showVersion(ctx context.Context, m *layers.Memory, rev layers.Rev,
 		e.field("Used by", name)
 	}
 	e.usedLine(v.Used)
-	e.field("Date", v.Time.Format(time.ANSIC))
+	e.field("Date", e.dateText(v.Time))
 	fates, err := m.Fates(ctx, rev)
 	for _, f := range fates {
 		e.field("Keepit", fateLine(f))

@@ -219,7 +219,7 @@ func (e *Env) statusPart(heading, use string, items []listed, about func(listed)
 		id := fmt.Sprintf("%-*s", idWidth, shortID(it.ID))
 		e.printf("    %s  %-*s", e.style().red(sanitizeLine(id)), aboutWidth, about(it))
 		if it.Title != "" {
-			e.printf("  %q", sanitizeLine(it.Title))
+			e.printf("  %s", quoted(it.Title))
 		}
 		e.printf("\n")
 	}

@@ -19,6 +19,7 @@ type column struct {
 	name    string
 	right   bool // numbers
 	shrinks bool // gives way if the line is too long; otherwise the last column does
+	tail    bool // what is cut to fit loses its beginning: of a path the end tells more
 	most    int  // for people it is at most so wide, if the line is too long; 0 is no limit
 }
 
@@ -108,7 +109,11 @@ func (t *table) line(b *strings.Builder, row []cell, widths []int) {
 		if i > 0 {
 			b.WriteString(gap)
 		}
-		text := displaywidth.TruncateString(c.text(), widths[i], "…")
+		text := c.text()
+		if t.columns[i].tail {
+			text = cutFront(text, widths[i])
+		}
+		text = displaywidth.TruncateString(text, widths[i], "…")
 		pad := strings.Repeat(" ", max(0, widths[i]-displaywidth.String(text)))
 		if t.columns[i].right {
 			b.WriteString(pad)
@@ -119,6 +124,18 @@ func (t *table) line(b *strings.Builder, row []cell, widths []int) {
 		}
 	}
 	b.WriteByte('\n')
+}
+
+// cutFront cuts what is before the last columns of a text that is wider.
+func cutFront(s string, width int) string {
+	wide := displaywidth.String(s)
+	if wide <= width {
+		return s
+	}
+	for g := displaywidth.StringGraphemes(s); wide > width-1 && g.Next(); {
+		s, wide = s[len(g.Value()):], wide-g.Width()
+	}
+	return "…" + s
 }
 
 func (t *table) painted(c cell, text string) string {
