@@ -93,8 +93,17 @@ func (x *exam) hooks() {
 		}
 		wrong = true
 	}
+	p := x.e.plugin()
 	switch s, err := x.e.hookSettings(); {
 	case err != nil: // the check of the settings says what is wrong
+	case p.twice(where):
+		x.warn(check, uninstallFrom(where), "each hook runs twice: from the settings (%s) and from the plugin %s", strings.Join(where, ", "), p.ID)
+	case p != nil && p.off != "" && !wrong:
+		x.warn(check, edit(p.off, "take \"disableAllHooks\" out of it"), "all hooks are switched off in %s", p.off)
+	case p != nil && p.off == "" && s.Capture:
+		x.ok(check, "by the plugin %s (%s)", p.ID, p.Scope)
+	case p != nil && p.off == "":
+		x.warn(check, "mem config set hooks.capture true", "they are there by the plugin %s and capture nothing", p.ID)
 	case len(where) > 0 && !s.Capture:
 		x.warn(check, "mem config set hooks.capture true", "they are installed (%s) and capture nothing", strings.Join(where, ", "))
 	case len(where) > 0:

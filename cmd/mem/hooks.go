@@ -114,6 +114,9 @@ func (e *Env) runHooksInstall(ctx context.Context, scope string) error {
 	if err != nil {
 		return e.settingsError(err, f)
 	}
+	if p := e.plugin(); p != nil {
+		e.warn("the plugin %s is enabled in %s: with both, each hook runs twice", p.ID, p.File)
+	}
 	if scope == "project" && changed && !e.opt.dryRun {
 		e.warn("%s is often shared with others, and names %s", f.Path, self)
 	}
@@ -205,6 +208,7 @@ type hooksReport struct {
 	Behind   int           `json:"behind"` // directories that a worker catches up in
 	Runs     []hooksPace   `json:"runs"`   // how the last ones did
 	Files    []hooksInFile `json:"files"`
+	Plugin   *hooksPlugin  `json:"plugin,omitempty"`
 	Log      []string      `json:"log"` // its last lines
 	LogFile  string        `json:"log_file"`
 }
@@ -252,22 +256,27 @@ func (e *Env) runHooksStatus(_ context.Context, only string) error {
 	if conf, err := e.settings(); err == nil {
 		r.Distill = hookValue(conf.String, "distill.engine", "")
 	}
-	installed := false
+	var installed []string
 	for _, scope := range scopesOf(only) {
 		f, err := e.settingsOf(scope)
 		if err != nil {
 			return err
 		}
 		in := hooksIn(scope, f, self)
-		installed = installed || in.State == "installed"
+		if in.State == "installed" {
+			installed = append(installed, scope)
+		}
 		r.Files = append(r.Files, in)
+	}
+	if only == "" {
+		r.Plugin = e.plugin()
 	}
 	if e.opt.json {
 		err = e.printJSON("hooks.status", r)
 	} else {
-		e.printHooksStatus(r)
+		e.printHooksStatus(r, installed)
 	}
-	if err == nil && !installed {
+	if err == nil && len(installed) == 0 && (r.Plugin == nil || r.Plugin.off != "") {
 		return exit(exitNo)
 	}
 	return err
@@ -306,12 +315,15 @@ func hooksIn(scope string, f hooks.SettingsFile, self string) hooksInFile {
 	return in
 }
 
-func (e *Env) printHooksStatus(r hooksReport) {
+func (e *Env) printHooksStatus(r hooksReport, installed []string) {
 	for _, f := range r.Files {
 		e.printf("%-8s %-15s %s\n", f.Scope, f.State, e.safe(f.File))
 		for _, line := range hooksAdvice(f, r.Program) {
 			e.printf("         %s\n", e.safe(line))
 		}
+	}
+	if r.Plugin != nil {
+		e.printPlugin(r.Plugin, installed)
 	}
 	capture := fmt.Sprintf("every %d uses of a tool", r.Every)
 	if !r.Capture {

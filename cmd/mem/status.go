@@ -283,7 +283,14 @@ func (e *Env) hooksLine() string {
 			wrong = append(wrong, scope+": "+in.State)
 		}
 	}
+	p := e.plugin()
 	switch {
+	case p.twice(where):
+		return fmt.Sprintf("installed (%s), and by the plugin %s: each runs twice  (use \"mem doctor\")", strings.Join(where, ", "), e.safe(p.ID))
+	case p != nil && p.off != "":
+		return fmt.Sprintf("by the plugin %s: disabled  (use \"mem doctor\")", e.safe(p.ID))
+	case p != nil:
+		return fmt.Sprintf("by the plugin %s (%s)", e.safe(p.ID), p.Scope)
 	case len(wrong) > 0:
 		return strings.Join(wrong, ", ") + "  (use \"mem doctor\")"
 	case len(where) > 0:
