@@ -99,10 +99,11 @@ func (m *mender) small(name string, v any) error {
 		did.Done = "one byte of it was put right"
 	}
 	if ok && !m.dryRun {
-		did.Kept = filepath.Join(damagedDir, name)
-		if err := errors.Join(pack.SetAside(file, m.aside("")), WriteFile(file, fixed)); err != nil {
+		kept, err := pack.SetAside(file, m.aside(""))
+		if err := errors.Join(err, WriteFile(file, fixed)); err != nil {
 			return fmt.Errorf("mend %s: %w", name, err)
 		}
+		did.Kept = keptAs("", kept)
 	}
 	m.did = append(m.did, did)
 	return nil
@@ -118,17 +119,24 @@ func (m *mender) gitFiles(part string, heads []string) error {
 		return err
 	}
 	if !m.dryRun {
-		if err := gitstore.MendFiles(dir, heads, m.aside(part)); err != nil {
+		kept, err := gitstore.MendFiles(dir, heads, m.aside(part))
+		if err != nil {
 			return fmt.Errorf("mend %s: %w", part, err)
 		}
 		for i := range bad {
-			if kept := filepath.Join(damagedDir, part, filepath.Base(bad[i].Where)); exists(filepath.Join(m.store, kept)) {
-				bad[i].Kept = kept
-			}
+			bad[i].Kept = keptAs(part, kept[strings.TrimPrefix(bad[i].Where, part+"/")])
 		}
 	}
 	m.did = append(m.did, bad...)
 	return nil
+}
+
+// keptAs returns where a damaged file of a part of the store is that was put aside under that name; "" for none.
+func keptAs(part, name string) string {
+	if name == "" {
+		return ""
+	}
+	return filepath.Join(damagedDir, part, name)
 }
 
 func exists(file string) bool {
@@ -160,8 +168,9 @@ type repair struct {
 	r      *Repo
 	ctx    context.Context
 	supply Supply
-	tried  bool // branches were looked at before
-	asked  bool // the remotes, for branches that are lost here
+	tried  bool              // branches were looked at before
+	asked  bool              // the remotes, for branches that are lost here
+	kept   map[string]string // where damaged files of branches are now
 	lost   []Loss
 
 	damagedPacks bool
@@ -234,13 +243,7 @@ func (x *repair) packs() error {
 }
 
 func (x *repair) saved(d pack.Damage, got pack.Rescue) (out []Mending) {
-	kept := func(ext string) string {
-		name := filepath.Join(damagedDir, x.part.dir, d.Name+ext)
-		if x.dryRun || !exists(filepath.Join(x.store, name)) {
-			return ""
-		}
-		return name
-	}
+	kept := func(ext string) string { return keptAs(x.part.dir, got.Aside[ext]) }
 	where := x.part.dir + "/objects/pack/" + d.Name
 	done := fmt.Sprintf("%d objects were saved", got.Objects)
 	if n := len(got.Lost) + got.Gaps; n > 0 {
@@ -263,15 +266,17 @@ func (x *repair) loose() error {
 	var bad []string
 	if err := x.git.VerifyLoose(func(file string, err error) {
 		bad = append(bad, file)
-		x.did = append(x.did, Mending{x.part.dir + "/" + file, err.Error(), "taken out", filepath.Join(damagedDir, x.part.dir, filepath.Base(file))})
+		x.did = append(x.did, Mending{Where: x.part.dir + "/" + file, What: err.Error(), Done: "taken out"})
 	}); err != nil || x.dryRun {
 		return err
 	}
-	for _, file := range bad {
+	for i, file := range bad {
 		path := filepath.Join(x.git.Dir(), filepath.FromSlash(file))
-		if err := errors.Join(pack.SetAside(path, x.aside(x.part.dir)), os.Remove(path)); err != nil {
+		kept, err := pack.SetAside(path, x.aside(x.part.dir))
+		if err := errors.Join(err, os.Remove(path)); err != nil {
 			return err
 		}
+		x.did[len(x.did)-len(bad)+i].Kept = keptAs(x.part.dir, kept)
 	}
 	return nil
 }
@@ -456,5 +461,5 @@ func (r *Repo) Damaged() (files []string, err error) {
 // DropDamaged drops them for ever.
 func (r *Repo) DropDamaged() error { return writing(os.RemoveAll(filepath.Join(r.dir, damagedDir))) }
 
-// SetAside gives a damaged file of a store a second name in the directory to.
-func SetAside(file, to string) error { return pack.SetAside(file, to) }
+// SetAside gives a damaged file of a store a second name in the directory to, and returns it; see [pack.SetAside].
+func SetAside(file, to string) (string, error) { return pack.SetAside(file, to) }

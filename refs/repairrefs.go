@@ -31,12 +31,13 @@ type foundCommit struct {
 func (x *repair) branches(g *gitstore.Repo) error {
 	bad := map[string]string{}
 	files := map[string]bool{}
+	var whole []Mending // of files that hold more than one branch
 	good, err := g.VerifyRefs(func(file, name string, err error) {
 		files[file] = true
 		if name != "" {
 			bad[name] = err.Error()
 		} else {
-			x.did = append(x.did, Mending{x.part.dir + "/" + file, err.Error(), "its good lines were kept", x.keptName(file)})
+			whole = append(whole, Mending{Where: x.part.dir + "/" + file, What: err.Error(), Done: "its good lines were kept"})
 		}
 	})
 	if err != nil {
@@ -71,19 +72,26 @@ func (x *repair) branches(g *gitstore.Repo) error {
 			return err
 		}
 	}
+	for _, m := range whole {
+		m.Kept = x.kept[strings.TrimPrefix(m.Where, x.part.dir+"/")]
+		x.did = append(x.did, m)
+	}
 	return x.restore(g, good, bad)
-}
-
-func (x *repair) keptName(file string) string {
-	return filepath.Join(damagedDir, x.part.dir, filepath.Base(file))
 }
 
 // takeOut moves damaged files of branches out of the way.
 func (x *repair) takeOut(g *gitstore.Repo, files map[string]bool, good []gitstore.Ref, bad map[string]string) error {
-	for file := range files {
+	for _, file := range slices.Sorted(maps.Keys(files)) {
 		path := filepath.Join(g.Dir(), filepath.FromSlash(file))
-		if err := pack.SetAside(path, x.aside(x.part.dir)); err != nil {
+		name, err := pack.SetAside(path, x.aside(x.part.dir))
+		if err != nil {
 			return err
+		}
+		if name != "" {
+			if x.kept == nil {
+				x.kept = map[string]string{}
+			}
+			x.kept[file] = keptAs(x.part.dir, name)
 		}
 		if file == "packed-refs" {
 			good = slices.DeleteFunc(slices.Clone(good), func(r gitstore.Ref) bool { return bad[r.Name] != "" })
@@ -160,11 +168,8 @@ func (x *repair) orphans(name string, lost []string, byLane map[string][]foundCo
 }
 
 func (x *repair) restoreOne(name, what string, found []foundCommit) error {
-	did := Mending{Where: x.part.dir + "/" + name, What: what}
+	did := Mending{Where: x.part.dir + "/" + name, What: what, Kept: x.kept[name]}
 	p, device, ok := parseLane(name)
-	if exists(filepath.Join(x.store, x.keptName(name))) {
-		did.Kept = x.keptName(name)
-	}
 	defer func() { x.note(did) }()
 	if ok && len(found) == 0 && device == x.r.device.ID && (p == Home || x.part.dir == originalsDir) {
 		did.Done = "begun anew"

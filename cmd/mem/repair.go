@@ -185,13 +185,16 @@ func (e *Env) smallFiles(dir string, look bool, found func(refs.Mending)) error 
 			m.Done = "taken out; SessionStart captures what it spoke of"
 		}
 		if !look {
-			err := refs.SetAside(path, aside)
+			kept, err := refs.SetAside(path, aside)
 			if err == nil && ok {
 				err = refs.WriteFile(path, b)
 			} else if err == nil {
 				err = os.Remove(path)
 			}
-			if m.Kept = filepath.Join("damaged", "spool", name); err != nil {
+			if kept != "" {
+				m.Kept = filepath.Join("damaged", "spool", kept)
+			}
+			if err != nil {
 				m.Done, m.Kept = "", ""
 			}
 		}
@@ -221,10 +224,13 @@ func mendSettings(dir, file string, damage error, look bool) (refs.Mending, erro
 	if look {
 		return m, nil
 	}
-	if err := refs.SetAside(file, filepath.Join(dir, "damaged")); err != nil {
+	kept, err := refs.SetAside(file, filepath.Join(dir, "damaged"))
+	if err != nil {
 		return m, err
 	}
-	m.Kept = filepath.Join("damaged", "config.json")
+	if kept != "" {
+		m.Kept = filepath.Join("damaged", kept)
+	}
 	if m.Done == settingsGone {
 		return m, errors.Join(os.Remove(file), os.Remove(file+".sum"))
 	}

@@ -190,13 +190,14 @@ func readConfig(text string) (configValues, error) {
 }
 
 // MendFiles puts HEAD and the settings right where [VerifyFiles] finds fault with them; HEAD names the first of heads then. What was there is kept in the directory aside.
-func MendFiles(dir string, heads []string, aside string) error {
+func MendFiles(dir string, heads []string, aside string) (kept map[string]string, err error) {
 	var bad []string
+	kept = map[string]string{}
 	if err := VerifyFiles(dir, heads, func(file string, _ error) { bad = append(bad, file) }); err != nil {
-		return err
+		return nil, err
 	}
 	if err := makeDirs(filepath.Join(dir, scratch)); err != nil {
-		return err
+		return nil, err
 	}
 	for _, file := range bad {
 		path := filepath.Join(dir, file)
@@ -204,18 +205,18 @@ func MendFiles(dir string, heads []string, aside string) error {
 		if file == configFile {
 			content = config + foreignSections(path)
 		}
-		if err := pack.SetAside(path, aside); err != nil {
-			return err
+		if kept[file], err = pack.SetAside(path, aside); err != nil {
+			return nil, err
 		}
 		tmp, err := writeTemp(filepath.Join(dir, scratch), file, content)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if err := os.Rename(tmp, path); err != nil {
-			return errors.Join(err, os.Remove(tmp))
+			return kept, errors.Join(err, os.Remove(tmp))
 		}
 	}
-	return errors.Join(pack.SyncDir(dir), initDir(dir))
+	return kept, errors.Join(pack.SyncDir(dir), initDir(dir))
 }
 
 // foreignSections returns the sections of readable settings that mem does not write.

@@ -20,6 +20,7 @@ type Rescue struct {
 	Lost    []ID // names of others, as far as the index knows them
 	Gaps    int  // stretches of bytes that are no object, if there is no index to name them
 	Pack    string
+	Aside   map[string]string // the names that the damaged files have in aside, by ".pack" and ".idx"
 }
 
 // Save makes good what can be of a damaged pack of dir. An index is made anew if the pack is good; else every object that still
@@ -40,7 +41,7 @@ func save(dir, mark, aside string, d Damage, dryRun bool) (r Rescue, err error) 
 		if err != nil || dryRun {
 			return r, err
 		}
-		return r, errors.Join(SetAside(base+".pack", aside), SetAside(base+".idx", aside), removePack(base), SyncDir(dir))
+		return r, errors.Join(r.setAside(base, ".pack", aside), r.setAside(base, ".idx", aside), removePack(base), SyncDir(dir))
 	}
 	s, err := openSalvage(base, d.Index == nil)
 	if err != nil {
@@ -55,7 +56,7 @@ func save(dir, mark, aside string, d Damage, dryRun bool) (r Rescue, err error) 
 		if ext == ".idx" && d.Index == nil && d.Pack == nil || ext == ".pack" && d.Pack == nil {
 			continue
 		}
-		if err := SetAside(base+ext, aside); err != nil {
+		if err := r.setAside(base, ext, aside); err != nil {
 			return r, err
 		}
 	}
@@ -69,34 +70,47 @@ func save(dir, mark, aside string, d Damage, dryRun bool) (r Rescue, err error) 
 	return r, errors.Join(removePack(base), SyncDir(dir))
 }
 
-// SetAside gives a file a second name in the directory to, which it makes. It is fine if the file is gone, or is there already.
-func SetAside(file, to string) error {
-	if err := os.MkdirAll(to, 0o700); err != nil {
-		return err
-	}
-	target := filepath.Join(to, filepath.Base(file))
-	err := os.Link(file, target)
-	for i := 1; errors.Is(err, os.ErrExist); i++ {
-		if same, serr := sameContent(file, target); same || serr != nil {
-			return serr
+func (r *Rescue) setAside(base, ext, aside string) error {
+	name, err := SetAside(base+ext, aside)
+	if name != "" {
+		if r.Aside == nil {
+			r.Aside = map[string]string{}
 		}
-		target = filepath.Join(to, fmt.Sprintf("%s.%d", filepath.Base(file), i))
-		err = os.Link(file, target)
+		r.Aside[ext] = name
+	}
+	return err
+}
+
+// SetAside gives a file a second name in the directory to, which it makes, and returns that name: its own, or with a number behind it if
+// another file has that. It is fine if the file is there already; if it is gone the name is empty.
+func SetAside(file, to string) (name string, err error) {
+	if err := os.MkdirAll(to, 0o700); err != nil {
+		return "", err
+	}
+	name = filepath.Base(file)
+	err = os.Link(file, filepath.Join(to, name))
+	for i := 1; errors.Is(err, os.ErrExist); i++ {
+		same, err1 := sameContent(file, filepath.Join(to, name))
+		switch {
+		case errors.Is(err1, os.ErrNotExist):
+			return "", nil
+		case same || err1 != nil:
+			return name, err1
+		}
+		name = fmt.Sprintf("%s.%d", filepath.Base(file), i)
+		err = os.Link(file, filepath.Join(to, name))
 	}
 	if errors.Is(err, os.ErrNotExist) {
-		return nil
+		return "", nil
 	}
 	if err != nil { // no links here, or a symbolic link
-		err = copyFile(file, target)
+		err = copyFile(file, filepath.Join(to, name))
 	}
-	return errors.Join(err, SyncDir(to))
+	return name, errors.Join(err, SyncDir(to))
 }
 
 func sameContent(a, b string) (bool, error) {
 	x, err := ReadFile(a)
-	if errors.Is(err, os.ErrNotExist) {
-		return true, nil // it was moved there before
-	}
 	if err != nil {
 		return false, err
 	}
