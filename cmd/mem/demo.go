@@ -41,6 +41,9 @@ func (e *Env) demo() *cli.Command {
 			if err := operands(c, 0, 0); err != nil {
 				return err
 			}
+			if e.opt.json {
+				return withHint(usagef("mem demo has no option --json: it shows what people see"), "mem demo")
+			}
 			return e.runDemo(c.Context, o)
 		},
 	}

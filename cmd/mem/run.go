@@ -90,11 +90,6 @@ func (e *Env) invoke(ctx context.Context, entry command, line *argv) error {
 	if entry.name == "help" {
 		leaf.Name = "help"
 	}
-	if !entry.changes(line.path) {
-		if err := mustWrite(leaf.Name, line.global); err != nil {
-			return err
-		}
-	}
 	globals := e.opt.flags(true)
 	if len(line.global) == 0 {
 		globals = nil // they are what they are without being set
@@ -102,6 +97,11 @@ func (e *Env) invoke(ctx context.Context, entry command, line *argv) error {
 	above, err := setFlags(globals, line.global, nil)
 	if err != nil {
 		return err
+	}
+	if !entry.changes(line.path) {
+		if err := mustWrite(leaf.Name, line.global); err != nil {
+			return err
+		}
 	}
 	own, err := setFlags(leaf.Flags, line.local, line.operands)
 	if err != nil {
