@@ -47,9 +47,17 @@ type PushedLane struct {
 // A Pushed is the result of a push.
 type Pushed struct {
 	Lanes   []PushedLane
+	Absent  []AbsentLane
 	Objects int
 	Bytes   int64
 	Rules   int // redaction rules that looked at what went out
+}
+
+// An AbsentLane is what a trusted device remembers of a project that is here, and not on a remote that this device's own lane is on.
+// Only that device can send it.
+type AbsentLane struct {
+	Project string `json:"project"`
+	Device  string `json:"device"` // its name
 }
 
 var (
@@ -143,10 +151,21 @@ func (p *pusher) plan(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	trust, err := p.m.Trust(ctx)
+	if err != nil {
+		return err
+	}
 	for _, project := range p.o.Projects {
 		some := false
+		var absent []refs.Lane
 		for _, lane := range lanes {
-			if lane.Project != project.ID || !slices.Contains(selves, lane.Device) {
+			if lane.Project != project.ID {
+				continue
+			}
+			if !slices.Contains(selves, lane.Device) {
+				if p.there[lane.Ref()].IsZero() && trust.Of(lane.Device) {
+					absent = append(absent, lane)
+				}
 				continue
 			}
 			some = true
@@ -156,9 +175,25 @@ func (p *pusher) plan(ctx context.Context) error {
 			}
 			p.out.Lanes = append(p.out.Lanes, l)
 		}
-		if !some { // nothing of this device
+		if some {
+			if err := p.absent(ctx, project, absent); err != nil {
+				return err
+			}
+		} else { // nothing of this device
 			p.out.Lanes = append(p.out.Lanes, PushedLane{Project: project, Device: p.m.repo.Device().ID, Status: "current"})
 		}
+	}
+	return nil
+}
+
+// absent notes the lanes of other devices that the remote does not have.
+func (p *pusher) absent(ctx context.Context, project Project, lanes []refs.Lane) error {
+	for _, l := range lanes {
+		name, err := p.m.DeviceName(ctx, l.Device)
+		if err != nil {
+			return err
+		}
+		p.out.Absent = append(p.out.Absent, AbsentLane{project.Name, name})
 	}
 	return nil
 }

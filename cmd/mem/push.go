@@ -61,14 +61,15 @@ func (e *Env) projectsToPush(ctx context.Context, m *layers.Memory, sc layers.Sc
 
 // A pushAnswer is what a push did, as --json prints it.
 type pushAnswer struct {
-	Remote  string       `json:"remote"`
-	URL     string       `json:"url"`
-	Lanes   []pushedLane `json:"lanes"`
-	Objects int          `json:"objects"`
-	Bytes   int64        `json:"bytes"`
-	Secrets int          `json:"secrets"`
-	Rules   int          `json:"rules"`
-	DryRun  bool         `json:"dry_run"`
+	Remote  string              `json:"remote"`
+	URL     string              `json:"url"`
+	Lanes   []pushedLane        `json:"lanes"`
+	Objects int                 `json:"objects"`
+	Bytes   int64               `json:"bytes"`
+	Secrets int                 `json:"secrets"`
+	Rules   int                 `json:"rules"`
+	DryRun  bool                `json:"dry_run"`
+	Absent  []layers.AbsentLane `json:"absent,omitempty"` // what other devices remember that the remote does not have
 }
 
 type pushedLane struct {
@@ -111,7 +112,7 @@ func (e *Env) consent(p layers.Project, r refs.Remote) (bool, error) {
 
 // pushAnswerOf counts what a push did.
 func pushAnswerOf(r refs.Remote, out layers.Pushed, dryRun bool) (a pushAnswer, refused, done int) {
-	a = pushAnswer{Remote: r.Name, URL: r.URL, Lanes: []pushedLane{}, Objects: out.Objects, Bytes: out.Bytes, Rules: out.Rules, DryRun: dryRun}
+	a = pushAnswer{Remote: r.Name, URL: r.URL, Lanes: []pushedLane{}, Objects: out.Objects, Bytes: out.Bytes, Rules: out.Rules, DryRun: dryRun, Absent: out.Absent}
 	for _, l := range out.Lanes {
 		lane := pushedLane{l.Project.Name, string(l.Project.ID), l.Old, l.New, l.Status, l.Why, l.Restored, l.Leaks, l.Cleaned.Sessions + l.Cleaned.Objects + l.Cleaned.Records, l.Exact, l.Forced, "", ""}
 		if l.Forced && !l.Dropped {
@@ -152,6 +153,11 @@ func (e *Env) printPush(r refs.Remote, out layers.Pushed) error {
 
 // printPushed prints what a push did for people.
 func (e *Env) printPushed(a pushAnswer) {
+	defer func() {
+		for _, l := range a.Absent {
+			e.note("%s does not have what %s remembers of %s: only that device can send it", a.Remote, l.Device, l.Project)
+		}
+	}()
 	changed := false
 	for _, l := range a.Lanes {
 		changed = changed || l.Status != "current"
