@@ -57,6 +57,8 @@ type Memory struct {
 
 	countedMu sync.Mutex
 	counted   map[refs.Project]map[objects.Hash]int // tokens counted by this Memory, by original
+
+	parcels parcelSizes
 }
 
 func (o Options) refs() refs.Options {

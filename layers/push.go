@@ -79,11 +79,7 @@ func (e *DivergedError) Error() string {
 	return fmt.Sprintf("the remote has other memory of this very device in project %s", e.Project.Name)
 }
 
-const (
-	// parcelBytes is about how much one push sends at once. What has arrived stays, so that an interrupted push goes on from there.
-	parcelBytes = 256 << 20
-	maxCommits  = 1 << 30
-)
+const maxCommits = 1 << 30
 
 // Push sends this device's lanes of projects to a remote, each as a fast-forward: no other branch is touched and none is ever
 // forced but for an own lane that began anew to forget something, over exactly what the remote was known to have. The error is a [*DivergedError] if that is not possible; see [Memory.Split]. Everything that would go out is looked at first; a project with a secret in it stays here.
@@ -278,7 +274,7 @@ type parcel struct {
 // send makes batches of what was planned and pushes them. A batch ends with a commit, so that the remote is whole after each.
 func (p *pusher) send(ctx context.Context) error {
 	var b parcel
-	git := p.git
+	git, limit := p.git, p.atOnce()
 	for i := range p.out.Lanes {
 		l := &p.out.Lanes[i]
 		if l.Status != "new" && l.Status != "updated" {
@@ -298,7 +294,7 @@ func (p *pusher) send(ctx context.Context) error {
 			}
 			b.ids = append(b.ids, step.Objects...)
 			b.to(l, at, step.Commit)
-			if b.Size < parcelBytes {
+			if b.Size < limit {
 				continue
 			}
 			if err := p.ship(ctx, &b); err != nil {
@@ -314,7 +310,13 @@ func (p *pusher) send(ctx context.Context) error {
 		}
 		b, p.seen = parcel{}, map[pack.ID]struct{}{}
 	}
-	return p.ship(ctx, &b)
+	if err := p.ship(ctx, &b); err != nil {
+		return err
+	}
+	if !p.o.DryRun {
+		p.wentThrough()
+	}
+	return nil
 }
 
 // to lets the batch move a lane on to a commit.
@@ -369,6 +371,7 @@ func (p *pusher) ship(ctx context.Context, b *parcel) error {
 	}
 	s := p.session
 	p.session = nil
+	p.begins(b.Size)
 	err := s.Push(ctx, b.Batch)
 	var rejected *remote.RejectedError
 	if errors.As(err, &rejected) && rejected.Unpack == "" {
