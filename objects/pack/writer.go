@@ -25,6 +25,7 @@ type Writer struct {
 	sum       uint32 // CRC-32 of all that was flushed, but of the header
 	size      int64  // of the pack so far, without its checksum
 	same      *ID    // the checksum of a pack that holds the same entries in the same order, if one is known
+	unread    bool   // what was written has not been read back
 	items     []item
 	seen      map[ID]struct{}
 	places    map[ID]int64 // of the items, made when one is read back
@@ -166,7 +167,12 @@ func (w *Writer) finish(early bool, settled chan error) (string, error) {
 		return "", err
 	}
 	f := w.f
-	go func() { settled <- settle(f) }()
+	go func() {
+		back := make(chan error, 1)
+		go func() { back <- w.readBack(f) }()
+		err := flush(f)
+		settled <- errors.Join(err, <-back, f.Close())
+	}()
 	idx := appendIndex(nil, w.items, sum)
 	tmp, err := w.writeIndex(idx)
 	if !early || err != nil {
@@ -212,18 +218,37 @@ func (w *Writer) seal() (sum ID, err error) {
 	if _, err := w.f.WriteAt(count[:], 8); err != nil {
 		return sum, err
 	}
-	if sum, err = w.rehash(); err != nil {
-		return sum, err
-	}
 	if w.same != nil {
-		sum = *w.same
+		sum, w.unread = *w.same, true
+	} else if sum, err = w.rehash(); err != nil {
+		return sum, err
 	}
 	_, err = w.f.Write(sum[:])
 	return sum, err
 }
 
-// rehash reads the pack back for its checksum, which begins with the number of entries, unless that is known. It
-// leaves the file at its end and makes sure that it holds what was written.
+// readBack makes sure that the file holds what was written, unless [Writer.rehash] did.
+func (w *Writer) readBack(f *os.File) error {
+	if !w.unread {
+		return nil
+	}
+	c := crc32.NewIEEE()
+	if _, err := io.Copy(c, io.NewSectionReader(f, headerSize, w.size-headerSize)); err != nil {
+		return err
+	}
+	return w.held(f, c.Sum32())
+}
+
+// held compares the CRC-32 of what is in a file with that of what was written.
+func (w *Writer) held(f *os.File, sum uint32) error {
+	if sum != w.sum {
+		return fmt.Errorf("%s does not hold what was written: %w", f.Name(), ErrCorrupt)
+	}
+	return nil
+}
+
+// rehash reads the pack back for its checksum, which begins with the number of entries. It leaves the file at its end and makes sure that
+// it holds what was written.
 func (w *Writer) rehash() (sum ID, err error) {
 	var head [headerSize]byte
 	if _, err := w.f.ReadAt(head[:], 0); err != nil {
@@ -234,19 +259,15 @@ func (w *Writer) rehash() (sum ID, err error) {
 	}
 	h, c := sha1.New(), crc32.NewIEEE()
 	h.Write(head[:])
-	to := io.MultiWriter(h, c)
-	if w.same != nil {
-		to = c
+	n, err := io.CopyBuffer(io.MultiWriter(h, c), onlyReader{w.f}, w.buf[:cap(w.buf)])
+	if err == nil && n != w.size-headerSize {
+		err = fmt.Errorf("%s has %d bytes, want %d: %w", w.f.Name(), n, w.size-headerSize, ErrCorrupt)
 	}
-	n, err := io.CopyBuffer(to, onlyReader{w.f}, w.buf[:cap(w.buf)])
 	if err != nil {
 		return sum, err
 	}
-	if n != w.size-headerSize || c.Sum32() != w.sum {
-		return sum, fmt.Errorf("%s does not hold what was written: %w", w.f.Name(), ErrCorrupt)
-	}
 	h.Sum(sum[:0])
-	return sum, nil
+	return sum, w.held(w.f, c.Sum32())
 }
 
 // onlyReader hides the other methods of a file, so that io.CopyBuffer uses its buffer.
@@ -269,13 +290,18 @@ func (w *Writer) writeIndex(idx []byte) (name string, err error) {
 
 // settle makes a file durable and read-only, and closes it.
 func settle(f *os.File) error {
-	if err := f.Sync(); err != nil {
-		return err
-	}
-	if err := f.Chmod(0o400); err != nil {
+	if err := flush(f); err != nil {
 		return err
 	}
 	return f.Close()
+}
+
+// flush makes a file durable and read-only.
+func flush(f *os.File) error {
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	return f.Chmod(0o400)
 }
 
 // rename gives a file its final name. Where an open file cannot be replaced, one of the right size
