@@ -34,6 +34,49 @@ func (e Entry) Release() {
 	}
 }
 
+// Show gives the content of a blob to l.Blob, as [Writer.Receive] does, if it stands in the entry as [Encode] stores it at level 0 and has the
+// name that the entry says. Of others it does nothing: whoever reads them finds out. It uses buf and returns what it may use next.
+func (l Limits) Show(e Entry, buf []byte) []byte {
+	if l.Blob == nil || e.Kind != Blob || len(e.raw) == 0 || len(e.raw) > MaxShown {
+		return buf
+	}
+	content, ok := e.stored(buf[:0])
+	if !ok || Name(Blob, content) != e.ID {
+		return content
+	}
+	return l.Blob(e.ID, content)
+}
+
+// stored appends the content of an entry to dst. It reports false if that is in no stored blocks, or they are not in order to the last byte.
+func (e Entry) stored(dst []byte) ([]byte, bool) {
+	from, size, head := len(dst), int64(e.raw[0]&15), 1
+	for shift := 4; e.raw[head-1]&0x80 != 0; shift += 7 {
+		if head == len(e.raw) || shift > 53 {
+			return dst, false
+		}
+		size |= int64(e.raw[head]&0x7f) << shift
+		head++
+	}
+	rest := e.raw[head:]
+	if len(rest) < 7 || rest[0] != 0x78 || rest[1] != 1 {
+		return dst, false
+	}
+	for rest = rest[2:]; ; {
+		if len(rest) < 5+4 || rest[0] > 1 {
+			return dst, false
+		}
+		n, m, last := int(rest[1])|int(rest[2])<<8, int(rest[3])|int(rest[4])<<8, rest[0] == 1
+		if n != m^0xffff || len(rest) < 5+n+4 {
+			return dst, false
+		}
+		dst, rest = append(dst, rest[5:5+n]...), rest[5+n:]
+		if last {
+			content := dst[from:]
+			return dst, int64(len(content)) == size && len(rest) == 4 && binary.BigEndian.Uint32(rest) == adler32.Checksum(content)
+		}
+	}
+}
+
 // spareFrom is how long an entry is whose memory is used again.
 const spareFrom = 64 << 10
 

@@ -21,7 +21,7 @@ func (d *Dir) Entry(id ID) (e Entry, err error) {
 		if err != nil {
 			return err
 		}
-		raw := make([]byte, next-off)
+		raw := room(int(next - off))[:next-off]
 		if err := readAt(f.f, raw, off); err != nil {
 			return err
 		}

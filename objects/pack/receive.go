@@ -26,8 +26,8 @@ type Limits struct {
 	Blob func(id ID, content []byte) []byte
 }
 
-// maxShown is how long a blob may be that [Limits.Blob] is given.
-const maxShown = 5 << 20
+// MaxShown is how long a blob may be that [Limits.Blob] is given, in bytes.
+const MaxShown = 5 << 20
 
 // slack is what a pack may unpack to whatever its size.
 const slack = 64 << 20
@@ -166,7 +166,7 @@ func (in *inlet) entry() error {
 
 // whole reads an object that is held in memory.
 func (in *inlet) whole(off int64, k Kind, size int64) error {
-	show := k == Blob && size <= maxShown && in.l.Blob != nil
+	show := k == Blob && size <= MaxShown && in.l.Blob != nil
 	var also io.Writer
 	if show {
 		in.shown.Reset()
@@ -246,7 +246,7 @@ func (in *inlet) object(k Kind, size int64, also io.Writer) (id ID, err error) {
 func (in *inlet) stored(to io.Writer, size int64) (bool, error) {
 	total := storedSize(int(size))
 	b, err := in.f.peek(min(total, 7))
-	if err != nil || len(b) < 7 || b[0] != 0x78 || b[2]&6 != 0 || size > flushAt*8 {
+	if err != nil || len(b) < 7 || b[0] != 0x78 || b[1] != 1 || b[2]&6 != 0 || size > flushAt*8 {
 		return false, nil // the decompressor finds out what is wrong, if anything is
 	}
 	if b, err = in.f.peek(total); err != nil {

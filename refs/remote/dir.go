@@ -62,6 +62,8 @@ type copier struct {
 	l    pack.Limits
 	seen map[pack.ID]struct{}
 	got  pack.Receipt
+
+	shown []byte // memory for what is shown
 }
 
 func (f *copier) lane(ctx context.Context, tip pack.ID, stop map[pack.ID]bool) error {
@@ -109,7 +111,7 @@ func (f *copier) copy(id pack.ID) error {
 	if err == nil && int64(size) > f.l.Object {
 		return fmt.Errorf("object %s of %d bytes: %w", id, size, pack.ErrTooLarge)
 	}
-	n, err := f.git.Packs().CopyTo(f.w, id)
+	n, err := f.entry(id, size)
 	if errors.Is(err, pack.ErrDelta) || errors.Is(err, pack.ErrNotFound) {
 		var e pack.Entry
 		if e, err = Entry(f.git, id); err == nil {
@@ -124,6 +126,23 @@ func (f *copier) copy(id pack.ID) error {
 		return fmt.Errorf("more than %d bytes: %w", f.l.Bytes, pack.ErrTooLarge)
 	}
 	return nil
+}
+
+// entry copies an entry of a pack, and shows what is in it while it is at hand.
+func (f *copier) entry(id pack.ID, size int) (int64, error) {
+	if size > pack.MaxShown {
+		return f.git.Packs().CopyTo(f.w, id)
+	}
+	e, err := f.git.Packs().Entry(id)
+	if err != nil {
+		return 0, err
+	}
+	defer e.Release()
+	if err := f.w.Add(e); err != nil {
+		return 0, err
+	}
+	f.shown = f.l.Show(e, f.shown)
+	return int64(e.Size()), nil
 }
 
 // Entry returns an object as it stands in a pack of g, or packs it if it stands otherwise.

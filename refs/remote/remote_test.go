@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -16,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/objects/pack"
 )
 
@@ -337,5 +339,81 @@ func TestDirErrors(t *testing.T) {
 		if _, err := New(u, World{}).Open(context.Background(), Upload); !errors.Is(err, ErrAbsent) {
 			t.Errorf("Open(%s): %v, want ErrAbsent", path, err)
 		}
+	}
+}
+
+// TestDirShows copies from a directory. What stands there as it was stored is shown while it is copied, once and with its true name;
+// what does not have the name that the index says is not.
+func TestDirShows(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "hub.git")
+	if err := gitstore.InitScratch(dir); err != nil {
+		t.Fatal(err)
+	}
+	packs := filepath.Join(dir, "objects", "pack")
+	from, err := pack.Create(packs, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	put := func(k pack.Kind, b []byte, level int) pack.ID {
+		e := pack.Encode(k, b, level)
+		if err := from.Add(e); err != nil {
+			t.Fatal(err)
+		}
+		return e.ID
+	}
+	good, bad := bytes.Repeat([]byte("good "), 20_000), bytes.Repeat([]byte("lies "), 20_000)
+	files := []gitstore.TreeEntry{{Name: "bad", ID: put(pack.Blob, bad, 0)}, {Name: "good", ID: put(pack.Blob, good, 0)},
+		{Name: "long", ID: put(pack.Blob, make([]byte, pack.MaxShown+1), 0)}, {Name: "packed", ID: put(pack.Blob, append(good, '.'), 6)}}
+	tree, err := gitstore.EncodeTree(files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := gitstore.EncodeCommit(gitstore.Commit{Tree: put(pack.Tree, tree, 6), Name: "a", Email: "a@b.invalid", Time: time.Unix(1, 0), Message: "m\n"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tip := put(pack.Commit, c, 6)
+	name, err := from.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(packs, name+".pack")
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.Chmod(file, 0o600), os.WriteFile(file, bytes.Replace(raw, []byte("lies "), []byte("Lies "), 1), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	u, _, err := ParseURL(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := New(u, World{}).Open(context.Background(), Upload)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	var shown []string
+	lim := limits()
+	lim.Blob = func(id pack.ID, b []byte) []byte {
+		shown = append(shown, string(b))
+		if pack.Name(pack.Blob, b) != id {
+			t.Errorf("%.10q is not %s", b, id)
+		}
+		return b
+	}
+	to, err := pack.Create(t.TempDir(), "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer to.Abort()
+	got, err := s.Fetch(context.Background(), []pack.ID{tip}, nil, to, lim)
+	if err != nil || got.Objects != 6 || to.Len() != 6 {
+		t.Fatalf("copied %d objects, %v; want 6", got.Objects, err)
+	}
+	if len(shown) != 1 || shown[0] != string(good) {
+		t.Errorf("%d blobs were shown, want the one that is good", len(shown))
 	}
 }
