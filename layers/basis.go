@@ -120,7 +120,7 @@ func (m *Memory) materialOf(ctx context.Context, project refs.Project, s *Sessio
 		return mat, fmt.Errorf("text of a version of %s: %w", ShortID(s.ID), err)
 	}
 	if b.version != nil {
-		if mat.marks, err = keptMarksOf(b.version, segs, s.keepits(mat.input.Items, b.point)); err != nil {
+		if mat.marks, err = keptMarksOf(b.version, segs, s.keepits(mat.input, b.point)); err != nil {
 			return mat, err
 		}
 	}

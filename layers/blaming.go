@@ -159,7 +159,7 @@ func (b *blaming) listen(v *voices, at pointAt) error {
 	if err != nil {
 		return err
 	}
-	v.markers = at.session.marks(items, at.point)
+	v.markers = at.session.marks(compress.Input{Items: items}, at.point)
 	return nil
 }
 

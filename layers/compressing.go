@@ -115,7 +115,7 @@ func (m *Memory) compressBy(ctx context.Context, st *State, rev Rev, b basis, s 
 	c.Version = newVersion(c, s, mat.stats.After(b.after), recipe, b.input)
 	b.note(c.Version, m.repo.Device().ID)
 	if dryRun {
-		if err := compress.CheckPins(mat.input.Items, c.Plan); err != nil {
+		if err := compress.CheckPins(mat.input, c.Plan); err != nil {
 			return c, err
 		}
 		c.Receipt, err = estimate(ctx, mat.input, c.Plan, s.Engine)

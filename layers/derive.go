@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"os"
 	"slices"
 
 	"github.com/memvcs/mem/layers/compress"
@@ -193,23 +194,24 @@ func (m *Memory) material(ctx context.Context, project refs.Project, s *Session,
 		c, err := m.counts(ctx, project, s, p)
 		done <- counting{c, err}
 	}()
-	items, err := m.itemsWithout(ctx, project, s, p, without)
+	out.input.Aside = m.putAside()
+	items, err := m.itemsWithout(ctx, project, s, p, without, out.input.Aside)
 	counts := <-done
 	if err := errors.Join(err, counts.err); err != nil {
 		return out, err
 	}
 	out.stats.Messages = counts.c.Messages
-	out.marks = s.marks(items, p)
-	out.input = compress.Input{Items: items, Output: m.toolOutput(ctx, project, p, without)}
+	out.input.Items, out.input.Output = items, m.toolOutput(ctx, project, p, without)
+	out.marks = s.marks(out.input, p)
 	return out, nil
 }
 
 // items returns the L1 of the session as a compression sees it.
 func (m *Memory) items(ctx context.Context, project refs.Project, s *Session, p *Point) ([]compress.Item, error) {
-	return m.itemsWithout(ctx, project, s, p, nil)
+	return m.itemsWithout(ctx, project, s, p, nil, nil)
 }
 
-func (m *Memory) itemsWithout(ctx context.Context, project refs.Project, s *Session, p *Point, without [][2]int) ([]compress.Item, error) {
+func (m *Memory) itemsWithout(ctx context.Context, project refs.Project, s *Session, p *Point, without [][2]int, aside *compress.Aside) ([]compress.Item, error) {
 	l1, err := m.l1(ctx, project, p.Original, refine.Full)
 	if err != nil {
 		return nil, err
@@ -221,7 +223,23 @@ func (m *Memory) itemsWithout(ctx context.Context, project refs.Project, s *Sess
 			echo[n] = true
 		}
 	}
-	return compress.Items(withoutEntries(refine.Entries(l1), without), func(n int) bool { return echo[n] })
+	return compress.Items(withoutEntries(refine.Entries(l1), without), func(n int) bool { return echo[n] }, aside)
+}
+
+// putAside is where a compression puts texts that are too many to hold: a file of the cache without a name.
+func (m *Memory) putAside() *compress.Aside {
+	return &compress.Aside{Open: func() (compress.File, error) {
+		dir := m.cachePath("l1", "")
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return nil, err
+		}
+		f, err := os.CreateTemp(dir, ".tmp-*")
+		if err != nil {
+			return nil, err
+		}
+		os.Remove(f.Name()) // else it is evicted; f is closed when nobody can read it any more
+		return f, nil
+	}}
 }
 
 // toolOutput yields what tools returned, for versions with room for it.

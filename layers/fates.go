@@ -37,7 +37,7 @@ func (m *Memory) Fates(ctx context.Context, rev Rev) ([]Judgement, error) {
 	if err != nil {
 		return nil, err
 	}
-	marks := recorded(rev.Session.keepits(mat.input.Items, p), plan)
+	marks := recorded(rev.Session.keepits(mat.input, p), plan)
 	settings, err := v.Settings.asked(v.Counter)
 	if settings.Since = plan.Since; err == nil {
 		_, fates, wrong := compress.Resolve(settings, mat.stats, marks)

@@ -59,7 +59,7 @@ func (m *Memory) keepitsIn(ctx context.Context, st *State, rev Rev) ([]Keepit, e
 	if err != nil {
 		return nil, err
 	}
-	out := s.keepits(items, p)
+	out := s.keepits(compress.Input{Items: items}, p)
 	versions := st.VersionsOf(s.ID)
 	for i := range out {
 		for _, v := range versions {
@@ -84,10 +84,10 @@ func lastWords(s string, n int) string {
 	return string(r)
 }
 
-// marks returns the markers that count in items of the session at p, in order.
-func (s *Session) marks(items []compress.Item, p *Point) []compress.Mark {
+// marks returns the markers that count in the items of the session at p, in order.
+func (s *Session) marks(in compress.Input, p *Point) []compress.Mark {
 	var out []compress.Mark
-	for _, k := range s.keepits(items, p) {
+	for _, k := range s.keepits(in, p) {
 		if !k.Removed {
 			out = append(out, k.Mark)
 		}
@@ -95,15 +95,17 @@ func (s *Session) marks(items []compress.Item, p *Point) []compress.Mark {
 	return out
 }
 
-// keepits returns the markers in items of the session at p, also those that were removed, in the order of their texts.
-func (s *Session) keepits(items []compress.Item, p *Point) []Keepit {
+// keepits returns the markers in the items of the session at p, also those that were removed, in the order of their texts.
+func (s *Session) keepits(in compress.Input, p *Point) []Keepit {
 	var out []Keepit
-	for _, it := range items {
+	for i := range in.Items {
+		it := &in.Items[i]
 		if it.Kind != compress.User {
 			continue
 		}
-		for _, mark := range compress.Marks(it.N, it.Text) {
-			k := Keepit{ID: fmt.Sprintf("k%d", len(out)+1), Mark: mark, Context: lastWords(it.Text[:mark.Start], 60)}
+		text := in.Text(it)
+		for _, mark := range compress.Marks(it.N, text) {
+			k := Keepit{ID: fmt.Sprintf("k%d", len(out)+1), Mark: mark, Context: lastWords(text[:mark.Start], 60)}
 			for _, o := range s.Overrides {
 				if o.of(mark, p) && !o.Added {
 					k.Set, k.Removed, k.Mark.Weight = o.Weight != mark.Weight, o.Removed, o.Weight
@@ -118,8 +120,8 @@ func (s *Session) keepits(items []compress.Item, p *Point) []Keepit {
 			continue
 		}
 		added++
-		if it := typedAt(items, o); it != nil {
-			k := Keepit{ID: fmt.Sprintf("a%d", added), Mark: o.mark(it.Text), Context: lastWords(it.Text[:o.Start], 60), Added: true, Removed: o.Removed}
+		if text, ok := typedAt(in, o); ok {
+			k := Keepit{ID: fmt.Sprintf("a%d", added), Mark: o.mark(text), Context: lastWords(text[:o.Start], 60), Added: true, Removed: o.Removed}
 			k.Removed = k.Removed || slices.ContainsFunc(out, func(x Keepit) bool { return !x.Removed && overlap(x.Mark, k.Mark) })
 			out = append(out, k)
 		}
@@ -142,15 +144,18 @@ func (o Override) mark(text string) compress.Mark {
 	}}
 }
 
-// typedAt returns the item that holds the text of an override, nil if there is none.
-func typedAt(items []compress.Item, o Override) *compress.Item {
-	for i, it := range items {
-		if it.N == o.Message && it.Kind == compress.User && 0 <= o.Start && o.Start < o.End && o.End <= len(it.Text) &&
-			utf8.ValidString(it.Text[o.Start:o.End]) {
-			return &items[i]
+// typedAt returns the text of the item that holds the text of an override, if there is one.
+func typedAt(in compress.Input, o Override) (string, bool) {
+	for i := range in.Items {
+		it := &in.Items[i]
+		if it.N != o.Message || it.Kind != compress.User {
+			continue
+		}
+		if text := in.Text(it); 0 <= o.Start && o.Start < o.End && o.End <= len(text) && utf8.ValidString(text[o.Start:o.End]) {
+			return text, true
 		}
 	}
-	return nil
+	return "", false
 }
 
 func overlap(a, b compress.Mark) bool {

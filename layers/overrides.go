@@ -114,7 +114,7 @@ func (m *Memory) AddKeepit(ctx context.Context, rev Rev, text string, w keepit.W
 	}
 	o := Override{Session: rev.Session.ID, Generation: p.Generation, Message: rev.From, Start: start, End: end, Weight: w, Added: true}
 	k := Keepit{Mark: o.mark(items[i].Text), Added: true, Context: lastWords(items[i].Text[:start], 60)}
-	have := rev.Session.keepits(items, p)
+	have := rev.Session.keepits(compress.Input{Items: items}, p)
 	for _, x := range have {
 		if !x.Removed && overlap(x.Mark, k.Mark) {
 			return k, fmt.Errorf("message %d of %s: %w: %s, %s", rev.From, ShortID(rev.Session.ID), ErrMarked, x.ID, x.Mark.Weight)

@@ -96,7 +96,7 @@ func (t *tracer) original(ctx context.Context, rev Rev, p *Point, from, to int) 
 		items = append(items, it)
 	}
 	sort.SliceStable(items, func(i, j int) bool { return items[i].N < items[j].N })
-	side := t.fromItems(t.source(rev.Session, p), items, rev.Session.marks(items, p), from, to)
+	side := t.fromItems(t.source(rev.Session, p), items, rev.Session.marks(compress.Input{Items: items}, p), from, to)
 	if from == 1 && to == p.Scan.Values {
 		counts, err := t.m.counts(ctx, rev.Project.ID, rev.Session, p)
 		if err != nil {
@@ -110,7 +110,7 @@ func (t *tracer) original(ctx context.Context, rev Rev, p *Point, from, to int) 
 func (t *tracer) refined(ctx context.Context, rev Rev) (trace.Side, error) {
 	p := rev.Session.Now()
 	items, err := t.m.items(ctx, rev.Project.ID, rev.Session, p)
-	return t.fromItems(t.source(rev.Session, p), items, rev.Session.marks(items, p), 1, p.Scan.Values), err
+	return t.fromItems(t.source(rev.Session, p), items, rev.Session.marks(compress.Input{Items: items}, p), 1, p.Scan.Values), err
 }
 
 // fromItems returns the entries of some messages as pieces; the markers in them are all kept.
@@ -236,7 +236,7 @@ func (t *tracer) part(ctx context.Context, p CompositionPart) (source string, ma
 	point := pointOf(rev.Session, p.Output)
 	source = t.source(rev.Session, point)
 	items, err := t.m.items(ctx, rev.Project.ID, rev.Session, point)
-	return source, append([]trace.Mark{}, t.fromItems(source, items, rev.Session.marks(items, point), 1, point.Scan.Values).Marks...), err
+	return source, append([]trace.Mark{}, t.fromItems(source, items, rev.Session.marks(compress.Input{Items: items}, point), 1, point.Scan.Values).Marks...), err
 }
 
 // partRev returns what a part of a composition is; its Session is nil if the memory does not have it.

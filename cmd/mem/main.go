@@ -26,5 +26,6 @@ func mainIn(env Env) {
 		env.runHook(event)
 		return
 	}
+	env.boundMemory()
 	os.Exit(run(interruptible(), env, os.Args[1:]))
 }

@@ -10,15 +10,18 @@ import (
 	"github.com/memvcs/mem/layers/redact"
 )
 
-// spendMemory lets a command that only looks collect less garbage: it is over before that pays.
-// What it holds of something huge may be more than the limit; garbage is then collected as usual.
-func spendMemory() {
-	debug.SetGCPercent(800)
-	debug.SetMemoryLimit(lookMemory)
+// boundMemory makes commands collect garbage before it takes more than a few hundred megabytes.
+func (e *Env) boundMemory() {
+	if e.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(mostMemory)
+	}
 }
 
-// lookMemory is from how many bytes on such a command collects its garbage.
-const lookMemory = 200 << 20
+// mostMemory is up to how many bytes garbage is left lying.
+const mostMemory = 200 << 20
+
+// spendMemory lets a command that only looks collect less garbage: it is over before that pays.
+func spendMemory() { debug.SetGCPercent(800) }
 
 // memory opens the memory that the command works on. The caller closes it.
 func (e *Env) memory() (*layers.Memory, error) {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// tortureTyped captures and shows a session most of which is text that the user typed, which every layer keeps whole: none of that is
+// tortureTyped captures, shows and compresses a session most of which is text that the user typed, which every layer keeps whole: none of that is
 // held in memory.
 func tortureTyped(t *testing.T, r *rig) {
 	size := amount(t, 0, 72, 200) << 20
@@ -18,13 +18,14 @@ func tortureTyped(t *testing.T, r *rig) {
 	const id, most = "7a7a7a7a-2222-4333-8444-555555555555", 120 // MB
 	file := r.write(".claude/projects/-home-user-typed/"+id+".jsonl", typed(id, size))
 	r.atMost(most, "import", "-q", file)
-	for range 2 {
+	for skip := range 2 {
 		for _, name := range []string{id + ":L1", id + ":original"} {
 			r.atMost(most, "show", name, "--format", "text")
 			r.atMost(most, "show", name, "--format", "jsonl")
 		}
 		r.atMost(most, "count", id)
-		if err := os.RemoveAll(filepath.Join(r.Dir, "cache")); err != nil { // the second time all is made again
+		r.atMost(most+80, "compress", id, "--ratio", "20", "--skip", fmt.Sprint(skip)) // each time another version
+		if err := os.RemoveAll(filepath.Join(r.Dir, "cache")); err != nil {            // the second time all is made again
 			t.Fatal(err)
 		}
 	}

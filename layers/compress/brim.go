@@ -74,7 +74,6 @@ func (e *extractor) brim(p *pool, req Request, room int, segs []Segment) []Segme
 		return better
 	}
 	copy(p.taken, taken)
-	p.units = slices.Clone(p.units) // they are cut
 	if better, ok = b.cut(); ok {
 		return better
 	}
@@ -88,7 +87,7 @@ const anyLength = 1 << 30
 func (b *brimmer) even(room int) {
 	n, cost := 0, 0
 	for i := range b.p.units {
-		n, cost = n+length(&b.p.units[i]), cost+int(b.p.units[i].cost)
+		n, cost = n+b.length(int32(i)), cost+int(b.p.units[i].cost)
 	}
 	if cost == 0 {
 		return
@@ -98,8 +97,8 @@ func (b *brimmer) even(room int) {
 }
 
 // length is how many letters a unit takes when it is written.
-func length(u *unit) int {
-	return utf8.RuneCountInString(u.text) + 2*int(frame(u.class)) - 1
+func (b *brimmer) length(i int32) int {
+	return utf8.RuneCountInString(b.p.text(i)) + 2*int(frame(b.p.units[i].class)) - 1
 }
 
 // good measures segments and says whether they are what is wanted.
@@ -167,15 +166,18 @@ func (b *brimmer) set(x exchange, in bool) {
 }
 
 func (b *brimmer) count(i, by int32) {
-	for _, c := range b.p.units[i].about {
-		b.has[c] += by
+	about := b.p.about(i)
+	for k := range about.len() {
+		b.has[about.at(k)] += by
 	}
 }
 
 // gain is what a unit adds to what is taken.
-func (b *brimmer) gain(u *unit) int64 {
-	sum := int64(0)
-	for _, c := range u.about {
+func (b *brimmer) gain(i int32) int64 {
+	u, about := &b.p.units[i], b.p.about(i)
+	sum := b.p.alone(u)
+	for k := range about.len() {
+		c := about.at(k)
 		w := b.value[c]
 		for range min(b.has[c], 4) {
 			w /= covered
@@ -203,18 +205,18 @@ func (b *brimmer) find() (best []exchange, nearest exchange) {
 	}
 	without := func(out int32, lost int64, tokens, letters int) {
 		for k, i := range more {
-			gains[k] = b.gain(&b.p.units[i])
+			gains[k] = b.gain(i)
 		}
 		for k, i := range more {
 			u := &b.p.units[i]
-			tokens, letters := tokens+int(u.cost), letters+length(u)
+			tokens, letters := tokens+int(u.cost), letters+b.length(i)
 			try(exchange{out: out, in: i, also: -1, worth: gains[k] - lost}, tokens, letters)
 			for l := k + 1; l < len(more); l++ {
 				v := &b.p.units[more[l]]
 				if tokens+int(v.cost) > b.most {
 					break // they are sorted by cost
 				}
-				try(exchange{out: out, in: i, also: more[l], worth: gains[k] + gains[l] - lost}, tokens+int(v.cost), letters+length(v))
+				try(exchange{out: out, in: i, also: more[l], worth: gains[k] + gains[l] - lost}, tokens+int(v.cost), letters+b.length(more[l]))
 			}
 		}
 	}
@@ -222,7 +224,7 @@ func (b *brimmer) find() (best []exchange, nearest exchange) {
 	for i := range b.p.units {
 		if u := &b.p.units[i]; b.p.taken[i] && u.class != userClass && u.class != failure {
 			b.count(int32(i), -1)
-			without(int32(i), b.gain(u), b.tokens-int(u.cost), b.letters-length(u))
+			without(int32(i), b.gain(int32(i)), b.tokens-int(u.cost), b.letters-b.length(int32(i)))
 			b.count(int32(i), 1)
 		}
 	}
@@ -259,10 +261,10 @@ func (b *brimmer) candidates() []int32 {
 	byCost := make([][]scored, b.most+1)
 	for i := range b.p.units {
 		u := &b.p.units[i]
-		if b.p.taken[i] || int(u.cost) > b.most || u.class != file && bare(u.text) {
+		if b.p.taken[i] || int(u.cost) > b.most || u.class != file && u.tells&tellsLittle != 0 {
 			continue // a line that tells nothing alone is no better than the gap
 		}
-		s, list := scored{int32(i), b.gain(u)}, byCost[u.cost]
+		s, list := scored{int32(i), b.gain(int32(i))}, byCost[u.cost]
 		at := len(list)
 		for at > 0 && list[at-1].gain < s.gain {
 			at--
@@ -327,16 +329,16 @@ func (b *brimmer) important() []int32 {
 // begin tries the beginnings of units, the longest first.
 func (b *brimmer) begin() ([]Segment, bool) {
 	for _, i := range b.important() {
-		u := &b.p.units[i]
-		text := u.text
+		text := b.p.text(i)
 		b.p.taken[i] = true
 		for _, end := range slices.Backward(breaks(cut(text, longUnit))) {
-			u.text = strings.TrimRight(text[:end], " ,;:") + sign
+			b.p.begun[i] = strings.TrimRight(text[:end], " ,;:") + sign
 			if segs, ok := b.write(); ok {
 				return segs, true
 			}
 		}
-		b.p.taken[i], u.text = false, text
+		b.p.taken[i] = false
+		delete(b.p.begun, i)
 	}
 	return nil, false
 }

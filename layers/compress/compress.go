@@ -4,7 +4,8 @@
 // are kept word for word. The plan is the recipe: it holds bounds and budgets, never flags or today's distance. [Run]
 // carries it out: it cuts the kept texts out, lets a [Summarizer] say the rest in what room is left, puts the kept
 // texts back byte for byte, and checks both promises: no kept byte differs, and the text is never longer than the
-// budget. Nothing here reads files or stores anything.
+// budget. Nothing here reads files or stores anything, but for
+// the texts that are too many to hold, see [Aside].
 //
 // [Extract] is the engine that needs no model. It keeps whole lines, sentences and entries, chosen so that together
 // they mention as much as possible of what the session is about (see [pool]); at high ratios it drops words that
@@ -47,7 +48,13 @@ type Item struct {
 	Kept    bool   // of User: Text is that of a mark which a version kept, see [Recall]
 
 	Src [][2]int // its messages, if they are not all of N to To
+
+	aside int32 // 1 + where its text is put aside, instead of in Text; 0: it is not
+	size  int32 // of the text that is put aside
 }
+
+// length is the bytes of the text of the item.
+func (it *Item) length() int { return len(it.Text) + int(it.size) }
 
 // sources are the messages of the item.
 func (it Item) sources() [][2]int {

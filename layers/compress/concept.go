@@ -7,8 +7,6 @@ import (
 	"sync/atomic"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/kljensen/snowball/english"
 )
 
 // A concept is something a text can be about: an anchor (a file, a symbol, an issue, a hash, a number, a span in
@@ -23,55 +21,8 @@ const (
 	anchorConcept
 	pairConcept
 	nameConcept
+	kinds
 )
-
-// lexicon numbers concepts.
-type lexicon struct {
-	ids   map[string]int32
-	words map[string]int32 // lower-case word -> stem concept, -1 for stop words
-	known []concept
-}
-
-// concept is what the lexicon knows of one.
-type concept struct {
-	kind
-	count int32 // units, or items, that it occurs in
-	in    int32 // the last of them, plus one
-	seen  int32 // the last unit that it was found in, plus one
-}
-
-func newLexicon() *lexicon {
-	return &lexicon{ids: map[string]int32{}, words: map[string]int32{}}
-}
-
-func (l *lexicon) id(k kind, s string) int32 {
-	key := string([]byte{'0' + byte(k)}) + s
-	if id, ok := l.ids[key]; ok {
-		return id
-	}
-	id := int32(len(l.known))
-	l.ids[key] = id
-	l.known = append(l.known, concept{kind: k})
-	return id
-}
-
-// word returns the concept of a word, -1 for a stop word. w is only kept when it is new.
-func (l *lexicon) word(w string) int32 {
-	if id, ok := l.words[w]; ok {
-		return id
-	}
-	w = strings.Clone(w)
-	id := int32(-1)
-	if !stopWords()[w] {
-		stem := w
-		if isASCII(w) {
-			stem = english.Stem(w, true)
-		}
-		id = l.id(stemConcept, stem)
-	}
-	l.words[w] = id
-	return id
-}
 
 func isASCII(s string) bool {
 	for i := range len(s) {
@@ -80,46 +31,6 @@ func isASCII(s string) bool {
 		}
 	}
 	return true
-}
-
-// gathering says which concepts are looked for beside stems and anchors.
-type gathering struct {
-	pairs bool  // of neighbouring stems
-	names bool  // with dots
-	in    int32 // what is counted: a concept counts once for each
-}
-
-// gather appends the concepts of text to out, each once per unit.
-func (l *lexicon) gather(out []int32, unit int32, text string, g gathering) []int32 {
-	add := func(id int32) {
-		c := &l.known[id]
-		if c.seen == unit+1 {
-			return
-		}
-		c.seen = unit + 1
-		if c.in != g.in+1 {
-			c.in = g.in + 1
-			c.count++
-		}
-		out = append(out, id)
-	}
-	last := int32(-1)
-	l.eachWord(text, func(id int32) {
-		add(id)
-		if g.pairs && last >= 0 {
-			add(l.id(pairConcept, pairKey(last, id)))
-		}
-		last = id
-	})
-	eachAnchor(text, func(a string) { add(l.id(anchorConcept, a)) })
-	if g.names {
-		eachName(text, func(a string) { add(l.id(nameConcept, a)) })
-	}
-	return out
-}
-
-func pairKey(a, b int32) string {
-	return string([]byte{byte(a), byte(a >> 8), byte(a >> 16), byte(a >> 24), byte(b), byte(b >> 8), byte(b >> 16), byte(b >> 24)})
 }
 
 // script tells apart the runs of text that make words.
@@ -166,9 +77,9 @@ func wideScript(r rune) script {
 	return none
 }
 
-// eachWord yields the stem concepts of text in order, without stop words; runs of Han, Kana or Hangul give pairs of
-// characters.
-func (l *lexicon) eachWord(text string, yield func(int32)) {
+// eachTerm yields the words of text in order, in lower case; runs of Han, Kana or Hangul give pairs of characters, which
+// are no words.
+func eachTerm(text string, yield func(s string, word bool)) {
 	for i := 0; i < len(text); {
 		r, n := utf8.DecodeRuneInString(text[i:])
 		s := scriptOf(r)
@@ -188,26 +99,24 @@ func (l *lexicon) eachWord(text string, yield func(int32)) {
 		i = j
 		if s == alphabet {
 			if len(run) <= 64 {
-				if id := l.word(strings.ToLower(run)); id >= 0 {
-					yield(id)
-				}
+				yield(strings.ToLower(run), true)
 			}
 			continue
 		}
-		l.eachPair(run, yield)
+		eachPair(run, yield)
 	}
 }
 
-func (l *lexicon) eachPair(run string, yield func(int32)) {
+func eachPair(run string, yield func(s string, word bool)) {
 	a := 0
 	_, b := utf8.DecodeRuneInString(run)
 	if b == len(run) {
-		yield(l.id(stemConcept, run))
+		yield(run, false)
 		return
 	}
 	for b < len(run) {
 		_, n := utf8.DecodeRuneInString(run[b:])
-		yield(l.id(stemConcept, run[a:b+n]))
+		yield(run[a:b+n], false)
 		_, first := utf8.DecodeRuneInString(run[a:])
 		a, b = a+first, b+n
 	}

@@ -2,7 +2,6 @@ package compress
 
 import (
 	"context"
-	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -104,9 +103,9 @@ func near(items []Item, room int, l Level) bool {
 		return false
 	}
 	n := int64(0)
-	for _, it := range items {
-		if it.Kind != Output && it.Kind != Diff {
-			n += int64(len(it.Text))
+	for i := range items {
+		if it := &items[i]; it.Kind != Output && it.Kind != Diff {
+			n += int64(it.length())
 		}
 	}
 	return n < 4*6*int64(room)
@@ -114,13 +113,15 @@ func near(items []Item, room int, l Level) bool {
 
 // Summarize picks units of the items until the budget is full.
 func (e Extract) Summarize(ctx context.Context, req Request) (Summary, error) {
-	return newExtractor(e, sizer{}).Summarize(ctx, req)
+	return newExtractor(e, sizer{}, (*Aside)(nil).Text, &Aside{}).Summarize(ctx, req)
 }
 
 // An extractor is Extract for one run: it remembers how it took the items apart, which a new budget does not change.
 type extractor struct {
 	Extract
 	sizes sizer
+	text  func(*Item) string
+	aside *Aside
 	known map[cutting]apart
 }
 
@@ -132,14 +133,8 @@ type cutting struct {
 	near  bool
 }
 
-// apart is a list of items, taken apart.
-type apart struct {
-	units []unit
-	about *lexicon
-}
-
-func newExtractor(e Extract, z sizer) *extractor {
-	return &extractor{Extract: e, sizes: z, known: map[cutting]apart{}}
+func newExtractor(e Extract, z sizer, text func(*Item) string, aside *Aside) *extractor {
+	return &extractor{Extract: e, sizes: z, text: text, aside: aside, known: map[cutting]apart{}}
 }
 
 // cut returns the units of the items. There is at least one item.
@@ -147,8 +142,8 @@ func (e *extractor) cut(items []Item, t terse, near bool) apart {
 	key := cutting{&items[0], len(items), t, near}
 	a, ok := e.known[key]
 	if !ok {
-		a = apart{split(items, cutter{t, e.version() == 1, near}), newLexicon()}
-		measure(a.units, a.about, near)
+		a = split(items, e.text, cutter{t, e.version() == 1, near}, e.aside)
+		a.measure(near, e.aside)
 		e.known[key] = a
 	}
 	return a
@@ -165,21 +160,21 @@ func (e *extractor) Summarize(ctx context.Context, req Request) (Summary, error)
 		m.close()
 	}
 	a := e.cut(req.Items, density(req, room), close)
-	us, l := a.units, a.about
+	us := a.units
 	for i := range us {
 		it := &req.Items[us[i].item]
-		us[i].prior = m.priority(&us[i], l) * int64(100+it.Weight) / 100
+		us[i].prior = m.priority(&us[i]) * int64(100+it.Weight) / 100
 		switch {
-		case it.Kind == User && len(it.Text) > pasted:
+		case it.Kind == User && it.length() > pasted:
 			us[i].prior /= 2
-		case close && us[i].class >= output && bare(us[i].text):
+		case close && us[i].class >= output && us[i].tells&tellsLittle != 0:
 			us[i].prior = 0 // only where nothing else is left
 		}
 	}
 	if err := ctx.Err(); err != nil {
 		return Summary{}, err
 	}
-	p := newPool(us, l, m.weights)
+	p := newPool(a, m.weights)
 	left := room
 	for _, s := range m.shares {
 		left -= p.fill(min(left, room*s.percent/100), 1, s.of)
@@ -193,16 +188,15 @@ func (e *extractor) Summarize(ctx context.Context, req Request) (Summary, error)
 }
 
 // priority is the prior of a unit. An error that names nothing says little; the name of a test that failed says much.
-func (m mix) priority(u *unit, l *lexicon) int64 {
+func (m mix) priority(u *unit) int64 {
 	prior := m.prior[u.class]
 	if u.class != failure {
 		return prior
 	}
-	named := slices.ContainsFunc(u.about, func(c int32) bool { return l.known[c].kind == anchorConcept })
 	switch {
-	case !named:
+	case u.tells&tellsAnchor == 0:
 		return prior / 2
-	case strings.Contains(u.text, "FAIL"):
+	case u.tells&tellsFailed != 0:
 		return prior * 3
 	}
 	return prior
@@ -286,8 +280,8 @@ const wordy = 2
 // density says how terse the text must be: by how much there is for what fits. The mildest level never drops a word.
 func density(req Request, room int) terse {
 	n := int64(0)
-	for _, it := range req.Items {
-		n += int64(len(it.Text))
+	for i := range req.Items {
+		n += int64(req.Items[i].length())
 	}
 	if req.Level == keepit.Minimal || n < 4*wordy*int64(room) {
 		return whole
@@ -307,10 +301,12 @@ func render(p *pool, items []Item) []Segment {
 		}
 		text.Reset()
 	}
-	for i, u := range p.units {
+	texts := p.texts.browse()
+	for i := range p.units {
 		if !p.taken[i] {
 			continue
 		}
+		u := &p.units[i]
 		if u.class == file {
 			files = append(files, int32(i))
 			continue
@@ -326,7 +322,11 @@ func render(p *pool, items []Item) []Segment {
 			end()
 			segs = append(segs, Segment{Role: role(u.class), Src: it.sources()})
 		}
-		text.WriteString(u.text)
+		if begun, ok := p.begun[int32(i)]; ok {
+			text.WriteString(begun)
+		} else {
+			text.WriteString(texts.text(i))
+		}
 		lastItem, lastLine = u.item, u.line
 	}
 	end()
@@ -354,7 +354,7 @@ func fileList(p *pool, items []Item, files []int32) Segment {
 	s := Segment{Role: "tool"}
 	var names []string
 	for _, i := range files {
-		names = append(names, p.units[i].text)
+		names = append(names, p.text(i))
 		s.Src = append(s.Src, items[p.units[i].item].sources()...)
 	}
 	sort.SliceStable(s.Src, func(a, b int) bool { return s.Src[a][0] < s.Src[b][0] })

@@ -12,9 +12,10 @@ import (
 
 // Items turns the entries of an L1 into items. Echo tells of a message whether its typed text is an echo, text that mem
 // wrote or that a fork copied: it does not count as typed then. It may be nil. The changed lines of edits become items
-// of kind [Diff]: [Run] uses them only when there is room.
-func Items(entries iter.Seq2[refine.Entry, error], echo func(n int) bool) ([]Item, error) {
-	var b builder
+// of kind [Diff]: [Run] uses them only when there is room. Texts that are too many to hold are put into aside and not into the
+// items, which [Run] and [Aside.Text] know; it may be nil.
+func Items(entries iter.Seq2[refine.Entry, error], echo func(n int) bool, aside *Aside) ([]Item, error) {
+	b := builder{aside: aside}
 	for e, err := range entries {
 		if err != nil {
 			return nil, fmt.Errorf("read items: %w", err)
@@ -46,13 +47,14 @@ func Items(entries iter.Seq2[refine.Entry, error], echo func(n int) bool) ([]Ite
 }
 
 type builder struct {
+	aside *Aside
 	items []Item
 	last  int // index behind the last words of the assistant
 }
 
 func (b *builder) add(it Item) {
 	if strings.TrimSpace(it.Text) != "" || it.Kind == Edit && it.Target != "" {
-		b.items = append(b.items, it)
+		b.items = append(b.items, b.aside.keep(it))
 	}
 }
 

@@ -18,6 +18,7 @@ type Mark struct {
 func Marks(n int, typed string) []Mark {
 	var out []Mark
 	for _, m := range keepit.Scan(typed) {
+		m.Text = strings.Clone(m.Text) // not all that was typed
 		out = append(out, Mark{n, m})
 	}
 	return out

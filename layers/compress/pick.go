@@ -16,46 +16,83 @@ type weights struct {
 }
 
 type pool struct {
-	units  []unit
-	costs  []int64 // per unit, its cost to the power of the exponent
-	weight []int64 // per concept, what covering it is still worth
+	apart
+	single [kinds]int64 // what covering a concept is worth that only one unit has
+	costs  [512]int64   // by cost, that to the power of the exponent
+	weight []int64      // per concept, what covering it is still worth
 	taken  []bool
-	round  int // units taken so far
-	l      *lexicon
+	begun  map[int32]string // units of which only the beginning is written
+	round  int              // units taken so far
 	w      weights
 }
 
 // covered is by how much less a concept counts when a unit has it that was taken.
 const covered = 20
 
-func newPool(us []unit, l *lexicon, w weights) *pool {
-	p := &pool{units: us, costs: make([]int64, len(us)), taken: make([]bool, len(us)), l: l, w: w}
-	p.weight = p.worth()
-	for i := range us {
-		p.costs[i] = power(int64(us[i].cost)+2, w.exponent)
+func newPool(a apart, w weights) *pool {
+	p := &pool{apart: a, taken: make([]bool, len(a.units)), begun: map[int32]string{}, w: w}
+	for k := range p.single {
+		p.single[k] = p.value(concept{kind: kind(k), count: 1})
 	}
+	for cost := range p.costs {
+		p.costs[cost] = power(int64(cost)+2, w.exponent)
+	}
+	p.weight = p.worth()
 	return p
+}
+
+// text returns a unit as it will be written.
+func (p *pool) text(i int32) string {
+	if text, ok := p.begun[i]; ok {
+		return text
+	}
+	return p.apart.text(i)
 }
 
 // worth is what covering each concept is worth at first.
 func (p *pool) worth() []int64 {
-	worth := make([]int64, len(p.l.known))
-	for c, x := range p.l.known {
-		worth[c] = log2(int64(x.count)+1) * [...]int64{p.w.stem, p.w.anchor, p.w.pair, p.w.name}[x.kind]
-		if x.kind == anchorConcept && x.count == 1 && p.w.once > 0 {
-			worth[c] = worth[c] * p.w.once / 100
-		}
+	worth := make([]int64, len(p.lexicon.known))
+	for c, x := range p.lexicon.known {
+		worth[c] = p.value(x)
 	}
 	return worth
 }
 
-// score is what taking unit i is worth now, for what it costs.
-func (p *pool) score(i int32) int64 {
-	u, gain := &p.units[i], int64(0)
-	for _, c := range u.about {
-		gain += p.weight[c]
+// value is what covering a concept is worth at first.
+func (p *pool) value(x concept) int64 {
+	v := log2(int64(x.count)+1) * [...]int64{p.w.stem, p.w.anchor, p.w.pair, p.w.name}[x.kind]
+	if x.kind == anchorConcept && x.count == 1 && p.w.once > 0 {
+		v = v * p.w.once / 100
 	}
-	return gain * u.prior / p.costs[i]
+	return v
+}
+
+// alone is what covering the concepts is worth that only unit u has.
+func (p *pool) alone(u *unit) int64 {
+	sum := int64(0)
+	for k, n := range u.alone {
+		sum += int64(n) * p.single[k]
+	}
+	return sum
+}
+
+// score is what taking unit i is worth now, for what it costs.
+func (p *pool) score(i int32) int64 { return p.rate(i, p.about(i)) }
+
+// rate is score of a unit that is about that.
+func (p *pool) rate(i int32, about list) int64 {
+	u := &p.units[i]
+	gain := p.alone(u)
+	for k := range about.len() {
+		gain += p.weight[about.at(k)]
+	}
+	cost := int64(0)
+	if int(u.cost) < len(p.costs) {
+		cost = p.costs[u.cost]
+	} else {
+		cost = power(int64(u.cost)+2, p.w.exponent)
+	}
+	return gain * u.prior / cost
 }
 
 // classSet is a set of classes of units.
@@ -71,11 +108,10 @@ func setOf(cs ...class) (s classSet) {
 // fill takes units of the classes, best first, while they fit into budget plain tokens and are worth at least least.
 // It returns what they cost.
 func (p *pool) fill(budget int, least int64, want classSet) int {
-	var h ranking
+	h, lists := p.room(budget, want), p.lists.browse()
 	for i := range p.units {
-		u := &p.units[i]
-		if !p.taken[i] && int(u.cost) <= budget && want&(1<<u.class) != 0 {
-			if s := p.score(int32(i)); s >= least {
+		if p.fits(i, budget, want) {
+			if s := p.rate(int32(i), list(lists.text(i))); s >= least {
 				h = append(h, ranked{s, int32(i), int32(p.round)})
 			}
 		}
@@ -106,11 +142,29 @@ func (p *pool) fill(budget int, least int64, want classSet) int {
 	return budget - left
 }
 
+// fits reports whether a unit may be taken.
+func (p *pool) fits(i, budget int, want classSet) bool {
+	u := &p.units[i]
+	return !p.taken[i] && int(u.cost) <= budget && want&(1<<u.class) != 0
+}
+
+// room returns an empty ranking with room for the units that may be taken.
+func (p *pool) room(budget int, want classSet) ranking {
+	n := 0
+	for i := range p.units {
+		if p.fits(i, budget, want) {
+			n++
+		}
+	}
+	return make(ranking, 0, n)
+}
+
 func (p *pool) take(i int) {
 	p.taken[i] = true
 	p.round++
-	for _, c := range p.units[i].about {
-		p.weight[c] /= covered
+	about := p.about(int32(i))
+	for k := range about.len() {
+		p.weight[about.at(k)] /= covered
 	}
 }
 

@@ -28,7 +28,7 @@ func pinSegments(pins []pin) []Segment {
 
 // cutOut takes the kept spans out of the items of the user, and the tags of all marks. What is left between them are
 // items of their own; a mark that is not kept gives its item its weight.
-func cutOut(items []Item, p Plan) ([]Item, []pin, error) {
+func cutOut(in Input, p Plan) ([]Item, []pin, error) {
 	spans := append(append([]Span(nil), p.Kept...), p.Summarised...)
 	sort.SliceStable(spans, func(a, b int) bool {
 		return spans[a].Message < spans[b].Message || spans[a].Message == spans[b].Message && spans[a].Start < spans[b].Start
@@ -37,9 +37,9 @@ func cutOut(items []Item, p Plan) ([]Item, []pin, error) {
 	for _, s := range p.Kept {
 		kept[s] = true
 	}
-	out := make([]Item, 0, len(items)+2*len(spans))
+	out := make([]Item, 0, len(in.Items)+2*len(spans))
 	var pins []pin
-	for _, it := range items {
+	for _, it := range in.Items {
 		for len(spans) > 0 && spans[0].Message < it.N {
 			return nil, nil, fmt.Errorf("the mark in message %d is in no text that the user typed", spans[0].Message)
 		}
@@ -49,7 +49,7 @@ func cutOut(items []Item, p Plan) ([]Item, []pin, error) {
 		}
 		if it.Kept && len(spans) > 0 {
 			s := spans[0]
-			if spans = spans[1:]; s.Message != it.N || s.End-s.Start != len(it.Text) {
+			if spans = spans[1:]; s.Message != it.N || s.End-s.Start != it.length() {
 				return nil, nil, fmt.Errorf("message %d has no kept text of %d bytes", s.Message, s.End-s.Start)
 			}
 			if kept[s] {
@@ -58,11 +58,15 @@ func cutOut(items []Item, p Plan) ([]Item, []pin, error) {
 			}
 			it.Weight = int(s.Weight)
 		}
-		at := 0
+		at, text := 0, in.Text(&it)
 		rest := func(to, weight int) {
-			if part := withoutTags(it.Text[at:to]); strings.TrimSpace(part) != "" {
-				f := it
-				f.Text, f.Weight = part, max(weight, it.Weight)
+			part := withoutTags(text[at:to])
+			switch f := it; {
+			case strings.TrimSpace(part) == "":
+			case len(part) == len(text) && weight <= it.Weight:
+				out = append(out, it)
+			default:
+				f.Text, f.aside, f.size, f.Weight = part, 0, 0, max(weight, it.Weight)
 				out = append(out, f)
 			}
 			at = to
@@ -70,18 +74,18 @@ func cutOut(items []Item, p Plan) ([]Item, []pin, error) {
 		for len(spans) > 0 && !it.Kept && spans[0].Message == it.N {
 			s := spans[0]
 			spans = spans[1:]
-			if s.Start < at || s.End < s.Start || s.End > len(it.Text) {
+			if s.Start < at || s.End < s.Start || s.End > it.length() {
 				return nil, nil, fmt.Errorf("message %d has no bytes %d to %d to keep", s.Message, s.Start, s.End)
 			}
 			rest(s.Start, 0)
 			if kept[s] {
-				pins = append(pins, pin{s, it.Text[s.Start:s.End]})
+				pins = append(pins, pin{s, strings.Clone(text[s.Start:s.End])})
 				at = s.End
 			} else {
 				rest(s.End, int(s.Weight))
 			}
 		}
-		rest(len(it.Text), 0)
+		rest(len(text), 0)
 	}
 	if len(spans) > 0 {
 		return nil, nil, fmt.Errorf("the mark in message %d is in no text that the user typed", spans[0].Message)

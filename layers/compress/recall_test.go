@@ -143,11 +143,11 @@ func TestRecall(t *testing.T) {
 
 	// A plan for them must name the kept texts as they are.
 	p := Plan{Tiers: []Part{{From: 1, To: 7}}, Kept: []Span{{1, 20, 35, 80}}}
-	if _, pins, err := cutOut(got, p); err != nil || len(pins) != 1 || pins[0].text != "never ##sleep##" {
+	if _, pins, err := cutOut(Input{Items: got}, p); err != nil || len(pins) != 1 || pins[0].text != "never ##sleep##" {
 		t.Errorf("pins are %v, %v", pins, err)
 	}
 	for _, wrong := range []Span{{1, 20, 34, 80}, {2, 20, 35, 80}} {
-		if _, _, err := cutOut(got, Plan{Kept: []Span{wrong}}); err == nil {
+		if _, _, err := cutOut(Input{Items: got}, Plan{Kept: []Span{wrong}}); err == nil {
 			t.Errorf("a plan that keeps %+v is accepted", wrong)
 		}
 	}
@@ -189,7 +189,7 @@ func FuzzRecall(f *testing.F) {
 		p.Tiers = []Part{{1, last, budget, keepit.Moderate}}
 		r, err := Run(context.Background(), Input{Items: items}, p, Extract{})
 		if err != nil {
-			if CheckPins(items, p) == nil {
+			if CheckPins(Input{Items: items}, p) == nil {
 				t.Fatalf("%v", err)
 			}
 			return

@@ -2,6 +2,7 @@ package compress
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"sort"
@@ -17,7 +18,12 @@ type Input struct {
 	// Output yields what tools returned in the messages from..to, in order, as items of kind [Output]. It is only
 	// asked when the budget has room for more than Items hold. It may be nil.
 	Output func(from, to int) iter.Seq2[Item, error]
+	// Aside holds the texts that Items do not. It may be nil.
+	Aside *Aside
 }
+
+// Text returns the text of one of the items.
+func (in Input) Text(it *Item) string { return in.Aside.Text(it) }
 
 // Result is a finished version.
 type Result struct {
@@ -45,8 +51,11 @@ func Run(ctx context.Context, in Input, p Plan, engine Summarizer) (Result, erro
 		return Result{}, err
 	}
 	r := &run{in: in, plan: p, count: c, engine: engine, sizes: sizer{}}
+	work := in.Aside.again()
 	if isOwn {
-		r.engine, r.reads = newExtractor(own, r.sizes), own.version() > 1
+		r.engine, r.reads = newExtractor(own, r.sizes, in.Aside.Text, work), own.version() > 1
+	} else {
+		r.in.Items = in.Aside.whole(in.Items)
 	}
 	if err := r.prepare(); err != nil {
 		return Result{}, err
@@ -54,16 +63,20 @@ func Run(ctx context.Context, in Input, p Plan, engine Summarizer) (Result, erro
 	if err := r.fill(ctx); err != nil {
 		return Result{}, err
 	}
+	if err := errors.Join(in.Aside.Err(), work.Err()); err != nil {
+		return Result{}, fmt.Errorf("read what was put aside: %w", err)
+	}
+	r.engine = nil // what it holds is not needed any more
 	return r.finish(r.pins)
 }
 
 // CheckPins says whether the kept texts of a plan have room in its budget: the error is a [*PinError] if not.
-func CheckPins(items []Item, p Plan) error {
+func CheckPins(in Input, p Plan) error {
 	c, err := tokens.ByID(p.Tokenizer)
 	if err != nil {
 		return err
 	}
-	r := &run{in: Input{Items: items}, plan: p, count: c, sizes: sizer{}}
+	r := &run{in: in, plan: p, count: c, sizes: sizer{}}
 	return r.prepare()
 }
 
@@ -92,7 +105,7 @@ type part struct {
 
 // prepare cuts out the pins and shares out what they leave.
 func (r *run) prepare() error {
-	items, pins, err := cutOut(r.in.Items, r.plan)
+	items, pins, err := cutOut(r.in, r.plan)
 	if err != nil {
 		return err
 	}
@@ -123,16 +136,10 @@ func (r *run) share(items []Item) error {
 		}
 		p.room = max(p.room, 0)
 		sum += p.room
-		for len(items) > 0 && (items[0].N <= t.To || len(r.parts) == len(r.plan.Tiers)-1) {
-			switch {
-			case items[0].N < r.plan.Tiers[0].From:
-			case items[0].Kind == Output || items[0].Kind == Diff:
-				p.detail = append(p.detail, items[0])
-			default:
-				p.items = append(p.items, items[0])
-			}
-			items = items[1:]
-		}
+		last := len(r.parts) == len(r.plan.Tiers)-1
+		n := sort.Search(len(items), func(i int) bool { return items[i].N > t.To && !last })
+		p.items, p.detail = r.sort(items[:n:n])
+		items = items[n:]
 		r.parts = append(r.parts, p)
 	}
 	if free := r.plan.Budget - pinned; sum > free {
@@ -141,6 +148,26 @@ func (r *run) share(items []Item) error {
 		}
 	}
 	return nil
+}
+
+// sort tells the items of a tier from what is only read when there is room. Items before the first tier are left out.
+func (r *run) sort(items []Item) (said, detail []Item) {
+	items = items[sort.Search(len(items), func(i int) bool { return items[i].N >= r.plan.Tiers[0].From }):]
+	for _, it := range items {
+		if it.Kind == Output || it.Kind == Diff {
+			detail = append(detail, it)
+		}
+	}
+	if len(detail) == 0 {
+		return items, nil
+	}
+	said = make([]Item, 0, len(items)-len(detail))
+	for _, it := range items {
+		if it.Kind != Output && it.Kind != Diff {
+			said = append(said, it)
+		}
+	}
+	return said, detail
 }
 
 // fill lets the engine work, twice at most more: what some tiers leave over goes to those that used up theirs.
@@ -200,11 +227,11 @@ func (r *run) summarize(ctx context.Context, p *part) error {
 	}
 	room := r.count.Unscale(p.room)
 	close := r.reads && near(p.items, room, p.Level)
-	if p.extra == 0 && (close || roomy(p.items, room)) {
+	if p.extra == 0 && (close || r.in.roomy(p.items, room)) {
 		p.extra++
 		p.items = zip(p.items, p.detail)
 	}
-	if p.extra == 1 && r.in.Output != nil && (close || roomy(p.items, room)) {
+	if p.extra == 1 && r.in.Output != nil && (close || r.in.roomy(p.items, room)) {
 		p.extra++
 		if err := r.addOutput(p); err != nil {
 			return err
@@ -225,10 +252,10 @@ func (r *run) summarize(ctx context.Context, p *part) error {
 }
 
 // roomy says whether all of the items would leave a good part of room (plain tokens) unused.
-func roomy(items []Item, room int) bool {
+func (in Input) roomy(items []Item, room int) bool {
 	raw := 0
 	for _, it := range items {
-		if raw += tokens.Raw(it.Text) + 2; raw > room*5/4 {
+		if raw += tokens.Raw(in.Text(&it)) + 2; raw > room*5/4 {
 			return false
 		}
 	}
@@ -242,7 +269,7 @@ func (r *run) addOutput(p *part) error {
 		if err != nil {
 			return fmt.Errorf("read tool output of messages %d to %d: %w", p.From, p.To, err)
 		}
-		more = append(more, it)
+		more = append(more, r.in.Aside.keep(it))
 	}
 	p.items = zip(p.items, more)
 	return nil

@@ -1,6 +1,7 @@
 package compress
 
 import (
+	"hash/maphash"
 	"slices"
 	"strings"
 	"unicode"
@@ -11,8 +12,8 @@ import (
 
 // A sizer counts segments and remembers what it has counted: most of them come again, in the next round or the other
 // form. The tokens of a text are those of its parts where a line ends and the next begins with something that no
-// token takes together with a line end.
-type sizer map[string]int32
+// token takes together with a line end. Of the parts only their [digest] is remembered.
+type sizer map[digest]int32
 
 // size is the plain tokens of segments, the larger of the two forms they are shown in.
 func (z sizer) size(segs []Segment) int {
@@ -22,31 +23,56 @@ func (z sizer) size(segs []Segment) int {
 
 // both returns the plain tokens of [Text] and [Markdown] of segments.
 func (z sizer) both(segs []Segment) (text, page int) {
-	texts, pages := make([]string, 0, len(segs)), make([]string, 0, len(segs))
+	t, p := &tally{z: z}, &tally{z: z}
 	var b strings.Builder
 	for i, s := range segs {
 		b.Reset()
 		s.write(&b)
 		part := b.String()
-		if n := len(texts); n > 0 && sticky(part) {
-			texts[n-1] += part
-			pages[n-1] += part
-		} else {
-			texts, pages = append(texts, part), append(pages, part)
+		if !sticky(part) {
+			t.end()
+			p.end()
 		}
+		t.last += part
+		p.last += part
 		if i < len(segs)-1 {
-			pages[len(pages)-1] += "\n"
+			p.last += "\n"
 		}
 	}
-	texts, pages = pieces(texts), pieces(pages)
-	z.count(texts, pages)
-	for _, p := range texts {
-		text += int(z[p])
+	return t.sum(), p.sum()
+}
+
+// A tally is the parts of a text, counted when there are many.
+type tally struct {
+	z    sizer
+	last string   // not at its end
+	list []string // not counted
+	size int      // of the list
+	raw  int      // plain tokens of what was counted
+}
+
+// end ends a part.
+func (p *tally) end() {
+	if p.last == "" {
+		return
 	}
-	for _, p := range pages {
-		page += int(z[p])
+	p.list, p.size = append(p.list, p.last), p.size+len(p.last)
+	if p.last = ""; p.size > 4<<20 {
+		p.count()
 	}
-	return text, page
+}
+
+func (p *tally) count() {
+	p.raw += p.z.count(pieces(p.list))
+	clear(p.list)
+	p.list, p.size = p.list[:0], 0
+}
+
+// sum returns the plain tokens of all.
+func (p *tally) sum() int {
+	p.end()
+	p.count()
+	return p.raw
 }
 
 // long is the length from which on a part is counted in pieces: of a message of megabytes only what has changed is
@@ -76,22 +102,36 @@ func pieces(parts []string) []string {
 
 func isLetter(c byte) bool { return isUpper(c) || isLower(c) }
 
-// count counts the parts that are not known yet.
-func (z sizer) count(lists ...[]string) {
-	var fresh []string
-	for _, list := range lists {
-		for _, p := range list {
-			if _, ok := z[p]; !ok {
-				z[p] = 0
-				fresh = append(fresh, p)
-			}
+// count returns the plain tokens of parts, and counts those that are not known yet.
+func (z sizer) count(list []string) int {
+	keys := make([]digest, len(list))
+	var fresh []int
+	for i, p := range list {
+		keys[i] = digestOf(p)
+		if _, ok := z[keys[i]]; !ok {
+			z[keys[i]] = 0
+			fresh = append(fresh, i)
 		}
 	}
 	counts := make([]int32, len(fresh))
-	parallel(len(fresh), func(i int) { counts[i] = int32(tokens.Raw(fresh[i])) })
-	for i, p := range fresh {
-		z[p] = counts[i]
+	parallel(len(fresh), func(i int) { counts[i] = int32(tokens.Raw(list[fresh[i]])) })
+	for i, at := range fresh {
+		z[keys[at]] = counts[i]
 	}
+	sum := 0
+	for _, k := range keys {
+		sum += int(z[k])
+	}
+	return sum
+}
+
+// A digest stands for a text within this process: two texts never have the same one.
+type digest [2]uint64
+
+var seeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
+
+func digestOf(s string) digest {
+	return digest{maphash.String(seeds[0], s), maphash.String(seeds[1], s)}
 }
 
 // sticky reports whether a token may hold a line end and the beginning of s.

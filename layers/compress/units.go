@@ -1,6 +1,8 @@
 package compress
 
 import (
+	"encoding/binary"
+	"math"
 	"path"
 	"runtime"
 	"strings"
@@ -12,15 +14,48 @@ import (
 )
 
 // unit is the smallest thing the engine keeps or drops: a line or sentence of a text, a call, an error line, or a file
-// that was changed.
+// that was changed. Its text and what it is about lie on shelves, see [apart].
 type unit struct {
 	item  int32 // index of its Item
 	line  int32 // units of one line of the source share it
+	cost  int32 // plain tokens of its text, as it will be written
 	class class
-	text  string  // as it will be written
-	cost  int32   // plain tokens of that
-	about []int32 // concepts
-	prior int64   // per cent
+	tells tells
+	alone [kinds]uint16 // concepts that no other unit has, and that have no number
+	prior int64         // per cent
+}
+
+// tells is what the text of a unit says of it.
+type tells uint8
+
+const (
+	tellsLittle tells = 1 << iota // see [bare]
+	tellsFailed                   // the name of a test
+	tellsAnchor                   // it is about one
+)
+
+// apart is a list of items, taken apart.
+type apart struct {
+	units   []unit
+	texts   *shelf   // of the units, as they will be written
+	lists   *shelf   // what each unit is about
+	lexicon *lexicon // of what the units are about
+}
+
+// text returns the text of a unit.
+func (a *apart) text(i int32) string { return a.texts.text(int(i)) }
+
+// about returns the concepts of a unit.
+func (a *apart) about(i int32) list { return list(a.lists.text(int(i))) }
+
+// list is a number of concepts, four bytes each.
+type list string
+
+func (l list) len() int { return len(l) / 4 }
+
+func (l list) at(i int) int32 {
+	b := l[4*i : 4*i+4]
+	return int32(uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 | uint32(b[3])<<24)
 }
 
 // class is what a unit is for; some classes have a share of the budget to themselves.
@@ -53,20 +88,19 @@ type cutter struct {
 }
 
 // split makes the units of items. What tools returned and the lines of files stay as they are, but for what their lines
-// begin with; the first engine took out words of them, too.
-func split(items []Item, c cutter) []unit {
-	var us []unit
+// begin with; the first engine took out words of them, too. Said returns the text of an item.
+func split(items []Item, said func(*Item) string, c cutter, aside *Aside) apart {
+	t := &taker{cutter: c, apart: apart{texts: newShelf(aside, 8)}, said: map[digest]struct{}{}}
 	line := int32(0)
-	put := func(i int, c class, text string) {
-		us = append(us, unit{item: int32(i), line: line, class: c, text: text})
-	}
+	put := func(i int, c class, text string) { t.put(unit{item: int32(i), line: line, class: c}, text) }
 	files := map[string]bool{}
-	for i, it := range items {
+	for i := range items {
+		it := &items[i]
 		line++
 		switch it.Kind {
 		case User, Answer, Assistant, Recap:
-			class := proseClass(it)
-			eachLine(it.Text, func(s string) {
+			class := proseClass(*it)
+			eachLine(said(it), func(s string) {
 				line++
 				eachSentence(s, func(s string) { put(i, class, s) })
 			})
@@ -79,51 +113,91 @@ func split(items []Item, c cutter) []unit {
 				files[name] = true
 				put(i, file, name)
 			}
-			if it.Text != "" {
-				put(i, symbols, name+c.place(it)+": "+c.one(it.Text, 300))
+			if text := said(it); text != "" {
+				put(i, symbols, name+c.place(*it)+": "+c.one(text, 300))
 			}
 		case Command:
-			put(i, command, c.one(c.command(it.Text), 240))
+			put(i, command, c.one(c.command(said(it)), 240))
 		case Call:
-			put(i, call, c.one(c.command(it.Text), 240))
+			put(i, call, c.one(c.command(said(it)), 240))
 		case Failure:
-			eachLine(it.Text, func(s string) { put(i, failure, c.one(s, 240)) })
+			eachLine(said(it), func(s string) { put(i, failure, c.one(s, 240)) })
 		case Output, Diff:
 			class := change
 			if it.Kind == Output || c.first {
 				class = output
 			}
-			eachLine(it.Text, func(s string) {
+			eachLine(said(it), func(s string) {
 				line++
 				put(i, class, c.bare(it.Kind, s))
 			})
 		}
 	}
-	if c.terse > whole {
-		parallel(len(us), func(i int) {
-			switch u := &us[i]; {
+	t.flush()
+	t.texts.close()
+	return t.apart
+}
+
+// A taker makes units of texts, many at once.
+type taker struct {
+	cutter
+	apart
+	fresh []unit   // not looked at yet
+	found []string // their texts
+	size  int      // of those
+	said  map[digest]struct{}
+}
+
+func (t *taker) put(u unit, text string) {
+	t.fresh, t.found = append(t.fresh, u), append(t.found, text)
+	if t.size += len(text); t.size > 4<<20 || len(t.fresh) == 1<<15 {
+		t.flush()
+	}
+}
+
+// flush shortens the texts and measures those that say what none before them says.
+func (t *taker) flush() {
+	if t.terse > whole {
+		parallel(len(t.fresh), func(i int) {
+			switch u := t.fresh[i]; {
 			case u.class == userClass:
-				u.text = telegraph(u.text, min(c.terse, telegram)) // the user's own words go last
-			case c.first || u.class < output:
-				u.text = telegraph(u.text, c.terse)
+				t.found[i] = telegraph(t.found[i], min(t.terse, telegram)) // the user's own words go last
+			case t.first || u.class < output:
+				t.found[i] = telegraph(t.found[i], t.terse)
 			}
 		})
 	}
-	return once(us)
-}
-
-// once drops the units that say what one before them says.
-func once(us []unit) []unit {
-	said := make(map[string]bool, len(us))
-	out := us[:0]
-	for _, u := range us {
-		if u.text == "" || u.class != file && said[u.text] {
+	n := 0
+	for i, u := range t.fresh {
+		text := t.found[i]
+		if text == "" {
 			continue
 		}
-		said[u.text] = true
-		out = append(out, u)
+		key := digestOf(text)
+		if _, ok := t.said[key]; ok && u.class != file {
+			continue
+		}
+		t.said[key] = struct{}{}
+		t.fresh[n], t.found[n] = u, text
+		n++
 	}
-	return out
+	t.fresh, t.found = t.fresh[:n], t.found[:n]
+	parallel(n, func(i int) {
+		u, text := &t.fresh[i], t.found[i]
+		u.cost = int32(tokens.Raw(text)) + frame(u.class)
+		if bare(text) {
+			u.tells |= tellsLittle
+		}
+		if strings.Contains(text, "FAIL") {
+			u.tells |= tellsFailed
+		}
+	})
+	for _, text := range t.found {
+		t.texts.put(text)
+	}
+	t.units = append(t.units, t.fresh...)
+	clear(t.found)
+	t.fresh, t.found, t.size = t.fresh[:0], t.found[:0], 0
 }
 
 // parallel calls do for 0 to n-1 on all processors. The calls must not depend on each other.
@@ -231,20 +305,45 @@ func cut(s string, n int) string {
 	return s[:n]
 }
 
-// measure fills in what units cost and what they are about.
-func measure(us []unit, l *lexicon, near bool) {
-	parallel(len(us), func(i int) { us[i].cost = int32(tokens.Raw(us[i].text)) + frame(us[i].class) })
-	slab := make([]int32, 0, 16*len(us))
-	for i := range us {
-		u := &us[i]
-		from := len(slab)
+// measure fills in what units are about.
+func (a *apart) measure(near bool, aside *Aside) {
+	a.lexicon, a.lists = newLexicon(), newShelf(aside, 8)
+	if size := a.texts.total(); size > aside.much() {
+		f := newFilter(size)
+		f.look(a.units, a.texts, near)
+		a.lexicon = a.lexicon.without(f)
+	}
+	l, texts := a.lexicon, a.texts.browse()
+	var about []int32
+	var b []byte
+	for i := range a.units {
+		u := &a.units[i]
 		g := gathering{pairs: u.class == userClass, names: near, in: int32(i)}
 		if near {
 			g.in = u.item
 		}
-		slab = l.gather(slab, int32(i), u.text, g)
-		u.about = slab[from:len(slab):len(slab)]
+		about = l.gather(about[:0], int32(i), texts.text(i), g)
+		for k, n := range l.kinds {
+			u.alone[k] = uint16(min(n, math.MaxUint16))
+			for range n - int(u.alone[k]) {
+				about = append(about, l.fresh(kind(k)))
+				l.known[len(l.known)-1].count = 1
+			}
+		}
+		b = b[:0]
+		for _, c := range about {
+			if l.known[c].kind == anchorConcept {
+				u.tells |= tellsAnchor
+			}
+			b = binary.LittleEndian.AppendUint32(b, uint32(c))
+		}
+		if u.alone[anchorConcept] > 0 {
+			u.tells |= tellsAnchor
+		}
+		a.lists.putBytes(b)
 	}
+	a.lists.close()
+	l.forget()
 }
 
 // frame is what the sign before a unit and the line end behind it cost.

@@ -1,0 +1,175 @@
+package compress
+
+import (
+	"slices"
+	"strings"
+)
+
+// lexicon numbers concepts.
+type lexicon struct {
+	ids   map[string]int32
+	pairs map[[2]int32]int32
+	words map[string]int32 // lower-case word -> stem concept, -1 for stop words
+	known []concept
+
+	rare   *filter          // what it says is met once gets no number; nil: everything has one
+	hashes map[int32]uint64 // of stems, in the filter
+	alone  []uint64         // what only the text at hand is about
+	at     map[uint64]int32 // where in alone, if that is long
+	kinds  [kinds]int       // of alone
+}
+
+// concept is what the lexicon knows of one.
+type concept struct {
+	kind
+	count int32 // units, or items, that it occurs in
+	in    int32 // the last of them, plus one
+	seen  int32 // the last unit that it was found in, plus one
+}
+
+// forget drops all but what is known of the numbers.
+func (l *lexicon) forget() { *l = lexicon{known: l.known} }
+
+// stopWord is in the place of the number of a stop word. What only the text at hand is about has smaller ones.
+const stopWord = -1
+
+func newLexicon() *lexicon {
+	return &lexicon{ids: map[string]int32{}, pairs: map[[2]int32]int32{}, words: map[string]int32{}}
+}
+
+// without makes the lexicon number only what the filter says comes up again.
+func (l *lexicon) without(f *filter) *lexicon {
+	l.rare, l.hashes, l.at = f, map[int32]uint64{}, map[uint64]int32{}
+	return l
+}
+
+func (l *lexicon) id(k kind, s string) int32 {
+	h := uint64(0)
+	if l.rare != nil {
+		if h = l.rare.hash(k, s); !l.rare.several(h) {
+			return l.only(k, h)
+		}
+	}
+	key := string([]byte{'0' + byte(k)}) + s
+	if id, ok := l.ids[key]; ok {
+		return id
+	}
+	id := l.fresh(k)
+	l.ids[key] = id
+	if l.rare != nil && k == stemConcept {
+		l.hashes[id] = h
+	}
+	return id
+}
+
+// fresh returns a new number.
+func (l *lexicon) fresh(k kind) int32 {
+	l.known = append(l.known, concept{kind: k})
+	return int32(len(l.known) - 1)
+}
+
+// pair returns the concept of two neighbouring stems.
+func (l *lexicon) pair(a, b int32) int32 {
+	if l.rare != nil {
+		if a < 0 || b < 0 { // what is met once has neighbours once
+			return l.only(pairConcept, spread(uint64(uint32(a))<<32|uint64(uint32(b))))
+		}
+		if h := l.rare.pair(l.hashes[a], l.hashes[b]); !l.rare.several(h) {
+			return l.only(pairConcept, h)
+		}
+	}
+	key := [2]int32{a, b}
+	id, ok := l.pairs[key]
+	if !ok {
+		id = l.fresh(pairConcept)
+		l.pairs[key] = id
+	}
+	return id
+}
+
+// only returns what stands for a concept in the text at hand, the only one that is about it.
+func (l *lexicon) only(k kind, h uint64) int32 {
+	const few = 48 // are found as fast as in a map
+	i := int32(slices.Index(l.alone[:min(len(l.alone), few)], h))
+	if i < 0 && len(l.alone) > few {
+		if j, ok := l.at[h]; ok {
+			i = j
+		}
+	}
+	if i < 0 {
+		i = int32(len(l.alone))
+		if i >= few {
+			l.at[h] = i
+		}
+		l.alone = append(l.alone, h)
+		l.kinds[k]++
+	}
+	return stopWord - 1 - i
+}
+
+// word returns the concept of a word. w is only kept when it is new.
+func (l *lexicon) word(w string) int32 {
+	if id, ok := l.words[w]; ok {
+		return id
+	}
+	id := int32(stopWord)
+	if !stopWords()[w] {
+		id = l.id(stemConcept, stem(w))
+	}
+	if id >= stopWord {
+		l.words[strings.Clone(w)] = id
+	}
+	return id
+}
+
+// gathering says which concepts are looked for beside stems and anchors.
+type gathering struct {
+	pairs bool  // of neighbouring stems
+	names bool  // with dots
+	in    int32 // what is counted: a concept counts once for each
+}
+
+// gather appends the concepts of text to out, each once per unit. What has no number it counts in l.kinds.
+func (l *lexicon) gather(out []int32, unit int32, text string, g gathering) []int32 {
+	if len(l.alone) > 0 {
+		l.alone, l.kinds = l.alone[:0], [kinds]int{}
+		clear(l.at)
+	}
+	add := func(id int32) {
+		if id < 0 {
+			return
+		}
+		c := &l.known[id]
+		if c.seen == unit+1 {
+			return
+		}
+		c.seen = unit + 1
+		if c.in != g.in+1 {
+			c.in = g.in + 1
+			c.count++
+		}
+		out = append(out, id)
+	}
+	last := int32(stopWord)
+	eachTerm(text, func(s string, word bool) {
+		id := int32(stopWord)
+		if word {
+			id = l.word(s)
+		} else {
+			id = l.id(stemConcept, s)
+		}
+		if id == stopWord {
+			return
+		}
+		add(id)
+		if g.pairs && last != stopWord {
+			add(l.pair(last, id))
+		}
+		last = id
+	})
+	eachAnchor(text, func(a string) { add(l.id(anchorConcept, a)) })
+	if g.names {
+		eachName(text, func(a string) { add(l.id(nameConcept, a)) })
+	}
+	return out
+}
