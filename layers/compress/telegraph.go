@@ -1,17 +1,25 @@
 package compress
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // The words that telegraphic deletion drops. Negations, "I", "we" and "my" stay: without them a sentence can turn
 // into its opposite or change its speaker. The second set goes only at the highest ratios, and never from user text.
 var (
-	dropped = set(`a an the is are was were be been being am it its it's that that's this these those there there's here of to in on at by for from with
+	dropped     = sync.OnceValue(func() map[string]bool { return set(dropList) })
+	droppedHard = sync.OnceValue(func() map[string]bool { return set(dropHardList) })
+)
+
+const (
+	dropList = `a an the is are was were be been being am it its it's that that's this these those there there's here of to in on at by for from with
 		as and or so such into about than then also just really very quite simply basically actually of course do does did done has have had having will would shall
 		can could may might let's let us you your yours they them their theirs he she his her him which who whom whose what
 		some any both each other own same too up out over again further once during only because while well now get got i'll i've i'd
-		we'll we've you're they're okay ok oh hey yeah please maybe kind sort`)
-	droppedHard = set(`let me looks look like see going need needs want wants sure good great perfect excellent let's correctly properly currently
-		first next finally already still even now however therefore thus since if when where how all more most much many new make makes made using use used`)
+		we'll we've you're they're okay ok oh hey yeah please maybe kind sort`
+	dropHardList = `let me looks look like see going need needs want wants sure good great perfect excellent let's correctly properly currently
+		first next finally already still even now however therefore thus since if when where how all more most much many new make makes made using use used`
 )
 
 func set(words string) map[string]bool {
@@ -80,5 +88,5 @@ func droppable(f string, t terse) bool {
 		w = strings.ReplaceAll(w, "’", "'")
 	}
 	w = strings.ToLower(w)
-	return dropped[w] || t == curt && droppedHard[w]
+	return dropped()[w] || t == curt && droppedHard()[w]
 }
