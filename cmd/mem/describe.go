@@ -113,10 +113,11 @@ func (e *Env) describeAll(path []string, c *cli.Command) []commandHelp {
 func optionsHelp(flags []cli.Flag) []optionHelp {
 	list := []optionHelp{}
 	for _, f := range flags {
-		o := optionOf(f)
+		names := f.Names()
+		o := optionOf(names[0], f)
 		h := optionHelp{Name: o.name, Choices: o.choices, maybe: o.implied != "" && o.choices != nil}
-		if i := slices.IndexFunc(f.Names(), func(n string) bool { return len(n) == 1 }); i > 0 {
-			h.Short = f.Names()[i]
+		if i := slices.IndexFunc(names, func(n string) bool { return len(n) == 1 }); i > 0 {
+			h.Short = names[i]
 		}
 		if d, ok := f.(cli.DocGenerationFlag); ok {
 			h.Value, h.Usage = placeholder(d.GetUsage())

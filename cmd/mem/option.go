@@ -35,9 +35,10 @@ func (s scope) add(more scope) {
 func scopeOf(flags []cli.Flag, global bool) scope {
 	s := scope{}
 	for _, f := range flags {
-		o := optionOf(f)
+		names := f.Names() // the cli package makes them anew each time
+		o := optionOf(names[0], f)
 		o.global = global
-		for _, name := range f.Names() {
+		for _, name := range names {
 			s[name] = o
 		}
 	}
@@ -48,8 +49,8 @@ func scopeOf(flags []cli.Flag, global bool) scope {
 	return s
 }
 
-func optionOf(f cli.Flag) option {
-	o := option{name: f.Names()[0], needsValue: true, check: func(string) error { return nil }}
+func optionOf(name string, f cli.Flag) option {
+	o := option{name: name, needsValue: true, check: func(string) error { return nil }}
 	if d, ok := f.(cli.DocGenerationFlag); ok {
 		o.meta, o.usage = placeholder(d.GetUsage())
 	}
