@@ -125,16 +125,16 @@ type run struct {
 	p     Payload
 	there bool // the transcript exists
 	phase atomic.Int32
+	reads atomic.Int64 // of the payload that have begun or ended: odd while the hook waits for its input
 
 	failed bool // something went wrong, which the log tells
 }
 
 // The phases of a run that the time limit respects.
 const (
-	reading int32 = iota // the payload
-	noting               // it is about to be durable that there is something to capture
-	free                 // everything else may be cut short
-	over                 // there is nothing left to end
+	noting int32 = iota // it is about to be durable that there is something to capture
+	free                // everything else may be cut short
+	over                // there is nothing left to end
 )
 
 // The limit is counted in ticks. On a machine with a thousand processes and two processors a hook is not there for seconds; a tick
@@ -148,28 +148,45 @@ func (r *run) watch(each time.Duration, ticks int) {
 			r.watch(each, ticks-1)
 			return
 		}
-		r.endAt(r.Uptime()+patience, false)
+		r.endAt(r.Uptime()+patience, 0, 0)
 	})
 }
 
 // patience is how much longer a hook may take to make its note durable: what a hook acknowledges by its status must not be lost.
 // Claude Code has a limit of its own, and knows of a hook that it ended that it did not do its work.
-const patience = 30 * time.Second
+const patience = 5 * time.Minute
 
-// endAt ends the process: at once if it is free, else when it is or at the latest at a time. A hook that reads is
-// given one more moment, for its input may be there and only the processor not.
-func (r *run) endAt(last time.Duration, asked bool) {
-	phase := r.phase.Load()
+// silence is how often the limit looks again at a hook that waits for its input, which may be there and only the processor not.
+const silence = 10
+
+// endAt ends the process: at once if it is free, else when it is, when no input came for some looks, or at the latest at a time.
+func (r *run) endAt(last time.Duration, reads int64, looks int) {
+	phase, now := r.phase.Load(), r.reads.Load()
 	if phase == over {
 		return
 	}
-	if phase == noting && r.Uptime() < last || phase == reading && !asked {
-		r.After(50*time.Millisecond, func() { r.endAt(last, phase == reading) })
+	if now != reads {
+		looks = 0
+	}
+	if silent := now%2 == 1 && looks == silence; phase == noting && !silent && r.Uptime() < last {
+		r.After(50*time.Millisecond, func() { r.endAt(last, now, looks+1) })
 		return
 	}
 	r.note(string(r.event), "", errors.New("ended at the time limit"))
 	r.clock(r.event, r.Uptime(), true)
 	r.Exit()
+}
+
+// watched counts where reads begin and end.
+type watched struct {
+	in    io.Reader
+	reads *atomic.Int64
+}
+
+func (w *watched) Read(p []byte) (int, error) {
+	w.reads.Add(1)
+	defer w.reads.Add(1)
+	return w.in.Read(p)
 }
 
 // guarded runs the hook and turns everything that goes wrong into a line of the log.
@@ -193,17 +210,17 @@ func (r *run) hook(ctx context.Context) (err error) {
 		r.phase.Store(free)
 		return r.work(ctx)
 	}
-	if r.p, err = ReadPayload(r.Stdin, r.event.brief()); err != nil {
+	stdin := &watched{r.Stdin, &r.reads}
+	if r.p, err = ReadPayload(stdin, r.event.brief()); err != nil {
 		return err
 	}
 	if r.event.brief() {
-		_, _ = io.Copy(io.Discard, r.Stdin) // as in Run
+		_, _ = io.Copy(io.Discard, stdin) // as in Run
 	}
 	if err := checkSession(r.p.Session); err != nil {
 		r.p.Session = ""
 		return err
 	}
-	r.phase.Store(noting)
 	switch r.event {
 	case PostToolUse, PostToolUseFailure:
 		return r.tool(ctx)

@@ -40,16 +40,21 @@ func TestLimitOfEvents(t *testing.T) {
 }
 
 // TestEndAt lets hooks come to their time limit in every phase: what it is about to make durable it may finish, for a while; what it
-// reads is given one more moment; everything else ends at once, and the log says so.
+// reads too, while something comes; everything else ends at once, and the log says so.
 func TestEndAt(t *testing.T) {
 	t.Parallel()
+	const many = 1 + int(patience/(50*time.Millisecond))
 	for _, tt := range []struct {
 		phase int32
+		reads int64
 		then  int32 // the phase when it looks again
+		more  int64 // reads that began or ended until then
 		looks int   // until it ends, 0 if it goes on to its own end
 	}{
-		{free, free, 1}, {over, over, 0}, {reading, reading, 2}, {reading, free, 2}, {reading, over, 0}, {noting, free, 2}, {noting, over, 0},
-		{noting, noting, 1 + int(patience/(50*time.Millisecond))},
+		{free, 2, free, 0, 1}, {over, 2, over, 0, 0}, {noting, 2, free, 0, 2}, {noting, 2, over, 0, 0}, {noting, 2, noting, 0, many},
+		{noting, 0, noting, 0, many}, // it did not come to read yet
+		{noting, 1, noting, 0, 1 + silence}, {noting, 1, free, 1, 2}, {noting, 1, over, 1, 0},
+		{noting, 1, noting, 2, many}, // it reads on
 	} {
 		d := newDesk(t)
 		w := d.world(strings.NewReader(""), &bytes.Buffer{})
@@ -60,15 +65,17 @@ func TestEndAt(t *testing.T) {
 		w.After = func(d time.Duration, f func()) { up += d; next = f }
 		w.Exit = func() { ended = true }
 		r.phase.Store(tt.phase)
-		r.endAt(patience, false)
+		r.reads.Store(tt.reads)
+		r.endAt(patience, 0, 0)
 		for looks = 1; !ended && next != nil; looks++ {
 			r.phase.Store(tt.then)
+			r.reads.Add(tt.more)
 			f := next
 			next = nil
 			f()
 		}
 		if ended != (tt.looks > 0) || ended && looks != tt.looks || ended != strings.Contains(d.log(), "Stop - ended at the time limit") {
-			t.Errorf("from %d to %d: ended %v after %d looks, want %d; %s", tt.phase, tt.then, ended, looks, tt.looks, d.log())
+			t.Errorf("%+v: ended %v after %d looks; %s", tt, ended, looks, d.log())
 		}
 	}
 }

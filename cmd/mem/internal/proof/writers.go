@@ -3,7 +3,10 @@ package proof
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -255,6 +258,15 @@ func (r *Rig) Storm(ctx context.Context, n int) ([]Promise, error) {
 	return []Promise{{fmt.Sprintf("of %d hooks that run at once none is lost", n), n, "sessions captured"}}, Sweep(dir)
 }
 
+// logged returns what hooks have logged.
+func (s *Store) logged() string {
+	log, err := os.ReadFile(filepath.Join(s.Dir, "cache", "hooks.log"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err.Error()
+	}
+	return string(log)
+}
+
 // allStored checks that sessions are listed as stored.
 func (s *Store) allStored(ctx context.Context, all []*writer) error {
 	out, err := s.Output(ctx, "ls", "--all-projects", "--json")
@@ -271,7 +283,7 @@ func (s *Store) allStored(ctx context.Context, all []*writer) error {
 	}
 	for _, w := range all {
 		if status[w.ID] != "stored" {
-			return broken("%s is %q after %d hooks at once", w.life, status[w.ID], len(all))
+			return broken("%s is %q after %d hooks at once; what hooks logged:\n%s", w.life, status[w.ID], len(all), s.logged())
 		}
 	}
 	return nil
