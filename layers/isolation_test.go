@@ -47,10 +47,11 @@ func TestIsolation(t *testing.T) {
 	t.Parallel()
 	stores, configs := tiered(t, 8, 40, 400), 25
 	t.Logf("%d remotes, each with random projects of a store that grows", stores*configs)
-	for seed := range stores {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+	from := firstSeed(t)
+	for i := range stores {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			t.Parallel()
-			isolation(t, mrand.New(mrand.NewPCG(uint64(seed), 11)), configs)
+			isolation(t, mrand.New(mrand.NewPCG(from+uint64(i), 11)), configs)
 		})
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strconv"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -33,6 +35,20 @@ func tiered(t *testing.T, taste, commit, full int) int {
 		t.Fatalf("MEM_TORTURE=%q, want nothing, commit or full", tier)
 		return 0
 	}
+}
+
+// firstSeed returns the seed of the first of the histories of a test; MEM_TORTURE_SEED, from 1 on, makes others.
+func firstSeed(t *testing.T) uint64 {
+	t.Helper()
+	s := os.Getenv("MEM_TORTURE_SEED")
+	if s == "" {
+		return 0
+	}
+	n, err := strconv.ParseUint(s, 10, 32)
+	if err != nil || n == 0 {
+		t.Fatalf("MEM_TORTURE_SEED=%q, want a number from 1 on: %v", s, err)
+	}
+	return (n - 1) << 32
 }
 
 // A world is some devices that work on one project, each with a wrong clock of its own, and now and then meet.
@@ -243,17 +259,22 @@ func (m *merged) must(err error) {
 func TestMergeLaws(t *testing.T) {
 	skipShort(t)
 	t.Parallel()
-	records := 0
-	n := tiered(t, 300, 20_000, 1_000_000)
-	for seed := range n {
-		w := newWorld(uint64(seed))
-		records += len(w.all)
-		w.obeys(t, fmt.Sprintf("history %d of %d devices", seed, len(w.devices)))
-		if t.Failed() {
-			return
+	var records atomic.Int64
+	n, from := tiered(t, 300, 20_000, 1_000_000), firstSeed(t)
+	const shards = 8
+	t.Run("shards", func(t *testing.T) {
+		for shard := range shards {
+			t.Run(fmt.Sprint(shard), func(t *testing.T) {
+				t.Parallel()
+				for i := shard; i < n && !t.Failed(); i += shards {
+					w := newWorld(from + uint64(i))
+					records.Add(int64(len(w.all)))
+					w.obeys(t, fmt.Sprintf("history %d of %d devices", i, len(w.devices)))
+				}
+			})
 		}
-	}
-	t.Logf("%d histories, %d records", n, records)
+	})
+	t.Logf("%d histories, %d records", n, records.Load())
 }
 
 func (w *world) obeys(t *testing.T, what string) {

@@ -23,7 +23,7 @@ type refusal struct {
 
 func (r *rig) refuses(tt refusal) {
 	r.t.Helper()
-	res := r.kill(20*time.Second, tt.args...)
+	res := r.kill(2*time.Minute, tt.args...) // that would be a hang
 	if res.Code != tt.code || !regexp.MustCompile(tt.stderr).MatchString(res.Stderr) {
 		r.t.Errorf("%s: want exit %d and %q, got %s", tt.name, tt.code, tt.stderr, res)
 	}

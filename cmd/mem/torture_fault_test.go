@@ -35,54 +35,81 @@ type attempt struct {
 // made, and fail with each error: in the commit tier add and compress with ENOSPC and with EIO, the others with one error in turn at
 // every second call, and every second call is the last one; in the full one all with all. The command then
 // succeeds, or says why not and leaves what was there; a repetition works.
-func tortureFaults(t *testing.T, r *rig) {
+func tortureFaults(t *testing.T, bin string) {
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
 		t.Skip("SKIPPED: faults are injected with ptrace on linux/amd64 only")
 	}
 	inject := build(t, "testdata/inject", "inject")
+	r := newRig(t, bin, homeOf(t))
 	if res := r.run(0, []string{inject, "-dir", r.Home, "true"}); res.Code != 0 {
 		t.Skipf("SKIPPED: processes cannot be traced here: %s", res.Stderr)
 	}
+	for _, name := range []string{"add grown", "add new", "compress", "push", "pull", "hook", "gc"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel() // each on a store of its own
+			f := newFaults(t, inject, newRig(t, bin, homeOf(t)))
+			f.all(f.attempt(name))
+		})
+	}
+}
+
+// newFaults makes a store with two sessions, one of which has grown since, and a repository with one of another machine.
+func newFaults(t *testing.T, inject string, r *rig) *faults {
+	t.Helper()
 	old, grown, other := proof.NewTeller(301, "/home/user/app"), proof.NewTeller(302, "/home/user/app"), proof.NewTeller(304, "/home/user/app")
 	before := grown.More(20)
 	after := append(bytes.Clone(before), grown.More(20)...)
-	kept, theirs := old.More(20), other.More(20)
-	f := &faults{rig: r, inject: inject, work: filepath.Join(r.Home, "clone"), old: old.ID, kept: kept, grown: grown.ID, states: [][]byte{before, after}}
-	f.meet(r.write("theirs/"+other.ID+".jsonl", theirs))
-	r.ok("add", r.write("in/"+old.ID+".jsonl", kept))
-	r.ok("add", r.write("in/"+grown.ID+".jsonl", before))
-	file := r.write("in/"+grown.ID+".jsonl", after)
-	fresh := proof.NewTeller(303, "/home/user/other")
-	all := fresh.More(30)
-	hooked := r.write("clone/claude/projects/-home-user-app/"+grown.ID+".jsonl", after) // below the home of the copies
-	payload, err := json.Marshal(map[string]string{"session_id": grown.ID, "transcript_path": hooked, "cwd": "/home/user/app"})
-	if err != nil {
-		t.Fatal(err)
+	f := &faults{
+		rig: r, inject: inject, work: filepath.Join(r.Home, "clone"), old: old.ID, kept: old.More(20), grown: grown.ID, states: [][]byte{before, after},
+		other: other.ID, theirs: other.More(20),
 	}
+	f.meet(r.write("theirs/"+other.ID+".jsonl", f.theirs))
+	r.ok("add", r.write("in/"+old.ID+".jsonl", f.kept))
+	r.ok("add", r.write("in/"+grown.ID+".jsonl", before))
+	return f
+}
 
+// attempt returns the attempt of a name.
+func (f *faults) attempt(name string) attempt {
+	f.t.Helper()
+	ctx, after := f.t.Context(), f.states[1]
 	holds := func(id string, want []byte) func(*rig) bool {
 		return func(c *rig) bool {
-			got, err := c.Read(t.Context(), time.Now, id)
+			got, err := c.Read(ctx, time.Now, id)
 			return err == nil && bytes.Equal(got, want)
 		}
 	}
-	for _, a := range []attempt{
-		{name: "add grown", each: true, args: []string{"add", file}, want: holds(grown.ID, after)},
-		{name: "add new", each: true, args: []string{"add", r.write("in/"+fresh.ID+".jsonl", all)}, want: holds(fresh.ID, all)},
-		{name: "compress", each: true, args: []string{"compress", old.ID, "--ratio", "4"}, want: func(c *rig) bool {
-			return c.mem("show", old.ID+":v001", "--format", "md").Code == 0
-		}},
-		{name: "push", args: []string{"push", "--all", "--yes"}, want: f.pushed},
-		{name: "pull", args: []string{"pull"}, want: holds(other.ID, theirs)},
-		{name: "hook", args: []string{"hook", "Stop"}, stdin: r.write("payload", payload), mute: true, want: func(c *rig) bool {
+	a := attempt{name: name}
+	switch name {
+	case "add grown":
+		a.each, a.args, a.want = true, []string{"add", f.write("in/"+f.grown+".jsonl", after)}, holds(f.grown, after)
+	case "add new":
+		fresh := proof.NewTeller(303, "/home/user/other")
+		all := fresh.More(30)
+		a.each, a.args, a.want = true, []string{"add", f.write("in/"+fresh.ID+".jsonl", all)}, holds(fresh.ID, all)
+	case "compress":
+		a.each, a.args = true, []string{"compress", f.old, "--ratio", "4"}
+		a.want = func(c *rig) bool { return c.mem("show", f.old+":v001", "--format", "md").Code == 0 }
+	case "push":
+		a.args, a.want = []string{"push", "--all", "--yes"}, f.pushed
+	case "pull":
+		a.args, a.want = []string{"pull"}, holds(f.other, f.theirs)
+	case "hook":
+		hooked := f.write("clone/claude/projects/-home-user-app/"+f.grown+".jsonl", after) // below the home of the copies
+		payload, err := json.Marshal(map[string]string{"session_id": f.grown, "transcript_path": hooked, "cwd": "/home/user/app"})
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		a.mute, a.args, a.stdin = true, []string{"hook", "Stop"}, f.write("payload", payload)
+		a.want = func(c *rig) bool {
 			start := time.Now()
-			err := c.Fold(t.Context(), func() time.Duration { return time.Since(start) })
-			return err == nil && holds(grown.ID, after)(c)
-		}},
-		{name: "gc", args: []string{"gc"}, want: holds(old.ID, kept)},
-	} {
-		f.all(a)
+			err := c.Fold(ctx, func() time.Duration { return time.Since(start) })
+			return err == nil && holds(f.grown, after)(c)
+		}
+	case "gc":
+		a.args, a.want = []string{"gc"}, holds(f.old, f.kept)
 	}
+	return a
 }
 
 // pick returns which error is tried as the i-th at a call: the first two are those of a full and of a broken disk if each call is
@@ -102,6 +129,8 @@ type faults struct {
 	old, grown  string   // sessions that are in the store
 	kept        []byte   // of old, for ever
 	states      [][]byte // that grown may have
+	other       string   // a session of another machine
+	theirs      []byte   // of other
 	tries, told int
 }
 

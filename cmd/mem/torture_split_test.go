@@ -18,7 +18,7 @@ import (
 // bytes come back each time, and every state that ends with a record has the name of its bytes,
 // however it came about.
 func tortureSplits(t *testing.T, r *rig) {
-	rng := rand.New(rand.NewPCG(3, 4))
+	rng := rand.New(rand.NewPCG(seed(t)+2, 4))
 	for i := range amount(t, 3, 40, 400) {
 		w := proof.NewTeller(uint64(200+i), "/home/user/splits")
 		text := w.More(10 + rng.IntN(60))

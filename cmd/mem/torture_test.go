@@ -30,21 +30,21 @@ func TestTorture(t *testing.T) {
 		name string
 		run  func(*testing.T, string)
 	}{
-		{"Kill", tortureKill},
+		{"Kill", tortureKill}, // the longest first
+		{"Faults", tortureFaults},
+		{"PowerCut", torturePowerCut},
 		{"Writers", tortureWriters},
 		{"Storm", tortureStorm},
-		{"PowerCut", torturePowerCut},
 		{"Liar", tortureLiar},
-		{"Repair", onRig(tortureRepair)},
-		{"Faults", onRig(tortureFaults)},
+		{"Large", onRig(tortureLarge)},
+		{"Typed", onRig(tortureTyped)},
+		{"Long", onRig(tortureLong)},
+		{"Splits", onRig(tortureSplits)},
 		{"FullDisk", onRig(tortureFullDisk)},
+		{"Hooks", onRig(tortureHooks)},
+		{"Repair", onRig(tortureRepair)},
 		{"BadInput", onRig(tortureBadInput)},
 		{"BadStore", onRig(tortureBadStore)},
-		{"Splits", onRig(tortureSplits)},
-		{"Hooks", onRig(tortureHooks)},
-		{"Large", onRig(tortureLarge)},
-		{"Long", onRig(tortureLong)},
-		{"Typed", onRig(tortureTyped)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

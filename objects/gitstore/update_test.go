@@ -337,7 +337,7 @@ func checkAfterKill(t *testing.T, dir, said string) {
 			t.Fatalf("Ref = %s, the child said %s", id, last)
 		}
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	if err := r.Update(ctx, lane, id, pack.Name(pack.Blob, id[:])); err != nil {
 		t.Fatal(err)
