@@ -34,7 +34,9 @@ _mem() {
       return
     fi
     line=${line%%$'\t'*}
-    COMPREPLY+=("${line#"$keep"}")
+    line=${line#"$keep"}
+    [[ $line == *[[:space:]]* ]] && printf -v line %q "$line"
+    COMPREPLY+=("$line")
   done < <("$1" __complete "${words[@]:1}" 2>/dev/null)
   if ((${#COMPREPLY[@]} == 1)) && [[ ${COMPREPLY[0]} == *= ]]; then
     type compopt >/dev/null 2>&1 && compopt -o nospace
