@@ -75,7 +75,7 @@ func (e *Env) runBlame(ctx context.Context, o blameOptions, name string) error {
 		}
 		lines, err := m.Blame(ctx, rev)
 		if errors.Is(err, layers.ErrNotBlamable) {
-			return withHint(err, "mem blame "+name+":latest")
+			return withHint(err, shell("mem", "blame", name+":latest"))
 		}
 		if err != nil {
 			return err

@@ -38,7 +38,7 @@ func (e *Env) catFile() *cli.Command {
 				return err
 			}
 			if e.opt.json && !o.size && !o.exists {
-				return withHint(usagef("mem cat-file prints the bytes of an object, which are no JSON"), "mem cat-file -s --json "+c.Args().First())
+				return withHint(usagef("mem cat-file prints the bytes of an object, which are no JSON"), shell("mem", "cat-file", "-s", "--json", c.Args().First()))
 			}
 			return e.runCatFile(c.Context, o, c.Args().First())
 		},
@@ -106,7 +106,7 @@ func (e *Env) resolveContent(ctx context.Context, m *layers.Memory, name string)
 		return rev, err
 	}
 	if rev.Hash.IsZero() {
-		return rev, withHint(fatalf("%s has no content of its own", name), "mem rev-parse --explain "+name)
+		return rev, withHint(fatalf("%s has no content of its own", name), shell("mem", "rev-parse", "--explain", name))
 	}
 	return rev, nil
 }

@@ -93,7 +93,7 @@ func (e *Env) runCheckout(ctx context.Context, o checkoutOptions, name string) e
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		if o.files && filepath.Ext(outputs[0].Path) != ".jsonl" {
-			return withHint(usagef("--files goes with a file that ends in .jsonl, not %s", outputs[0].Path), "mem checkout "+name+" --files -o "+rev.Session.ID+".jsonl")
+			return withHint(usagef("--files goes with a file that ends in .jsonl, not %s", outputs[0].Path), shell("mem", "checkout", name, "--files", "-o", rev.Session.ID+".jsonl"))
 		}
 		answer := checkoutAnswer{Kind: string(rev.Kind), Files: []string{}, DryRun: e.opt.dryRun}
 		if !rev.Hash.IsZero() {

@@ -132,7 +132,7 @@ func (e *Env) nameIsFree(ctx context.Context, m *layers.Memory, sc layers.Scope,
 	case err != nil:
 		return err
 	case rev.Kind == layers.IsSession && rev.How != "title":
-		return withHint(usagef("%q is the start of a session's id; it cannot be the name of a composition", name), "mem compose NAME "+name)
+		return withHint(usagef("%q is the start of a session's id; it cannot be the name of a composition", name), shell("mem", "compose", "NAME", name))
 	}
 	return nil
 }

@@ -114,7 +114,7 @@ func (o diffOptions) differs(c layers.Comparison) bool {
 func diffError(err error, names []string) error {
 	switch {
 	case errors.Is(err, layers.ErrNoVersions) && len(names) > 0:
-		return withHint(err, "mem compress "+names[0])
+		return withHint(err, shell("mem", "compress", names[0]))
 	case errors.Is(err, layers.ErrNoVersions):
 		return withHint(err, "mem compress @")
 	case errors.Is(err, layers.ErrNotComparable), errors.Is(err, layers.ErrAlone):

@@ -189,7 +189,7 @@ func (e *Env) runKeepitShow(ctx context.Context, names []string) error {
 	case 1:
 		rev = names[0]
 	case 2:
-		return withHint(usagef("%q is not the name of a marker", names[1]), "mem keepit list "+names[0])
+		return withHint(usagef("%q is not the name of a marker", names[1]), shell("mem", "keepit", "list", names[0]))
 	}
 	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
 		in, err := e.marksOf(ctx, m, sc, rev)

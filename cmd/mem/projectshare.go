@@ -49,4 +49,6 @@ func (e *Env) runProjectShare(ctx context.Context, from, with string, allowed bo
 }
 
 // shareHint is the command that lets text of one project travel with another one.
-func shareHint(f *layers.ForeignError) string { return "mem project share " + f.From + " " + f.With }
+func shareHint(f *layers.ForeignError) string {
+	return shell("mem", "project", "share", f.From, f.With)
+}

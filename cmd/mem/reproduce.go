@@ -25,7 +25,7 @@ func (e *Env) runReproduce(ctx context.Context, o fsckOptions, name string) erro
 			}
 			a, err := m.Again(ctx, rev)
 			if errors.Is(err, layers.ErrNotBlamable) {
-				return withHint(usagef("%s is a %s: only versions and compositions can be made once more", name, rev.Kind), "mem fsck --reproduce "+name+":latest")
+				return withHint(usagef("%s is a %s: only versions and compositions can be made once more", name, rev.Kind), shell("mem", "fsck", "--reproduce", name+":latest"))
 			}
 			if err != nil {
 				return err

@@ -109,7 +109,7 @@ func originError(err error, name string) error {
 		}
 		return withCode(exitNo, withHint(err, hints...))
 	case errors.As(err, &many) && many.What == "source":
-		return withHint(err, "mem revoke --source "+many.Candidates[0])
+		return withHint(err, shell("mem", "revoke", "--source", many.Candidates[0]))
 	case errors.As(err, &missing), errors.As(err, &many):
 		return err
 	}

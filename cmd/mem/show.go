@@ -96,7 +96,7 @@ func (e *Env) runShow(ctx context.Context, o showOptions, name string) error {
 		}
 		err = m.Write(ctx, rev, layers.Format(o.format), w)
 		if errors.Is(err, layers.ErrLayer) {
-			return withHint(err, "mem show "+name+":L1 --format lean")
+			return withHint(err, shell("mem", "show", name+":L1", "--format", "lean"))
 		}
 		return storeError(err)
 	})
