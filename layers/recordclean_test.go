@@ -23,6 +23,13 @@ func TestRedactOwn(t *testing.T) {
 		{"compress abc:v003\n\nMem-Output: " + hash + "\nMem-Lamport: 123456\n", ""},
 		{"compose room-4711\n\nMem-Output: " + hash + "\n", "compose room-‹secret:digits:1›\n\nMem-Output: " + hash + "\n"},
 		{"Mem-Session: call 4711\n", "cut"},
+		{`{"key":"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKtflZ9b9Z0w8DDRuFUj12345GqDhKrhUonnlI3ZnxXV","model":"claude-opus-4-5-20251101","parts":["` + uuid + `:v1234"]}`, ""},
+		{"desk\n" + device + "@mem.invalid\ntake secrets out of the lane\n\nMem-Op: clean\n", ""},
+		{"desk\n4711@mem.invalid\nx\n", "cut"},
+		{"undo 12345678 of 11111111\n\nMem-Undoes: " + hash[:40] + "\nMem-Session: " + uuid + "\n", ""},
+		{`{"source":"/x/` + uuid + `.jsonl"}`, ""},
+		{"undo compress 12345678:v001\n\nMem-Op: undo\n", ""},
+		{"undo 12345679\n\nMem-Undoes: " + hash[:40] + "\n", "cut"},
 	} {
 		clean, cuts := redactOwn(rules, []byte(c[0]))
 		switch want := c[1]; {

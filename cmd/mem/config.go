@@ -80,6 +80,11 @@ type settingChange struct {
 }
 
 func (e *Env) runConfigSet(ctx context.Context, key, val string) error {
+	if name, ok := strings.CutPrefix(key, ruleKey); ok {
+		if err := e.checkRule(name, val); err != nil {
+			return err
+		}
+	}
 	return e.changeSetting(ctx, "config.set", key, func(c *config.Config) error { return c.Set(key, val) })
 }
 

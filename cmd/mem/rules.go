@@ -1,6 +1,7 @@
 package main
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/memvcs/mem/layers/redact"
@@ -37,4 +38,22 @@ func (e *Env) redactRules(conf *config.Config) (rules redact.Rules, env bool, er
 	}
 	rules, err = redact.New(c)
 	return rules, env, err
+}
+
+// checkRule refuses a rule of the user's that no push would pass, and warns of one that finds times or ids, which stand in every session.
+func (e *Env) checkRule(name, expr string) error {
+	re, err := regexp.Compile(expr)
+	if err != nil {
+		return nil // the setting says so
+	}
+	narrower := "say what stands before it, and put what is secret in a group: mem config set " + ruleKey + name + " 'pin:? *([0-9]{4,6})'"
+	part, whole, stops := redact.Overreach(re)
+	switch {
+	case stops:
+		return withHint(usagef("rule %s finds %q in what mem itself writes (%q): no push would pass", name, part, whole), narrower)
+	case whole != "":
+		e.warn("rule %s finds %q in times or ids too (%q): sessions lose them, and what is made of them later may be refused by a push", name, part, whole)
+		e.hint("%s", narrower)
+	}
+	return nil
 }
