@@ -68,6 +68,8 @@ func travelError(err error) error {
 		return withCode(exitAuth, withHint(err, "for https: git credential approve, or a helper (git help credentials); for ssh: ssh-add, ssh -T"))
 	case errors.Is(err, remote.ErrAbsent):
 		return withHint(err, "make an empty private repository there; in a directory: git init --bare DIR")
+	case errors.Is(err, remote.ErrTooMany):
+		return withHint(err, "git ls-remote --heads shows them: a memory has one for each device and project")
 	case errors.Is(err, remote.ErrDropped):
 		return withHint(err, "the same command again: what has arrived stays")
 	case errors.Is(err, remote.ErrURL):

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -39,12 +40,22 @@ func (r *Repo) Ref(name string) (pack.ID, error) {
 	return packed[0].ID, nil
 }
 
+// ErrManyRefs says that a repository has more branches than somebody wants to hear of.
+var ErrManyRefs = errors.New("too many branches")
+
 // Refs returns the branches whose names begin with prefix, in order.
-func (r *Repo) Refs(prefix string) ([]Ref, error) {
+func (r *Repo) Refs(prefix string) ([]Ref, error) { return r.RefsUpTo(prefix, math.MaxInt) }
+
+// RefsUpTo is [Repo.Refs] of a repository that somebody else may have filled: beyond n branches, or a file of packed ones that is longer
+// than n of them are, the error wraps [ErrManyRefs].
+func (r *Repo) RefsUpTo(prefix string, n int) ([]Ref, error) {
 	// Loose ones first: git packs a branch before it removes the file, so none slips through.
-	loose, err := r.looseRefs(prefix)
+	loose, err := r.looseRefs(prefix, n)
 	if err != nil {
 		return nil, err
+	}
+	if fi, err := os.Stat(filepath.Join(r.dir, packedFile)); err == nil && fi.Size()/maxRefLine > int64(n) {
+		return nil, fmt.Errorf("packed-refs of %d bytes: %w", fi.Size(), ErrManyRefs)
 	}
 	packed, err := r.packedRefs(prefix)
 	if err != nil {
@@ -52,8 +63,15 @@ func (r *Repo) Refs(prefix string) ([]Ref, error) {
 	}
 	all := append(loose, packed...)
 	slices.SortStableFunc(all, func(a, b Ref) int { return strings.Compare(a.Name, b.Name) })
-	return slices.CompactFunc(all, func(a, b Ref) bool { return a.Name == b.Name }), nil
+	all = slices.CompactFunc(all, func(a, b Ref) bool { return a.Name == b.Name })
+	if len(all) > n {
+		return nil, fmt.Errorf("%d branches: %w", len(all), ErrManyRefs)
+	}
+	return all, nil
 }
+
+// maxRefLine is how long a line of packed-refs is at most, on average, before the file is not read at all.
+const maxRefLine = 1 << 10
 
 func (r *Repo) refPath(name string) string { return filepath.Join(r.dir, filepath.FromSlash(name)) }
 
@@ -78,8 +96,8 @@ func isAbsent(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
-// looseRefs reads the files of all branches that begin with prefix.
-func (r *Repo) looseRefs(prefix string) ([]Ref, error) {
+// looseRefs reads the files of all branches that begin with prefix, n at most.
+func (r *Repo) looseRefs(prefix string, n int) ([]Ref, error) {
 	start := branches
 	if i := strings.LastIndexByte(prefix, '/'); strings.HasPrefix(prefix, branches) {
 		start = prefix[:i+1]
@@ -112,6 +130,9 @@ func (r *Repo) looseRefs(prefix string) ([]Ref, error) {
 		id, err := r.looseRef(name)
 		if err == nil && !id.IsZero() {
 			refs = append(refs, Ref{name, id})
+		}
+		if len(refs) > n {
+			err = fmt.Errorf("more than %d: %w", n, ErrManyRefs)
 		}
 		return err
 	})

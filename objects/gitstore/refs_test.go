@@ -43,6 +43,29 @@ func FuzzCheckRef(f *testing.F) {
 	})
 }
 
+// TestRefsUpTo lists branches of which some are files, some are packed and one is both.
+func TestRefsUpTo(t *testing.T) {
+	t.Parallel()
+	r := newRepo(t)
+	name := func(i int) string { return fmt.Sprintf("refs/heads/n/%d", i) }
+	var packed strings.Builder
+	for i := range 4 {
+		if i < 3 {
+			write(t, filepath.Join(r.Dir(), name(i)), one.String()+"\n")
+		}
+		if i > 1 {
+			fmt.Fprintf(&packed, "%s %s\n", one, name(i))
+		}
+	}
+	write(t, filepath.Join(r.Dir(), "packed-refs"), packed.String())
+	for n := range 6 {
+		got, err := r.RefsUpTo("refs/heads/n/", n)
+		if n < 4 && !errors.Is(err, gitstore.ErrManyRefs) || n >= 4 && (err != nil || len(got) != 4) {
+			t.Errorf("RefsUpTo(%d): %d branches, %v", n, len(got), err)
+		}
+	}
+}
+
 func TestRefOfGarbage(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)

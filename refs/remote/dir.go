@@ -30,7 +30,10 @@ func (c *Client) openDir() (Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := g.Refs("refs/heads/")
+	all, err := g.RefsUpTo("refs/heads/", maxBranches)
+	if errors.Is(err, gitstore.ErrManyRefs) {
+		err = fmt.Errorf("%w: more than %d", ErrTooMany, maxBranches)
+	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", c.url, err), g.Close())
 	}

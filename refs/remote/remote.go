@@ -31,6 +31,8 @@ var (
 	ErrAbsent = errors.New("no git repository there")
 	// ErrProtocol says that the other side does not speak git's protocol.
 	ErrProtocol = errors.New("the remote does not answer as git does")
+	// ErrTooMany says that there are more branches than a memory can have.
+	ErrTooMany = errors.New("it has too many branches")
 	// ErrDropped says that the connection broke off. Nothing was taken over but what was reported; the next try goes on.
 	ErrDropped = errors.New("the connection broke off")
 	// ErrRejected says that the remote did not move a branch. The error is a [*RejectedError].

@@ -187,7 +187,7 @@ func TestHostileServers(t *testing.T) {
 					return
 				}
 			}
-		}, nil, ErrProtocol},
+		}, nil, ErrTooMany},
 		"an endless list": {func(w http.ResponseWriter, r *http.Request) {
 			for {
 				if _, err := w.Write(pkt(nil, "%040d refs/tags/x\n", 0)); err != nil {
@@ -338,6 +338,71 @@ func TestDirErrors(t *testing.T) {
 		}
 		if _, err := New(u, World{}).Open(context.Background(), Upload); !errors.Is(err, ErrAbsent) {
 			t.Errorf("Open(%s): %v, want ErrAbsent", path, err)
+		}
+	}
+}
+
+// TestManyBranches opens remotes that list as many branches as there may be, and tags beside, and one branch more.
+func TestManyBranches(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "hub.git")
+	if err := gitstore.InitScratch(dir); err != nil {
+		t.Fatal(err)
+	}
+	u, _, err := ParseURL(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inDir := New(u, World{})
+	file := func(n int) *Client {
+		var b bytes.Buffer
+		for i := range n {
+			fmt.Fprintf(&b, "%040d %s\n", i+1, lane(i))
+		}
+		fmt.Fprintf(&b, "%040d refs/tags/v1\n", 1)
+		if err := os.WriteFile(filepath.Join(dir, "packed-refs"), b.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return inDir
+	}
+	listed := func(n int) *Client {
+		return fake(t, func(w http.ResponseWriter, r *http.Request) {
+			fmt.Fprintf(w, "%s0000", pkt(nil, "# service=%s\n", r.FormValue("service")))
+			for i := range n {
+				if _, err := w.Write(pkt(nil, "%040d %s\n", i+1, lane(i))); err != nil {
+					return
+				}
+			}
+			w.Write(append(pkt(nil, "%040d refs/tags/v1\n", 1), flush...))
+		}, nil)
+	}
+	for name, c := range map[string]struct {
+		open func() *Client
+		ok   bool
+	}{
+		"http": {func() *Client { return listed(maxBranches) }, true}, "http, one more": {func() *Client { return listed(maxBranches + 1) }, false},
+		"directory":           {func() *Client { return file(maxBranches) }, true},
+		"directory, one more": {func() *Client { return file(maxBranches + 1) }, false},
+		"directory, a huge file": {func() *Client {
+			client := file(1)
+			if err := os.Truncate(filepath.Join(dir, "packed-refs"), 1<<30); err != nil {
+				t.Fatal(err)
+			}
+			return client
+		}, false},
+	} {
+		s, err := c.open().Open(context.Background(), Upload)
+		switch {
+		case !c.ok && errors.Is(err, ErrTooMany):
+		case !c.ok:
+			t.Errorf("%s: %v, want ErrTooMany", name, err)
+		case err != nil:
+			t.Errorf("%s: %v", name, err)
+		case len(s.Refs()) != maxBranches:
+			t.Errorf("%s: %d branches, want %d", name, len(s.Refs()), maxBranches)
+		}
+		if s != nil {
+			s.Close()
 		}
 	}
 }

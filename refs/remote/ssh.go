@@ -102,6 +102,11 @@ func (c *sshSession) wait() error {
 
 // failed ends ssh and says what went wrong: what it wrote to stderr knows best.
 func (c *sshSession) failed(err error) error {
+	if errors.Is(err, ErrTooMany) { // it would wait for us to read on
+		c.kill(err)
+		_ = c.wait() // it was killed
+		return err
+	}
 	var stalled *StalledError
 	over := errors.As(c.watch.stalled(err), &stalled)
 	c.in.Close() // the conversation has failed already
