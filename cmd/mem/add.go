@@ -128,17 +128,27 @@ func (e *Env) sourceNamed(ctx context.Context, m *layers.Memory, scope func() (l
 	if err != nil {
 		return layers.Source{}, err
 	}
-	var found []layers.Item
+	var found, stored []layers.Item
 	for _, it := range items {
-		if it.Path != "" && (it.ID == name || len(name) >= 4 && strings.HasPrefix(it.ID, name)) {
+		switch {
+		case it.ID != name && (len(name) < 4 || !strings.HasPrefix(it.ID, name)):
+		case it.Path != "":
 			found = append(found, it)
+		default:
+			stored = append(stored, it)
 		}
 	}
 	switch len(found) {
 	case 1:
 		return layers.SourceOf(found[0].Path), nil
 	case 0:
-		return e.sourceAnywhere(name)
+		src, err := e.sourceAnywhere(name)
+		var missing *layers.NotFoundError
+		if errors.As(err, &missing) && len(stored) > 0 {
+			id := shortID(stored[0].ID)
+			err = withHint(fatalf("Claude Code has no file of %s any more: it stays in memory as it is", id), shell("mem", "checkout", id+":original", "-o", stored[0].ID+".jsonl"))
+		}
+		return src, err
 	}
 	var names []string
 	for _, it := range found {
