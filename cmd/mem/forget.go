@@ -46,6 +46,11 @@ func (e *Env) forget() *cli.Command {
 		Action: func(c *cli.Context) error {
 			o.revs = c.Args().Slice()
 			ways := 0
+			for _, name := range []string{"match", "secret", "tool", "since"} {
+				if c.IsSet(name) && c.String(name) == "" {
+					return withHint(usagef("option --%s is empty", name), "mem forget -h")
+				}
+			}
 			for _, set := range []bool{len(o.revs) > 0, c.IsSet("match"), c.IsSet("secret"), c.IsSet("tool"), c.IsSet("since")} {
 				if set {
 					ways++
