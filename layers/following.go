@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 
@@ -224,10 +225,25 @@ func (c *capture) followsRaw(ctx context.Context, p refs.Project, base *Point, a
 }
 
 // stored reads what is stored of the session up to base: its hash, to go on from, and its end, which the growth is compressed by.
-func (c *capture) stored(ctx context.Context, p refs.Project, base *Point) (*objects.Hasher, []byte, error) {
-	hash, dict := objects.NewHasher(), stream.NewDict(base.Size, 0)
+// Whoever reads a stream hashes it to check it.
+func (c *capture) stored(ctx context.Context, p refs.Project, base *Point) (hash *objects.Hasher, dict []byte, err error) {
+	dict = stream.NewDict(base.Size, 0)
 	end := &ending{skip: base.Size - int64(len(dict)), b: dict[:0]}
-	err := c.m.WriteObject(ctx, p, base.Original, io.MultiWriter(hash, end))
+	err = c.m.repo.View(ctx, p, func(tx *refs.Tx) error {
+		rc, err := tx.Get(ctx, base.Original)
+		if err != nil {
+			return err
+		}
+		defer rc.Close()
+		read, ok := rc.(interface{ Hasher() *objects.Hasher })
+		if !ok {
+			return fmt.Errorf("%s is no stream: %w", base.Original.Short(), objects.ErrCorrupt)
+		}
+		if _, err = io.Copy(end, rc); err == nil {
+			hash = read.Hasher()
+		}
+		return err
+	})
 	return hash, end.b, err
 }
 

@@ -75,6 +75,9 @@ func (r *Reader) Close() error { return nil }
 // Sum returns the name of the content of the segments read so far.
 func (r *Reader) Sum() objects.Hash { return r.hash.Sum() }
 
+// Hasher returns the state of that name, for who goes on from there.
+func (r *Reader) Hasher() *objects.Hasher { return r.hash.Clone() }
+
 // Length returns how long the content of the segments read so far is.
 func (r *Reader) Length() int64 { return r.end }
 

@@ -86,6 +86,28 @@ func restores(t *testing.T, content []byte, lengths []int) {
 }
 
 // TestReadersShareMemory reads streams in turns, a little of each at a time, so that the memory of those that end goes to others.
+// TestHasherGoesOn goes on from where a reader is, which reads on.
+func TestHasherGoesOn(t *testing.T) {
+	t.Parallel()
+	content := text(rand.New(rand.NewPCG(5, 6)), 10_000)
+	blobs, points, counts := grow(t, content, []int{3000, 1, 6999})
+	at := []int{3000, 3001, 10_000}
+	for i, n := range counts {
+		r := reader(blobs, n)
+		if _, err := io.Copy(io.Discard, r); err != nil {
+			t.Fatal(err)
+		}
+		h := r.Hasher()
+		h.Write(content[at[i]:])
+		if got, want := h.Sum(), objects.Sum(content); got != want {
+			t.Errorf("from point %d on: %s, want %s", i, got, want)
+		}
+		if r.Sum() != points[i] {
+			t.Errorf("the reader of point %d is at %s, want %s", i, r.Sum(), points[i])
+		}
+	}
+}
+
 func TestReadersShareMemory(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(21, 22))
