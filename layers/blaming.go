@@ -96,7 +96,8 @@ func (b *blaming) addPart(part CompositionPart) error {
 
 // voices are what was said in a session, by message.
 type voices struct {
-	said    map[int][]string
+	said    map[int][]int // in texts
+	texts   *compress.Aside
 	role    map[int]string
 	time    map[int]string
 	markers []compress.Mark
@@ -104,14 +105,22 @@ type voices struct {
 
 // said returns what was said in a message. The first error is kept: a message that cannot be read supports nothing.
 func (b *blaming) said(source string, n int) string {
-	return strings.Join(b.voice(source).said[n], "\n")
+	v := b.voice(source)
+	var parts []string
+	for _, i := range v.said[n] {
+		parts = append(parts, v.texts.At(i))
+	}
+	if err := v.texts.Err(); err != nil && b.err == nil {
+		b.err = err
+	}
+	return strings.Join(parts, "\n")
 }
 
 func (b *blaming) voice(source string) *voices {
 	if v, ok := b.voices[source]; ok {
 		return v
 	}
-	v := &voices{said: map[int][]string{}, role: map[int]string{}, time: map[int]string{}}
+	v := &voices{said: map[int][]int{}, texts: b.t.m.putAside(), role: map[int]string{}, time: map[int]string{}}
 	b.voices[source] = v
 	for _, at := range b.points {
 		if at.source == source {
@@ -136,7 +145,7 @@ func (b *blaming) listen(v *voices, at pointAt) error {
 		if err != nil {
 			return err
 		}
-		v.said[e.N] = append(v.said[e.N], e.Text())
+		v.said[e.N] = append(v.said[e.N], v.texts.Put(e.Text()))
 		if v.role[e.N] == "" || e.Role == "user" || e.Role == "assistant" {
 			v.role[e.N], v.time[e.N] = voiceOf(e), e.TS
 		}
@@ -149,18 +158,18 @@ func (b *blaming) listen(v *voices, at pointAt) error {
 			if x.Kind != transcript.ToolResult {
 				continue
 			}
-			v.said[msg.N] = append(v.said[msg.N], x.Result())
+			v.said[msg.N] = append(v.said[msg.N], v.texts.Put(x.Result()))
 			if v.role[msg.N] == "" {
 				v.role[msg.N], v.time[msg.N] = "tool result", refine.Seconds(msg.TS)
 			}
 		}
 	}
-	items, err := m.items(b.ctx, at.project, at.session, at.point)
-	if err != nil {
+	in := compress.Input{Aside: m.putAside()}
+	if in.Items, err = m.itemsWithout(b.ctx, at.project, at.session, at.point, nil, in.Aside); err != nil {
 		return err
 	}
-	v.markers = at.session.marks(compress.Input{Items: items}, at.point)
-	return nil
+	v.markers = at.session.marks(in, at.point)
+	return in.Aside.Err()
 }
 
 // voiceOf says who speaks in an entry.

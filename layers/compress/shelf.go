@@ -47,13 +47,21 @@ func (a *Aside) keep(it Item) Item {
 	if a.used += int64(len(it.Text)); a.used <= a.most() || it.Text == "" {
 		return it
 	}
+	it.aside, it.size, it.Text = int32(a.Put(it.Text))+1, int32(len(it.Text)), ""
+	return it
+}
+
+// Put puts a text aside and returns its number, from 0.
+func (a *Aside) Put(text string) int {
 	if a.texts == nil {
 		a.texts = newShelf(a, 2)
 	}
-	a.texts.put(it.Text)
-	it.aside, it.size, it.Text = int32(a.texts.len()), int32(len(it.Text)), ""
-	return it
+	a.texts.put(text)
+	return a.texts.len() - 1
 }
+
+// At returns the text with a number that [Aside.Put] gave.
+func (a *Aside) At(i int) string { return a.texts.text(i) }
 
 // Text returns the text of an item that [Items] made with a.
 func (a *Aside) Text(it *Item) string {

@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/memvcs/mem/layers/compress"
@@ -91,7 +92,10 @@ const maxSources = 8
 // Blame finds the messages that each line came from. Said returns what was said in a message of a conversation: all
 // that a summary of it may repeat.
 func Blame(lines []Line, pieces []Piece, said func(source string, n int) string) []Origin {
-	b := &blamer{said: said, vocabulary: compress.NewVocabulary(), known: map[place]message{}}
+	return (&blamer{said: said, vocabulary: compress.NewVocabulary(), known: map[place]message{}, most: remembered}).blame(lines, pieces)
+}
+
+func (b *blamer) blame(lines []Line, pieces []Piece) []Origin {
 	out := make([]Origin, len(lines))
 	for i, l := range lines {
 		out[i] = Origin{Line: i + 1, Text: l.Text, Frame: true, Piece: -1}
@@ -110,14 +114,24 @@ type place struct {
 
 // message is what is known of a message.
 type message struct {
-	text  string // with single spaces
-	terms map[int32]bool
+	text  string  // with single spaces
+	terms []int32 // sorted
 }
+
+// has reports whether a message is about a term.
+func (m message) has(term int32) bool {
+	_, ok := slices.BinarySearch(m.terms, term)
+	return ok
+}
+
+// remembered is how many bytes of messages are known at once: all of most conversations.
+const remembered = 48 << 20
 
 type blamer struct {
 	said       func(source string, n int) string
 	vocabulary *compress.Vocabulary
 	known      map[place]message
+	size, most int // bytes of the texts in known
 }
 
 func (b *blamer) message(source string, n int) message {
@@ -125,9 +139,11 @@ func (b *blamer) message(source string, n int) message {
 	m, ok := b.known[at]
 	if !ok {
 		text := b.said(source, n)
-		m = message{text: flat(text), terms: map[int32]bool{}}
-		for _, t := range b.vocabulary.About(text) {
-			m.terms[t] = true
+		m = message{flat(text), b.vocabulary.About(text)}
+		slices.Sort(m.terms)
+		if b.size += len(m.text); b.size > b.most {
+			clear(b.known)
+			b.size = len(m.text)
 		}
 		b.known[at] = m
 	}
@@ -197,7 +213,7 @@ func (b *blamer) cover(o *Origin, terms []int32) {
 		for n := range each(o.Messages) {
 			m, sum := b.message(o.Source, n), 0
 			for _, t := range terms {
-				if left[t] && m.terms[t] {
+				if left[t] && m.has(t) {
 					sum += weight(t)
 				}
 			}
@@ -212,7 +228,7 @@ func (b *blamer) cover(o *Origin, terms []int32) {
 		covered += gain
 		m := b.message(o.Source, best)
 		for _, t := range terms {
-			if m.terms[t] {
+			if m.has(t) {
 				delete(left, t)
 			}
 		}
