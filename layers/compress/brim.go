@@ -19,7 +19,8 @@ const (
 	verified = 24  // exchanges that are written out, the best first
 	rounds   = 5   // exchanges that are made
 	shorter  = 3   // per cent that a text is shorter than the tokens of the room would be
-	brief    = 160 // plain tokens; a larger room evens itself out
+	brief    = 160 // plain tokens; the third engine left larger rooms to even themselves out
+	widest   = 10  // per cent that a text may be longer or shorter than usual
 	sign     = " …"
 )
 
@@ -29,9 +30,12 @@ type brimmer struct {
 	p     *pool
 	items []Item
 
-	least, most       int // plain tokens that are wanted
-	shortest, longest int // letters
-	tokens, letters   int // of what is taken
+	least, most       int  // plain tokens that are wanted
+	shortest, longest int  // letters
+	tokens, letters   int  // of what is taken
+	full              bool // it has the tokens that are wanted
+
+	all bool // what the user said may go, too
 
 	value []int64 // per concept, what it is worth when nothing has it
 	has   []int32 // per concept, how many units that were taken have it
@@ -54,7 +58,7 @@ func (e *extractor) brim(p *pool, req Request, room int, segs []Segment) []Segme
 		b.least--
 	}
 	full := b.good(segs)
-	if room <= brief {
+	if room <= brief || e.version() > 3 {
 		b.even(room)
 	}
 	if b.good(segs) {
@@ -62,7 +66,13 @@ func (e *extractor) brim(p *pool, req Request, room int, segs []Segment) []Segme
 	}
 	b.value, b.has = p.worth(), make([]int32, len(p.weight))
 	taken := slices.Clone(p.taken)
-	better, ok := b.exchange(segs)
+	var better []Segment
+	var ok bool
+	if e.version() > 3 {
+		better, ok = b.settle(segs, full)
+	} else {
+		better, ok = b.exchange(segs)
+	}
 	if ok {
 		return better
 	}
@@ -82,20 +92,6 @@ func (e *extractor) brim(p *pool, req Request, room int, segs []Segment) []Segme
 
 const anyLength = 1 << 30
 
-// even asks for as many letters as the tokens of the room have in the units of the session; the larger the room, the
-// more it may be off.
-func (b *brimmer) even(room int) {
-	n, cost := 0, 0
-	for i := range b.p.units {
-		n, cost = n+b.length(int32(i)), cost+int(b.p.units[i].cost)
-	}
-	if cost == 0 {
-		return
-	}
-	off := max(2, room/16)
-	b.shortest, b.longest = n*room/cost*(100-shorter-off)/100, n*room/cost*(100-shorter+off)/100
-}
-
 // length is how many letters a unit takes when it is written.
 func (b *brimmer) length(i int32) int {
 	return utf8.RuneCountInString(b.p.text(i)) + 2*int(frame(b.p.units[i].class)) - 1
@@ -105,7 +101,8 @@ func (b *brimmer) length(i int32) int {
 func (b *brimmer) good(segs []Segment) bool {
 	text, page := b.e.sizes.both(segs)
 	b.tokens, b.letters = max(text, page), utf8.RuneCountInString(Text(segs))
-	return b.tokens <= b.most && min(text, page) >= b.least && b.shortest <= b.letters && b.letters <= b.longest
+	b.full = b.tokens <= b.most && min(text, page) >= b.least
+	return b.full && b.shortest <= b.letters && b.letters <= b.longest
 }
 
 // write renders what is taken.
@@ -222,7 +219,7 @@ func (b *brimmer) find() (best []exchange, nearest exchange) {
 	}
 	without(-1, 0, b.tokens, b.letters)
 	for i := range b.p.units {
-		if u := &b.p.units[i]; b.p.taken[i] && u.class != userClass && u.class != failure {
+		if u := &b.p.units[i]; b.p.taken[i] && (u.class != userClass || b.all) && u.class != failure {
 			b.count(int32(i), -1)
 			without(int32(i), b.gain(int32(i)), b.tokens-int(u.cost), b.letters-b.length(int32(i)))
 			b.count(int32(i), 1)

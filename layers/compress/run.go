@@ -54,6 +54,7 @@ func Run(ctx context.Context, in Input, p Plan, engine Summarizer) (Result, erro
 	work := in.Aside.again()
 	if isOwn {
 		r.engine, r.reads = newExtractor(own, r.sizes, in.Aside.Text, work), own.version() > 1
+		r.evens = own.version() > 3
 	} else {
 		r.in.Items = in.Aside.whole(in.Items)
 	}
@@ -86,6 +87,7 @@ type run struct {
 	plan   Plan
 	count  Counter
 	engine Summarizer
+	evens  bool // the engine leaves tokens of a room that it fills so that the text is as long as usual
 	reads  bool // the engine reads details and the output of tools where a good part fits
 	pins   []pin
 	parts  []*part
@@ -185,6 +187,9 @@ func (r *run) fill(ctx context.Context) error {
 			if p.used >= p.room*9/10 && p.used > 0 {
 				todo = append(todo, p)
 				hungry += p.room
+				if r.evens {
+					left -= p.room - p.used
+				}
 			}
 		}
 		if left < r.plan.Budget/20+8 || hungry == 0 {
