@@ -173,6 +173,9 @@ func bare(text []byte, start, end int) span {
 // behindMark returns where the name begins in the first cell of a line: behind the quote or the number that stands before it.
 func behindMark(cell []byte) int {
 	n := 0
+	if len(cell) > 0 && cell[0] == '-' {
+		n = 1
+	}
 	for _, mark := range [...]string{`"`, "→", "\t", `\t`, ":", "> ", "| ", "+"} {
 		if k := bytes.LastIndex(cell, []byte(mark)); k >= 0 {
 			n = max(n, k+len(mark))

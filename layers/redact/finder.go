@@ -150,7 +150,7 @@ func (f *finder) open(bracket byte) {
 // named takes the whole of text, a string that is no key, for a secret if its name says so.
 func (f *finder) named(text []byte) {
 	kind := cmp.Or(f.list, f.flag)
-	if f.flag = ""; f.key == nil && len(text) > 2 && len(text) <= 96 && text[0] == '-' {
+	if f.flag = ""; f.key == nil && !f.joins && option(text) {
 		f.flag = secretName(text)
 	}
 	switch string(f.key) {
@@ -170,6 +170,12 @@ func (f *finder) named(text []byte) {
 	if kind != "" && plausible(kind, text, quoted) && !f.scan.rules.allows(kind, text) {
 		f.spans = append(f.spans, span{start: 0, end: len(text), rule: kind})
 	}
+}
+
+// option reports whether text is an option of a program, all of it, and not a line that begins like one.
+func option(text []byte) bool {
+	text = bytes.TrimRight(text, "=")
+	return len(text) > 2 && len(text) <= 96 && text[0] == '-' && nameChars.run(text, 96) == len(text)
 }
 
 // place turns offsets in the text of the string raw into offsets in the value.

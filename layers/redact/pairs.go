@@ -138,8 +138,11 @@ func (s *scan) value(name []byte, start, end int) (v span, st style, ok bool) {
 			return s.literal(i)
 		}
 	case blanks > 0 && !closed && (bytes.HasPrefix(name, []byte("-")) || directive(name) || netrc(text[:start]) || assigns(text[:start])):
+		if st = env; string(name) == "-pass" && bytes.HasSuffix(text[:start], []byte("\n")) {
+			st = line // of a patch: the verb, more often than the option
+		}
 		n := unquotedChars.run(text[i:], maxValue)
-		return span{start: i, end: i + n}, env, n > 0
+		return span{start: i, end: i + n}, st, n > 0
 	case blanks > 0 && !closed:
 		return s.apart(name, start, i, blanks)
 	}

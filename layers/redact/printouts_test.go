@@ -353,6 +353,31 @@ var plainPrintouts = []string{
 	"random_password.db.result", "resource \"random_password\" \"db\" {\n  length = 20\n}", "::add-mask::$TOKEN", "http-basic.corp", "Credentials(\"r\", \"h\", \"u\", \"\")", "public string Password { get; set; } = \"\";",
 	"<wsse:Password Type=\"PasswordText\">?</wsse:Password>", "<password>\n  ${env.PASSWORD}\n</password>", "password:\n  description: The password\n", "token:\n  type: string\n", "pass\u200bword: none", "\"args\": [\"--password\", \"$PW\"]",
 	"secretkey1, err := load(password, token)\nvalue1234567, err := save(name123456, x)\n", "{\"keyName\": \"key1\", \"value\": \"sha512-abc\"}", "PASSWORD elastic = $PW\n", "password[] = {1, 2}", "const apiKey =\n  process.env.API_KEY",
+	"func examKey(s string) string { return unmark(s, \"EXAM KEY\", \"PRIVATE KEY\") }\nQm7xTd2RkV9zLw4HnB8sYc3JfG6pXe1UaZ5oKi0MtNvWqDhSbPlEyCgIrOuAj+Fx\nhT2vKq8ZmW4rNc7XpB1sLd9GfY3jHa6UeR5wIo0\n", // a patch has lines that begin like options
+	"the rays which\npass transversely through the glass\n",
+	"ret.Psk = hexB(psk)\n", "ret.password = base64Encode(pwd1, Salt2)\n", "\tname, password := addAccount(t)\n\tname16, err := sys.UTF16PtrFromString(name)\n", "the password := account.Get(t), then x = sys.UTF16PtrFromString(name)\n",
+}
+
+// TestListed tells the option of a program, whose value is the next string of its list, from other strings that begin like one.
+func TestListed(t *testing.T) {
+	t.Parallel()
+	rules, err := New(Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const value = "Qm7xTd2RkV9zLw4HnB8sYc3JfG6pXe1UaZ5oKi0MtNvWqDhSbPlEyCgIrOuAj+Fx"
+	for first, want := range map[string]int{
+		"--token": 1, "--db.password": 1, "-api_key": 1, "--secret=": 1,
+		"- the api key": 0, "-1 or token": 0, "-f(\"PRIVATE KEY\") }": 0, "-a+b/token": 0, "-\tAccessToken": 0,
+	} {
+		text := fmt.Sprintf(`{"argv":["run","%s",%q,"x"]}`, first, value)
+		if found := rules.Find([]byte(text)); len(found) != want {
+			t.Errorf("%s finds %v, want %d", text, found, want)
+		}
+	}
+	if found := rules.Find([]byte(fmt.Sprintf(`{"lines":["-token",%q]}`, "+"+value))); len(found) > 0 {
+		t.Errorf("a line of a patch is taken for an option: %v", found)
+	}
 }
 
 // shapes are the ways in which such a text gets into a session: as it is, as tools that show files and comparisons write it, and coded.
@@ -394,6 +419,8 @@ func shapes(text string) map[string]string {
 		"CRLF":      result(strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\n", "\r\n")),
 		"indented":  result(each("      %s\n")),
 		"a patch":   fmt.Sprintf(`{"toolUseResult":{"structuredPatch":[{"lines":%s}]}}`+"\n", quote(strings.Split(each("+%s\n"), "\n"))),
+		"replaced":  fmt.Sprintf(`{"toolUseResult":{"structuredPatch":[{"lines":%s}]}}`+"\n", quote(append(strings.Split(each("-%s\n"), "\n"), strings.Split(each("+%s\n"), "\n")...))),
+		"in JSON":   result(quote(map[string]string{"stdout": text})),
 		"base64":    fmt.Sprintf(`{"type":"user","data":%s}`+"\n", quote(coded)),
 		"its lines": result("$ base64 x\n" + wrapped(coded)),
 		"percent":   fmt.Sprintf(`{"type":"user","data":%s}`+"\n", quote("https://h/?q="+url.PathEscape("\n"+text))),

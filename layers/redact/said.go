@@ -16,9 +16,7 @@ func (s *scan) said(name []byte, end int) {
 func (s *scan) sentence(end int) {
 	text := s.text
 	rest := text[end:min(len(text), end+80)]
-	if n := bytes.IndexByte(rest, '\n'); n >= 0 {
-		rest = rest[:n]
-	}
+	rest = rest[:lineLength(rest)]
 	for i := 0; i < len(rest); i++ {
 		n := 0
 		for _, sign := range [...]string{": ", "= ", "- ", "is ", "to ", "lautet ", "： ", "：", ":", "es "} {

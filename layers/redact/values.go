@@ -25,7 +25,7 @@ func plausible(kind string, value []byte, st style) bool {
 	if t.digits == 0 && t.symbols == 0 && t.upper == 0 && st != env {
 		return false // one word
 	}
-	if weak(value) || coded(value) {
+	if weak(value) || coded(value) || st == line && call(value) {
 		return false
 	}
 	if kind == "password" {
@@ -38,6 +38,21 @@ func plausible(kind string, value []byte, st style) bool {
 		return false
 	}
 	return random(value)
+}
+
+// call reports whether value calls a function by its name, as in hexB(psk): words with at most some digits behind them, the first
+// of which begins with a small letter.
+func call(value []byte) bool {
+	open := bytes.IndexByte(value, '(')
+	if open < 3 || value[0] < 'a' || value[len(value)-1] != ')' {
+		return false
+	}
+	for word := range bytes.FieldsFuncSeq(value, func(r rune) bool { return strings.ContainsRune("(),._", r) }) {
+		if digits.has(word[0]) || wordly.run(word, len(word)) < len(word) || !letterThenDigit(word) || randomWord(word) {
+			return false
+		}
+	}
+	return true
 }
 
 // coded reports whether value is base64 of what examples have.
