@@ -308,10 +308,8 @@ func (m *Memory) composeRebuilt(ctx context.Context, st *State, r rebuild) (made
 			continue
 		}
 		rev := Rev{Kind: IsSession, Project: Project{part.Project, in.Name, in.Identity}, Session: s, Hash: s.Now().Original}
-		for _, v := range in.VersionsOf(part.Session) {
-			if v.Name() == part.Label {
-				rev.Kind, rev.Version, rev.Hash = IsVersion, v, v.Derivation.Output
-			}
+		if v := m.partAgain(in.VersionsOf(part.Session), part); v != nil {
+			rev.Kind, rev.Version, rev.Hash = IsVersion, v, v.Derivation.Output
 		}
 		req.Parts = append(req.Parts, ComposePart{Rev: rev})
 	}
@@ -320,6 +318,19 @@ func (m *Memory) composeRebuilt(ctx context.Context, st *State, r rebuild) (made
 		return made, unlessStore(err)
 	}
 	return c.Composition.Derivation.Output, nil
+}
+
+// partAgain returns the version that a part was made of, or what this device made again in its place; nil if neither is there.
+func (m *Memory) partAgain(versions []*Version, part CompositionPart) (again *Version) {
+	for _, v := range versions {
+		switch {
+		case v.Derivation.Output == part.Output:
+			return v
+		case v.Device == m.repo.Device().ID && v.Label == part.Label:
+			again = v
+		}
+	}
+	return again
 }
 
 // FinishForgetting brings to its end what was interrupted, and reports whether there was anything.

@@ -25,7 +25,7 @@ type rebuild struct {
 	Name     string            `json:",omitempty"` // of a composition
 	Budget   int               `json:",omitempty"`
 	Strategy string            `json:",omitempty"`
-	Parts    []CompositionPart `json:",omitempty"`
+	Parts    []CompositionPart `json:",omitempty"` // without the label of a version that another device made
 }
 
 // describe lists what goes, for people, in a fixed order.
@@ -177,6 +177,8 @@ func (f *forgetting) again(r refs.Record, v Version) (bool, string) {
 		return false, "a model wrote it"
 	case v.Source != "" || v.Since != "":
 		return false, "it goes on from another version"
+	case !f.left(v.Session):
+		return false, "only another device has the session"
 	}
 	f.redo = append(f.redo, rebuild{Project: f.p, Session: v.Session, Label: v.Label, Settings: v.Settings, Counter: v.Counter})
 	return true, ""
@@ -199,7 +201,31 @@ func (f *forgetting) composeAgain(r refs.Record, c Composition) (bool, string) {
 		return false, "mem tier makes it again"
 	case len(parts) == 0:
 		return false, "nothing is left of it"
+	case !slices.ContainsFunc(parts, func(p CompositionPart) bool { return p.Project != f.p.ID || f.left(p.Session) }):
+		return false, "only another device has what it was made of"
+	}
+	for i, p := range parts {
+		if p.Project == f.p.ID && !f.ownVersion(p) {
+			parts[i].Label = ""
+		}
 	}
 	f.redo = append(f.redo, rebuild{Project: f.p, Name: c.Name, Budget: c.Budget, Strategy: c.Strategy, Parts: parts})
 	return true, ""
+}
+
+// left reports whether there is something of a session that things can be made of again now: where messages of it go, the lanes of
+// others hide theirs until they have forgotten, too.
+func (f *forgetting) left(session string) bool {
+	if f.heeding != nil || len(f.passed[session]) == 0 {
+		return true
+	}
+	s := f.st.session(session)
+	return s != nil && slices.ContainsFunc(s.Points, func(p Point) bool { return f.own(p.Stamp.Device) })
+}
+
+// ownVersion reports whether a part is a version that this device made: made again, it has the same label and another text.
+func (f *forgetting) ownVersion(p CompositionPart) bool {
+	return slices.ContainsFunc(f.st.Versions, func(v *Version) bool {
+		return f.own(v.Device) && v.Session == p.Session && v.Label == p.Label && v.Derivation.Output == p.Output
+	})
 }

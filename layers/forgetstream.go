@@ -145,7 +145,8 @@ func (f *forgetting) lookIn(ctx context.Context, s *Session, p *Point, file File
 	return h.Sum(), needles.done() || found, err
 }
 
-// otherStreams finds the messages that other devices captured too and that are to go: they do it themselves.
+// otherStreams finds the messages that other devices captured too and that are to go: they do it themselves. What this device made of
+// transcripts that hold them goes here.
 func (f *forgetting) otherStreams(ctx context.Context, s *Session) error {
 	type key struct {
 		device     string
@@ -180,13 +181,22 @@ func (f *forgetting) otherStreams(ctx context.Context, s *Session) error {
 		if err != nil {
 			return err
 		}
+		first := 0 // message that goes
 		err = values(func(v transcript.Value) {
 			if whole, spots := pick(v); whole || len(spots) > 0 {
 				f.pass(s, k.generation, v, !whole)
+				if first == 0 {
+					first = v.N
+				}
 			}
 		})
 		if err != nil {
 			return err
+		}
+		for _, p := range s.Points {
+			if first > 0 && p.Stamp.Device == k.device && p.Generation == k.generation && p.Scan.Values >= first {
+				f.lose(p.Original)
+			}
 		}
 	}
 	return nil
