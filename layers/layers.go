@@ -77,6 +77,7 @@ func Init(ctx context.Context, dir, device string, o Options) (*Memory, error) {
 func onRepo(r *refs.Repo, o Options) *Memory {
 	m := &Memory{repo: r, opts: o, slots: make(chan struct{}, max(1, o.Workers))}
 	m.openCache()
+	r.OnFirst(m.nameProject)
 	return m
 }
 

@@ -275,3 +275,16 @@ func (st *State) pathsOf(device string) []pathBody {
 	}
 	return out
 }
+
+// nameProject lets this device's lane say from its first commit on what the project is called, as the lanes of others do: alone on a
+// remote, it can be asked for by name there.
+func (m *Memory) nameProject(ctx context.Context, tx *refs.Tx) (kind string, body any, err error) {
+	if tx.Project() == refs.Home {
+		return "", nil, nil
+	}
+	st, err := m.state(ctx, tx, tx.Project())
+	if err != nil || st.Name == "" {
+		return "", nil, err
+	}
+	return kindProject, projectBody{st.Identity, st.Name}, nil
+}

@@ -20,10 +20,20 @@ import (
 type Checked struct {
 	refs.Counts
 	Versions, Compositions int
-	Withheld               int  // originals whose patch is not on this machine
+	Withheld               int // originals whose patch is not on this machine
+	Apart                  []Apart
 	Newer                  bool // something was written by a newer version of mem: no damage that this one could repair
 	Problems               []refs.Problem
 	Roots                  []Root
+}
+
+// An Apart is something that another device made of a text that lies in no lane here: in that of a third device, which the remote it came
+// from does not have. What was made is whole.
+type Apart struct {
+	Project Project
+	Name    string       // of what was made: version 9b2c1d4e:v001, composition feature-x, facts of session 9b2c1d4e
+	Device  string       // that made it
+	Input   objects.Hash // that is not here
 }
 
 // A Root is the hash of a project: two memories with the same records have the same.
@@ -113,7 +123,20 @@ func (m *Memory) checkLineage(ctx context.Context, tx *refs.Tx, st *State, upper
 			bad(what, fmt.Errorf("object %s is missing: %w", h.Short(), objects.ErrNotFound))
 		}
 	}
-	if err := checkFacts(upper, need); err != nil {
+	told := made(st)
+	input := func(what, device string, deleted bool, h objects.Hash) {
+		switch {
+		case have[h]:
+		case told[h] || device == m.repo.Device().ID:
+			need(what, h)
+		case !deleted:
+			a := Apart{Project{st.Project, st.Name, st.Identity}, what, device, h}
+			if !slices.Contains(c.Apart, a) {
+				c.Apart = append(c.Apart, a)
+			}
+		}
+	}
+	if err := checkFacts(upper, need, input); err != nil {
 		bad("facts", err)
 	}
 	var graph lineage.Graph
@@ -128,7 +151,14 @@ func (m *Memory) checkLineage(ctx context.Context, tx *refs.Tx, st *State, upper
 	for _, v := range st.Versions {
 		c.Versions++
 		what := fmt.Sprintf("version %s:%s", ShortID(v.Session), v.Label)
-		m.checkDerivation(what, v.Derivation, need, &graph)
+		graph.Add(v.Derivation)
+		need(what, v.Derivation.Output)
+		for _, h := range v.Derivation.Witnesses {
+			need(what, h)
+		}
+		for _, h := range v.Derivation.Inputs {
+			input(what, v.Device, v.Deleted, h)
+		}
 		if err := m.checkVersion(ctx, tx, v); err != nil {
 			bad(what, err)
 		}
@@ -140,7 +170,7 @@ func (m *Memory) checkLineage(ctx context.Context, tx *refs.Tx, st *State, upper
 		graph.Add(k.Derivation)
 		for i, p := range k.Parts {
 			if p.Project == st.Project {
-				need(what, k.Derivation.Inputs[i])
+				input(what, k.Device, k.Deleted, k.Derivation.Inputs[i])
 			}
 		}
 		for _, in := range k.Derivation.Inputs[min(len(k.Parts), len(k.Derivation.Inputs)):] {
@@ -157,14 +187,14 @@ func (m *Memory) checkLineage(ctx context.Context, tx *refs.Tx, st *State, upper
 }
 
 // checkFacts looks whether the transcripts that facts quote are there, and what models were asked and answered.
-func checkFacts(records []facts.Record, need func(string, objects.Hash)) error {
+func checkFacts(records []facts.Record, need func(string, objects.Hash), input func(what, device string, deleted bool, h objects.Hash)) error {
 	set, err := facts.Fold(records, nil)
 	if err != nil {
 		return err
 	}
 	for _, x := range set.Exchanges {
 		if !x.Original.IsZero() {
-			need("facts of session "+ShortID(x.Session), x.Original)
+			input("facts of session "+ShortID(x.Session), x.Device, false, x.Original)
 		}
 	}
 	for _, w := range set.Witnesses {
@@ -182,12 +212,21 @@ func checkFacts(records []facts.Record, need func(string, objects.Hash)) error {
 	return nil
 }
 
-func (m *Memory) checkDerivation(what string, d lineage.Derivation, need func(string, objects.Hash), g *lineage.Graph) {
-	g.Add(d)
-	need(what, d.Output)
-	for _, h := range append(slices.Clone(d.Inputs), d.Witnesses...) {
-		need(what, h)
+// made returns the texts that the records of a project say are here: transcripts, and what was made of them.
+func made(st *State) map[objects.Hash]bool {
+	out := map[objects.Hash]bool{}
+	for _, s := range st.Sessions {
+		for _, p := range s.Points {
+			out[p.Original] = true
+		}
 	}
+	for _, v := range st.Versions {
+		out[v.Derivation.Output] = true
+	}
+	for _, k := range st.Compositions {
+		out[k.Derivation.Output] = true
+	}
+	return out
 }
 
 // checkVersion reads a version and its plan.

@@ -104,7 +104,12 @@ type Repo struct {
 	originals *gitstore.Repo
 	device    Device
 	signs     sync.Once
+	first     func(context.Context, *Tx) (string, any, error) // see OnFirst
 }
+
+// OnFirst lets the first commit of each lane that an update begins hold one more record: that of which f returns kind and body, none if the
+// kind is empty. It is to be called before any update.
+func (r *Repo) OnFirst(f func(context.Context, *Tx) (kind string, body any, err error)) { r.first = f }
 
 const (
 	memoryDir    = "memory.git"

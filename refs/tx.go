@@ -35,6 +35,9 @@ type Tx struct {
 
 var _ objects.Store = (*Tx)(nil)
 
+// Project returns the project whose lanes these are.
+func (tx *Tx) Project() Project { return tx.project }
+
 // A Tip is the newest commit of a lane.
 type Tip struct{ Device, Commit string }
 

@@ -61,8 +61,21 @@ func (r *Repo) Update(ctx context.Context, p Project, message string, fn func(*T
 	if err := tx.readLamport(); err != nil {
 		return err
 	}
+	var kind string
+	var body any
+	own := tx.own()
+	if own.tip.IsZero() && r.first != nil {
+		if kind, body, err = r.first(ctx, tx); err != nil {
+			return err
+		}
+	}
 	if err := fn(tx); err != nil {
 		return err
+	}
+	if own.root.dirty && kind != "" {
+		if _, err := tx.Add(kind, body); err != nil {
+			return err
+		}
 	}
 	if err := tx.commit(message); err != nil {
 		return writing(fmt.Errorf("commit: %w", err))

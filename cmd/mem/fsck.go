@@ -95,9 +95,18 @@ type fsckAnswer struct {
 	Versions     int           `json:"versions"`
 	Compositions int           `json:"compositions"`
 	Withheld     int           `json:"withheld"`
+	Apart        []fsckApart   `json:"apart"`
 	Bytes        int64         `json:"bytes_hashed"`
 	Problems     []fsckProblem `json:"problems"`
 	Roots        []fsckRoot    `json:"roots"`
+}
+
+// A fsckApart is something that was made of a text in a lane that is not here.
+type fsckApart struct {
+	Project string `json:"project"`
+	Name    string `json:"name"`
+	Device  string `json:"device"`
+	Input   string `json:"input"`
 }
 
 type fsckProblem struct {
@@ -182,10 +191,22 @@ func (e *Env) printFsck(o fsckOptions, c layers.Checked) error {
 	if c.Withheld > 0 {
 		e.note("%d originals were captured on another device, which alone has their exact bytes", c.Withheld)
 	}
+	e.tellApart(c.Apart)
 	for _, r := range c.Roots {
 		e.printf("root %s  %s\n", r.Hash, sanitizeLine(r.Project.Name))
 	}
 	return nil
+}
+
+// tellApart says what was made of texts that lie in lanes which are not here, and how to have them.
+func (e *Env) tellApart(apart []layers.Apart) {
+	for _, a := range apart {
+		e.note("[%s] %s is whole, and was made of %s, which only the lane of another device holds: the remote it came from has no copy of that",
+			sanitizeLine(a.Project.Name), a.Name, a.Input.Short())
+	}
+	if len(apart) > 0 {
+		e.hint("to have it here too, name a remote that the other device pushes to: mem remote add NAME URL, then mem pull NAME")
+	}
 }
 
 // count writes a number of things: "1 object", "2,000 objects".
@@ -195,7 +216,10 @@ func fsckAnswerOf(o fsckOptions, c layers.Checked) fsckAnswer {
 	a := fsckAnswer{
 		OK: len(c.Problems) == 0, Full: o.full, Lanes: c.Lanes, Commits: c.Commits, Objects: c.Objects, Records: c.Records, Streams: c.Streams,
 		Segments: c.Segments, Patches: c.Patches, Versions: c.Versions, Compositions: c.Compositions, Withheld: c.Withheld, Bytes: c.Bytes,
-		Problems: []fsckProblem{}, Roots: []fsckRoot{},
+		Apart: []fsckApart{}, Problems: []fsckProblem{}, Roots: []fsckRoot{},
+	}
+	for _, x := range c.Apart {
+		a.Apart = append(a.Apart, fsckApart{x.Project.Name, x.Name, x.Device, x.Input.String()})
 	}
 	for _, p := range c.Problems {
 		a.Problems = append(a.Problems, fsckProblem{p.Where, p.What})
