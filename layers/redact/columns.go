@@ -36,6 +36,11 @@ func (s *scan) table(start, end int) {
 	}
 	s.tabled = to
 	s.cells = g.split(text, from, to, s.cells[:0])
+	for i := 1; i < len(s.cells)-1; i++ {
+		if c := s.cells[i]; !heading(text[c.start:c.end]) {
+			return
+		}
+	}
 	g.kinds = s.kinds[:0]
 	named, secret := 0, false
 	for i, c := range s.cells {

@@ -12,7 +12,6 @@ type finder struct {
 	value []byte
 	part  bool // the value is a part of one, with its strings whole
 	spans []span
-	text  []byte // of the string that is looked at
 	key   []byte // whose value comes next, decoded; nil if none
 	keys  []byte // memory of key
 	outer []byte // the name that the value of {"name": ..., "value": ...} and of name: {"value": ...} goes by; empty if none
@@ -78,8 +77,8 @@ func (f *finder) string(start, end int, isKey bool) {
 	raw := f.value[start:end]
 	text := raw
 	if bytes.IndexByte(raw, '\\') >= 0 {
-		f.text = unquote(f.text[:0], raw)
-		text = f.text
+		f.scan.unquoted = unquote(f.scan.unquoted[:0], raw)
+		text = f.scan.unquoted
 	}
 	from := len(f.spans)
 	switch {

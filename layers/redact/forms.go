@@ -342,9 +342,11 @@ func plural(name []byte) string {
 
 // setter reports whether a function of that name is given a secret to keep.
 func setter(name []byte) bool {
-	var room [192]byte
-	for _, w := range splitName(name, room[:0]) {
-		if s := string(w); s == "set" || s == "with" || s == "use" {
+	var words nameWords
+	words.split(name)
+	for i := range words.count {
+		switch string(words.at(i)) {
+		case "set", "with", "use":
 			return true
 		}
 	}

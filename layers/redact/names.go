@@ -8,25 +8,26 @@ import (
 // secretName says what kind of secret a thing of that name holds: "password", "token", "secret" or "api-key"; ""
 // for none. What counts is the last word of the name: "db_password" is one, "password_field" is none.
 func secretName(name []byte) string {
-	var room [192]byte
-	words := splitName(name, room[:0])
-	for len(words) > 1 && (neutral(string(words[len(words)-1])) || digits.run(words[len(words)-1], 64) == len(words[len(words)-1])) {
-		words = words[:len(words)-1]
+	var words nameWords
+	words.split(name)
+	n := words.count
+	for n > 1 && (neutral(string(words.at(n-1))) || digits.run(words.at(n-1), 64) == len(words.at(n-1))) {
+		n--
 	}
-	if n := len(words); n > 2 && string(words[n-1]) == "data" && string(words[n-2]) == "key" && string(words[n-3]) == "client" {
-		words = words[:n-1] // of a kubeconfig
+	if n > 2 && string(words.at(n-1)) == "data" && string(words.at(n-2)) == "key" && string(words.at(n-3)) == "client" {
+		n-- // of a kubeconfig
 	}
-	if len(words) == 0 {
+	switch n {
+	case 0:
 		return ""
+	case 1:
+		return kindOf(string(words.at(0)), "", true)
 	}
-	last, before := string(words[len(words)-1]), ""
-	if len(words) > 1 {
-		before = string(words[len(words)-2])
-	}
-	return kindOf(last, before, words)
+	return kindOf(string(words.at(n-1)), string(words.at(n-2)), false)
 }
 
-func kindOf(last, before string, words [][]byte) string {
+// kindOf is secretName of a name that ends with the word last, behind before or alone.
+func kindOf(last, before string, alone bool) string {
 	switch last {
 	case "password", "passwd", "pwd", "passphrase", "passcode", "passwort", "psw", "requirepass", "masterauth", "bindpw", "rootpw", "setcookie", "psk":
 		return "password"
@@ -58,7 +59,7 @@ func kindOf(last, before string, words [][]byte) string {
 			return "token"
 		}
 	case "auth":
-		if len(words) == 1 || before == "basic" {
+		if alone || before == "basic" {
 			return "token"
 		}
 	}
@@ -82,19 +83,30 @@ func neutral(word string) bool {
 	return false
 }
 
-// splitName splits a name into its words in lower case: at what is no letter or digit, and before a capital.
-func splitName(name, room []byte) [][]byte {
-	var list [24][]byte
-	words, start := list[:0], 0
+// nameWords are the words of a name, in lower case.
+type nameWords struct {
+	text   [maxName]byte
+	bounds [24][2]uint8 // of the words in text
+	count  int
+}
+
+// maxName is how much of a name is looked at: its end.
+const maxName = 96
+
+// at returns word i.
+func (w *nameWords) at(i int) []byte { return w.text[w.bounds[i][0]:w.bounds[i][1]] }
+
+// split sets w to the words of a name, which is split at what is no letter or digit, and before a capital.
+func (w *nameWords) split(name []byte) {
+	start, end := 0, 0
 	flush := func() {
-		if len(room) > start && len(words) < cap(list) {
-			words = append(words, room[start:len(room):len(room)])
+		if end > start && w.count < len(w.bounds) {
+			w.bounds[w.count] = [2]uint8{uint8(start), uint8(end)}
+			w.count++
 		}
-		start = len(room)
+		start = end
 	}
-	if len(name) > 96 {
-		name = name[len(name)-96:]
-	}
+	name = name[max(0, len(name)-maxName):]
 	for i, c := range name {
 		if !alnum.has(c) {
 			flush()
@@ -104,10 +116,10 @@ func splitName(name, room []byte) [][]byte {
 		if capital && i > 0 && ('a' <= name[i-1] && name[i-1] <= 'z' || i+1 < len(name) && 'a' <= name[i+1] && name[i+1] <= 'z') {
 			flush()
 		}
-		room = append(room, lower[c])
+		w.text[end] = lower[c]
+		end++
 	}
 	flush()
-	return slices.Clone(words)
 }
 
 // upperName reports whether a name is that of an environment variable.

@@ -201,7 +201,11 @@ func headerEnd(before, value []byte) int {
 
 // netrc reports whether text ends with "login NAME ".
 func netrc(text []byte) bool {
-	fields := bytes.Fields(text[max(0, len(text)-96):])
+	text = text[max(0, len(text)-96):]
+	if !bytes.Contains(text, []byte("login")) {
+		return false
+	}
+	fields := bytes.Fields(text)
 	if n := len(fields); n > 2 && bytes.HasSuffix(fields[n-1], []byte("→")) {
 		fields = fields[:n-1] // the number of the line
 	}

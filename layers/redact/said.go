@@ -18,7 +18,10 @@ func (s *scan) sentence(end int) {
 	rest := text[end:min(len(text), end+80)]
 	rest = rest[:lineLength(rest)]
 	for i := 0; i < len(rest); i++ {
-		n := 0
+		c, n := rest[i], 0
+		if !signs.has(c) || 'a' <= c && (i == 0 || rest[i-1] != ' ') && c <= 'z' {
+			continue
+		}
 		for _, sign := range [...]string{": ", "= ", "- ", "is ", "to ", "lautet ", "： ", "：", ":", "es "} {
 			if bytes.HasPrefix(rest[i:], []byte(sign)) && (sign[0] < 'a' || i > 0 && rest[i-1] == ' ') {
 				n = len(sign)
@@ -26,7 +29,7 @@ func (s *scan) sentence(end int) {
 			}
 		}
 		if n == 0 {
-			if c := rest[i]; c == ';' || c == '{' || c == '"' || c == '.' {
+			if c == ';' || c == '{' || c == '"' || c == '.' {
 				return
 			}
 			continue
@@ -48,6 +51,9 @@ func (s *scan) sentence(end int) {
 		i--
 	}
 }
+
+// signs are what the words and marks begin with that a value stands behind, and what ends a sentence.
+var signs = setOf(":=-itle\xef;{\".")
 
 // foreign finds the password in "Kennwort: value", and in like words of other languages. at is where the word stands.
 func (s *scan) foreign(at int, w *word) {

@@ -19,6 +19,8 @@ type scan struct {
 	plain   []byte // where encoded parts are decoded to
 	where   []int  // where in the text each byte of it comes from
 
+	unquoted []byte // memory of the string of a JSON value that text is
+
 	joined []byte   // lines of base64, without their ends
 	unread int      // where the last of them ended
 	hiding bool     // the text holds characters of no width
