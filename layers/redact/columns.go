@@ -106,9 +106,6 @@ var besideCell = setOf("|,;\t\r\n\\\xe2")
 // line returns the bounds of the line around text[start:end], without its end.
 func (g *grid) line(text []byte, start, end int) (from, to int, ok bool) {
 	from, to = max(0, start-maxHead), min(len(text), end+maxHead)
-	if n := bytes.LastIndexByte(text[from:start], '\n'); n >= 0 {
-		from += n + 1
-	}
 	if n := bytes.IndexByte(text[end:to], '\n'); n >= 0 {
 		to = end + n
 	}
@@ -117,6 +114,9 @@ func (g *grid) line(text []byte, start, end int) (from, to int, ok bool) {
 		if n := bytes.LastIndex(text[from:start], []byte(`\n`)); n >= 0 {
 			from += n + len(`\n`)
 		}
+	}
+	if n := bytes.LastIndexByte(text[from:start], '\n'); n >= 0 {
+		from += n + 1
 	}
 	return from, to, to-from <= maxHead && to < len(text)
 }
@@ -181,6 +181,9 @@ func behindMark(cell []byte) int {
 	if len(cell) > 0 && cell[0] == '-' {
 		n = 1
 	}
+	if unmarked.run(cell, len(cell)) == len(cell) {
+		return n
+	}
 	for _, mark := range [...]string{`"`, "→", "\t", `\t`, ":", "> ", "| ", "+"} {
 		if k := bytes.LastIndex(cell, []byte(mark)); k >= 0 {
 			n = max(n, k+len(mark))
@@ -188,6 +191,16 @@ func behindMark(cell []byte) int {
 	}
 	return n
 }
+
+// unmarked are the bytes of no such mark.
+var unmarked = func() (v set) {
+	for c := range 256 {
+		if bytes.IndexByte([]byte("\"\xe2\t\\:>|+"), byte(c)) < 0 {
+			v[c>>6] |= 1 << (c & 63)
+		}
+	}
+	return v
+}()
 
 // heading reports whether a cell may stand in the head of a table.
 func heading(cell []byte) bool {

@@ -1,9 +1,6 @@
 package redact
 
-import (
-	"bytes"
-	"slices"
-)
+import "slices"
 
 // secretName says what kind of secret a thing of that name holds: "password", "token", "secret" or "api-key"; ""
 // for none. What counts is the last word of the name: "db_password" is one, "password_field" is none.
@@ -122,7 +119,9 @@ func (w *nameWords) split(name []byte) {
 	flush()
 }
 
+var upperChars = setOf("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_")
+
 // upperName reports whether a name is that of an environment variable.
 func upperName(name []byte) bool {
-	return len(name) > 2 && bytes.Equal(bytes.ToUpper(name), name) && !bytes.ContainsAny(name, ".-") && alnum.has(name[0])
+	return len(name) > 2 && upperChars.run(name, len(name)) == len(name) && name[0] != '_'
 }

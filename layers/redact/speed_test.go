@@ -61,6 +61,22 @@ func BenchmarkRedact(b *testing.B) {
 	run("one-line", []byte(plants.AsText(string(clean))))
 }
 
+// TestNamesAreFree shows that what is asked of every name in a text takes no memory.
+func TestNamesAreFree(t *testing.T) {
+	texts := [][]byte{[]byte("spring.datasource.db_password"), []byte("CLIENT_KEY_DATA"), []byte("keyboardLayoutNameOfTheFirstOne"), []byte("token")}
+	kinds := ""
+	n := testing.AllocsPerRun(10, func() {
+		for _, name := range texts {
+			if kind := secretName(name); setter(name) || upperName(name) {
+				kinds = kind
+			}
+		}
+	})
+	if n > 0 || kinds != "api-key" {
+		t.Errorf("%.0f allocations, the last kind is %q", n, kinds)
+	}
+}
+
 // TestProseIsClean shows that nothing is found in what holds nothing.
 func TestProseIsClean(t *testing.T) {
 	t.Parallel()
