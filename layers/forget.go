@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -43,12 +44,14 @@ func (m *Memory) Forget(ctx context.Context, o ForgetOptions) (out Forgotten, er
 		}
 	}
 	var gone []string
+	tools := map[string]bool{}
 	for _, p := range o.places() {
 		f, err := m.forgetIn(ctx, p, o, nil)
 		if err != nil {
 			return out, fmt.Errorf("project %s: %w", p.Name, err)
 		}
 		out.Things = append(out.Things, f.things...)
+		maps.Copy(tools, f.tools)
 		for _, file := range f.files {
 			if !slices.Contains(out.Files, file) {
 				out.Files = append(out.Files, file)
@@ -59,6 +62,9 @@ func (m *Memory) Forget(ctx context.Context, o ForgetOptions) (out Forgotten, er
 	if len(out.Things) == 0 {
 		if out.Finished {
 			return out, nil
+		}
+		if o.Tool != "" && !tools[o.Tool] {
+			return out, &NoToolError{o.Tool, sortedKeys(tools)}
 		}
 		return out, ErrNothingToForget
 	}

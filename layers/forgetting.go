@@ -66,6 +66,17 @@ type Forgotten struct {
 // ErrNothingToForget says that nothing is there to be forgotten.
 var ErrNothingToForget = errors.New("there is nothing to forget")
 
+// A NoToolError says that no tool of a name was used. It wraps [ErrNothingToForget].
+type NoToolError struct {
+	Tool  string
+	Tools []string // that were, in the order of their names
+}
+
+func (e *NoToolError) Error() string {
+	return fmt.Sprintf("no tool is called '%s': %v", e.Tool, ErrNothingToForget)
+}
+func (e *NoToolError) Unwrap() error { return ErrNothingToForget }
+
 // ErrNotForgettable says that a revision names nothing that can be forgotten by itself.
 var ErrNotForgettable = errors.New("only sessions, messages, versions and compositions can be forgotten")
 
@@ -81,6 +92,7 @@ type forgetting struct {
 	direct   map[objects.Hash]bool
 	ranges   map[string][][3]int // of a session: generation, from, to
 	needles  [][]byte
+	tools    map[string]bool // that were used, if it is one of them that goes
 
 	heeding *purges               // of other devices, if it is for them
 	answers []Purge               // of them that this device has not answered yet
@@ -110,7 +122,7 @@ type forgetting struct {
 func (m *Memory) newForgetting(ctx context.Context, p Project, o ForgetOptions, heeding *purges) (*forgetting, error) {
 	f := &forgetting{m: m, o: o, p: p, sessions: map[string]bool{}, direct: map[objects.Hash]bool{}, ranges: map[string][][3]int{},
 		streams: map[objects.Hash]bool{}, points: map[objects.Hash]bool{}, regrown: map[objects.Hash]regrown{}, passed: map[string]map[int]map[int]bool{},
-		heard: map[objects.Hash]bool{}, drop: map[objects.Hash]bool{}, gone: map[string]bool{}, names: map[string]string{}, bodies: map[objects.Hash]json.RawMessage{}, patches: map[objects.Hash][]byte{},
+		tools: map[string]bool{}, heard: map[objects.Hash]bool{}, drop: map[objects.Hash]bool{}, gone: map[string]bool{}, names: map[string]string{}, bodies: map[objects.Hash]json.RawMessage{}, patches: map[objects.Hash][]byte{},
 		heeding: heeding, until: map[string]uint64{}, missing: map[objects.Hash]bool{}}
 	f.purge.Cause = o.cause()
 	known, err := m.readSeals()
@@ -263,7 +275,10 @@ func (f *forgetting) chosen(s *Session, generation int, values func(func(transcr
 		err := values(func(v transcript.Value) {
 			if msg, err := transcript.Decode(v); err == nil {
 				for _, b := range msg.Blocks {
-					if b.Kind == transcript.ToolUse && b.Name == f.o.Tool && b.ToolID != "" {
+					if b.Kind != transcript.ToolUse || b.ToolID == "" {
+						continue
+					}
+					if f.tools[b.Name] = true; b.Name == f.o.Tool {
 						calls[b.ToolID] = true
 					}
 				}

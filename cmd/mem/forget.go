@@ -181,7 +181,10 @@ func (e *Env) forgetError(ctx context.Context, m *layers.Memory, err error) erro
 			return nil
 		}
 	}
+	var tool *layers.NoToolError
 	switch {
+	case errors.As(err, &tool) && len(tool.Tools) > 0:
+		return withCode(exitNo, withHint(err, "there is "+strings.Join(tool.Tools, ", ")))
 	case errors.Is(err, layers.ErrNothingToForget):
 		return withCode(exitNo, err)
 	case errors.Is(err, layers.ErrNotForgettable):
