@@ -96,6 +96,7 @@ func restored(t testing.TB, m *Memory, p refs.Project, id string) [][]byte {
 // each state of the file can be had back, with rules that cut secrets out and without.
 func TestAnyAppends(t *testing.T) {
 	t.Parallel()
+	skipShort(t)
 	for _, rules := range []redact.Rules{{}, toyRules()} {
 		rng := mrand.New(mrand.NewPCG(1, 2))
 		for round := range rounds(12) {

@@ -163,6 +163,7 @@ func TestLargeFiles(t *testing.T) {
 // on another device. What does not hold it stays, and it is not taken in again.
 func TestLargeFileForgotten(t *testing.T) {
 	t.Parallel()
+	skipShort(t)
 	h := newHub(t, "directory")
 	a, b := largeMemory(t, h, "laptop"), largeMemory(t, h, "desk")
 	filler := strings.Repeat("filler of a long file\n", 30)

@@ -105,6 +105,7 @@ func tamperings() []tampering {
 // before or not, and the other lane is.
 func TestSealedHostile(t *testing.T) {
 	t.Parallel()
+	skipShort(t)
 	h := newHub(t, "sealed dir")
 	a, b := h.memory(t, "laptop"), h.memory(t, "desk")
 	p := add(t, a, session(t, "s1", "/home/dev/shop", 10))[0].Project.ID

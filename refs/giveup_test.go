@@ -15,6 +15,9 @@ import (
 // other devices take the lane, if they do not know it and if they knew it whole.
 func TestGiveUp(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("SKIPPED in short mode: nothing runs side by side here")
+	}
 	ctx := context.Background()
 	for i, done := 0, false; !done; i += 1 + i%5 { // enough of some sixty
 		a, b := newRepo(t), newRepo(t)

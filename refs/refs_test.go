@@ -255,6 +255,9 @@ func grow(t testing.TB, r *Repo, name objects.Hash, tail *stream.Tail, base int,
 // TestGrowth shows that every growth point is an object and that a stale stage is refused.
 func TestGrowth(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("SKIPPED in short mode: nothing runs side by side here")
+	}
 	ctx := context.Background()
 	r := newRepo(t)
 	rng := mrand.New(mrand.NewPCG(1, 2))

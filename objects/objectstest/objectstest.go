@@ -26,7 +26,11 @@ func agreesWithMap(t *testing.T, s objects.Store) {
 	ctx := context.Background()
 	rng := rand.New(rand.NewPCG(1, 2))
 	model := map[objects.Hash][]byte{}
-	for range 300 {
+	puts := 300
+	if testing.Short() {
+		puts = 50
+	}
+	for range puts {
 		b := content(rng)
 		h, err := s.Put(ctx, bytes.NewReader(b))
 		if err != nil {
