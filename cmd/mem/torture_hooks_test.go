@@ -174,7 +174,8 @@ func (h *hooked) patient() {
 	}
 }
 
-// small checks that no payload makes a hook large: it looks at the process when all but the last byte is read.
+// small checks that no payload makes a hook large. On a busy machine a hook may come to its time limit before it was looked at:
+// then it is asked again.
 func (h *hooked) small() {
 	h.t.Helper()
 	huge := strings.Repeat("x\\\"é", 3<<20)
@@ -183,26 +184,12 @@ func (h *hooked) small() {
 		"PostToolUseFailure": {"error": huge}, "SubagentStop": {"last_assistant_message": huge}, "PreCompact": {"custom_instructions": huge},
 		"SessionStart": {"session_title": huge}, "SessionEnd": {"reason": huge},
 	} {
-		cmd := exec.Command(h.Bin, "hook", event)
-		cmd.Dir, cmd.Env = h.Home, h.Environ()
-		in, err := cmd.StdinPipe()
-		if err == nil {
-			err = cmd.Start()
-		}
-		if err != nil {
-			h.t.Fatal(err)
-		}
 		payload := h.payload(more)
-		_, _ = in.Write(payload[:len(payload)-1]) // it may have come to its time limit
-		status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", cmd.Process.Pid))
-		_, _ = in.Write(payload[len(payload)-1:]) // as above
-		in.Close()
-		if err := cmd.Wait(); err != nil {
-			h.t.Errorf("%s with a huge payload: %v", event, err)
+		kb := 0
+		for i := 0; i < 10 && kb == 0; i++ {
+			kb = h.peak(event, payload)
 		}
-		_, rest, ok := strings.Cut(string(status), "VmHWM:")
-		var kb int
-		if _, err := fmt.Sscan(rest, &kb); !ok || err != nil {
+		if kb == 0 {
 			h.t.Logf("SKIPPED: memory of %s: no /proc here, or it ended early", event)
 		} else if kb > 32<<10 { // whatever is parsed whole takes more; the bar is 64 MB
 			h.t.Errorf("%s with a huge payload took %d MB", event, kb>>10)
@@ -210,4 +197,31 @@ func (h *hooked) small() {
 			h.t.Logf("%s with a payload of %d MB: %d MB", event, len(payload)>>20, kb>>10)
 		}
 	}
+}
+
+// peak returns the most memory in kB that a hook has had when all but the last byte of its payload is read, 0 if that cannot be told.
+func (h *hooked) peak(event string, payload []byte) int {
+	h.t.Helper()
+	cmd := exec.Command(h.Bin, "hook", event)
+	cmd.Dir, cmd.Env = h.Home, h.Environ()
+	in, err := cmd.StdinPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	_, _ = in.Write(payload[:len(payload)-1]) // it may have come to its time limit
+	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", cmd.Process.Pid))
+	_, _ = in.Write(payload[len(payload)-1:]) // as above
+	in.Close()
+	if err := cmd.Wait(); err != nil {
+		h.t.Errorf("%s with a huge payload: %v", event, err)
+	}
+	_, rest, _ := strings.Cut(string(status), "VmHWM:")
+	var kb int
+	if _, err := fmt.Sscan(rest, &kb); err != nil {
+		return 0
+	}
+	return kb
 }
