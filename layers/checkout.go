@@ -318,8 +318,12 @@ func (m *Memory) writeManifest(ctx context.Context, rev Rev, dir string, w io.Wr
 	return err
 }
 
-// writeWhole writes a file through a temporary one beside it, which is flushed to the disk and renamed.
+// writeWhole writes a file through a temporary one beside it, which is flushed to the disk and renamed. A device or a pipe is
+// written to as it is: its name is not a file's to take.
 func writeWhole(path string, f func(io.Writer) error) error {
+	if outlet(path) {
+		return writeInto(path, f)
+	}
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -335,6 +339,29 @@ func writeWhole(path string, f func(io.Writer) error) error {
 	}
 	if err != nil {
 		return errors.Join(fmt.Errorf("write %s: %w", path, err), os.Remove(tmp.Name()))
+	}
+	return nil
+}
+
+// outlet reports whether path leads to something that is no file of its own: a device, a pipe, or what a process has open.
+func outlet(path string) bool {
+	fi, err := os.Stat(path)
+	if err != nil || fi.IsDir() {
+		return false
+	}
+	if link, err := os.Readlink(path); err == nil && strings.HasPrefix(link, "/proc/") {
+		return true // as /dev/stdout does
+	}
+	return !fi.Mode().IsRegular()
+}
+
+func writeInto(path string, f func(io.Writer) error) error {
+	out, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(f(out), out.Close()); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return nil
 }

@@ -47,6 +47,14 @@ func (e *Env) checkout() *cli.Command {
 	}
 }
 
+// outputName returns "-" for standard output by either name, else the name as it is.
+func outputName(name string) string {
+	if name == "/dev/stdout" {
+		return "-"
+	}
+	return name
+}
+
 // A checkoutAnswer says which files were written.
 type checkoutAnswer struct {
 	Kind   string   `json:"kind"`
@@ -56,6 +64,7 @@ type checkoutAnswer struct {
 }
 
 func (e *Env) runCheckout(ctx context.Context, o checkoutOptions, name string) error {
+	o.out = outputName(o.out)
 	format := layers.Format(o.format)
 	if o.format == "both" {
 		format = ""

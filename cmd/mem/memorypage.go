@@ -96,6 +96,7 @@ func (e *Env) export() *cli.Command {
 }
 
 func (e *Env) runExport(ctx context.Context, o exportOptions) error {
+	o.out = outputName(o.out)
 	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
 		format := layers.ExportFormat(o.format)
 		answer := struct {
