@@ -113,7 +113,7 @@ func (m *Memory) Derive(ctx context.Context, added []Added, progress func(bytes 
 func (m *Memory) derive(ctx context.Context, st *State, a Added) error {
 	s := st.session(a.Session)
 	if s == nil {
-		return &NotFoundError{What: "session", Name: a.Session}
+		return nil // it was forgotten, long ago or since it was captured
 	}
 	l1, err := m.l1(ctx, a.Project.ID, s.Now().Original, refine.Full)
 	if err != nil {

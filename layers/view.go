@@ -50,6 +50,7 @@ type ListOptions struct {
 	Subagents bool
 	Removed   bool
 	Revoked   bool
+	Forgotten bool // the files of sessions that are not taken in again, as untracked ones
 	// Unreadable is told of what of Claude Code's files cannot be read, and the list is that of the rest. Without
 	// it that ends the listing.
 	Unreadable func(error) error
@@ -115,6 +116,9 @@ func (m *Memory) List(ctx context.Context, p Project, o ListOptions) ([]Item, *S
 		return nil, nil, err
 	}
 	for id, f := range files {
+		if st.purged.session(id) && !o.Forgotten {
+			continue
+		}
 		if _, ok := subagentOf(f.path); !ok { // it comes with its session
 			items = append(items, m.untracked(id, f, found))
 		}

@@ -81,7 +81,7 @@ func (e *Env) addSources(ctx context.Context, m *layers.Memory, scope func() (la
 	if err != nil {
 		return nil, err
 	}
-	items, err := e.clientItems(ctx, m, sc.Project)
+	items, err := e.clientItems(ctx, m, sc.Project, false)
 	if err != nil {
 		return nil, err
 	}
@@ -97,13 +97,13 @@ func (e *Env) addSources(ctx context.Context, m *layers.Memory, scope func() (la
 	return sources, nil
 }
 
-// clientItems lists the sessions of a project with what Claude Code's files say of them.
-func (e *Env) clientItems(ctx context.Context, m *layers.Memory, p layers.Project) ([]layers.Item, error) {
+// clientItems lists the sessions of a project with what Claude Code's files say of them, also of forgotten ones if so told.
+func (e *Env) clientItems(ctx context.Context, m *layers.Memory, p layers.Project, forgotten bool) ([]layers.Item, error) {
 	claude, err := e.claudeDir()
 	if err != nil {
 		return nil, err
 	}
-	items, _, err := m.List(ctx, p, layers.ListOptions{Claude: claude, Dir: e.Dir})
+	items, _, err := m.List(ctx, p, layers.ListOptions{Claude: claude, Dir: e.Dir, Forgotten: forgotten})
 	if errors.Is(err, fs.ErrPermission) {
 		return nil, withHint(fmt.Errorf("Claude Code's files: %w", err), "make the directory readable: chmod u+rx", "or name files: mem add FILE...")
 	}
@@ -124,7 +124,7 @@ func (e *Env) sourceNamed(ctx context.Context, m *layers.Memory, scope func() (l
 	if err != nil {
 		return layers.Source{}, err
 	}
-	items, err := e.clientItems(ctx, m, sc.Project)
+	items, err := e.clientItems(ctx, m, sc.Project, true)
 	if err != nil {
 		return layers.Source{}, err
 	}

@@ -47,15 +47,9 @@ func (e *Env) printAdded(op string, added []layers.Added, failed []error) error 
 	if e.opt.json {
 		return e.printJSON(op, answer)
 	}
-	changed := 0
-	for _, a := range added {
-		if a.Change != "unchanged" && a.Change != "forgotten" {
-			changed++
-		}
-	}
 	many := len(added) > 20 && !e.opt.verbose
 	for _, a := range added {
-		if !many && (a.Change != "unchanged" || len(added) == 1) {
+		if same := a.Change == "unchanged" || a.Change == "forgotten"; !many && (!same || len(added) == 1) {
 			e.sayAdded(a)
 		}
 	}
@@ -63,7 +57,7 @@ func (e *Env) printAdded(op string, added []layers.Added, failed []error) error 
 		e.sayProjects(op, added)
 	}
 	if len(added) != 1 {
-		e.sayTotal(op, added, changed, many)
+		e.sayTotal(op, added, many)
 	}
 	for _, err := range failed {
 		e.say("%s %v", e.stderrStyle().red("error:"), err)
@@ -215,13 +209,19 @@ func (e *Env) sayProjects(op string, added []layers.Added) {
 }
 
 // sayTotal tells people of all sessions together, withOpaque of the records too that could not be read.
-func (e *Env) sayTotal(op string, added []layers.Added, changed int, withOpaque bool) {
+func (e *Env) sayTotal(op string, added []layers.Added, withOpaque bool) {
 	var bytes, stored int64
-	opaque := 0
+	opaque, unchanged, forgotten := 0, 0, 0
 	for _, a := range added {
 		bytes += a.NewBytes
 		stored += a.Stored
 		opaque += a.Now.Scan.Opaque
+		switch a.Change {
+		case "unchanged":
+			unchanged++
+		case "forgotten":
+			forgotten++
+		}
 	}
 	verb := op
 	if e.opt.dryRun {
@@ -231,7 +231,11 @@ func (e *Env) sayTotal(op string, added []layers.Added, changed int, withOpaque 
 		e.note("nothing to %s", op)
 		return
 	}
-	e.did("%s: %d session%s new or changed, %d unchanged, %s%s\n", verb, changed, plural(changed), len(added)-changed, bytesText(bytes), storedText(stored))
+	changed, also := len(added)-unchanged-forgotten, ""
+	if forgotten > 0 {
+		also = fmt.Sprintf(", %d forgotten", forgotten)
+	}
+	e.did("%s: %d session%s new or changed, %d unchanged%s, %s%s\n", verb, changed, plural(changed), unchanged, also, bytesText(bytes), storedText(stored))
 	if opaque > 0 && withOpaque {
 		e.warn("%s could not be read as JSON; they are kept as they are (-v says where)", count(opaque, "record"))
 	}
