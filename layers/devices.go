@@ -181,6 +181,35 @@ func (m *Memory) Device(ctx context.Context, name string) (Device, error) {
 	if err != nil {
 		return Device{}, err
 	}
+	return deviceNamed(all, name)
+}
+
+// Reader finds a device as [Memory.Device] does, also one of which nothing is here and that is only known to read an encrypted remote.
+func (m *Memory) Reader(ctx context.Context, name string) (Device, error) {
+	all, err := m.Devices(ctx)
+	if err != nil {
+		return Device{}, err
+	}
+	n := len(all)
+	members, err := m.members()
+	if err != nil {
+		return Device{}, err
+	}
+	for _, k := range members {
+		if k.Device == "" || slices.ContainsFunc(all, func(d Device) bool { return d.ID == k.Device }) {
+			continue // the recovery key, or one that is here
+		}
+		all = append(all, Device{ID: k.Device, Name: k.Name})
+	}
+	for i := n; i < len(all); i++ {
+		if slices.ContainsFunc(all[:i], func(d Device) bool { return d.Name == all[i].Name }) {
+			all[i].Name += "~" + all[i].ID[:min(8, len(all[i].ID))]
+		}
+	}
+	return deviceNamed(all, name)
+}
+
+func deviceNamed(all []Device, name string) (Device, error) {
 	var found []Device
 	var names, candidates []string
 	for _, d := range all {

@@ -159,7 +159,7 @@ func (p *pusher) plan(ctx context.Context) error {
 				continue
 			}
 			if !slices.Contains(selves, lane.Device) {
-				if p.there[lane.Ref()].IsZero() && trust.Of(lane.Device) {
+				if !p.has(lane) && trust.Of(lane.Device) {
 					absent = append(absent, lane)
 				}
 				continue
@@ -180,6 +180,14 @@ func (p *pusher) plan(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// has reports whether the remote has a lane of another device.
+func (p *pusher) has(l refs.Lane) bool {
+	if s, ok := p.session.(interface{ Has(lane string) bool }); ok {
+		return s.Has(l.Ref())
+	}
+	return !p.there[l.Ref()].IsZero()
 }
 
 // absent notes the lanes of other devices that the remote does not have.

@@ -105,9 +105,38 @@ func (m *Memory) opened(ctx context.Context, r refs.Remote, f func(*sealed.Vault
 	return f(v)
 }
 
-// Approve lets the device that made a request read the encrypted remote r, all that is on it and all that will be.
+// Approve lets the device that made a request read the encrypted remote r, all that is on it and all that will be. It is not
+// revoked any more, which is not to say that it is trusted.
 func (m *Memory) Approve(ctx context.Context, r refs.Remote, request sealed.Request, name string) error {
-	return m.opened(ctx, r, func(v *sealed.Vault) error { return v.Approve(ctx, request, name) })
+	err := m.opened(ctx, r, func(v *sealed.Vault) error { return v.Approve(ctx, request, name) })
+	if err != nil {
+		return err
+	}
+	peers, err := m.peers(ctx)
+	was := peers[request.Device]
+	if err != nil || !was.Revoked {
+		return err
+	}
+	return m.setPeer(ctx, Device{ID: was.Device, Key: was.Key}, "let device "+name+" read again", func(b *peerBody) { b.Revoked = false })
+}
+
+// members returns who can read the encrypted remotes, by the keyrings that were seen last.
+func (m *Memory) members() (out []sealed.Member, err error) {
+	remotes, err := m.repo.Remotes()
+	for _, r := range remotes {
+		if r.Sealed == "" {
+			continue
+		}
+		v, err := sealed.Open(m.repo, nil, r.Sealed, sealed.Options{})
+		if errors.Is(err, sealed.ErrNoKey) {
+			continue
+		}
+		if err != nil {
+			return out, fmt.Errorf("remote %s: %w", r.Name, err)
+		}
+		out = append(out, v.Keyring().Members...)
+	}
+	return out, err
 }
 
 // RenewRecovery gives an encrypted remote another recovery key and returns it. The one from before opens nothing that is pushed later.

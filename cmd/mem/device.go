@@ -17,12 +17,12 @@ func (e *Env) device() *cli.Command {
 		}
 		return e.runDeviceList(c.Context)
 	}
-	one := func(verb string, f func(context.Context, *layers.Memory, layers.Device) error) cli.ActionFunc {
+	named := func(find func(*layers.Memory, context.Context, string) (layers.Device, error), verb string, f func(context.Context, *layers.Memory, layers.Device) error) cli.ActionFunc {
 		return func(c *cli.Context) error {
 			if err := operands(c, 1, 1); err != nil {
 				return err
 			}
-			return e.runDevice(c.Context, c.Args().First(), verb, f)
+			return e.runDevice(c.Context, c.Args().First(), find, verb, f)
 		}
 	}
 	return &cli.Command{
@@ -33,10 +33,10 @@ func (e *Env) device() *cli.Command {
 		Action: list,
 		Subcommands: []*cli.Command{
 			{Name: "list", Usage: "list the devices", Action: list},
-			{Name: "trust", Usage: "use what a device wrote", ArgsUsage: "<device>", Action: one("trusted", func(ctx context.Context, m *layers.Memory, d layers.Device) error {
+			{Name: "trust", Usage: "use what a device wrote", ArgsUsage: "<device>", Action: named((*layers.Memory).Device, "trusted", func(ctx context.Context, m *layers.Memory, d layers.Device) error {
 				return m.TrustDevice(ctx, d, true)
 			})},
-			{Name: "revoke", Usage: "show what a device wrote, and use it no more; it cannot read what is pushed to encrypted remotes from now on", ArgsUsage: "<device>", Action: one("not trusted any more", func(ctx context.Context, m *layers.Memory, d layers.Device) error {
+			{Name: "revoke", Usage: "show what a device wrote, and use it no more; it cannot read what is pushed to encrypted remotes from now on", ArgsUsage: "<device>", Action: named((*layers.Memory).Reader, "not trusted any more", func(ctx context.Context, m *layers.Memory, d layers.Device) error {
 				return m.TrustDevice(ctx, d, false)
 			})},
 			e.deviceApprove(),
@@ -45,7 +45,7 @@ func (e *Env) device() *cli.Command {
 					return err
 				}
 				name := c.Args().Get(1)
-				return e.runDevice(c.Context, c.Args().First(), "called "+name, func(ctx context.Context, m *layers.Memory, d layers.Device) error {
+				return e.runDevice(c.Context, c.Args().First(), (*layers.Memory).Device, "called "+name, func(ctx context.Context, m *layers.Memory, d layers.Device) error {
 					return m.RenameDevice(ctx, d, name)
 				})
 			}},
@@ -87,13 +87,13 @@ func (e *Env) runDeviceList(ctx context.Context) error {
 }
 
 // runDevice does something with the device of a name.
-func (e *Env) runDevice(ctx context.Context, name, verb string, f func(context.Context, *layers.Memory, layers.Device) error) error {
+func (e *Env) runDevice(ctx context.Context, name string, find func(*layers.Memory, context.Context, string) (layers.Device, error), verb string, f func(context.Context, *layers.Memory, layers.Device) error) error {
 	m, err := e.memory()
 	if err != nil {
 		return err
 	}
 	defer m.Close()
-	d, err := m.Device(ctx, name)
+	d, err := find(m, ctx, name)
 	if err != nil {
 		return withHint(err, "mem device list")
 	}

@@ -179,7 +179,11 @@ func (e *Env) printPushed(a pushAnswer) {
 			e.printf(" ! %-22s  %s%s\n", "["+l.Status+"]", e.safe(l.title()), e.safe(because(l.Why)))
 		}
 		if l.Restored {
-			e.warn("%s had more of project %s before: it was rolled back or made anew; it was sent again", a.Remote, l.Project)
+			again := "it was sent again"
+			if a.DryRun {
+				again = "it would be sent again"
+			}
+			e.warn("%s had more of project %s before: it was rolled back or made anew; %s", a.Remote, l.Project, again)
 		}
 		if l.Forced && !a.DryRun {
 			e.note("what this device forgot of %s is off %s now%s", l.Project, a.Remote, l.kept)

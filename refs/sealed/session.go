@@ -37,6 +37,12 @@ func (s *session) Refs() []gitstore.Ref {
 	return out
 }
 
+// Has reports whether the remote has a branch for a lane, whatever is in it: a push reads those of this device only.
+func (s *session) Has(lane string) bool {
+	_, ok := s.branches[s.v.st.Keyring.branch(lane)]
+	return ok
+}
+
 // Fetch unpacks the segments that are new of the lanes that are wanted; all of them if have is empty. It was mostly downloaded when
 // the conversation began. A lane with a broken segment is left out: [Vault.Broken].
 func (s *session) Fetch(ctx context.Context, want, have []pack.ID, w *pack.Writer, l pack.Limits) (got pack.Receipt, err error) {
