@@ -463,7 +463,7 @@ func (r *Repo) mergePacks(ctx context.Context, dir string) error {
 	if err := pack.Expire(packs, grace); err != nil || n <= maxPacks {
 		return err
 	}
-	if _, err := pack.MergeBeside(packs, mergeMark); err != nil {
+	if _, err := pack.Merge(packs, mergeMark); err != nil {
 		return fmt.Errorf("merge packs: %w", err)
 	}
 	return ctx.Err()

@@ -47,6 +47,9 @@ func writeForEver(dir string) error {
 			if _, err := pack.Merge(dir, "child"); err != nil {
 				return err
 			}
+			if err := pack.Expire(dir, 0); err != nil {
+				return err
+			}
 		}
 	}
 }

@@ -15,25 +15,23 @@ import (
 // fanIn is how many packs a merge takes at least, if there are as many.
 const fanIn = 16
 
-// Merge copies small packs of dir into one and removes them, and returns how many it merged. It
-// takes the smallest packs, at least 16, and goes on as long as the next is not larger than twice
-// what it has: so the work of all merges grows with n log n, not with the square.
+// Merge copies small packs of dir into one and returns how many it merged. What was merged stays for
+// [Expire] to remove, and nobody here reads it any more: plain git may be reading the directory, and
+// git fsck lists the packs once and opens each later. Merge takes the smallest packs, at least 16, and
+// goes on as long as the next is not larger than twice what it has: so the work of all merges grows
+// with n log n, not with the square.
 //
 // Entries are copied as they are; each is checked by its CRC-32. The new pack is durable before an
-// old one is removed, and no object is dropped. Packs with a .keep or .promisor file and packs with
+// old one is given up, and no object is dropped. Packs with a .keep or .promisor file and packs with
 // deltas are left alone; so are damaged ones, but they are named in an error that wraps
 // [ErrCorrupt], returned beside the number of those that were merged. The caller holds the lock
 // of those who merge; writers and readers need none.
-func Merge(dir, mark string) (int, error) { return merge(dir, mark, smallest, removePack) }
+func Merge(dir, mark string) (int, error) { return merge(dir, mark, smallest, supersede) }
 
-// MergeAll is [Merge] of all packs that can be merged.
+// MergeAll is [Merge] of all packs that can be merged. It removes what it merged.
 func MergeAll(dir, mark string) (int, error) {
 	return merge(dir, mark, func(cs []candidate) []candidate { return cs }, removePack)
 }
-
-// MergeBeside is [Merge] for a directory that plain git may be reading: git fsck lists the packs once
-// and opens each later. What was merged stays for [Expire] to remove; nobody here reads it any more.
-func MergeBeside(dir, mark string) (int, error) { return merge(dir, mark, smallest, supersede) }
 
 // smallest chooses what a merge takes.
 func smallest(cs []candidate) []candidate {

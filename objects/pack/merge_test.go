@@ -78,6 +78,9 @@ func TestModel(t *testing.T) {
 			if _, err := merge(dir, "merger"); err != nil {
 				t.Errorf("merge: %v", err)
 			}
+			if err := pack.Expire(dir, 0); err != nil {
+				t.Error(err)
+			}
 		}
 		if t.Failed() {
 			break
@@ -203,14 +206,14 @@ func TestMergeLeavesAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(damaged+".pack", b)
-	n, err := pack.Merge(dir, "m")
+	n, err := pack.MergeAll(dir, "m")
 	if n != 4 || !errors.Is(err, pack.ErrCorrupt) || !strings.Contains(fmt.Sprint(err), damaged) {
-		t.Errorf("Merge = %d, %v, want 4 and ErrCorrupt that names %s", n, err, damaged)
+		t.Errorf("MergeAll = %d, %v, want 4 and ErrCorrupt that names %s", n, err, damaged)
 	}
 	got := list(t, dir)
 	if len(got) != 7 || !strings.Contains(strings.Join(got, " "), kept+".idx "+kept+".keep "+kept+".pack") ||
 		!strings.Contains(strings.Join(got, " "), damaged+".idx "+damaged+".pack") {
-		t.Errorf("files after Merge: %v", got)
+		t.Errorf("files after MergeAll: %v", got)
 	}
 	d := pack.OpenDir(dir)
 	defer d.Close()
@@ -234,11 +237,11 @@ func TestMergeOfParts(t *testing.T) {
 	a, b := pack.Encode(pack.Blob, []byte("a"), 0), pack.Encode(pack.Blob, []byte("b"), 0)
 	writePack(t, dir, a)
 	whole := writePack(t, dir, a, b)
-	if n, err := pack.Merge(dir, "m"); n != 2 || err != nil {
-		t.Errorf("Merge = %d, %v", n, err)
+	if n, err := pack.MergeAll(dir, "m"); n != 2 || err != nil {
+		t.Errorf("MergeAll = %d, %v", n, err)
 	}
 	if got := list(t, dir); fmt.Sprint(got) != fmt.Sprint([]string{whole + ".idx", whole + ".pack"}) {
-		t.Errorf("files after Merge: %v", got)
+		t.Errorf("files after MergeAll: %v", got)
 	}
 	if n, err := pack.MergeAll(dir, "m"); n != 0 || err != nil {
 		t.Errorf("MergeAll of one pack = %d, %v", n, err)
