@@ -12,7 +12,6 @@ type node struct {
 	start, end int    // of the value
 	kind       byte   // '{', '[', '"' or 'v' for a number or a word
 	items      []item // of an object or an array
-	comma      bool   // a comma follows the last item
 }
 
 // An item is a member of an object or an element of an array.

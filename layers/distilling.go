@@ -324,7 +324,7 @@ func (d *distiller) bearWitness(ctx context.Context, known *facts.Set) error {
 		return err
 	}
 	s := saver{m: d.m, rev: d.rev, o: SaveOptions{Engine: d.asker.ID(), Witnesses: witnesses}, set: known, out: SavedFacts{Session: d.rev.Session}}
-	s.q = &quoted{session: d.rev.Session, point: d.rev.Session.Now()}
+	s.q = &quoted{point: d.rev.Session.Now()}
 	s.out.Through = known.ThroughOf(d.rev.Session.ID, s.q.point.Generation)
 	return s.write(ctx)
 }

@@ -62,7 +62,6 @@ func (m *Memory) FactNamed(ctx context.Context, sc Scope, id string) (f facts.Fa
 
 // A quoted session is one that evidence can be looked up in.
 type quoted struct {
-	session *Session
 	point   *Point
 	entries []refine.Entry // L1
 	text    *facts.Transcript
@@ -76,7 +75,7 @@ func (m *Memory) quotable(ctx context.Context, project refs.Project, s *Session,
 	}
 	defer l1.Close()
 	echo := echoed(s, p)
-	q := &quoted{session: s, point: p, text: &facts.Transcript{}}
+	q := &quoted{point: p, text: &facts.Transcript{}}
 	for e, err := range refine.Entries(l1) {
 		if err != nil {
 			return nil, err

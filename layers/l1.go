@@ -11,18 +11,6 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// WriteL1 writes the L1 of the session at p, one JSON object a line. L1 is a pure function of the clean
-// transcript; it is computed when first needed and kept in the cache.
-func (m *Memory) WriteL1(ctx context.Context, project refs.Project, p *Point, mode refine.Mode, w io.Writer) error {
-	l1, err := m.l1(ctx, project, p.Original, mode)
-	if err != nil {
-		return err
-	}
-	defer l1.Close()
-	_, err = io.Copy(w, l1)
-	return err
-}
-
 // l1Name is what the L1 of a growth point is called in the cache.
 func l1Name(original objects.Hash, mode refine.Mode) string {
 	return fmt.Sprintf("%s-%d-%d.jsonl", original, refine.Version, mode)

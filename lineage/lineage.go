@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/memvcs/mem/objects"
@@ -76,28 +77,18 @@ type Derivation struct {
 // Key returns the key under which d is found.
 func (d Derivation) Key() Key { return d.Recipe.Key(d.Inputs...) }
 
-// A Graph answers where objects came from and what was made of them. The zero value is empty.
+// A Graph is what was made of what. The zero value is empty.
 type Graph struct {
-	made map[objects.Hash][]Derivation // by output
-	used map[objects.Hash][]Derivation // by input
+	inputs map[objects.Hash][]objects.Hash // of everything that made an object
 }
 
 // Add puts d into the graph.
 func (g *Graph) Add(d Derivation) {
-	if g.made == nil {
-		g.made, g.used = map[objects.Hash][]Derivation{}, map[objects.Hash][]Derivation{}
+	if g.inputs == nil {
+		g.inputs = map[objects.Hash][]objects.Hash{}
 	}
-	g.made[d.Output] = append(g.made[d.Output], d)
-	for _, in := range d.Inputs {
-		g.used[in] = append(g.used[in], d)
-	}
+	g.inputs[d.Output] = append(g.inputs[d.Output], d.Inputs...)
 }
-
-// Makers returns the derivations that made h, in the order they were added.
-func (g *Graph) Makers(h objects.Hash) []Derivation { return g.made[h] }
-
-// Users returns the derivations that have h among their inputs, in the order they were added.
-func (g *Graph) Users(h objects.Hash) []Derivation { return g.used[h] }
 
 // Check returns an error that wraps [ErrCycle] if an object is its own ancestor.
 func (g *Graph) Check() error {
@@ -107,8 +98,8 @@ func (g *Graph) Check() error {
 		h    objects.Hash
 		left []objects.Hash
 	}
-	for _, start := range g.outputs() {
-		stack := []frame{{start, g.parents(start)}}
+	for _, start := range slices.SortedFunc(maps.Keys(g.inputs), objects.Hash.Compare) {
+		stack := []frame{{start, g.inputs[start]}}
 		for len(stack) > 0 {
 			top := &stack[len(stack)-1]
 			if state[top.h] == 0 {
@@ -125,27 +116,9 @@ func (g *Graph) Check() error {
 			case inWork:
 				return fmt.Errorf("%s is made from itself: %w", next, ErrCycle)
 			case 0:
-				stack = append(stack, frame{next, g.parents(next)})
+				stack = append(stack, frame{next, g.inputs[next]})
 			}
 		}
 	}
 	return nil
-}
-
-// parents returns the inputs of everything that made h.
-func (g *Graph) parents(h objects.Hash) []objects.Hash {
-	var in []objects.Hash
-	for _, d := range g.made[h] {
-		in = append(in, d.Inputs...)
-	}
-	return in
-}
-
-func (g *Graph) outputs() []objects.Hash {
-	var all []objects.Hash
-	for h := range g.made {
-		all = append(all, h)
-	}
-	slices.SortFunc(all, objects.Hash.Compare)
-	return all
 }

@@ -94,24 +94,3 @@ func (h *Hasher) Sum() (s Hash) {
 
 // Clone returns a Hasher with the same content so far, independent of h.
 func (h *Hasher) Clone() *Hasher { return &Hasher{h.h.Clone()} }
-
-// Verify returns a reader of rc that fails with [ErrCorrupt] at the end if the bytes read are not
-// the object want. Closing it closes rc.
-func Verify(rc io.ReadCloser, want Hash) io.ReadCloser {
-	return &verifier{ReadCloser: rc, sum: NewHasher(), want: want}
-}
-
-type verifier struct {
-	io.ReadCloser
-	sum  *Hasher
-	want Hash
-}
-
-func (v *verifier) Read(p []byte) (int, error) {
-	n, err := v.ReadCloser.Read(p)
-	v.sum.h.Write(p[:n])
-	if err == io.EOF && v.sum.Sum() != v.want {
-		return n, fmt.Errorf("read %s: %w", v.want, ErrCorrupt)
-	}
-	return n, err
-}

@@ -1,18 +1,10 @@
 package objects_test
 
 import (
-	"bytes"
-	"errors"
-	"io"
 	"testing"
 
 	"github.com/memvcs/mem/objects"
-	"github.com/memvcs/mem/objects/objectstest"
 )
-
-func TestMemory(t *testing.T) {
-	objectstest.Run(t, func(*testing.T) objects.Store { return &objects.Memory{} })
-}
 
 // The vectors are those of the BLAKE3 specification's test_vectors.json (first 32 bytes of "hash").
 func TestSumVectors(t *testing.T) {
@@ -40,24 +32,6 @@ func TestParseHash(t *testing.T) {
 	for _, bad := range []string{"", "ab", h.String() + "0", "z" + h.String()[1:]} {
 		if _, err := objects.ParseHash(bad); err == nil {
 			t.Errorf("ParseHash(%q) gave no error", bad)
-		}
-	}
-}
-
-func TestVerify(t *testing.T) {
-	b := []byte("these bytes have a name")
-	check := func(content []byte) error {
-		_, err := io.ReadAll(objects.Verify(io.NopCloser(bytes.NewReader(content)), objects.Sum(b)))
-		return err
-	}
-	if err := check(b); err != nil {
-		t.Errorf("Verify of the right bytes: %v", err)
-	}
-	for i := range b {
-		flipped := bytes.Clone(b)
-		flipped[i] ^= 1
-		if err := check(flipped); !errors.Is(err, objects.ErrCorrupt) {
-			t.Errorf("Verify with byte %d flipped: %v, want ErrCorrupt", i, err)
 		}
 	}
 }

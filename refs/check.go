@@ -64,7 +64,7 @@ type part struct {
 func (r *Repo) parts() []part { return []part{{memoryDir, r.memory}, {originalsDir, r.originals}} }
 
 func (c *checker) part(r *Repo, p part) error {
-	c.where, c.git, c.originals = p.dir, p.git, p.dir == originalsDir
+	c.where, c.git = p.dir, p.git
 	if err := gitstore.VerifyFiles(p.git.Dir(), homes(r.dir, r.device.ID), func(file string, err error) { c.bad(file, "%v", err) }); err != nil {
 		return fmt.Errorf("check %s: %w", p.dir, err)
 	}
@@ -144,15 +144,13 @@ func checkSmall(dir, name string, v any) ([]byte, error) {
 }
 
 type checker struct {
-	ctx       context.Context
-	full      bool
-	report    func(Problem)
-	where     string
-	git       *gitstore.Repo
-	originals bool
-	n         Counts
-	key       string // the lane's public key
-	keys      map[string]string
+	ctx    context.Context
+	full   bool
+	report func(Problem)
+	where  string
+	git    *gitstore.Repo
+	n      Counts
+	keys   map[string]string
 }
 
 func (c *checker) bad(path, format string, args ...any) {

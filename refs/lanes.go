@@ -136,9 +136,6 @@ func newStep(g *gitstore.Repo, id pack.ID, seen map[pack.ID]struct{}) (Step, err
 	return s, nil
 }
 
-// maxTree bounds the size of a directory that is read from elsewhere; ours have at most a few thousand entries.
-const maxTree = 4 << 20
-
 // A differ compares two trees. Where it is the same it does not look.
 type differ struct {
 	git  *gitstore.Repo

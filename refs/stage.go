@@ -32,12 +32,11 @@ type Stage struct {
 	mark   string
 	unlock func()
 
-	mu      sync.Mutex
-	w       *pack.Writer // nil before anything is put
-	puts    []put
-	grown   []Growth
-	adopted bool
-	closed  bool
+	mu     sync.Mutex
+	w      *pack.Writer // nil before anything is put
+	puts   []put
+	grown  []Growth
+	closed bool
 }
 
 // A put is a blob and where it goes.

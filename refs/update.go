@@ -166,7 +166,7 @@ func (tx *Tx) Adopt(s *Stage) error {
 	if !tx.write || tx.stage != nil && tx.stage != s {
 		return errors.New("adopt: a stage is in use already")
 	}
-	tx.stage, s.adopted = s, true
+	tx.stage = s
 	for _, g := range s.grown {
 		if err := tx.grow(g); err != nil {
 			return err

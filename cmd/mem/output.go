@@ -19,7 +19,6 @@ var errStdoutClosed = errors.New("standard output is closed")
 // An output carries results to stdout. A terminal gets them line by line, anything else in blocks.
 // After the reader has gone every write fails with [errStdoutClosed].
 type output struct {
-	to    io.Writer
 	buf   *bufio.Writer
 	tty   bool
 	pager *pager
@@ -27,7 +26,7 @@ type output struct {
 }
 
 func newOutput(w io.Writer, tty bool) *output {
-	return &output{to: w, buf: bufio.NewWriterSize(w, 64<<10), tty: tty}
+	return &output{buf: bufio.NewWriterSize(w, 64<<10), tty: tty}
 }
 
 // Write adds p to the results.

@@ -69,16 +69,6 @@ func (r *rig) ok(args ...string) string {
 	return res.Stdout
 }
 
-// git runs system git on one of the two repositories; it must succeed.
-func (r *rig) git(repo string, args ...string) string {
-	r.t.Helper()
-	res := r.run(0, append([]string{"git", "-C", filepath.Join(r.Dir, repo)}, args...))
-	if res.Code != 0 {
-		r.t.Fatalf("git in %s: %s", repo, res)
-	}
-	return res.Stdout
-}
-
 // fsck checks that the store is clean without any repair.
 func (r *rig) fsck(when string) {
 	r.t.Helper()

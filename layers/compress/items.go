@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/layers/refine"
-	"github.com/memvcs/mem/layers/transcript"
 )
 
 // Items turns the entries of an L1 into items. Echo tells of a message whether its typed text is an echo, text that mem
@@ -138,37 +137,4 @@ func firstLines(s string, n int) string {
 		}
 	}
 	return s
-}
-
-// ToolOutput gives [Input.Output] from the values of the session itself: what its tools returned. Values that cannot be
-// read hold no output.
-func ToolOutput(values func() iter.Seq[transcript.Value]) func(from, to int) iter.Seq2[Item, error] {
-	return func(from, to int) iter.Seq2[Item, error] {
-		return func(yield func(Item, error) bool) {
-			for v := range values() {
-				if v.N > to {
-					return
-				}
-				if v.N < from || v.Opaque {
-					continue
-				}
-				m, err := transcript.Skim(v)
-				if err != nil {
-					continue
-				}
-				for _, b := range m.Blocks {
-					if b.Kind != transcript.ToolResult {
-						continue
-					}
-					text := b.Text
-					if text == "" {
-						text = b.Result()
-					}
-					if strings.TrimSpace(text) != "" && !yield(Item{N: v.N, Kind: Output, Text: text}, nil) {
-						return
-					}
-				}
-			}
-		}
-	}
 }

@@ -219,12 +219,6 @@ func (s *shelf) text(i int) string {
 	return s.aside.read(r.at+int64(from), int(to-from))
 }
 
-// size is how long text i is.
-func (s *shelf) size(i int) int {
-	from, to := s.span(i)
-	return int(to - from)
-}
-
 // A browser reads most texts of a shelf, in order: whole rows.
 type browser struct {
 	*shelf

@@ -55,14 +55,6 @@ const (
 	Rejected Verdict = "rejected" // a quote is not there, or the fact says something else than the quotes
 )
 
-// ParseVerdict reads a verdict.
-func ParseVerdict(s string) (Verdict, error) {
-	if v := Verdict(s); slices.Contains([]Verdict{Verified, Inferred, Rejected}, v) {
-		return v, nil
-	}
-	return "", fmt.Errorf("%q is no verdict: want verified, inferred or rejected", s)
-}
-
 // A Trust says by whom a thing was said, the least trusted first. What rests on several things has the least of their trusts.
 type Trust int
 

@@ -38,9 +38,6 @@ func (n *Numbers) Learn(cuts []Cut) {
 	}
 }
 
-// Count returns how many secrets have been numbered.
-func (n *Numbers) Count() int { return n.last }
-
 // number returns the number of secret, the next one if it is new.
 func (n *Numbers) number(secret []byte) int {
 	h := objects.Sum(plain(secret))

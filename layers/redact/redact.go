@@ -123,20 +123,6 @@ func (r Rules) spans(value []byte, numbered *Numbers) []span {
 	}
 }
 
-// Find returns the secrets that Redact would take out of raw at first sight, in order and apart.
-func (r Rules) Find(raw []byte) []Finding {
-	var out []Finding
-	if !r.Any() {
-		return nil
-	}
-	for start, end := range units(raw) {
-		for _, s := range r.find(raw[start:end], nil, nil) {
-			out = append(out, Finding{start + s.start, start + s.end, s.rule})
-		}
-	}
-	return out
-}
-
 // find runs the rules over text and leaves out what the cuts and other placeholders cover.
 func (r Rules) find(text []byte, cuts []Cut, session *knowns) []span {
 	var found []span

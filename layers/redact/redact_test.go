@@ -291,3 +291,17 @@ func FuzzRedact(f *testing.F) {
 		}
 	})
 }
+
+// Find returns the secrets that Redact would take out of raw at first sight, in order and apart.
+func (r Rules) Find(raw []byte) []Finding {
+	var out []Finding
+	if !r.Any() {
+		return nil
+	}
+	for start, end := range units(raw) {
+		for _, s := range r.find(raw[start:end], nil, nil) {
+			out = append(out, Finding{start + s.start, start + s.end, s.rule})
+		}
+	}
+	return out
+}

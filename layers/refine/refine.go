@@ -56,16 +56,7 @@ const (
 	heldLimit = 8 << 20
 )
 
-// Refine writes the L1 of the session src to w. The same bytes give the same L1.
-func Refine(src []byte, mode Mode, w io.Writer) (Stats, error) {
-	r := newRefiner(mode, w)
-	for v := range transcript.Values(src) {
-		r.value(v)
-	}
-	return r.finish(int64(len(src)))
-}
-
-// Stream is [Refine] for a session that is read from src, in little memory.
+// Stream writes the L1 of the session that is read from src to w, in little memory. The same bytes give the same L1.
 func Stream(src io.Reader, mode Mode, w io.Writer) (Stats, error) {
 	r := newRefiner(mode, w)
 	in := &counter{r: src}

@@ -14,7 +14,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"sync"
 )
 
 // The factors, in hundredths.
@@ -94,33 +93,6 @@ func (c Counter) Unscale(n int) int { return n * 100 / c.hundredths() }
 
 // Estimate guesses the tokens of so many bytes of text without reading them.
 func (c Counter) Estimate(bytes int64) int { return int((bytes*int64(c.hundredths()) + 399) / 400) }
-
-// CountAll counts every part, with that many goroutines (at least one). The result has the order of parts.
-func (c Counter) CountAll(parts []string, workers int) []int {
-	out := make([]int, len(parts))
-	workers = min(max(workers, 1), max(len(parts), 1))
-	const block = 64
-	next := make(chan int, (len(parts)+block-1)/block)
-	for i := 0; i < len(parts); i += block {
-		next <- i
-	}
-	close(next)
-	var wg sync.WaitGroup
-	for range workers {
-		wg.Go(func() {
-			for i := range next {
-				for k := i; k < min(i+block, len(parts)); k++ {
-					out[k] = c.Count(parts[k])
-				}
-			}
-		})
-	}
-	wg.Wait()
-	return out
-}
-
-// Estimate guesses the tokens of so many bytes of text without reading them, by the factor of the latest models.
-func Estimate(bytes int64) int { return Counter{factorNew}.Estimate(bytes) }
 
 // Format writes a count for people, short: "512", "3.0k", "100.2k", "1.2M".
 func Format(n int) string {

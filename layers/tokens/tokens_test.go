@@ -4,7 +4,6 @@ import (
 	"math/rand"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -211,26 +210,6 @@ func TestHardTexts(t *testing.T) {
 	}
 	if got := Raw(s); got < want || got > want+want/50 {
 		t.Errorf("64 KB of letters: %d, the library says %d", got, want)
-	}
-}
-
-func TestCountAll(t *testing.T) {
-	t.Parallel()
-	r := rand.New(rand.NewSource(3))
-	parts := make([]string, 300)
-	want := make([]int, len(parts))
-	c := For("")
-	for i := range parts {
-		parts[i] = random(r, 50)
-		want[i] = c.Count(parts[i])
-	}
-	for _, workers := range []int{0, 1, 2, 7} {
-		if got := c.CountAll(parts, workers); !reflect.DeepEqual(got, want) {
-			t.Errorf("CountAll with %d workers differs", workers)
-		}
-	}
-	if got := c.CountAll(nil, 2); len(got) != 0 {
-		t.Errorf("CountAll(nil) = %v", got)
 	}
 }
 

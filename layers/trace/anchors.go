@@ -19,9 +19,6 @@ const (
 	symbols
 )
 
-// Kinds returns the names of the kinds of anchors.
-func Kinds() []string { return slices.Clone(kinds[:]) }
-
 // An Anchors says what of one kind two sides hold.
 type Anchors struct {
 	Kind   string   `json:"kind"`

@@ -238,20 +238,3 @@ func (b *blamer) cover(o *Origin, terms []int32) {
 		o.Messages = Runs(chosen...)
 	}
 }
-
-// From returns those of the origins that came from a message of the runs.
-func From(origins []Origin, source string, runs [][2]int) []Origin {
-	var out []Origin
-	for _, o := range origins {
-		if o.Frame || !o.Supported || o.Source != source {
-			continue
-		}
-		for n := range each(o.Messages) {
-			if In(runs, n) {
-				out = append(out, o)
-				break
-			}
-		}
-	}
-	return out
-}

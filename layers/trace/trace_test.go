@@ -209,13 +209,6 @@ func TestBlame(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	origins := Blame(lines, pieces, func(_ string, n int) string { return messages[n] })
-	if from := From(origins, "s", [][2]int{{14, 14}}); len(from) != 2 || from[0].Line != 4 || from[1].Line != 5 {
-		t.Errorf("from message 14: %+v", from)
-	}
-	if from := From(origins, "t", [][2]int{{1, 99}}); len(from) != 0 {
-		t.Errorf("from another conversation: %+v", from)
-	}
 }
 
 func TestLocate(t *testing.T) {

@@ -50,7 +50,7 @@ type Receipt struct {
 // behind it. A pack with differences to objects outside itself is refused. Errors wrap [ErrCorrupt] or [ErrTooLarge]
 // if the pack is to blame.
 func (w *Writer) Receive(r io.Reader, l Limits) (Receipt, error) {
-	in := &inlet{r: r, w: w, l: l, f: newFeed(r, l.Bytes, l.Progress), at: map[int64]ID{}}
+	in := &inlet{w: w, l: l, f: newFeed(r, l.Bytes, l.Progress), at: map[int64]ID{}}
 	err := in.receive()
 	if err != nil {
 		err = fmt.Errorf("receive a pack: %w", err)
@@ -60,7 +60,6 @@ func (w *Writer) Receive(r io.Reader, l Limits) (Receipt, error) {
 
 // An inlet is a pack that is being received.
 type inlet struct {
-	r        io.Reader
 	w        *Writer
 	l        Limits
 	f        *feed

@@ -78,9 +78,6 @@ func (r *Reader) Sum() objects.Hash { return r.hash.Sum() }
 // Hasher returns the state of that name, for who goes on from there.
 func (r *Reader) Hasher() *objects.Hasher { return r.hash.Clone() }
 
-// Length returns how long the content of the segments read so far is.
-func (r *Reader) Length() int64 { return r.end }
-
 func (r *Reader) next() error {
 	blob, err := r.blobs(r.i)
 	if err != nil {

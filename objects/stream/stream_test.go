@@ -85,7 +85,6 @@ func restores(t *testing.T, content []byte, lengths []int) {
 	}
 }
 
-// TestReadersShareMemory reads streams in turns, a little of each at a time, so that the memory of those that end goes to others.
 // TestHasherGoesOn goes on from where a reader is, which reads on.
 func TestHasherGoesOn(t *testing.T) {
 	t.Parallel()
@@ -108,6 +107,7 @@ func TestHasherGoesOn(t *testing.T) {
 	}
 }
 
+// TestReadersShareMemory reads streams in turns, a little of each at a time, so that the memory of those that end goes to others.
 func TestReadersShareMemory(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(21, 22))

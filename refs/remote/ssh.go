@@ -26,7 +26,7 @@ type sshSession struct {
 	l      *lines
 	from   *lively
 	watch  *watch
-	stderr *tail
+	stderr *said
 	used   bool
 }
 
@@ -51,7 +51,7 @@ func openSSH(ctx context.Context, u URL, s Service, w World) (Session, error) {
 	} else if name == "" {
 		name = "ssh"
 	}
-	c := &sshSession{w: w, cmd: w.Command(ctx, nil, name, args...), stderr: &tail{say: w.Say}}
+	c := &sshSession{w: w, cmd: w.Command(ctx, nil, name, args...), stderr: &said{}}
 	c.watch = w.watch(c.kill)
 	c.cmd.Stderr = c.stderr
 	c.cmd.WaitDelay = 2 * time.Second
@@ -211,37 +211,36 @@ func (p *patient) Write(b []byte) (int, error) {
 // quote makes s one word of a shell.
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// A tail passes lines of stderr on and keeps the last ones.
-type tail struct {
-	mu   sync.Mutex
-	say  func(string)
-	rest []byte
-	last []string
+// said is the first lines of stderr.
+type said struct {
+	mu    sync.Mutex
+	rest  []byte // of a line that has not ended
+	lines []string
 }
 
-func (t *tail) Write(p []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.rest = append(t.rest, p...)
+func (s *said) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.rest = append(s.rest, p...)
 	for {
-		i := bytes.IndexByte(t.rest, '\n')
+		i := bytes.IndexByte(s.rest, '\n')
 		if i < 0 {
-			if len(t.rest) > maxSaid {
-				t.rest = t.rest[:maxSaid]
+			if len(s.rest) > maxSaid {
+				s.rest = s.rest[:maxSaid]
 			}
 			return len(p), nil
 		}
-		line := strings.TrimRight(string(t.rest[:min(i, maxSaid)]), "\r ")
-		t.rest = t.rest[i+1:]
-		if line != "" && len(t.last) < 20 {
-			t.last = append(t.last, line)
+		line := strings.TrimRight(string(s.rest[:min(i, maxSaid)]), "\r ")
+		s.rest = s.rest[i+1:]
+		if line != "" && len(s.lines) < 20 {
+			s.lines = append(s.lines, line)
 		}
 	}
 }
 
 // text returns what was said, on one line.
-func (t *tail) text() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return strings.Join(t.last, "; ")
+func (s *said) text() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return strings.Join(s.lines, "; ")
 }
