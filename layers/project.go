@@ -3,6 +3,7 @@ package layers
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -53,13 +54,21 @@ func (m *Memory) Locate(ctx context.Context, dir string) (p Project, known bool,
 // locate is [Memory.Locate] by what paths say.
 func locate(ctx context.Context, paths []pathBody, dir string) (p Project, known bool) {
 	for d := dir; d != ""; d = parent(d) {
-		for i := len(paths) - 1; i >= 0; i-- {
-			if b := paths[i]; b.Path == d && (b.Linked || d == dir || isRepo(d) || !insideRepo(dir)) {
-				return Project{b.Project, b.Name, b.Identity}, true
-			}
+		if b := lastWord(paths, d); b != nil && (b.Linked || d == dir || isRepo(d) || !insideRepo(dir)) {
+			return Project{b.Project, b.Name, b.Identity}, true
 		}
 	}
 	return identify(ctx, dir), false
+}
+
+// lastWord returns the newest of what paths say of a directory, nil if they say nothing.
+func lastWord(paths []pathBody, dir string) *pathBody {
+	for i := len(paths) - 1; i >= 0; i-- {
+		if paths[i].Path == dir {
+			return &paths[i]
+		}
+	}
+	return nil
 }
 
 // paths returns what this device knows of directories, later records last.
@@ -213,6 +222,26 @@ func (m *Memory) Projects(ctx context.Context) ([]Project, error) {
 // LinkProject makes dir belong to the project p on this device, from now on.
 func (m *Memory) LinkProject(ctx context.Context, p Project, dir string) error {
 	return m.addPaths(ctx, []pathBody{{dir, p.ID, p.Identity, p.Name, true}})
+}
+
+// ErrNotLinked says that a directory was not linked to a project.
+var ErrNotLinked = errors.New("it is not linked to a project")
+
+// UnlinkProject takes a link of dir back and returns the project that dir belongs to from now on: the one it would be without. What
+// was captured there stays where it is. The error is [ErrNotLinked] if there is no link. A dry run writes nothing.
+func (m *Memory) UnlinkProject(ctx context.Context, dir string, dryRun bool) (p Project, err error) {
+	paths, err := m.paths(ctx)
+	if err != nil {
+		return p, err
+	}
+	if b := lastWord(paths, dir); b == nil || !b.Linked {
+		return p, ErrNotLinked
+	}
+	p, _ = locate(ctx, slices.DeleteFunc(slices.Clone(paths), func(b pathBody) bool { return b.Path == dir && b.Linked }), dir)
+	if dryRun {
+		return p, nil
+	}
+	return p, m.addPaths(ctx, []pathBody{{dir, p.ID, p.Identity, p.Name, false}})
 }
 
 // Meet remembers that dir is the project p on this device, unless something is known of it: what lies inside it and is no

@@ -90,7 +90,7 @@ func commands() []command {
 		{name: "undo", group: groupKeep, writes: []string{""}, make: (*Env).undo},
 		{name: "redo", group: groupKeep, writes: []string{""}, make: (*Env).redo},
 		{name: "op", group: groupKeep, bare: "log", make: (*Env).op},
-		{name: "project", group: groupKeep, bare: "list", writes: []string{"link", "share"}, make: (*Env).project},
+		{name: "project", group: groupKeep, bare: "list", writes: []string{"link", "unlink", "share"}, make: (*Env).project},
 		{name: "gc", group: groupKeep, writes: []string{""}, make: (*Env).gc},
 		{name: "doctor", group: groupKeep, writes: []string{""}, make: (*Env).doctor},
 		{name: "fsck", alias: "verify", group: groupKeep, writes: []string{""}, make: (*Env).fsck},

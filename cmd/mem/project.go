@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 
@@ -17,7 +18,8 @@ func (e *Env) project() *cli.Command {
 		Name:  "project",
 		Usage: "list projects, and say which one a directory belongs to",
 		Description: "A directory belongs to the project of its git repository: the same origin, or else the same first commit, is the\n" +
-			"same project on every machine. Without a repository it is the path; \"mem project link\" corrects it.",
+			"same project on every machine. Without a repository it is the path; \"mem project link\" corrects it, and\n" +
+			"\"mem project unlink\" takes that back: what was captured meanwhile stays in the project that it was captured in.",
 		Subcommands: []*cli.Command{
 			{Name: "list", Usage: "list the projects in memory", Action: func(c *cli.Context) error {
 				if err := operands(c, 0, 0); err != nil {
@@ -36,6 +38,12 @@ func (e *Env) project() *cli.Command {
 					return err
 				}
 				return e.runProjectLink(c.Context, c.Args().First(), e.path(c.Args().Get(1)))
+			}},
+			{Name: "unlink", Usage: "take such a link back", ArgsUsage: "[<dir>]", Action: func(c *cli.Context) error {
+				if err := operands(c, 0, 1); err != nil {
+					return err
+				}
+				return e.runProjectUnlink(c.Context, e.path(c.Args().First()))
 			}},
 			{Name: "share", Usage: "let compositions of a project that travels hold text of another one", ArgsUsage: "<from> <with>",
 				Flags: []cli.Flag{&cli.BoolFlag{Name: "off", Usage: "no more", Destination: &off}},
@@ -179,8 +187,29 @@ func (e *Env) runProjectLink(ctx context.Context, name, dir string) error {
 			return err
 		}
 	}
+	return e.printLinked("project.link", p, dir)
+}
+
+func (e *Env) runProjectUnlink(ctx context.Context, dir string) error {
+	m, err := e.memory()
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	p, err := m.UnlinkProject(ctx, dir, e.opt.dryRun)
+	if errors.Is(err, layers.ErrNotLinked) {
+		return withCode(exitNo, withHint(fmt.Errorf("%s: %w", dir, err), shell("mem", "project", "show", dir)))
+	}
+	if err != nil {
+		return err
+	}
+	return e.printLinked("project.unlink", p, dir)
+}
+
+// printLinked says which project a directory belongs to from now on.
+func (e *Env) printLinked(op string, p layers.Project, dir string) error {
 	if e.opt.json {
-		return e.printJSON("project.link", struct {
+		return e.printJSON(op, struct {
 			ID     string `json:"id"`
 			Name   string `json:"name"`
 			Dir    string `json:"dir"`
