@@ -9,7 +9,7 @@ import (
 
 // A Statement is a sentence by which a user asks for something to be remembered or held to for ever.
 type Statement struct {
-	Text string // of the sentence, white space squeezed; with the one before it where it only points there
+	Text string // of the sentence, white space squeezed; with what it points to where it does not say it itself
 	Cue  string // the words that say it is for ever
 }
 
@@ -30,26 +30,60 @@ func Stated(message string) []Statement {
 	}
 	var out []Statement
 	seen := map[string]bool{}
-	before := ""
-	for _, s := range sentences(message) {
-		cue, back := s.order()
-		if cue != "" {
-			text := s.text
-			if back && before != "" {
-				text = before + " " + text
-			}
-			if key := squash(text); !seen[key] && (!back || before != "") {
-				seen[key] = true
-				out = append(out, Statement{text, cue})
-			}
+	list := sentences(message)
+	for i, s := range list {
+		cue, points := s.order()
+		text := s.text
+		switch {
+		case cue == "":
+			continue
+		case points == back && i > 0:
+			text = list[i-1].text + " " + text
+		case points == back && !s.apart:
+			text += told(list[1:])
+		case points == ahead:
+			text += told(list[i+1:])
 		}
-		before = s.text
+		if points == back && text == s.text {
+			continue
+		}
+		if key := squash(text); !seen[key] {
+			seen[key] = true
+			out = append(out, Statement{text, cue})
+		}
 	}
 	return out
 }
 
+// told returns what a sentence points to that the others follow on: the next sentence, or the items of a list. There may be nothing, or
+// nothing that can be a rule.
+func told(rest []sentence) string {
+	var b strings.Builder
+	n := 0
+	for i, s := range rest {
+		n += utf8.RuneCountInString(s.text)
+		if s.apart || i > 0 && !(s.item && rest[0].item) || n > maxSentence || isQuestion(s.text) || strings.ContainsFunc(s.text, disguises) {
+			break
+		}
+		b.WriteString(" " + s.text)
+	}
+	return b.String()
+}
+
 // A sentence is what a user wrote, and the same without the words of others in it.
-type sentence struct{ text, own string }
+type sentence struct {
+	text, own string
+	item      bool // of a list
+	apart     bool // words of others stand before it
+}
+
+// pointing says where that is said which a sentence asks to be remembered, if not in itself.
+type pointing int
+
+const (
+	back pointing = iota + 1
+	ahead
+)
 
 // squash returns the letters and digits of s alone, in lower case.
 func squash(s string) string {
@@ -61,10 +95,10 @@ func squash(s string) string {
 	}, s)
 }
 
-// order returns the words that make the sentence an order for ever, "" if it is none. Back says that it speaks of the sentence before.
-func (s sentence) order() (cue string, back bool) {
+// order returns the words that make the sentence an order for ever, "" if it is none, and whether it speaks of another one.
+func (s sentence) order() (cue string, points pointing) {
 	if utf8.RuneCountInString(s.text) > maxSentence || isQuestion(s.text) || strings.ContainsFunc(s.text, disguises) {
-		return "", false
+		return "", 0
 	}
 	own := s.own
 	for _, l := range languages() {
@@ -75,10 +109,16 @@ func (s sentence) order() (cue string, back bool) {
 			}
 			i := c.says.SubexpIndex("cue")
 			cue := strings.ToLower(strings.TrimSpace(own[m[2*i]:m[2*i+1]]))
-			return cue, c.back != nil && c.back.MatchString(own)
+			switch {
+			case c.back != nil && c.back.MatchString(own):
+				return cue, back
+			case strings.HasSuffix(own, ":") || strings.HasSuffix(own, "："):
+				return cue, ahead
+			}
+			return cue, 0
 		}
 	}
-	return "", false
+	return "", 0
 }
 
 // disguises reports whether a character lets a text look like another one: it reorders what is shown, or is a letter that nobody sees.
@@ -172,20 +212,32 @@ func sentences(message string) []sentence {
 	lines := strings.Split(string(r), "\n")
 	others := foreign(lines)
 	at := 0
+	apart := false
 	for i, text := range lines {
 		n := utf8.RuneCountInString(text)
 		line, mine := r[at:at+n], own[at:at+n]
 		at += n + 1
 		if others[i] {
+			apart = apart || strings.TrimSpace(text) != ""
 			continue
 		}
 		lead := 0
 		for lead < len(line) && (unicode.IsSpace(line[lead]) || strings.ContainsRune("-*•·", line[lead])) {
 			lead++
 		}
-		out = append(out, split(line[lead:], mine[lead:])...)
+		for _, s := range split(line[lead:], mine[lead:]) {
+			s.item, s.apart = strings.TrimSpace(string(line[:lead])) != "" || numbered(text), apart
+			out, apart = append(out, s), false
+		}
 	}
 	return out
+}
+
+// numbered reports whether a line is an item of a list with numbers.
+func numbered(line string) bool {
+	t := strings.TrimLeft(line, " ")
+	rest := strings.TrimLeft(t, "0123456789")
+	return len(rest) < len(t) && (strings.HasPrefix(rest, ". ") || strings.HasPrefix(rest, ") "))
 }
 
 // fenceOf returns the marks of a line that opens or closes a block of code, "" if it does neither.
@@ -227,7 +279,7 @@ func split(line, own []rune) []sentence {
 	start := 0
 	put := func(end int) {
 		if s := strings.Join(strings.Fields(string(line[start:end])), " "); s != "" {
-			out = append(out, sentence{s, visible(own[start:end])})
+			out = append(out, sentence{text: s, own: visible(own[start:end])})
 		}
 		start = end
 	}
