@@ -101,6 +101,23 @@ func (n normal) before(i int) string {
 	return s[strings.LastIndexAny(s, ".!?;:,()")+1:]
 }
 
+// after returns what stands behind the byte at i in its clause, at most a few words.
+func (n normal) after(i int) string {
+	end := min(len(n.text), i+80)
+	for _, b := range n.breaks {
+		if b > i {
+			end = min(end, b)
+		}
+	}
+	s := n.text[i:end]
+	for at, r := range s {
+		if next := s[at+utf8.RuneLen(r):]; strings.ContainsRune("!?;:,()。！？、，", r) || r == '.' && (next == "" || next[0] == ' ') {
+			return s[:at]
+		}
+	}
+	return s
+}
+
 // plain returns the parts of a message, normalised.
 func (t *Transcript) plain(message int) []normal {
 	if list, ok := t.norm[message]; ok {
@@ -119,11 +136,12 @@ func (t *Transcript) plain(message int) []normal {
 
 func oneSpace(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// A found quote is a quote with who said it, and the words before it in its clause.
+// A found quote is a quote with who said it, and the words around it in its clause.
 type found struct {
 	speaker Speaker
 	before  string
 	quote   string
+	after   string
 }
 
 // find looks a quote up in a message: of several who say it the one who is trusted most counts.
@@ -131,7 +149,7 @@ func (t *Transcript) find(message int, quote string) (best found, ok bool) {
 	for i, n := range t.plain(message) {
 		at := strings.Index(n.text, quote)
 		if who := t.Parts[message][i].Speaker; at >= 0 && (!ok || who > best.speaker) {
-			best, ok = found{who, n.before(at), quote}, true
+			best, ok = found{who, n.before(at), quote, n.after(at + len(quote))}, true
 		}
 	}
 	return best, ok
@@ -297,13 +315,14 @@ func (c *checker) content() (Verdict, string) {
 		return Verified, ""
 	}
 	text := oneSpace(c.fact.Text)
-	var quotes, clauses strings.Builder
+	var quotes, clauses, whole strings.Builder
 	for _, q := range c.quotes {
 		if verbatim(text, q.quote) && !denies(q.before) {
 			return Verified, ""
 		}
 		quotes.WriteString(q.quote + "\n")
 		clauses.WriteString(q.before + q.quote + "\n")
+		whole.WriteString(q.before + q.quote + q.after + "\n")
 	}
 	var messages strings.Builder
 	for _, e := range c.fact.Evidence {
@@ -326,6 +345,9 @@ func (c *checker) content() (Verdict, string) {
 	if why := doubt(fact, stands); why != "" {
 		return Inferred, why
 	}
+	if goesOn := newWording(whole.String()); contradiction(fact, goesOn) != "" || doubt(fact, goesOn) != "" {
+		return Inferred, "the quotes end before their clauses do, which deny something: quote all of them"
+	}
 	ignored := c.names()
 	if w, ok := fact.doer(); ok && !said.has(w.stem) && !ignored[w.stem] {
 		return Inferred, fmt.Sprintf("the quotes do not name `%s`", w.text)
@@ -335,6 +357,9 @@ func (c *checker) content() (Verdict, string) {
 		return Inferred, "it has no words that could be looked up"
 	case known*100 < total*enough:
 		return Inferred, fmt.Sprintf("the quotes have only %d of its %d words", known, total)
+	}
+	if known, total := fact.said().covered(said, ignored); known == 0 && total > 0 {
+		return Inferred, "the quotes have its names, and nothing of what it says of them"
 	}
 	return Verified, ""
 }

@@ -74,7 +74,7 @@ func Decode(b []byte) (Given, error) {
 	if len(b) > mostBytes {
 		return g, &InputError{[]string{fmt.Sprintf("%d bytes are too many: want at most %d", len(b), mostBytes)}}
 	}
-	b = Unfence(b)
+	b = Unfence(bytes.TrimPrefix(b, []byte("\ufeff")))
 	if !utf8.Valid(b) {
 		return g, &InputError{[]string{"the input is not UTF-8"}}
 	}
@@ -107,12 +107,15 @@ func syntax(b []byte, err error) string {
 	switch {
 	case errors.Is(err, io.EOF):
 		return "the input is empty: want a JSON object"
-	case errors.As(err, &s):
-		before := b[:min(int(s.Offset), len(b))]
-		line := 1 + bytes.Count(before, []byte("\n"))
-		return fmt.Sprintf("line %d, column %d: not JSON: %v", line, len(before)-bytes.LastIndexByte(before, '\n')-1, err)
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return "the input ends in the middle of the JSON object"
+	case errors.As(err, &s) && s.Offset > 0 && int(s.Offset) <= len(b):
+		before, wrong := b[:s.Offset-1], b[s.Offset-1:]
+		at := fmt.Sprintf("line %d, column %d: ", 1+bytes.Count(before, []byte("\n")), len(before)-bytes.LastIndexByte(before, '\n'))
+		if r, _ := utf8.DecodeRune(wrong); r >= utf8.RuneSelf {
+			return at + fmt.Sprintf("not JSON: the character %q stands outside of a text: texts begin and end with \"", r)
+		}
+		return at + fmt.Sprintf("not JSON: %v", err)
 	}
 	return "not JSON: " + err.Error()
 }
@@ -304,7 +307,7 @@ func (r *reader) exchange(it item) (x GivenExchange) {
 	if x.Messages != [2]int{} && x.L1Range != [2]int{} {
 		r.bad(n.path("l1_range"), "messages says already which part of the session it is")
 	}
-	x.Summary, x.Topic = oneSpace(r.text(n, "summary", longestText, false)), oneSpace(r.text(n, "topic", longestWord, false))
+	x.Summary, x.Topic = filled(r.text(n, "summary", longestText, false)), filled(r.text(n, "topic", longestWord, false))
 	x.Keywords, x.Files = r.strings(n, "keywords"), r.strings(n, "files")
 	for _, f := range r.list(n, "facts", mostFacts, true) {
 		x.Facts = append(x.Facts, r.fact(f))
@@ -315,11 +318,19 @@ func (r *reader) exchange(it item) (x GivenExchange) {
 func (r *reader) strings(n node, name string) []string {
 	var out []string
 	for _, it := range r.list(n, name, mostWords, false) {
-		if s := oneSpace(r.words(it, longestWord, true)); s != "" && !slices.Contains(out, s) {
+		if s := filled(r.words(it, longestWord, true)); s != "" && !slices.Contains(out, s) {
 			out = append(out, s)
 		}
 	}
 	return out
+}
+
+// filled returns a text on one line, "" if it is what the form of a draft has in its place.
+func filled(s string) string {
+	if s = oneSpace(s); s == "..." || s == "3 to 5 words" {
+		return ""
+	}
+	return s
 }
 
 func (r *reader) fact(it item) (f GivenFact) {

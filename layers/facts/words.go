@@ -212,6 +212,17 @@ func (w *wording) covered(source *wording, ignored map[string]bool) (known, tota
 	return known, total
 }
 
+// said returns what w says but for the identifiers, paths and numbers that it says it of.
+func (w *wording) said() *wording {
+	out := &wording{}
+	for _, x := range w.words {
+		if parts(x.text) == nil && !strings.ContainsFunc(x.text, unicode.IsDigit) {
+			out.words = append(out.words, x)
+		}
+	}
+	return out
+}
+
 // doer returns the name that a sentence begins with, if it goes on with what somebody or something did or is.
 func (w *wording) doer() (word, bool) {
 	if len(w.words) < 2 || !capital(w.words[0].text) || !w.words[0].content {
