@@ -156,7 +156,7 @@ func (w *World) leavePlace(p place) error {
 		return err
 	}
 	name := objects.Sum([]byte(p.Cwd + "\n" + filepath.Dir(p.Path))).String()[:16] + behindSuffix
-	return cause(writeFile(filepath.Join(w.spool(), name), append(b, '\n'), 0o600))
+	return cause(writeFile(filepath.Join(w.spool(), name), append(b, '\n')))
 }
 
 // Behind returns at how many places files wait for a worker.

@@ -135,7 +135,7 @@ func (r *run) switchOff() error {
 	if r.isOff(r.p.Session) {
 		return nil
 	}
-	if err := writeFile(r.offFile(r.p.Session), nil, 0o600); err != nil {
+	if err := writeFile(r.offFile(r.p.Session), nil); err != nil {
 		return fmt.Errorf("switch capture off: %w", cause(err))
 	}
 	return nil

@@ -52,7 +52,7 @@ func WritePlugin(dir, command string) error {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		if err := writeFile(file, b, 0o600); err != nil {
+		if err := writeFile(file, b); err != nil {
 			return err
 		}
 	}

@@ -83,7 +83,7 @@ func (f SettingsFile) Install(command string, dry bool) (changed bool, err error
 	if err := f.keep(k); err != nil {
 		return false, fmt.Errorf("keep a copy: %w", err)
 	}
-	return true, writeFile(path, out, 0o600)
+	return true, writeFile(path, out)
 }
 
 // Uninstall takes mem's hooks out of the file and reports whether that changed it. A file that nobody has changed since
@@ -111,7 +111,7 @@ func (f SettingsFile) Uninstall(dry bool) (changed bool, err error) {
 			os.Remove(filepath.Dir(path)) // it stays if there is something else in it by now
 		}
 	} else {
-		err = writeFile(path, out, 0o600)
+		err = writeFile(path, out)
 	}
 	if err != nil {
 		return false, err
@@ -140,18 +140,19 @@ func (f SettingsFile) keep(k backup) error {
 	if err != nil {
 		return err
 	}
-	return writeFile(f.backupFile(), append(b, '\n'), 0o600)
+	return writeFile(f.backupFile(), append(b, '\n'))
 }
 
 // unnamed begins the name of a file that is written before it has its own.
 const unnamed = ".mem-"
 
-// writeFile makes file with the content b, durable and whole or not at all. The mode of one that is there stays.
-func writeFile(file string, b []byte, mode os.FileMode) error {
+// writeFile makes file with the content b, durable and whole or not at all. Its mode is 0600; that of one that is there stays.
+func writeFile(file string, b []byte) error {
 	dir := filepath.Dir(file)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
+	mode := os.FileMode(0o600)
 	if fi, err := os.Stat(file); err == nil {
 		mode = fi.Mode().Perm()
 	}

@@ -36,7 +36,7 @@ func newBig(tb testing.TB) big {
 	ctx := context.Background()
 	dir := cmp.Or(os.Getenv("MEM_BIG_STORE"), tb.TempDir())
 	b := big{claude: filepath.Join(dir, "claude"), project: projectOf("path /home/dev/big", "/home/dev/big")}
-	_, err := os.Stat(filepath.Join(dir, "memory"))
+	var err error
 	if b.m, err = Init(ctx, filepath.Join(dir, "memory"), "desk", testOptions()); err != nil {
 		tb.Fatal(err)
 	}

@@ -252,7 +252,6 @@ type onlyWriter struct{ io.Writer }
 func (c *capture) grow(ctx context.Context, s *refs.Stage, at place, end int64) error {
 	c.m.growing()
 	sc := transcript.NewScanner(at.carry, func(b []byte) [32]byte { return objects.Sum(b) })
-	defer sc.Close()
 	rules := c.rules
 	read := at.exact // goes on over what the cleaner is given
 	if read == nil {

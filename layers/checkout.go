@@ -236,15 +236,14 @@ func extension(f Format) string {
 	return "." + string(f)
 }
 
-// Checkout writes what rev names into the files that [Outputs] says and returns their paths. Each file is
+// Checkout writes what rev names into the files that [Outputs] says. Each file is
 // written whole under another name first, so that none is ever half there. With a [*BehindError] the file is
 // written too, with the exact bytes that there are.
-func (m *Memory) Checkout(ctx context.Context, rev Rev, path string, f Format) ([]string, error) {
+func (m *Memory) Checkout(ctx context.Context, rev Rev, path string, f Format) error {
 	outputs, err := Outputs(rev, path, f)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var out []string
 	var behind *BehindError
 	for _, o := range outputs {
 		err := writeWhole(o.Path, func(w io.Writer) error {
@@ -258,14 +257,13 @@ func (m *Memory) Checkout(ctx context.Context, rev Rev, path string, f Format) (
 			return err
 		})
 		if err != nil {
-			return out, err
+			return err
 		}
-		out = append(out, o.Path)
 	}
 	if behind != nil {
-		return out, behind
+		return behind
 	}
-	return out, nil
+	return nil
 }
 
 // ErrFileName says that an overflow file has a name that is no place to write to. It may come from another device.

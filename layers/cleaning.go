@@ -66,7 +66,7 @@ func (m *Memory) CleanLane(ctx context.Context, p refs.Project) (Cleaned, error)
 		return l.rewrite(ctx, old, tx)
 	})
 	if err == nil {
-		_, err = m.repo.Sweep(ctx) // the old lane, and what it held
+		err = m.repo.Sweep(ctx) // the old lane, and what it held
 	}
 	return l.done, err
 }
@@ -159,7 +159,6 @@ func (l *laneCleaner) grow(ctx context.Context, r io.Reader, points []Point) err
 			return err
 		}
 		sum := sc.Summary()
-		sc.Close()
 		numbers, carry, segments = c.numbers, sum.Carry, g.Segments
 		snap := p.Snapshot
 		snap.Original, snap.Size, snap.Segments, snap.Scan, snap.Rules = g.Sum, g.Size, g.Segments, sum.Carry, l.rules.ID

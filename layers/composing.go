@@ -399,7 +399,6 @@ func (c *composing) save(ctx context.Context, done Composed) (Composed, error) {
 func typedKeys(b []byte) []transcript.Key {
 	sc := transcript.NewScanner(transcript.Carry{}, func(b []byte) [32]byte { return objects.Sum(b) })
 	sc.Write(b)
-	defer sc.Close()
 	var keys []transcript.Key
 	for _, p := range sc.Summary().Prompts {
 		keys = append(keys, p.Key)

@@ -72,12 +72,10 @@ func (m *Memory) Context(ctx context.Context, p Project, o ContextOptions) (Give
 		return Given{}, nil
 	}
 	sheet := brief.Sheet{Project: cmp.Or(b.st.Name, p.Name), More: fmt.Sprintf("`%s facts list` and `%s ls` show all.", o.Program, o.Program)}
-	for _, s := range []brief.Section{
+	sheet.Sections = []brief.Section{
 		{Title: "Rules", Items: b.ruleItems()}, {Title: "Open issues", Items: b.issueItems()},
 		{Title: "Jobs that the files here belong to", Items: b.conceptItems()}, {Title: "Recent sessions", Items: b.sessionItems()},
 		{Title: "Not done yet", Items: b.pendingItems()}, {Title: "What else can be asked for", Items: b.index()},
-	} {
-		sheet.Sections = append(sheet.Sections, s)
 	}
 	out := Given{Text: brief.Write(sheet, o.Limit, m.repo.Seal)}
 	for _, s := range b.sessions {

@@ -339,13 +339,14 @@ func (f *fetcher) fork(ctx context.Context, q *refs.Quarantine, l *FetchedLane) 
 // Split makes this store a new device because a remote has other memory of the one it was: it is a copy, or was restored from an
 // old backup. What the remote has is fetched, and what only this store has becomes the new device's. Own says that it is
 // about this device, not only about a former self.
-func (m *Memory) Split(ctx context.Context, r refs.Remote, own bool) (Fetched, error) {
+func (m *Memory) Split(ctx context.Context, r refs.Remote, own bool) error {
 	if own {
 		if err := m.repo.Split(ctx); err != nil {
-			return Fetched{}, err
+			return err
 		}
 	}
-	return m.Fetch(ctx, FetchOptions{Remote: r})
+	_, err := m.Fetch(ctx, FetchOptions{Remote: r})
+	return err
 }
 
 // mark remembers how far the lanes were seen on the remote.

@@ -136,7 +136,7 @@ func (c *composing) failed(i int, err error) error {
 // that a composition adds.
 func (c *composing) fit(ctx context.Context, i, limit, distance int) (int, error) {
 	used := 0
-	_, _, err := compose.Fit(limit,
+	err := compose.Fit(limit,
 		func(segs []compress.Segment) int { return compose.Charge(c.counter, i, segs) },
 		func(ask int) ([]compress.Segment, error) {
 			for {

@@ -225,8 +225,7 @@ func (m *Memory) dropBytes(ctx context.Context) error {
 	if err := m.repo.DropDamaged(); err != nil {
 		return err
 	}
-	_, err := m.repo.Sweep(ctx)
-	return err
+	return m.repo.Sweep(ctx)
 }
 
 // dropPatches lets only those patches of a project stay whose records do.

@@ -120,7 +120,7 @@ func leaksIn(r io.Reader, size, skip int64, rules redact.Rules, where Leak) ([]L
 			if leak.Session != "" {
 				leak.Message = lines + 1
 			}
-			leak.Rule, _ = redact.RuleOf(clean[at : at+cut.Len])
+			leak.Rule = redact.RuleOf(clean[at : at+cut.Len])
 			leak.Length, leak.Hash = len(cut.Bytes), redact.Fingerprint(cut.Bytes)
 			leaks = append(leaks, leak)
 		}

@@ -383,7 +383,8 @@ func (p *pusher) ship(ctx context.Context, b *parcel) error {
 	err := s.Push(ctx, b.Batch)
 	var rejected *remote.RejectedError
 	if errors.As(err, &rejected) && rejected.Unpack == "" {
-		err = b.reject(rejected)
+		b.reject(rejected)
+		err = nil
 	}
 	if err == nil {
 		b.drop(ctx, s)
@@ -417,13 +418,12 @@ func (b *parcel) drop(ctx context.Context, s remote.Session) {
 }
 
 // reject notes which lanes the remote did not move.
-func (b *parcel) reject(r *remote.RejectedError) error {
+func (b *parcel) reject(r *remote.RejectedError) {
 	for _, l := range b.lanes {
 		if i := slices.Index(r.Refs, l.lane.Ref()); i >= 0 {
 			l.Status, l.Why = "rejected", strings.TrimSpace(r.Why[i])
 		}
 	}
-	return nil
 }
 
 // mark remembers that a lane is on the remote as it is here.

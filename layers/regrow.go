@@ -318,7 +318,7 @@ func (a *regrowing) point(ctx context.Context, p Point, end int64, keepFile func
 		err = io.ErrUnexpectedEOF
 	}
 	sum := sc.Summary()
-	if err = cmp.Or(err, sc.Close()); err != nil {
+	if err != nil {
 		return out, err
 	}
 	a.carry, a.segments = sum.Carry, g.Segments

@@ -262,9 +262,7 @@ func endsLabel(s string) bool {
 
 // beginsLabel reports whether s goes on with the host name in front of it.
 func beginsLabel(s string) bool {
-	if strings.HasPrefix(s, ".") {
-		s = s[1:]
-	}
+	s = strings.TrimPrefix(s, ".")
 	return s != "" && isLabelByte(s[0])
 }
 

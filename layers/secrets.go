@@ -83,7 +83,7 @@ func (m *Memory) secretsAt(ctx context.Context, p refs.Project, content objects.
 				s.Places++
 				continue
 			}
-			rule, _ := redact.RuleOf(mark)
+			rule := redact.RuleOf(mark)
 			byNo[c.No] = &Secret{No: c.No, Rule: rule, Message: lines.n + 1, Places: 1, Hash: redact.Fingerprint(c.Bytes), Length: len(c.Bytes)}
 		}
 		return nil

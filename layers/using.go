@@ -138,17 +138,17 @@ func (st *State) Targets(rev Rev) []string {
 }
 
 // RecordUse notes that the session by used what rev names, at a time by its clock. That a session uses the same
-// again is not noted again. It reports whether anything was new.
-func (m *Memory) RecordUse(ctx context.Context, rev Rev, by string, at time.Time) (bool, error) {
+// again is not noted again.
+func (m *Memory) RecordUse(ctx context.Context, rev Rev, by string, at time.Time) error {
 	st, err := m.Outline(ctx, rev.Project.ID)
 	if err != nil {
-		return false, err
+		return err
 	}
 	u := Use{By: by, At: at.UTC().Truncate(time.Second), Targets: st.Targets(rev)}
 	if len(u.Targets) == 0 || st.used(u) {
-		return false, nil
+		return nil
 	}
-	return true, m.recordUse(ctx, rev.Project.ID, u, fmt.Sprintf("use %s  by %s", rev.Name(), ShortID(by)))
+	return m.recordUse(ctx, rev.Project.ID, u, fmt.Sprintf("use %s  by %s", rev.Name(), ShortID(by)))
 }
 
 func (m *Memory) recordUse(ctx context.Context, p refs.Project, u Use, message string) error {

@@ -158,7 +158,6 @@ func firstTitle(path string) string {
 	}
 	defer f.Close()
 	sc := transcript.NewScanner(transcript.Carry{}, func([]byte) [32]byte { return [32]byte{} })
-	defer sc.Close()
 	buf := make([]byte, 64<<10)
 	n, err := f.Read(buf)
 	if err != nil {

@@ -29,7 +29,7 @@ func TestGiveUp(t *testing.T) {
 		}
 		wide := wideOf(t, a, l)
 		done = i >= len(wide)-5
-		if _, err := pack.Drop(a.memory.PackDir(), mergeMark, func(id pack.ID) bool { return id != wide[i] }); err != nil {
+		if err := pack.Drop(a.memory.PackDir(), mergeMark, func(id pack.ID) bool { return id != wide[i] }); err != nil {
 			t.Fatal(err)
 		}
 		if err := a.memory.Close(); err != nil {
@@ -94,7 +94,7 @@ func TestGiveUpKeeps(t *testing.T) {
 	if err != nil || !ok {
 		t.Fatal(ok, err)
 	}
-	if _, err := pack.Drop(a.memory.PackDir(), mergeMark, func(id pack.ID) bool { return id != e.dir.id }); err != nil {
+	if err := pack.Drop(a.memory.PackDir(), mergeMark, func(id pack.ID) bool { return id != e.dir.id }); err != nil {
 		t.Fatal(err)
 	}
 	if err := a.memory.Close(); err != nil {

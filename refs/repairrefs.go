@@ -313,8 +313,8 @@ func (x *repair) records(g *gitstore.Repo, tree pack.ID, f func(Record) bool) {
 }
 
 // eachLeft is walk past what cannot be read, until f returns false.
-func eachLeft(g *gitstore.Repo, n *node, f func(path []string, id pack.ID) bool) bool {
-	return eachLeftIn(g, n, nil, f)
+func eachLeft(g *gitstore.Repo, n *node, f func(path []string, id pack.ID) bool) {
+	eachLeftIn(g, n, nil, f)
 }
 
 func eachLeftIn(g *gitstore.Repo, n *node, path []string, f func([]string, pack.ID) bool) bool {

@@ -32,7 +32,7 @@ func (r *Repo) share(ctx context.Context) (func(), error) {
 	if err == nil && !ok { // a sweep is under way
 		ctx, cancel := context.WithTimeout(ctx, r.opts.LockTimeout)
 		defer cancel()
-		if ok, err = l.TryRLockContext(ctx, sharePause); errors.Is(err, context.DeadlineExceeded) {
+		if _, err = l.TryRLockContext(ctx, sharePause); errors.Is(err, context.DeadlineExceeded) {
 			err = fmt.Errorf("%s: %w for %v", file, ErrLocked, r.opts.LockTimeout)
 		}
 	}
@@ -43,54 +43,49 @@ func (r *Repo) share(ctx context.Context) (func(), error) {
 }
 
 // Sweep takes out of the packs of both repositories every object that no ref leads to, at once and for ever, together with
-// packs that were merged into others. It returns how many objects it took. Nothing that is stored is touched; when it is
-// interrupted it can be done again.
-func (r *Repo) Sweep(ctx context.Context) (int, error) {
-	n := 0
+// packs that were merged into others. Nothing that is stored is touched; when it is interrupted it can be done again.
+func (r *Repo) Sweep(ctx context.Context) error {
 	unlock, err := lockFile(ctx, filepath.Join(r.dir, memoryDir, "mem", sweepLock), r.opts.LockTimeout)
 	if err != nil {
-		return 0, writing(fmt.Errorf("sweep: %w", err))
+		return writing(fmt.Errorf("sweep: %w", err))
 	}
 	defer unlock()
 	if err := os.RemoveAll(filepath.Join(r.dir, quarantineDir)); err != nil { // nobody is at it: a fetch shares the lock
-		return 0, writing(err)
+		return writing(err)
 	}
 	for _, part := range []struct {
 		dir string
 		git *gitstore.Repo
 	}{{memoryDir, r.memory}, {originalsDir, r.originals}} {
-		some, err := r.sweep(ctx, part.dir, part.git)
-		if n += some; err != nil {
-			return n, writing(fmt.Errorf("sweep %s: %w", part.dir, err))
+		if err := r.sweep(ctx, part.dir, part.git); err != nil {
+			return writing(fmt.Errorf("sweep %s: %w", part.dir, err))
 		}
 	}
-	return n, nil
+	return nil
 }
 
-func (r *Repo) sweep(ctx context.Context, dir string, g *gitstore.Repo) (int, error) {
+func (r *Repo) sweep(ctx context.Context, dir string, g *gitstore.Repo) error {
 	unlock, err := lockFile(ctx, filepath.Join(r.dir, dir, "mem", "merge.lock"), r.opts.LockTimeout)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	defer unlock()
 	if err := r.sweepStages(dir); err != nil {
-		return 0, err
+		return err
 	}
 	live, err := Reachable(ctx, g)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	return DropFrom(g, mergeMark, func(id pack.ID) bool { _, ok := live[id]; return ok })
 }
 
 // DropFrom takes what is not kept out of a repository, packed or not.
-func DropFrom(g *gitstore.Repo, mark string, keep func(pack.ID) bool) (int, error) {
-	n, err := pack.Drop(g.PackDir(), mark, keep)
-	if err != nil {
-		return n, err
+func DropFrom(g *gitstore.Repo, mark string, keep func(pack.ID) bool) error {
+	if err := pack.Drop(g.PackDir(), mark, keep); err != nil {
+		return err
 	}
-	loose, err := pack.DropLoose(filepath.Dir(g.PackDir()), keep)
-	return n + loose, err
+	return pack.DropLoose(filepath.Dir(g.PackDir()), keep)
 }
 
 // Reachable returns every object that a ref of a repository leads to.

@@ -92,9 +92,9 @@ func (p *purse) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-func (p *purse) compress(limit string, tokens int, more ...string) *exec.Cmd {
-	return p.command(append([]string{"compress", "s123", "--tokens", fmt.Sprint(tokens), "--engine", "openai", "--model", "local-1",
-		"-c", "llm.baseURL=" + p.server.URL + "/v1", "-c", "llm.maxUSDPerDay=none", "-c", "lock.timeout=5m", "-c", "llm.maxTokensPerDay=" + limit}, more...)...)
+func (p *purse) compress(limit string, tokens int) *exec.Cmd {
+	return p.command("compress", "s123", "--tokens", fmt.Sprint(tokens), "--engine", "openai", "--model", "local-1",
+		"-c", "llm.baseURL="+p.server.URL+"/v1", "-c", "llm.maxUSDPerDay=none", "-c", "lock.timeout=5m", "-c", "llm.maxTokensPerDay="+limit)
 }
 
 // need is what one request may cost: a cap that is too small says so.

@@ -122,7 +122,7 @@ func (e *Env) runCheckout(ctx context.Context, o checkoutOptions, name string) e
 		if e.opt.dryRun {
 			return errors.Join(beside(true), e.printCheckout(answer))
 		}
-		_, err = m.Checkout(ctx, rev, path, format)
+		err = m.Checkout(ctx, rev, path, format)
 		var behind *layers.BehindError
 		if err != nil && !errors.As(err, &behind) {
 			return storeError(err)
@@ -152,7 +152,7 @@ func (e *Env) rehearse(ctx context.Context, m *layers.Memory, rev layers.Rev) er
 	if e.opt.dryRun || !sessionName(by) || rev.Version == nil && rev.Composition == nil {
 		return nil
 	}
-	if _, err := m.RecordUse(ctx, rev, by, e.Now()); err != nil {
+	if err := m.RecordUse(ctx, rev, by, e.Now()); err != nil {
 		return fmt.Errorf("note that session %s uses it: %w", shortID(by), err)
 	}
 	return nil

@@ -2,7 +2,6 @@ package main
 
 import (
 	"embed"
-	"io"
 
 	"github.com/urfave/cli/v2"
 )
@@ -46,6 +45,6 @@ func (e *Env) runCompletion(shell string) error {
 			Script string `json:"script"`
 		}{shell, string(script)})
 	}
-	_, err = io.WriteString(e.out, string(script))
+	_, err = e.out.Write(script)
 	return err
 }

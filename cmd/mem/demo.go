@@ -104,11 +104,7 @@ func (e *Env) runDemo(ctx context.Context, o demoOptions) error {
 // demoFiles returns the session files to show, oldest first, and what they are.
 func (e *Env) demoFiles(o demoOptions, dir string) ([]string, string, error) {
 	if !o.sample {
-		files, err := e.newestSessions()
-		if err != nil {
-			return nil, "", err
-		}
-		if len(files) > 0 {
+		if files := e.newestSessions(); len(files) > 0 {
 			return files, fmt.Sprintf("your %d newest session%s (read only)", len(files), plural(len(files))), nil
 		}
 	}
@@ -117,10 +113,10 @@ func (e *Env) demoFiles(o demoOptions, dir string) ([]string, string, error) {
 }
 
 // newestSessions returns the newest session files of Claude Code.
-func (e *Env) newestSessions() ([]string, error) {
+func (e *Env) newestSessions() []string {
 	claude, err := e.claudeDir()
 	if err != nil {
-		return nil, nil // no home, so no sessions
+		return nil // no home, so no sessions
 	}
 	sources, err := layers.Sources(claude)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -145,7 +141,7 @@ func (e *Env) newestSessions() ([]string, error) {
 			files = append([]string{f.path}, files...)
 		}
 	}
-	return files, nil
+	return files
 }
 
 // conversed reports whether the file holds a talk with the user that there is something to show of: no subagent's, and not
@@ -157,7 +153,6 @@ func conversed(path string) bool {
 	}
 	defer f.Close()
 	sc := transcript.NewScanner(transcript.Carry{}, func([]byte) [32]byte { return [32]byte{} })
-	defer sc.Close()
 	if _, err := io.Copy(sc, f); err != nil {
 		return false
 	}

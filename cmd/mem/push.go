@@ -264,7 +264,7 @@ func (e *Env) pushAgain(ctx context.Context, m *layers.Memory, r refs.Remote, pr
 // split makes the store a new device and says so.
 func (e *Env) split(ctx context.Context, m *layers.Memory, r refs.Remote, own bool) error {
 	was := m.Repo().Device()
-	if _, err := m.Split(ctx, r, own); err != nil {
+	if err := m.Split(ctx, r, own); err != nil {
 		return err
 	}
 	if now := m.Repo().Device(); now.ID != was.ID {

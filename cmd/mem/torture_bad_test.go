@@ -204,7 +204,7 @@ func (r *rig) tooNew(file string) {
 			commit=$(git log -1 --format=%B "$ref" | git -c user.name=x -c user.email=x@localhost commit-tree "$tree" -p "$ref")
 			git update-ref "$ref" "$commit"
 		done`
-	if res := c.run(0, []string{"sh", "-c", "cd " + filepath.Join(c.Dir, "memory.git") + "\n" + script}); res.Code != 0 {
+	if res := c.run("sh", "-c", "cd "+filepath.Join(c.Dir, "memory.git")+"\n"+script); res.Code != 0 {
 		r.t.Fatal(res)
 	}
 	for _, args := range [][]string{{"ls", "--all-projects"}, {"add", file}, {"compress", sessionName(file)}} {
@@ -247,7 +247,7 @@ func (r *rig) readOnly(id string, content []byte, file string) {
 	c := r.clone(r.t.(*testing.T).TempDir())
 	locked := func(args ...string) result {
 		script := `mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && exec "$@"`
-		return c.run(0, append(append(append([]string{}, space...), "sh", "-c", script, c.Dir, c.Bin), args...))
+		return c.run(append(append(append([]string{}, space...), "sh", "-c", script, c.Dir, c.Bin), args...)...)
 	}
 	for _, args := range [][]string{{"ls", "--all-projects"}, {"log", "--all-projects"}, {"show", id}, {"fsck"}, {"checkout", id + ":original", "-o", filepath.Join(c.Home, "out")}} {
 		if res := locked(args...); res.Code != 0 {

@@ -41,7 +41,7 @@ func tortureFaults(t *testing.T, bin string) {
 	}
 	inject := build(t, "testdata/inject", "inject")
 	r := newRig(t, bin, homeOf(t))
-	if res := r.run(0, []string{inject, "-dir", r.Home, "true"}); res.Code != 0 {
+	if res := r.run(inject, "-dir", r.Home, "true"); res.Code != 0 {
 		t.Skipf("SKIPPED: processes cannot be traced here: %s", res.Stderr)
 	}
 	for _, name := range []string{"add grown", "add new", "compress", "push", "pull", "hook", "gc"} {
@@ -168,7 +168,7 @@ func (f *faults) copies() *rig {
 // pushed reports whether the remote has all that the store has, and is sound.
 func (f *faults) pushed(c *rig) bool {
 	res := c.mem("push", "--all", "--yes", "-n", "--json")
-	git := c.run(0, []string{"git", "-C", filepath.Join(f.work, "hub.git"), "fsck", "--strict"})
+	git := c.run("git", "-C", filepath.Join(f.work, "hub.git"), "fsck", "--strict")
 	return res.Code == 0 && strings.Count(res.Stdout, `"status":"current"`) == strings.Count(res.Stdout, `"status"`) && git.Code == 0
 }
 

@@ -35,7 +35,7 @@ func tortureLarge(t *testing.T, r *rig) {
 	r.write(dir+w.ID+"/tool-results/dump.txt", dump)
 	r.killLarge(file, amount(t, 0, 4, 20))
 	hub := filepath.Join(r.Home, "hub.git")
-	if res := r.run(0, []string{"git", "init", "-q", "--bare", hub}); res.Code != 0 {
+	if res := r.run("git", "init", "-q", "--bare", hub); res.Code != 0 {
 		t.Fatal(res)
 	}
 	const most = 150 // MB
@@ -50,7 +50,7 @@ func tortureLarge(t *testing.T, r *rig) {
 	r.blob(dump)
 	r.ok("remote", "add", "origin", hub)
 	r.ok("push", "-q", "--all", "--yes")
-	if res := r.run(0, []string{"git", "-C", hub, "cat-file", "--batch-check", "--batch-all-objects"}); !strings.Contains(res.Stdout, fmt.Sprintf(" blob %d\n", size+1)) {
+	if res := r.run("git", "-C", hub, "cat-file", "--batch-check", "--batch-all-objects"); !strings.Contains(res.Stdout, fmt.Sprintf(" blob %d\n", size+1)) {
 		t.Fatalf("the blob is not on the remote: %s", res)
 	}
 	other := filepath.Join(t.TempDir(), "other")

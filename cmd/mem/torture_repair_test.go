@@ -26,7 +26,7 @@ func tortureRepair(t *testing.T, r *rig) {
 		ids, want = append(ids, w.ID), append(want, text)
 	}
 	r.ok("compress", ids[0], "--ratio", "3")
-	if res := r.run(0, []string{"git", "init", "-q", "--bare", hub}); res.Code != 0 {
+	if res := r.run("git", "init", "-q", "--bare", hub); res.Code != 0 {
 		t.Skipf("SKIPPED: the repository to repair from is made with git: %s", res.Stderr)
 	}
 	r.ok("remote", "add", "origin", hub)

@@ -55,8 +55,9 @@ func (r *rig) kill(after time.Duration, args ...string) result {
 	return r.Kill(r.t.Context(), after, args...)
 }
 
-func (r *rig) run(after time.Duration, argv []string) result {
-	return r.Run(r.t.Context(), after, "", argv)
+// run runs another program to its end.
+func (r *rig) run(argv ...string) result {
+	return r.Run(r.t.Context(), 0, "", argv)
 }
 
 // ok runs a command that must succeed and returns what it prints.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -41,11 +42,11 @@ var timeSpan = sync.OnceValue(func() *regexp.Regexp {
 func parseDistance(s string, now time.Time) (time.Time, error) {
 	parts := timeSpan().FindStringSubmatch(s)
 	if parts == nil {
-		return time.Time{}, fmt.Errorf(wantTime)
+		return time.Time{}, errors.New(wantTime)
 	}
 	n, err := strconv.Atoi(parts[1])
 	if err != nil {
-		return time.Time{}, fmt.Errorf(wantTime)
+		return time.Time{}, errors.New(wantTime)
 	}
 	unit := parts[2]
 	if len(unit) > 3 {

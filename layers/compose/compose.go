@@ -132,24 +132,23 @@ func (e *BudgetError) Error() string {
 }
 
 // Fit compresses until the body costs at most budget: compress is asked for so many tokens, and for
-// fewer if charge says that the tags made it too long. It returns the segments and what was asked for
-// last. The error is that of compress, or a [*BudgetError].
-func Fit(budget int, charge func([]Segment) int, compress func(tokens int) ([]Segment, error)) ([]Segment, int, error) {
+// fewer if charge says that the tags made it too long. The error is that of compress, or a [*BudgetError].
+func Fit(budget int, charge func([]Segment) int, compress func(tokens int) ([]Segment, error)) error {
 	ask := budget
 	for try := range 8 {
 		segments, err := compress(ask)
 		if err != nil {
-			return nil, ask, err
+			return err
 		}
 		cost := charge(segments)
 		if cost <= budget {
-			return segments, ask, nil
+			return nil
 		}
 		if ask = lower(ask, cost, budget, try); ask <= 0 {
 			break
 		}
 	}
-	return nil, ask, &BudgetError{Budget: budget, Need: budget - ask + 1}
+	return &BudgetError{Budget: budget, Need: budget - ask + 1}
 }
 
 // lower returns what to ask for after ask cost more than budget: first in proportion, then less by

@@ -234,16 +234,22 @@ func TestFit(t *testing.T) {
 		return func(n int) ([]Segment, error) { return []Segment{{Src: [][2]int{{n*factor/100 + 7, 0}}}}, nil }
 	}
 	for _, factor := range []int{80, 95, 100, 120, 150} {
-		got, asked, err := Fit(1000, charge, engine(factor))
+		var got []Segment
+		asked := 0
+		err := Fit(1000, charge, func(n int) (_ []Segment, err error) {
+			asked = n
+			got, err = engine(factor)(n)
+			return got, err
+		})
 		if err != nil || charge(got) > 1000 || charge(got) < 750 {
 			t.Errorf("tags cost %d %%: Fit = %v of %d asked, %v", factor, got, asked, err)
 		}
 	}
-	if _, _, err := Fit(5, charge, engine(100)); err == nil {
+	if err := Fit(5, charge, engine(100)); err == nil {
 		t.Error("Fit has no error where tags alone do not fit")
 	}
 	broken := errors.New("broken")
-	if _, _, err := Fit(5, charge, func(int) ([]Segment, error) { return nil, broken }); !errors.Is(err, broken) {
+	if err := Fit(5, charge, func(int) ([]Segment, error) { return nil, broken }); !errors.Is(err, broken) {
 		t.Errorf("Fit = %v, want %v", err, broken)
 	}
 }

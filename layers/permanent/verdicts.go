@@ -22,7 +22,7 @@ type Verdict struct {
 	Reason    string `json:"reason"`
 }
 
-// What a verdict can say, beside [Promote], [Dismiss], [Contradict] and [Question]: that somebody else shall decide.
+// Leave is what a verdict can say beside [Promote], [Dismiss], [Contradict] and [Question]: that somebody else shall decide.
 const Leave = "leave"
 
 // Says returns what verdicts can say.

@@ -125,7 +125,7 @@ func (p *pattern) match(s *scan, at int, w *word) {
 	start := max(0, at-before)
 	if p.assigns {
 		behind := at + len(w.text)
-		if bytes.IndexAny(text[behind:min(len(text), behind+24)], "=>:|,") < 0 {
+		if !bytes.ContainsAny(text[behind:min(len(text), behind+24)], "=>:|,") {
 			return
 		}
 		start = at

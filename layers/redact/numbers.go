@@ -95,19 +95,18 @@ func placeholder(rule string, no int) string {
 	return opening + string(name) + ":" + strconv.Itoa(no) + closing
 }
 
-// RuleOf returns the rule and the number in a placeholder, with quotes around it or without.
-func RuleOf(mark []byte) (rule string, no int) {
+// RuleOf returns the rule in a placeholder, with quotes around it or without; "" if it is none.
+func RuleOf(mark []byte) string {
 	s := strings.Trim(string(mark), `"`)
 	s, ok := strings.CutPrefix(s, opening)
 	if !ok {
-		return "", 0
+		return ""
 	}
 	rule, number, _ := strings.Cut(strings.TrimSuffix(s, closing), ":")
-	no, err := strconv.Atoi(number)
-	if err != nil {
-		return "", 0
+	if _, err := strconv.Atoi(number); err != nil {
+		return ""
 	}
-	return rule, no
+	return rule
 }
 
 func ruleByte(c byte) bool { return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '-' }

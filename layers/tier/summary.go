@@ -158,7 +158,7 @@ func (s *summary) cut(ctx context.Context, k, limit int) (Cut, []compress.Segmen
 	known := fitting(x.Facts, cut.Facts, s.count)
 	charge := func(segs []compress.Segment) int { return compose.Charge(s.count, k, segs) }
 	var segs []compress.Segment
-	_, _, err := compose.Fit(limit, charge, func(ask int) ([]compress.Segment, error) {
+	err := compose.Fit(limit, charge, func(ask int) ([]compress.Segment, error) {
 		cut.Plan, segs = nil, nil
 		room := ask
 		if len(known) > 0 {

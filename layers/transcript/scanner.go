@@ -43,13 +43,7 @@ func (sc *Scanner) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Close ends the scan. It does not fail; the value that is not closed stays uncounted, for the next scan.
-func (sc *Scanner) Close() error {
-	sc.h.buf = nil
-	return nil
-}
-
-// Summary returns what was found so far.
+// Summary returns what was found so far. A value that is not closed is not counted yet.
 func (sc *Scanner) Summary() Summary {
 	c := sc.carry
 	c.Closed = sc.base + sc.h.s.closed()

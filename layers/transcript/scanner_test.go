@@ -19,7 +19,6 @@ func scan(b []byte, carry Carry, chunk int) Summary {
 		sc.Write(b[:n]) // never fails
 		b = b[n:]
 	}
-	sc.Close() // never fails
 	return sc.Summary()
 }
 

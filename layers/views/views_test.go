@@ -66,7 +66,7 @@ func shop(t testing.TB) *Project {
 		{Type: permanent.IsRule, Text: "Only proposed", Trust: facts.Assistant, State: permanent.Proposed},
 	} {
 		r := at(10+i, permanent.Kind, m)
-		rules = append(rules, permanent.Record{Kind: r.Kind, ID: r.ID, Lamport: r.Lamport, Device: r.Device, Time: r.Time, Body: r.Body})
+		rules = append(rules, permanent.Record(r))
 	}
 	lasting, err := permanent.Fold(rules, known, nil, nil)
 	if err != nil {

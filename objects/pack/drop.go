@@ -6,53 +6,51 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
-// Drop takes out of the packs of dir the objects of which keep does not say so, and returns how many it took. A pack that
-// holds one is written anew without it and removed; the new pack is durable before that. Packs that were superseded go at once.
-// Interrupted, it leaves every object that is kept, and can be done again.
+// Drop takes out of the packs of dir the objects of which keep does not say so. A pack that holds one is written anew
+// without it and removed; the new pack is durable before that. Packs that were superseded go at once. Interrupted, it leaves every object that is kept, and can be done again.
 //
 // An object that is lost is lost for ever, so nothing is left alone: the error names a pack that cannot be read, has
 // differences or a .keep file and would have to lose an object. The caller sees to it that nobody adds packs meanwhile
 // whose objects keep does not know.
-func Drop(dir, mark string, keep func(ID) bool) (int, error) {
-	n, err := drop(dir, mark, keep)
-	if err != nil {
-		err = fmt.Errorf("drop objects: %w", err)
+func Drop(dir, mark string, keep func(ID) bool) error {
+	if err := drop(dir, mark, keep); err != nil {
+		return fmt.Errorf("drop objects: %w", err)
 	}
-	return n, err
+	return nil
 }
 
-func drop(dir, mark string, keep func(ID) bool) (int, error) {
+func drop(dir, mark string, keep func(ID) bool) error {
 	if err := Sweep(dir, mark); err != nil {
-		return 0, err
+		return err
 	}
 	if err := Expire(dir, 0); err != nil {
-		return 0, err
+		return err
 	}
 	bases, err := listPacks(dir)
 	if err != nil {
-		return 0, err
+		return err
 	}
-	dropped := map[ID]struct{}{}
 	var old []string
 	for _, base := range bases {
-		some, err := drops(base, keep, dropped)
+		some, err := drops(base, keep)
 		if err != nil {
-			return 0, fmt.Errorf("pack %s: %w", filepath.Base(base), err)
+			return fmt.Errorf("pack %s: %w", filepath.Base(base), err)
 		}
 		if some {
 			old = append(old, base)
 		}
 	}
 	if len(old) == 0 {
-		return 0, nil
+		return nil
 	}
-	return len(dropped), replacePacks(dir, mark, old, keep)
+	return replacePacks(dir, mark, old, keep)
 }
 
-// drops reports whether a pack holds objects that are not kept, and notes them.
-func drops(base string, keep func(ID) bool, dropped map[ID]struct{}) (some bool, err error) {
+// drops reports whether a pack holds objects that are not kept.
+func drops(base string, keep func(ID) bool) (some bool, err error) {
 	x, err := openIndex(base + ".idx")
 	if err != nil {
 		return false, err
@@ -62,12 +60,7 @@ func drops(base string, keep func(ID) bool, dropped map[ID]struct{}) (some bool,
 	if err != nil {
 		return false, err
 	}
-	for _, it := range items {
-		if !keep(it.id) {
-			dropped[it.id], some = struct{}{}, true
-		}
-	}
-	if !some {
+	if !slices.ContainsFunc(items, func(it item) bool { return !keep(it.id) }) {
 		return false, nil
 	}
 	kept, err := hasAny(base, ".keep", ".promisor")
@@ -110,11 +103,11 @@ func replacePacks(dir, mark string, old []string, keep func(ID) bool) error {
 }
 
 // DropLoose removes the files of single objects under dir, a directory objects of a git repository, of which keep does not
-// say so, and returns how many it removed.
-func DropLoose(dir string, keep func(ID) bool) (n int, err error) {
+// say so.
+func DropLoose(dir string, keep func(ID) bool) error {
 	fans, err := os.ReadDir(dir)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	for _, fan := range fans {
 		if !fan.IsDir() || len(fan.Name()) != 2 {
@@ -125,7 +118,7 @@ func DropLoose(dir string, keep func(ID) bool) (n int, err error) {
 			continue
 		}
 		if err != nil {
-			return n, err
+			return err
 		}
 		for _, f := range files {
 			id, err := ParseID(fan.Name() + f.Name())
@@ -133,10 +126,9 @@ func DropLoose(dir string, keep func(ID) bool) (n int, err error) {
 				continue // no object, or one that stays
 			}
 			if err := removeFile(filepath.Join(dir, fan.Name(), f.Name())); err != nil {
-				return n, err
+				return err
 			}
-			n++
 		}
 	}
-	return n, nil
+	return nil
 }

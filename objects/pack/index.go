@@ -27,11 +27,10 @@ const (
 	farOffset = 1 << 31 // marks an offset that lies in the table of 64-bit ones
 )
 
-// appendIndex appends an index (version 2) of the pack with the checksum sum. It sorts items.
-func appendIndex(dst []byte, items []item, sum ID) []byte {
+// encodeIndex returns an index (version 2) of the pack with the checksum sum. It sorts items.
+func encodeIndex(items []item, sum ID) []byte {
 	slices.SortFunc(items, func(a, b item) int { return a.id.Compare(b.id) })
-	start := len(dst)
-	b := append(slices.Grow(dst, namesAt+len(items)*28+2*idSize), idxMagic...)
+	b := append(make([]byte, 0, namesAt+len(items)*28+2*idSize), idxMagic...)
 	k := 0
 	for first := range 256 {
 		for k < len(items) && int(items[k].id[0]) <= first {
@@ -58,7 +57,7 @@ func appendIndex(dst []byte, items []item, sum ID) []byte {
 		b = binary.BigEndian.AppendUint64(b, uint64(o))
 	}
 	b = append(b, sum[:]...)
-	own := sha1.Sum(b[start:])
+	own := sha1.Sum(b)
 	return append(b, own[:]...)
 }
 

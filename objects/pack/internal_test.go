@@ -16,7 +16,7 @@ import (
 // indexOf makes an index in memory as if it were a large one.
 func indexOf(t testing.TB, items []item) *index {
 	t.Helper()
-	b := appendIndex(nil, items, ID{9})
+	b := encodeIndex(items, ID{9})
 	x, err := parseIndex(bytes.NewReader(b), nil, int64(len(b)))
 	if err != nil {
 		t.Fatal(err)
@@ -87,7 +87,7 @@ func TestFind(t *testing.T) {
 func TestFarOffsets(t *testing.T) {
 	t.Parallel()
 	items := []item{{ID{1}, 1, 12}, {ID{2}, 2, 1<<31 - 1}, {ID{3}, 3, 1 << 31}, {ID{4}, 4, 1 << 40}, {ID{5}, 5, 1<<32 - 1}}
-	b := appendIndex(nil, items, ID{9})
+	b := encodeIndex(items, ID{9})
 	x, err := parseSmall(b)
 	if err != nil {
 		t.Fatal(err)
@@ -111,7 +111,7 @@ func TestFarOffsets(t *testing.T) {
 
 // The shape of an index is right and what is in it is not.
 func FuzzIndex(f *testing.F) {
-	good := appendIndex(nil, []item{{ID{1}, 1, 12}, {ID{2}, 2, 1 << 40}, {ID{2, 1}, 3, 99}}, ID{9})
+	good := encodeIndex([]item{{ID{1}, 1, 12}, {ID{2}, 2, 1 << 40}, {ID{2, 1}, 3, 99}}, ID{9})
 	f.Add(good[:namesAt], good[namesAt:], []byte{2})
 	f.Add(good[:10], bytes.Repeat(good[namesAt:namesAt+60], 500), []byte{1, 0, 1})
 	f.Fuzz(func(t *testing.T, head, body, name []byte) {

@@ -368,7 +368,7 @@ func (s *salvage) reindex(dir, mark, base string, items []item) error {
 	if err := readAt(s.f, sum[:], s.end-int64(idSize)); err != nil {
 		return err
 	}
-	idx := appendIndex(nil, items, sum)
+	idx := encodeIndex(items, sum)
 	tmp, err := (&Writer{dir: dir, mark: mark}).writeIndex(idx)
 	if err != nil {
 		return err

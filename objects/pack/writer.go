@@ -173,7 +173,7 @@ func (w *Writer) finish(early bool, settled chan error) (string, error) {
 		err := flush(f)
 		settled <- errors.Join(err, <-back, f.Close())
 	}()
-	idx := appendIndex(nil, w.items, sum)
+	idx := encodeIndex(w.items, sum)
 	tmp, err := w.writeIndex(idx)
 	if !early || err != nil {
 		serr := <-settled

@@ -221,12 +221,11 @@ func (s *dirSession) Drop(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = refs.DropFrom(s.git, s.mark, func(id pack.ID) bool {
+	return refs.DropFrom(s.git, s.mark, func(id pack.ID) bool {
 		_, stays := live[id]
 		_, was := old[id]
 		return stays || !was
 	})
-	return err
 }
 
 // Close ends the conversation.
