@@ -41,9 +41,11 @@ type counted struct {
 	Size     int64              `json:"size"`
 	Values   int                `json:"values"`
 	LastID   string             `json:"last_id"`
+	Open     bool               `json:"open,omitempty"` // a message has begun of which nothing was read yet, only thought
+	Lead     bool               `json:"lead,omitempty"` // all there is so far is the client's own, which goes with the first message
 }
 
-const countedVersion = 1
+const countedVersion = 2
 
 func (m *Memory) countedPath(h objects.Hash) string { return m.cachePath("counts", h.String()+".json") }
 
@@ -113,10 +115,15 @@ func (c *counted) extend(ctx context.Context, r io.Reader, workers int) error {
 			continue // an object that is no record: L1 shows it as opaque
 		}
 		begins := counter.Add(msg)
+		c.Open = c.Open || begins
+		opens := c.Open && (begins || msg.Type == "assistant") // an answer begins with what was thought, a record of its own
 		for text := range transcript.Read(msg) {
-			if begins || len(c.Messages) == 0 {
+			if len(c.Messages) == 0 || opens && !c.Lead {
 				c.Messages = append(c.Messages, compress.Message{First: base + v.N})
-				begins = false
+				c.Lead = !opens
+			}
+			if opens {
+				opens, c.Open, c.Lead = false, false, false
 			}
 			i := len(c.Messages) - 1
 			c.Messages[i].Last = base + v.N
