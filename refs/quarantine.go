@@ -178,7 +178,7 @@ func (q *Quarantine) Adopt(ctx context.Context, arrivals []Arrival) error {
 
 // moveLane moves a lane that this device does not write, or no longer.
 func (r *Repo) moveLane(ctx context.Context, l Lane, old pack.ID) error {
-	unlock, err := lockFile(ctx, filepath.Join(r.dir, memoryDir, "mem", "lane-"+string(l.Project)+".lock"), r.opts.LockTimeout)
+	unlock, err := r.lockLane(ctx, l.Project)
 	if err != nil {
 		return err
 	}

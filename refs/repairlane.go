@@ -3,7 +3,6 @@ package refs
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,7 +35,7 @@ func (x *repair) beginAnew() error {
 
 // reroot commits all that is good in the commits of a lane, of records those that keep wants, and returns how many files that is.
 func (x *repair) reroot(l Lane, keep func(Record, func(objects.Hash) bool) bool) (kept int, err error) {
-	unlock, err := lockFile(x.ctx, filepath.Join(x.r.dir, x.part.dir, "mem", "lane-"+string(l.Project)+".lock"), x.r.opts.LockTimeout)
+	unlock, err := x.r.lockLane(x.ctx, l.Project)
 	if err != nil {
 		return 0, err
 	}

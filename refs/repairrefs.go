@@ -191,7 +191,7 @@ func (x *repair) restoreOne(name, what string, found []foundCommit) error {
 	if x.dryRun {
 		return nil
 	}
-	unlock, err := lockFile(x.ctx, filepath.Join(x.r.dir, x.part.dir, "mem", "lane-"+string(p)+".lock"), x.r.opts.LockTimeout)
+	unlock, err := x.r.lockLane(x.ctx, p)
 	if err != nil {
 		return err
 	}

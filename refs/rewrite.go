@@ -89,16 +89,11 @@ func (tx *Tx) AddAgain(r Record) (Record, error) {
 // RewritePatches lets this device's lane of originals.git begin anew with those patches of p that are kept. If it has begun
 // anew already and holds no others, nothing happens.
 func (r *Repo) RewritePatches(ctx context.Context, p Project, keep func(objects.Hash) bool) error {
-	unlock, err := lockFile(ctx, filepath.Join(r.dir, memoryDir, "mem", "lane-"+string(p)+".lock"), r.opts.LockTimeout)
+	done, err := r.writes(ctx, p)
 	if err != nil {
-		return writing(fmt.Errorf("write lane: %w", err))
+		return err
 	}
-	defer unlock()
-	unshare, err := r.share(ctx)
-	if err != nil {
-		return writing(fmt.Errorf("write lane: %w", err))
-	}
-	defer unshare()
+	defer done()
 	tx := &Tx{r: r, project: p, ctx: ctx, write: true}
 	defer tx.discard()
 	if err := tx.needOrigin(); err != nil || tx.origin.tip.IsZero() {

@@ -36,17 +36,11 @@ func (r *Repo) View(ctx context.Context, p Project, fn func(*Tx) error) error {
 // than the timeout, and [ErrConflict] if what fn adopted was built on a state that is gone. The message
 // becomes the first line of the commit's.
 func (r *Repo) Update(ctx context.Context, p Project, message string, fn func(*Tx) error) error {
-	mem := filepath.Join(r.dir, memoryDir, "mem")
-	unlock, err := lockFile(ctx, filepath.Join(mem, "lane-"+string(p)+".lock"), r.opts.LockTimeout)
+	done, err := r.writes(ctx, p)
 	if err != nil {
-		return writing(fmt.Errorf("write lane: %w", err))
+		return err
 	}
-	defer unlock()
-	unshare, err := r.share(ctx)
-	if err != nil {
-		return writing(fmt.Errorf("write lane: %w", err))
-	}
-	defer unshare()
+	defer done()
 	for _, dir := range []string{memoryDir, originalsDir} {
 		if err := r.sweepStages(dir); err != nil {
 			return writing(err)
@@ -81,6 +75,25 @@ func (r *Repo) Update(ctx context.Context, p Project, message string, fn func(*T
 		return writing(fmt.Errorf("commit: %w", err))
 	}
 	return writing(errors.Join(r.mergePacks(ctx, memoryDir), r.mergePacks(ctx, originalsDir)))
+}
+
+// lockLane takes the lock of those who write lanes of a project, in either repository.
+func (r *Repo) lockLane(ctx context.Context, p Project) (unlock func(), err error) {
+	return lockFile(ctx, filepath.Join(r.dir, memoryDir, "mem", "lane-"+string(p)+".lock"), r.opts.LockTimeout)
+}
+
+// writes waits until this device's lanes of a project can be written, and lets nobody sweep until done is called.
+func (r *Repo) writes(ctx context.Context, p Project) (done func(), err error) {
+	unlock, err := r.lockLane(ctx, p)
+	if err != nil {
+		return nil, writing(fmt.Errorf("write lane: %w", err))
+	}
+	unshare, err := r.share(ctx)
+	if err != nil {
+		unlock()
+		return nil, writing(fmt.Errorf("write lane: %w", err))
+	}
+	return func() { unshare(); unlock() }, nil
 }
 
 func (r *Repo) begin(ctx context.Context, p Project) (*Tx, error) {
