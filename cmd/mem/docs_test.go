@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/memvcs/mem/refs/config"
 )
 
 // TestDocs checks that the tests that the pages name exist, and the files that they link to.
@@ -51,4 +53,25 @@ func testNames(t *testing.T, root string) map[string]bool {
 		return err
 	}))
 	return names
+}
+
+// TestSettingsAreRead checks that each setting that can be set is asked for somewhere.
+func TestSettingsAreRead(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("*.go")
+	must(t, err)
+	var code strings.Builder
+	for _, f := range files {
+		if !strings.HasSuffix(f, "_test.go") {
+			b, err := os.ReadFile(f)
+			must(t, err)
+			code.Write(b)
+		}
+	}
+	for _, k := range config.Keys() {
+		word := k.Name[strings.LastIndexByte(strings.TrimSuffix(k.Name, ".*"), '.')+1:]
+		if word = strings.TrimSuffix(word, "*"); !strings.Contains(code.String(), `"`+word) && !strings.Contains(code.String(), "."+word) {
+			t.Errorf("nothing reads the setting %s", k.Name)
+		}
+	}
 }

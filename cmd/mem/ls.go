@@ -167,15 +167,23 @@ func (e *Env) sayNothingListed(sc layers.Scope, some bool) {
 	e.hint("capture all of Claude Code's sessions with \"mem import\", or see other projects with --all-projects")
 }
 
-// lsTable prints the list; for people months have headings, unless it is sorted by something else.
+// lsTable prints the list; for people months have headings, unless it is sorted by something else or ui.defaultView is list.
 func (e *Env) lsTable(o lsOptions, items []listed) error {
-	columns := []column{{name: ""}, {name: "id"}, {name: "when"}, {name: "msgs", right: true}, {name: "tokens", right: true}, {name: "versions"}, {name: "keepit", right: true}}
+	conf, err := e.settings()
+	if err != nil {
+		return err
+	}
+	view, err := conf.String("ui.defaultView")
+	if err != nil {
+		return err
+	}
+	columns := []column{{name: ""}, {name: "id"}, {name: "when"}, {name: "msgs", right: true}, {name: "tokens", right: true, estimate: true}, {name: "versions"}, {name: "keepit", right: true}}
 	if e.opt.allProjects {
 		columns = append(columns, column{name: "project", most: 16})
 	}
 	t := e.table(append(columns, column{name: "title", shrinks: true})...)
 	unique := uniquePrefixes(items)
-	month, months := "", o.sort != "tokens" && items[0].Last.Format("2006-01") != items[len(items)-1].Last.Format("2006-01")
+	month, months := "", view == "timeline" && o.sort != "tokens" && items[0].Last.Format("2006-01") != items[len(items)-1].Last.Format("2006-01")
 	for i, it := range items {
 		if name := it.Last.Format("January 2006"); months && name != month {
 			t.heading(name)

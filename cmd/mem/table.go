@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -16,11 +17,12 @@ type table struct {
 }
 
 type column struct {
-	name    string
-	right   bool // numbers
-	shrinks bool // gives way if the line is too long; otherwise the last column does
-	tail    bool // what is cut to fit loses its beginning: of a path the end tells more
-	most    int  // for people it is at most so wide, if the line is too long; 0 is no limit
+	name     string
+	right    bool // numbers
+	estimate bool // of tokens: people need not see it, see ui.showTokenEstimates
+	shrinks  bool // gives way if the line is too long; otherwise the last column does
+	tail     bool // what is cut to fit loses its beginning: of a path the end tells more
+	most     int  // for people it is at most so wide, if the line is too long; 0 is no limit
 }
 
 // A cell holds the value for scripts and, if it is not the same, the one for people, with its paint.
@@ -63,12 +65,41 @@ func (t *table) flush() error {
 	}
 	var b strings.Builder
 	if t.e.Term.Stdout {
+		if err := t.hideEstimates(); err != nil {
+			return err
+		}
 		t.align(&b)
 	} else {
 		t.separate(&b)
 	}
 	_, err := t.e.out.Write([]byte(b.String()))
 	return err
+}
+
+// hideEstimates takes out the columns of estimates, if the settings want that.
+func (t *table) hideEstimates() error {
+	if !slices.ContainsFunc(t.columns, func(c column) bool { return c.estimate }) {
+		return nil
+	}
+	conf, err := t.e.settings()
+	if err != nil {
+		return err
+	}
+	if show, err := conf.Bool("ui.showTokenEstimates"); err != nil || show {
+		return err
+	}
+	for i := len(t.columns) - 1; i >= 0; i-- {
+		if !t.columns[i].estimate {
+			continue
+		}
+		for k, row := range t.rows {
+			if !t.isHeading(row) {
+				t.rows[k] = slices.Delete(row, i, i+1)
+			}
+		}
+		t.columns = slices.Delete(t.columns, i, i+1)
+	}
+	return nil
 }
 
 func (t *table) separate(b *strings.Builder) {

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -184,6 +185,44 @@ func TestProgress(t *testing.T) {
 		p.end()
 		if p != nil || w.err.Len() > 0 {
 			t.Errorf("progress where there should be none: %q", w.err.String())
+		}
+	}
+}
+
+// TestListSettings lists sessions of several months for people, as the settings want it.
+func TestListSettings(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, true)
+	w.vars["NO_COLOR"], w.vars["PAGER"] = "1", "cat"
+	w.Env.Rand, w.Env.Environ = rand.Reader, func() []string { return nil }
+	for i, day := range []string{"2025-12-24", "2026-01-15"} {
+		line := fmt.Sprintf(`{"type":"user","sessionId":"aaaa000%d","cwd":"/w","timestamp":"%sT09:00:00Z","message":{"role":"user","content":"%s"}}`+"\n", i, day, strings.Repeat("Keep the prices of the shop as they are. ", 20))
+		must(t, os.WriteFile(filepath.Join(w.Env.Dir, fmt.Sprintf("aaaa000%d.jsonl", i)), []byte(line), 0o600))
+	}
+	for _, args := range [][]string{{"init"}, {"add", "aaaa0000.jsonl", "aaaa0001.jsonl"}, {"compress", "aaaa0001", "--ratio", "2"}} {
+		if w.run(args...) != 0 {
+			t.Fatalf("mem %v: %s", args, w.err.String())
+		}
+	}
+	for _, tt := range []struct {
+		set, args        string
+		months, estimate bool
+	}{
+		{"ui.defaultView=timeline", "ls", true, true},
+		{"ui.defaultView=list", "ls", false, true},
+		{"ui.showTokenEstimates=no", "ls", true, false},
+		{"ui.showTokenEstimates=yes", "versions aaaa0001", false, true},
+		{"ui.showTokenEstimates=no", "versions aaaa0001", false, false},
+	} {
+		w.out.Reset()
+		if w.run(append([]string{"-p", "w", "-c", tt.set}, strings.Fields(tt.args)...)...) != 0 {
+			t.Fatalf("%+v: %s", tt, w.err.String())
+		}
+		out := w.out.String()
+		months := strings.Contains(out, "January 2026\n") && strings.Contains(out, "December 2025\n")
+		estimate := strings.Contains(out, "TOKENS") && strings.Contains(out, "~")
+		if months != tt.months || estimate != tt.estimate || !strings.Contains(out, "aaaa0001") && !strings.Contains(out, "v001") {
+			t.Errorf("%+v: %s", tt, out)
 		}
 	}
 }

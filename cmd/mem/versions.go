@@ -82,7 +82,7 @@ func (e *Env) runVersions(ctx context.Context, name string, all bool) error {
 			e.hint("mem compress %s", shortID(rev.Session.ID))
 		}
 		noted := slices.ContainsFunc(list, func(v *layers.Version) bool { return v.Revoked != "" || strangers.of(v.Device) != "" })
-		columns := []column{{name: "version"}, {name: "made by", shrinks: true}, {name: "tokens", right: true}, {name: "to", right: true},
+		columns := []column{{name: "version"}, {name: "made by", shrinks: true}, {name: "tokens", right: true, estimate: true}, {name: "to", right: true, estimate: true},
 			{name: "ratio", right: true}, {name: "keepits", right: true}, {name: "when"}, {name: "engine"}, {name: "used in"}}
 		if noted {
 			columns = append(columns, column{name: "note"})
