@@ -71,6 +71,7 @@ type composing struct {
 	without [][][2]int // messages of each part whose calls of tools are left out
 	out     compose.Composition
 	receipt engines.Receipt
+	short   error // a [*compose.BudgetError]: not all that survives has room
 }
 
 // Compose makes the composition that req asks for: it chooses a form for each session, makes the versions
@@ -175,7 +176,7 @@ func (c *composing) source(ctx context.Context, i int, p ComposePart) (compose.S
 		}
 		src.Original = compose.Charge(c.counter, i, segs)
 	}
-	if src.Least, err = c.room(i, c.least(i, mat), src.Distance); err != nil {
+	if src.Least, err = c.room(i, c.least(i, mat), src.Distance, c.charge); err != nil {
 		return src, err
 	}
 	return src, c.versions(ctx, i, st, p, &src)
@@ -212,10 +213,7 @@ func (c *composing) least(i int, mat material) int {
 			pins = append(pins, keptSegment(k))
 		}
 	}
-	if len(pins) == 0 {
-		return 0
-	}
-	return compose.Charge(c.counter, i, pins)
+	return c.charge(i, pins)
 }
 
 // VersionSegments returns the text of a version.

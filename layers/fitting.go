@@ -1,6 +1,7 @@
 package layers
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/engines"
 	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/tokens"
 )
 
 // A part of a composition that is compressed to its share must hold the markers that survive there. How
@@ -22,14 +24,14 @@ func (c *composing) settings(ask, distance int) compress.Settings {
 	return compress.Settings{Tokens: ask, Level: &level, Distance: distance, Counter: c.counter}
 }
 
-// kept returns what the markers cost that survive when part i is compressed to n tokens.
-func (c *composing) kept(i, n, distance int) (int, error) {
+// kept returns the markers that survive when part i is compressed to n tokens.
+func (c *composing) kept(i, n, distance int) ([]compress.Segment, error) {
 	if n < 1 || len(c.mats[i].marks) == 0 {
-		return 0, nil
+		return nil, nil
 	}
 	_, fates, err := compress.Resolve(c.settings(n, distance), c.mats[i].stats, c.mats[i].marks)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	var segs []compress.Segment
 	for _, f := range fates {
@@ -37,21 +39,32 @@ func (c *composing) kept(i, n, distance int) (int, error) {
 			segs = append(segs, keptSegment(f.Mark))
 		}
 	}
+	return segs, nil
+}
+
+// charge returns what texts cost in part i of the composition.
+func (c *composing) charge(i int, segs []compress.Segment) int {
 	if len(segs) == 0 {
-		return 0, nil
+		return 0
 	}
-	return compose.Charge(c.counter, i, segs), nil
+	return compose.Charge(c.counter, i, segs)
+}
+
+// held returns what part i must be compressed to at least so that it can keep texts.
+func (c *composing) held(i int, segs []compress.Segment) int {
+	return max(c.charge(i, segs), compress.PinTokens(c.counter, segs))
 }
 
 func keptSegment(k compress.Mark) compress.Segment {
 	return compress.Segment{Role: "user", Text: k.Text, Src: [][2]int{{k.Message, k.Message}}, Keep: k.Weight.String()}
 }
 
-// room returns the smallest share from n on that holds the markers which survive in it. There is one:
+// room returns the smallest share from n on that holds the markers which survive in it, by what they cost. There is one:
 // what survives grows with the share, but never beyond all markers.
-func (c *composing) room(i, n, distance int) (int, error) {
+func (c *composing) room(i, n, distance int, cost func(int, []compress.Segment) int) (int, error) {
 	for {
-		need, err := c.kept(i, n, distance)
+		segs, err := c.kept(i, n, distance)
+		need := cost(i, segs)
 		if err != nil || need <= n {
 			return n, err
 		}
@@ -71,7 +84,7 @@ func (c *composing) choose(ask compose.Request) (compose.Plan, error) {
 			if p.Kind != compose.PickNew || ask.Sources[i].Share > 0 {
 				continue
 			}
-			n, err := c.room(i, p.Tokens, p.Distance)
+			n, err := c.room(i, p.Tokens, p.Distance, c.held)
 			if err != nil {
 				return plan, err
 			}
@@ -84,6 +97,7 @@ func (c *composing) choose(ask compose.Request) (compose.Plan, error) {
 		}
 		next, err := compose.Choose(wider)
 		if err != nil {
+			c.short = err
 			break // there is not so much: some markers will not survive
 		}
 		ask, plan = wider, next
@@ -92,7 +106,8 @@ func (c *composing) choose(ask compose.Request) (compose.Plan, error) {
 }
 
 // limits returns, for each part that is to be compressed, the most of its tokens in which its surviving
-// markers have room. The error is a [*compress.PinError] if there is no such number.
+// markers have room. The error is a [*compose.BudgetError] if there is no such number, or of a part whose share is fixed
+// a [*compress.PinError].
 func (c *composing) limits(ctx context.Context, plan compose.Plan) ([]int, error) {
 	out := make([]int, len(plan.Picks))
 	for i, p := range plan.Picks {
@@ -100,17 +115,17 @@ func (c *composing) limits(ctx context.Context, plan compose.Plan) ([]int, error
 			continue
 		}
 		for n := p.Tokens; n > 0 && out[i] == 0; n -= 1 + n/50 {
-			need, err := c.kept(i, n, p.Distance)
+			segs, err := c.kept(i, n, p.Distance)
 			if err != nil {
 				return nil, err
 			}
-			if need <= n {
+			if c.held(i, segs) <= n {
 				out[i] = n
 			}
 		}
 		if out[i] == 0 { // the engine's own error names the markers
 			if _, err := c.run(ctx, i, p.Tokens, p.Distance); err != nil {
-				return nil, c.failed(i, err)
+				return nil, cmp.Or(c.short, c.failed(i, err))
 			}
 			out[i] = p.Tokens
 		}
@@ -149,6 +164,10 @@ func (c *composing) fit(ctx context.Context, i, limit, distance int) (int, error
 				ask = pins.Need // the markers alone
 			}
 		})
+	var over *compose.BudgetError
+	if errors.As(err, &over) { // of this part, not of the whole
+		err = fmt.Errorf("%w into %s tokens", compress.ErrTooSmall, tokens.Commas(limit))
+	}
 	return used, err
 }
 

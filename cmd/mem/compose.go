@@ -218,8 +218,15 @@ func matchesAny(rev string, list []string) bool {
 
 func composeError(err error) error {
 	var budget *compose.BudgetError
+	if errors.As(err, &budget) && budget.Overhead == 0 { // of the share of one part
+		return withCode(exitBudget, withHint(err, fmt.Sprintf("mem compose ... SESSION=%d", budget.Need)))
+	}
 	if errors.As(err, &budget) {
 		return withCode(exitBudget, withHint(err, fmt.Sprintf("mem compose ... --budget %d", budget.Need)))
+	}
+	var pins *compress.PinError
+	if errors.As(err, &pins) {
+		return withCode(exitBudget, withHint(err, fmt.Sprintf("mem compose ... SESSION=%d", pins.Need)))
 	}
 	if errors.Is(err, layers.ErrNoParts) {
 		return withCode(exitUsage, err)

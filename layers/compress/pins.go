@@ -26,6 +26,17 @@ func pinSegments(pins []pin) []Segment {
 	return out
 }
 
+// PinTokens returns the smallest budget that a [Plan] may have which keeps the texts of these segments, in their order.
+func PinTokens(c Counter, kept []Segment) int { return pinned(c, sizer{}, kept) }
+
+// pinned is the tokens that kept texts take at most, wherever they stand among others.
+func pinned(c Counter, z sizer, kept []Segment) int {
+	if len(kept) == 0 {
+		return 0
+	}
+	return c.Scale(z.size(kept) + len(kept))
+}
+
 // cutOut takes the kept spans out of the items of the user, and the tags of all marks. What is left between them are
 // items of their own; a mark that is not kept gives its item its weight.
 func cutOut(in Input, p Plan) ([]Item, []pin, error) {

@@ -117,10 +117,7 @@ func (r *run) prepare() error {
 
 // share gives every tier the tokens that its pins leave; what the pins of a tier exceed it by, the others lose.
 func (r *run) share(items []Item) error {
-	pinned := 0
-	if len(r.pins) > 0 {
-		pinned = r.count.Scale(r.sizes.size(pinSegments(r.pins)) + len(r.pins))
-	}
+	pinned := pinned(r.count, r.sizes, pinSegments(r.pins))
 	if pinned > r.plan.Budget {
 		e := &PinError{Need: pinned, Budget: r.plan.Budget}
 		for _, p := range r.pins {
