@@ -32,6 +32,7 @@ type Anchors struct {
 type statement struct {
 	kind  int
 	text  string
+	said  string // the text without what may go from it, such as the pager of a command
 	terms []int32
 }
 
@@ -48,13 +49,13 @@ func (d *differ) anchorsOf(pieces []Piece) holdings {
 	for _, p := range pieces {
 		for line := range strings.SplitSeq(p.Text, "\n") {
 			for _, s := range statements(p, line) {
-				said := s.text
+				s.said = s.text
 				if p.Role == "tool" && strings.HasPrefix(line, "$ ") {
-					said = compress.ShortCommand("$ " + said) // one that only lost its pager is not lost
+					s.said = compress.ShortCommand("$ " + s.text) // one that only lost its pager is not lost
 				}
-				if key := string(rune('0'+s.kind)) + said; !seen[key] {
+				if key := string(rune('0'+s.kind)) + s.said; !seen[key] {
 					seen[key] = true
-					s.terms = d.vocabulary.About(said)
+					s.terms = d.vocabulary.About(s.said)
 					h.said = append(h.said, s)
 				}
 			}

@@ -30,17 +30,20 @@ func (d *differ) summarise(changed []bundle) {
 	s.Anchors = d.anchors(changed)
 }
 
-// anchors says what each side holds and what the other one lacks. What stands in bundles that are the same is on both.
+// anchors says what each side holds and what the other one lacks. What stands in bundles that are the same is on both, and so is
+// what stands elsewhere in the same words: of what was said or run several times a version holds one.
 func (d *differ) anchors(changed []bundle) []Anchors {
 	out := make([]Anchors, len(kinds))
 	for i, k := range kinds {
 		out[i] = Anchors{Kind: k, Lost: []string{}, Gained: []string{}}
 	}
 	var named [2][len(kinds)]map[string]bool
+	said := [2]map[string]bool{{}, {}}
 	for side := range d.sides {
 		h := d.anchorsOf(d.sides[side].Pieces)
 		for _, x := range h.said {
 			*d.number(&out[x.kind], side)++
+			said[side][x.said] = true
 		}
 		for kind, names := range h.named {
 			*d.number(&out[kind], side) += len(names)
@@ -72,7 +75,7 @@ func (d *differ) anchors(changed []bundle) []Anchors {
 				}
 			}
 			for _, st := range h.said {
-				if !holds(st.terms, terms[other]) {
+				if !said[other][st.said] && !holds(st.terms, terms[other]) {
 					miss(st.kind, st.text)
 				}
 			}

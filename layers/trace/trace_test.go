@@ -101,6 +101,23 @@ func TestScattered(t *testing.T) {
 	}
 }
 
+// TestElsewhere checks that what is said of one message in a text and of another in the other text is not lost.
+func TestElsewhere(t *testing.T) {
+	t.Parallel()
+	a := Side{Pieces: []Piece{piece("tool", "$ git status\nerror: failed to push some refs", 1, 1), piece("user", "Never force-push. We use Postgres.", 2, 2),
+		piece("tool", "$ git status\nerror: failed to push some refs", 3, 3), piece("user", "Never force-push.", 4, 4)}}
+	b := Side{Pieces: []Piece{piece("tool", "$ git status | head -3\nerror: failed to push some refs", 3, 3), piece("user", "Never force-push.", 4, 4)}}
+	for _, x := range Diff(a, b, tokens.For("")).Summary.Anchors {
+		want := []string{}
+		if x.Kind == "decisions" {
+			want = []string{"We use Postgres."}
+		}
+		if !slices.Equal(x.Lost, want) || len(x.Gained) > 0 {
+			t.Errorf("%s: lost %q, want %q; gained %q", x.Kind, x.Lost, want, x.Gained)
+		}
+	}
+}
+
 // randomSide returns a text that stands for up to n messages of two conversations.
 func randomSide(rng *rand.Rand, n int) Side {
 	words := strings.Fields("We decided to use PostgreSQL store.go never fails error goose the a cache parseTime 1234 データ 정리")
