@@ -16,7 +16,8 @@ type Mention struct {
 	Appeared bool
 }
 
-// Mentions finds the operations of a project by which a text came into memory or out of it, by commit. A version is held
+// Mentions finds the operations of a project by which a text came into memory or out of it, by commit. A session is held against what
+// its file was before, also where that was rewritten. A version is held
 // against the version of its session before it, a composition against its state before, and the first ones against the
 // originals they were made from. White space counts as one space.
 func (m *Memory) Mentions(ctx context.Context, p Project, text string) (map[string][]Mention, error) {
@@ -67,11 +68,10 @@ func (s *seeker) work(st *State, w *Work) ([]Mention, error) {
 			return nil, err
 		}
 		was := false
-		if c.Before != nil && is {
-			was, err = s.original(s.project.ID, c.Session, c.Before)
-		}
-		if err != nil {
-			return nil, err
+		if before := c.Session.captured(c.Now); before != nil && (is || before.Generation != c.Now.Generation) { // a file that grew loses nothing
+			if was, err = s.original(s.project.ID, c.Session, before); err != nil {
+				return nil, err
+			}
 		}
 		note(ShortID(c.Session.ID)+":original", c.Session.ID, was, is)
 	}
@@ -98,6 +98,20 @@ func (s *seeker) work(st *State, w *Work) ([]Mention, error) {
 		note(c.Name, "", was, is)
 	}
 	return out, nil
+}
+
+// captured returns what a device had of the session before it captured p, nil for nothing. It is of another generation if the file
+// was rewritten.
+func (s *Session) captured(p *Point) (before *Point) {
+	for i := range s.Points {
+		if &s.Points[i] == p {
+			break
+		}
+		if s.Points[i].Stamp.Device == p.Stamp.Device {
+			before = &s.Points[i]
+		}
+	}
+	return before
 }
 
 // original reports whether the text was said up to a growth point.
