@@ -66,7 +66,7 @@ func (m *Memory) writeOriginal(ctx context.Context, rev Rev, f Format, w io.Writ
 // writeConversation writes what was said from one message to another, each segment as it is read.
 func (m *Memory) writeConversation(ctx context.Context, rev Rev, f Format, from, to int, w io.Writer) error {
 	between := ""
-	return m.eachSaid(ctx, rev.Project.ID, rev.Session.Now(), nil, func(s compress.Segment) error {
+	return m.eachSaid(ctx, rev.Project.ID, rev.Session.Now(), nil, (&conversation{}).said, func(s compress.Segment) error {
 		if n := s.Src[0][0]; n < from || n > to {
 			return nil
 		}

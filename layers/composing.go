@@ -5,9 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
-	"strings"
 
 	"github.com/memvcs/mem/layers/compose"
 	"github.com/memvcs/mem/layers/compress"
@@ -23,7 +21,7 @@ import (
 // ComposeStep is the name of the step in recipes.
 const (
 	ComposeStep        = "compose"
-	composeStepVersion = 1
+	composeStepVersion = 2
 )
 
 // A ComposePart asks for one session in a composition.
@@ -228,77 +226,7 @@ func (m *Memory) VersionSegments(ctx context.Context, project refs.Project, v *V
 // original returns the whole conversation as segments: what a model would read of it.
 func (c *composing) original(ctx context.Context, i int) ([]compress.Segment, error) {
 	rev := c.req.Parts[i].Rev
-	return c.m.conversation(ctx, rev.Project.ID, rev.Session.Now(), c.without[i])
-}
-
-// Conversation returns the conversation of a session at p as segments, uncut.
-func (m *Memory) Conversation(ctx context.Context, project refs.Project, p *Point) ([]compress.Segment, error) {
-	return m.conversation(ctx, project, p, nil)
-}
-
-func (m *Memory) conversation(ctx context.Context, project refs.Project, p *Point, without [][2]int) ([]compress.Segment, error) {
-	var out []compress.Segment
-	err := m.eachSaid(ctx, project, p, without, func(s compress.Segment) error {
-		out = append(out, s)
-		return nil
-	})
-	return out, err
-}
-
-// eachSaid calls f with the segments of a conversation, in order. An error of f ends it.
-func (m *Memory) eachSaid(ctx context.Context, project refs.Project, p *Point, without [][2]int, f func(compress.Segment) error) error {
-	return m.stream(ctx, project, p.Original, func(r io.Reader) error {
-		for v, err := range transcript.Stream(r, hugeValue) {
-			if err != nil {
-				return err
-			}
-			if v.Opaque {
-				continue
-			}
-			msg, err := transcript.Decode(v)
-			if err != nil {
-				continue // an object that is no record says nothing
-			}
-			if !outside(v.N, without) {
-				msg.Blocks = slices.DeleteFunc(msg.Blocks, func(b transcript.Block) bool { return b.Kind == transcript.ToolUse || b.Kind == transcript.ToolResult })
-			}
-			for _, s := range said(v.N, msg) {
-				if err := f(s); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
-	})
-}
-
-// said returns a message as segments.
-func said(n int, msg transcript.Message) []compress.Segment {
-	var out []compress.Segment
-	add := func(role, text string) {
-		if text = strings.TrimSpace(text); text != "" {
-			out = append(out, compress.Segment{Role: role, Text: text, Src: [][2]int{{n, n}}})
-		}
-	}
-	if typed, ok := transcript.Typed(msg); ok {
-		add("user", typed)
-		return out
-	}
-	for _, b := range msg.Blocks {
-		switch b.Kind {
-		case transcript.Text:
-			role := "assistant"
-			if msg.Role != role { // what the client says in the user's name
-				role = "tool"
-			}
-			add(role, b.Text)
-		case transcript.ToolUse:
-			add("tool", b.Name+" "+string(b.Input))
-		case transcript.ToolResult:
-			add("tool", b.Result())
-		}
-	}
-	return out
+	return c.m.conversation(ctx, rev.Project.ID, rev.Session.Now(), c.without[i], composeStepVersion)
 }
 
 // take fills part i with what was picked, compressing it first where that was the choice.

@@ -11,7 +11,6 @@ import (
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/trace"
 	"github.com/memvcs/mem/objects"
-	"github.com/memvcs/mem/refs"
 )
 
 // An Attempt is a version or composition that was made once more, or could not be.
@@ -114,7 +113,7 @@ func (m *Memory) recompose(ctx context.Context, rev Rev) ([]byte, error) {
 		}
 		part := was.Parts[i]
 		part.Hash, part.Segments = in, nil
-		if part.Segments, err = m.partSegments(ctx, rev.Composition.Parts[i].Project, part.Version, in, rev.Composition.without(i)); err != nil {
+		if part.Segments, err = m.partSegments(ctx, rev.Composition, i, part.Version); err != nil {
 			return nil, fmt.Errorf("part %d, %s:%s: %w", i+1, ShortID(part.Session), part.Version, err)
 		}
 		now.Parts = append(now.Parts, part)
@@ -125,10 +124,11 @@ func (m *Memory) recompose(ctx context.Context, rev Rev) ([]byte, error) {
 	return now.Encode(), nil
 }
 
-// partSegments returns the text of a part of a composition.
-func (m *Memory) partSegments(ctx context.Context, p refs.Project, label string, h objects.Hash, without [][2]int) ([]compress.Segment, error) {
+// partSegments returns the text of part i of a composition, as the step that made it has it.
+func (m *Memory) partSegments(ctx context.Context, c *Composition, i int, label string) ([]compress.Segment, error) {
+	p, h := c.Parts[i].Project, c.Derivation.Inputs[i]
 	if label == "original" {
-		return m.conversation(ctx, p, &Point{Snapshot: Snapshot{Original: h}}, without)
+		return m.conversation(ctx, p, &Point{Snapshot: Snapshot{Original: h}}, c.without(i), c.Derivation.Recipe.Version)
 	}
 	b, err := m.object(ctx, p, h)
 	if err != nil {

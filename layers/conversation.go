@@ -1,0 +1,127 @@
+package layers
+
+import (
+	"context"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/transcript"
+	"github.com/memvcs/mem/refs"
+)
+
+// Conversation returns the conversation of a session at p as segments, uncut.
+func (m *Memory) Conversation(ctx context.Context, project refs.Project, p *Point) ([]compress.Segment, error) {
+	return m.conversation(ctx, project, p, nil, composeStepVersion)
+}
+
+// conversation returns what a version of the step compose takes for the whole of a session.
+func (m *Memory) conversation(ctx context.Context, project refs.Project, p *Point, without [][2]int, version int) ([]compress.Segment, error) {
+	say := said
+	if version > 1 {
+		say = (&conversation{}).said
+	}
+	var out []compress.Segment
+	err := m.eachSaid(ctx, project, p, without, say, func(s compress.Segment) error {
+		out = append(out, s)
+		return nil
+	})
+	return out, err
+}
+
+// eachSaid calls f with the segments that say makes of the messages of a session, in order. An error of f ends it.
+func (m *Memory) eachSaid(ctx context.Context, project refs.Project, p *Point, without [][2]int, say func(int, transcript.Message) []compress.Segment, f func(compress.Segment) error) error {
+	return m.stream(ctx, project, p.Original, func(r io.Reader) error {
+		for v, err := range transcript.Stream(r, hugeValue) {
+			if err != nil {
+				return err
+			}
+			if v.Opaque {
+				continue
+			}
+			msg, err := transcript.Decode(v)
+			if err != nil {
+				continue // an object that is no record says nothing
+			}
+			if !outside(v.N, without) {
+				msg.Blocks = slices.DeleteFunc(msg.Blocks, func(b transcript.Block) bool { return b.Kind == transcript.ToolUse || b.Kind == transcript.ToolResult })
+			}
+			for _, s := range say(v.N, msg) {
+				if err := f(s); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// A conversation turns the messages of a session into segments, one after the other: what was typed as it is, once and where
+// it was sent, also out of the queue; everything else without blanks around it.
+type conversation struct{ queue transcript.Queue }
+
+func (c *conversation) said(n int, msg transcript.Message) []compress.Segment {
+	var out []compress.Segment
+	add := func(role, text string) {
+		if strings.TrimSpace(text) != "" {
+			out = append(out, compress.Segment{Role: role, Text: text, Src: [][2]int{{n, n}}})
+		}
+	}
+	typed, fresh := c.queue.Typed(msg)
+	_, own := transcript.Typed(msg) // its texts are what was typed, or repeat it
+	say := func() {
+		if fresh {
+			add("user", typed)
+		}
+		fresh = false
+	}
+	for _, b := range msg.Blocks {
+		switch {
+		case b.Kind == transcript.Text && own:
+			say()
+		case b.Kind == transcript.Text:
+			add(textRole(msg), strings.TrimSpace(b.Text))
+		case b.Kind == transcript.ToolUse:
+			add("tool", strings.TrimSpace(b.Name+" "+string(b.Input)))
+		case b.Kind == transcript.ToolResult:
+			add("tool", strings.TrimSpace(b.Result()))
+		}
+	}
+	say()
+	return out
+}
+
+// textRole is the role of a text that the user did not type.
+func textRole(msg transcript.Message) string {
+	if msg.Role != "assistant" { // what the client says in the user's name
+		return "tool"
+	}
+	return "assistant"
+}
+
+// said is [conversation.said] as version 1 of the step compose has it: of a message with typed text nothing else, and nothing
+// that only the queue holds.
+func said(n int, msg transcript.Message) []compress.Segment {
+	var out []compress.Segment
+	add := func(role, text string) {
+		if text = strings.TrimSpace(text); text != "" {
+			out = append(out, compress.Segment{Role: role, Text: text, Src: [][2]int{{n, n}}})
+		}
+	}
+	if typed, ok := transcript.Typed(msg); ok {
+		add("user", typed)
+		return out
+	}
+	for _, b := range msg.Blocks {
+		switch b.Kind {
+		case transcript.Text:
+			add(textRole(msg), b.Text)
+		case transcript.ToolUse:
+			add("tool", b.Name+" "+string(b.Input))
+		case transcript.ToolResult:
+			add("tool", b.Result())
+		}
+	}
+	return out
+}
