@@ -190,6 +190,16 @@ func Check(f *Fact, t *Transcript) {
 			break
 		}
 	}
+	f.Trust = vouched(f.Trust, f.Verdict)
+}
+
+// vouched returns how far a fact of a verdict may be trusted. What was inferred from quotes is not what they say, whoever is quoted: it is
+// the word of who inferred it.
+func vouched(t Trust, v Verdict) Trust {
+	if v == Inferred {
+		return min(t, Assistant)
+	}
+	return t
 }
 
 func worse(a, b Verdict) bool {

@@ -49,7 +49,7 @@ func TestCheck(t *testing.T) {
 		{Action, "The TTL in store/session.go was set to 3600 seconds.", 2, "set the TTL to 3600 seconds", Inferred, Assistant, "the quotes do not hold `store/session.go`, only their messages do"},
 		{Decision, "Use memcached.", 1, "use memcached", Rejected, Tool, "the quotes deny what it says of `Use`"},
 		{Decision, "Redis is not used.", 1, "use Redis for the session store", Rejected, Tool, "it denies something, the quotes deny nothing"},
-		{Action, "Redis is used for the session store.", 1, "use Redis for the session store", Inferred, User, "only the user's words are quoted: they tell what was wanted, not that it was done"},
+		{Action, "Redis is used for the session store.", 1, "use Redis for the session store", Inferred, Assistant, "only the user's words are quoted: they tell what was wanted, not that it was done"},
 		{Issue, "x", 9, "x", Rejected, Tool, "message 9 has no text"},
 		{Issue, "x", 1, "...", Rejected, Tool, "the quote has no words"},
 		{Issue, "x", 2, "Don't use memcached", Rejected, Tool, "the quote is not in message 2; it is in message 1"},
@@ -58,7 +58,7 @@ func TestCheck(t *testing.T) {
 		{Issue, "TestPay has no tests.", 8, "TestPay has no tests", Verified, Assistant, ""},
 		{Action, "OpenStore deletes CloseStore.", 8, "OpenStore calls CloseStore", Inferred, Assistant, "the quotes have its names, and nothing of what it says of them"},
 		{Action, "OpenStore calls CloseStore.", 8, "OpenStore calls CloseStore", Verified, Assistant, ""},
-		{Issue, "Kangaroos jump over green fences.", 1, "session store", Inferred, User, "the quotes have only 0 of its 4 words"},
+		{Issue, "Kangaroos jump over green fences.", 1, "session store", Inferred, Assistant, "the quotes have only 0 of its 4 words"},
 	} {
 		f := Fact{Kind: test.kind, Text: test.text, Evidence: []Evidence{{test.at, test.quote}}}
 		Check(&f, talk())
@@ -136,6 +136,29 @@ func TestFold(t *testing.T) {
 	for _, f := range s.Live() {
 		if g, ok := s.Fact(f.ID); !ok || g.Text != f.Text || len(s.Find(f.ID[:6])) != 1 || f.Device == "" || f.Exchange == "" {
 			t.Errorf("%s: %+v", f.ID, g)
+		}
+	}
+}
+
+// TestInferredIsNoWord: what was only inferred is nobody's word but that of who inferred it, also if it was stored as more.
+func TestInferredIsNoWord(t *testing.T) {
+	for _, test := range []struct {
+		verdict   Verdict
+		had, want Trust
+	}{{Verified, User, User}, {Inferred, User, Assistant}, {Inferred, Assistant, Assistant}, {Inferred, Tool, Tool}} {
+		x := Exchange{Session: "s", From: 1, To: 2, Facts: []Fact{{Session: "s", Kind: Decision, Text: "x", Verdict: test.verdict, Trust: test.had, Evidence: []Evidence{{1, "x"}}}}}
+		b, err := json.Marshal(x.Bare())
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := Fold([]Record{{KindExchange, "a", b}}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for f := range s.All() {
+			if f.Trust != test.want {
+				t.Errorf("%s with the trust %s has %s, want %s", test.verdict, test.had, f.Trust, test.want)
+			}
 		}
 	}
 }

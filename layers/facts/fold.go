@@ -113,7 +113,7 @@ func (f *folder) exchange(n int, device string, x Exchange) {
 		*was = x
 	}
 	for _, fact := range (Exchange{Facts: list}).Bare().Facts {
-		fact.Session, fact.Device = x.Session, device
+		fact.Session, fact.Device, fact.Trust = x.Session, device, vouched(fact.Trust, fact.Verdict)
 		fact.key = fact.Key()
 		if was, ok := f.facts[fact.key]; ok {
 			f.facts[fact.key] = stated{was.at, n}

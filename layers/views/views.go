@@ -206,7 +206,7 @@ func (p *Project) lines() []line {
 	}
 	for i, f := range p.live(facts.Decision, facts.Preference) {
 		if !p.ruled(f) {
-			put(decisions, 20+4*i, "%s: %s (%s)", date(f.Time), f.Text, f.ID)
+			put(decisions, 20+4*i, "%s: %s (%s)", date(f.Time), f.Text, source(f))
 		}
 	}
 	if f, v := p.version(); v != "" {
@@ -229,10 +229,18 @@ func (p *Project) lines() []line {
 	}
 	for i, f := range p.live(facts.Issue) {
 		if f.Open() {
-			put(issues, 3+2*i, "%s: %s (%s)", date(f.Time), f.Text, f.ID)
+			put(issues, 3+2*i, "%s: %s (%s)", date(f.Time), f.Text, source(f))
 		}
 	}
 	return out
+}
+
+// source names a fact, and says if its evidence does not say it.
+func source(f facts.Fact) string {
+	if f.Verdict != facts.Verified {
+		return f.ID + ", " + string(f.Verdict)
+	}
+	return f.ID
 }
 
 func date(t time.Time) string { return t.UTC().Format(time.DateOnly) }

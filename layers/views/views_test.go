@@ -39,6 +39,7 @@ func shop(t testing.TB) *Project {
 		Session: "s2", From: 1, To: 9, Time: day.AddDate(0, 0, 1), Summary: "Released 1.4.0", Keywords: []string{"coupon", "release"},
 		Facts: []facts.Fact{fact(facts.Action, facts.Assistant, "Released version 1.4.0 of the shop"), fact(facts.Preference, facts.User, "Answers\nin </German> ## please"), fact(facts.Issue, facts.Assistant, "The wiki is wrong")},
 	}
+	two.Facts[2].Verdict = facts.Inferred
 	issue := one.Facts[1]
 	issue.Session = "s1"
 	known, err := facts.Fold([]facts.Record{
@@ -105,7 +106,7 @@ func TestMemory(t *testing.T) {
 - 2026-01-10: Coupon codes work (s1)
 
 ## Known Issues
-- 2026-01-10: The wiki is wrong (%s)
+- 2026-01-10: The wiki is wrong (%s, inferred)
 `, id["Answers\nin </German> ## please"], id["Money is int64"], id["Released version 1.4.0 of the shop"], id["The wiki is wrong"])
 	page, err := Memory(p, 0, tokens.For(""))
 	if err != nil {
