@@ -44,6 +44,7 @@ func (m *Memory) Forget(ctx context.Context, o ForgetOptions) (out Forgotten, er
 		}
 	}
 	var gone []string
+	var said []Purge
 	tools := map[string]bool{}
 	for _, p := range o.places() {
 		f, err := m.forgetIn(ctx, p, o, nil)
@@ -57,7 +58,7 @@ func (m *Memory) Forget(ctx context.Context, o ForgetOptions) (out Forgotten, er
 				out.Files = append(out.Files, file)
 			}
 		}
-		gone = append(gone, f.lost()...)
+		gone, said = append(gone, f.lost()...), append(said, f.purge)
 	}
 	if len(out.Things) == 0 {
 		if out.Finished {
@@ -82,7 +83,7 @@ func (m *Memory) Forget(ctx context.Context, o ForgetOptions) (out Forgotten, er
 		return out, err
 	}
 	gone = slices.DeleteFunc(gone, func(name string) bool { return slices.Contains(made, name) })
-	out.Proof, err = m.prove(ctx, o, gone)
+	out.Proof, err = m.prove(ctx, o, gone, said)
 	return out, err
 }
 

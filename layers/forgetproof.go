@@ -27,9 +27,9 @@ type Proof struct {
 }
 
 // prove looks for what was forgotten at every byte of the store. For a secret it looks for the value and its spellings, for an expression
-// for what matches it; otherwise for the names of what went.
-func (m *Memory) prove(ctx context.Context, o ForgetOptions, gone []string) (Proof, error) {
-	v := &prover{m: m, o: o, out: Proof{Others: map[string]int{}}}
+// for what matches it; otherwise for the names of what went. Said is what other devices have to forget for it.
+func (m *Memory) prove(ctx context.Context, o ForgetOptions, gone []string, said []Purge) (Proof, error) {
+	v := &prover{m: m, o: o, said: said, out: Proof{Others: map[string]int{}}}
 	switch {
 	case o.Secret != nil:
 		v.needles = spellings(o.Secret)
@@ -71,7 +71,7 @@ func (m *Memory) prove(ctx context.Context, o ForgetOptions, gone []string) (Pro
 // Holds looks for a text at every byte of the store, objects unpacked and streams decompressed, and returns where it is. What
 // other devices have in their lanes does not count, nor what nothing leads to: that goes with the next sweep.
 func (m *Memory) Holds(ctx context.Context, text []byte) ([]string, error) {
-	p, err := m.prove(ctx, ForgetOptions{}, []string{string(text)})
+	p, err := m.prove(ctx, ForgetOptions{}, []string{string(text)}, nil)
 	return slices.DeleteFunc(p.Left, func(where string) bool { return strings.HasSuffix(where, unreached) }), err
 }
 
@@ -81,6 +81,7 @@ const unreached = ", which nothing leads to"
 type prover struct {
 	m       *Memory
 	o       ForgetOptions
+	said    []Purge
 	needles [][]byte
 	out     Proof
 }
@@ -114,22 +115,37 @@ func (v *prover) lane(ctx context.Context, l refs.Lane) error {
 	})
 }
 
-// hidden counts the records of other devices that are hidden because of what they are about, now or since an earlier forgetting:
+// hidden counts the records of other devices that are hidden and are about the same, since this forgetting or an earlier one:
 // what was made of forgotten text need not hold a name or a word of it.
 func (v *prover) hidden(ctx context.Context) error {
+	about, records := map[string]bool{}, map[string]bool{}
+	for _, p := range v.said {
+		for _, s := range p.Sessions {
+			about[s] = true
+		}
+		for _, x := range p.Passages {
+			about[x.Session] = true
+		}
+		for _, r := range p.Records {
+			records[r] = true
+		}
+	}
+	same := func(r refs.Record) bool {
+		return records[recordName(stampOf(r))] || slices.ContainsFunc(sessionsIn(r.Kind, r.Body), func(s string) bool { return about[purgeKey(s)] })
+	}
 	for _, p := range v.o.places() {
 		if p.ID == refs.Home {
 			continue
 		}
-		var records []refs.Record
+		var all []refs.Record
 		err := v.m.repo.View(ctx, p.ID, func(tx *refs.Tx) (err error) {
-			records, err = tx.Records(ctx, nil)
+			all, err = tx.Records(ctx, nil)
 			return err
 		})
 		if err != nil {
 			return err
 		}
-		seen, err := v.m.unpurged(ctx, p.ID, records)
+		seen, err := v.m.unpurged(ctx, p.ID, all)
 		if err != nil {
 			return err
 		}
@@ -137,8 +153,8 @@ func (v *prover) hidden(ctx context.Context) error {
 		for _, r := range seen {
 			shown[r.ID] = true
 		}
-		for _, r := range records {
-			if !shown[r.ID] && r.Device != v.m.repo.Device().ID {
+		for _, r := range all {
+			if !shown[r.ID] && same(r) && r.Device != v.m.repo.Device().ID {
 				held[r.Device]++
 			}
 		}

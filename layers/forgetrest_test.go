@@ -132,7 +132,7 @@ func TestForgetAside(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		proof, err := m.prove(context.Background(), o, nil)
+		proof, err := m.prove(context.Background(), o, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
