@@ -149,7 +149,7 @@ func (f *forgetting) thing(r refs.Record) (t ForgottenThing, some bool) {
 		if json.Unmarshal(r.Body, &c) == nil {
 			t = ForgottenThing{Kind: "composition", Name: c.Name}
 			if f.own(r.Device) {
-				t.Rebuilt, t.Why = f.composeAgain(r, c)
+				t.Rebuilt, t.Lacks, t.Why = f.composeAgain(r, c)
 			}
 			return t, true
 		}
@@ -184,8 +184,8 @@ func (f *forgetting) again(r refs.Record, v Version) (bool, string) {
 	return true, ""
 }
 
-// composeAgain plans to make a composition again of the parts that are left, or says why it is not.
-func (f *forgetting) composeAgain(r refs.Record, c Composition) (bool, string) {
+// composeAgain plans to make a composition again of the parts that are left, and says without which, or why it is not.
+func (f *forgetting) composeAgain(r refs.Record, c Composition) (again bool, lacks, why string) {
 	newest := slices.MaxFunc(f.st.Stored.Compositions, func(a, b storedItem[Composition]) int {
 		if x, y := a.Body.Name == c.Name, b.Body.Name == c.Name; x != y {
 			return map[bool]int{true: 1, false: -1}[x]
@@ -193,16 +193,25 @@ func (f *forgetting) composeAgain(r refs.Record, c Composition) (bool, string) {
 		return a.Stamp.compare(b.Stamp)
 	})
 	if f.direct[r.ID] || newest.Stamp.Record != r.ID || newest.Body.Deleted {
-		return false, ""
+		return false, "", ""
 	}
 	parts := slices.DeleteFunc(slices.Clone(c.Parts), func(p CompositionPart) bool { return f.sessions[p.Session] || f.st.purged.session(p.Session) })
 	switch {
 	case c.Tier != "":
-		return false, "mem tier makes it again"
+		return false, "", "mem tier makes it again"
 	case len(parts) == 0:
-		return false, "nothing is left of it"
-	case !slices.ContainsFunc(parts, func(p CompositionPart) bool { return p.Project != f.p.ID || f.left(p.Session) }):
-		return false, "only another device has what it was made of"
+		return false, "", "nothing is left of it"
+	}
+	var without []string
+	parts = slices.DeleteFunc(parts, func(p CompositionPart) bool {
+		gone := p.Project == f.p.ID && !f.left(p.Session)
+		if gone {
+			without = append(without, ShortID(p.Session))
+		}
+		return gone
+	})
+	if len(parts) == 0 {
+		return false, "", "only another device has what it was made of"
 	}
 	for i, p := range parts {
 		if p.Project == f.p.ID && !f.ownVersion(p) {
@@ -210,17 +219,20 @@ func (f *forgetting) composeAgain(r refs.Record, c Composition) (bool, string) {
 		}
 	}
 	f.redo = append(f.redo, rebuild{Project: f.p, Name: c.Name, Budget: c.Budget, Strategy: c.Strategy, Parts: parts})
-	return true, ""
+	slices.Sort(without)
+	return true, strings.Join(slices.Compact(without), ", "), ""
 }
 
 // left reports whether there is something of a session that things can be made of again now: where messages of it go, the lanes of
 // others hide theirs until they have forgotten, too.
 func (f *forgetting) left(session string) bool {
-	if f.heeding != nil || len(f.passed[session]) == 0 {
-		return true
-	}
 	s := f.st.session(session)
-	return s != nil && slices.ContainsFunc(s.Points, func(p Point) bool { return f.own(p.Stamp.Device) })
+	if s == nil || f.heeding == nil && len(f.passed[session]) == 0 {
+		return s != nil
+	}
+	return slices.ContainsFunc(s.Points, func(p Point) bool {
+		return f.own(p.Stamp.Device) || f.heeding != nil && !f.heeding.before(session, p.Stamp)
+	})
 }
 
 // ownVersion reports whether a part is a version that this device made: made again, it has the same label and another text.

@@ -51,6 +51,7 @@ type ForgottenThing struct {
 	Count   int    // of messages and records; 1 for a thing with a name
 	Device  string // whose lane holds it, "" for this one's: it goes when that device syncs
 	Rebuilt bool   // it is made again of what is left
+	Lacks   string // ids of sessions that it is made again without, since only another device has them until it syncs
 	Why     string // it is not
 }
 
@@ -99,6 +100,7 @@ type forgetting struct {
 	answer  bool                  // it has to, although nothing of its lane may change
 	until   map[string]uint64     // of a session: what was said of it before speaks of what is forgotten
 	missing map[objects.Hash]bool // records that name a transcript that is not there any more
+	stale   map[objects.Hash]bool // records that name one of which others will leave something out
 
 	stage   *refs.Stage
 	streams map[objects.Hash]bool            // that go, or are made anew
@@ -123,7 +125,7 @@ func (m *Memory) newForgetting(ctx context.Context, p Project, o ForgetOptions, 
 	f := &forgetting{m: m, o: o, p: p, sessions: map[string]bool{}, direct: map[objects.Hash]bool{}, ranges: map[string][][3]int{},
 		streams: map[objects.Hash]bool{}, points: map[objects.Hash]bool{}, regrown: map[objects.Hash]regrown{}, passed: map[string]map[int]map[int]bool{},
 		tools: map[string]bool{}, heard: map[objects.Hash]bool{}, drop: map[objects.Hash]bool{}, gone: map[string]bool{}, names: map[string]string{}, bodies: map[objects.Hash]json.RawMessage{}, patches: map[objects.Hash][]byte{},
-		heeding: heeding, until: map[string]uint64{}, missing: map[objects.Hash]bool{}}
+		heeding: heeding, until: map[string]uint64{}, missing: map[objects.Hash]bool{}, stale: map[objects.Hash]bool{}}
 	f.purge.Cause = o.cause()
 	known, err := m.readSeals()
 	if err != nil {

@@ -3,6 +3,7 @@ package layers
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/memvcs/mem/layers/facts"
@@ -124,7 +125,38 @@ func (f *forgetting) passage(session string, q storedPurge) {
 	}
 }
 
-// dangling finds what records of sessions with forgotten messages name, and no lane has any more.
+// waiting returns the names of the transcripts and texts that hold what is forgotten in lanes of others who have not forgotten it yet.
+// What this device made of them goes now, whenever they get to it.
+func (f *forgetting) waiting() (map[objects.Hash]bool, error) {
+	waits, free := map[objects.Hash]bool{}, map[objects.Hash]bool{}
+	for _, r := range f.records {
+		var err error
+		hidden := !f.own(r.Device) && f.heeding.hides(r.Kind, stampOf(r), r.Body)
+		note := func(h objects.Hash) {
+			if hidden {
+				waits[h] = true
+			} else {
+				free[h] = true
+			}
+		}
+		switch r.Kind {
+		case kindSession:
+			err = applyTo(r, func(s Snapshot) { note(s.Original) })
+		case kindVersion:
+			if !f.own(r.Device) {
+				err = applyTo(r, func(v Version) { note(v.Derivation.Output) })
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	maps.DeleteFunc(waits, func(h objects.Hash, _ bool) bool { return free[h] })
+	return waits, nil
+}
+
+// dangling finds what records of sessions with forgotten messages name, and no lane has any more, or only until its device has
+// forgotten them, too.
 func (f *forgetting) dangling(ctx context.Context) error {
 	if len(f.passed) == 0 && len(f.direct) == 0 {
 		return nil
@@ -142,7 +174,11 @@ func (f *forgetting) dangling(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	miss := func(h objects.Hash) bool { return !h.IsZero() && !have[h.String()] }
+	waits, err := f.waiting()
+	if err != nil {
+		return err
+	}
+	miss := func(h objects.Hash) bool { return !h.IsZero() && (!have[h.String()] || waits[h]) }
 	for _, r := range f.records {
 		if !f.own(r.Device) {
 			continue
@@ -166,7 +202,7 @@ func (f *forgetting) dangling(ctx context.Context) error {
 			})
 		case facts.KindExchange:
 			err = applyTo(r, func(x facts.Exchange) {
-				if miss(x.Original) {
+				if f.stale[r.ID] = waits[x.Original]; !f.stale[r.ID] && miss(x.Original) {
 					f.missing[r.ID] = true
 					f.rename(x)
 				}
@@ -195,7 +231,7 @@ func (f *forgetting) rename(x facts.Exchange) {
 
 // late reports whether a record was made by somebody who knew of a purge: then it speaks of what is left.
 func (f *forgetting) late(r refs.Record, session string) bool {
-	return f.heeding != nil && r.Lamport >= f.until[session] && !f.missing[r.ID]
+	return f.heeding != nil && r.Lamport >= f.until[session] && !f.missing[r.ID] && !f.stale[r.ID]
 }
 
 // unfiltered returns the state of a project with what is hidden in it.

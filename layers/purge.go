@@ -107,15 +107,15 @@ func (p *purges) hides(kind string, s stamp, body []byte) bool {
 	if !slices.Contains([]string{kindSession, kindVersion, kindComposition, "exchange", "distilled"}, kind) {
 		return false
 	}
-	for _, id := range about {
-		for _, i := range p.passages[purgeKey(id)] {
-			q := p.all[i]
-			if s.Lamport < q.Stamp.Lamport && !p.acked[s.Device+q.Sum.String()] {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(about, func(id string) bool { return p.before(id, s) })
+}
+
+// before reports whether something of a session was said before messages of it were forgotten, by a device that has not done so yet.
+func (p *purges) before(session string, s stamp) bool {
+	return slices.ContainsFunc(p.passages[purgeKey(session)], func(i int) bool {
+		q := p.all[i]
+		return s.Lamport < q.Stamp.Lamport && !p.acked[s.Device+q.Sum.String()]
+	})
 }
 
 // sessionsIn returns the sessions that a record is about.

@@ -201,6 +201,7 @@ type forgottenAnswer struct {
 	Count   int    `json:"count"`
 	Device  string `json:"device,omitempty"` // whose lane holds it
 	Rebuilt bool   `json:"rebuilt,omitempty"`
+	Lacks   string `json:"rebuilt_without,omitempty"` // sessions
 	Why     string `json:"why_not_rebuilt,omitempty"`
 }
 
@@ -224,7 +225,7 @@ func forgottenAnswers(things []layers.ForgottenThing, names map[string]string) (
 		if n, ok := names[device]; ok {
 			device = n
 		}
-		out = append(out, forgottenAnswer{t.Project, t.Kind, t.Name, t.Count, device, t.Rebuilt, t.Why})
+		out = append(out, forgottenAnswer{t.Project, t.Kind, t.Name, t.Count, device, t.Rebuilt, t.Lacks, t.Why})
 	}
 	return out
 }
@@ -297,10 +298,15 @@ func forgottenLine(verb string, t layers.ForgottenThing) string {
 	switch {
 	case t.Device != "":
 		line += fmt.Sprintf("  (in the lane of %s, hidden here; gone when it syncs)", t.Device)
-	case t.Rebuilt && strings.HasPrefix(verb, "would"):
-		line += "  (and make it again of the rest)"
 	case t.Rebuilt:
-		line += "  (made again of the rest)"
+		again, without := "made again of the rest", ""
+		if strings.HasPrefix(verb, "would") {
+			again = "and make it again of the rest"
+		}
+		if t.Lacks != "" {
+			without = fmt.Sprintf(" without %s, which only another device has until it syncs", t.Lacks)
+		}
+		line += "  (" + again + without + ")"
 	case t.Why != "":
 		line += "  (not made again: " + t.Why + ")"
 	}
