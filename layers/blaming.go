@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/memvcs/mem/layers/compress"
@@ -35,7 +36,7 @@ func (m *Memory) Blame(ctx context.Context, rev Rev) ([]Blamed, error) {
 		return nil, err
 	}
 	var out []Blamed
-	for _, o := range trace.Blame(lines, pieces, b.said) {
+	for _, o := range trace.Blame(lines, b.withResults(pieces), b.said) {
 		out = append(out, b.blamed(o, pieces))
 	}
 	return out, b.err
@@ -94,9 +95,31 @@ func (b *blaming) addPart(part CompositionPart) error {
 	return nil
 }
 
+// withResults returns the pieces with the messages that brought the results of their calls. A piece names a call by its
+// message alone, although it may tell of its result.
+func (b *blaming) withResults(pieces []trace.Piece) []trace.Piece {
+	out := slices.Clone(pieces)
+	for i, p := range out {
+		if p.Keep != "" {
+			continue
+		}
+		results, src := b.voice(p.Source).results, slices.Clone(p.Src)
+		for _, run := range p.Src {
+			for n := run[0]; n <= run[1]; n++ {
+				if at, ok := results[n]; ok {
+					src = append(src, [2]int{at, at})
+				}
+			}
+		}
+		out[i].Src = trace.Runs(src...)
+	}
+	return out
+}
+
 // voices are what was said in a session, by message.
 type voices struct {
 	said    map[int][]int // in texts
+	results map[int]int   // by message with one call: that with its result
 	texts   *compress.Aside
 	role    map[int]string
 	time    map[int]string
@@ -120,7 +143,7 @@ func (b *blaming) voice(source string) *voices {
 	if v, ok := b.voices[source]; ok {
 		return v
 	}
-	v := &voices{said: map[int][]int{}, texts: b.t.m.putAside(), role: map[int]string{}, time: map[int]string{}}
+	v := &voices{said: map[int][]int{}, results: map[int]int{}, texts: b.t.m.putAside(), role: map[int]string{}, time: map[int]string{}}
 	b.voices[source] = v
 	for _, at := range b.points {
 		if at.source == source {
@@ -141,27 +164,35 @@ func (b *blaming) listen(v *voices, at pointAt) error {
 		return err
 	}
 	defer l1.Close()
-	for e, err := range refine.Entries(l1) {
-		if err != nil {
-			return err
-		}
-		v.said[e.N] = append(v.said[e.N], v.texts.Put(e.Text()))
-		if v.role[e.N] == "" || e.Role == "user" || e.Role == "assistant" {
-			v.role[e.N], v.time[e.N] = voiceOf(e), e.TS
-		}
-	}
+	calls, uses := map[string]int{}, map[int]int{}
 	for msg, err := range m.messages(b.ctx, at.project, at.point, 1, at.point.Scan.Values, nil) {
 		if err != nil {
 			return err
 		}
 		for _, x := range msg.Blocks {
-			if x.Kind != transcript.ToolResult {
-				continue
+			switch x.Kind {
+			case transcript.ToolUse:
+				calls[x.ToolID] = msg.N
+				uses[msg.N]++
+			case transcript.ToolResult:
+				v.hear(msg.N, "tool result", msg.TS, x.Result())
+				if call := calls[x.ToolID]; uses[call] == 1 {
+					v.results[call] = msg.N
+				}
 			}
-			v.said[msg.N] = append(v.said[msg.N], v.texts.Put(x.Result()))
-			if v.role[msg.N] == "" {
-				v.role[msg.N], v.time[msg.N] = "tool result", refine.Seconds(msg.TS)
-			}
+		}
+	}
+	for e, err := range refine.Entries(l1) {
+		if err != nil {
+			return err
+		}
+		if at := v.results[e.N]; at > 0 && e.Role == "tool" {
+			v.hear(at, "tool result", e.TS, refine.Entry{Result: e.Result, Errors: e.Errors}.Text())
+			e.Result, e.Errors = "", nil
+		}
+		v.said[e.N] = append(v.said[e.N], v.texts.Put(e.Text()))
+		if v.role[e.N] == "" || e.Role == "user" || e.Role == "assistant" {
+			v.role[e.N], v.time[e.N] = voiceOf(e), e.TS
 		}
 	}
 	in := compress.Input{Aside: m.putAside()}
@@ -170,6 +201,14 @@ func (b *blaming) listen(v *voices, at pointAt) error {
 	}
 	v.markers = at.session.marks(in, at.point)
 	return in.Aside.Err()
+}
+
+// hear notes what was said in a message, and by whom, if that is not known.
+func (v *voices) hear(n int, role, ts, text string) {
+	v.said[n] = append(v.said[n], v.texts.Put(text))
+	if v.role[n] == "" {
+		v.role[n], v.time[n] = role, refine.Seconds(ts)
+	}
 }
 
 // voiceOf says who speaks in an entry.
