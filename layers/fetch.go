@@ -304,8 +304,11 @@ func (f *fetcher) take(ctx context.Context, s remote.Session) (took []FetchedLan
 	var arrivals []refs.Arrival
 	for _, l := range f.want {
 		l.Arrival, err = q.Check(ctx, l.lane, keys[l.Device])
-		if errors.Is(err, refs.ErrRewritten) && !l.Own && !f.originals && slices.Contains(selves, l.Device) {
-			err = f.fork(ctx, q, &l)
+		if !l.Own && !f.originals && slices.Contains(selves, l.Device) {
+			anew := err == nil && l.Arrival.Epoch > 0 && f.o.Remote.Marks[l.lane.Ref()].Tip != l.Old
+			if anew || errors.Is(err, refs.ErrRewritten) {
+				err = f.fork(ctx, q, &l)
+			}
 		}
 		switch {
 		case l.Own && l.Old != "" && !f.originals && !errors.Is(err, refs.ErrRefused) && ctx.Err() == nil:
@@ -326,7 +329,8 @@ func (f *fetcher) take(ctx context.Context, s remote.Session) (took []FetchedLan
 	return took, q.Adopt(ctx, arrivals)
 }
 
-// fork lets this device take over what a former self of it has here and not on the remote, where another copy went on.
+// fork lets this device take over what a former self of it has here and not on the remote, where another copy went on, or began
+// anew without knowing what was never sent.
 func (f *fetcher) fork(ctx context.Context, q *refs.Quarantine, l *FetchedLane) error {
 	a, base, err := q.CheckFork(ctx, l.lane)
 	l.Arrival = a

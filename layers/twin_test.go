@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -186,6 +187,45 @@ func testOldBackup(t *testing.T, kind string) {
 	settle(t, old)
 	if n := len(sessionsOf(t, old, p)); n != 3 {
 		t.Errorf("%d sessions, want 3", n)
+	}
+}
+
+// TestOldBackupForgets restores a store from before something was forgotten and goes on with it, for as long as what it was
+// restored from did or not: what was forgotten goes, and nothing else.
+func TestOldBackupForgets(t *testing.T) {
+	t.Parallel()
+	for _, kind := range dirHubs() {
+		for _, more := range []int{0, 3} {
+			t.Run(fmt.Sprintf("%s, %d more", kind, more), func(t *testing.T) {
+				t.Parallel()
+				h := newHub(t, kind)
+				a := h.memory(t, "laptop")
+				p := add(t, a, write(t, filepath.Join(t.TempDir(), "aaaa0001.jsonl"), userLine(1, "call me zaphod")+userLine(2, "and go on")), session(t, "bbbb0002", "/home/dev/shop", 5))[0].Project.ID
+				pushAll(t, a)
+				old := h.copyOf(t, a)
+				for i := range more {
+					add(t, a, session(t, fmt.Sprintf("cccc000%d", i), "/home/dev/shop", 5))
+				}
+				forget(t, a, ForgetOptions{Match: regexp.MustCompile("zaphod")})
+				pushAll(t, a)
+				add(t, old, session(t, "dddd0004", "/home/dev/shop", 5))
+				settle(t, old)
+				if n := len(sessionsOf(t, old, p)); n != 3+more {
+					t.Errorf("%d sessions, want %d", n, 3+more)
+				}
+				c := h.memory(t, "new")
+				fetchAll(t, c)
+				if n := len(sessionsOf(t, c, p)); n != 3+more {
+					t.Errorf("%d sessions on a new device, want %d", n, 3+more)
+				}
+				if found := stays(t, "zaphod", []*Memory{a, old, c}, h.dir); len(found) > 0 {
+					t.Errorf("it stays in %v", found)
+				}
+				if ro, rc := roots(t, old), roots(t, c); ro != rc {
+					t.Errorf("other roots:\n%s\n%s", ro, rc)
+				}
+			})
+		}
 	}
 }
 
