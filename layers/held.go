@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/transcript"
 )
 
 // Held is what memory holds of a session.
@@ -37,16 +38,74 @@ func (m *Memory) Held(ctx context.Context, p Project, id string) (h Held, err er
 			h.Facts++
 		}
 	}
-	if s.marked() == 0 {
-		return h, nil
-	}
-	marks, err := m.Keepits(ctx, Rev{Project: p, Session: s})
-	if err != nil {
+	if h.Kept, err = m.kept(ctx, p, s, nil); err != nil {
 		return h, err
 	}
-	for _, k := range marks {
-		h.Kept = append(h.Kept, KeptText{k.Mark.Weight, k.Mark.Text})
+	if slices.ContainsFunc(s.chain(s.Now()), func(q Point) bool { return len(q.Echo) > 0 }) {
+		more, err := m.keptElsewhere(ctx, p, id)
+		if err != nil {
+			return h, err
+		}
+		h.Kept = append(h.Kept, more...)
 	}
 	slices.SortStableFunc(h.Kept, func(a, b KeptText) int { return cmp.Compare(b.Weight, a.Weight) })
 	return h, nil
+}
+
+// keptElsewhere returns the markers in messages that a session has from others, as a fork has them: they count there, and stand in what
+// the fork is about to compact.
+func (m *Memory) keptElsewhere(ctx context.Context, p Project, id string) ([]KeptText, error) {
+	st, err := m.State(ctx, p.ID)
+	if err != nil {
+		return nil, err
+	}
+	s, echoed := st.session(id), map[transcript.Key]bool{}
+	for _, q := range s.chain(s.Now()) {
+		for _, t := range q.Typed {
+			if slices.Contains(q.Echo, t.N) {
+				echoed[t.Key] = true
+			}
+		}
+	}
+	var out []KeptText
+	for _, o := range st.Sessions {
+		if o.ID == id || o.Deleted {
+			continue
+		}
+		more, err := m.kept(ctx, p, o, echoed)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, more...)
+	}
+	return out, nil
+}
+
+// kept returns the markers of a session; with keys, those in messages that it typed first and that have one of them.
+func (m *Memory) kept(ctx context.Context, p Project, s *Session, keys map[transcript.Key]bool) ([]KeptText, error) {
+	if s.marked() == 0 {
+		return nil, nil
+	}
+	in := map[int]bool{}
+	for _, q := range s.chain(s.Now()) {
+		for _, t := range q.Typed {
+			if keys[t.Key] && !slices.Contains(q.Echo, t.N) {
+				in[t.N] = true
+			}
+		}
+	}
+	if keys != nil && len(in) == 0 {
+		return nil, nil
+	}
+	marks, err := m.Keepits(ctx, Rev{Project: p, Session: s})
+	if err != nil {
+		return nil, err
+	}
+	var out []KeptText
+	for _, k := range marks {
+		if keys == nil || in[k.Mark.Message] {
+			out = append(out, KeptText{k.Mark.Weight, k.Mark.Text})
+		}
+	}
+	return out, nil
 }
