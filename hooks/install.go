@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // ErrShape says that settings hold something where the hooks should be that Claude Code would not take either.
@@ -38,14 +40,27 @@ func ours(b []byte, n *node) (h handler, e Event, ok bool) {
 	if n.kind != '{' || json.Unmarshal(n.plain(b), &h) != nil || len(h.Args) != 2 || h.Args[0] != "hook" {
 		return h, "", false
 	}
-	name := strings.TrimSuffix(filepath.Base(strings.ReplaceAll(h.Command, `\`, "/")), ".exe")
 	e, ok = ParseEvent(h.Args[1])
-	return h, e, ok && (name == "mem" || strings.HasPrefix(name, "mem-"))
+	return h, e, ok && isMem(h.Command)
 }
 
+// isMem reports whether a program is called mem, as downloads and copies are, too: mem-1.2, mem_linux_amd64, mem.exe, mem2.
+func isMem(command string) bool {
+	rest, ok := strings.CutPrefix(filepath.Base(strings.ReplaceAll(command, `\`, "/")), "mem")
+	r, _ := utf8.DecodeRuneInString(rest)
+	return ok && (rest == "" || !unicode.IsLetter(r))
+}
+
+// ErrProgram says that a program is called so that its hooks would not be recognised in settings: they could not be taken out again.
+var ErrProgram = errors.New("hooks are recognised by the name of their program, which begins with mem")
+
 // Install returns the settings in b with mem's hooks in them: command is run in exec form at every event. Nothing else
-// changes, not even a space. Hooks of mem that are there already are brought up to date.
+// changes, not even a space. Hooks of mem that are there already are brought up to date. A command that is not called mem is an error
+// ([ErrProgram]).
 func Install(b []byte, command string) ([]byte, error) {
+	if !isMem(command) {
+		return nil, fmt.Errorf("%s: %w", command, ErrProgram)
+	}
 	clean, err := Uninstall(b)
 	if err != nil {
 		return nil, err

@@ -81,6 +81,29 @@ func checkInstall(t *testing.T, b []byte) {
 	}
 }
 
+// TestPrograms: hooks of a program are recognised by its name, however a download or a copy is called, and of one that is not called so there
+// are none to be taken out by hand.
+func TestPrograms(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"/opt/mem", "/opt/mem-1.2", "/opt/mem_linux_amd64", "/opt/mem2", `C:\bin\mem.exe`, "/opt/mem.new"} {
+		once, err := Install([]byte("{}"), name)
+		if err != nil {
+			t.Fatalf("Install of %s: %v", name, err)
+		}
+		if again, err := Install(append(once, '\n'), name); err != nil || !bytes.Equal(again, append(once, '\n')) {
+			t.Errorf("%s twice: %v\n%s", name, err, again)
+		}
+		if back, err := Uninstall(once); err != nil || len(meaning(t, back)) > 0 {
+			t.Errorf("%s out again: %v\n%s", name, err, back)
+		}
+	}
+	for _, name := range []string{"/opt/memory", "/opt/claude-mem", "/opt/remember", "/mem/x"} {
+		if out, err := Install([]byte("{}"), name); !errors.Is(err, ErrProgram) {
+			t.Errorf("Install of %s: %s, %v, want %v", name, out, err, ErrProgram)
+		}
+	}
+}
+
 // meaning returns the settings as Claude Code reads them.
 func meaning(t *testing.T, b []byte) map[string]any {
 	n, err := parseText(b)

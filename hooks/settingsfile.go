@@ -36,15 +36,26 @@ func (f SettingsFile) backupFile() string {
 	return filepath.Join(f.Store, "hooks", sum([]byte(f.Path))[:16]+".json")
 }
 
-// read returns the file, and the path behind symbolic links: people keep their settings elsewhere and link them.
+// ErrSettings says that in the place of settings there is something that holds none: a link to nothing, a pipe, a directory.
+var ErrSettings = errors.New("no settings file")
+
+// read returns the file, and the path behind symbolic links: people keep their settings elsewhere and link them. A link to nothing
+// is an error: what it leads to may only not be there yet, and a file in its place would hide it.
 func (f SettingsFile) read() (b []byte, path string, existed bool, err error) {
 	path = f.Path
 	if real, err := filepath.EvalSymlinks(f.Path); err == nil {
 		path = real
+	} else if to, err := os.Readlink(f.Path); err == nil {
+		return nil, path, false, fmt.Errorf("%s: %w: it is a link to %s, where nothing is", f.Path, ErrSettings, to)
 	}
-	b, err = os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	fi, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, path, false, nil
+	case err == nil && !fi.Mode().IsRegular():
+		return nil, path, false, fmt.Errorf("%s: %w: it is no file", f.Path, ErrSettings)
+	case err == nil:
+		b, err = os.ReadFile(path)
 	}
 	return b, path, err == nil, err
 }

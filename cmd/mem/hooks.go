@@ -102,7 +102,9 @@ func (e *Env) runHooksInstall(ctx context.Context, scope string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := hooks.Install(nil, self); err != nil {
+	if _, err := hooks.Install(nil, self); errors.Is(err, hooks.ErrProgram) {
+		return withHint(err, shell("mv", self, filepath.Join(filepath.Dir(self), "mem")))
+	} else if err != nil {
 		return err
 	}
 	if !e.opt.dryRun {
@@ -152,7 +154,10 @@ func (e *Env) readyForHooks(ctx context.Context) error {
 
 func (e *Env) settingsError(err error, f hooks.SettingsFile) error {
 	var at *hooks.TextError
-	if errors.As(err, &at) || errors.Is(err, hooks.ErrShape) {
+	switch {
+	case errors.Is(err, hooks.ErrSettings):
+		return withHint(err, "make it a file, or take it away")
+	case errors.As(err, &at), errors.Is(err, hooks.ErrShape):
 		return withHint(err, "mend "+f.Path+": mem never overwrites what it cannot read")
 	}
 	return err
