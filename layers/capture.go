@@ -94,6 +94,7 @@ type capture struct {
 	base   *Point         // the snapshot that the file goes on from, nil if there is none
 	prev   []redact.Patch // the patches of base
 	older  bool           // base holds all of the file
+	back   bool           // base is of a file that was rewritten since, see isBack
 	snap   Snapshot
 	sure   bool   // the file is compared with what is stored before anything else is done
 	tail   []byte // behind the last closed value
@@ -311,8 +312,11 @@ func (c *capture) makePatch(at place, cuts []redact.Cut, raw objects.Hash) error
 	}
 	p := redact.Patch{Rules: c.snap.Rules, After: c.snap.Size, Clean: c.snap.Original, RawLen: c.size, Raw: raw, Cuts: cuts, Tail: c.tail}
 	if n := len(c.prev); n > 0 && !grown && c.added.Change == "grown" && c.prev[n-1].Raw == p.Raw {
-		c.added.Change = "unchanged"
-		return nil
+		if !c.back {
+			c.added.Change = "unchanged"
+			return nil
+		}
+		c.added.Change = "rewritten"
 	}
 	if at.cuts {
 		p.Before, p.Prev = c.base.Size, c.prev[len(c.prev)-1].Name()

@@ -40,6 +40,8 @@ func (m *Memory) Write(ctx context.Context, rev Rev, f Format, w io.Writer) erro
 	switch rev.Kind {
 	case IsSession, IsOriginal:
 		return m.writeOriginal(ctx, rev, f, w)
+	case IsEarlier:
+		return m.writeEarlier(ctx, rev, f, w)
 	case IsMessages:
 		return m.writeMessages(ctx, rev, f, w)
 	case IsL1:
@@ -63,10 +65,17 @@ func (m *Memory) writeOriginal(ctx context.Context, rev Rev, f Format, w io.Writ
 	return m.writeConversation(ctx, rev, f, 1, math.MaxInt, w)
 }
 
+func (m *Memory) writeEarlier(ctx context.Context, rev Rev, f Format, w io.Writer) error {
+	if f == "" || f == JSONL {
+		return m.WriteOriginal(ctx, rev.Project.ID, rev.Session, rev.Point, w)
+	}
+	return m.writeConversation(ctx, rev, f, 1, math.MaxInt, w)
+}
+
 // writeConversation writes what was said from one message to another, each segment as it is read.
 func (m *Memory) writeConversation(ctx context.Context, rev Rev, f Format, from, to int, w io.Writer) error {
-	between := ""
-	return m.eachSaid(ctx, rev.Project.ID, rev.Session.Now(), nil, (&conversation{}).said, func(s compress.Segment) error {
+	between, of := "", cmp.Or(rev.Point, rev.Session.Now())
+	return m.eachSaid(ctx, rev.Project.ID, of, nil, (&conversation{}).said, func(s compress.Segment) error {
 		if n := s.Src[0][0]; n < from || n > to {
 			return nil
 		}
@@ -170,7 +179,7 @@ func Outputs(rev Rev, path string, f Format) ([]Output, error) {
 	if isDir(path) {
 		path = filepath.Join(path, fileName(rev, f))
 	}
-	exact := rev.Kind == IsSession || rev.Kind == IsOriginal
+	exact := rev.Kind == IsSession || rev.Kind == IsOriginal || rev.Kind == IsEarlier
 	if f == "" && !exact {
 		f = formatOf(path)
 	}
@@ -201,6 +210,8 @@ func fileName(rev Rev, f Format) string {
 	switch rev.Kind {
 	case IsSession, IsOriginal:
 		return rev.Session.ID + extension(cmp.Or(f, JSONL))
+	case IsEarlier:
+		return rev.Session.ID + "_" + rev.earlierName() + extension(cmp.Or(f, JSONL))
 	case IsL1:
 		return rev.Session.ID + "_L1" + extension(cmp.Or(f, JSONL))
 	case IsMessages:

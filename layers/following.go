@@ -29,6 +29,9 @@ func (c *capture) extend(ctx context.Context, p refs.Project, s *refs.Stage, end
 	}
 	if len(c.files) > 0 {
 		c.again()
+	} else if c.back {
+		c.again()
+		c.added.Change = "rewritten"
 	}
 	return nil
 }
@@ -60,8 +63,8 @@ func (c *capture) start(ctx context.Context, p refs.Project, end int64) (place, 
 		if err != nil {
 			return place{}, err
 		}
-		if c.size < length {
-			if c.older, err = c.holds(ctx, p, base); c.older || err != nil {
+		if c.back = c.isBack(base); c.size < length && !c.back {
+			if c.older, err = c.m.begins(ctx, p, c.known, base, c.file, c.size); c.older || err != nil {
 				c.base, c.added.Change = base, "unchanged"
 				return place{}, err
 			}
@@ -77,7 +80,7 @@ func (c *capture) start(ctx context.Context, p refs.Project, end int64) (place, 
 		c.added.Change = "rewritten"
 		c.snap.Generation = max(c.snap.Generation, base.Generation+1)
 	}
-	c.base, c.prev = nil, nil
+	c.base, c.prev, c.back = nil, nil, false
 	return place{clean: stream.Tail{Hash: objects.NewHasher()}, exact: objects.NewHasher()}, nil
 }
 
@@ -90,6 +93,13 @@ func (c *capture) take(ctx context.Context, p refs.Project, base *Point) (length
 		return 0, err
 	}
 	return c.prev[len(c.prev)-1].RawLen, nil
+}
+
+// isBack reports whether base is of an earlier file of the session than the one that lay at the same path last: what begins with
+// it has taken that one's place again. A copy at another path takes nothing's place.
+func (c *capture) isBack(base *Point) bool {
+	last := c.known.last(c.m.repo.Device().ID)
+	return base.Generation != last.Generation && c.known.Source() == c.src.Path
 }
 
 // generations returns the newest snapshot of each generation that this device has stored, newest first.
@@ -120,14 +130,14 @@ func (c *capture) follows(ctx context.Context, p refs.Project, base *Point, end 
 	return at, ok, err
 }
 
-// holds reports whether the whole file is a beginning of what was captured, as an older copy of it is.
-func (c *capture) holds(ctx context.Context, p refs.Project, base *Point) (bool, error) {
+// begins reports whether a whole file is a beginning of what was captured up to a growth point, as an older copy of it is.
+func (m *Memory) begins(ctx context.Context, project refs.Project, s *Session, p *Point, f io.ReaderAt, size int64) (bool, error) {
 	file := objects.NewHasher()
-	if err := copyRange(file, c.file, 0, c.size); err != nil {
+	if err := copyRange(file, f, 0, size); err != nil {
 		return false, err
 	}
-	stored := &beginning{w: objects.NewHasher(), left: c.size}
-	err := c.m.WriteOriginal(ctx, p, c.known, base, stored)
+	stored := &beginning{w: objects.NewHasher(), left: size}
+	err := m.WriteOriginal(ctx, project, s, p, stored)
 	if errors.Is(err, errEnough) {
 		err = nil
 	}

@@ -23,6 +23,7 @@ type Kind string
 const (
 	IsSession     Kind = "session"
 	IsOriginal    Kind = "original"
+	IsEarlier     Kind = "past-original" // the original before its file was rewritten
 	IsL1          Kind = "L1"
 	IsL2          Kind = "L2" // the facts of a session
 	IsFact        Kind = "fact"
@@ -44,6 +45,7 @@ type Rev struct {
 	Composition *Composition
 	Concept     *concepts.Concept
 	Rule        *permanent.Rule
+	Point       *Point       // of an earlier original
 	Hash        objects.Hash // of the object it is: the clean original, the version's or composition's output
 	Commit      string
 	From, To    int // of messages
@@ -289,6 +291,9 @@ func (m *Memory) resolveRecent(ctx context.Context, sc Scope, name string) (Rev,
 
 // resolveSub resolves what stands behind the colon.
 func (m *Memory) resolveSub(ctx context.Context, rev Rev, sub string) (Rev, error) {
+	if len(sub) > len("original@{") && strings.EqualFold(sub[:len("original@{")], "original@{") {
+		return resolveEarlier(rev, sub)
+	}
 	switch strings.ToLower(sub) {
 	case "original":
 		rev.Kind = IsOriginal

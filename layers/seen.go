@@ -11,10 +11,12 @@ import (
 )
 
 // A seen is what lists found out about files, so that they need not look again: the titles of files that are
-// in no memory, and the exact sizes of snapshots whose exact bytes differ from the clean ones.
+// in no memory, of files that were cut off whether memory has all that is left, and the exact sizes of snapshots whose
+// exact bytes differ from the clean ones.
 type seen struct {
 	format  int
 	titles  map[string]fileTitle // by path
+	cuts    map[string]fileCut   // by path
 	sizes   map[objects.Hash]int64
 	changed bool
 }
@@ -25,14 +27,22 @@ type fileTitle struct {
 	title    string
 }
 
-const seenVersion = 1
+// A fileCut says whether a file that is shorter than a snapshot is its beginning.
+type fileCut struct {
+	size     int64
+	modified int64 // nanoseconds
+	record   objects.Hash
+	held     bool
+}
+
+const seenVersion = 2
 
 func (m *Memory) readSeen(p refs.Project) *seen {
 	s := &seen{}
 	if decodeCache(m.cachePath("seen", string(p)), s.code) {
 		return s
 	}
-	return &seen{format: seenVersion, titles: map[string]fileTitle{}, sizes: map[objects.Hash]int64{}}
+	return &seen{format: seenVersion, titles: map[string]fileTitle{}, cuts: map[string]fileCut{}, sizes: map[objects.Hash]int64{}}
 }
 
 func (m *Memory) writeSeen(p refs.Project, s *seen) {
@@ -52,15 +62,17 @@ func (s *seen) title(f clientFile) string {
 	return at.title
 }
 
-// forget drops the titles of files that are not among those that there are.
+// forget drops what is known of files that are not among those that there are.
 func (s *seen) forget(files map[string]clientFile) {
-	maps.DeleteFunc(s.titles, func(path string, _ fileTitle) bool {
+	gone := func(path string) bool {
 		name := path[strings.LastIndexAny(path, `/\`)+1:]
 		f, ok := files[strings.TrimSuffix(name, ".jsonl")]
 		gone := !ok || f.path != path
 		s.changed = s.changed || gone
 		return gone
-	})
+	}
+	maps.DeleteFunc(s.titles, func(path string, _ fileTitle) bool { return gone(path) })
+	maps.DeleteFunc(s.cuts, func(path string, _ fileCut) bool { return gone(path) })
 }
 
 func (s *seen) code(c *codec) {
@@ -70,7 +82,7 @@ func (s *seen) code(c *codec) {
 		return
 	}
 	if c.reading {
-		s.titles, s.sizes = map[string]fileTitle{}, map[objects.Hash]int64{}
+		s.titles, s.cuts, s.sizes = map[string]fileTitle{}, map[string]fileCut{}, map[objects.Hash]int64{}
 	}
 	paths := slices.Sorted(maps.Keys(s.titles))
 	list(c, &paths, func(path *string) {
@@ -80,6 +92,16 @@ func (s *seen) code(c *codec) {
 		number(c, &t.modified)
 		word(c, &t.title)
 		s.titles[*path] = t
+	})
+	paths = slices.Sorted(maps.Keys(s.cuts))
+	list(c, &paths, func(path *string) {
+		word(c, path)
+		f := s.cuts[*path]
+		number(c, &f.size)
+		number(c, &f.modified)
+		c.hash(&f.record)
+		c.bool(&f.held)
+		s.cuts[*path] = f
 	})
 	codeHashes(c, s.sizes)
 }
@@ -114,7 +136,7 @@ func (m *Memory) exactSize(ctx context.Context, project refs.Project, session *S
 }
 
 // changedFile reports by how much the file of a session differs from what this device captured of it last, or else
-// from the session now, and whether it does.
+// from the session now, and whether it does. A file that was cut off holds nothing that is not in memory.
 func (m *Memory) changedFile(ctx context.Context, p refs.Project, session *Session, f clientFile, s *seen) (extra int64, changed bool) {
 	last := session.last(m.repo.Device().ID)
 	if last == nil {
@@ -124,7 +146,24 @@ func (m *Memory) changedFile(ctx context.Context, p refs.Project, session *Sessi
 	if !ok {
 		size = last.Size
 	}
-	return f.size - size, f.size != size
+	return f.size - size, f.size != size && (f.size > size || !m.cutOff(ctx, p, session, last, f, s))
+}
+
+// cutOff reports whether a file that is shorter than it was at the growth point p holds the beginning of what it held then. It reads both
+// once for each state of the file.
+func (m *Memory) cutOff(ctx context.Context, project refs.Project, session *Session, p *Point, f clientFile, s *seen) bool {
+	now := fileCut{size: f.size, modified: f.modified.UnixNano(), record: p.Stamp.Record}
+	if was := s.cuts[f.path]; was.size == now.size && was.modified == now.modified && was.record == now.record {
+		return was.held
+	}
+	if file, size, err := openSource(f.path); err == nil {
+		now.held, err = m.begins(ctx, project, session, p, file, size)
+		if file.Close(); err != nil || size != f.size {
+			return false // adding it says what is wrong
+		}
+	}
+	s.cuts[f.path], s.changed = now, true
+	return now.held
 }
 
 // noteTokens keeps the size of a session where lists find it quickly; Close writes it.

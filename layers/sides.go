@@ -66,6 +66,8 @@ func (t *tracer) compared(ctx context.Context, rev Rev) (Compared, error) {
 			}
 		}
 		c.Side, err = t.original(ctx, rev, p, 1, p.Scan.Values)
+	case IsEarlier:
+		c.Side, err = t.original(ctx, rev, rev.Point, 1, rev.Point.Scan.Values)
 	case IsMessages:
 		c.Side, err = t.original(ctx, rev, rev.Session.Now(), rev.From, rev.To)
 	case IsL1:

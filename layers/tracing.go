@@ -150,6 +150,8 @@ func nameOf(rev Rev) string {
 		return fmt.Sprintf("%s#%d..%d", ShortID(rev.Session.ID), rev.From, rev.To)
 	case IsSession, IsOriginal:
 		return ShortID(rev.Session.ID) + ":original"
+	case IsEarlier:
+		return ShortID(rev.Session.ID) + ":" + rev.earlierName()
 	case IsL1:
 		return ShortID(rev.Session.ID) + ":L1"
 	case IsCommit:

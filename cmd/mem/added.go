@@ -130,6 +130,7 @@ func (e *Env) sayAdded(a layers.Added) {
 	}
 	if a.Change == "rewritten" {
 		e.warn("%s was rewritten before its old end; both are kept", id)
+		e.hint("%s", shell("mem", "show", id)+" says how to have what it was before")
 	}
 }
 

@@ -218,6 +218,8 @@ func missingHints(missing *layers.NotFoundError) []string {
 		return []string{"the oldest of the project is " + missing.Candidates[0]}
 	case strings.HasPrefix(missing.Name, "@"):
 		return []string{"the project has no sessions in memory: mem import", "see what there is with \"mem ls --all-projects\""}
+	case missing.What == "known original" && len(missing.Candidates) == 0:
+		return []string{"its file was never rewritten: mem show " + missing.Of}
 	case missing.What == "marker" && len(missing.Candidates) == 0:
 		return []string{"it has none; mark a text of a message: mem keepit add " + missing.Of + "#MESSAGE TEXT"}
 	case missing.Of != "" && len(missing.Candidates) == 0:

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -155,6 +156,23 @@ type shown struct {
 	Keepits     []fateAnswer        `json:"keepits,omitempty"` // of a version: what became of the markers
 	Composition *layers.Composition `json:"composition,omitempty"`
 	Commit      string              `json:"commit,omitempty"`
+	Earlier     []earlierAnswer     `json:"earlier,omitempty"` // of a session whose file was rewritten
+}
+
+// An earlierAnswer is how a session was before its file was rewritten.
+type earlierAnswer struct {
+	Name     string `json:"name"` // original@{1}
+	Hash     string `json:"hash"`
+	Messages int    `json:"messages"`
+	Bytes    int64  `json:"bytes"`
+	Captured string `json:"captured"`
+}
+
+func earlierOf(s *layers.Session) (out []earlierAnswer) {
+	for i, p := range s.Earlier() {
+		out = append(out, earlierAnswer{fmt.Sprintf("original@{%d}", i+1), p.Original.String(), p.Scan.Messages, p.Size, timeText(p.Time)})
+	}
+	return out
 }
 
 func (e *Env) describeRev(ctx context.Context, m *layers.Memory, rev layers.Rev) (shown, error) {
@@ -163,11 +181,11 @@ func (e *Env) describeRev(ctx context.Context, m *layers.Memory, rev layers.Rev)
 		s.Hash = rev.Hash.String()
 	}
 	if rev.Session != nil {
-		now := rev.Session.Now()
+		now := cmp.Or(rev.Point, rev.Session.Now())
 		s.Session, s.Title, s.Messages, s.Bytes = rev.Session.ID, now.Scan.Title, now.Scan.Messages, now.Size
 		if rev.Kind == layers.IsSession {
 			n, counted := m.TokensOf(rev.Project.ID, rev.Session)
-			s.Tokens, s.Counted = n, &counted
+			s.Tokens, s.Counted, s.Earlier = n, &counted, earlierOf(rev.Session)
 		}
 		s.First, s.Last = timeText(now.Scan.First), timeText(now.Scan.Last)
 		s.UsedIn, s.Accessed = rev.Session.Used.By, timeText(rev.Session.Used.Last)
@@ -310,6 +328,9 @@ func (e *Env) showSession(ctx context.Context, m *layers.Memory, rev layers.Rev)
 		return err
 	}
 	e.usedLine(rev.Session.Used)
+	for i, p := range rev.Session.Earlier() {
+		e.field("Earlier", fmt.Sprintf("original@{%d}  %s, %s, captured %s", i+1, count(p.Scan.Messages, "message"), bytesText(p.Size), e.local(p.Time).Format("2 Jan 2006 15:04")))
+	}
 	for _, v := range st.VersionsOf(rev.Session.ID) {
 		e.field("Version", fmt.Sprintf("%s  %s  %s tok  %.1f:1", v.Name(), modeOf(v), tokens.Commas(v.TokensOut), v.Ratio))
 	}
