@@ -141,7 +141,7 @@ type messagesUsage struct {
 
 // over puts what a later event says over what an earlier one said: the numbers are totals.
 func (u messagesUsage) over(a *Answer) {
-	if in := u.Input + u.Created + u.Read; in > 0 {
+	if in := min(u.Input, mostTokens) + min(u.Created, mostTokens) + min(u.Read, mostTokens); in > 0 {
 		a.Usage.Input = in
 	}
 	a.Usage.Output = max(a.Usage.Output, u.Output)

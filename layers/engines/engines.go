@@ -89,6 +89,18 @@ func (u Usage) Add(v Usage) Usage {
 	return Usage{u.Input + v.Input, u.Output + v.Output, u.Micros + v.Micros}
 }
 
+// The most that one answer can have cost. A server or program that tells more, or less than nothing, is wrong, and sums of
+// such numbers would be no cap.
+const (
+	mostTokens = 1_000_000_000
+	mostMicros = 1_000_000_000_000
+)
+
+// sane returns u within what one answer can have cost.
+func (u Usage) sane() Usage {
+	return Usage{min(max(u.Input, 0), mostTokens), min(max(u.Output, 0), mostTokens), min(max(u.Micros, 0), mostMicros)}
+}
+
 // Tokens is what counts against a cap in tokens.
 func (u Usage) Tokens() int { return u.Input + u.Output }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -439,6 +440,31 @@ func TestMeter(t *testing.T) {
 	}}
 	if _, err := New(failing, Options{Meter: p}).Summarize(context.Background(), request(400)); err == nil || p.spent != 100 {
 		t.Errorf("%v; %d tokens are in the ledger, want 100", err, p.spent)
+	}
+}
+
+// TestAbsurdUsage checks that no number that a server tells makes what was spent less.
+func TestAbsurdUsage(t *testing.T) {
+	t.Parallel()
+	for _, told := range []Usage{{math.MaxInt, math.MaxInt, 0}, {math.MaxInt, math.MaxInt, math.MaxInt64}, {math.MinInt, -1, -1}} {
+		p := &purse{cap: math.MaxInt}
+		m := &fake{name: "fake", reply: func(int, Question) (Answer, error) { return Answer{Text: "no", Usage: told}, nil }}
+		s := New(m, Options{Meter: p, Price: PriceOf("opus")})
+		if _, err := s.Summarize(context.Background(), request(400)); err != nil {
+			t.Fatal(err)
+		}
+		u, want := s.Receipt().Usage, 2*1_000_000_000
+		if told.Input < 0 {
+			want = 0
+		}
+		if u.Input != want || u.Output != want || u.Micros < 0 || (u.Micros == 0) != (want == 0) || p.spent != 2*want {
+			t.Errorf("told %+v twice: %+v, %d spent", told, u, p.spent)
+		}
+	}
+	a := Answer{}
+	messagesUsage{Input: math.MaxInt, Created: math.MaxInt, Read: math.MaxInt}.over(&a)
+	if a.Usage.Input < mostTokens {
+		t.Errorf("input %d", a.Usage.Input)
 	}
 }
 

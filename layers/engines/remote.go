@@ -92,7 +92,7 @@ func (s *Server) again(ctx context.Context, do func(context.Context) (Answer, er
 		var waited time.Duration
 		for try := 1; ; try++ {
 			a, err := do(ctx)
-			spent = spent.Add(a.Usage)
+			spent = spent.Add(a.Usage.sane())
 			a.Usage = spent
 			var t *temporary
 			if err == nil || !errors.As(err, &t) || ctx.Err() != nil {

@@ -177,6 +177,7 @@ func (s *Summarizer) ask(ctx context.Context, q Question) (Answer, error) {
 	q.MaxMicros = left
 	a, err := s.model.Ask(ctx, q)
 	a.Format, a.Text = answerFormat, strings.ToValidUTF8(a.Text, "\uFFFD")
+	a.Usage = a.Usage.sane()
 	if a.Usage.Micros == 0 {
 		a.Usage.Micros = s.opts.Price.Cost(a.Usage.Input, a.Usage.Output)
 	}
