@@ -166,7 +166,7 @@ type Output struct {
 // Outputs returns the files that [Memory.Checkout] writes. A composition becomes composed.md, composed.jsonl
 // and composition.json in the directory path; a version becomes files of the seeds' names there; anything
 // else one file, named after what it is. Where path names a file, or is to become one by its extension,
-// that file is written, in the format or else that of the extension; an original is always its exact bytes
+// that file is written, in the format or else that of the extension; what ends in a separator is a directory; an original is always its exact bytes
 // unless a format is given.
 func Outputs(rev Rev, path string, f Format) ([]Output, error) {
 	if rev.Kind == IsCommit || rev.Kind == IsConcept || rev.Kind == IsRule {
@@ -176,7 +176,7 @@ func Outputs(rev Rev, path string, f Format) ([]Output, error) {
 	if several && !isFileName(path) {
 		return outputsIn(rev, path, f), nil
 	}
-	if isDir(path) {
+	if isDir(path) || os.IsPathSeparator(path[len(path)-1]) {
 		path = filepath.Join(path, fileName(rev, f))
 	}
 	exact := rev.Kind == IsSession || rev.Kind == IsOriginal || rev.Kind == IsEarlier

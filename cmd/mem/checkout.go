@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -55,6 +56,22 @@ func outputName(name string) string {
 	return name
 }
 
+// checkoutPath returns where a checkout to name goes; what ends in a separator is a directory. Nothing goes into the memory itself.
+func (e *Env) checkoutPath(name string) (string, error) {
+	path := e.path(name)
+	memory, err := e.memoryDir()
+	if err != nil {
+		return "", err
+	}
+	if rel, err := filepath.Rel(memory, path); err == nil && filepath.IsLocal(rel) {
+		return "", withHint(usagef("%s is inside the memory itself", name), "name another place with -o")
+	}
+	if os.IsPathSeparator(name[len(name)-1]) {
+		path += string(filepath.Separator)
+	}
+	return path, nil
+}
+
 // A checkoutAnswer says which files were written.
 type checkoutAnswer struct {
 	Kind   string   `json:"kind"`
@@ -90,7 +107,9 @@ func (e *Env) runCheckout(ctx context.Context, o checkoutOptions, name string) e
 		}
 		path := e.Dir
 		if o.out != "" {
-			path = e.path(o.out)
+			if path, err = e.checkoutPath(o.out); err != nil {
+				return err
+			}
 		} else if rev.Kind == layers.IsComposition {
 			if !filepath.IsLocal(rev.Composition.Name) { // it may come from another device
 				return withHint(usagef("the name %q is no place to write to", rev.Composition.Name), "name a directory with -o DIR")

@@ -190,7 +190,11 @@ func layersLine(d layers.Debt, now time.Time) string {
 	if d.Exchanges == 0 {
 		l3, l4 = "no exchanges yet", "no facts yet"
 	}
-	return fmt.Sprintf("L1 %s   L2 %s   L3 %s   L4 %s", pending(d.L1, "session"), pending(len(d.L2), "session"), l3, l4)
+	l2 := pending(len(d.L2), "session")
+	if len(d.L2) == 0 && d.Distilled == 0 {
+		l2 = "too little said yet"
+	}
+	return fmt.Sprintf("L1 %s   L2 %s   L3 %s   L4 %s", pending(d.L1, "session"), l2, l3, l4)
 }
 
 // changeText says how the file of a session changed since what was made of it last.
