@@ -14,6 +14,7 @@ import (
 	"github.com/memvcs/mem/layers/compose"
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/refine"
+	"github.com/memvcs/mem/refs"
 )
 
 // A Format is a form in which a thing is written.
@@ -74,8 +75,12 @@ func (m *Memory) writeEarlier(ctx context.Context, rev Rev, f Format, w io.Write
 
 // writeConversation writes what was said from one message to another, each segment as it is read.
 func (m *Memory) writeConversation(ctx context.Context, rev Rev, f Format, from, to int, w io.Writer) error {
-	between, of := "", cmp.Or(rev.Point, rev.Session.Now())
-	return m.eachSaid(ctx, rev.Project.ID, of, nil, (&conversation{}).said, func(s compress.Segment) error {
+	return m.writeSaid(ctx, rev.Project.ID, cmp.Or(rev.Point, rev.Session.Now()), f, from, to, w)
+}
+
+func (m *Memory) writeSaid(ctx context.Context, project refs.Project, p *Point, f Format, from, to int, w io.Writer) error {
+	between := ""
+	return m.eachSaid(ctx, project, p, nil, (&conversation{}).said, func(s compress.Segment) error {
 		if n := s.Src[0][0]; n < from || n > to {
 			return nil
 		}

@@ -1,9 +1,12 @@
 package layers
 
 import (
-	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"iter"
+	"math"
 	"slices"
 	"sort"
 	"strings"
@@ -19,11 +22,29 @@ import (
 type tracer struct {
 	m        *Memory
 	sessions map[string]*Session // by source
+	aside    bool                // texts that are too many to hold are not in the pieces
 }
 
-func (t *tracer) compare(a, b Compared) Comparison {
-	return Comparison{A: a, B: b, Difference: trace.Diff(a.Side, b.Side, t.m.counterOf(a.Rev, b.Rev)), Sessions: t.sessions}
+func (t *tracer) compare(a, b Compared) (Comparison, error) {
+	c := Comparison{A: a, B: b, Difference: trace.Diff(a.Side, b.Side, t.m.counterOf(a.Rev, b.Rev)), Sessions: t.sessions}
+	return c, c.Err()
 }
+
+// Err is what went wrong when something was read of what is compared: it is to be asked when all was looked at.
+func (c Comparison) Err() error { return errors.Join(c.A.Side.Texts.Err(), c.B.Side.Texts.Err()) }
+
+// side returns an empty side.
+func (t *tracer) side() trace.Side {
+	if !t.aside {
+		return trace.Side{}
+	}
+	texts := t.m.putAside()
+	texts.Held = sideHeld
+	return trace.Side{Texts: texts}
+}
+
+// sideHeld is how many bytes of texts of a side stay in memory.
+const sideHeld = 32 << 20
 
 // counterOf returns the counter that a comparison counts by: that of the first side that has been counted.
 func (m *Memory) counterOf(revs ...Rev) tokens.Counter {
@@ -86,19 +107,21 @@ func (t *tracer) compared(ctx context.Context, rev Rev) (Compared, error) {
 
 // original is what was said and what tools returned in some messages.
 func (t *tracer) original(ctx context.Context, rev Rev, p *Point, from, to int) (trace.Side, error) {
-	items, err := t.m.items(ctx, rev.Project.ID, rev.Session, p)
+	side := t.side()
+	items, err := t.m.itemsWithout(ctx, rev.Project.ID, rev.Session, p, nil, side.Texts)
 	if err != nil {
-		return trace.Side{}, err
+		return side, err
 	}
-	items = slices.Clone(items)
 	for it, err := range t.m.toolOutput(ctx, rev.Project.ID, p, nil)(from, to) {
 		if err != nil {
-			return trace.Side{}, err
+			return side, err
 		}
-		items = append(items, it)
+		if strings.TrimSpace(it.Text) != "" {
+			items = append(items, side.Texts.KeepItem(it))
+		}
 	}
 	sort.SliceStable(items, func(i, j int) bool { return items[i].N < items[j].N })
-	side := t.fromItems(t.source(rev.Session, p), items, rev.Session.marks(compress.Input{Items: items}, p), from, to)
+	t.fromItems(&side, rev, p, items, from, to)
 	if from == 1 && to == p.Scan.Values {
 		counts, err := t.m.counts(ctx, rev.Project.ID, rev.Session, p)
 		if err != nil {
@@ -110,41 +133,55 @@ func (t *tracer) original(ctx context.Context, rev Rev, p *Point, from, to int) 
 }
 
 func (t *tracer) refined(ctx context.Context, rev Rev) (trace.Side, error) {
-	p := rev.Session.Now()
-	items, err := t.m.items(ctx, rev.Project.ID, rev.Session, p)
-	return t.fromItems(t.source(rev.Session, p), items, rev.Session.marks(compress.Input{Items: items}, p), 1, p.Scan.Values), err
+	p, side := rev.Session.Now(), t.side()
+	items, err := t.m.itemsWithout(ctx, rev.Project.ID, rev.Session, p, nil, side.Texts)
+	t.fromItems(&side, rev, p, items, 1, p.Scan.Values)
+	return side, err
 }
 
-// fromItems returns the entries of some messages as pieces; the markers in them are all kept.
-func (t *tracer) fromItems(source string, items []compress.Item, marks []compress.Mark, from, to int) trace.Side {
-	var side trace.Side
-	put := func(it compress.Item, role, text, keep string) {
+// fromItems adds the entries of some messages as pieces to a side that has their texts; the markers in them are all kept.
+func (t *tracer) fromItems(side *trace.Side, rev Rev, p *Point, items []compress.Item, from, to int) {
+	in, source := compress.Input{Items: items, Aside: side.Texts}, t.source(rev.Session, p)
+	marks := rev.Session.marks(in, p)
+	put := func(it *compress.Item, role, text, keep string) {
 		if keep != "" || strings.TrimSpace(text) != "" {
-			seg := compress.Segment{Role: role, Text: text, Src: [][2]int{{it.N, max(it.N, it.To)}}, Keep: keep}
-			side.Pieces = append(side.Pieces, trace.Piece{Source: source, Segment: seg})
+			side.Add(pieceOf(source, it, role, text, keep))
 		}
 	}
-	for _, it := range items {
+	for i := range items {
+		it := &items[i]
 		if it.N < from || it.N > to {
 			continue
 		}
-		if it.Kind != compress.User {
-			put(it, roleOf(it.Kind), itemText(it), "")
+		of := marks[sort.Search(len(marks), func(k int) bool { return marks[k].Message >= it.N }):]
+		marked := it.Kind == compress.User && len(of) > 0 && of[0].Message == it.N
+		if n, ok := it.Number(); ok && !marked && it.Kind != compress.Edit {
+			side.AddFrom(pieceOf(source, it, roleOf(it.Kind), "", ""), n)
 			continue
 		}
-		at := 0
-		for _, k := range marks {
-			if k.Message != it.N || k.Start < at || k.End > len(it.Text) {
+		if !marked {
+			put(it, roleOf(it.Kind), itemText(it, in.Text(it)), "")
+			continue
+		}
+		at, text := 0, in.Text(it)
+		for _, k := range of {
+			if k.Message != it.N {
+				break
+			}
+			if k.Start < at || k.End > len(text) {
 				continue
 			}
-			put(it, "user", it.Text[at:k.Start], "")
+			put(it, "user", text[at:k.Start], "")
 			put(it, "user", k.Text, k.Weight.String())
 			at = k.End
 			side.Marks = append(side.Marks, trace.Mark{Source: source, Fate: compress.Fate{Mark: k, Kept: true}})
 		}
-		put(it, "user", it.Text[at:], "")
+		put(it, "user", text[at:], "")
 	}
-	return side
+}
+
+func pieceOf(source string, it *compress.Item, role, text, keep string) trace.Piece {
+	return trace.Piece{Source: source, Segment: compress.Segment{Role: role, Text: text, Src: [][2]int{{it.N, max(it.N, it.To)}}, Keep: keep}}
 }
 
 // roleOf returns the role that a segment of an item has.
@@ -158,27 +195,31 @@ func roleOf(k compress.Kind) string {
 	return "tool"
 }
 
-// itemText writes an item as the engine that copies does.
-func itemText(it compress.Item) string {
+// itemText writes an item with a text as the engine that copies does.
+func itemText(it *compress.Item, text string) string {
 	switch {
-	case it.Kind == compress.Edit && it.Text != "":
-		return it.Target + ": " + it.Text
+	case it.Kind == compress.Edit && text != "":
+		return it.Target + ": " + text
 	case it.Kind == compress.Edit:
 		return it.Target
 	}
-	return it.Text
+	return text
 }
 
 func (t *tracer) version(ctx context.Context, rev Rev) (trace.Side, error) {
-	segs, err := t.m.VersionSegments(ctx, rev.Project.ID, rev.Version)
+	side, source := t.side(), t.source(rev.Session, pointOf(rev.Session, rev.Version.Origin()))
+	side.Tokens = rev.Version.TokensOut
+	err := t.m.stream(ctx, rev.Project.ID, rev.Version.Derivation.Output, func(r io.Reader) error {
+		for s, err := range compress.Segments(r) {
+			if err != nil {
+				return err
+			}
+			side.Add(trace.Piece{Source: source, Segment: s})
+		}
+		return nil
+	})
 	if err != nil {
-		return trace.Side{}, err
-	}
-	p := pointOf(rev.Session, rev.Version.Origin())
-	side := trace.Side{Tokens: rev.Version.TokensOut}
-	source := t.source(rev.Session, p)
-	for _, s := range segs {
-		side.Pieces = append(side.Pieces, trace.Piece{Source: source, Segment: s})
+		return side, err
 	}
 	fates, err := t.m.Fates(ctx, rev)
 	for _, f := range fates {
@@ -196,7 +237,8 @@ func pointOf(s *Session, h objects.Hash) *Point {
 }
 
 func (t *tracer) composition(ctx context.Context, rev Rev) (trace.Side, error) {
-	side := trace.Side{Tokens: rev.Composition.Tokens}
+	side := t.side()
+	side.Tokens = rev.Composition.Tokens
 	c, err := t.m.Composed(ctx, rev)
 	if err != nil {
 		return side, err
@@ -214,7 +256,7 @@ func (t *tracer) composition(ctx context.Context, rev Rev) (trace.Side, error) {
 		}
 		side.Marks = append(side.Marks, marks...)
 		for _, s := range part.Segments {
-			side.Pieces = append(side.Pieces, trace.Piece{Source: source, Segment: s})
+			side.Add(trace.Piece{Source: source, Segment: s})
 		}
 	}
 	return side, nil
@@ -237,8 +279,10 @@ func (t *tracer) part(ctx context.Context, p CompositionPart) (source string, ma
 	}
 	point := pointOf(rev.Session, p.Output)
 	source = t.source(rev.Session, point)
-	items, err := t.m.items(ctx, rev.Project.ID, rev.Session, point)
-	return source, append([]trace.Mark{}, t.fromItems(source, items, rev.Session.marks(compress.Input{Items: items}, point), 1, point.Scan.Values).Marks...), err
+	side := t.side()
+	items, err := t.m.itemsWithout(ctx, rev.Project.ID, rev.Session, point, nil, side.Texts)
+	t.fromItems(&side, rev, point, items, 1, point.Scan.Values)
+	return source, append([]trace.Mark{}, side.Marks...), errors.Join(err, side.Texts.Err())
 }
 
 // partRev returns what a part of a composition is; its Session is nil if the memory does not have it.
@@ -273,16 +317,49 @@ func keptMarks(source string, segs []compress.Segment) []trace.Mark {
 	return marks
 }
 
-// Markdown returns what a revision names as a page, for a comparison by lines.
+// Markdown returns what WriteMarkdown writes.
 func (m *Memory) Markdown(ctx context.Context, rev Rev) (string, error) {
+	var b strings.Builder
+	err := m.WriteMarkdown(ctx, rev, &b)
+	return b.String(), err
+}
+
+// WriteMarkdown writes what a revision names as a page, for a comparison by lines.
+func (m *Memory) WriteMarkdown(ctx context.Context, rev Rev, w io.Writer) error {
 	if rev.Kind == IsOriginal || rev.Kind == IsSession {
-		segs, err := m.Conversation(ctx, rev.Project.ID, pointOf(rev.Session, rev.Hash))
-		return compress.Markdown(segs), err
+		return m.writeSaid(ctx, rev.Project.ID, pointOf(rev.Session, rev.Hash), Markdown, 1, math.MaxInt, w)
 	}
 	if rev.Kind == IsMessages && rev.From > rev.To {
-		return "", nil
+		return nil
 	}
-	var b bytes.Buffer
-	err := m.Write(ctx, rev, Markdown, &b)
-	return b.String(), err
+	return m.Write(ctx, rev, Markdown, w)
+}
+
+// Lines compares what is compared by lines: it yields the lines of [trace.Unified]. An error ends it.
+func (m *Memory) Lines(ctx context.Context, c Comparison) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		lines := trace.NewLines()
+		a, b := lines.New(m.putAside()), lines.New(m.putAside())
+		var err error
+		if !c.Since {
+			err = m.WriteMarkdown(ctx, c.A.Rev, a)
+		}
+		if err == nil {
+			err = m.WriteMarkdown(ctx, c.B.Rev, b)
+		}
+		if err != nil {
+			yield("", err)
+			return
+		}
+		a.Close()
+		b.Close()
+		for line := range trace.Unified("a/"+c.A.Name, "b/"+c.B.Name, a, b) {
+			if !yield(line, nil) {
+				return
+			}
+		}
+		if err := errors.Join(a.Err(), b.Err()); err != nil {
+			yield("", err)
+		}
+	}
 }

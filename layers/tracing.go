@@ -33,7 +33,7 @@ type Comparison struct {
 
 // Compare finds what differs between what two revisions name.
 func (m *Memory) Compare(ctx context.Context, a, b Rev) (Comparison, error) {
-	t := &tracer{m: m, sessions: map[string]*Session{}}
+	t := &tracer{m: m, sessions: map[string]*Session{}, aside: true}
 	left, err := t.compared(ctx, a)
 	if err != nil {
 		return Comparison{}, err
@@ -42,7 +42,7 @@ func (m *Memory) Compare(ctx context.Context, a, b Rev) (Comparison, error) {
 	if err != nil {
 		return Comparison{}, err
 	}
-	return t.compare(left, right), nil
+	return t.compare(left, right)
 }
 
 // ErrNoVersions says that a session, or a whole project, has no version.
@@ -69,7 +69,7 @@ func (m *Memory) CompareSince(ctx context.Context, sc Scope, rev Rev) (Compariso
 		return Comparison{}, ErrNoVersions
 	}
 	s := st.session(newest.Session)
-	t := &tracer{m: m, sessions: map[string]*Session{}}
+	t := &tracer{m: m, sessions: map[string]*Session{}, aside: true}
 	v, err := m.at(ctx, Rev{Project: p, Session: s}, newest)
 	if err != nil {
 		return Comparison{}, err
@@ -84,9 +84,9 @@ func (m *Memory) CompareSince(ctx context.Context, sc Scope, rev Rev) (Compariso
 			return Comparison{}, err
 		}
 	}
-	c := t.compare(Compared{Rev: v, Name: nameOf(v)}, b)
+	c, err := t.compare(Compared{Rev: v, Name: nameOf(v)}, b)
 	c.Since = true
-	return c, nil
+	return c, err
 }
 
 // Before returns what a version or composition is compared with when nothing else is named: the original that a version

@@ -146,25 +146,17 @@ func (e *Env) printDiff(ctx context.Context, m *layers.Memory, o diffOptions, c 
 		e.printf("\n")
 		e.diffGroup(c, g, o.word)
 	}
-	return nil
+	return c.Err()
 }
 
 // diffText prints the difference by lines.
 func (e *Env) diffText(ctx context.Context, m *layers.Memory, c layers.Comparison) error {
-	a, err := "", error(nil)
-	if !c.Since {
-		a, err = m.Markdown(ctx, c.A.Rev)
-	}
-	if err != nil {
-		return err
-	}
-	b, err := m.Markdown(ctx, c.B.Rev)
-	if err != nil {
-		return err
-	}
 	style := e.style()
-	for line := range strings.Lines(trace.Unified("a/"+c.A.Name, "b/"+c.B.Name, a, b)) {
-		line = e.safe(strings.TrimSuffix(line, "\n"))
+	for line, err := range m.Lines(ctx, c) {
+		if err != nil {
+			return err
+		}
+		line = e.safe(line)
 		switch line[0] {
 		case '-':
 			line = style.red(line)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -23,7 +24,7 @@ func (e *Env) diffGroup(c layers.Comparison, g trace.Group, whole bool) {
 	for _, k := range g.Keepits {
 		e.diffKeepit(k)
 	}
-	for _, ch := range g.Changes {
+	for _, ch := range g.Changes() {
 		e.diffChange(ch, whole)
 	}
 }
@@ -181,13 +182,12 @@ type keepitInDiff struct {
 func (e *Env) diffJSON(c layers.Comparison) error {
 	s := c.Summary
 	answer := struct {
-		A       diffSide          `json:"a"`
-		B       diffSide          `json:"b"`
-		Same    bool              `json:"same"`
-		Both    int               `json:"messages_in_both"`
-		Anchors []trace.Anchors   `json:"anchors"`
-		Groups  []diffGroupAnswer `json:"groups"`
-	}{Same: c.Same(), Both: s.Both, Anchors: s.Anchors, Groups: []diffGroupAnswer{}}
+		A       diffSide        `json:"a"`
+		B       diffSide        `json:"b"`
+		Same    bool            `json:"same"`
+		Both    int             `json:"messages_in_both"`
+		Anchors []trace.Anchors `json:"anchors"`
+	}{Same: c.Same(), Both: s.Both, Anchors: s.Anchors}
 	for i, to := range []*diffSide{&answer.A, &answer.B} {
 		x := []layers.Compared{c.A, c.B}[i]
 		*to = diffSide{Name: x.Name, Kind: string(x.Rev.Kind), Tokens: s.Tokens[i], Segments: s.Segments[i], Messages: s.Messages[i], Kept: s.Kept[i], Keepits: s.Marks[i]}
@@ -195,20 +195,28 @@ func (e *Env) diffJSON(c layers.Comparison) error {
 			to.Hash = x.Rev.Hash.String()
 		}
 	}
-	for _, g := range c.Groups {
-		a := diffGroupAnswer{Messages: g.Src, Segments: g.Pieces, Tokens: g.Tokens, Changes: []diffChangeAnswer{}, Keepits: []diffKeepitAnswer{}}
-		if s := c.Sessions[g.Source]; s != nil {
-			a.Session = s.ID
+	err := printJSONWith(e, "diff", answer, "groups", func(yield func(diffGroupAnswer) bool) {
+		for _, g := range c.Groups {
+			if !yield(groupAnswerOf(c, g)) {
+				return
+			}
 		}
-		for _, ch := range g.Changes {
-			a.Changes = append(a.Changes, diffChangeAnswer(ch))
-		}
-		for _, k := range g.Keepits {
-			a.Keepits = append(a.Keepits, diffKeepitAnswer{k.Message, k.Text, k.Changed, keepitInDiffOf(k.Sides[0]), keepitInDiffOf(k.Sides[1])})
-		}
-		answer.Groups = append(answer.Groups, a)
+	})
+	return errors.Join(err, c.Err())
+}
+
+func groupAnswerOf(c layers.Comparison, g trace.Group) diffGroupAnswer {
+	a := diffGroupAnswer{Messages: g.Src, Segments: g.Pieces, Tokens: g.Tokens, Changes: []diffChangeAnswer{}, Keepits: []diffKeepitAnswer{}}
+	if s := c.Sessions[g.Source]; s != nil {
+		a.Session = s.ID
 	}
-	return e.printJSON("diff", answer)
+	for _, ch := range g.Changes() {
+		a.Changes = append(a.Changes, diffChangeAnswer(ch))
+	}
+	for _, k := range g.Keepits {
+		a.Keepits = append(a.Keepits, diffKeepitAnswer{k.Message, k.Text, k.Changed, keepitInDiffOf(k.Sides[0]), keepitInDiffOf(k.Sides[1])})
+	}
+	return a
 }
 
 func keepitInDiffOf(p trace.Place) *keepitInDiff {

@@ -211,5 +211,5 @@ func (d *details) difference(a, b layers.Rev) error {
 		d.e.diffGroup(c, g, false)
 	}
 	d.e.printf("\n")
-	return nil
+	return c.Err()
 }

@@ -9,7 +9,6 @@ import (
 	"io"
 	"iter"
 	"runtime"
-	"slices"
 	"syscall"
 )
 
@@ -134,6 +133,11 @@ func (e *Env) printJSON(what string, v any) error {
 	if err != nil {
 		return err
 	}
+	return e.writeJSON(b)
+}
+
+// writeJSON prints what is encoded, for a terminal on many lines.
+func (e *Env) writeJSON(b []byte) error {
 	if e.Term.Stdout {
 		var wide bytes.Buffer
 		if err := json.Indent(&wide, b, "", "  "); err != nil {
@@ -141,20 +145,28 @@ func (e *Env) printJSON(what string, v any) error {
 		}
 		b = wide.Bytes()
 	}
-	_, err = e.out.Write(b)
+	_, err := e.out.Write(b)
 	return err
 }
 
 // printJSONList prints what printJSON would of a struct that has a list called key and nothing else. The elements are not held
 // together, but for a terminal.
 func printJSONList[T any](e *Env, what, key string, elements iter.Seq[T]) error {
-	if e.Term.Stdout {
-		return e.printJSON(what, map[string][]T{key: slices.AppendSeq([]T{}, elements)})
+	return printJSONWith(e, what, struct{}{}, key, elements)
+}
+
+// printJSONWith prints what printJSON would of a struct that has behind what v has a list called key. The elements are not held
+// together, but for a terminal.
+func printJSONWith[T any](e *Env, what string, v any, key string, elements iter.Seq[T]) error {
+	head, err := encodeJSON(what, v)
+	if err != nil {
+		return err
 	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	b.WriteString(`{"schema":"mem.` + what + `/v1","` + key + `":[`)
+	b.Write(bytes.TrimSuffix(head, []byte("}\n")))
+	b.WriteString(`,"` + key + `":[`)
 	comma := false
 	for x := range elements {
 		if comma {
@@ -165,7 +177,7 @@ func printJSONList[T any](e *Env, what, key string, elements iter.Seq[T]) error 
 			return fmt.Errorf("encode the answer: %w", err)
 		}
 		b.Truncate(b.Len() - 1) // the newline
-		if b.Len() < jsonPiece {
+		if b.Len() < jsonPiece || e.Term.Stdout {
 			continue
 		}
 		if _, err := e.out.Write(escapeJSON(b.Bytes())); err != nil {
@@ -174,8 +186,7 @@ func printJSONList[T any](e *Env, what, key string, elements iter.Seq[T]) error 
 		b.Reset()
 	}
 	b.WriteString("]}\n")
-	_, err := e.out.Write(escapeJSON(b.Bytes()))
-	return err
+	return e.writeJSON(escapeJSON(b.Bytes()))
 }
 
 // jsonPiece is how many bytes of a list are printed at a time.

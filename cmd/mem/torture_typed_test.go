@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-// tortureTyped captures, shows, compresses and blames a session most of which is text that the user typed, which every layer keeps whole: none of that is
+// tortureTyped captures, shows, compresses, compares and blames a session most of which is text that the user typed, which every layer keeps whole: none of that is
 // held in memory.
 func tortureTyped(t *testing.T, r *rig) {
-	size := amount(t, 0, 72, 200) << 20
+	size := amount(t, 0, 52, 200) << 20
 	if size == 0 {
 		t.Skip("SKIPPED: it takes seconds: MEM_TORTURE=commit")
 	}
@@ -26,6 +26,7 @@ func tortureTyped(t *testing.T, r *rig) {
 		r.atMost(most, "count", id)
 		r.atMost(most+80, "compress", id, "--ratio", "20", "--skip", fmt.Sprint(skip)) // each time another version
 		r.atMost(most+130, "blame", fmt.Sprintf("%s:v%03d", id, skip+1))
+		r.atMost(most+130, "diff", fmt.Sprintf("%s:v%03d", id, skip+1), []string{"--json", "--text"}[skip])
 		if err := os.RemoveAll(filepath.Join(r.Dir, "cache")); err != nil { // the second time all is made again
 			t.Fatal(err)
 		}

@@ -78,7 +78,7 @@ func lying(t *testing.T, items []Item) (lain, *count) {
 	}
 	l := lain{Aside: &Aside{Held: 2 << 10, Open: open}}
 	for _, it := range items {
-		l.items = append(l.items, l.keep(it))
+		l.items = append(l.items, l.KeepItem(it))
 	}
 	return l, n
 }
@@ -128,7 +128,7 @@ func TestAsideFails(t *testing.T) {
 		a := &Aside{Held: 1 << 10, Open: open}
 		var kept []Item
 		for _, it := range items {
-			kept = append(kept, a.keep(it))
+			kept = append(kept, a.KeepItem(it))
 		}
 		got, err := Run(context.Background(), Input{Items: kept, Aside: a}, p, Extract{})
 		if err != nil || !bytes.Equal(got.Body, want.Body) {

@@ -53,7 +53,7 @@ type builder struct {
 
 func (b *builder) add(it Item) {
 	if strings.TrimSpace(it.Text) != "" || it.Kind == Edit && it.Target != "" {
-		b.items = append(b.items, b.aside.keep(it))
+		b.items = append(b.items, b.aside.KeepItem(it))
 	}
 }
 

@@ -271,7 +271,7 @@ func (r *run) addOutput(p *part) error {
 		if err != nil {
 			return fmt.Errorf("read tool output of messages %d to %d: %w", p.From, p.To, err)
 		}
-		more = append(more, r.in.Aside.keep(it))
+		more = append(more, r.in.Aside.KeepItem(it))
 	}
 	p.items = zip(p.items, more)
 	return nil

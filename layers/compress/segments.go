@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"iter"
 	"strings"
 
 	"github.com/memvcs/mem/layers/keepit"
@@ -61,22 +62,38 @@ func Encode(segs []Segment) ([]byte, error) {
 
 // Decode reads what [Encode] wrote.
 func Decode(b []byte) ([]Segment, error) {
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.DisallowUnknownFields()
 	var segs []Segment
-	for {
-		var s Segment
-		err := d.Decode(&s)
-		if err == io.EOF {
-			return segs, nil
-		}
-		if err == nil {
-			err = s.check()
-		}
+	for s, err := range Segments(bytes.NewReader(b)) {
 		if err != nil {
-			return nil, fmt.Errorf("segment %d: %w", len(segs)+1, err)
+			return nil, err
 		}
 		segs = append(segs, s)
+	}
+	return segs, nil
+}
+
+// Segments yields what [Encode] wrote, one segment after the other, up to the first error.
+func Segments(r io.Reader) iter.Seq2[Segment, error] {
+	return func(yield func(Segment, error) bool) {
+		d := json.NewDecoder(r)
+		d.DisallowUnknownFields()
+		for n := 1; ; n++ {
+			var s Segment
+			err := d.Decode(&s)
+			if err == io.EOF {
+				return
+			}
+			if err == nil {
+				err = s.check()
+			}
+			if err != nil {
+				yield(Segment{}, fmt.Errorf("segment %d: %w", n, err))
+				return
+			}
+			if !yield(s, nil) {
+				return
+			}
+		}
 	}
 }
 

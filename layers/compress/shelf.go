@@ -39,17 +39,27 @@ func (a *Aside) again() *Aside {
 	return &Aside{Open: a.Open, Held: a.Held}
 }
 
-// keep returns an item with its text put aside, if too much is held already.
-func (a *Aside) keep(it Item) Item {
-	if a == nil || a.Open == nil {
-		return it
+// KeepItem returns an item with its text put aside, if too much is held already.
+func (a *Aside) KeepItem(it Item) Item {
+	if n, ok := a.Keep(it.Text); ok {
+		it.aside, it.size, it.Text = int32(n)+1, int32(len(it.Text)), ""
 	}
-	if a.used += int64(len(it.Text)); a.used <= a.most() || it.Text == "" {
-		return it
-	}
-	it.aside, it.size, it.Text = int32(a.Put(it.Text))+1, int32(len(it.Text)), ""
 	return it
 }
+
+// Keep puts a text aside if too much is held already, and returns its number; ok is false if it may stay in memory.
+func (a *Aside) Keep(text string) (n int, ok bool) {
+	if a == nil || a.Open == nil {
+		return 0, false
+	}
+	if a.used += int64(len(text)); a.used <= a.most() || text == "" {
+		return 0, false
+	}
+	return a.Put(text), true
+}
+
+// Number returns the number of the text of an item that [Items] made with an Aside, if it was put there.
+func (it *Item) Number() (n int, ok bool) { return int(it.aside) - 1, it.aside > 0 }
 
 // Put puts a text aside and returns its number, from 0.
 func (a *Aside) Put(text string) int {

@@ -17,6 +17,9 @@ func (v *Vocabulary) About(text string) []int32 {
 	return v.l.gather(nil, v.text, text, gathering{in: v.text})
 }
 
+// Len is how many terms the vocabulary knows.
+func (v *Vocabulary) Len() int { return len(v.l.known) }
+
 // Anchor reports whether a term is an anchor: a file, a symbol, an issue, a hash, a version, a number, or a span in
 // back-ticks.
 func (v *Vocabulary) Anchor(term int32) bool { return v.l.known[term].kind == anchorConcept }

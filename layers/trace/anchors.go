@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"hash/maphash"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -30,58 +31,78 @@ type Anchors struct {
 
 // statement is a decision, command or error: it is the same in other words, if most of its terms are there.
 type statement struct {
-	kind  int
-	text  string
-	said  string // the text without what may go from it, such as the pager of a command
-	terms []int32
+	kind int
+	text string
 }
 
-// holdings are what a text holds.
-type holdings struct {
-	said  []statement
-	named [len(kinds)][]string // files and symbols, each once
+// holding is a statement, or the name of a file or symbol.
+type holding struct {
+	statement
+	said string // its text without what says nothing
 }
 
-// anchorsOf finds what lines hold. It may find too much, but finds the same in equal lines.
-func (d *differ) anchorsOf(pieces []Piece) holdings {
-	var h holdings
-	seen := map[string]bool{}
-	for _, p := range pieces {
-		for line := range strings.SplitSeq(p.Text, "\n") {
-			for _, s := range statements(p, line) {
-				s.said = s.text
-				if p.Role == "tool" && strings.HasPrefix(line, "$ ") {
-					s.said = compress.ShortCommand("$ " + s.text) // one that only lost its pager is not lost
-				}
-				if key := string(rune('0'+s.kind)) + s.said; !seen[key] {
-					seen[key] = true
-					s.terms = d.vocabulary.About(s.said)
-					h.said = append(h.said, s)
-				}
-			}
-			compress.EachAnchor(line, func(a string) {
-				kind := symbols
-				switch {
-				case compress.IsFile(a):
-					kind = files
-				case !compress.IsSymbol(a):
-					return
-				}
-				if key := string(rune('a'+kind)) + a; !seen[key] {
-					seen[key] = true
-					h.named[kind] = append(h.named[kind], strings.Clone(a))
-				}
-			})
-		}
+// A set is what was met, by kind.
+type set map[[2]uint64]struct{}
+
+var seeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
+
+// key stands for a text of a kind within this process: two never have the same one.
+func key(kind int, text string) [2]uint64 {
+	return [2]uint64{maphash.String(seeds[0], text) + uint64(kind), maphash.String(seeds[1], text)}
+}
+
+func (s set) has(kind int, text string) bool {
+	_, ok := s[key(kind, text)]
+	return ok
+}
+
+// said reports whether a text was met as a statement.
+func (s set) said(text string) bool {
+	return s.has(decisions, text) || s.has(commands, text) || s.has(errorLines, text)
+}
+
+// add reports whether a text was not met yet.
+func (s set) add(kind int, text string) bool {
+	k := key(kind, text)
+	if _, ok := s[k]; ok {
+		return false
 	}
-	return h
+	s[k] = struct{}{}
+	return true
+}
+
+// eachHolding yields what the lines of a piece hold that was not met yet. It may find too much, but finds the same in equal lines.
+func eachHolding(p spoken, met set, yield func(holding)) {
+	for line := range strings.SplitSeq(p.text, "\n") {
+		for _, s := range statements(p.Piece, line) {
+			said := s.text
+			if p.Role == "tool" && strings.HasPrefix(line, "$ ") {
+				said = compress.ShortCommand("$ " + said) // one that only lost its pager is not lost
+			}
+			if met.add(s.kind, said) {
+				yield(holding{s, said})
+			}
+		}
+		compress.EachAnchor(line, func(a string) {
+			kind := symbols
+			switch {
+			case compress.IsFile(a):
+				kind = files
+			case !compress.IsSymbol(a):
+				return
+			}
+			if met.add(kind, a) {
+				yield(holding{statement{kind, a}, a})
+			}
+		})
+	}
 }
 
 // longest is up to which length a line is looked at for statements; longer ones are data.
 const longest = 2000
 
 // statements returns the decisions, commands and errors of a line.
-func statements(p Piece, line string) []statement {
+func statements(p *Piece, line string) []statement {
 	line = strings.TrimSpace(line)
 	if line == "" || len(line) > longest {
 		return nil

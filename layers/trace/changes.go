@@ -2,23 +2,24 @@ package trace
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"strings"
 )
 
-// roleMark stands between the role and the text of a line while lines are compared.
-const roleMark = "\x00"
+// A line is one of a piece, and who said it.
+type line struct{ role, text string }
 
-// linesOf returns the lines of pieces, each behind its role. Kept texts are compared as markers.
-func linesOf(pieces []Piece) []string {
-	var out []string
-	for _, p := range pieces {
+// linesOf returns the lines of pieces. Kept texts are compared as markers.
+func linesOf(pieces iter.Seq[spoken]) []line {
+	var out []line
+	for p := range pieces {
 		if p.Keep != "" {
 			continue
 		}
-		for line := range strings.SplitSeq(p.Text, "\n") {
-			if strings.TrimSpace(line) != "" {
-				out = append(out, p.Role+roleMark+line)
+		for text := range strings.SplitSeq(p.text, "\n") {
+			if strings.TrimSpace(text) != "" {
+				out = append(out, line{p.Role, text})
 			}
 		}
 	}
@@ -26,26 +27,27 @@ func linesOf(pieces []Piece) []string {
 }
 
 // changes compares the lines of two sides, and the words of what stands in one place on both.
-func changes(a, b []string) []Change {
+func changes(a, b []line) []Change {
 	if slices.Equal(a, b) {
 		return nil
 	}
 	var out []Change
-	var del, add []string
+	i, j, del, add := 0, 0, 0, 0
 	flush := func() {
-		if len(del)+len(add) > 0 {
-			out = append(out, changed(del, add)...)
+		if del+add > 0 {
+			out = append(out, changed(a[i-del:i], b[j-add:j])...)
 		}
-		del, add = nil, nil
+		del, add = 0, 0
 	}
-	for _, e := range Lines(a, b) {
-		switch e.Op {
+	for _, op := range compare(a, b) {
+		switch op {
 		case Del:
-			del = append(del, e.Text)
+			i, del = i+1, del+1
 		case Add:
-			add = append(add, e.Text)
+			j, add = j+1, add+1
 		default:
 			flush()
+			i, j = i+1, j+1
 		}
 	}
 	flush()
@@ -57,7 +59,7 @@ func changes(a, b []string) []Change {
 const common = 40
 
 // changed says how lines of the first side became lines of the second.
-func changed(del, add []string) []Change {
+func changed(del, add []line) []Change {
 	if len(del) > 0 && len(add) > 0 {
 		role, a := text(del)
 		roleB, b := text(add)
@@ -77,14 +79,16 @@ func changed(del, add []string) []Change {
 }
 
 // text joins lines; the role is that of all of them, or "" if they differ.
-func text(lines []string) (role, joined string) {
+func text(lines []line) (role, joined string) {
+	if len(lines) == 1 {
+		return lines[0].role, lines[0].text
+	}
 	parts := make([]string, len(lines))
 	for i, l := range lines {
-		r, t, _ := strings.Cut(l, roleMark)
-		parts[i] = t
+		parts[i] = l.text
 		if i == 0 {
-			role = r
-		} else if role != r {
+			role = l.role
+		} else if role != l.role {
 			role = ""
 		}
 	}
@@ -92,12 +96,11 @@ func text(lines []string) (role, joined string) {
 }
 
 // byRole yields runs of lines of one role.
-func byRole(lines []string) func(yield func(string, string) bool) {
+func byRole(lines []line) iter.Seq2[string, string] {
 	return func(yield func(string, string) bool) {
 		for i := 0; i < len(lines); {
-			role, _, _ := strings.Cut(lines[i], roleMark)
-			j := i + 1
-			for j < len(lines) && strings.HasPrefix(lines[j], role+roleMark) {
+			role, j := lines[i].role, i+1
+			for j < len(lines) && lines[j].role == role {
 				j++
 			}
 			if _, joined := text(lines[i:j]); !yield(role, joined) {

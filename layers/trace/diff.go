@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"iter"
 	"slices"
 
 	"github.com/memvcs/mem/layers/compress"
@@ -20,9 +21,14 @@ type Group struct {
 	Src     [][2]int // the messages that the segments of both sides stand for
 	Pieces  [2]int   // segments of each side; 0 means that the messages are only in the other
 	Tokens  [2]int
-	Changes []Change
 	Keepits []KeepitChange // of the markers in these messages, changed or not
+
+	d *differ
+	x bundle
 }
+
+// Changes returns how the texts of the group differ. They are found each time: together they may be as large as both sides.
+func (g Group) Changes() []Change { return changes(g.d.lines(g.x, 0), g.d.lines(g.x, 1)) }
 
 // A Change is a text that one side has and the other has not, or has in other words.
 type Change struct {
@@ -67,46 +73,59 @@ func (d Difference) Same() bool { return len(d.Groups) == 0 }
 type differ struct {
 	sides      [2]Side
 	count      Counter
-	vocabulary *compress.Vocabulary
+	vocabulary *compress.Vocabulary // while anchors are looked for
 	out        Difference
 }
 
-// Diff compares two sides. Count counts the tokens of both.
+// Diff compares two sides. Count counts the tokens of both. The sides must not be changed as long as the difference is looked at. What
+// cannot be read of texts that were put aside is no difference: they tell.
 func Diff(a, b Side, count Counter) Difference {
-	d := &differ{sides: [2]Side{a, b}, count: count, vocabulary: compress.NewVocabulary()}
-	var changed []bundle
+	d := &differ{sides: [2]Side{a, b}, count: count}
 	for _, x := range align(d.sides) {
-		g := d.group(x)
-		differs := len(g.Changes) > 0 || slices.ContainsFunc(g.Keepits, func(k KeepitChange) bool { return k.Changed })
-		if differs {
-			g.Tokens = [2]int{d.tokens(d.pieces(x, 0)), d.tokens(d.pieces(x, 1))}
+		g := Group{Source: x.source, Src: x.src, Pieces: [2]int{len(x.pieces[0]), len(x.pieces[1])}, Keepits: d.keepits(x), d: d, x: x}
+		if slices.ContainsFunc(g.Keepits, func(k KeepitChange) bool { return k.Changed }) || !slices.Equal(d.lines(x, 0), d.lines(x, 1)) {
+			g.Tokens = [2]int{d.tokens(d.texts(x, 0)), d.tokens(d.texts(x, 1))}
 			d.out.Groups = append(d.out.Groups, g)
-			changed = append(changed, x)
 		}
 	}
-	d.summarise(changed)
+	d.summarise()
 	return d.out
 }
 
-func (d *differ) pieces(x bundle, side int) []Piece {
-	var out []Piece
-	for _, i := range x.pieces[side] {
-		out = append(out, d.sides[side].Pieces[i])
-	}
-	return out
+// A spoken is a piece with its text.
+type spoken struct {
+	*Piece
+	text string
 }
 
-func (d *differ) tokens(pieces []Piece) int {
+// texts yields the pieces of a bundle on one side.
+func (d *differ) texts(x bundle, side int) iter.Seq[spoken] {
+	return func(yield func(spoken) bool) {
+		for _, i := range x.pieces[side] {
+			if p := &d.sides[side].Pieces[i]; !yield(spoken{p, d.sides[side].text(p)}) {
+				return
+			}
+		}
+	}
+}
+
+// all yields all pieces of a side.
+func (d *differ) all(side int) iter.Seq[spoken] {
+	return func(yield func(spoken) bool) {
+		for i := range d.sides[side].Pieces {
+			if p := &d.sides[side].Pieces[i]; !yield(spoken{p, d.sides[side].text(p)}) {
+				return
+			}
+		}
+	}
+}
+
+func (d *differ) tokens(texts iter.Seq[spoken]) int {
 	raw := 0
-	for _, p := range pieces {
-		raw += tokens.Raw(p.Text)
+	for p := range texts {
+		raw += tokens.Raw(p.text)
 	}
 	return d.count.Scale(raw)
 }
 
-func (d *differ) group(x bundle) Group {
-	g := Group{Source: x.source, Src: x.src, Pieces: [2]int{len(x.pieces[0]), len(x.pieces[1])}}
-	g.Keepits = d.keepits(x)
-	g.Changes = changes(linesOf(d.pieces(x, 0)), linesOf(d.pieces(x, 1)))
-	return g
-}
+func (d *differ) lines(x bundle, side int) []line { return linesOf(d.texts(x, side)) }

@@ -7,9 +7,24 @@ import "slices"
 // through what lies between by Myers' algorithm, as far as that is cheap.
 type matcher struct {
 	a, b  []int32
-	pairs [][2]int
+	runs  []run
 	count [][2]int32 // by element: how often it occurs in the part that is looked at; zero in between
-	last  [][2]int32 // and where
+	last  []int32    // and where in the second list
+}
+
+// A run is a number of pairs that follow each other.
+type run struct {
+	a, b int32 // the first
+	n    int32
+}
+
+// pair notes a pair.
+func (m *matcher) pair(i, j int) {
+	if n := len(m.runs); n > 0 && int(m.runs[n-1].a+m.runs[n-1].n) == i && int(m.runs[n-1].b+m.runs[n-1].n) == j {
+		m.runs[n-1].n++
+		return
+	}
+	m.runs = append(m.runs, run{int32(i), int32(j), 1})
 }
 
 // most is how many steps Myers' algorithm may take between two texts; those that differ more have little in common.
@@ -18,7 +33,7 @@ const most = 600
 // match finds the pairs of a[i:n] and b[j:m].
 func (m *matcher) match(i, n, j, k int) {
 	for i < n && j < k && m.a[i] == m.b[j] {
-		m.pairs = append(m.pairs, [2]int{i, j})
+		m.pair(i, j)
 		i, j = i+1, j+1
 	}
 	tail := 0
@@ -29,7 +44,7 @@ func (m *matcher) match(i, n, j, k int) {
 		m.inner(i, n, j, k)
 	}
 	for t := range tail {
-		m.pairs = append(m.pairs, [2]int{n + t, k + t})
+		m.pair(n+t, k+t)
 	}
 }
 
@@ -46,29 +61,30 @@ func (m *matcher) inner(i, n, j, k int) {
 		return
 	}
 	for _, p := range anchors {
-		if p[0] < i || p[1] < j {
+		x, y := int(p[0]), int(p[1])
+		if x < i || y < j {
 			continue // matched already, as the tail of the part before
 		}
-		m.match(i, p[0], j, p[1])
-		m.pairs = append(m.pairs, p)
-		i, j = p[0]+1, p[1]+1
+		m.match(i, x, j, y)
+		m.pair(x, y)
+		i, j = x+1, y+1
 	}
 	m.match(i, n, j, k)
 }
 
 // unique returns the longest ascending list of pairs of elements that occur once in each part.
-func (m *matcher) unique(i, n, j, k int) [][2]int {
+func (m *matcher) unique(i, n, j, k int) [][2]int32 {
 	for x := i; x < n; x++ {
 		m.count[m.a[x]][0]++
 	}
 	for y := j; y < k; y++ {
 		m.count[m.b[y]][1]++
-		m.last[m.b[y]][1] = int32(y)
+		m.last[m.b[y]] = int32(y)
 	}
-	var pairs [][2]int
+	var pairs [][2]int32
 	for x := i; x < n; x++ {
 		if e := m.a[x]; m.count[e] == [2]int32{1, 1} {
-			pairs = append(pairs, [2]int{x, int(m.last[e][1])})
+			pairs = append(pairs, [2]int32{int32(x), m.last[e]})
 		}
 	}
 	for x := i; x < n; x++ {
@@ -81,11 +97,12 @@ func (m *matcher) unique(i, n, j, k int) [][2]int {
 }
 
 // ascending returns the longest part of pairs, which ascend in their first numbers, that ascends in the second, too.
-func ascending(pairs [][2]int) [][2]int {
-	var tails []int // index of the pair that ends the best list of each length
-	before := make([]int, len(pairs))
-	for x, p := range pairs {
-		at, _ := slices.BinarySearchFunc(tails, p[1], func(t, y int) int { return pairs[t][1] - y })
+func ascending(pairs [][2]int32) [][2]int32 {
+	var tails []int32 // index of the pair that ends the best list of each length
+	before := make([]int32, len(pairs))
+	for i, p := range pairs {
+		x := int32(i)
+		at, _ := slices.BinarySearchFunc(tails, p[1], func(t, y int32) int { return int(pairs[t][1] - y) })
 		before[x] = -1
 		if at > 0 {
 			before[x] = tails[at-1]
@@ -99,7 +116,7 @@ func ascending(pairs [][2]int) [][2]int {
 	if len(tails) == 0 {
 		return nil
 	}
-	out := make([][2]int, len(tails))
+	out := make([][2]int32, len(tails))
 	for x, at := tails[len(tails)-1], len(tails)-1; at >= 0; x, at = before[x], at-1 {
 		out[at] = pairs[x]
 	}
@@ -140,7 +157,7 @@ func (m *matcher) myers(i, n, j, k int) {
 // back walks the trace of [matcher.myers] from its end and notes the pairs. trace[d] is the frontier before step d,
 // from diagonal -d to d.
 func (m *matcher) back(trace [][]int32, i, j, x, y int) {
-	from := len(m.pairs)
+	var pairs [][2]int // from the end
 	for d := len(trace) - 1; d > 0; d-- {
 		v := func(diag int) int { return int(trace[d][d+diag]) }
 		diag := x - y
@@ -156,13 +173,15 @@ func (m *matcher) back(trace [][]int32, i, j, x, y int) {
 		}
 		for x > sx && y > sy {
 			x, y = x-1, y-1
-			m.pairs = append(m.pairs, [2]int{i + x, j + y})
+			pairs = append(pairs, [2]int{i + x, j + y})
 		}
 		x, y = px, py
 	}
 	for x > 0 && y > 0 {
 		x, y = x-1, y-1
-		m.pairs = append(m.pairs, [2]int{i + x, j + y})
+		pairs = append(pairs, [2]int{i + x, j + y})
 	}
-	slices.Reverse(m.pairs[from:])
+	for _, p := range slices.Backward(pairs) {
+		m.pair(p[0], p[1])
+	}
 }

@@ -1,7 +1,14 @@
 package trace
 
-// summarise tells the difference in numbers; changed are the bundles in which the sides differ.
-func (d *differ) summarise(changed []bundle) {
+import (
+	"iter"
+	"strings"
+
+	"github.com/memvcs/mem/layers/compress"
+)
+
+// summarise tells the difference in numbers, once the groups are known.
+func (d *differ) summarise() {
 	s := &d.out.Summary
 	covered := [2]map[string][][2]int{}
 	for i, side := range d.sides {
@@ -15,7 +22,7 @@ func (d *differ) summarise(changed []bundle) {
 		}
 		s.Segments[i] = len(side.Pieces)
 		if s.Tokens[i] = side.Tokens; s.Tokens[i] == 0 {
-			s.Tokens[i] = d.tokens(side.Pieces)
+			s.Tokens[i] = d.tokens(d.all(i))
 		}
 		s.Marks[i] = len(side.Marks)
 		for _, m := range side.Marks {
@@ -27,68 +34,79 @@ func (d *differ) summarise(changed []bundle) {
 	for source, runs := range covered[0] {
 		s.Both += Messages(runs) + Messages(covered[1][source]) - Messages(Runs(append(runs[:len(runs):len(runs)], covered[1][source]...)...))
 	}
-	s.Anchors = d.anchors(changed)
+	s.Anchors = d.anchors()
 }
 
 // anchors says what each side holds and what the other one lacks. What stands in bundles that are the same is on both, and so is
 // what stands elsewhere in the same words: of what was said or run several times a version holds one.
-func (d *differ) anchors(changed []bundle) []Anchors {
+func (d *differ) anchors() []Anchors {
 	out := make([]Anchors, len(kinds))
 	for i, k := range kinds {
 		out[i] = Anchors{Kind: k, Lost: []string{}, Gained: []string{}}
 	}
-	var named [2][len(kinds)]map[string]bool
-	said := [2]map[string]bool{{}, {}}
+	var held [2]set // what the sides have
 	for side := range d.sides {
-		h := d.anchorsOf(d.sides[side].Pieces)
-		for _, x := range h.said {
-			*d.number(&out[x.kind], side)++
-			said[side][x.said] = true
-		}
-		for kind, names := range h.named {
-			*d.number(&out[kind], side) += len(names)
-			named[side][kind] = map[string]bool{}
-			for _, n := range names {
-				named[side][kind][n] = true
-			}
+		held[side] = set{}
+		for p := range d.all(side) {
+			eachHolding(p, held[side], func(h holding) { *d.number(&out[h.kind], side)++ })
 		}
 	}
-	seen := map[string]bool{}
-	for _, x := range changed {
-		var terms [2]map[int32]bool
-		for side := range d.sides {
-			terms[side] = d.terms(d.pieces(x, side))
+	missed := [2]set{{}, {}}
+	for _, g := range d.out.Groups {
+		d.missed(g.x, held, missed, func(kind, side int, text string) {
+			to := &out[kind].Lost
+			if side == 1 {
+				to = &out[kind].Gained
+			}
+			*to = append(*to, strings.Clone(text))
+		})
+	}
+	d.vocabulary = nil
+	return out
+}
+
+// missed calls miss with what one side of a bundle holds and the other one lacks, each once for all bundles. Held is what the sides
+// have in all, missed what was told of them.
+func (d *differ) missed(x bundle, held, missed [2]set, miss func(kind, side int, text string)) {
+	v := d.words()
+	var about [2]map[int32]bool // what the sides are about, when it is asked
+	for side := range d.sides {
+		other := 1 - side
+		seen := set{}
+		tell := func(kind int, text string) {
+			if missed[side].add(kind, text) {
+				miss(kind, side, text)
+			}
 		}
-		for side := range d.sides {
-			other := 1 - side
-			h := d.anchorsOf(d.pieces(x, side))
-			miss := func(kind int, text string) {
-				key := string(rune('0'+10*side+kind)) + text
-				if seen[key] {
-					return
-				}
-				seen[key] = true
-				if side == 0 {
-					out[kind].Lost = append(out[kind].Lost, text)
-				} else {
-					out[kind].Gained = append(out[kind].Gained, text)
-				}
-			}
-			for _, st := range h.said {
-				if !said[other][st.said] && !holds(st.terms, terms[other]) {
-					miss(st.kind, st.text)
-				}
-			}
-			for kind, names := range h.named {
-				for _, n := range names {
-					if !named[other][kind][n] {
-						miss(kind, n)
+		for p := range d.texts(x, side) {
+			eachHolding(p, seen, func(h holding) {
+				switch {
+				case held[other].has(h.kind, h.said):
+				case h.kind == files || h.kind == symbols:
+					tell(h.kind, h.text)
+				case held[other].said(h.said):
+				default:
+					if about[other] == nil {
+						about[other] = aboutOf(v, d.texts(x, other))
+					}
+					if !holds(v.About(h.said), about[other]) {
+						tell(h.kind, h.text)
 					}
 				}
-			}
+			})
 		}
 	}
-	return out
+}
+
+// wordsKnown is how many terms are known at once: all of most conversations.
+const wordsKnown = 1 << 17
+
+// words returns a vocabulary for a bundle.
+func (d *differ) words() *compress.Vocabulary {
+	if d.vocabulary == nil || d.vocabulary.Len() > wordsKnown {
+		d.vocabulary = compress.NewVocabulary()
+	}
+	return d.vocabulary
 }
 
 func (d *differ) number(a *Anchors, side int) *int {
@@ -98,11 +116,11 @@ func (d *differ) number(a *Anchors, side int) *int {
 	return &a.B
 }
 
-// terms returns what pieces are about.
-func (d *differ) terms(pieces []Piece) map[int32]bool {
+// aboutOf returns what pieces are about.
+func aboutOf(v *compress.Vocabulary, pieces iter.Seq[spoken]) map[int32]bool {
 	out := map[int32]bool{}
-	for _, p := range pieces {
-		for _, t := range d.vocabulary.About(p.Text) {
+	for p := range pieces {
+		for _, t := range v.About(p.text) {
 			out[t] = true
 		}
 	}

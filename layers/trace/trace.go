@@ -22,6 +22,7 @@ import (
 type Piece struct {
 	Source string // equal strings are the same conversation
 	compress.Segment
+	aside int32 // 1 + where its text is among the texts of its side, instead of in Text; 0: it is not
 }
 
 // A Mark is a marker of a conversation and what became of it in a text.
@@ -33,9 +34,32 @@ type Mark struct {
 
 // A Side is one of the two texts that are compared.
 type Side struct {
-	Pieces []Piece // in the order of the text
-	Marks  []Mark  // all markers that the text was made from, kept or not
-	Tokens int     // of the whole text; 0 counts those of the pieces
+	Pieces []Piece         // in the order of the text
+	Marks  []Mark          // all markers that the text was made from, kept or not
+	Tokens int             // of the whole text; 0 counts those of the pieces
+	Texts  *compress.Aside // of pieces that are too many to hold; nil: all are in the pieces
+}
+
+// Add appends a piece. Its text is put aside if there is much already.
+func (s *Side) Add(p Piece) {
+	if n, ok := s.Texts.Keep(p.Text); ok {
+		p.Text, p.aside = "", int32(n)+1
+	}
+	s.Pieces = append(s.Pieces, p)
+}
+
+// AddFrom appends a piece of which the text is in s.Texts, with that number.
+func (s *Side) AddFrom(p Piece, number int) {
+	p.Text, p.aside = "", int32(number)+1
+	s.Pieces = append(s.Pieces, p)
+}
+
+// text returns the text of a piece of the side.
+func (s *Side) text(p *Piece) string {
+	if p.aside == 0 {
+		return p.Text
+	}
+	return s.Texts.At(int(p.aside) - 1)
 }
 
 // A Counter counts tokens; [tokens.Counter] is one.

@@ -3,6 +3,7 @@ package trace
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -50,7 +51,7 @@ func TestDiff(t *testing.T) {
 	var got []string
 	for _, g := range d.Groups {
 		line := fmt.Sprint(g.Src, g.Pieces)
-		for _, c := range g.Changes {
+		for _, c := range g.Changes() {
 			if c.Words != nil {
 				line += " " + c.Role + ": " + shown(c.Words)
 			} else {
@@ -178,12 +179,50 @@ func TestDiffProperties(t *testing.T) {
 			if len(g.Src) == 0 || g.Src[0][0] < 1 || !reflect.DeepEqual(g.Src, Runs(g.Src...)) {
 				t.Fatalf("group of messages %v", g.Src)
 			}
-			for _, c := range g.Changes {
+			for _, c := range g.Changes() {
 				if x, y := rebuild(c.Words); c.A == c.B || c.Words != nil && (x != c.A || y != c.B) {
 					t.Fatalf("change %+v", c)
 				}
 			}
 		}
+	}
+}
+
+// TestDiffAside compares texts that lie in files: the answer is the same as of texts in memory.
+func TestDiffAside(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(5, 6))
+	dir, files := t.TempDir(), 0
+	away := func(s Side) Side {
+		out := Side{Marks: s.Marks, Tokens: s.Tokens, Texts: &compress.Aside{Held: 1, Open: func() (compress.File, error) {
+			files++
+			f, err := os.CreateTemp(dir, "")
+			t.Cleanup(func() { f.Close() })
+			return f, err
+		}}}
+		for i, p := range s.Pieces {
+			if i%3 == 0 && p.Text != "" {
+				out.AddFrom(p, out.Texts.Put(p.Text))
+			} else {
+				out.Add(p)
+			}
+		}
+		return out
+	}
+	for range 50 {
+		a, b := randomSide(rng, 60), randomSide(rng, 60)
+		want, got := Diff(a, b, tokens.For("")), Diff(away(a), away(b), tokens.For(""))
+		if !reflect.DeepEqual(got.Summary, want.Summary) || len(got.Groups) != len(want.Groups) {
+			t.Fatalf("%d groups, %+v, want %d, %+v", len(got.Groups), got.Summary, len(want.Groups), want.Summary)
+		}
+		for i, g := range got.Groups {
+			if w := want.Groups[i]; !reflect.DeepEqual(g.Changes(), w.Changes()) || !reflect.DeepEqual(g.Keepits, w.Keepits) || g.Tokens != w.Tokens {
+				t.Fatalf("group %d: %+v, want %+v", i, g.Changes(), w.Changes())
+			}
+		}
+	}
+	if files == 0 {
+		t.Error("nothing was put aside")
 	}
 }
 

@@ -1,7 +1,7 @@
 package trace
 
 import (
-	"strings"
+	"iter"
 	"unicode"
 	"unicode/utf8"
 )
@@ -28,37 +28,74 @@ func (o Op) MarshalText() ([]byte, error) { return []byte{byte(o)}, nil }
 // Words compares two texts word by word. Joining the texts that are not Add gives a, those that are not Del give b;
 // equal texts give one edit at most. What a replacement took away stands before what it put there.
 func Words(a, b string) []Edit {
-	return join(compare(split(a), split(b)), "")
+	known := map[string]int32{}
+	x, y := wordsOf(a, known), wordsOf(b, known)
+	var out []Edit
+	ops := script(x.ids, y.ids, len(known))
+	from, at := [2]uint32{}, [2]int{} // the edit begins there; words that were gone through
+	for i, op := range ops {
+		if op != Add {
+			at[0]++
+		}
+		if op != Del {
+			at[1]++
+		}
+		if i+1 < len(ops) && ops[i+1] == op {
+			continue
+		}
+		end := [2]uint32{x.end(at[0]), y.end(at[1])}
+		if op == Add {
+			out = append(out, Edit{op, b[from[1]:end[1]]})
+		} else {
+			out = append(out, Edit{op, a[from[0]:end[0]]})
+		}
+		from = end
+	}
+	return out
 }
 
-// Lines compares two lists of lines; the edits are one a line.
-func Lines(a, b []string) []Edit { return compare(a, b) }
+// words are those of a text.
+type words struct {
+	ids  []int32  // equal numbers are the same word
+	ends []uint32 // where they end
+}
 
-// join puts neighbours of one kind together.
-func join(edits []Edit, sep string) []Edit {
-	var out []Edit
-	var parts []string
-	flush := func() {
-		if len(parts) > 0 {
-			out[len(out)-1].Text = strings.Join(parts, sep)
-			parts = parts[:0]
-		}
+// end returns where the first n words end.
+func (w words) end(n int) uint32 {
+	if n == 0 {
+		return 0
 	}
-	for _, e := range edits {
-		if n := len(out); n == 0 || out[n-1].Op != e.Op {
-			flush()
-			out = append(out, Edit{Op: e.Op})
-		}
-		parts = append(parts, e.Text)
+	return w.ends[n-1]
+}
+
+// wordsOf numbers the words of a text.
+func wordsOf(s string, known map[string]int32) words {
+	var w words
+	at := uint32(0)
+	for word := range split(s) {
+		at += uint32(len(word))
+		w.ids, w.ends = append(w.ids, number(known, word)), append(w.ends, at)
 	}
-	flush()
-	return out
+	return w
+}
+
+// number returns that of an element, a new one if it is not known.
+func number[T comparable](known map[T]int32, x T) int32 {
+	id, ok := known[x]
+	if !ok {
+		id = int32(len(known))
+		known[x] = id
+	}
+	return id
 }
 
 // split cuts a text into words, runs of white space, and single other characters. Han, Kana and other
 // characters that are written without spaces stand alone.
-func split(s string) []string {
-	var out []string
+func split(s string) iter.Seq[string] {
+	return func(yield func(string) bool) { splitTo(s, yield) }
+}
+
+func splitTo(s string, yield func(string) bool) {
 	for i := 0; i < len(s); {
 		r, n := utf8.DecodeRuneInString(s[i:])
 		j := i + n
@@ -71,10 +108,11 @@ func split(s string) []string {
 				j += n
 			}
 		}
-		out = append(out, s[i:j])
+		if !yield(s[i:j]) {
+			return
+		}
 		i = j
 	}
-	return out
 }
 
 type runeKind uint8
@@ -103,38 +141,36 @@ func kindOf(r rune) runeKind {
 	return alone
 }
 
-// compare finds what two lists have in common, in order.
-func compare(a, b []string) []Edit {
-	ids := map[string]int32{}
-	number := func(list []string) []int32 {
+// compare finds what two lists have in common, in order. Each operation is about the next element of the lists that have it.
+func compare[T comparable](a, b []T) []Op {
+	known := map[T]int32{}
+	numbered := func(list []T) []int32 {
 		out := make([]int32, len(list))
-		for i, s := range list {
-			id, ok := ids[s]
-			if !ok {
-				id = int32(len(ids))
-				ids[s] = id
-			}
-			out[i] = id
+		for i, x := range list {
+			out[i] = number(known, x)
 		}
 		return out
 	}
-	m := matcher{a: number(a), b: number(b)}
-	m.count = make([][2]int32, len(ids))
-	m.last = make([][2]int32, len(ids))
+	x, y := numbered(a), numbered(b)
+	return script(x, y, len(known))
+}
+
+// script is compare of numbers less than n.
+func script(a, b []int32, n int) []Op {
+	m := matcher{a: a, b: b, count: make([][2]int32, n), last: make([]int32, n)}
 	m.match(0, len(a), 0, len(b))
-	var out []Edit
+	out := make([]Op, 0, max(len(a), len(b)))
+	put := func(op Op, n int) {
+		for range n {
+			out = append(out, op)
+		}
+	}
 	i, j := 0, 0
-	for _, p := range append(m.pairs, [2]int{len(a), len(b)}) {
-		for ; i < p[0]; i++ {
-			out = append(out, Edit{Del, a[i]})
-		}
-		for ; j < p[1]; j++ {
-			out = append(out, Edit{Add, b[j]})
-		}
-		if i < len(a) && j < len(b) {
-			out = append(out, Edit{Same, a[i]})
-			i, j = i+1, j+1
-		}
+	for _, r := range append(m.runs, run{int32(len(a)), int32(len(b)), 0}) {
+		put(Del, int(r.a)-i)
+		put(Add, int(r.b)-j)
+		put(Same, int(r.n))
+		i, j = int(r.a+r.n), int(r.b+r.n)
 	}
 	return out
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/memvcs/mem/layers/compress"
 )
 
 // rebuild returns both texts of a list of edits.
@@ -89,8 +91,8 @@ func TestMyersIsShortest(t *testing.T) {
 	for range 300 {
 		a, b := letterList(rng, 12), letterList(rng, 12)
 		same := 0
-		for _, e := range compare(a, b) {
-			if e.Op == Same {
+		for _, op := range compare(a, b) {
+			if op == Same {
 				same++
 			}
 		}
@@ -161,8 +163,26 @@ func TestUnified(t *testing.T) {
 		{a, strings.Replace(strings.Replace(a, "3\n", "", 1), "10\n", "", 1),
 			"--- a\n+++ b\n@@ -1,13 +1,11 @@\n 1\n 2\n-3\n 4\n 5\n 6\n 7\n 8\n 9\n-10\n 11\n 12\n 13\n"},
 	} {
-		if got := Unified("a", "b", c.a, c.b); got != c.want {
+		if got := unified(c.a, c.b); got != c.want {
 			t.Errorf("got\n%s\nwant\n%s", got, c.want)
 		}
 	}
+}
+
+// unified compares two texts, which are written in pieces.
+func unified(a, b string) string {
+	l := NewLines()
+	var texts [2]*Text
+	for i, s := range []string{a, b} {
+		texts[i] = l.New(&compress.Aside{})
+		for at := 0; at < len(s); at += 3 {
+			texts[i].Write([]byte(s[at:min(at+3, len(s))]))
+		}
+		texts[i].Close()
+	}
+	var out strings.Builder
+	for line := range Unified("a", "b", texts[0], texts[1]) {
+		out.WriteString(line + "\n")
+	}
+	return out.String()
 }
