@@ -179,7 +179,7 @@ func (s *seeker) beforeVersion(st *State, v *Version) (bool, error) {
 		if x.ID == v.ID {
 			break
 		}
-		if x.Session == v.Session && !x.Deleted && x.Since == "" {
+		if x.Session == v.Session && x.Since == "" { // also one that was removed since: the log has it
 			last = x
 		}
 	}
@@ -210,7 +210,7 @@ func (s *seeker) beforeComposition(st *State, c *Composition) (bool, error) {
 		if x.ID == c.ID {
 			break
 		}
-		if x.Name == c.Name && !x.Deleted {
+		if x.Name == c.Name {
 			last = x
 		}
 	}
