@@ -135,7 +135,7 @@ func self(t *testing.T, kind, mode, log string) Program {
 		t.Fatal(err)
 	}
 	return Program{Path: exe, Dir: t.TempDir(), Env: []string{
-		"MEM_FAKE=" + kind, "MEM_FAKE_MODE=" + mode, "MEM_FAKE_LOG=" + log, "PATH=/usr/bin:/bin",
+		"MEM_FAKE=" + kind, "GOCOVERDIR=" + t.TempDir(), "MEM_FAKE_MODE=" + mode, "MEM_FAKE_LOG=" + log, "PATH=/usr/bin:/bin",
 		"CLAUDECODE=1", "CLAUDE_CODE_SESSION_ID=x", "CLAUDE_CODE_MESSAGING_TOKEN=t", "CLAUDE_CONFIG_DIR=/c",
 	}}
 }
