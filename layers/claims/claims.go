@@ -98,7 +98,7 @@ func NewSource(source string) Source {
 	x.lower = strings.ToLower(x.text)
 	eachNumber(x.text, func(n string) {
 		x.numbers[n] = true
-		for i := range n { // 1.26 of 1.26.0
+		for i := range min(len(n), maxNumber) { // 1.26 of 1.26.0
 			if n[i] == '.' {
 				x.numbers[n[:i]] = true
 			}
@@ -111,6 +111,9 @@ func NewSource(source string) Source {
 	}
 	return x
 }
+
+// maxNumber is up to where the beginnings of a number count as numbers.
+const maxNumber = 256
 
 // eachNumber yields the numbers of s: digits with points between them, separators of thousands taken out. Digits behind
 // a letter are part of a name, but in v1.
