@@ -63,6 +63,7 @@ type Added struct {
 	NewBytes  int64 // of the transcript that are stored
 	Stored    int64 // bytes that these take, compressed
 	NewValues int
+	Long      int   // of these, too long to be read: [transcript.Longest]
 	Tail      int64 // bytes of an unclosed value at the end, kept in a patch
 	Echo      int   // typed messages that were seen before elsewhere
 	Tokens    int   // of the session, estimated
@@ -285,6 +286,7 @@ func (c *capture) grow(ctx context.Context, s *refs.Stage, at place, end int64) 
 	c.snap.Original, c.snap.Size, c.snap.Segments, c.snap.Scan = g.Sum, g.Size, g.Segments, sum.Carry
 	c.keep(sum.Prompts)
 	c.added.NewBytes, c.added.NewValues, c.added.Tail = g.Size-before, sum.Values-at.carry.Values, int64(len(c.tail))
+	c.added.Long = sum.Long
 	c.added.Stored = g.Stored
 	if rules.Any() && !clean.pieces && !c.torn {
 		c.looked = &look{end: g.Sum}

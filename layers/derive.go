@@ -18,7 +18,7 @@ import (
 )
 
 // hugeValue is the size from which a value of a transcript is not read for deriving.
-const hugeValue = 16 << 20
+const hugeValue = transcript.Longest
 
 // stream calls f with the content of an object.
 func (m *Memory) stream(ctx context.Context, project refs.Project, h objects.Hash, f func(io.Reader) error) error {

@@ -28,6 +28,7 @@ type addedAnswer struct {
 	Original string `json:"original"`
 	Stored   int64  `json:"stored_bytes"` // that what is new of the transcript takes
 	Commit   string `json:"commit"`       // empty if nothing was written
+	Long     int    `json:"too_long"`     // new records that are too long to be read
 }
 
 type addAnswer struct {
@@ -69,7 +70,7 @@ func answerOf(a layers.Added) addedAnswer {
 	now := a.Now
 	return addedAnswer{
 		Session: a.Session, Change: a.Change, Project: a.Project.Name, Title: now.Scan.Title, Messages: now.Scan.Messages,
-		Values: now.Scan.Values, Opaque: now.Scan.Opaque, Markers: newMarkers(a), Bytes: now.Size + a.Tail, NewBytes: a.NewBytes,
+		Values: now.Scan.Values, Opaque: now.Scan.Opaque, Long: a.Long, Markers: newMarkers(a), Bytes: now.Size + a.Tail, NewBytes: a.NewBytes,
 		Stored: a.Stored, Tail: a.Tail, Files: a.Files, Tokens: a.Tokens, Original: now.Original.String(), Commit: a.Commit,
 	}
 }
@@ -125,6 +126,9 @@ func (e *Env) sayAdded(a layers.Added) {
 	if scan.Opaque > 0 {
 		e.warn("%d of %d records of %s could not be read as JSON; they are kept as they are", scan.Opaque, scan.Values, id)
 	}
+	if a.Long > 0 {
+		e.warn("%s of %s: %s", count(a.Long, "new record"), id, tooLong)
+	}
 	if a.Tail > 0 {
 		e.detail("%d bytes at the end are no complete record yet; they are kept too", a.Tail)
 	}
@@ -133,6 +137,9 @@ func (e *Env) sayAdded(a layers.Added) {
 		e.hint("%s", shell("mem", "show", id)+" says how to have what it was before")
 	}
 }
+
+// tooLong says what becomes of records that are longer than [transcript.Longest].
+const tooLong = "over 16 MiB long, kept as it is, but what it says is in no version, L1 or count"
 
 // storedText says how many bytes what is new of transcripts takes.
 func storedText(n int64) string {
@@ -212,11 +219,12 @@ func (e *Env) sayProjects(op string, added []layers.Added) {
 // sayTotal tells people of all sessions together, withOpaque of the records too that could not be read.
 func (e *Env) sayTotal(op string, added []layers.Added, withOpaque bool) {
 	var bytes, stored int64
-	opaque, unchanged, forgotten := 0, 0, 0
+	opaque, long, unchanged, forgotten := 0, 0, 0, 0
 	for _, a := range added {
 		bytes += a.NewBytes
 		stored += a.Stored
 		opaque += a.Now.Scan.Opaque
+		long += a.Long
 		switch a.Change {
 		case "unchanged":
 			unchanged++
@@ -239,5 +247,8 @@ func (e *Env) sayTotal(op string, added []layers.Added, withOpaque bool) {
 	e.did("%s: %d session%s new or changed, %d unchanged%s, %s%s\n", verb, changed, plural(changed), unchanged, also, bytesText(bytes), storedText(stored))
 	if opaque > 0 && withOpaque {
 		e.warn("%s could not be read as JSON; they are kept as they are (-v says where)", count(opaque, "record"))
+	}
+	if long > 0 && withOpaque {
+		e.warn("%s: %s (-v says where)", count(long, "new record"), tooLong)
 	}
 }

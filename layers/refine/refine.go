@@ -48,7 +48,7 @@ type Stats struct {
 }
 
 // hugeLimit is the size above which a value is not read.
-const hugeLimit = 16 << 20
+const hugeLimit = transcript.Longest
 
 // openLimit and heldLimit are how many entries, of how many bytes, wait at most for the result of the first of them.
 const (

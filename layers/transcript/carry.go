@@ -123,4 +123,5 @@ type Summary struct {
 	Carry            // totals, the bytes before this scan included
 	Tail    int64    // bytes behind Closed
 	Prompts []Prompt // of this scan only
+	Long    int      // objects of this scan only that are longer than [Longest]
 }

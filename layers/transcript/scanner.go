@@ -10,6 +10,9 @@ import (
 // size; of what is said behind the limit only short members of the value are read.
 const headLimit = 8 << 20
 
+// Longest is how many bytes an object may have for what it says to be read. A longer one is kept like any other.
+const Longest = 16 << 20
+
 // A Scanner learns from one pass over a session what capture wants to know, in little memory, whatever the
 // length of the lines. Bytes are written to it in pieces of any size; how they are cut makes no difference, and a scan that
 // goes on from a [Carry] gives what one scan of everything gives. It is for one goroutine.
@@ -20,6 +23,7 @@ type Scanner struct {
 	carry   Carry
 	blind   bool // the scan that this one goes on from did not measure Carry.Read
 	prompts []Prompt
+	long    int
 	keyText []byte
 }
 
@@ -36,6 +40,9 @@ func (sc *Scanner) Write(p []byte) (int, error) {
 		if v.opaque {
 			sc.carry.Opaque++
 		} else {
+			if v.end-v.start > Longest {
+				sc.long++
+			}
 			sc.record(sc.h.raw(v, p), v.fields, func(i int) []byte { return sc.h.member(v, i, p) })
 		}
 		return true
@@ -47,7 +54,7 @@ func (sc *Scanner) Write(p []byte) (int, error) {
 func (sc *Scanner) Summary() Summary {
 	c := sc.carry
 	c.Closed = sc.base + sc.h.s.closed()
-	return Summary{Carry: c, Tail: sc.h.s.off - sc.h.s.closed(), Prompts: sc.prompts}
+	return Summary{Carry: c, Tail: sc.h.s.off - sc.h.s.closed(), Prompts: sc.prompts, Long: sc.long}
 }
 
 // A record is what the top-level members of an object say, not decoded.
