@@ -75,11 +75,20 @@ type composing struct {
 // Compose makes the composition that req asks for: it chooses a form for each session, makes the versions
 // that are missing, and stores the result under its name. The whole never exceeds the budget.
 func (m *Memory) Compose(ctx context.Context, req ComposeRequest) (Composed, error) {
+	c, done, err := m.compose(ctx, req)
+	if err != nil || req.DryRun {
+		return done, err
+	}
+	return c.save(ctx, done)
+}
+
+// compose does all of [Memory.Compose] but to store the composition. It stores the versions that were missing.
+func (m *Memory) compose(ctx context.Context, req ComposeRequest) (*composing, Composed, error) {
 	if len(req.Parts) == 0 {
-		return Composed{}, ErrNoParts
+		return nil, Composed{}, ErrNoParts
 	}
 	if st, err := m.State(ctx, req.Project.ID); err != nil {
-		return Composed{}, err
+		return nil, Composed{}, err
 	} else if st.Name == "" { // nothing is known of this project: the composition goes to its first session's
 		req.Project = req.Parts[0].Rev.Project
 	}
@@ -88,7 +97,7 @@ func (m *Memory) Compose(ctx context.Context, req ComposeRequest) (Composed, err
 		from = append(from, p.Rev.Project.ID)
 	}
 	if err := m.mayCompose(ctx, req.Project, from); err != nil {
-		return Composed{}, err
+		return nil, Composed{}, err
 	}
 	c := &composing{m: m, req: req, counter: m.largest(req.Parts)}
 	c.out = compose.Composition{Name: req.Name, Budget: req.Budget}
@@ -96,7 +105,7 @@ func (m *Memory) Compose(ctx context.Context, req ComposeRequest) (Composed, err
 	for i, p := range req.Parts {
 		src, err := c.source(ctx, i, p)
 		if err != nil {
-			return Composed{}, err
+			return nil, Composed{}, err
 		}
 		ask.Sources = append(ask.Sources, src)
 	}
@@ -104,26 +113,26 @@ func (m *Memory) Compose(ctx context.Context, req ComposeRequest) (Composed, err
 	plan, err := c.choose(ask)
 	done := Composed{Project: req.Project, Plan: plan, Parts: req.Parts, Overhead: ask.Overhead}
 	if err != nil {
-		return done, err
+		return nil, done, err
 	}
 	limits, err := c.limits(ctx, plan)
 	if err != nil {
-		return done, err
+		return nil, done, err
 	}
 	if req.DryRun {
 		done.Receipt, err = c.estimate(ctx, plan, limits)
-		return done, err
+		return nil, done, err
 	}
 	for i, pick := range plan.Picks {
 		if err := c.take(ctx, i, pick, limits[i]); err != nil {
-			return done, err
+			return nil, done, err
 		}
 	}
 	done.Receipt = c.receipt
 	if err := c.out.Measure(c.counter); err != nil {
-		return done, err
+		return nil, done, err
 	}
-	return c.save(ctx, done)
+	return c, done, nil
 }
 
 // largest returns the counter that finds the most tokens among those of the sessions' models, so that
@@ -309,6 +318,9 @@ func (c *composing) save(ctx context.Context, done Composed) (Composed, error) {
 			return nil
 		}
 		if err := tx.Adopt(s); err != nil {
+			return err
+		}
+		if err := c.m.unforgottenParts(ctx, tx, comp); err != nil {
 			return err
 		}
 		tx.Trailer("Op", "compose")

@@ -230,6 +230,9 @@ func (m *Memory) saveVersion(ctx context.Context, c Compressed, bodies [][]byte)
 		if err := tx.Adopt(s); err != nil {
 			return err
 		}
+		if err := unforgotten(ctx, tx, c.Version.Derivation.Inputs...); err != nil {
+			return fmt.Errorf("session %s: %w", ShortID(c.Session.ID), err)
+		}
 		v := c.Version
 		tx.Subject(fmt.Sprintf("compress %s:%s  %s -> %s tokens", ShortID(c.Session.ID), v.Label, tokens.Format(v.TokensIn), tokens.Format(v.TokensOut)))
 		tx.Trailer("Op", "compress")

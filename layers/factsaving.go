@@ -336,6 +336,9 @@ func (s *saver) write(ctx context.Context) error {
 			if s.stated(x) {
 				continue
 			}
+			if err := unforgotten(ctx, tx, x.Original); err != nil {
+				return err
+			}
 			if _, err := tx.Add(facts.KindExchange, x.Bare()); err != nil {
 				return err
 			}

@@ -191,6 +191,9 @@ func (a *aging) settle(ctx context.Context, out *Tiered) error {
 		}
 		tx.Trailer("Op", "tier")
 		for _, c := range made {
+			if err := a.m.unforgottenParts(ctx, tx, c); err != nil {
+				return err
+			}
 			if _, err := tx.Add(kindComposition, c); err != nil {
 				return err
 			}

@@ -132,6 +132,9 @@ func (t *tierMaker) commit(ctx context.Context) error {
 				tx.Trailer("Op", "tier")
 				adopted = true
 			}
+			if err := unforgotten(ctx, tx, c.Version.Derivation.Inputs...); err != nil {
+				return fmt.Errorf("session %s: %w", ShortID(c.Session.ID), err)
+			}
 			c.Version.Label = st.nextLabel(c.Session.ID, m.repo.Device().ID)
 			rec, err := tx.Add(kindVersion, c.Version)
 			if err != nil {

@@ -157,6 +157,8 @@ func hintsOf(err error) []string {
 		return []string{"mem config unset " + value.Key}
 	case errors.As(err, &missing):
 		return missingHints(missing)
+	case errors.Is(err, layers.ErrMeanwhile):
+		return []string{"do it again: it is made of what is left then"}
 	case errors.Is(err, refs.ErrNotRepo):
 		return []string{"mem init"}
 	case errors.As(err, &device):

@@ -1,0 +1,52 @@
+package layers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/refs"
+)
+
+// ErrMeanwhile says that something was forgotten while something else was made of it. What was made is not stored.
+var ErrMeanwhile = errors.New("something that it was made of was forgotten meanwhile")
+
+// unforgotten makes sure, in the transaction that stores something, that what it was made of is there still: slow work reads without a
+// lock, and who forgets looks only at what is stored.
+func unforgotten(ctx context.Context, tx *refs.Tx, names ...objects.Hash) error {
+	for _, h := range names {
+		if h.IsZero() {
+			continue
+		}
+		rc, err := tx.Get(ctx, h)
+		if errors.Is(err, objects.ErrNotFound) {
+			return fmt.Errorf("%s: %w", h.Short(), ErrMeanwhile)
+		}
+		if err != nil {
+			return err
+		}
+		rc.Close() // opened to be known there, nothing else
+	}
+	return nil
+}
+
+// unforgottenParts is unforgotten of the parts of a composition, of which some may be of other projects.
+func (m *Memory) unforgottenParts(ctx context.Context, tx *refs.Tx, c *Composition) error {
+	for i, p := range c.Parts {
+		if i >= len(c.Derivation.Inputs) {
+			break
+		}
+		look := func(tx *refs.Tx) error { return unforgotten(ctx, tx, c.Derivation.Inputs[i]) }
+		var err error
+		if p.Project == tx.Project() {
+			err = look(tx)
+		} else {
+			err = m.repo.View(ctx, p.Project, look)
+		}
+		if err != nil {
+			return fmt.Errorf("session %s: %w", ShortID(p.Session), err)
+		}
+	}
+	return nil
+}
