@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -147,7 +148,7 @@ func (f *forgetting) tells(r refs.Record) bool {
 }
 
 // listen finds the records whose witnesses hold what is to be forgotten: a model may have been shown it in the words of a fact or a
-// rule.
+// rule. So may texts that were made, where no session has it any more, or a model wrote it.
 func (f *forgetting) listen(ctx context.Context) error {
 	if f.needles == nil && f.o.Match == nil {
 		return nil
@@ -170,7 +171,38 @@ func (f *forgetting) listen(ctx context.Context) error {
 				f.heard[r.ID] = true
 			}
 		}
+		if err := f.read(ctx, v, r); err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+// read looks at the text of a version or composition.
+func (f *forgetting) read(ctx context.Context, v *prover, r refs.Record) (err error) {
+	var text objects.Hash
+	switch r.Kind {
+	case kindVersion:
+		err = applyTo(r, func(v Version) { text = v.Derivation.Output })
+	case kindComposition:
+		err = applyTo(r, func(c Composition) { text = c.Derivation.Output })
+	}
+	if err != nil || text.IsZero() {
+		return err
+	}
+	b, err := f.m.object(ctx, f.p.ID, text)
+	if errors.Is(err, objects.ErrNotFound) {
+		return nil // there is nothing of it to forget
+	}
+	if err != nil || !v.finds(b, true) {
+		return err
+	}
+	if f.own(r.Device) {
+		f.heard[r.ID] = true
+		return nil
+	}
+	// Its device drops what it made of forgotten messages, and makes it again. Else it is told by the name of the record.
+	f.direct[r.ID] = !slices.ContainsFunc(sessionsIn(r.Kind, r.Body), func(id string) bool { return f.sessions[id] || len(f.passed[id]) > 0 })
 	return nil
 }
 

@@ -211,13 +211,13 @@ func (f *forgetting) plan(ctx context.Context) error {
 		f.purge.Sessions = append(f.purge.Sessions, purgeKey(id))
 	}
 	slices.Sort(f.purge.Sessions)
+	if err := f.listen(ctx); err != nil {
+		return err
+	}
 	for _, r := range f.records {
 		if f.direct[r.ID] {
 			f.purge.Records = append(f.purge.Records, recordName(stampOf(r)))
 		}
-	}
-	if err := f.listen(ctx); err != nil {
-		return err
 	}
 	if err := f.settle(); err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/objects"
 )
 
 // TestForgetMeanwhile forgets a message while something is made of it: what was made is not stored, and what is made then again is.
@@ -43,4 +44,61 @@ func TestForgetMeanwhile(t *testing.T) {
 		t.Errorf("of what is left: %v", err)
 	}
 	roots(t, m)
+}
+
+// TestForgetTexts forgets what only texts hold that were made, here and on another device: a model wrote it, or it was stored late.
+func TestForgetTexts(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	h := newHub(t, "dir")
+	a, b := h.memory(t, "laptop"), h.memory(t, "desk")
+	add(t, a, session(t, "aaaa0001", "/home/dev/shop", 5))
+	pushAll(t, a)
+	fetchAll(t, b)
+	trustAll(t, b)
+	for _, m := range []*Memory{a, b} {
+		c, err := m.Compress(ctx, revOf(t, m, "aaaa0001"), compress.Settings{Ratio: 2}, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := []byte(`{"role":"assistant","text":"` + m.repo.Device().Name + ` calls it zaphod","src":[[1,1]]}` + "\n")
+		v := *c.Version
+		v.Engine, v.Derivation.Output, v.Derivation.Recipe.Version = "a model", objects.Sum(text), 99
+		c.Version = &v
+		if _, err := m.saveVersion(ctx, c, [][]byte{text}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pushAll(t, b)
+	fetchAll(t, a)
+	trustAll(t, a)
+	out := forget(t, a, ForgetOptions{Match: regexp.MustCompile("zaphod")})
+	versions := 0
+	for _, x := range out.Things {
+		if x.Kind == "version" {
+			versions++
+		}
+	}
+	if versions != 2 {
+		t.Errorf("%d versions were forgotten, want 2: %v", versions, out.Things)
+	}
+	pushAll(t, a)
+	fetchAll(t, b)
+	pushAll(t, b)
+	fetchAll(t, a)
+	if found := stays(t, "zaphod", []*Memory{a, b}, h.dir); len(found) > 0 {
+		t.Errorf("it stays in %v", found)
+	}
+	for _, m := range []*Memory{a, b} {
+		st, err := m.Outline(ctx, revOf(t, m, "aaaa0001").Project.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(st.Versions) != 2 {
+			t.Errorf("%d versions are left on %s, want 2", len(st.Versions), m.repo.Device().Name)
+		}
+	}
+	if ra, rb := roots(t, a), roots(t, b); ra != rb {
+		t.Errorf("other roots:\n%s\n%s", ra, rb)
+	}
 }
