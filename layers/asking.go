@@ -96,10 +96,9 @@ func (m *Memory) exchanges(ctx context.Context, p refs.Project, v *Version) ([]e
 
 // A Reproduction is a version that was made once more.
 type Reproduction struct {
-	Version *Version
-	Same    bool         // byte for byte
-	Output  objects.Hash // of what was made now
-	Body    []byte
+	Same   bool         // byte for byte
+	Output objects.Hash // of what was made now
+	Body   []byte
 }
 
 // ErrEngineGone says that a version was made by an engine that this program does not have, so that it cannot be made
@@ -113,7 +112,7 @@ func (m *Memory) Reproduce(ctx context.Context, rev Rev) (Reproduction, error) {
 	if v == nil || rev.Session == nil || len(v.Derivation.Inputs) == 0 {
 		return Reproduction{}, ErrNotCompressible
 	}
-	r := Reproduction{Version: v}
+	var r Reproduction
 	plan, err := v.Plan()
 	if err != nil {
 		return r, err

@@ -82,7 +82,7 @@ func talkMemory(t *testing.T, n int, caps Caps, clock ...func() time.Time) (*Mem
 var noCaps = Caps{Tokens: -1, Micros: -1}
 
 func settingsBy(p *parrot) compress.Settings {
-	return compress.Settings{Ratio: 3, Engine: engines.New(p, engines.Options{Window: 2000, Price: engines.Price{Input: 1e6, Output: 1e6, Known: true}})}
+	return compress.Settings{Ratio: 3, Engine: engines.New(p, engines.Options{Window: 2000, Price: engines.Price{Input: 1e6, Output: 1e6}})}
 }
 
 func TestCompressByModel(t *testing.T) {

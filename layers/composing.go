@@ -51,8 +51,6 @@ type Composed struct {
 	Composition *Composition
 	Existed     bool // this name has this content already
 	Plan        compose.Plan
-	Parts       []ComposePart
-	Overhead    int // tokens of headings and sources
 
 	Receipt engines.Receipt // what a model took; of a dry run, what it would take at least
 }
@@ -111,7 +109,7 @@ func (m *Memory) compose(ctx context.Context, req ComposeRequest) (*composing, C
 	}
 	ask.Overhead = compose.Reserve(c.counter, req.Name, c.out.Parts)
 	plan, err := c.choose(ask)
-	done := Composed{Project: req.Project, Plan: plan, Parts: req.Parts, Overhead: ask.Overhead}
+	done := Composed{Project: req.Project, Plan: plan}
 	if err != nil {
 		return nil, done, err
 	}

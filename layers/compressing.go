@@ -23,7 +23,6 @@ type Compressed struct {
 	Session  *Session
 	Point    *Point
 	From     int      // first message that it is about
-	Source   *Version // that it goes on from, or whose text it was made of
 	Version  *Version // of a dry run: as it would be, without a label
 	Existed  bool     // the same recipe had been run before
 	Plan     compress.Plan
@@ -85,7 +84,7 @@ func (m *Memory) compress(ctx context.Context, rev Rev, b basis, s compress.Sett
 
 // compressBy compresses as a state of the project has it, and lets save keep what was made: the version and its objects.
 func (m *Memory) compressBy(ctx context.Context, st *State, rev Rev, b basis, s compress.Settings, dryRun bool, save func(context.Context, Compressed, [][]byte) (Compressed, error)) (Compressed, error) {
-	c := Compressed{Project: rev.Project, Session: rev.Session, Point: b.point, From: b.after + 1, Source: b.version}
+	c := Compressed{Project: rev.Project, Session: rev.Session, Point: b.point, From: b.after + 1}
 	if s.Distance == 0 {
 		s.Distance = max(1, st.Distance(st.session(rev.Session.ID)))
 	}

@@ -40,7 +40,6 @@ type DistillOptions struct {
 
 // A Distillation is what a model made of a session.
 type Distillation struct {
-	Session  *Session
 	Saved    []SavedFacts // part by part
 	Assigned int          // exchanges that have a concept now
 	Receipt  engines.Receipt
@@ -54,7 +53,7 @@ var ErrAnswer = errors.New("the model's answer is of no use")
 // it had been handed in by [Memory.SaveFacts] and saved in one commit with what was asked and answered, so what was paid for
 // is there whatever goes wrong later. The error wraps [engines.ErrCap] when a cap is reached.
 func (m *Memory) Distill(ctx context.Context, rev Rev, asker *engines.Asker, o DistillOptions) (Distillation, error) {
-	d := distiller{m: m, rev: rev, o: o, out: Distillation{Session: rev.Session}, asker: asker}
+	d := distiller{m: m, rev: rev, o: o, asker: asker}
 	d.asker = asker.Metered(&meter{m: m, caps: m.opts.Caps, project: rev.Project.ID, session: rev.Session.ID, engine: asker.ID()})
 	err := d.facts(ctx)
 	if err == nil && !o.DryRun {

@@ -15,7 +15,6 @@ import (
 
 // A FactDraft is what is to be distilled of a session: the lines of L1 that nothing was said of yet.
 type FactDraft struct {
-	Project  Project
 	Session  *Session
 	From, To int // messages; To is 0 if there is nothing to do
 	Total    int // messages of the session
@@ -45,7 +44,7 @@ const mostKnown = 40
 
 // DraftFacts returns what is to be distilled of the session that rev names.
 func (m *Memory) DraftFacts(ctx context.Context, rev Rev, o DraftOptions) (FactDraft, error) {
-	d := FactDraft{Project: rev.Project, Session: rev.Session}
+	d := FactDraft{Session: rev.Session}
 	set, err := m.Facts(ctx, rev.Project.ID)
 	if err != nil {
 		return d, err

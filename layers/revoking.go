@@ -164,7 +164,6 @@ type Hidden struct {
 
 // An Effect is what revoking a source, or taking that back, changes in what is shown of a project.
 type Effect struct {
-	Origin  Origin
 	Changed []Hidden // what is hidden by it, or shown again
 	Places  int      // messages that came from the source
 	Copies  []string // sessions that repeat a conversation that is hidden, or were given what was made of it
@@ -175,7 +174,7 @@ type Effect struct {
 // of lists, contexts and views, here and wherever the project is pulled, until that is taken back. A dry run only says what
 // would change.
 func (m *Memory) Revoke(ctx context.Context, p Project, src Origin, reason string, off, dryRun bool) (Effect, error) {
-	out := Effect{Origin: src}
+	var out Effect
 	st, err := m.bare(ctx, p.ID)
 	if err != nil {
 		return out, err

@@ -33,7 +33,6 @@ type Arrival struct {
 	Lane
 	Old     pack.ID // where it is here; zero: not at all
 	Key     string  // of its device, in OpenSSH's format
-	Name    string  // of its device, for people
 	Commits int     // new ones
 	Records int     // new ones
 	Epoch   uint64  // that its device began since then, because it forgot something; 0: none
@@ -166,7 +165,6 @@ func (v *arriver) commit(id, old pack.ID, before uint64) (tree pack.ID, lamport 
 	if err := verifySignature(v.a.Key, c.Signature, c.Payload()); err != nil {
 		return tree, 0, err
 	}
-	v.a.Name = c.Name
 	return c.Tree, v.lamport, nil
 }
 

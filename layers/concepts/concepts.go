@@ -81,7 +81,6 @@ func (c *Concept) Stands() bool { return c.MergedInto == "" && !c.Removed && c.R
 // A Member is a session or an exchange, and why it belongs where it does.
 type Member struct {
 	Concept *Concept // nil: none
-	Topic   string
 	Reason  string
 	Time    time.Time
 }

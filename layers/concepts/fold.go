@@ -170,7 +170,7 @@ func (f *folding) fill(known *facts.Set) {
 			continue // as if nothing had been said
 		}
 		c := f.stands(a.Concept)
-		f.members[member] = Member{c, a.Topic, a.Reason, a.time}
+		f.members[member] = Member{c, a.Reason, a.time}
 		if c != nil {
 			c.Updated = later(c.Updated, a.time)
 		}

@@ -387,7 +387,7 @@ func input(t *testing.T, items []compress.Item) (compress.Input, compress.Plan) 
 func TestEstimate(t *testing.T) {
 	t.Parallel()
 	in, p := input(t, long(300))
-	s := New(echo(), Options{Window: 3000, Price: Price{3e6, 15e6, true}})
+	s := New(echo(), Options{Window: 3000, Price: Price{3e6, 15e6}})
 	p.Engine = s.ID()
 	e := s.Estimate()
 	if _, err := compress.Run(context.Background(), in, p, e); err != nil {
@@ -490,7 +490,7 @@ func TestPrices(t *testing.T) {
 			t.Errorf("ParsePrice(%q) = %+v", bad, p)
 		}
 	}
-	if got := (Price{3e6, 15e6, true}).Cost(1, 0); got != 3 {
+	if got := (Price{3e6, 15e6}).Cost(1, 0); got != 3 {
 		t.Errorf("a token costs %d", got)
 	}
 }

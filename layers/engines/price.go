@@ -9,7 +9,6 @@ import (
 // A Price is what a million tokens cost, in millionths of a dollar.
 type Price struct {
 	Input, Output int64
-	Known         bool // false: nobody said
 }
 
 // Cost returns what a usage costs, rounded up.
@@ -25,7 +24,7 @@ func ParsePrice(s string) (Price, error) {
 	if !ok || errIn != nil || errOut != nil {
 		return Price{}, fmt.Errorf("price %q: want dollars per million tokens in and out, such as 3/15", s)
 	}
-	return Price{a, b, true}, nil
+	return Price{a, b}, nil
 }
 
 // ParseDollars reads an amount with at most six decimals, as millionths of a dollar.
@@ -88,8 +87,8 @@ func PriceOf(model string) Price {
 	name := " " + strings.Join(words, " ") + " "
 	for _, p := range prices {
 		if strings.Contains(name, " "+p.words+" ") {
-			return Price{p.in, p.out, true}
+			return Price{p.in, p.out}
 		}
 	}
-	return Price{15e6, 75e6, true}
+	return Price{15e6, 75e6}
 }

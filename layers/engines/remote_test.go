@@ -161,7 +161,7 @@ func TestHTTPAnswer(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, model func(*Server) Model, answer func(string) http.HandlerFunc) {
 		srv := serve(t, answer(good))
-		s := New(model(srv.server(nil)), Options{Price: Price{3e6, 15e6, true}, Meter: &purse{cap: 1 << 40, left: -1}})
+		s := New(model(srv.server(nil)), Options{Price: Price{3e6, 15e6}, Meter: &purse{cap: 1 << 40, left: -1}})
 		if segs := summarize(t, s, request(400)); len(segs) != 3 {
 			t.Errorf("%d segments", len(segs))
 		}

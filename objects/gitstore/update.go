@@ -16,7 +16,6 @@ import (
 
 // A LockedError says which lock another process holds.
 type LockedError struct {
-	Ref  string
 	File string // the lock
 }
 
@@ -231,13 +230,13 @@ func (l lock) wait(ctx context.Context, ref string) error {
 			return err
 		}
 		if waited >= maxWait {
-			return &LockedError{ref, l.path}
+			return &LockedError{l.path}
 		}
 		timer := time.NewTimer(pause)
 		select {
 		case <-ctx.Done():
 			timer.Stop()
-			return fmt.Errorf("%w: %w", &LockedError{ref, l.path}, context.Cause(ctx))
+			return fmt.Errorf("%w: %w", &LockedError{l.path}, context.Cause(ctx))
 		case <-timer.C:
 		}
 		waited += pause

@@ -22,7 +22,6 @@ type Store struct {
 	Home string
 	Dir  string // the memory
 	Path string // where programs are
-	Name string // of the machine
 }
 
 // NewStore makes an empty memory below home.
