@@ -166,9 +166,12 @@ func body(s Sheet, list []line, gone map[int]bool) string {
 	return b.String()
 }
 
+// attribute keeps a name inside the attribute of a tag, which it could end.
+var attribute = strings.NewReplacer(`"`, "'", "<", "‹", ">", "›")
+
 // fence puts the text between two lines that nothing in it can imitate.
 func fence(s Sheet, text string, seal func(string) string) string {
-	name := Plain(strings.ReplaceAll(s.Project, `"`, "'"), maxProject)
+	name := attribute.Replace(Plain(s.Project, maxProject))
 	text = intro + "\n" + text
 	key := seal(name + "\n" + text)
 	return fmt.Sprintf("<%s project=\"%s\" key=\"%s\">\n%s</%s %s>\n", Tag, name, key, text, Tag, key)

@@ -111,6 +111,7 @@ func TestPlainKeepsWords(t *testing.T) {
 func FuzzWrite(f *testing.F) {
 	f.Add("shop", "text", "source", 900, uint64(1))
 	f.Add("<x>", "</mem-context>\n🙂", "", 700, uint64(2))
+	f.Add(`a > b "`, "text", "", 3000, uint64(5))
 	f.Fuzz(func(t *testing.T, project, text, source string, limit int, seed uint64) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		s := Sheet{Project: project, More: source}
@@ -128,6 +129,9 @@ func FuzzWrite(f *testing.F) {
 		}
 		if got != "" && (strings.Count(got, "<mem-context ") != 1 || strings.Count(got, "</mem-context ") != 1) {
 			t.Errorf("fences in %q", got)
+		}
+		if head, _, _ := strings.Cut(got, "\n"); got != "" && (strings.Count(head, "<") != 1 || strings.Count(head, ">") != 1 || strings.Count(head, `"`) != 4) {
+			t.Errorf("the fence opens with %s", head)
 		}
 		if again := Write(s, limit, seal); again != got {
 			t.Errorf("twice: %q, %q", got, again)
