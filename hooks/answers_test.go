@@ -50,6 +50,9 @@ func TestContextFits(t *testing.T) {
 		if units := brief.Units(text); units > maxAnswer || units < maxAnswer-1000 || !strings.Contains(text, " more did not fit and were left out") || strings.Count(text, "<mem-context ") != 1 {
 			t.Errorf("%q: %d units: %.300s", piece, units, text)
 		}
+		if n := strings.Count(text, " rules list`"); n != 2 {
+			t.Errorf("%q: rules were left out, and the command that lists them is named %d times: ...%s", piece, n, text[max(0, len(text)-600):])
+		}
 		if again := d.hook("SessionStart", "new-1", map[string]any{"source": "resume"}); again != out {
 			t.Errorf("%q: resumed, the text is another one", piece)
 		}

@@ -71,7 +71,7 @@ func (m *Memory) Context(ctx context.Context, p Project, o ContextOptions) (Give
 	if len(b.sessions) == 0 && len(b.known.Exchanges) == 0 && len(b.rules.Rules) == 0 {
 		return Given{}, nil
 	}
-	sheet := brief.Sheet{Project: cmp.Or(b.st.Name, p.Name), More: fmt.Sprintf("`%s facts list` and `%s ls` show all.", o.Program, o.Program)}
+	sheet := brief.Sheet{Project: cmp.Or(b.st.Name, p.Name), More: fmt.Sprintf("`%[1]s rules list`, `%[1]s facts list` and `%[1]s ls` show all.", o.Program)}
 	sheet.Sections = []brief.Section{
 		{Title: "Rules", Items: b.ruleItems()}, {Title: "Open issues", Items: b.issueItems()},
 		{Title: "Jobs that the files here belong to", Items: b.conceptItems()}, {Title: "Recent sessions", Items: b.sessionItems()},
@@ -314,7 +314,10 @@ func (b *briefing) index() (out []brief.Item) {
 		say("`%s facts search WORDS` looks through the facts (%d), `%s facts show f:ID` shows the evidence of one.", mem, n, mem)
 	}
 	if n := len(b.jobs.Live()); n > 0 {
-		say("`%s concepts list` lists the jobs (%d), `%s rules list` the rules (%d).", mem, n, mem, len(b.rules.In(permanent.Active)))
+		say("`%s concepts list` lists the jobs (%d).", mem, n)
+	}
+	if n := len(b.rules.In(permanent.Active)); n > 0 {
+		say("`%s rules list` lists the rules (%d).", mem, n)
 	}
 	if len(b.sessions) > 0 && !b.due {
 		say("`%s reflect` lists what the user asked to be remembered, and what else may be worth keeping for good.", mem)
