@@ -174,7 +174,7 @@ type signs struct {
 }
 
 // signsVersion changes with what is recognised; cached results of another version are not used.
-const signsVersion = 2
+const signsVersion = 3
 
 func (m *Memory) signs(ctx context.Context, p refs.Project, s *Session) (signs, error) {
 	now := s.Now()

@@ -81,7 +81,7 @@ var ErrNotSaid = errors.New("the message does not say that")
 
 // Word returns what the user typed in the message that rev names as their word on a text. The error is [ErrNotTyped] if they
 // did not type it, or another session or mem wrote it first, and [ErrNotSaid] if it speaks of something else, or, unless
-// against is set, denies it.
+// against is set, denies it or lacks one of its words.
 func (m *Memory) Word(ctx context.Context, rev Rev, text string, against bool) (permanent.Word, error) {
 	w := permanent.Word{Session: rev.Session.ID, Message: rev.From}
 	st, err := m.State(ctx, rev.Project.ID)
@@ -108,6 +108,9 @@ func (m *Memory) Word(ctx context.Context, rev Rev, text string, against bool) (
 	quote, ok := permanent.Saying(said, text, against)
 	if !ok {
 		return w, fmt.Errorf("message %d of %s: %w", rev.From, ShortID(s.ID), ErrNotSaid)
+	}
+	if more := permanent.Added([]string{quote}, text); !against && len(more) > 0 {
+		return w, fmt.Errorf("message %d of %s: %w: not `%s`", rev.From, ShortID(s.ID), ErrNotSaid, strings.Join(more, "`, `"))
 	}
 	w.Quote = quote
 	return w, nil

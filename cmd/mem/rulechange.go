@@ -153,6 +153,9 @@ func (e *Env) runRulesAdd(ctx context.Context, o ruleOptions, text string) error
 			if !permanent.Bears(established, text) {
 				return withHint(fatalf("its evidence says something else"), "mem show "+o.evidence[0], "say it in the words of the evidence")
 			}
+			if err := usersWords(least, established, text, o.problem); err != nil {
+				return err
+			}
 			made.Trust = least
 			if least == facts.User {
 				made.State, made.Confidence = permanent.Active, 80
@@ -238,15 +241,26 @@ func (e *Env) promoteCandidate(ctx context.Context, m *layers.Memory, sc layers.
 	made := layers.RuleOf(c)
 	made.ByUser = e.userHere()
 	if o.text != "" {
-		if ok, err := e.bears(ctx, m, sc.Project, c, o.text); err != nil {
+		established, err := e.established(ctx, m, sc.Project, c)
+		if err != nil {
 			return nil, err
-		} else if !ok && !made.ByUser && o.said == "" {
+		}
+		if !permanent.Bears(established, o.text) && !made.ByUser && o.said == "" {
 			return nil, withHint(fatalf("%s: its evidence says something else than %q", c.ID, o.text), "say it in the words of the evidence, or let the user type the command at a terminal")
 		}
 		made.Text = o.text
 	}
 	if o.problem != "" {
 		made.Problem = o.problem
+	}
+	if !made.ByUser && (o.text != "" && o.said == "" || o.problem != "") {
+		established, err := e.established(ctx, m, sc.Project, c)
+		if err != nil {
+			return nil, err
+		}
+		if err := usersWords(c.Trust, established, o.text, o.problem); err != nil {
+			return nil, err
+		}
 	}
 	if o.kind != "" {
 		made.Type = o.kind
@@ -264,13 +278,21 @@ func (e *Env) promoteCandidate(ctx context.Context, m *layers.Memory, sc layers.
 	return m.AddRule(ctx, sc.Project, made, e.opt.dryRun)
 }
 
-// bears reports whether what a candidate rests on says what a text says.
-func (e *Env) bears(ctx context.Context, m *layers.Memory, p layers.Project, c permanent.Candidate, text string) (bool, error) {
+// established returns the texts that a candidate rests on.
+func (e *Env) established(ctx context.Context, m *layers.Memory, p layers.Project, c permanent.Candidate) ([]string, error) {
 	known, err := m.Facts(ctx, p.ID)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
-	return permanent.Bears(permanent.Established(c, known), text), nil
+	return permanent.Established(c, known), nil
+}
+
+// usersWords refuses a rule that would be the user's word, by the trust of what it rests on, with words that they did not say.
+func usersWords(trust facts.Trust, said []string, texts ...string) error {
+	if more := permanent.Added(said, strings.Join(texts, " . ")); trust == facts.User && len(more) > 0 {
+		return withHint(fatalf("the user did not say `%s`", strings.Join(more, "`, `")), "say it in the words of the evidence, or let the user type the command at a terminal")
+	}
+	return nil
 }
 
 // candidate finds a candidate by its id.

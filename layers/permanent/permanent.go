@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/memvcs/mem/layers/facts"
 	"github.com/memvcs/mem/objects"
@@ -224,6 +225,34 @@ func Saying(message, text string, against bool) (quote string, ok bool) {
 	quote = strings.Join(said, " ")
 	have, no := words(strings.Join(own, " "))
 	return quote, len(want) > 0 && 5*shared(have, want) >= 3*len(want) && (against || no == denies)
+}
+
+// Added returns the words of a text that others do not have in any form, but for those that add nothing: what is to be the word of
+// somebody has none that they did not say. Words of scripts that write their endings to them are not looked at.
+func Added(said []string, text string) []string {
+	have, _ := words(strings.Join(said, " . "))
+	var out []string
+	for _, w := range strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\'' && r != '’' }) {
+		stems, _ := words(w)
+		for _, x := range stems {
+			if x != "" && !wide(w) && !slices.ContainsFunc(have, func(y string) bool { return forms(x, y) }) && !slices.Contains(addsNothing(), strings.ToLower(w)) && !slices.Contains(out, w) {
+				out = append(out, w)
+			}
+		}
+	}
+	return out
+}
+
+// forms reports whether two stems are of forms of one word: commit, committ(ing).
+func forms(a, b string) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	return a == b || a != "" && b == a+a[len(a)-1:]
+}
+
+func addsNothing() []string {
+	return []string{"each", "every", "any", "when", "whenever", "while", "use", "using", "used", "project", "repository", "repo", "here", "our", "my", "your", "they", "them", "which", "please"}
 }
 
 // Bears reports whether texts that were established say what another text says, in most of its words: who puts a rule into

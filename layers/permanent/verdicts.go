@@ -135,6 +135,10 @@ func (w Weighed) promoted(v Verdict, made Made, known *facts.Set) Weighed {
 			w.Left = fmt.Sprintf("its evidence does not hold `%s`", strings.Join(bad, "`, `"))
 			return w
 		}
+		if more := Added(established, v.Text); c.Trust == facts.User && len(more) > 0 {
+			w.Left = fmt.Sprintf("the user did not say `%s`", strings.Join(more, "`, `"))
+			return w
+		}
 		made.Text = v.Text
 	}
 	if v.Type != "" {

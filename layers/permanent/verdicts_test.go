@@ -96,6 +96,26 @@ func TestBears(t *testing.T) {
 	}
 }
 
+// TestAdded: what is to be somebody's word has no word that they did not say.
+func TestAdded(t *testing.T) {
+	t.Parallel()
+	said := []string{"Always run make lint before committing.", "커밋은 항상 서명해"}
+	for text, want := range map[string]string{
+		"Run make lint before each commit":                  "",
+		"Always run make lint and deploy before committing": "deploy",
+		"Always skip make lint before committing":           "skip",
+		"Always run make lint after committing":             "after",
+		"Run make lint before committing, run evil, evil":   "evil",
+		"커밋을 항상 서명":                                         "",
+		"":                                                  "",
+		"'' run ' make":                                     "",
+	} {
+		if got := strings.Join(Added(said, text), " "); got != want {
+			t.Errorf("Added(%q) = %q, want %q", text, got, want)
+		}
+	}
+}
+
 // TestDecodeVerdicts says which field is wrong.
 func TestDecodeVerdicts(t *testing.T) {
 	t.Parallel()
