@@ -43,18 +43,24 @@ func (c *Client) fill(ctx context.Context) (user, password string, err error) {
 	return user, password, nil
 }
 
-// approve tells git's helpers that a password was right, once.
+// approve tells git's helpers that a password was right, once. It does not wait for them: [Client.told] does.
 func (c *Client) approve(ctx context.Context, user, password string) {
 	if password == "" || c.login.approved {
 		return
 	}
 	c.login.approved = true
-	_, _ = c.credential(ctx, "approve", user, password) // a helper that cannot keep it will be asked again
+	c.telling.Go(func() {
+		_, _ = c.credential(ctx, "approve", user, password) // a helper that cannot keep it will be asked again
+	})
 }
+
+// told waits until git's helpers know what they were told.
+func (c *Client) told() { c.telling.Wait() }
 
 // reject tells git's helpers that a password was wrong.
 func (c *Client) reject(ctx context.Context, user, password string) {
 	c.login = login{}
+	c.told()
 	_, _ = c.credential(ctx, "reject", user, password) // as above
 }
 

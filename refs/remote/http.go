@@ -46,7 +46,12 @@ func checkRedirect(r *http.Request, via []*http.Request) error {
 }
 
 // openHTTP asks for the list of branches, as nobody at first, and as somebody if the server wants that.
-func (c *Client) openHTTP(ctx context.Context, s Service) (Session, error) {
+func (c *Client) openHTTP(ctx context.Context, s Service) (_ Session, err error) {
+	defer func() {
+		if err != nil {
+			c.told()
+		}
+	}()
 	resp, err := c.do(ctx, http.MethodGet, c.base()+"/info/refs?service="+string(s), "", 0, nil)
 	if err != nil {
 		return nil, err
@@ -137,6 +142,7 @@ func (s *httpSession) Push(ctx context.Context, b Batch) error {
 
 // Close ends the conversation.
 func (s *httpSession) Close() error {
+	s.c.told()
 	s.c.http.CloseIdleConnections()
 	return nil
 }

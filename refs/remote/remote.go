@@ -16,6 +16,7 @@ import (
 	"net/http"
 	"net/url"
 	"os/exec"
+	"sync"
 	"time"
 
 	"github.com/memvcs/mem/objects/gitstore"
@@ -83,6 +84,8 @@ type Client struct {
 	world World
 	http  *http.Client
 	login login
+
+	telling sync.WaitGroup // git's helpers that a password was right
 }
 
 // New returns a client. It does nothing before it is asked.

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -281,6 +282,62 @@ func TestRedirects(t *testing.T) {
 	to = other.URL
 	if _, err := New(u, World{}).Open(context.Background(), Upload); err == nil || !strings.Contains(err.Error(), "sends us to") {
 		t.Errorf("redirected to another host: %v", err)
+	}
+}
+
+// TestApprove lets a conversation begin while git's credential helpers are told that the password was right. It does not end before they know,
+// nor does an attempt that fails.
+func TestApprove(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("there is no printf to stand for git")
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	var told atomic.Int32
+	var broken atomic.Bool
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, password, _ := r.BasicAuth(); password != "pw" {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		w.Header().Set("Content-Type", "application/x-git-upload-pack-advertisement")
+		if !broken.Load() {
+			oneLane(w, r)
+		}
+	}))
+	defer server.Close()
+	u, _, err := ParseURL(server.URL, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened := make(chan struct{})
+	client := func() *Client {
+		return New(u, World{Command: func(ctx context.Context, _ []string, _ string, args ...string) *exec.Cmd {
+			if args[1] == "approve" {
+				select {
+				case <-opened:
+				case <-ctx.Done():
+				}
+				told.Add(1)
+			}
+			return exec.CommandContext(ctx, "printf", `username=me\npassword=pw\n`)
+		}})
+	}
+	s, err := client().Open(ctx, Upload)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if told.Load() != 0 {
+		t.Error("it waited for the helpers")
+	}
+	close(opened)
+	if err := s.Close(); err != nil || told.Load() != 1 {
+		t.Errorf("closed: %v, the helpers were told %d times, want once", err, told.Load())
+	}
+	broken.Store(true)
+	if _, err := client().Open(ctx, Upload); err == nil || told.Load() != 2 {
+		t.Errorf("failed: %v, the helpers were told %d times, want twice", err, told.Load())
 	}
 }
 
