@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/objects/stream"
 )
@@ -201,6 +202,50 @@ func noise(n int) string {
 		panic(err) // it never fails
 	}
 	return string(b)
+}
+
+// TestAdoptSeveral adopts lanes of many projects. One that cannot be moved is told, and is in the way of no other.
+func TestAdoptSeveral(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	a, b := newRepo(t), newRepo(t)
+	var lanes []Lane
+	for i := range 20 {
+		l := Lane{Project: Project(fmt.Sprintf("%016x", i+1)), Device: a.device.ID}
+		err := a.Update(ctx, l.Project, "one", func(tx *Tx) error {
+			_, err := tx.Add("set", map[string]int{"n": i})
+			return err
+		})
+		if err == nil {
+			l.Tip, err = a.memory.Ref(l.Ref())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		lanes = append(lanes, l)
+	}
+	q, first, err := carryPack(t, packOf(t, a), b, lanes[0], true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer q.Close()
+	first.Old = lanes[1].Tip // where it is not
+	arrivals := []Arrival{first}
+	for _, l := range lanes[1:] {
+		got, err := q.Check(ctx, l, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		arrivals = append(arrivals, got)
+	}
+	if err := q.Adopt(ctx, arrivals); !errors.Is(err, gitstore.ErrMoved) {
+		t.Errorf("adopt: %v, want ErrMoved", err)
+	}
+	for i, l := range lanes {
+		if id, err := b.memory.Ref(l.Ref()); err != nil || id.IsZero() != (i == 0) || i > 0 && id != l.Tip {
+			t.Errorf("lane %d: %s, %v", i, id, err)
+		}
+	}
 }
 
 // TestHostileLanes signs what a hostile device could sign with its own key and no honest one writes: none of it is taken.

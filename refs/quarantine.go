@@ -5,11 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/gitstore"
@@ -168,12 +170,37 @@ func (q *Quarantine) Adopt(ctx context.Context, arrivals []Arrival) error {
 	if err := q.adoptPacks(); err != nil {
 		return fmt.Errorf("adopt what was fetched: %w", err)
 	}
-	for _, a := range arrivals {
-		if err := q.r.moveLane(ctx, a.Lane, a.Old); err != nil {
-			return fmt.Errorf("adopt what was fetched: %w", err)
-		}
+	if err := q.r.moveLanes(ctx, arrivals); err != nil {
+		return fmt.Errorf("adopt what was fetched: %w", err)
 	}
 	return q.r.mergePacks(ctx, dirOf(arrivals[0].Lane))
+}
+
+// moveLanes moves lanes to where they arrived, those of some projects at once: each lane waits for the disk several times, and for the lock of
+// its project. If there is an error, others may have moved.
+func (r *Repo) moveLanes(ctx context.Context, arrivals []Arrival) error {
+	const most = 8
+	of := map[Project][]Arrival{}
+	for _, a := range arrivals {
+		of[a.Project] = append(of[a.Project], a)
+	}
+	projects := slices.Sorted(maps.Keys(of))
+	errs := make([]error, len(projects))
+	free := make(chan struct{}, most)
+	var wait sync.WaitGroup
+	for i, p := range projects {
+		free <- struct{}{}
+		wait.Go(func() {
+			defer func() { <-free }()
+			for _, a := range of[p] {
+				if errs[i] = r.moveLane(ctx, a.Lane, a.Old); errs[i] != nil {
+					return
+				}
+			}
+		})
+	}
+	wait.Wait()
+	return cmp.Or(errs...)
 }
 
 // moveLane moves a lane that this device does not write, or no longer.
