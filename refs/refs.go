@@ -14,6 +14,7 @@
 package refs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -128,13 +129,9 @@ func Init(ctx context.Context, dir, deviceName string, opts Options) (*Repo, err
 		return nil, fmt.Errorf("init %s: %w", dir, err)
 	}
 	defer unlock()
-	for _, git := range []string{memoryDir, originalsDir} {
-		if err := gitstore.Init(filepath.Join(dir, git)); err != nil {
-			return nil, fmt.Errorf("init %s: %w", dir, err)
-		}
-		if err := os.MkdirAll(filepath.Join(dir, git, "mem"), 0o700); err != nil {
-			return nil, err
-		}
+	err = atOnce(gitstore.Init, filepath.Join(dir, memoryDir), filepath.Join(dir, originalsDir))
+	if err != nil {
+		return nil, fmt.Errorf("init %s: %w", dir, err)
 	}
 	if err := ensureDevice(dir, deviceName, opts.Rand); err != nil {
 		return nil, fmt.Errorf("init %s: %w", dir, err)
@@ -175,12 +172,14 @@ func (r *Repo) initHome(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, g := range []*gitstore.Repo{r.memory, r.originals} {
-		if err := g.SetHEAD(ref); err != nil {
-			return err
-		}
-	}
-	return nil
+	return atOnce(func(g *gitstore.Repo) error { return g.SetHEAD(ref) }, r.memory, r.originals)
+}
+
+// atOnce does something with two things that waits for the disk. The error is that of the first.
+func atOnce[T any](do func(T) error, a, b T) error {
+	other := make(chan error, 1)
+	go func() { other <- do(b) }()
+	return cmp.Or(do(a), <-other)
 }
 
 // Open opens the memory in dir. The error wraps [ErrNotRepo] if there is none and [ErrUnsafe] if the

@@ -65,8 +65,16 @@ func InitScratch(dir string) error {
 }
 
 func initDir(dir string) error {
-	for _, sub := range []string{"", "objects", "objects/info", "objects/pack", "refs", "refs/heads", "refs/tags", scratch} {
-		if err := makeDirs(filepath.Join(dir, filepath.FromSlash(sub))); err != nil {
+	if err := makeDirs(dir); err != nil {
+		return err
+	}
+	for _, sub := range []string{"objects", "objects/info", "objects/pack", "refs", "refs/heads", "refs/tags", scratch} {
+		if _, err := makeDir(filepath.Join(dir, filepath.FromSlash(sub))); err != nil {
+			return err
+		}
+	}
+	for _, sub := range []string{"objects", "refs", scratch} { // dir itself is made durable with what is written there
+		if err := pack.SyncDir(filepath.Join(dir, sub)); err != nil {
 			return err
 		}
 	}
@@ -82,24 +90,29 @@ func initDir(dir string) error {
 
 // makeDirs creates a directory and those above it, private and durable.
 func makeDirs(dir string) error {
-	err := os.Mkdir(dir, 0o700)
+	made, err := makeDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		if err := makeDirs(filepath.Dir(dir)); err != nil {
 			return err
 		}
-		err = os.Mkdir(dir, 0o700)
+		made, err = makeDir(dir)
 	}
-	if err == nil {
+	if made {
 		return pack.SyncDir(filepath.Dir(dir))
 	}
-	if !errors.Is(err, fs.ErrExist) {
-		return err
+	return err
+}
+
+// makeDir creates a private directory, and reports false if it is there already.
+func makeDir(dir string) (made bool, err error) {
+	if err = os.Mkdir(dir, 0o700); !errors.Is(err, fs.ErrExist) {
+		return err == nil, err
 	}
 	st, err := os.Stat(dir)
 	if err == nil && !st.IsDir() {
-		return &fs.PathError{Op: "mkdir", Path: dir, Err: syscall.ENOTDIR}
+		err = &fs.PathError{Op: "mkdir", Path: dir, Err: syscall.ENOTDIR}
 	}
-	return err
+	return false, err
 }
 
 // writeOnce creates a file whole, or leaves the one that is there.
