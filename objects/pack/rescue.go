@@ -369,12 +369,15 @@ func (s *salvage) reindex(dir, mark, base string, items []item) error {
 		return err
 	}
 	idx := encodeIndex(items, sum)
-	tmp, err := (&Writer{dir: dir, mark: mark}).writeIndex(idx)
+	f, err := (&Writer{dir: dir, mark: mark}).writeIndex(idx)
 	if err != nil {
 		return err
 	}
-	if err := os.Rename(tmp, base+".idx"); err != nil {
-		return errors.Join(err, removeFile(tmp))
+	if err = settle(f); err == nil {
+		err = os.Rename(f.Name(), base+".idx")
+	}
+	if err != nil {
+		return errors.Join(err, removeFile(f.Name()))
 	}
 	return SyncDir(dir)
 }

@@ -1,7 +1,6 @@
 package pack
 
 import (
-	"bytes"
 	"crypto/sha1"
 	"encoding/binary"
 	"errors"
@@ -24,6 +23,8 @@ type Writer struct {
 	buf       []byte
 	sum       uint32 // CRC-32 of all that was flushed, but of the header
 	size      int64  // of the pack so far, without its checksum
+	begun     int64  // up to where the disk was told to take the file in
+	fresh     int64  // what was written since
 	same      *ID    // the checksum of a pack that holds the same entries in the same order, if one is known
 	unread    bool   // what was written has not been read back
 	items     []item
@@ -101,8 +102,16 @@ func (w *Writer) write(b []byte) error {
 		rest = rest[n:]
 	}
 	w.sum = crc32.Update(w.sum, crc32.IEEETable, body)
+	if w.fresh += int64(len(b)); w.fresh >= startAt {
+		w.begun, w.fresh = w.begun+w.fresh, 0
+		go startWrite(w.f, w.begun)
+	}
 	return nil
 }
+
+// startAt is how much is written before the disk begins to take it in. Left to itself a kernel gathers half a minute's worth, for which
+// [Writer.Close] would wait.
+const startAt = 8 << 20
 
 // writeSize is how much is written to a file at once. For more the kernel looks for long runs of free memory, which takes
 // several times as long where memory is scarce or a virtual machine's.
@@ -166,38 +175,39 @@ func (w *Writer) finish(early bool, settled chan error) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	f := w.f
+	f, flushed := w.f, make(chan error, 1)
 	go func() {
 		back := make(chan error, 1)
 		go func() { back <- w.readBack(f) }()
 		err := flush(f)
-		settled <- errors.Join(err, <-back, f.Close())
+		flushed <- errors.Join(err, <-back, f.Close())
 	}()
 	idx := encodeIndex(w.items, sum)
-	tmp, err := w.writeIndex(idx)
-	if !early || err != nil {
-		serr := <-settled
-		settled <- serr
-		if serr != nil {
-			if err == nil {
-				err = removeFile(tmp)
-			}
-			return "", errors.Join(serr, err)
-		}
-	}
+	x, err := w.writeIndex(idx)
 	if err != nil {
-		return "", err
+		return "", errors.Join(<-flushed, err)
+	}
+	go func() { settled <- errors.Join(settle(x), <-flushed) }()
+	if !early {
+		err := <-settled
+		settled <- err
+		if err != nil {
+			return "", errors.Join(err, removeFile(x.Name()))
+		}
 	}
 	name := "pack-" + sum.String()
 	base := filepath.Join(w.dir, name)
-	if err := rename(tmp, base+".idx", int64(len(idx))); err != nil {
-		return "", errors.Join(err, removeFile(tmp))
+	if err := rename(x.Name(), base+".idx", int64(len(idx))); err != nil {
+		return "", errors.Join(err, removeFile(x.Name()))
 	}
 	if err := rename(w.f.Name(), base+".pack", w.size+int64(len(sum))); err != nil {
 		return "", err
 	}
 	if err := removeFile(base + superseded); err != nil { // the same content again: it is wanted after all
 		return "", err
+	}
+	if early { // nobody misses the directory
+		return name, nil
 	}
 	return name, SyncDir(w.dir)
 }
@@ -273,28 +283,20 @@ func (w *Writer) rehash() (sum ID, err error) {
 // onlyReader hides the other methods of a file, so that io.CopyBuffer uses its buffer.
 type onlyReader struct{ io.Reader }
 
-func (w *Writer) writeIndex(idx []byte) (name string, err error) {
+// writeIndex writes a temporary file, which [settle] makes durable.
+func (w *Writer) writeIndex(idx []byte) (*os.File, error) {
 	f, err := os.CreateTemp(w.dir, idxPrefix(w.mark)+"*")
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	if _, err = io.Copy(f, bytes.NewReader(idx)); err == nil {
-		err = settle(f)
+	if _, err = f.Write(idx); err != nil {
+		return nil, errors.Join(err, f.Close(), removeFile(f.Name()))
 	}
-	if err != nil {
-		f.Close() // the error before it is the cause
-		return "", errors.Join(err, removeFile(f.Name()))
-	}
-	return f.Name(), nil
+	return f, nil
 }
 
 // settle makes a file durable and read-only, and closes it.
-func settle(f *os.File) error {
-	if err := flush(f); err != nil {
-		return err
-	}
-	return f.Close()
-}
+func settle(f *os.File) error { return errors.Join(flush(f), f.Close()) }
 
 // flush makes a file durable and read-only.
 func flush(f *os.File) error {

@@ -1,0 +1,7 @@
+//go:build !linux
+
+package pack
+
+import "os"
+
+func startWrite(*os.File, int64) {}
