@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/remote"
@@ -13,6 +14,8 @@ import (
 var (
 	// ErrNoRemote says that there is no remote to travel to.
 	ErrNoRemote = errors.New("there is no remote")
+	// ErrWhichRemote says that one of several remotes must be named.
+	ErrWhichRemote = errors.New("there are several remotes, and none is called origin")
 	// ErrRemoteExists says that the name of a remote is taken.
 	ErrRemoteExists = errors.New("there is such a remote already")
 )
@@ -21,7 +24,7 @@ var (
 func (m *Memory) Remotes() ([]refs.Remote, error) { return m.repo.Remotes() }
 
 // Remote returns the remote with a name; without one "origin", or the only one there is. The error wraps [ErrNoRemote] or
-// is a [*NotFoundError].
+// [ErrWhichRemote], or is a [*NotFoundError].
 func (m *Memory) Remote(name string) (refs.Remote, error) {
 	all, err := m.repo.Remotes()
 	if err != nil {
@@ -38,7 +41,7 @@ func (m *Memory) Remote(name string) (refs.Remote, error) {
 	case len(all) == 0 && name == "":
 		return refs.Remote{}, ErrNoRemote
 	case name == "":
-		return refs.Remote{}, &AmbiguousError{What: "remote", Name: "no name", Candidates: names}
+		return refs.Remote{}, fmt.Errorf("%w: %s", ErrWhichRemote, strings.Join(names, ", "))
 	}
 	return refs.Remote{}, &NotFoundError{What: "remote", Name: name, Candidates: names}
 }

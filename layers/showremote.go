@@ -105,6 +105,10 @@ func (m *Memory) compareLane(ctx context.Context, l refs.Lane, here, there pack.
 		return out, nil
 	}
 	out.State = "to fetch"
+	if former, err := m.repo.Former(l, there); err != nil || former { // as it was before something was forgotten here
+		out.State = "to push"
+		return out, err
+	}
 	has, err := m.repo.Git().Has(there)
 	if err != nil || !has || here.IsZero() {
 		return out, err

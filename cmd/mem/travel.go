@@ -58,6 +58,8 @@ func travelError(err error) error {
 		return withHint(err, "the same command again: what has arrived stays; a server that needs longer: mem -c remote.quiet=1m ...")
 	case errors.Is(err, layers.ErrNoRemote):
 		return withCode(exitNo, withHint(err, "mem remote add origin git@host:me/memory.git"))
+	case errors.Is(err, layers.ErrWhichRemote):
+		return withCode(exitUsage, withHint(err, "name one; a remote called origin is meant where none is named"))
 	case errors.Is(err, layers.ErrRemoteExists):
 		return withHint(err, "mem remote list")
 	case errors.Is(err, layers.ErrIncomplete):
