@@ -38,6 +38,7 @@ func (m *Memory) Write(ctx context.Context, rev Rev, f Format, w io.Writer) erro
 	if f == Lean && rev.Kind != IsL1 {
 		return fmt.Errorf("a %s has no lean form: %w", rev.Kind, ErrLayer)
 	}
+	w = whileOn{ctx, w}
 	switch rev.Kind {
 	case IsSession, IsOriginal:
 		return m.writeOriginal(ctx, rev, f, w)
@@ -304,7 +305,7 @@ func (m *Memory) CheckoutFiles(ctx context.Context, rev Rev, path string, dryRun
 		}
 		to := filepath.Join(strings.TrimSuffix(path, ".jsonl"), "tool-results", f.Name)
 		if !dryRun {
-			err := writeWhole(to, func(w io.Writer) error { return m.WriteFile(ctx, rev.Project.ID, rev.Session, p, f, w) })
+			err := writeWhole(to, func(w io.Writer) error { return m.WriteFile(ctx, rev.Project.ID, rev.Session, p, f, whileOn{ctx, w}) })
 			if errors.Is(err, ErrWithheld) {
 				failed = append(failed, err)
 				continue
@@ -346,15 +347,29 @@ func writeWhole(path string, f func(io.Writer) error) error {
 	if err != nil {
 		return err
 	}
-	err = f(tmp)
-	err = errors.Join(err, tmp.Sync(), tmp.Close())
-	if err == nil {
+	if err = f(tmp); err == nil {
+		err = tmp.Sync()
+	}
+	if err = errors.Join(err, tmp.Close()); err == nil {
 		err = os.Rename(tmp.Name(), path)
 	}
 	if err != nil {
 		return errors.Join(fmt.Errorf("write %s: %w", path, err), os.Remove(tmp.Name()))
 	}
 	return nil
+}
+
+// A whileOn writes as long as nobody has cancelled: what is long takes its time.
+type whileOn struct {
+	ctx context.Context
+	w   io.Writer
+}
+
+func (o whileOn) Write(p []byte) (int, error) {
+	if err := o.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return o.w.Write(p)
 }
 
 // outlet reports whether path leads to something that is no file of its own: a device, a pipe, or what a process has open.
