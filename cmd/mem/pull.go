@@ -186,6 +186,11 @@ func (e *Env) printFetch(what string, r refs.Remote, out layers.Fetched) error {
 	} else {
 		e.printFetched(what, r, out)
 	}
+	return fetchStatus(out)
+}
+
+// fetchStatus is 1 if the remote shows something that is not to be believed, 3 if other lanes were taken.
+func fetchStatus(out layers.Fetched) error {
 	took, bad := 0, 0
 	for _, l := range out.Lanes {
 		switch {
@@ -364,17 +369,17 @@ func (e *Env) syncJSON(ctx context.Context, m *layers.Memory, r refs.Remote) err
 	if err != nil {
 		return travelError(err)
 	}
-	a, refused, _ := pushAnswerOf(r, out, e.opt.dryRun)
+	a, refused, done := pushAnswerOf(r, out, e.opt.dryRun)
 	if err := e.printJSON("sync", struct {
 		Pull fetchAnswer `json:"pull"`
 		Push pushAnswer  `json:"push"`
 	}{fetchAnswerOf(r, in, e.opt.dryRun), a}); err != nil {
 		return err
 	}
-	if refused > 0 {
-		return exit(exitPartial)
+	if err := pushStatus(refused, done); err != nil {
+		return err
 	}
-	return nil
+	return fetchStatus(in)
 }
 
 // projectsToSync returns the projects that were pushed to the remote before, and that of the directory.

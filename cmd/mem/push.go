@@ -142,6 +142,11 @@ func (e *Env) printPush(r refs.Remote, out layers.Pushed) error {
 	} else {
 		e.printPushed(a)
 	}
+	return pushStatus(refused, done)
+}
+
+// pushStatus is 1 if nothing that was to go went, 3 if some did.
+func pushStatus(refused, done int) error {
 	switch {
 	case refused == 0:
 		return nil
