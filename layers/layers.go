@@ -1,6 +1,6 @@
 // Package layers is what a memory can do: one method of [Memory] per journey.
 //
-// Sessions come in ([Memory.Add], [Memory.Import]), are refined and compressed ([Memory.Compress]),
+// Sessions come in ([Memory.Add]), are refined and compressed ([Memory.Compress]),
 // composed under a budget ([Memory.Compose]) and written out again ([Memory.Checkout]). What a project
 // is follows from the records of its lanes alone ([State]); names that people type are resolved by
 // [Memory.Resolve]. Front ends parse, call one method, print.
