@@ -136,8 +136,7 @@ func (m *Memory) reflectionInput(ctx context.Context, p refs.Project, records []
 // resumed copies do, and the agents that a session started, are one.
 func (st *State) families() func(string) string {
 	parent := map[string]string{}
-	var root func(string) string
-	root = func(s string) string {
+	root := func(s string) string {
 		for parent[s] != "" {
 			s = parent[s]
 		}

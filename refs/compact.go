@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
+	"time"
 
 	"github.com/memvcs/mem/objects/pack"
 )
@@ -68,4 +70,59 @@ func (r *Repo) packSize() (s Size, err error) {
 		}
 	}
 	return s, nil
+}
+
+// maxPacks is how many packs a repository may have before an update merges them.
+const maxPacks = 32
+
+// grace is how long packs that were merged stay for git processes that have listed them: git fsck lists
+// the packs once and opens each later. They are removed together, so that it seldom happens.
+const grace = 15 * time.Minute
+
+// mergePacks merges small packs when there are many, and removes those merged some time ago, unless
+// somebody else is at it.
+func (r *Repo) mergePacks(ctx context.Context, dir string) error {
+	packs := filepath.Join(r.dir, dir, "objects", "pack")
+	n, old, left, err := countPacks(packs)
+	due := n > maxPacks || left || old > 0 && n%8 == 0 // ages are looked at now and then
+	if err != nil || !due {
+		return err
+	}
+	unlock, free, err := tryLockFile(filepath.Join(r.dir, dir, "mem", "merge.lock"))
+	if err != nil || !free {
+		return err
+	}
+	defer unlock()
+	if err := pack.Sweep(packs, mergeMark); err != nil {
+		return fmt.Errorf("merge packs: %w", err)
+	}
+	if err := pack.Expire(packs, grace); err != nil || n <= maxPacks {
+		return err
+	}
+	if _, err := pack.Merge(packs, mergeMark); err != nil {
+		return fmt.Errorf("merge packs: %w", err)
+	}
+	return ctx.Err()
+}
+
+// mergeMark is in the names of the temporary files of a merge.
+const mergeMark = "merge"
+
+// countPacks counts the packs that are read, and those that were merged into others. left reports whether there are
+// temporary files of a merge: of one that runs, or of one that was killed.
+func countPacks(dir string) (n, old int, left bool, err error) {
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		return 0, 0, false, err
+	}
+	for _, f := range files {
+		left = left || strings.HasPrefix(f.Name(), "tmp_") && strings.Contains(f.Name(), "_"+mergeMark+"_")
+		switch filepath.Ext(f.Name()) {
+		case ".pack":
+			n++
+		case ".superseded":
+			old++
+		}
+	}
+	return n - old, old, left, nil
 }

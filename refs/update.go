@@ -5,21 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/objects/stream"
 )
-
-// maxPacks is how many packs a repository may have before an update merges them.
-const maxPacks = 32
 
 // View runs fn on a snapshot of the project. It takes no lock and waits for nobody.
 func (r *Repo) View(ctx context.Context, p Project, fn func(*Tx) error) error {
@@ -316,46 +311,6 @@ func (tx *Tx) Trailer(key, value string) {
 	tx.trailers = append(tx.trailers, "Mem-"+key+": "+value)
 }
 
-// PutPatch stores in originals.git the patch that belongs to the record id. It is durable before the
-// commit of memory.git.
-func (tx *Tx) PutPatch(id objects.Hash, patch []byte) error {
-	if err := tx.needOrigin(); err != nil {
-		return err
-	}
-	blob, err := tx.patches.add(pack.Blob, patch, deflate)
-	if err != nil {
-		return err
-	}
-	_, err = tx.origin.root.set(tx.r.originals, blob, patchPath(id)...)
-	return err
-}
-
-func (tx *Tx) needOrigin() (err error) {
-	if tx.patches == nil {
-		if tx.patches, err = tx.r.stage(tx.ctx, tx.r.originals, originalsDir); err != nil {
-			return err
-		}
-	}
-	if tx.origin == nil {
-		tx.origin, err = openLane(tx.r.originals, laneRef(tx.project, tx.r.device.ID), tx.r.device.ID)
-	}
-	return err
-}
-
-// Patch returns the patch that belongs to the record id of a device: nobody else's word counts for it. The error wraps
-// [objects.ErrNotFound] if this machine does not have it, as for sessions that were captured on another one.
-func (tx *Tx) Patch(device string, id objects.Hash) ([]byte, error) {
-	l, err := openLane(tx.r.originals, laneRef(tx.project, device), "originals")
-	if err != nil {
-		return nil, err
-	}
-	b, err := l.read(patchPath(id)...)
-	if errors.Is(err, objects.ErrNotFound) {
-		return nil, fmt.Errorf("patch of %s: %w", id.Short(), objects.ErrNotFound)
-	}
-	return b, err
-}
-
 // both makes the update commit to both repositories although nothing is put.
 func (tx *Tx) both() error {
 	if err := tx.needOrigin(); err != nil {
@@ -450,56 +405,4 @@ func (tx *Tx) discard() {
 			s.Close() // on failure temporary files stay, which the next writer sweeps
 		}
 	}
-}
-
-// grace is how long packs that were merged stay for git processes that have listed them: git fsck lists
-// the packs once and opens each later. They are removed together, so that it seldom happens.
-const grace = 15 * time.Minute
-
-// mergePacks merges small packs when there are many, and removes those merged some time ago, unless
-// somebody else is at it.
-func (r *Repo) mergePacks(ctx context.Context, dir string) error {
-	packs := filepath.Join(r.dir, dir, "objects", "pack")
-	n, old, left, err := countPacks(packs)
-	due := n > maxPacks || left || old > 0 && n%8 == 0 // ages are looked at now and then
-	if err != nil || !due {
-		return err
-	}
-	unlock, free, err := tryLockFile(filepath.Join(r.dir, dir, "mem", "merge.lock"))
-	if err != nil || !free {
-		return err
-	}
-	defer unlock()
-	if err := pack.Sweep(packs, mergeMark); err != nil {
-		return fmt.Errorf("merge packs: %w", err)
-	}
-	if err := pack.Expire(packs, grace); err != nil || n <= maxPacks {
-		return err
-	}
-	if _, err := pack.Merge(packs, mergeMark); err != nil {
-		return fmt.Errorf("merge packs: %w", err)
-	}
-	return ctx.Err()
-}
-
-// mergeMark is in the names of the temporary files of a merge.
-const mergeMark = "merge"
-
-// countPacks counts the packs that are read, and those that were merged into others. left reports whether there are
-// temporary files of a merge: of one that runs, or of one that was killed.
-func countPacks(dir string) (n, old int, left bool, err error) {
-	files, err := os.ReadDir(dir)
-	if err != nil {
-		return 0, 0, false, err
-	}
-	for _, f := range files {
-		left = left || strings.HasPrefix(f.Name(), "tmp_") && strings.Contains(f.Name(), "_"+mergeMark+"_")
-		switch filepath.Ext(f.Name()) {
-		case ".pack":
-			n++
-		case ".superseded":
-			old++
-		}
-	}
-	return n - old, old, left, nil
 }

@@ -37,14 +37,14 @@ func (e *Env) plugin() *hooksPlugin {
 			}
 		}
 	}
-	for _, id := range slices.Sorted(maps.Keys(on)) {
-		p := on[id]
-		if p.off = off; off != "" {
-			p.State = "disabled"
-		}
-		return &p
+	if len(on) == 0 {
+		return nil
 	}
-	return nil
+	p := on[slices.Min(slices.Collect(maps.Keys(on)))]
+	if p.off = off; off != "" {
+		p.State = "disabled"
+	}
+	return &p
 }
 
 // twice reports whether hooks that the settings of some scopes hold run beside those of the plugin.
