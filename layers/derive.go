@@ -208,6 +208,11 @@ func (m *Memory) material(ctx context.Context, project refs.Project, s *Session,
 		return out, err
 	}
 	out.stats.Messages = counts.c.Messages
+	for _, it := range items {
+		if it.Kind == compress.User {
+			out.stats.Typed = append(out.stats.Typed, it.N)
+		}
+	}
 	out.input.Items, out.input.Output = items, m.toolOutput(ctx, project, p, without)
 	out.marks = s.marks(out.input, p)
 	return out, nil

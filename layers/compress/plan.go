@@ -113,12 +113,13 @@ type Message struct {
 // Stats are what a plan must know of a session.
 type Stats struct {
 	Messages []Message // in order
+	Typed    []int     // records with text that the user typed, ascending; they need not be among the messages
 }
 
 // After returns the stats of what comes after record n. Of a message that has records on both sides, its part is as
 // large as its share of the records.
 func (s Stats) After(n int) Stats {
-	var out Stats
+	out := Stats{Typed: s.Typed}
 	for _, m := range s.Messages {
 		if m.Last <= n {
 			continue
@@ -204,6 +205,7 @@ func Resolve(s Settings, st Stats, marks []Mark) (Plan, []Fate, error) {
 		return Plan{}, nil, err
 	}
 	p.Tiers = parts(tiers, msgs, s.Counter)
+	p.Tiers[0].From = s.first(st)
 	for i := range p.Tiers {
 		p.Budget += p.Tiers[i].Budget
 	}
@@ -212,7 +214,7 @@ func Resolve(s Settings, st Stats, marks []Mark) (Plan, []Fate, error) {
 	}
 	if p.Budget < 1 {
 		return Plan{}, nil, fmt.Errorf("%w: nothing would be left of %s tokens; ask for a smaller ratio", ErrSettings,
-			tokens.Commas(s.Counter.Scale(Stats{msgs}.Raw())))
+			tokens.Commas(s.Counter.Scale(Stats{Messages: msgs}.Raw())))
 	}
 	fates := s.fates(tiers, p.Tiers, marks)
 	for _, f := range fates {
@@ -285,7 +287,7 @@ func (s Settings) tiers(msgs []Message) ([]Tier, error) {
 	}
 	t := Tier{End: 100, Ratio: s.Ratio}
 	if t.Ratio == 0 {
-		raw := s.Counter.Scale(Stats{msgs}.Raw())
+		raw := s.Counter.Scale(Stats{Messages: msgs}.Raw())
 		t.Ratio = max(1, (raw+s.Tokens-1)/s.Tokens)
 	}
 	t.Level = keepit.LevelFor(t.Ratio)
@@ -293,6 +295,21 @@ func (s Settings) tiers(msgs []Message) ([]Tier, error) {
 		t.Level = *s.Level
 	}
 	return []Tier{t}, nil
+}
+
+// first returns the first record that is compressed. What was typed into the queue right before the first message that is not left
+// out is not left out either.
+func (s Settings) first(st Stats) int {
+	after, first := s.Since, st.Messages[s.Skip].First
+	if s.Skip > 0 {
+		after = st.Messages[s.Skip-1].Last
+	}
+	for _, n := range st.Typed {
+		if after < n && n < first {
+			return n
+		}
+	}
+	return first
 }
 
 // parts lays tiers over messages. Every tier is there, even one without messages (From > To, no budget).

@@ -155,7 +155,7 @@ func TestRecall(t *testing.T) {
 
 func TestStatsAfter(t *testing.T) {
 	t.Parallel()
-	st := Stats{[]Message{{1, 1, 10}, {2, 5, 40}, {6, 6, 7}}}
+	st := Stats{Messages: []Message{{1, 1, 10}, {2, 5, 40}, {6, 6, 7}}}
 	for _, c := range []struct{ after, messages, raw, first int }{{0, 3, 57, 1}, {1, 2, 47, 2}, {3, 2, 27, 4}, {5, 1, 7, 6}, {6, 0, 0, 0}} {
 		got := st.After(c.after)
 		if len(got.Messages) != c.messages || got.Raw() != c.raw || c.messages > 0 && got.Messages[0].First != c.first {

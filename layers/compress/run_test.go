@@ -204,7 +204,7 @@ func TestKeptIsByteExact(t *testing.T) {
 func TestPinsTooLarge(t *testing.T) {
 	t.Parallel()
 	items := []Item{{N: 1, Kind: User, Text: "##keepit1.00##" + strings.Repeat("never forget this ", 50)}}
-	st := Stats{[]Message{{1, 1, 200}}}
+	st := Stats{Messages: []Message{{1, 1, 200}}}
 	p, _, err := Resolve(Settings{Tokens: 40}, st, Marks(1, items[0].Text))
 	if err != nil {
 		t.Fatal(err)
@@ -401,7 +401,7 @@ func TestHardInputs(t *testing.T) {
 		"the same line many times": {{N: 1, Kind: Assistant, Text: strings.Repeat("Running the tests again.\n", 50_000)}},
 		"nothing":                  nil,
 	} {
-		st := Stats{[]Message{{1, 2, 600_000}}}
+		st := Stats{Messages: []Message{{1, 2, 600_000}}}
 		p, _, err := Resolve(Settings{Tokens: 500}, st, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -427,7 +427,7 @@ func FuzzRun(f *testing.F) {
 			return
 		}
 		items := []Item{{N: 1, Kind: User, Text: user}, {N: 2, Kind: Assistant, Text: said, Closing: true}, {N: 3, Kind: Failure, Text: failed}, {N: 4, Kind: Edit, Target: failed, Text: said}}
-		st := Stats{[]Message{{1, 1, tokens.Raw(user)}, {2, 4, tokens.Raw(said) + 1}}}
+		st := Stats{Messages: []Message{{1, 1, tokens.Raw(user)}, {2, 4, tokens.Raw(said) + 1}}}
 		p, _, err := Resolve(Settings{Tokens: n}, st, Marks(1, user))
 		if err != nil {
 			t.Fatal(err)
