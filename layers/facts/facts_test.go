@@ -88,6 +88,26 @@ func TestOtherScripts(t *testing.T) {
 	}
 }
 
+// TestOrdersNotTo: who is told not to do something is not told to do it, in any language.
+func TestOrdersNotTo(t *testing.T) {
+	for _, test := range []struct{ said, same, other string }{
+		{"절대 main에 강제 푸시하지 마", "main에 강제 푸시하지 않는다", "main에 강제 푸시한다"},
+		{"테스트를 지우지 말아주세요", "테스트를 지우지 않는다", "테스트를 지운다"},
+		{"DB를 직접 고치지 말 것", "DB를 직접 고치지 않는다", "DB를 직접 고친다"},
+		{"mainに直接プッシュすることは禁止です", "mainに直接プッシュしない", "mainに直接プッシュする"},
+		{"任何人不得直接推送到main", "不要直接推送到main", "直接推送到main"},
+	} {
+		tr := &Transcript{}
+		tr.Add(1, Part{ByUser, test.said})
+		for text, opposite := range map[string]bool{test.same: false, test.other: true} {
+			f := Fact{Kind: Preference, Text: text, Evidence: []Evidence{{1, test.said}}}
+			if Check(&f, tr); opposite == (f.Verdict == Verified) || !opposite && f.Verdict == Rejected {
+				t.Errorf("%q said %q: %s (%s)", test.said, text, f.Verdict, f.Reason)
+			}
+		}
+	}
+}
+
 // statements are records of two devices about the same session.
 func statements(t *testing.T) []Record {
 	t.Helper()

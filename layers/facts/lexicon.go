@@ -39,7 +39,8 @@ var common = sync.OnceValue(func() map[string]bool {
 var denials = sync.OnceValue(func() map[string]bool {
 	return set(`not no never cannot without none nothing nobody nowhere neither nor dont doesnt didnt wont cant isnt arent wasnt shouldnt
 		안 못 없이 않고 않는다 않았다 않음 없다 없음 없는 않도록 말고 마세요 말것 아니라 아니다 금지 하지마
-		不要 没有 没 無 无 不是 不能 ない ません ないで`)
+		마 마라 마요 마십시오 말 말라 말자 말아 말아줘 말아라 말아요 말아주세요 않아 않아요 않습니다 않는 않은 않을 않게 않기 안돼 안됩니다
+		不要 没有 没 無 无 不是 不能 不得 不许 不許 不可 禁止 ない ません ないで`)
 })
 
 // weakDenials are stems of words that deny in the widest sense.
