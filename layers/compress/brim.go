@@ -94,7 +94,7 @@ const anyLength = 1 << 30
 
 // length is how many letters a unit takes when it is written.
 func (b *brimmer) length(i int32) int {
-	return utf8.RuneCountInString(b.p.text(i)) + 2*int(frame(b.p.units[i].class)) - 1
+	return utf8.RuneCountInString(b.p.text(i)) + 2*int(frame(b.p.units.at(i).class)) - 1
 }
 
 // good measures segments and says whether they are what is wanted.
@@ -114,7 +114,7 @@ func (b *brimmer) write() ([]Segment, bool) {
 // exchange changes what is taken until it is what is wanted.
 func (b *brimmer) exchange(segs []Segment) ([]Segment, bool) {
 	clear(b.has)
-	for i := range b.p.units {
+	for i := range b.p.units.n {
 		if b.p.taken[i] {
 			b.count(int32(i), 1)
 		}
@@ -171,7 +171,7 @@ func (b *brimmer) count(i, by int32) {
 
 // gain is what a unit adds to what is taken.
 func (b *brimmer) gain(i int32) int64 {
-	u, about := &b.p.units[i], b.p.about(i)
+	u, about := b.p.units.at(i), b.p.about(i)
 	sum := b.p.alone(u)
 	for k := range about.len() {
 		c := about.at(k)
@@ -181,7 +181,7 @@ func (b *brimmer) gain(i int32) int64 {
 		}
 		sum += w
 	}
-	return sum * u.prior
+	return sum * int64(u.prior)
 }
 
 // find returns the exchanges that promise what is wanted, the best first, and the one that comes nearest to it.
@@ -205,11 +205,11 @@ func (b *brimmer) find() (best []exchange, nearest exchange) {
 			gains[k] = b.gain(i)
 		}
 		for k, i := range more {
-			u := &b.p.units[i]
+			u := b.p.units.at(i)
 			tokens, letters := tokens+int(u.cost), letters+b.length(i)
 			try(exchange{out: out, in: i, also: -1, worth: gains[k] - lost}, tokens, letters)
 			for l := k + 1; l < len(more); l++ {
-				v := &b.p.units[more[l]]
+				v := b.p.units.at(more[l])
 				if tokens+int(v.cost) > b.most {
 					break // they are sorted by cost
 				}
@@ -218,8 +218,8 @@ func (b *brimmer) find() (best []exchange, nearest exchange) {
 		}
 	}
 	without(-1, 0, b.tokens, b.letters)
-	for i := range b.p.units {
-		if u := &b.p.units[i]; b.p.taken[i] && (u.class != userClass || b.all) && u.class != failure {
+	for i := range b.p.units.n {
+		if u := b.p.units.at(int32(i)); b.p.taken[i] && (u.class != userClass || b.all) && u.class != failure {
 			b.count(int32(i), -1)
 			without(int32(i), b.gain(int32(i)), b.tokens-int(u.cost), b.letters-b.length(int32(i)))
 			b.count(int32(i), 1)
@@ -256,8 +256,8 @@ func (b *brimmer) candidates() []int32 {
 		gain int64
 	}
 	byCost := make([][]scored, b.most+1)
-	for i := range b.p.units {
-		u := &b.p.units[i]
+	for i := range b.p.units.n {
+		u := b.p.units.at(int32(i))
 		if b.p.taken[i] || int(u.cost) > b.most || u.class != file && u.tells&tellsLittle != 0 {
 			continue // a line that tells nothing alone is no better than the gap
 		}
@@ -300,7 +300,7 @@ func (b *brimmer) cut() ([]Segment, bool) {
 		return segs, true
 	}
 	for _, i := range b.important() {
-		if b.p.taken[i] = true; int(b.p.units[i].cost) < b.most {
+		if b.p.taken[i] = true; int(b.p.units.at(i).cost) < b.most {
 			if segs, ok := b.begin(); ok {
 				return segs, true
 			}
@@ -314,12 +314,12 @@ func (b *brimmer) cut() ([]Segment, bool) {
 // important are some units that are not taken, those with the highest priority first.
 func (b *brimmer) important() []int32 {
 	var order []int32
-	for i := range b.p.units {
-		if u := &b.p.units[i]; !b.p.taken[i] && u.class != file {
+	for i := range b.p.units.n {
+		if u := b.p.units.at(int32(i)); !b.p.taken[i] && u.class != file {
 			order = append(order, int32(i))
 		}
 	}
-	slices.SortStableFunc(order, func(i, j int32) int { return cmp.Compare(b.p.units[j].prior, b.p.units[i].prior) })
+	slices.SortStableFunc(order, func(i, j int32) int { return cmp.Compare(b.p.units.at(j).prior, b.p.units.at(i).prior) })
 	return order[:min(len(order), verified)]
 }
 

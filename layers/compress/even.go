@@ -6,8 +6,8 @@ import "slices"
 // more it may be off.
 func (b *brimmer) even(room int) {
 	n, cost := 0, 0
-	for i := range b.p.units {
-		n, cost = n+b.length(int32(i)), cost+int(b.p.units[i].cost)
+	for i := range b.p.units.n {
+		n, cost = n+b.length(int32(i)), cost+int(b.p.units.at(int32(i)).cost)
 	}
 	if cost == 0 {
 		return
@@ -47,7 +47,7 @@ type closest struct {
 // approach is exchange; best is what comes nearest.
 func (b *brimmer) approach(segs []Segment, best *closest) bool {
 	clear(b.has)
-	for i := range b.p.units {
+	for i := range b.p.units.n {
 		if b.p.taken[i] {
 			b.count(int32(i), 1)
 		}

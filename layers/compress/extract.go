@@ -160,15 +160,15 @@ func (e *extractor) Summarize(ctx context.Context, req Request) (Summary, error)
 		m.close()
 	}
 	a := e.cut(req.Items, density(req, room), close)
-	us := a.units
-	for i := range us {
-		it := &req.Items[us[i].item]
-		us[i].prior = m.priority(&us[i]) * int64(100+it.Weight) / 100
+	for i := range a.units.n {
+		u := a.units.at(int32(i))
+		it := &req.Items[u.item]
+		u.prior = int32(m.priority(u) * int64(100+it.Weight) / 100)
 		switch {
 		case it.Kind == User && it.length() > pasted:
-			us[i].prior /= 2
-		case close && us[i].class >= output && us[i].tells&tellsLittle != 0:
-			us[i].prior = 0 // only where nothing else is left
+			u.prior /= 2
+		case close && u.class >= output && u.tells&tellsLittle != 0:
+			u.prior = 0 // only where nothing else is left
 		}
 	}
 	if err := ctx.Err(); err != nil {
@@ -251,7 +251,7 @@ func (e *extractor) fit(p *pool, req Request, room int) []Segment {
 // engine did that.
 func (e *extractor) shorten(p *pool, req Request, room int) []Segment {
 	segs := render(p, req.Items)
-	for i := len(p.units) - 1; i >= 0; {
+	for i := p.units.n - 1; i >= 0; {
 		excess := e.sizes.size(segs) - room
 		if excess <= 0 {
 			break
@@ -263,7 +263,7 @@ func (e *extractor) shorten(p *pool, req Request, room int) []Segment {
 		for ; i >= 0 && excess > 0; i-- {
 			if p.taken[i] {
 				p.taken[i], dropped = false, true
-				excess -= int(p.units[i].cost)
+				excess -= int(p.units.at(int32(i)).cost)
 			}
 		}
 		if dropped {
@@ -302,11 +302,11 @@ func render(p *pool, items []Item) []Segment {
 		text.Reset()
 	}
 	texts := p.texts.browse()
-	for i := range p.units {
+	for i := range p.units.n {
 		if !p.taken[i] {
 			continue
 		}
-		u := &p.units[i]
+		u := p.units.at(int32(i))
 		if u.class == file {
 			files = append(files, int32(i))
 			continue
@@ -355,7 +355,7 @@ func fileList(p *pool, items []Item, files []int32) Segment {
 	var names []string
 	for _, i := range files {
 		names = append(names, p.text(i))
-		s.Src = append(s.Src, items[p.units[i].item].sources()...)
+		s.Src = append(s.Src, items[p.units.at(i).item].sources()...)
 	}
 	sort.SliceStable(s.Src, func(a, b int) bool { return s.Src[a][0] < s.Src[b][0] })
 	s.Text = changed + strings.Join(names, ", ")

@@ -10,7 +10,7 @@ type lexicon struct {
 	ids   map[string]int32
 	pairs map[[2]int32]int32
 	words map[string]int32 // lower-case word -> stem concept, -1 for stop words
-	known []concept
+	known blocks[concept]
 
 	rare   *filter          // what it says is met once gets no number; nil: everything has one
 	hashes map[int32]uint64 // of stems, in the filter
@@ -64,8 +64,8 @@ func (l *lexicon) id(k kind, s string) int32 {
 
 // fresh returns a new number.
 func (l *lexicon) fresh(k kind) int32 {
-	l.known = append(l.known, concept{kind: k})
-	return int32(len(l.known) - 1)
+	l.known.add(concept{kind: k})
+	return int32(l.known.n - 1)
 }
 
 // pair returns the concept of two neighbouring stems.
@@ -107,6 +107,9 @@ func (l *lexicon) only(k kind, h uint64) int32 {
 	return stopWord - 1 - i
 }
 
+// wordsKept is how many words are kept with their stems where there is much text.
+const wordsKept = 1 << 16
+
 // word returns the concept of a word. w is only kept when it is new.
 func (l *lexicon) word(w string) int32 {
 	if id, ok := l.words[w]; ok {
@@ -116,7 +119,7 @@ func (l *lexicon) word(w string) int32 {
 	if !stopWords()[w] {
 		id = l.id(stemConcept, stem(w))
 	}
-	if id >= stopWord {
+	if id >= stopWord && (l.rare == nil || len(l.words) < wordsKept) {
 		l.words[strings.Clone(w)] = id
 	}
 	return id
@@ -139,7 +142,7 @@ func (l *lexicon) gather(out []int32, unit int32, text string, g gathering) []in
 		if id < 0 {
 			return
 		}
-		c := &l.known[id]
+		c := l.known.at(id)
 		if c.seen == unit+1 {
 			return
 		}

@@ -30,7 +30,7 @@ type pool struct {
 const covered = 20
 
 func newPool(a apart, w weights) *pool {
-	p := &pool{apart: a, taken: make([]bool, len(a.units)), begun: map[int32]string{}, w: w}
+	p := &pool{apart: a, taken: make([]bool, a.units.n), begun: map[int32]string{}, w: w}
 	for k := range p.single {
 		p.single[k] = p.value(concept{kind: kind(k), count: 1})
 	}
@@ -51,9 +51,11 @@ func (p *pool) text(i int32) string {
 
 // worth is what covering each concept is worth at first.
 func (p *pool) worth() []int64 {
-	worth := make([]int64, len(p.lexicon.known))
-	for c, x := range p.lexicon.known {
-		worth[c] = p.value(x)
+	worth := make([]int64, 0, p.lexicon.known.n)
+	for _, block := range p.lexicon.known.list {
+		for _, x := range block {
+			worth = append(worth, p.value(x))
+		}
 	}
 	return worth
 }
@@ -81,7 +83,7 @@ func (p *pool) score(i int32) int64 { return p.rate(i, p.about(i)) }
 
 // rate is score of a unit that is about that.
 func (p *pool) rate(i int32, about list) int64 {
-	u := &p.units[i]
+	u := p.units.at(i)
 	gain := p.alone(u)
 	for k := range about.len() {
 		gain += p.weight[about.at(k)]
@@ -92,7 +94,7 @@ func (p *pool) rate(i int32, about list) int64 {
 	} else {
 		cost = power(int64(u.cost)+2, p.w.exponent)
 	}
-	return gain * u.prior / cost
+	return gain * int64(u.prior) / cost
 }
 
 // classSet is a set of classes of units.
@@ -109,7 +111,7 @@ func setOf(cs ...class) (s classSet) {
 // It returns what they cost.
 func (p *pool) fill(budget int, least int64, want classSet) int {
 	h, lists := p.room(budget, want), p.lists.browse()
-	for i := range p.units {
+	for i := range p.units.n {
 		if p.fits(i, budget, want) {
 			if s := p.rate(int32(i), list(lists.text(i))); s >= least {
 				h = append(h, ranked{s, int32(i), int32(p.round)})
@@ -122,7 +124,7 @@ func (p *pool) fill(budget int, least int64, want classSet) int {
 	left := budget
 	for len(h) > 0 {
 		top := &h[0]
-		if int(p.units[top.unit].cost) > left {
+		if int(p.units.at(top.unit).cost) > left {
 			h.pop()
 			continue
 		}
@@ -135,7 +137,7 @@ func (p *pool) fill(budget int, least int64, want classSet) int {
 			}
 			continue
 		}
-		left -= int(p.units[top.unit].cost)
+		left -= int(p.units.at(top.unit).cost)
 		p.take(int(top.unit))
 		h.pop()
 	}
@@ -144,14 +146,14 @@ func (p *pool) fill(budget int, least int64, want classSet) int {
 
 // fits reports whether a unit may be taken.
 func (p *pool) fits(i, budget int, want classSet) bool {
-	u := &p.units[i]
+	u := p.units.at(int32(i))
 	return !p.taken[i] && int(u.cost) <= budget && want&(1<<u.class) != 0
 }
 
 // room returns an empty ranking with room for the units that may be taken.
 func (p *pool) room(budget int, want classSet) ranking {
 	n := 0
-	for i := range p.units {
+	for i := range p.units.n {
 		if p.fits(i, budget, want) {
 			n++
 		}

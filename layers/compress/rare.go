@@ -67,7 +67,7 @@ func (f *filter) several(h uint64) bool {
 }
 
 // look fills the filter with what units are about: first with all but pairs, then with the pairs of what comes up again.
-func (f *filter) look(us []unit, texts *shelf, near bool) {
+func (f *filter) look(us *blocks[unit], texts *shelf, near bool) {
 	f.pass(us, texts, func(w *watcher, u *unit, text string) { w.terms(text, near) })
 	clear(f.once)
 	f.pass(us, texts, func(w *watcher, u *unit, text string) {
@@ -79,17 +79,17 @@ func (f *filter) look(us []unit, texts *shelf, near bool) {
 }
 
 // pass shows all units to watchers, one for each processor.
-func (f *filter) pass(us []unit, texts *shelf, see func(w *watcher, u *unit, text string)) {
+func (f *filter) pass(us *blocks[unit], texts *shelf, see func(w *watcher, u *unit, text string)) {
 	const block = 4096
 	var next atomic.Int64
 	var wg sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		wg.Go(func() {
 			w, from := &watcher{f: f, stems: map[string]uint64{}}, texts.browse()
-			for at := int(next.Add(block)) - block; at < len(us); at = int(next.Add(block)) - block {
-				for i := at; i < min(at+block, len(us)); i++ {
+			for at := int(next.Add(block)) - block; at < us.n; at = int(next.Add(block)) - block {
+				for i := at; i < min(at+block, us.n); i++ {
 					w.met = w.met[:0]
-					see(w, &us[i], from.text(i))
+					see(w, us.at(int32(i)), from.text(i))
 				}
 			}
 		})

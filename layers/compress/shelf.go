@@ -152,20 +152,21 @@ type shelf struct {
 	aside *Aside
 	shift uint     // a row has 1<<shift texts
 	rows  []row    // that are complete
-	ends  []uint32 // of each text in its row
 	last  []byte   // the texts of the row that is not complete
+	ends  []uint32 // of each of them
 	bytes int64    // of all others
 }
 
 // row is a number of texts, one behind the other.
 type row struct {
 	held string
-	at   int64 // in the file; -1: held
+	at   int64    // in the file; -1: held
+	ends []uint32 // of each text
 }
 
 func newShelf(a *Aside, shift uint) *shelf { return &shelf{aside: a, shift: shift} }
 
-func (s *shelf) len() int { return len(s.ends) }
+func (s *shelf) len() int { return len(s.rows)<<s.shift + len(s.ends) }
 
 // total is how many bytes the texts of a shelf that is closed have.
 func (s *shelf) total() int64 { return s.bytes }
@@ -185,32 +186,36 @@ func (s *shelf) putBytes(text []byte) {
 // end marks the end of a text.
 func (s *shelf) end() {
 	s.ends = append(s.ends, uint32(len(s.last)))
-	if len(s.ends)&(1<<s.shift-1) == 0 {
+	if len(s.ends) == 1<<s.shift {
 		s.close()
 	}
 }
 
 // close completes the last row. Nothing may be put afterwards, unless it was full.
 func (s *shelf) close() {
-	if len(s.rows)<<s.shift == len(s.ends) {
+	if len(s.ends) == 0 {
 		return
 	}
-	r := row{at: -1}
+	r := row{at: -1, ends: slices.Clone(s.ends)}
 	if at, ok := s.aside.take(s.last); ok {
 		r.at = at
 	} else {
 		r.held = string(s.last)
 	}
 	s.bytes += int64(len(s.last))
-	s.rows, s.last = append(s.rows, r), s.last[:0]
+	s.rows, s.last, s.ends = append(s.rows, r), s.last[:0], s.ends[:0]
 }
 
 // span returns where text i lies in its row.
 func (s *shelf) span(i int) (from, to uint32) {
-	if i&(1<<s.shift-1) > 0 {
-		from = s.ends[i-1]
+	ends := s.ends
+	if n := i >> s.shift; n < len(s.rows) {
+		ends = s.rows[n].ends
 	}
-	return from, s.ends[i]
+	if i &= 1<<s.shift - 1; i > 0 {
+		from = ends[i-1]
+	}
+	return from, ends[i]
 }
 
 // text returns text i.
@@ -246,8 +251,7 @@ func (b *browser) text(i int) string {
 		return b.shelf.text(i)
 	}
 	if b.row != n {
-		last := min((n+1)<<b.shift, len(b.ends)) - 1
-		b.row, b.read = n, b.aside.read(r.at, int(b.ends[last]))
+		b.row, b.read = n, b.aside.read(r.at, int(r.ends[len(r.ends)-1]))
 	}
 	from, to := b.span(i)
 	return b.read[from:to]

@@ -18,11 +18,11 @@ func (v *Vocabulary) About(text string) []int32 {
 }
 
 // Len is how many terms the vocabulary knows.
-func (v *Vocabulary) Len() int { return len(v.l.known) }
+func (v *Vocabulary) Len() int { return v.l.known.n }
 
 // Anchor reports whether a term is an anchor: a file, a symbol, an issue, a hash, a version, a number, or a span in
 // back-ticks.
-func (v *Vocabulary) Anchor(term int32) bool { return v.l.known[term].kind == anchorConcept }
+func (v *Vocabulary) Anchor(term int32) bool { return v.l.known.at(term).kind == anchorConcept }
 
 // EachAnchor yields the anchors of a text in order; one that occurs twice is yielded twice.
 func EachAnchor(text string, yield func(string)) { eachAnchor(text, yield) }

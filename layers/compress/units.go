@@ -16,13 +16,13 @@ import (
 // unit is the smallest thing the engine keeps or drops: a line or sentence of a text, a call, an error line, or a file
 // that was changed. Its text and what it is about lie on shelves, see [apart].
 type unit struct {
-	item  int32 // index of its Item
-	line  int32 // units of one line of the source share it
-	cost  int32 // plain tokens of its text, as it will be written
+	item  int32         // index of its Item
+	line  int32         // units of one line of the source share it
+	cost  int32         // plain tokens of its text, as it will be written
+	prior int32         // per cent
+	alone [kinds]uint16 // concepts that no other unit has, and that have no number
 	class class
 	tells tells
-	alone [kinds]uint16 // concepts that no other unit has, and that have no number
-	prior int64         // per cent
 }
 
 // tells is what the text of a unit says of it.
@@ -36,7 +36,7 @@ const (
 
 // apart is a list of items, taken apart.
 type apart struct {
-	units   []unit
+	units   blocks[unit]
 	texts   *shelf   // of the units, as they will be written
 	lists   *shelf   // what each unit is about
 	lexicon *lexicon // of what the units are about
@@ -90,7 +90,7 @@ type cutter struct {
 // split makes the units of items. What tools returned and the lines of files stay as they are, but for what their lines
 // begin with; the first engine took out words of them, too. Said returns the text of an item.
 func split(items []Item, said func(*Item) string, c cutter, aside *Aside) apart {
-	t := &taker{cutter: c, apart: apart{texts: newShelf(aside, 8)}, said: map[digest]struct{}{}}
+	t := &taker{cutter: c, apart: apart{texts: newShelf(aside, 8)}, said: &digestSet{}}
 	line := int32(0)
 	put := func(i int, c class, text string) { t.put(unit{item: int32(i), line: line, class: c}, text) }
 	files := map[string]bool{}
@@ -145,7 +145,7 @@ type taker struct {
 	fresh []unit   // not looked at yet
 	found []string // their texts
 	size  int      // of those
-	said  map[digest]struct{}
+	said  *digestSet
 }
 
 func (t *taker) put(u unit, text string) {
@@ -173,11 +173,9 @@ func (t *taker) flush() {
 		if text == "" {
 			continue
 		}
-		key := digestOf(text)
-		if _, ok := t.said[key]; ok && u.class != file {
+		if !t.said.add(digestOf(text)) && u.class != file {
 			continue
 		}
-		t.said[key] = struct{}{}
 		t.fresh[n], t.found[n] = u, text
 		n++
 	}
@@ -195,7 +193,9 @@ func (t *taker) flush() {
 	for _, text := range t.found {
 		t.texts.put(text)
 	}
-	t.units = append(t.units, t.fresh...)
+	for _, u := range t.fresh {
+		t.units.add(u)
+	}
 	clear(t.found)
 	t.fresh, t.found, t.size = t.fresh[:0], t.found[:0], 0
 }
@@ -310,14 +310,14 @@ func (a *apart) measure(near bool, aside *Aside) {
 	a.lexicon, a.lists = newLexicon(), newShelf(aside, 8)
 	if size := a.texts.total(); size > aside.much() {
 		f := newFilter(size)
-		f.look(a.units, a.texts, near)
+		f.look(&a.units, a.texts, near)
 		a.lexicon = a.lexicon.without(f)
 	}
 	l, texts := a.lexicon, a.texts.browse()
 	var about []int32
 	var b []byte
-	for i := range a.units {
-		u := &a.units[i]
+	for i := range a.units.n {
+		u := a.units.at(int32(i))
 		g := gathering{pairs: u.class == userClass, names: near, in: int32(i)}
 		if near {
 			g.in = u.item
@@ -327,12 +327,12 @@ func (a *apart) measure(near bool, aside *Aside) {
 			u.alone[k] = uint16(min(n, math.MaxUint16))
 			for range n - int(u.alone[k]) {
 				about = append(about, l.fresh(kind(k)))
-				l.known[len(l.known)-1].count = 1
+				l.known.at(int32(l.known.n - 1)).count = 1
 			}
 		}
 		b = b[:0]
 		for _, c := range about {
-			if l.known[c].kind == anchorConcept {
+			if l.known.at(c).kind == anchorConcept {
 				u.tells |= tellsAnchor
 			}
 			b = binary.LittleEndian.AppendUint32(b, uint32(c))
