@@ -128,7 +128,7 @@ func (m *Memory) changedBeside(ctx context.Context, st *State, s *Session, f cli
 			extra, changed = extra+fi.Size(), true
 			continue
 		}
-		more, also := m.changedFile(ctx, st.Project, sub, clientFile{path: src.Path, size: fi.Size()}, found)
+		more, also := m.changedFile(ctx, st.Project, sub, clientFile{path: src.Path, size: fi.Size(), modified: fi.ModTime()}, found)
 		extra, changed = extra+more, changed || also
 	}
 	beside := SourceOf(f.path)

@@ -11,9 +11,10 @@ import (
 )
 
 // A seen is what lists found out about files, so that they need not look again: the titles of files that are
-// in no memory, of files that were cut off whether memory has all that is left, and the exact sizes of snapshots whose
+// in no memory, of files that were cut off or written to whether memory has all of it, and the exact sizes of snapshots whose
 // exact bytes differ from the clean ones.
 type seen struct {
+	reads   bool // lists read files that were written to after they were captured and are as long as they were then
 	format  int
 	titles  map[string]fileTitle // by path
 	cuts    map[string]fileCut   // by path
@@ -27,7 +28,7 @@ type fileTitle struct {
 	title    string
 }
 
-// A fileCut says whether a file that is shorter than a snapshot is its beginning.
+// A fileCut says whether a file that is not longer than a snapshot is its beginning.
 type fileCut struct {
 	size     int64
 	modified int64 // nanoseconds
@@ -136,7 +137,8 @@ func (m *Memory) exactSize(ctx context.Context, project refs.Project, session *S
 }
 
 // changedFile reports by how much the file of a session differs from what this device captured of it last, or else
-// from the session now, and whether it does. A file that was cut off holds nothing that is not in memory.
+// from the session now, and whether it does. A file that was cut off holds nothing that is not in memory. One that is as long
+// as it was and was written to is read if s says so: hooks have no time for all files of a directory that was copied.
 func (m *Memory) changedFile(ctx context.Context, p refs.Project, session *Session, f clientFile, s *seen) (extra int64, changed bool) {
 	last := session.last(m.repo.Device().ID)
 	if last == nil {
@@ -146,11 +148,14 @@ func (m *Memory) changedFile(ctx context.Context, p refs.Project, session *Sessi
 	if !ok {
 		size = last.Size
 	}
-	return f.size - size, f.size != size && (f.size > size || !m.cutOff(ctx, p, session, last, f, s))
+	if f.size == size {
+		return 0, s.reads && ok && f.modified.After(last.Time) && !m.cutOff(ctx, p, session, last, f, s)
+	}
+	return f.size - size, f.size > size || !m.cutOff(ctx, p, session, last, f, s)
 }
 
-// cutOff reports whether a file that is shorter than it was at the growth point p holds the beginning of what it held then. It reads both
-// once for each state of the file.
+// cutOff reports whether a file that is not longer than it was at the growth point p holds what it held then, or the beginning of it. It
+// reads both once for each state of the file.
 func (m *Memory) cutOff(ctx context.Context, project refs.Project, session *Session, p *Point, f clientFile, s *seen) bool {
 	now := fileCut{size: f.size, modified: f.modified.UnixNano(), record: p.Stamp.Record}
 	if was := s.cuts[f.path]; was.size == now.size && was.modified == now.modified && was.record == now.record {

@@ -85,6 +85,7 @@ func (m *Memory) List(ctx context.Context, p Project, o ListOptions) ([]Item, *S
 		}
 	}
 	found := m.readSeen(p.ID)
+	found.reads = true
 	found.forget(files)
 	var items []Item
 	for _, s := range st.Sessions {
