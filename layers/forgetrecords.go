@@ -202,7 +202,9 @@ func (f *forgetting) read(ctx context.Context, v *prover, r refs.Record) (err er
 		return nil
 	}
 	// Its device drops what it made of forgotten messages, and makes it again. Else it is told by the name of the record.
-	f.direct[r.ID] = !slices.ContainsFunc(sessionsIn(r.Kind, r.Body), func(id string) bool { return f.sessions[id] || len(f.passed[id]) > 0 })
+	if !slices.ContainsFunc(sessionsIn(r.Kind, r.Body), func(id string) bool { return f.sessions[id] || len(f.passed[id]) > 0 }) {
+		f.direct[r.ID] = true
+	}
 	return nil
 }
 

@@ -161,11 +161,13 @@ func (m *Memory) cutOff(ctx context.Context, project refs.Project, session *Sess
 	if was := s.cuts[f.path]; was.size == now.size && was.modified == now.modified && was.record == now.record {
 		return was.held
 	}
-	if file, size, err := openSource(f.path); err == nil {
+	file, size, err := openSource(f.path)
+	if err == nil {
 		now.held, err = m.begins(ctx, project, session, p, file, size)
-		if file.Close(); err != nil || size != f.size {
-			return false // adding it says what is wrong
-		}
+		file.Close()
+	}
+	if err != nil || size != f.size {
+		return false // adding it says what is wrong
 	}
 	s.cuts[f.path], s.changed = now, true
 	return now.held

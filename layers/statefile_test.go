@@ -153,7 +153,7 @@ func FuzzStateFile(f *testing.F) {
 	f.Add(encode(st.code))
 	f.Add(encode((&bulks{of: map[objects.Hash]bulk{{1}: {params: []byte("{}")}}}).code))
 	f.Add(encode((&ledger{format: ledgerVersion, entries: []refs.Entry{{Subject: "init"}}}).code))
-	f.Add(encode((&seen{format: seenVersion, titles: map[string]fileTitle{"a": {1, 2, "title"}}, sizes: map[objects.Hash]int64{{1}: 2}}).code))
+	f.Add(encode((&seen{format: seenVersion, titles: map[string]fileTitle{"a": {1, 2, "title"}}, cuts: map[string]fileCut{"b": {3, 4, objects.Hash{5}, true}}, sizes: map[objects.Hash]int64{{1}: 2}}).code))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		st := &State{}
 		if decode(string(b), st.code) {

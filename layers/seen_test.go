@@ -1,0 +1,39 @@
+package layers
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestSeenAgain looks at a file that cannot be read, and then can: what went wrong is no fact about the file.
+func TestSeenAgain(t *testing.T) {
+	t.Parallel()
+	m := newMemory(t, testOptions())
+	path := filepath.Join(t.TempDir(), "aaaa1111.jsonl")
+	src := write(t, path, userLine(1, "hello")+userLine(2, "and more"))
+	p := add(t, m, src)[0].Project.ID
+	st, err := m.State(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := st.session("aaaa1111")
+	fi, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, found := clientFile{path: path, size: fi.Size(), modified: fi.ModTime()}, m.readSeen(p)
+	found.reads = true
+	if err := os.Rename(path, path+".away"); err != nil {
+		t.Fatal(err)
+	}
+	if _, changed := m.changedFile(t.Context(), p, s, f, found); !changed {
+		t.Error("a file that cannot be read is unchanged")
+	}
+	if err := os.Rename(path+".away", path); err != nil {
+		t.Fatal(err)
+	}
+	if _, changed := m.changedFile(t.Context(), p, s, f, found); changed {
+		t.Error("a file that could not be read once is changed for ever")
+	}
+}
