@@ -111,35 +111,52 @@ func (b *brimmer) write() ([]Segment, bool) {
 	return segs, b.good(segs)
 }
 
-// exchange changes what is taken until it is what is wanted.
-func (b *brimmer) exchange(segs []Segment) ([]Segment, bool) {
+// exchange changes what is taken until it is what is wanted. What is left of a round does not count, even if it is that: versions were
+// made so.
+func (b *brimmer) exchange(segs []Segment) (wanted []Segment, ok bool) {
+	b.search(segs, func(segs []Segment, good, left bool) {
+		if good && !left {
+			wanted, ok = segs, true
+		}
+	})
+	return wanted, ok
+}
+
+// search exchanges units in rounds until they are what is wanted, and reports whether they are. Each text on the way is shown to tried:
+// whether it is good, and whether it is what is left of a round without a good one, where the next begins.
+func (b *brimmer) search(segs []Segment, tried func(segs []Segment, good, left bool)) bool {
 	clear(b.has)
 	for i := range b.p.units.n {
 		if b.p.taken[i] {
 			b.count(int32(i), 1)
 		}
 	}
+	try := func(x exchange, left bool) bool {
+		b.do(x)
+		segs, good := b.write()
+		tried(segs, good, left)
+		return good
+	}
 	b.good(segs)
 	for range rounds {
-		tokens, letters := b.tokens, b.letters
 		best, nearest := b.find()
 		for _, x := range best {
-			b.do(x)
-			if segs, ok := b.write(); ok {
-				return segs, true
+			if try(x, false) {
+				return true
 			}
 			b.undo(x)
 		}
 		if nearest.in < 0 {
-			break
+			return false
 		}
-		b.tokens, b.letters = tokens, letters
-		b.do(nearest)
-		if _, ok := b.write(); b.tokens > b.most || ok {
-			break
+		if try(nearest, true) {
+			return true
+		}
+		if b.tokens > b.most {
+			return false
 		}
 	}
-	return nil, false
+	return false
 }
 
 func (b *brimmer) do(x exchange)   { b.set(x, true) }
