@@ -153,12 +153,14 @@ func (e *Env) runRulesAdd(ctx context.Context, o ruleOptions, text string) error
 			if !permanent.Bears(established, text) {
 				return withHint(fatalf("its evidence says something else"), "mem show "+o.evidence[0], "say it in the words of the evidence")
 			}
-			if err := usersWords(least, established, text, o.problem); err != nil {
-				return err
-			}
 			made.Trust = least
 			if least == facts.User {
 				made.State, made.Confidence = permanent.Active, 80
+			}
+		}
+		if !made.ByUser && (w != nil || len(made.Evidence) > 0) {
+			if err := usersWords(w, least, established, text, o.problem); err != nil {
+				return err
 			}
 		}
 		r, err := m.AddRule(ctx, sc.Project, made, e.opt.dryRun)
@@ -241,26 +243,10 @@ func (e *Env) promoteCandidate(ctx context.Context, m *layers.Memory, sc layers.
 	made := layers.RuleOf(c)
 	made.ByUser = e.userHere()
 	if o.text != "" {
-		established, err := e.established(ctx, m, sc.Project, c)
-		if err != nil {
-			return nil, err
-		}
-		if !permanent.Bears(established, o.text) && !made.ByUser && o.said == "" {
-			return nil, withHint(fatalf("%s: its evidence says something else than %q", c.ID, o.text), "say it in the words of the evidence, or let the user type the command at a terminal")
-		}
 		made.Text = o.text
 	}
 	if o.problem != "" {
 		made.Problem = o.problem
-	}
-	if !made.ByUser && (o.text != "" && o.said == "" || o.problem != "") {
-		established, err := e.established(ctx, m, sc.Project, c)
-		if err != nil {
-			return nil, err
-		}
-		if err := usersWords(c.Trust, established, o.text, o.problem); err != nil {
-			return nil, err
-		}
 	}
 	if o.kind != "" {
 		made.Type = o.kind
@@ -275,20 +261,31 @@ func (e *Env) promoteCandidate(ctx context.Context, m *layers.Memory, sc layers.
 	if w != nil {
 		made.Words = append(made.Words, *w)
 	}
+	if !made.ByUser && (o.text != "" || o.problem != "") {
+		known, err := m.Facts(ctx, sc.Project.ID)
+		if err != nil {
+			return nil, err
+		}
+		established := permanent.Established(c, known)
+		if w == nil && o.text != "" && !permanent.Bears(established, o.text) {
+			return nil, withHint(fatalf("%s: its evidence says something else than %q", c.ID, o.text), "say it in the words of the evidence, or let the user type the command at a terminal")
+		}
+		if err := usersWords(w, c.Trust, established, o.text, o.problem); err != nil {
+			return nil, err
+		}
+	}
 	return m.AddRule(ctx, sc.Project, made, e.opt.dryRun)
 }
 
-// established returns the texts that a candidate rests on.
-func (e *Env) established(ctx context.Context, m *layers.Memory, p layers.Project, c permanent.Candidate) ([]string, error) {
-	known, err := m.Facts(ctx, p.ID)
-	if err != nil {
-		return nil, err
+// usersWords refuses a rule that would be the user's word, by w or the trust of what was established, with words that they did not say.
+func usersWords(w *permanent.Word, trust facts.Trust, established []string, texts ...string) error {
+	said := established
+	if w != nil {
+		if trust != facts.User {
+			said = nil
+		}
+		trust, said = facts.User, append(said, w.Quote)
 	}
-	return permanent.Established(c, known), nil
-}
-
-// usersWords refuses a rule that would be the user's word, by the trust of what it rests on, with words that they did not say.
-func usersWords(trust facts.Trust, said []string, texts ...string) error {
 	if more := permanent.Added(said, strings.Join(texts, " . ")); trust == facts.User && len(more) > 0 {
 		return withHint(fatalf("the user did not say `%s`", strings.Join(more, "`, `")), "say it in the words of the evidence, or let the user type the command at a terminal")
 	}
