@@ -111,7 +111,7 @@ func (n normal) after(i int) string {
 	}
 	s := n.text[i:end]
 	for at, r := range s {
-		if next := s[at+utf8.RuneLen(r):]; strings.ContainsRune("!?;:,()。！？、，", r) || r == '.' && (next == "" || next[0] == ' ') {
+		if strings.ContainsRune("!?;:,()。！？、，", r) || r == '.' && (at+1 == len(s) || s[at+1] == ' ') {
 			return s[:at]
 		}
 	}

@@ -88,6 +88,19 @@ func TestOtherScripts(t *testing.T) {
 	}
 }
 
+// TestLongClause: a clause may go on for long behind a quote, wherever between two characters the words that count end.
+func TestLongClause(t *testing.T) {
+	for n := range 4 {
+		quote := "블로그 글 목록을 최신 순서로"
+		tr := &Transcript{}
+		tr.Add(1, Part{ByUser, quote + strings.Repeat("x", n) + strings.Repeat("고쳐", 40)})
+		f := Fact{Kind: Request, Text: quote, Evidence: []Evidence{{1, quote}}}
+		if Check(&f, tr); f.Verdict != Verified {
+			t.Errorf("behind %d letters: %s (%s)", n, f.Verdict, f.Reason)
+		}
+	}
+}
+
 // TestOrdersNotTo: who is told not to do something is not told to do it, in any language.
 func TestOrdersNotTo(t *testing.T) {
 	for _, test := range []struct{ said, same, other string }{
