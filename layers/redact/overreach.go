@@ -10,7 +10,7 @@ var written = []struct {
 	{":v001  9.7k -> 958 tokens", true},
 	{"2.0k tokens, 1 part", true},
 	{"import 25 sessions", true},
-	{"mem-6 gitleaks-8.30.1", false},
+	{Version, false},
 	{"2026-01-15T10:00:00.000Z", false},
 	{"6ecd8c99-4036-403d-bf84-cf8400f67836", false},
 }
