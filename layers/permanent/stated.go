@@ -39,9 +39,7 @@ func Stated(message string) []Statement {
 			continue
 		case points == back && i > 0:
 			text = list[i-1].text + " " + text
-		case points == back && !s.apart:
-			text += told(list[1:])
-		case points == ahead:
+		case points == ahead || points == back && !s.apart:
 			text += told(list[i+1:])
 		}
 		if points == back && text == s.text {
