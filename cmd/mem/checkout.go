@@ -56,8 +56,8 @@ func outputName(name string) string {
 	return name
 }
 
-// checkoutPath returns where a checkout to name goes; what ends in a separator is a directory. Nothing goes into the memory itself.
-func (e *Env) checkoutPath(name string) (string, error) {
+// outputPath returns where what goes to name is written; what ends in a separator is a directory. Nothing goes into the memory itself.
+func (e *Env) outputPath(name string) (string, error) {
 	path := e.path(name)
 	memory, err := e.memoryDir()
 	if err != nil {
@@ -107,7 +107,7 @@ func (e *Env) runCheckout(ctx context.Context, o checkoutOptions, name string) e
 		}
 		path := e.Dir
 		if o.out != "" {
-			if path, err = e.checkoutPath(o.out); err != nil {
+			if path, err = e.outputPath(o.out); err != nil {
 				return err
 			}
 		} else if rev.Kind == layers.IsComposition {

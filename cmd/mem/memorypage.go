@@ -125,13 +125,15 @@ func (e *Env) runExport(ctx context.Context, o exportOptions) error {
 			}
 		}
 		if o.out != "" && o.out != "-" {
-			path := e.path(o.out)
-			if fi, err := os.Stat(path); err == nil && fi.IsDir() {
+			path, err := e.outputPath(o.out)
+			if err != nil {
+				return err
+			}
+			if fi, err := os.Stat(path); os.IsPathSeparator(path[len(path)-1]) || err == nil && fi.IsDir() {
 				path = filepath.Join(path, format.FileName())
 			}
 			answer.File = path
 			if !e.opt.dryRun {
-				var err error
 				if answer.Bytes, err = m.ExportTo(ctx, sc.Project, format, path); err != nil {
 					return err
 				}
