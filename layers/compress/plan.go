@@ -204,8 +204,7 @@ func Resolve(s Settings, st Stats, marks []Mark) (Plan, []Fate, error) {
 	if err != nil {
 		return Plan{}, nil, err
 	}
-	p.Tiers = parts(tiers, msgs, s.Counter)
-	p.Tiers[0].From = s.first(st)
+	p.Tiers = parts(tiers, msgs, s.first(st), s.Counter)
 	for i := range p.Tiers {
 		p.Budget += p.Tiers[i].Budget
 	}
@@ -312,10 +311,10 @@ func (s Settings) first(st Stats) int {
 	return first
 }
 
-// parts lays tiers over messages. Every tier is there, even one without messages (From > To, no budget).
-func parts(tiers []Tier, msgs []Message, c Counter) []Part {
+// parts lays tiers over messages from a first record on. Every tier is there, even one without messages (From > To, no budget).
+func parts(tiers []Tier, msgs []Message, first int, c Counter) []Part {
 	out := make([]Part, 0, len(tiers))
-	at, prev := 0, msgs[0].First-1
+	at, prev := 0, first-1
 	for _, t := range tiers {
 		end := len(msgs) * t.End / 100
 		if t.End == 100 {

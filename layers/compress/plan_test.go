@@ -108,6 +108,38 @@ func TestResolveRejects(t *testing.T) {
 	}
 }
 
+// TestTypedBeforeFirst has text typed into the queue before the first message: it is of the first tier with messages, which has room.
+func TestTypedBeforeFirst(t *testing.T) {
+	t.Parallel()
+	st := Stats{Messages: []Message{{5, 5, 4000}, {8, 8, 4000}}, Typed: []int{2, 6}}
+	for _, c := range []struct {
+		ends []int
+		skip int
+		want string
+	}{
+		{[]int{100}, 0, "[2 8]"},
+		{[]int{50, 100}, 0, "[2 5] [6 8]"},
+		{[]int{30, 100}, 0, "[2 1] [2 8]"},
+		{[]int{20, 40, 100}, 1, "[6 5] [6 5] [6 8]"},
+	} {
+		s := Settings{Skip: c.skip}
+		for _, end := range c.ends {
+			s.Tiers = append(s.Tiers, Tier{End: end, Ratio: 2})
+		}
+		p, _, err := Resolve(s, st, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, x := range p.Tiers {
+			got = append(got, fmt.Sprint([2]int{x.From, x.To}))
+		}
+		if got := strings.Join(got, " "); got != c.want {
+			t.Errorf("tiers to %d, %d skipped: %s, want %s", c.ends, c.skip, got, c.want)
+		}
+	}
+}
+
 // Tiers cover every message once and budgets add up, whatever the tiers are.
 func TestTiersCover(t *testing.T) {
 	t.Parallel()
