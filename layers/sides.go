@@ -155,12 +155,12 @@ func (t *tracer) fromItems(side *trace.Side, rev Rev, p *Point, items []compress
 		}
 		of := marks[sort.Search(len(marks), func(k int) bool { return marks[k].Message >= it.N }):]
 		marked := it.Kind == compress.User && len(of) > 0 && of[0].Message == it.N
-		if n, ok := it.Number(); ok && !marked && it.Kind != compress.Edit {
-			side.AddFrom(pieceOf(source, it, roleOf(it.Kind), "", ""), n)
+		if !marked && it.Kind == compress.Edit {
+			put(it, roleOf(it.Kind), editText(it, in.Text(it)), "")
 			continue
 		}
 		if !marked {
-			put(it, roleOf(it.Kind), itemText(it, in.Text(it)), "")
+			side.AddItem(pieceOf(source, it, roleOf(it.Kind), "", ""), it)
 			continue
 		}
 		at, text := 0, in.Text(it)
@@ -195,15 +195,12 @@ func roleOf(k compress.Kind) string {
 	return "tool"
 }
 
-// itemText writes an item with a text as the engine that copies does.
-func itemText(it *compress.Item, text string) string {
-	switch {
-	case it.Kind == compress.Edit && text != "":
-		return it.Target + ": " + text
-	case it.Kind == compress.Edit:
+// editText writes an edit with a text as the engine that copies does.
+func editText(it *compress.Item, text string) string {
+	if text == "" {
 		return it.Target
 	}
-	return text
+	return it.Target + ": " + text
 }
 
 func (t *tracer) version(ctx context.Context, rev Rev) (trace.Side, error) {

@@ -2,6 +2,7 @@ package trace
 
 import (
 	"bytes"
+	"hash/maphash"
 	"sort"
 
 	"github.com/memvcs/mem/layers/compress"
@@ -51,7 +52,8 @@ func (t *Text) Write(b []byte) (int, error) {
 
 // end ends a line.
 func (t *Text) end() {
-	t.ids = append(t.ids, number(t.of.known, key(0, string(t.last[t.begun:]))))
+	line := t.last[t.begun:]
+	t.ids = append(t.ids, number(t.of.known, [2]uint64{maphash.Bytes(seeds[0], line), maphash.Bytes(seeds[1], line)}))
 	t.ends = append(t.ends, uint32(len(t.last)))
 	if t.begun = len(t.last); t.begun >= chunkSize {
 		t.put()

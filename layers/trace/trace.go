@@ -48,9 +48,12 @@ func (s *Side) Add(p Piece) {
 	s.Pieces = append(s.Pieces, p)
 }
 
-// AddFrom appends a piece of which the text is in s.Texts, with that number.
-func (s *Side) AddFrom(p Piece, number int) {
-	p.Text, p.aside = "", int32(number)+1
+// AddItem appends a piece that has the text of an item which [compress.Items] made with s.Texts: there or in memory, it stays where it is.
+func (s *Side) AddItem(p Piece, it *compress.Item) {
+	p.Text = it.Text
+	if n, ok := it.Number(); ok {
+		p.aside = int32(n) + 1
+	}
 	s.Pieces = append(s.Pieces, p)
 }
 

@@ -202,7 +202,8 @@ func TestDiffAside(t *testing.T) {
 		}}}
 		for i, p := range s.Pieces {
 			if i%3 == 0 && p.Text != "" {
-				out.AddFrom(p, out.Texts.Put(p.Text))
+				it := out.Texts.KeepItem(compress.Item{Text: p.Text})
+				out.AddItem(p, &it)
 			} else {
 				out.Add(p)
 			}
@@ -223,6 +224,23 @@ func TestDiffAside(t *testing.T) {
 	}
 	if files == 0 {
 		t.Error("nothing was put aside")
+	}
+}
+
+// TestAddItem: what items hold in memory is held once, and no reason to put more aside.
+func TestAddItem(t *testing.T) {
+	t.Parallel()
+	var s Side
+	s.Texts = &compress.Aside{Held: 10, Open: func() (compress.File, error) {
+		t.Error("a file was made")
+		return nil, os.ErrPermission
+	}}
+	for _, text := range []string{"seven b", "two"} {
+		it := s.Texts.KeepItem(compress.Item{Text: text})
+		s.AddItem(piece("user", "", 1, 1), &it)
+		if p := &s.Pieces[len(s.Pieces)-1]; p.Text != text || s.text(p) != text {
+			t.Errorf("%q is %q", text, p.Text)
+		}
 	}
 }
 
