@@ -19,8 +19,10 @@ var written = []struct {
 // this is a part of messages that every push holds, so that none would pass. Both are empty for a rule that finds nothing there.
 func Overreach(re *regexp.Regexp) (part, whole string, stops bool) {
 	for _, w := range written {
-		if at := re.FindStringIndex(w.text); at != nil {
-			return w.text[at[0]:at[1]], w.text, w.message
+		for _, part := range re.FindAllString(w.text, -1) {
+			if part != "" {
+				return part, w.text, w.message
+			}
 		}
 	}
 	return "", "", false
