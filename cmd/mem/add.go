@@ -12,8 +12,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
 )
 
@@ -31,19 +30,19 @@ func (e *Env) add() *cli.Command {
 		ArgsUsage: "<file|session>...",
 		Description: "A file is any session file of Claude Code; a session is named by its id or the start of it. A session that\n" +
 			"grew adds only what is new; one that was rewritten keeps both. Adding twice changes nothing.",
-		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "all", Aliases: []string{"A"}, Usage: "add every session of the project", Destination: &o.all},
-			&cli.BoolFlag{Name: "update", Aliases: []string{"u"}, Usage: "add what is new of the sessions in memory", Destination: &o.update},
+		Flags: []*cli.Flag{
+			cli.Bool(&o.all, "all,A", "add every session of the project"),
+			cli.Bool(&o.update, "update,u", "add what is new of the sessions in memory"),
 		},
-		Action: func(c *cli.Context) error {
+		Action: func(ctx context.Context, c *cli.Command) error {
 			least, most := 1, -1
 			if o.all || o.update {
 				least, most = 0, 0
 			}
-			if err := operands(c, least, most); err != nil {
+			if err := e.wantOperands(c, least, most); err != nil {
 				return err
 			}
-			return e.runAdd(c.Context, o, c.Args().Slice())
+			return e.runAdd(ctx, o, e.operands)
 		},
 	}
 }

@@ -4,11 +4,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
 )
 
-// An argv is a command line put in order. The cli package stops at the first operand and would silently
-// take a later option for another one, so it is given the options first and the operands after "--".
+// An argv is a command line put in order.
 type argv struct {
 	path     []string     // names of the command and its subcommands, as the table has them
 	command  *cli.Command // the innermost of them; nil if no command was named
@@ -74,7 +73,7 @@ func (p *parser) name(word string) error {
 	switch {
 	case c == nil && p.command == nil:
 		return p.unknownCommand(word, p.names)
-	case c == nil && (p.command.Action == nil || len(p.command.Subcommands) > 0 && p.command.ArgsUsage == ""):
+	case c == nil && (p.command.Action == nil || len(p.command.Commands) > 0 && p.command.ArgsUsage == ""):
 		return p.unknownCommand(word, subcommands(p.command))
 	case c == nil:
 		p.leaf = true
@@ -83,8 +82,8 @@ func (p *parser) name(word string) error {
 	}
 	p.command = c
 	p.path = append(p.path, c.Name)
-	p.leaf = len(c.Subcommands) == 0
-	if c.SkipFlagParsing {
+	p.leaf = len(c.Commands) == 0
+	if c.RawOperands {
 		p.operands, p.rest = p.rest, nil
 	}
 	return nil
@@ -94,11 +93,11 @@ func (p *parser) lookup(word string) *cli.Command {
 	if p.command == nil {
 		return p.find(word)
 	}
-	i := slices.IndexFunc(p.command.Subcommands, func(c *cli.Command) bool { return c.HasName(word) })
+	i := slices.IndexFunc(p.command.Commands, func(c *cli.Command) bool { return c.HasName(word) })
 	if i < 0 {
 		return nil
 	}
-	return p.command.Subcommands[i]
+	return p.command.Commands[i]
 }
 
 // long reads --name, --name=value, --name value or --no-name.
@@ -119,13 +118,13 @@ func (p *parser) long(word string) error {
 		p.help = true
 		return nil
 	case has:
-		return p.use(o, "--"+o.name, val)
-	case !o.needsValue:
-		return p.use(o, "--"+o.name, o.implied)
+		return p.use(o, "--"+o.Name, val)
+	case !o.NeedsValue():
+		return p.use(o, "--"+o.Name, o.Implied)
 	case len(p.rest) == 0:
-		return &missingValue{o, "--" + o.name}
+		return &missingValue{o, "--" + o.Name}
 	}
-	return p.use(o, "--"+o.name, p.next())
+	return p.use(o, "--"+o.Name, p.next())
 }
 
 // off reads --no-name.
@@ -134,20 +133,20 @@ func (p *parser) off(name, whole string) error {
 	if err != nil || o.help {
 		return p.explain(&unknownOption{}, "--"+whole)
 	}
-	if o.needsValue {
-		return usagef("option --%s takes a value and cannot be turned off", o.name)
+	if o.NeedsValue() {
+		return usagef("option --%s takes a value and cannot be turned off", o.Name)
 	}
 	val := "false"
-	if o.choices != nil {
+	if o.Choices != nil {
 		val = "never"
 	}
-	return p.use(o, "--no-"+o.name, val)
+	return p.use(o, "--no-"+o.Name, val)
 }
 
 // short reads what follows a single dash: switches, the last of which may have its value after it, or a number.
 func (p *parser) short(word string) error {
 	scope := p.scope()
-	if n, ok := scope["n"]; ok && n.number && strings.Trim(word, "0123456789") == "" {
+	if n, ok := scope["n"]; ok && n.Number && strings.Trim(word, "0123456789") == "" {
 		return p.use(n, "-n", word)
 	}
 	for i, r := range word {
@@ -159,8 +158,8 @@ func (p *parser) short(word string) error {
 			continue
 		case !ok:
 			return p.explain(&unknownOption{}, "-"+letter, "--"+word)
-		case !o.needsValue:
-			if err := p.use(o, "-"+letter, o.implied); err != nil {
+		case !o.NeedsValue():
+			if err := p.use(o, "-"+letter, o.Implied); err != nil {
 				return err
 			}
 			continue
@@ -179,10 +178,10 @@ func (p *parser) short(word string) error {
 
 // use sets the option, which was written as spelled, to val.
 func (p *parser) use(o option, spelled, val string) error {
-	if err := o.check(val); err != nil {
+	if err := o.Check(val); err != nil {
 		return usagef("option %s cannot be %q: %v", spelled, val, err)
 	}
-	arg := "--" + o.name + "=" + val
+	arg := "--" + o.Name + "=" + val
 	if o.global {
 		p.global = append(p.global, arg)
 		return nil
@@ -206,13 +205,13 @@ func (p *parser) end() error {
 	case p.command == nil:
 		return nil
 	case p.command.Action == nil:
-		return withHint(usagef("mem %s wants a subcommand: %s", p.commandLine(), orList(subcommands(p.command))),
+		return withHint(usagef("mem %s wants a subcommand: %s", p.commandLine(), cli.OrList(subcommands(p.command))),
 			"mem "+p.commandLine()+" -h")
 	}
 	scope := scopeOf(p.command.Flags, false)
 	for _, o := range p.early {
-		if _, ok := scope[o.name]; !ok {
-			return p.explain(&unknownOption{}, "--"+o.name)
+		if _, ok := scope[o.Name]; !ok {
+			return p.explain(&unknownOption{}, "--"+o.Name)
 		}
 	}
 	return nil
@@ -237,7 +236,7 @@ func (p *parser) scope() scope {
 		return s
 	}
 	if !p.leaf {
-		for _, c := range p.command.Subcommands {
+		for _, c := range p.command.Commands {
 			s.add(scopeOf(c.Flags, false))
 		}
 	}
@@ -249,7 +248,7 @@ func (p *parser) commandLine() string { return strings.Join(p.path, " ") }
 
 func subcommands(c *cli.Command) []string {
 	var names []string
-	for _, s := range c.Subcommands {
+	for _, s := range c.Commands {
 		if !s.Hidden {
 			names = append(names, s.Name)
 		}

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/urfave/cli/v2"
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
 )
 
 // A sample is a command with every kind of option, as it saw its command line.
@@ -18,7 +18,7 @@ type sample struct {
 	grep     bool
 	long     time.Duration
 	text     string
-	list     repeated
+	list     []string
 	format   string
 	max      int
 	maximal  bool
@@ -27,32 +27,32 @@ type sample struct {
 }
 
 func (s *sample) commands() []*cli.Command {
-	act := func(c *cli.Context) error {
-		s.ran, s.operands = c.Command.Name, c.Args().Slice()
+	act := func(_ context.Context, c *cli.Command) error {
+		s.ran = c.Name
 		return nil
 	}
 	return []*cli.Command{
-		{Name: "log", ArgsUsage: "<rev>", Action: act, Flags: []cli.Flag{
-			&cli.IntFlag{Name: "number", Aliases: []string{"n"}, Usage: "show `N`", Destination: &s.number},
-			&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Destination: &s.all},
-			&cli.BoolFlag{Name: "grep", Aliases: []string{"g"}, Destination: &s.grep},
-			&cli.StringFlag{Name: "text", Aliases: []string{"S", "ü"}, Destination: &s.text},
-			&cli.DurationFlag{Name: "long", Destination: &s.long},
-			repeatedFlag(&s.list, "list", ""),
-			choiceFlag(&s.format, "format,f", "print as `FORMAT`", "md", "jsonl"),
-			&cli.IntFlag{Name: "max-count", Destination: &s.max},
-			&cli.BoolFlag{Name: "max-imal", Destination: &s.maximal},
+		{Name: "log", ArgsUsage: "<rev>", Action: act, Flags: []*cli.Flag{
+			cli.Int(&s.number, "number,n", "show `N`"),
+			cli.Bool(&s.all, "all,a", ""),
+			cli.Bool(&s.grep, "grep,g", ""),
+			cli.String(&s.text, "text,S,ü", ""),
+			cli.Parsed(&s.long, "long", "", parseWait),
+			cli.Repeated(&s.list, "list", ""),
+			cli.Choice(&s.format, "format,f", "print as `FORMAT`", "md", "jsonl"),
+			cli.Int(&s.max, "max-count", ""),
+			cli.Bool(&s.maximal, "max-imal", ""),
 		}},
-		{Name: "keepit", Action: act, ArgsUsage: "[<rev>]", Subcommands: []*cli.Command{
-			{Name: "set", Action: act, Flags: []cli.Flag{
-				&cli.StringFlag{Name: "weight", Aliases: []string{"w"}, Destination: &s.text}}},
+		{Name: "keepit", Action: act, ArgsUsage: "[<rev>]", Commands: []*cli.Command{
+			{Name: "set", Action: act, Flags: []*cli.Flag{
+				cli.String(&s.text, "weight,w", "")}},
 			{Name: "list", Aliases: []string{"ls"}, Action: act},
 		}},
-		{Name: "raw", SkipFlagParsing: true, Action: act},
+		{Name: "raw", RawOperands: true, Action: act},
 	}
 }
 
-// runSample gives args to the sample commands through the parser and the cli package.
+// runSample gives args to the sample commands through the parser.
 func runSample(args []string) (*sample, *options, *argv, error) {
 	s, o := &sample{}, &options{}
 	all := s.commands()
@@ -75,7 +75,7 @@ func runSample(args []string) (*sample, *options, *argv, error) {
 	e := Env{Stdout: failingWriter{}, Stderr: failingWriter{}, Getenv: func(string) string { return "" }}
 	e.out = newOutput(e.Stdout, false)
 	err = e.invoke(context.Background(), command{name: line.path[0], writes: []string{"", "set", "list"}}, line)
-	*o = e.opt
+	*o, s.operands = e.opt, e.operands
 	return s, o, line, err
 }
 
@@ -83,7 +83,7 @@ func runSample(args []string) (*sample, *options, *argv, error) {
 type failingWriter struct{}
 
 func (failingWriter) Write(p []byte) (int, error) {
-	panic("printed " + string(p)) // the cli package must never print
+	panic("printed " + string(p)) // reading a line must never print
 }
 
 func TestArgv(t *testing.T) {
@@ -185,7 +185,7 @@ func TestArgvErrors(t *testing.T) {
 		"log --no-text":     "option --text takes a value and cannot be turned off",
 		"log --no-help":     "mem log has no option --no-help | mem log -h | mem log -- --no-help if it is an operand",
 		"log --all=maybe":   `option --all cannot be "maybe": want true or false`,
-		"log --long=1":      `option --long cannot be "1": want a time such as 10s`,
+		"log --long=x":      `option --long cannot be "x": want a time such as 500ms, 10s or 2m`,
 		"log -f pdf":        `option -f cannot be "pdf": want md or jsonl`,
 		"log --=":           "mem log has no option -- | mem log -h | mem log -- -- if it is an operand",
 		"--number 5 log":    "mem has no option --number | mem -h",

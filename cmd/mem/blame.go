@@ -8,8 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/trace"
 )
@@ -53,15 +52,15 @@ func (e *Env) blame() *cli.Command {
 		ArgsUsage: "<rev>",
 		Description: "Lines are those that \"mem show --format md\" prints. A line that no message supports is marked ??: nobody said it.\n" +
 			"CONF is how much of the line its messages hold, 100 if it stands there word for word.",
-		Flags: []cli.Flag{
-			parsedFlag(&o.lines, "lines,L", "print the lines `FROM,TO` only", parseLines),
-			&cli.StringFlag{Name: "reverse", Usage: "print the lines that came from `REV`, a message such as abc1#234", Destination: &o.reverse},
+		Flags: []*cli.Flag{
+			cli.Parsed(&o.lines, "lines,L", "print the lines `FROM,TO` only", parseLines),
+			cli.String(&o.reverse, "reverse", "print the lines that came from `REV`, a message such as abc1#234"),
 		},
-		Action: func(c *cli.Context) error {
-			if err := operands(c, 1, 1); err != nil {
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.wantOperands(c, 1, 1); err != nil {
 				return err
 			}
-			return e.runBlame(c.Context, o, c.Args().First())
+			return e.runBlame(ctx, o, e.operand(0))
 		},
 	}
 }

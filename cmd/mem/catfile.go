@@ -6,8 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/objects"
 )
@@ -26,21 +25,21 @@ func (e *Env) catFile() *cli.Command {
 		ArgsUsage: "<object>",
 		Description: "An object is named b3:HASH, or the start of it, or by any revision that names content. What is printed has been\n" +
 			"checked against its name.",
-		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "size", Aliases: []string{"s"}, Usage: "print its size only", Destination: &o.size},
-			&cli.BoolFlag{Name: "exists", Aliases: []string{"e"}, Usage: "print nothing; the exit status says whether it is there", Destination: &o.exists},
+		Flags: []*cli.Flag{
+			cli.Bool(&o.size, "size,s", "print its size only"),
+			cli.Bool(&o.exists, "exists,e", "print nothing; the exit status says whether it is there"),
 		},
-		Action: func(c *cli.Context) error {
-			if c.NArg() == 0 && e.opt.project != "" {
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if len(e.operands) == 0 && e.opt.project != "" {
 				return withHint(usagef("mem cat-file wants <object>"), "-p is --project here; it prints without it: mem cat-file "+e.opt.project)
 			}
-			if err := operands(c, 1, 1); err != nil {
+			if err := e.wantOperands(c, 1, 1); err != nil {
 				return err
 			}
 			if e.opt.json && !o.size && !o.exists {
-				return withHint(usagef("mem cat-file prints the bytes of an object, which are no JSON"), shell("mem", "cat-file", "-s", "--json", c.Args().First()))
+				return withHint(usagef("mem cat-file prints the bytes of an object, which are no JSON"), shell("mem", "cat-file", "-s", "--json", e.operand(0)))
 			}
-			return e.runCatFile(c.Context, o, c.Args().First())
+			return e.runCatFile(ctx, o, e.operand(0))
 		},
 	}
 }

@@ -8,8 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
 )
 
@@ -33,17 +32,17 @@ func (e *Env) checkout() *cli.Command {
 			"written. -o - writes to standard output. --files writes the files of its\n" +
 			"tool-results/ too, into the directory beside it where Claude Code looks for them. What a session of Claude Code\n" +
 			"checks out by itself counts as used by it, as what it was started from does: that brings old sessions nearer.",
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `PATH`, a file or directory; - is standard output", Destination: &o.out},
-			choiceFlag(&o.format, "format", "write only `FORM`: md, jsonl, text or both", "md", "jsonl", "text", "both"),
-			&cli.BoolFlag{Name: "files", Usage: "with an original: also its tool-results/ files, beside it as Claude Code has them", Destination: &o.files},
-			&cli.BoolFlag{Name: "force", Aliases: []string{"f"}, Usage: "write it although it rests on a revoked source, or a device that is not trusted made it", Destination: &o.force},
+		Flags: []*cli.Flag{
+			cli.String(&o.out, "output,o", "write to `PATH`, a file or directory; - is standard output"),
+			cli.Choice(&o.format, "format", "write only `FORM`: md, jsonl, text or both", "md", "jsonl", "text", "both"),
+			cli.Bool(&o.files, "files", "with an original: also its tool-results/ files, beside it as Claude Code has them"),
+			cli.Bool(&o.force, "force,f", "write it although it rests on a revoked source, or a device that is not trusted made it"),
 		},
-		Action: func(c *cli.Context) error {
-			if err := operands(c, 1, 1); err != nil {
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.wantOperands(c, 1, 1); err != nil {
 				return err
 			}
-			return e.runCheckout(c.Context, o, c.Args().First())
+			return e.runCheckout(ctx, o, e.operand(0))
 		},
 	}
 }

@@ -5,8 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/remote"
@@ -31,15 +30,15 @@ func (e *Env) clone() *cli.Command {
 		ArgsUsage: "<url>",
 		Description: "There must be no memory yet. This machine becomes a new device; the lanes of the others are checked byte by byte, as in\n" +
 			"\"mem fetch\". The remote is called origin. An encrypted one needs its recovery key, or the word of a device that can read it.",
-		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "device", Usage: "call this device `NAME` instead of by its host name", Destination: &o.device},
-			&cli.BoolFlag{Name: "trust", Usage: "trust every device that the remote has: they are all yours", Destination: &o.trust},
+		Flags: append([]*cli.Flag{
+			cli.String(&o.device, "device", "call this device `NAME` instead of by its host name"),
+			cli.Bool(&o.trust, "trust", "trust every device that the remote has: they are all yours"),
 		}, o.seal.flags()...),
-		Action: func(c *cli.Context) error {
-			if err := operands(c, 1, 1); err != nil {
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.wantOperands(c, 1, 1); err != nil {
 				return err
 			}
-			return e.runClone(c.Context, c.Args().First(), o)
+			return e.runClone(ctx, e.operand(0), o)
 		},
 	}
 }

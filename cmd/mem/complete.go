@@ -6,8 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/refs/config"
 )
 
@@ -47,11 +46,11 @@ func filePlaceholders() []string { return []string{"file", "dir", "path"} }
 // ":file" where the shell should complete file names. It never fails: there is nobody to tell.
 func (e *Env) complete() *cli.Command {
 	return &cli.Command{
-		Name:            "__complete",
-		Usage:           "print what could stand next in a command line",
-		SkipFlagParsing: true,
-		Action: func(c *cli.Context) error {
-			e.runComplete(c.Context, c.Args().Slice())
+		Name:        "__complete",
+		Usage:       "print what could stand next in a command line",
+		RawOperands: true,
+		Action: func(ctx context.Context, _ *cli.Command) error {
+			e.runComplete(ctx, e.operands)
 			return nil
 		},
 	}
@@ -114,7 +113,7 @@ func (e *Env) candidates(ctx context.Context, before []string, typed string) []c
 	}
 	var list []candidate
 	if !p.leaf {
-		for _, c := range p.command.Subcommands {
+		for _, c := range p.command.Commands {
 			if !c.Hidden {
 				list = append(list, candidate{c.Name, c.Usage})
 			}
@@ -139,9 +138,10 @@ func (e *Env) heed(global []string) {
 
 // valueCandidates returns the values of an option, each after prefix.
 func (e *Env) valueCandidates(ctx context.Context, o option, prefix, typed string) []candidate {
-	list := words(o.choices)
-	if o.choices == nil {
-		list = e.placeholderCandidates(ctx, o.meta, typed)
+	list := words(o.Choices)
+	if o.Choices == nil {
+		name, _ := o.Explained()
+		list = e.placeholderCandidates(ctx, name, typed)
 	}
 	for i := range list {
 		if list[i].value != ":file" {
@@ -187,7 +187,8 @@ func optionCandidates(s scope) []candidate {
 	var list []candidate
 	for _, name := range sortedKeys(s) {
 		if len(name) > 1 {
-			list = append(list, candidate{value: "--" + name, about: s[name].usage})
+			_, about := s[name].Explained()
+			list = append(list, candidate{value: "--" + name, about: about})
 		}
 	}
 	return list

@@ -1,9 +1,10 @@
 package main
 
 import (
+	"context"
 	"embed"
 
-	"github.com/urfave/cli/v2"
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
 )
 
 // completionScripts hold one script a shell: completion/mem.<shell>. Each calls "mem __complete".
@@ -21,11 +22,11 @@ func (e *Env) completion() *cli.Command {
 		ArgsUsage: "<shell>",
 		Description: "The shell is bash, zsh, fish or powershell. Each script says in its first lines how to load it, such as\n" +
 			"source <(mem completion bash)",
-		Action: func(c *cli.Context) error {
-			if err := operands(c, 1, 1); err != nil {
+		Action: func(_ context.Context, c *cli.Command) error {
+			if err := e.wantOperands(c, 1, 1); err != nil {
 				return err
 			}
-			return e.runCompletion(c.Args().First())
+			return e.runCompletion(e.operand(0))
 		},
 	}
 }
@@ -33,7 +34,7 @@ func (e *Env) completion() *cli.Command {
 func (e *Env) runCompletion(shell string) error {
 	script, err := completionScripts.ReadFile("completion/mem." + shell)
 	if err != nil {
-		err := usagef("there is no completion for %q: the shell is %s", shell, orList(shells()))
+		err := usagef("there is no completion for %q: the shell is %s", shell, cli.OrList(shells()))
 		if near := suggest(shell, shells()); len(near) > 0 {
 			return withHint(err, didYouMean("mem completion ", near))
 		}

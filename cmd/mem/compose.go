@@ -11,8 +11,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/compose"
 	"github.com/memvcs/mem/layers/compress"
@@ -43,23 +42,23 @@ func (e *Env) compose() *cli.Command {
 		ArgsUsage: "<name> <rev>[=TOKENS]...",
 		Description: "A session takes its original if that fits its share, else the version of the best score, else a new one. A\n" +
 			"version that is named is taken as it is. The whole never exceeds the budget. Write it out with \"mem checkout\".",
-		Flags: []cli.Flag{
-			parsedFlag(&o.budget, "budget", "use at most `T` tokens, such as 16k (the default)", parseTokens),
-			choiceFlag(&o.allocate, "allocate", "share the budget by `RULE`: equal, proportional, recency or inverse-recency", "equal", "proportional", "recency", "inverse-recency"),
-			&cli.BoolFlag{Name: "auto", Usage: "take the newest sessions of the project when none are named", Destination: &o.auto},
-			parsedFlag(&o.recompress, "recompress", "compress `REV` anew whatever versions exist; without a value, every part", appendTo(&o.recompress)).optional("all"),
-			choiceFlag(&o.engine.name, "engine", "let `NAME` compress what must be: extract, claude, anthropic, openai, command or replay", engineNames()...),
-			&cli.StringFlag{Name: "model", Usage: "let the engine ask the model `NAME`", Destination: &o.engine.model},
+		Flags: []*cli.Flag{
+			cli.Parsed(&o.budget, "budget", "use at most `T` tokens, such as 16k (the default)", parseTokens),
+			cli.Choice(&o.allocate, "allocate", "share the budget by `RULE`: equal, proportional, recency or inverse-recency", "equal", "proportional", "recency", "inverse-recency"),
+			cli.Bool(&o.auto, "auto", "take the newest sessions of the project when none are named"),
+			cli.Parsed(&o.recompress, "recompress", "compress `REV` anew whatever versions exist; without a value, every part", appendTo(&o.recompress)).Optional("all"),
+			cli.Choice(&o.engine.name, "engine", "let `NAME` compress what must be: extract, claude, anthropic, openai, command or replay", engineNames()...),
+			cli.String(&o.engine.model, "model", "let the engine ask the model `NAME`"),
 		},
-		Action: func(c *cli.Context) error {
+		Action: func(ctx context.Context, c *cli.Command) error {
 			least := 2
 			if o.auto {
 				least = 1
 			}
-			if err := operands(c, least, -1); err != nil {
+			if err := e.wantOperands(c, least, -1); err != nil {
 				return err
 			}
-			return e.runCompose(c.Context, o, c.Args().First(), c.Args().Tail())
+			return e.runCompose(ctx, o, e.operand(0), e.operands[1:])
 		},
 	}
 }

@@ -6,8 +6,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/engines"
@@ -19,7 +18,7 @@ type compressOptions struct {
 	ratio    int
 	tokens   int
 	preset   string
-	tiers    repeated
+	tiers    []string
 	level    string
 	distance int
 	keepit   string
@@ -39,24 +38,24 @@ func (e *Env) compress() *cli.Command {
 			"Markers that survive are kept byte for byte. The same recipe again gives the version that exists.\n" +
 			"A version can be made smaller still; ratios are those to the original. --since compresses only what was said after\n" +
 			"the messages that a version covers.",
-		Flags: []cli.Flag{
-			parsedFlag(&o.ratio, "ratio,r", "make it `N` times smaller", positive("a ratio", "10")),
-			parsedFlag(&o.tokens, "tokens", "make it at most `T` tokens, such as 3000 or 3k", parseTokens),
-			choiceFlag(&o.preset, "preset", "use the tiers of `NAME`: gentle, standard or aggressive", compress.Presets[:]...),
-			repeatedFlag(&o.tiers, "tier", "make a tier: `END:RATIO:LEVEL`, such as 25:10:moderate; repeat up to 100"),
-			choiceFlag(&o.level, "aggressiveness,a", "keep more or less: `LEVEL` is minimal, moderate or aggressive", "minimal", "light", "moderate", "aggressive"),
-			parsedFlag(&o.distance, "distance", "decide the fate of markers as if `N` sessions ago", positive("a distance", "5")),
-			choiceFlag(&o.keepit, "keepit", "let markers `MODE`: decay, preserve-all or ignore", "decay", "preserve-all", "ignore"),
-			parsedFlag(&o.skip, "skip", "leave out the first `N` messages", notNegative),
-			&cli.StringFlag{Name: "since", Usage: "compress only what was said since the version `REV`, such as v002", Destination: &o.since},
-			choiceFlag(&o.engine.name, "engine", "let `NAME` write it: extract, claude, anthropic, openai, command or replay", engineNames()...),
-			&cli.StringFlag{Name: "model", Usage: "let the engine ask the model `NAME`", Destination: &o.engine.model},
+		Flags: []*cli.Flag{
+			cli.Parsed(&o.ratio, "ratio,r", "make it `N` times smaller", positive("a ratio", "10")),
+			cli.Parsed(&o.tokens, "tokens", "make it at most `T` tokens, such as 3000 or 3k", parseTokens),
+			cli.Choice(&o.preset, "preset", "use the tiers of `NAME`: gentle, standard or aggressive", compress.Presets[:]...),
+			cli.Repeated(&o.tiers, "tier", "make a tier: `END:RATIO:LEVEL`, such as 25:10:moderate; repeat up to 100"),
+			cli.Choice(&o.level, "aggressiveness,a", "keep more or less: `LEVEL` is minimal, moderate or aggressive", "minimal", "light", "moderate", "aggressive"),
+			cli.Parsed(&o.distance, "distance", "decide the fate of markers as if `N` sessions ago", positive("a distance", "5")),
+			cli.Choice(&o.keepit, "keepit", "let markers `MODE`: decay, preserve-all or ignore", "decay", "preserve-all", "ignore"),
+			cli.Parsed(&o.skip, "skip", "leave out the first `N` messages", notNegative),
+			cli.String(&o.since, "since", "compress only what was said since the version `REV`, such as v002"),
+			cli.Choice(&o.engine.name, "engine", "let `NAME` write it: extract, claude, anthropic, openai, command or replay", engineNames()...),
+			cli.String(&o.engine.model, "model", "let the engine ask the model `NAME`"),
 		},
-		Action: func(c *cli.Context) error {
-			if err := operands(c, 1, 1); err != nil {
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.wantOperands(c, 1, 1); err != nil {
 				return err
 			}
-			return e.runCompress(c.Context, o, c.Args().First())
+			return e.runCompress(ctx, o, e.operand(0))
 		},
 	}
 }

@@ -9,8 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/concepts"
 )
@@ -27,53 +26,53 @@ type assignOptions struct {
 // conceptChanges are the subcommands that say what belongs where.
 func (e *Env) conceptChanges() []*cli.Command {
 	var o assignOptions
-	topic := parsedFlag(&o.topic, "topic,t", "what it is about, in 3 to 5 `WORDS`", shortText("a topic", 80))
-	summary := parsedFlag(&o.summary, "summary", "sum the concept up in a `TEXT`", shortText("a summary", 1000))
-	reason := parsedFlag(&o.reason, "reason", "`WHY` it belongs there", shortText("a reason", 500))
-	undo := func(usage string) cli.Flag {
-		return &cli.BoolFlag{Name: "undo", Usage: usage, Destination: &o.undo}
+	topic := cli.Parsed(&o.topic, "topic,t", "what it is about, in 3 to 5 `WORDS`", shortText("a topic", 80))
+	summary := cli.Parsed(&o.summary, "summary", "sum the concept up in a `TEXT`", shortText("a summary", 1000))
+	reason := cli.Parsed(&o.reason, "reason", "`WHY` it belongs there", shortText("a reason", 500))
+	undo := func(usage string) *cli.Flag {
+		return cli.Bool(&o.undo, "undo", usage)
 	}
 	return []*cli.Command{
 		{Name: "assign", Usage: "say which concept sessions or exchanges belong to", ArgsUsage: "<session|exchange>... [<concept>]",
 			Description: "An exchange is named by its id, e:9f2c61ab. What is said of an exchange goes before what is said of its session.",
-			Flags: []cli.Flag{
-				parsedFlag(&o.name, "new", "make a new concept called `NAME`", shortText("a name", 80)), topic, summary, reason,
-				&cli.BoolFlag{Name: "none", Usage: "take back what was said of them", Destination: &o.none},
+			Flags: []*cli.Flag{
+				cli.Parsed(&o.name, "new", "make a new concept called `NAME`", shortText("a name", 80)), topic, summary, reason,
+				cli.Bool(&o.none, "none", "take back what was said of them"),
 			},
-			Action: func(c *cli.Context) error { return e.runAssign(c, o) }},
-		{Name: "rename", Usage: "give a concept another name, topic or summary", ArgsUsage: "<concept> [<name>]", Flags: []cli.Flag{topic, summary},
-			Action: func(c *cli.Context) error {
-				if err := operands(c, 1, 2); err != nil {
+			Action: func(ctx context.Context, c *cli.Command) error { return e.runAssign(ctx, c, o) }},
+		{Name: "rename", Usage: "give a concept another name, topic or summary", ArgsUsage: "<concept> [<name>]", Flags: []*cli.Flag{topic, summary},
+			Action: func(ctx context.Context, c *cli.Command) error {
+				if err := e.wantOperands(c, 1, 2); err != nil {
 					return err
 				}
-				return e.runRename(c.Context, o, c.Args().First(), c.Args().Get(1), c.NArg() > 1)
+				return e.runRename(ctx, o, e.operand(0), e.operand(1), len(e.operands) > 1)
 			}},
 		{Name: "merge", Usage: "make concepts part of the one named last", ArgsUsage: "<concept>... <concept>",
-			Flags: []cli.Flag{reason, undo("part the concepts again")},
-			Action: func(c *cli.Context) error {
+			Flags: []*cli.Flag{reason, undo("part the concepts again")},
+			Action: func(ctx context.Context, c *cli.Command) error {
 				least := 2
 				if o.undo {
 					least = 1
 				}
-				if err := operands(c, least, -1); err != nil {
+				if err := e.wantOperands(c, least, -1); err != nil {
 					return err
 				}
-				return e.runMerge(c.Context, o, c.Args().Slice())
+				return e.runMerge(ctx, o, e.operands)
 			}},
 		{Name: "split", Usage: "move some of a concept's members to a new one", ArgsUsage: "<concept> <session|exchange>...",
-			Flags: []cli.Flag{parsedFlag(&o.name, "new", "call the new concept `NAME`", shortText("a name", 80)), topic, summary, reason},
-			Action: func(c *cli.Context) error {
-				if err := operands(c, 2, -1); err != nil {
+			Flags: []*cli.Flag{cli.Parsed(&o.name, "new", "call the new concept `NAME`", shortText("a name", 80)), topic, summary, reason},
+			Action: func(ctx context.Context, c *cli.Command) error {
+				if err := e.wantOperands(c, 2, -1); err != nil {
 					return err
 				}
-				return e.runSplit(c.Context, o, c.Args().First(), c.Args().Tail())
+				return e.runSplit(ctx, o, e.operand(0), e.operands[1:])
 			}},
-		{Name: "rm", Usage: "take concepts away; what belonged to them belongs to none", ArgsUsage: "<concept>...", Flags: []cli.Flag{undo("bring them back")},
-			Action: func(c *cli.Context) error {
-				if err := operands(c, 1, -1); err != nil {
+		{Name: "rm", Usage: "take concepts away; what belonged to them belongs to none", ArgsUsage: "<concept>...", Flags: []*cli.Flag{undo("bring them back")},
+			Action: func(ctx context.Context, c *cli.Command) error {
+				if err := e.wantOperands(c, 1, -1); err != nil {
 					return err
 				}
-				return e.runConceptsRm(c.Context, o, c.Args().Slice())
+				return e.runConceptsRm(ctx, o, e.operands)
 			}},
 	}
 }
@@ -94,21 +93,21 @@ func shortText(what string, most int) func(string) (string, error) {
 	}
 }
 
-func (e *Env) runAssign(c *cli.Context, o assignOptions) error {
-	names := c.Args().Slice()
+func (e *Env) runAssign(ctx context.Context, c *cli.Command, o assignOptions) error {
+	names := e.operands
 	concept := ""
 	switch {
 	case o.name != "" && o.none:
 		return usagef("--new and --none do not go together")
 	case o.name != "" || o.none:
-		if err := operands(c, 1, -1); err != nil {
+		if err := e.wantOperands(c, 1, -1); err != nil {
 			return err
 		}
 		if last := names[len(names)-1]; concepts.IsLabel(last) {
 			return usagef("%s is a concept, but --new makes another one", last)
 		}
 	default:
-		if err := operands(c, 1, -1); err != nil {
+		if err := e.wantOperands(c, 1, -1); err != nil {
 			return err
 		}
 		if len(names) == 1 {
@@ -119,8 +118,8 @@ func (e *Env) runAssign(c *cli.Context, o assignOptions) error {
 	if o.summary != "" && o.name == "" {
 		return withHint(usagef("--summary goes with --new"), "mem concepts rename CONCEPT --summary TEXT")
 	}
-	return e.withMemory(c.Context, func(m *layers.Memory, sc layers.Scope) error {
-		members, p, err := e.members(c.Context, m, sc, names)
+	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+		members, p, err := e.members(ctx, m, sc, names)
 		if err != nil {
 			return err
 		}
@@ -129,14 +128,14 @@ func (e *Env) runAssign(c *cli.Context, o assignOptions) error {
 			to.New = &concepts.Made{Name: o.name, Topic: o.topic, Summary: o.summary, Reason: o.reason}
 		}
 		if concept != "" {
-			if to.Concept, err = e.concept(c.Context, m, p, concept); err != nil {
+			if to.Concept, err = e.concept(ctx, m, p, concept); err != nil {
 				return err
 			}
 			if !to.Concept.Stands() {
 				return withHint(fatalf("%s does not stand any more", concept), "mem concepts list --all")
 			}
 		}
-		return e.assign(c.Context, m, p, members, to)
+		return e.assign(ctx, m, p, members, to)
 	})
 }
 

@@ -7,8 +7,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/concepts"
 	"github.com/memvcs/mem/layers/facts"
@@ -23,28 +22,28 @@ func (e *Env) concepts() *cli.Command {
 		Description: "A concept is one job of the project, with all exchanges about it in any session. What belongs to it is decided by meaning, by\n" +
 			"whoever has read it; nothing is ever put together because of the files or words it shares. \"candidates\" prints what there is to\n" +
 			"decide, \"assign\" says what was decided.",
-		Subcommands: append([]*cli.Command{
-			{Name: "list", Usage: "list the concepts", Flags: []cli.Flag{
-				&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "also those that were merged or removed", Destination: &all},
-			}, Action: func(c *cli.Context) error {
-				if err := operands(c, 0, 0); err != nil {
+		Commands: append([]*cli.Command{
+			{Name: "list", Usage: "list the concepts", Flags: []*cli.Flag{
+				cli.Bool(&all, "all,a", "also those that were merged or removed"),
+			}, Action: func(ctx context.Context, c *cli.Command) error {
+				if err := e.wantOperands(c, 0, 0); err != nil {
 					return err
 				}
-				return e.runConceptsList(c.Context, all)
+				return e.runConceptsList(ctx, all)
 			}},
-			{Name: "show", Usage: "print a concept with its exchanges", ArgsUsage: "<concept>", Action: func(c *cli.Context) error {
-				if err := operands(c, 1, 1); err != nil {
+			{Name: "show", Usage: "print a concept with its exchanges", ArgsUsage: "<concept>", Action: func(ctx context.Context, c *cli.Command) error {
+				if err := e.wantOperands(c, 1, 1); err != nil {
 					return err
 				}
-				return e.runConceptsShow(c.Context, c.Args().First())
+				return e.runConceptsShow(ctx, e.operand(0))
 			}},
 			{Name: "candidates", Usage: "print what belongs to no concept yet, and how to decide", ArgsUsage: "[<session>]",
 				Description: "Without a session: all exchanges of the project that nobody has assigned.",
-				Action: func(c *cli.Context) error {
-					if err := operands(c, 0, 1); err != nil {
+				Action: func(ctx context.Context, c *cli.Command) error {
+					if err := e.wantOperands(c, 0, 1); err != nil {
 						return err
 					}
-					return e.runConceptsCandidates(c.Context, c.Args().First())
+					return e.runConceptsCandidates(ctx, e.operand(0))
 				}},
 		}, e.conceptChanges()...),
 	}

@@ -4,8 +4,7 @@ import (
 	"context"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/refs/config"
 )
 
@@ -16,27 +15,27 @@ func (e *Env) config() *cli.Command {
 		Usage: "read and change settings",
 		Description: "Settings live in config.json in the memory's directory. \"mem config list\" shows them all, with what is in\n" +
 			"force and where it comes from; -c KEY=VALUE changes one for a single run of any command.",
-		Subcommands: []*cli.Command{
-			{Name: "get", Usage: "print a setting", ArgsUsage: "<key>", Action: func(c *cli.Context) error {
-				if err := operands(c, 1, 1); err != nil {
+		Commands: []*cli.Command{
+			{Name: "get", Usage: "print a setting", ArgsUsage: "<key>", Action: func(_ context.Context, c *cli.Command) error {
+				if err := e.wantOperands(c, 1, 1); err != nil {
 					return err
 				}
-				return e.runConfigGet(c.Args().First())
+				return e.runConfigGet(e.operand(0))
 			}},
-			{Name: "set", Usage: "change a setting", ArgsUsage: "<key> <value>", Action: func(c *cli.Context) error {
-				if err := operands(c, 2, 2); err != nil {
+			{Name: "set", Usage: "change a setting", ArgsUsage: "<key> <value>", Action: func(ctx context.Context, c *cli.Command) error {
+				if err := e.wantOperands(c, 2, 2); err != nil {
 					return err
 				}
-				return e.runConfigSet(c.Context, c.Args().Get(0), c.Args().Get(1))
+				return e.runConfigSet(ctx, e.operand(0), e.operand(1))
 			}},
-			{Name: "unset", Usage: "go back to the default of a setting", ArgsUsage: "<key>", Action: func(c *cli.Context) error {
-				if err := operands(c, 1, 1); err != nil {
+			{Name: "unset", Usage: "go back to the default of a setting", ArgsUsage: "<key>", Action: func(ctx context.Context, c *cli.Command) error {
+				if err := e.wantOperands(c, 1, 1); err != nil {
 					return err
 				}
-				return e.runConfigUnset(c.Context, c.Args().First())
+				return e.runConfigUnset(ctx, e.operand(0))
 			}},
-			{Name: "list", Usage: "print all settings and where they come from", Action: func(c *cli.Context) error {
-				if err := operands(c, 0, 0); err != nil {
+			{Name: "list", Usage: "print all settings and where they come from", Action: func(_ context.Context, c *cli.Command) error {
+				if err := e.wantOperands(c, 0, 0); err != nil {
 					return err
 				}
 				return e.runConfigList()

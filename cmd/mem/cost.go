@@ -6,8 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/engines"
 	"github.com/memvcs/mem/layers/tokens"
@@ -21,14 +20,14 @@ func (e *Env) cost() *cli.Command {
 		Usage: "show what models have cost",
 		Description: "Every answer of a model is in the ledger, also one that was of no use. Days are those of UTC; the caps\n" +
 			"llm.maxTokensPerDay and llm.maxUSDPerDay count in the same way. What is compressed by extract costs nothing.",
-		Flags: []cli.Flag{
-			choiceFlag(&by, "by", "add up by `WHAT`: day, model or session", "day", "model", "session"),
+		Flags: []*cli.Flag{
+			cli.Choice(&by, "by", "add up by `WHAT`: day, model or session", "day", "model", "session"),
 		},
-		Action: func(c *cli.Context) error {
-			if err := operands(c, 0, 0); err != nil {
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.wantOperands(c, 0, 0); err != nil {
 				return err
 			}
-			return e.runCost(c.Context, by)
+			return e.runCost(ctx, by)
 		},
 	}
 }

@@ -8,8 +8,7 @@ import (
 	"os"
 	"runtime"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/tokens"
 )
@@ -22,11 +21,11 @@ func (e *Env) count() *cli.Command {
 		ArgsUsage: "<file|rev>...",
 		Description: "Of a transcript only what a model would read counts. There is no exact count without a model's own tokenizer:\n" +
 			"all counts are estimates. An operand that names a file is that file; - is stdin.",
-		Action: func(c *cli.Context) error {
-			if err := operands(c, 1, -1); err != nil {
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.wantOperands(c, 1, -1); err != nil {
 				return err
 			}
-			return e.runCount(c.Context, c.Args().Slice())
+			return e.runCount(ctx, e.operands)
 		},
 	}
 }

@@ -13,8 +13,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/testdata"
@@ -33,18 +32,18 @@ func (e *Env) demo() *cli.Command {
 		Usage: "show the whole journey on your newest sessions, in a throwaway memory",
 		Description: "Reads the newest sessions under ~/.claude (or CLAUDE_CONFIG_DIR) and changes nothing there; where there are none it\n" +
 			"takes the bundled sample. Prints each command as it runs it.",
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "keep", Usage: "make the memory in `DIR` instead of a temporary directory", Destination: &o.keep},
-			&cli.BoolFlag{Name: "sample", Usage: "take the bundled sample even if there are sessions", Destination: &o.sample},
+		Flags: []*cli.Flag{
+			cli.String(&o.keep, "keep", "make the memory in `DIR` instead of a temporary directory"),
+			cli.Bool(&o.sample, "sample", "take the bundled sample even if there are sessions"),
 		},
-		Action: func(c *cli.Context) error {
-			if err := operands(c, 0, 0); err != nil {
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.wantOperands(c, 0, 0); err != nil {
 				return err
 			}
 			if e.opt.json {
 				return withHint(usagef("mem demo has no option --json: it shows what people see"), "mem demo")
 			}
-			return e.runDemo(c.Context, o)
+			return e.runDemo(ctx, o)
 		},
 	}
 }

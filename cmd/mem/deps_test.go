@@ -57,8 +57,9 @@ func imports() map[string]string {
 
 		"hooks": "objects layers layers/brief",
 
-		"cmd/mem": "layers hooks refs refs/config refs/remote refs/sealed objects layers/transcript layers/keepit layers/tokens layers/compress layers/engines layers/compose layers/tier layers/trace layers/facts layers/concepts layers/permanent layers/views testdata layers/redact cmd/mem/internal/proof",
+		"cmd/mem": "layers hooks refs refs/config refs/remote refs/sealed objects layers/transcript layers/keepit layers/tokens layers/compress layers/engines layers/compose layers/tier layers/trace layers/facts layers/concepts layers/permanent layers/views testdata layers/redact cmd/mem/internal/cli cmd/mem/internal/proof",
 
+		"cmd/mem/internal/cli":   "",
 		"cmd/mem/internal/proof": "objects layers",
 
 		// Programs and libraries of the tests, which no package of the program imports.
@@ -70,17 +71,17 @@ func imports() map[string]string {
 // be imported by nobody.
 func outside() map[string]string {
 	return map[string]string{
-		"github.com/zeebo/blake3":              "objects",
-		"github.com/go-git/go-git/v5":          "objects/gitstore",
-		"github.com/urfave/cli/v2":             "cmd/mem",
-		"golang.org/x/term":                    "cmd/mem",
-		"github.com/clipperhouse/displaywidth": "cmd/mem",
-		"github.com/gofrs/flock":               "refs refs/config hooks",
-		"github.com/klauspost/compress":        "objects/pack objects/stream",
-		"github.com/tidwall/gjson":             "layers/refine layers",
-		"github.com/kljensen/snowball":         "layers/compress layers/facts",
-		"filippo.io/age":                       "refs/sealed",
-		"golang.org/x/sys":                     "refs",
+		"github.com/zeebo/blake3":                    "objects",
+		"github.com/go-git/go-git/v5":                "objects/gitstore",
+		"github.com/memvcs/mem/cmd/mem/internal/cli": "cmd/mem",
+		"golang.org/x/term":                          "cmd/mem",
+		"github.com/clipperhouse/displaywidth":       "cmd/mem",
+		"github.com/gofrs/flock":                     "refs refs/config hooks",
+		"github.com/klauspost/compress":              "objects/pack objects/stream",
+		"github.com/tidwall/gjson":                   "layers/refine layers",
+		"github.com/kljensen/snowball":               "layers/compress layers/facts",
+		"filippo.io/age":                             "refs/sealed",
+		"golang.org/x/sys":                           "refs",
 	}
 }
 

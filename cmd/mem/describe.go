@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
 )
 
 // A commandHelp describes one command for help, for --json and for completion.
@@ -70,7 +70,7 @@ func (e *Env) describe(path []string, c *cli.Command) commandHelp {
 	}
 	d.Synopsis = "mem " + d.Command
 	switch {
-	case len(path) == 1 && len(c.Subcommands) > 0 && (c.Action != nil || table[i].bare != ""):
+	case len(path) == 1 && len(c.Commands) > 0 && (c.Action != nil || table[i].bare != ""):
 		d.Synopsis += " [<subcommand>]"
 	case c.Action == nil:
 		d.Synopsis += " <subcommand>"
@@ -102,7 +102,7 @@ func (e *Env) everything() any {
 
 func (e *Env) describeAll(path []string, c *cli.Command) []commandHelp {
 	list := []commandHelp{e.describe(path, c)}
-	for _, s := range c.Subcommands {
+	for _, s := range c.Commands {
 		if !s.Hidden {
 			list = append(list, e.describeAll(append(slices.Clone(path), s.Name), s)...)
 		}
@@ -110,37 +110,18 @@ func (e *Env) describeAll(path []string, c *cli.Command) []commandHelp {
 	return list
 }
 
-func optionsHelp(flags []cli.Flag) []optionHelp {
+func optionsHelp(flags []*cli.Flag) []optionHelp {
 	list := []optionHelp{}
 	for _, f := range flags {
-		names := f.Names()
-		o := optionOf(names[0], f)
-		h := optionHelp{Name: o.name, Choices: o.choices, maybe: o.implied != "" && o.choices != nil}
-		if i := slices.IndexFunc(names, func(n string) bool { return len(n) == 1 }); i > 0 {
-			h.Short = names[i]
+		h := optionHelp{Name: f.Name, Choices: f.Choices, maybe: f.Implied != "" && f.Choices != nil}
+		h.Value, h.Usage = f.Explained()
+		if i := slices.IndexFunc(f.Aliases, func(n string) bool { return len(n) == 1 }); i >= 0 {
+			h.Short = f.Aliases[i]
 		}
-		if d, ok := f.(cli.DocGenerationFlag); ok {
-			h.Value, h.Usage = placeholder(d.GetUsage())
-		}
-		if h.Value == "" && o.needsValue {
+		if h.Value == "" && f.NeedsValue() {
 			h.Value = "VALUE"
 		}
-		if d, ok := f.(cli.VisibleFlag); !ok || d.IsVisible() {
-			list = append(list, h)
-		}
+		list = append(list, h)
 	}
 	return list
-}
-
-// placeholder finds the word in back quotes in a line of usage, which is what the value is called.
-func placeholder(usage string) (value, text string) {
-	before, rest, ok := strings.Cut(usage, "`")
-	if !ok {
-		return "", usage
-	}
-	value, after, ok := strings.Cut(rest, "`")
-	if !ok {
-		return "", usage
-	}
-	return value, before + value + after
 }

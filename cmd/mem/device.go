@@ -4,25 +4,24 @@ import (
 	"context"
 	"errors"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
 )
 
 // device is the command about the installations of mem that wrote in this memory.
 func (e *Env) device() *cli.Command {
-	list := func(c *cli.Context) error {
-		if err := operands(c, 0, 0); err != nil {
+	list := func(ctx context.Context, c *cli.Command) error {
+		if err := e.wantOperands(c, 0, 0); err != nil {
 			return err
 		}
-		return e.runDeviceList(c.Context)
+		return e.runDeviceList(ctx)
 	}
-	named := func(find func(*layers.Memory, context.Context, string) (layers.Device, error), verb string, f func(context.Context, *layers.Memory, layers.Device) error) cli.ActionFunc {
-		return func(c *cli.Context) error {
-			if err := operands(c, 1, 1); err != nil {
+	named := func(find func(*layers.Memory, context.Context, string) (layers.Device, error), verb string, f func(context.Context, *layers.Memory, layers.Device) error) func(context.Context, *cli.Command) error {
+		return func(ctx context.Context, c *cli.Command) error {
+			if err := e.wantOperands(c, 1, 1); err != nil {
 				return err
 			}
-			return e.runDevice(c.Context, c.Args().First(), find, verb, f)
+			return e.runDevice(ctx, e.operand(0), find, verb, f)
 		}
 	}
 	return &cli.Command{
@@ -31,7 +30,7 @@ func (e *Env) device() *cli.Command {
 		Description: "Every installation of mem has an id, a name and a key with which it signs. What a device wrote that you do not trust is\n" +
 			"shown, and never put into a session or promoted. Compare fingerprints: \"mem device list\" on both machines.",
 		Action: list,
-		Subcommands: []*cli.Command{
+		Commands: []*cli.Command{
 			{Name: "list", Usage: "list the devices", Action: list},
 			{Name: "trust", Usage: "use what a device wrote", ArgsUsage: "<device>", Action: named((*layers.Memory).Device, "trusted", func(ctx context.Context, m *layers.Memory, d layers.Device) error {
 				return m.TrustDevice(ctx, d, true)
@@ -40,12 +39,12 @@ func (e *Env) device() *cli.Command {
 				return m.TrustDevice(ctx, d, false)
 			})},
 			e.deviceApprove(),
-			{Name: "rename", Usage: "call a device by another name", ArgsUsage: "<device> <name>", Action: func(c *cli.Context) error {
-				if err := operands(c, 2, 2); err != nil {
+			{Name: "rename", Usage: "call a device by another name", ArgsUsage: "<device> <name>", Action: func(ctx context.Context, c *cli.Command) error {
+				if err := e.wantOperands(c, 2, 2); err != nil {
 					return err
 				}
-				name := c.Args().Get(1)
-				return e.runDevice(c.Context, c.Args().First(), (*layers.Memory).Device, "called "+name, func(ctx context.Context, m *layers.Memory, d layers.Device) error {
+				name := e.operand(1)
+				return e.runDevice(ctx, e.operand(0), (*layers.Memory).Device, "called "+name, func(ctx context.Context, m *layers.Memory, d layers.Device) error {
 					return m.RenameDevice(ctx, d, name)
 				})
 			}},

@@ -7,8 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/trace"
@@ -29,21 +28,21 @@ func (e *Env) diff() *cli.Command {
 		Description: "Segments are aligned by the messages that they stand for, and words are compared where they share some. One version is\n" +
 			"compared with the original that it was made from, a composition with its state before, a session's newest version, or\n" +
 			"without operands the project's, with what was said since.",
-		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "text", Usage: "compare the lines of both as Markdown, as diff -u does", Destination: &o.text},
-			&cli.BoolFlag{Name: "stat", Usage: "print numbers, and the names of what was lost and gained", Destination: &o.stat},
-			&cli.BoolFlag{Name: "keepit-only", Usage: "print markers whose fate changed", Destination: &o.keepits},
-			&cli.BoolFlag{Name: "word", Usage: "print what changed whole, with its words marked", Destination: &o.word},
-			&cli.BoolFlag{Name: "exit-code", Usage: "exit with 1 if anything differs", Destination: &o.exitCode},
+		Flags: []*cli.Flag{
+			cli.Bool(&o.text, "text", "compare the lines of both as Markdown, as diff -u does"),
+			cli.Bool(&o.stat, "stat", "print numbers, and the names of what was lost and gained"),
+			cli.Bool(&o.keepits, "keepit-only", "print markers whose fate changed"),
+			cli.Bool(&o.word, "word", "print what changed whole, with its words marked"),
+			cli.Bool(&o.exitCode, "exit-code", "exit with 1 if anything differs"),
 		},
-		Action: func(c *cli.Context) error {
-			if err := operands(c, 0, 2); err != nil {
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.wantOperands(c, 0, 2); err != nil {
 				return err
 			}
 			if err := o.check(e.opt.json); err != nil {
 				return err
 			}
-			return e.runDiff(c.Context, o, c.Args().Slice())
+			return e.runDiff(ctx, o, e.operands)
 		},
 	}
 }

@@ -5,8 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/engines"
 	"github.com/memvcs/mem/layers/facts"
@@ -31,20 +30,20 @@ func (e *Env) distill() *cli.Command {
 			"In the end it is shown what \"mem reflect\" finds. What it would make a rule of holds at once only if all the evidence is what the\n" +
 			"user said; else it is proposed (mem rules review). No rule is ended by it, and nothing the user asked for is dismissed.\n" +
 			"When a cap of the day is reached the exit status is 5, and what was saved stays.",
-		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "backlog", Usage: "distil every session of the project that is not distilled", Destination: &o.backlog},
-			&cli.BoolFlag{Name: "again", Usage: "distil the whole session, as if nobody had", Destination: &o.again},
-			choiceFlag(&o.engine.name, "engine", "let `NAME` do it: claude, anthropic, openai, command or replay", engineNames()[1:]...),
-			&cli.StringFlag{Name: "model", Usage: "let the engine ask the model `NAME`", Destination: &o.engine.model},
+		Flags: []*cli.Flag{
+			cli.Bool(&o.backlog, "backlog", "distil every session of the project that is not distilled"),
+			cli.Bool(&o.again, "again", "distil the whole session, as if nobody had"),
+			cli.Choice(&o.engine.name, "engine", "let `NAME` do it: claude, anthropic, openai, command or replay", engineNames()[1:]...),
+			cli.String(&o.engine.model, "model", "let the engine ask the model `NAME`"),
 		},
-		Action: func(c *cli.Context) error {
-			if err := operands(c, 0, 1); err != nil {
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.wantOperands(c, 0, 1); err != nil {
 				return err
 			}
-			if o.backlog && c.NArg() > 0 {
+			if o.backlog && len(e.operands) > 0 {
 				return usagef("--backlog is every session: name none")
 			}
-			return e.runDistill(c.Context, o, orNewest(c.Args().First()))
+			return e.runDistill(ctx, o, orNewest(e.operand(0)))
 		},
 	}
 }

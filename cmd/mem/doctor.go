@@ -6,8 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/refs"
 )
@@ -22,16 +21,16 @@ func (e *Env) doctor() *cli.Command {
 			"be done without harm: it makes the store private again, evicts what the cache has too much, and folds in notes that\n" +
 			"hooks left. Nothing is sent anywhere, and nobody is asked but with --remotes,\n" +
 			"which asks each remote what it has. The exit status is 1 if something failed.",
-		Flags: []cli.Flag{&cli.BoolFlag{Name: "fix", Usage: "mend what can be mended without harm", Destination: &fix},
-			&cli.BoolFlag{Name: "remotes", Usage: "ask the remotes whether they answer and what they have", Destination: &ask}},
-		Action: func(c *cli.Context) error {
-			if err := operands(c, 0, 0); err != nil {
+		Flags: []*cli.Flag{cli.Bool(&fix, "fix", "mend what can be mended without harm"),
+			cli.Bool(&ask, "remotes", "ask the remotes whether they answer and what they have")},
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.wantOperands(c, 0, 0); err != nil {
 				return err
 			}
 			if e.opt.dryRun && !fix {
 				return withHint(usagef("mem doctor changes nothing without --fix"), "mem doctor --fix -n")
 			}
-			return e.runDoctor(c.Context, fix, ask)
+			return e.runDoctor(ctx, fix, ask)
 		},
 	}
 }

@@ -17,8 +17,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/config"
 	"github.com/memvcs/mem/refs/remote"
@@ -57,16 +56,16 @@ func checkLine(t *testing.T, all []*cli.Command, where, line string) {
 // checkMem checks that mem has a command and the options that follow it.
 func checkMem(t *testing.T, all []*cli.Command, where string, words []string) {
 	t.Helper()
-	commands, flags := all, []cli.Flag(nil)
+	commands, flags := all, []*cli.Flag(nil)
 	for _, w := range words {
 		at := slices.IndexFunc(commands, func(c *cli.Command) bool { return c.HasName(w) })
 		switch name := strings.TrimLeft(w, "-"); {
 		case name != w:
-			if !slices.ContainsFunc(flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), name) }) {
+			if cli.Find(flags, name) == nil {
 				t.Errorf("%s: mem %s: no option %s", where, strings.Join(words, " "), w)
 			}
 		case at >= 0:
-			flags, commands = append(slices.Clone(flags), commands[at].Flags...), commands[at].Subcommands
+			flags, commands = append(slices.Clone(flags), commands[at].Flags...), commands[at].Commands
 		case len(commands) > 0:
 			t.Errorf("%s: mem %s: no command %s", where, strings.Join(words, " "), w)
 			return

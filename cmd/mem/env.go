@@ -36,11 +36,12 @@ type Env struct {
 	Term           Term
 	Secret         func() ([]byte, error) // reads a line from the terminal that is not shown there
 
-	opt     options // the global options of this run
-	out     *output // where results go
-	conf    *config.Config
-	paint   *palette
-	growing func() // called before the first transcript that has grown is compressed
+	opt      options  // the global options of this run
+	operands []string // what the command works on
+	out      *output  // where results go
+	conf     *config.Config
+	paint    *palette
+	growing  func() // called before the first transcript that has grown is compressed
 }
 
 // A Term says which of the standard streams are terminals, and how wide the one of Stdout is.

@@ -7,8 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/facts"
 )
@@ -30,18 +29,18 @@ func (e *Env) facts() *cli.Command {
 		Description: "A fact is one sentence with the quotes that say it. \"mem facts draft\" prints what nobody distilled yet, with\n" +
 			"the instruction; \"mem facts save\" reads the answer and looks every quote up: what is not there is rejected, what cannot be\n" +
 			"told from it is marked as inferred. Nothing is edited in place: \"mem log\" shows every change.",
-		Subcommands: slices.Concat(e.factsLook(), e.factsMake(), e.factsChange()),
+		Commands: slices.Concat(e.factsLook(), e.factsMake(), e.factsChange()),
 	}
 }
 
-func (o *factsOptions) flags() []cli.Flag {
-	return []cli.Flag{
-		parsedFlag(&o.kinds, "kind,k", "only facts of `KIND`: request, action, decision, issue, solution, preference; several with commas", parseKinds),
-		choiceFlag(&o.verdict, "verdict", "only facts that are `VERDICT`: verified or inferred", "verified", "inferred"),
-		&cli.BoolFlag{Name: "unverified", Usage: "only facts that are not verified", Destination: &o.unverified},
-		&cli.BoolFlag{Name: "open", Usage: "only issues that nothing has resolved", Destination: &o.open},
-		&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "also facts that were superseded, refuted, removed or hidden by \"mem revoke\"", Destination: &o.all},
-		&cli.IntFlag{Name: "number", Aliases: []string{"n"}, Usage: "print the newest `N` only", Destination: &o.number},
+func (o *factsOptions) flags() []*cli.Flag {
+	return []*cli.Flag{
+		cli.Parsed(&o.kinds, "kind,k", "only facts of `KIND`: request, action, decision, issue, solution, preference; several with commas", parseKinds),
+		cli.Choice(&o.verdict, "verdict", "only facts that are `VERDICT`: verified or inferred", "verified", "inferred"),
+		cli.Bool(&o.unverified, "unverified", "only facts that are not verified"),
+		cli.Bool(&o.open, "open", "only issues that nothing has resolved"),
+		cli.Bool(&o.all, "all,a", "also facts that were superseded, refuted, removed or hidden by \"mem revoke\""),
+		cli.Int(&o.number, "number,n", "print the newest `N` only"),
 	}
 }
 
@@ -74,31 +73,31 @@ func (e *Env) factsLook() []*cli.Command {
 	var o, found factsOptions
 	var all bool
 	return []*cli.Command{
-		{Name: "list", Usage: "list facts, the newest first", ArgsUsage: "[<session>]", Flags: o.flags(), Action: func(c *cli.Context) error {
-			if err := operands(c, 0, 1); err != nil {
+		{Name: "list", Usage: "list facts, the newest first", ArgsUsage: "[<session>]", Flags: o.flags(), Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.wantOperands(c, 0, 1); err != nil {
 				return err
 			}
-			return e.runFactsList(c.Context, o, c.Args().First())
+			return e.runFactsList(ctx, o, e.operand(0))
 		}},
-		{Name: "show", Usage: "print facts with their evidence", ArgsUsage: "<fact>|<session>", Action: func(c *cli.Context) error {
-			if err := operands(c, 1, 1); err != nil {
+		{Name: "show", Usage: "print facts with their evidence", ArgsUsage: "<fact>|<session>", Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.wantOperands(c, 1, 1); err != nil {
 				return err
 			}
-			return e.runFactsShow(c.Context, c.Args().First())
+			return e.runFactsShow(ctx, e.operand(0))
 		}},
-		{Name: "search", Usage: "find facts by their words", ArgsUsage: "<word>...", Flags: found.flags(), Action: func(c *cli.Context) error {
-			if err := operands(c, 1, 100); err != nil {
+		{Name: "search", Usage: "find facts by their words", ArgsUsage: "<word>...", Flags: found.flags(), Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.wantOperands(c, 1, 100); err != nil {
 				return err
 			}
-			return e.runFactsSearch(c.Context, found, strings.Join(c.Args().Slice(), " "))
+			return e.runFactsSearch(ctx, found, strings.Join(e.operands, " "))
 		}},
 		{Name: "verify", Usage: "check facts once more, against the transcripts", ArgsUsage: "[<fact>|<session>]...",
-			Flags: []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "check every fact of the project", Destination: &all}},
-			Action: func(c *cli.Context) error {
-				if all == (c.NArg() > 0) {
+			Flags: []*cli.Flag{cli.Bool(&all, "all", "check every fact of the project")},
+			Action: func(ctx context.Context, _ *cli.Command) error {
+				if all == (len(e.operands) > 0) {
 					return withHint(usagef("say which facts to check: name them, or give --all"), "mem facts verify --all")
 				}
-				return e.runFactsVerify(c.Context, c.Args().Slice())
+				return e.runFactsVerify(ctx, e.operands)
 			}},
 	}
 }

@@ -7,8 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/facts"
 )
@@ -16,20 +15,20 @@ import (
 type factsEditOptions struct {
 	kind                          facts.Kind
 	text                          string
-	evidence                      repeated
-	keywords, files               repeated
-	supersedes, refutes, resolves repeated
+	evidence                      []string
+	keywords, files               []string
+	supersedes, refutes, resolves []string
 }
 
-func (o *factsEditOptions) flags() []cli.Flag {
-	return []cli.Flag{
-		parsedFlag(&o.kind, "kind,k", "it is a `KIND`: request, action, decision, issue, solution or preference", facts.ParseKind),
-		repeatedFlag(&o.evidence, "evidence,e", "a quote that says it: `REV:QUOTE`, such as 'abc1#234:use tabs'; may be repeated"),
-		repeatedFlag(&o.keywords, "keyword", "find it by `WORD`; may be repeated"),
-		repeatedFlag(&o.files, "file", "it is about `FILE`; may be repeated"),
-		repeatedFlag(&o.supersedes, "supersedes", "it takes the place of `FACT`; may be repeated"),
-		repeatedFlag(&o.refutes, "refutes", "it shows `FACT` to be wrong; may be repeated"),
-		repeatedFlag(&o.resolves, "resolves", "it puts an end to the issue `FACT`; may be repeated"),
+func (o *factsEditOptions) flags() []*cli.Flag {
+	return []*cli.Flag{
+		cli.Parsed(&o.kind, "kind,k", "it is a `KIND`: request, action, decision, issue, solution or preference", facts.ParseKind),
+		cli.Repeated(&o.evidence, "evidence,e", "a quote that says it: `REV:QUOTE`, such as 'abc1#234:use tabs'; may be repeated"),
+		cli.Repeated(&o.keywords, "keyword", "find it by `WORD`; may be repeated"),
+		cli.Repeated(&o.files, "file", "it is about `FILE`; may be repeated"),
+		cli.Repeated(&o.supersedes, "supersedes", "it takes the place of `FACT`; may be repeated"),
+		cli.Repeated(&o.refutes, "refutes", "it shows `FACT` to be wrong; may be repeated"),
+		cli.Repeated(&o.resolves, "resolves", "it puts an end to the issue `FACT`; may be repeated"),
 	}
 }
 
@@ -40,26 +39,26 @@ func (e *Env) factsChange() []*cli.Command {
 	added.kind = facts.Decision
 	var undo, refuted, resolved bool
 	reason := ""
-	edit := append(edited.flags(), &cli.StringFlag{Name: "text", Usage: "it says `TEXT`", Destination: &edited.text})
+	edit := append(edited.flags(), cli.String(&edited.text, "text", "it says `TEXT`"))
 	return []*cli.Command{
 		{Name: "add", Usage: "state a fact by hand", ArgsUsage: "<text>", Flags: added.flags(),
 			Description: "Its quotes are looked up as those of any other. A fact without evidence is stored as inferred, and\nsupersedes, refutes or resolves none that has some. It is a decision if no --kind is given.",
-			Action: func(c *cli.Context) error {
-				if err := operands(c, 1, 1); err != nil {
+			Action: func(ctx context.Context, c *cli.Command) error {
+				if err := e.wantOperands(c, 1, 1); err != nil {
 					return err
 				}
-				return e.runFactsAdd(c.Context, added, c.Args().First())
+				return e.runFactsAdd(ctx, added, e.operand(0))
 			}},
 		{Name: "edit", Usage: "put a corrected fact in the place of another, or say what became of it", ArgsUsage: "<fact> [<text>]",
 			Flags: append(edit,
-				&cli.BoolFlag{Name: "refuted", Usage: "it turned out to be wrong (--no-refuted takes that back)", Destination: &refuted},
-				&cli.BoolFlag{Name: "resolved", Usage: "the issue is settled (--no-resolved takes that back)", Destination: &resolved},
-				&cli.StringFlag{Name: "reason", Usage: "say why: `TEXT`", Destination: &reason}),
-			Action: func(c *cli.Context) error {
-				if err := operands(c, 1, 2); err != nil {
+				cli.Bool(&refuted, "refuted", "it turned out to be wrong (--no-refuted takes that back)"),
+				cli.Bool(&resolved, "resolved", "the issue is settled (--no-resolved takes that back)"),
+				cli.String(&reason, "reason", "say why: `TEXT`")),
+			Action: func(ctx context.Context, c *cli.Command) error {
+				if err := e.wantOperands(c, 1, 2); err != nil {
 					return err
 				}
-				if text := c.Args().Get(1); text != "" {
+				if text := e.operand(1); text != "" {
 					edited.text = text
 				}
 				for _, way := range []struct {
@@ -67,21 +66,21 @@ func (e *Env) factsChange() []*cli.Command {
 					value      bool
 				}{{"refuted", facts.Refutes, refuted}, {"resolved", facts.Resolves, resolved}} {
 					if c.IsSet(way.flag) {
-						return e.runFactsJudge(c.Context, c.Args().Slice()[:1], way.says, way.value, reason)
+						return e.runFactsJudge(ctx, e.operands[:1], way.says, way.value, reason)
 					}
 				}
-				return e.runFactsEdit(c.Context, edited, c.Args().First())
+				return e.runFactsEdit(ctx, edited, e.operand(0))
 			}},
 		{Name: "rm", Usage: "take facts out of memory; the records stay", ArgsUsage: "<fact>...",
-			Flags: []cli.Flag{
-				&cli.BoolFlag{Name: "undo", Usage: "put them back", Destination: &undo},
-				&cli.StringFlag{Name: "reason", Usage: "say why: `TEXT`", Destination: &reason},
+			Flags: []*cli.Flag{
+				cli.Bool(&undo, "undo", "put them back"),
+				cli.String(&reason, "reason", "say why: `TEXT`"),
 			},
-			Action: func(c *cli.Context) error {
-				if err := operands(c, 1, 1000); err != nil {
+			Action: func(ctx context.Context, c *cli.Command) error {
+				if err := e.wantOperands(c, 1, 1000); err != nil {
 					return err
 				}
-				return e.runFactsJudge(c.Context, c.Args().Slice(), facts.Removes, !undo, reason)
+				return e.runFactsJudge(ctx, e.operands, facts.Removes, !undo, reason)
 			}},
 	}
 }

@@ -9,8 +9,7 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/facts"
 	"github.com/memvcs/mem/layers/tokens"
@@ -29,19 +28,19 @@ func (e *Env) factsMake() []*cli.Command {
 	return []*cli.Command{
 		{Name: "draft", Usage: "print what nobody distilled of a session yet, with the instruction", ArgsUsage: "[<session>]",
 			Description: "Without a session it is the newest one. A long session is printed part by part: what is saved is not printed again.",
-			Flags: []cli.Flag{
-				parsedFlag(&o.tokens, "tokens", "print at most about `T` tokens, such as 20k; 6k without it", parseTokens),
-				parsedFlag(&o.since, "since", "print what stands behind message `N`", notNegative),
-				&cli.BoolFlag{Name: "all", Usage: "print also what was distilled", Destination: &o.all},
+			Flags: []*cli.Flag{
+				cli.Parsed(&o.tokens, "tokens", "print at most about `T` tokens, such as 20k; 6k without it", parseTokens),
+				cli.Parsed(&o.since, "since", "print what stands behind message `N`", notNegative),
+				cli.Bool(&o.all, "all", "print also what was distilled"),
 			},
-			Action: func(c *cli.Context) error {
-				if err := operands(c, 0, 1); err != nil {
+			Action: func(ctx context.Context, c *cli.Command) error {
+				if err := e.wantOperands(c, 0, 1); err != nil {
 					return err
 				}
-				return e.runFactsDraft(c.Context, o, orNewest(c.Args().First()))
+				return e.runFactsDraft(ctx, o, orNewest(e.operand(0)))
 			}},
-		{Name: "schema", Usage: "print the JSON schema of what save reads", Action: func(c *cli.Context) error {
-			if err := operands(c, 0, 0); err != nil {
+		{Name: "schema", Usage: "print the JSON schema of what save reads", Action: func(_ context.Context, c *cli.Command) error {
+			if err := e.wantOperands(c, 0, 0); err != nil {
 				return err
 			}
 			return e.runFactsSchema()
@@ -49,12 +48,12 @@ func (e *Env) factsMake() []*cli.Command {
 		{Name: "save", Usage: "check facts and save those that hold", ArgsUsage: "[<file>]",
 			Description: "It reads one JSON object from the file, or from stdin. What is rejected is told with its reason, and the rest is saved; the\n" +
 				"exit status is 3 then, and 1 if nothing could be saved. Faults of the form name the field, and nothing is saved.",
-			Flags: []cli.Flag{&cli.StringFlag{Name: "session", Aliases: []string{"s"}, Usage: "the facts are of `SESSION`, whatever the input says", Destination: &session}},
-			Action: func(c *cli.Context) error {
-				if err := operands(c, 0, 1); err != nil {
+			Flags: []*cli.Flag{cli.String(&session, "session,s", "the facts are of `SESSION`, whatever the input says")},
+			Action: func(ctx context.Context, c *cli.Command) error {
+				if err := e.wantOperands(c, 0, 1); err != nil {
 					return err
 				}
-				return e.runFactsSave(c.Context, session, c.Args().First())
+				return e.runFactsSave(ctx, session, e.operand(0))
 			}},
 	}
 }

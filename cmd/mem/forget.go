@@ -11,8 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/refs"
 )
@@ -37,29 +36,28 @@ func (e *Env) forget() *cli.Command {
 			"they are never taken in again. Of a session a part can go: its numbers of messages stay. -n lists what would go. A\n" +
 			"secret is looked for in every project, in all its spellings; read it from a pipe with --secret - so that it is in no\n" +
 			"history of a shell. See \"mem help forgetting\".",
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "match", Usage: "forget the messages that match the regular expression `RE`", Destination: &o.match},
-			&cli.StringFlag{Name: "secret", Usage: "forget `VALUE` wherever it stands; - reads it from standard input", Destination: &o.secret},
-			&cli.StringFlag{Name: "tool", Usage: "forget the results of the tool `NAME`", Destination: &o.tool},
-			&cli.StringFlag{Name: "since", Usage: "forget the messages of a `TIME`: FROM.. or FROM..TO or ..TO", Destination: &o.since},
+		Flags: []*cli.Flag{
+			cli.String(&o.match, "match", "forget the messages that match the regular expression `RE`"),
+			cli.String(&o.secret, "secret", "forget `VALUE` wherever it stands; - reads it from standard input"),
+			cli.String(&o.tool, "tool", "forget the results of the tool `NAME`"),
+			cli.String(&o.since, "since", "forget the messages of a `TIME`: FROM.. or FROM..TO or ..TO"),
 		},
-		Action: func(c *cli.Context) error {
-			o.revs = c.Args().Slice()
-			ways := 0
-			for _, name := range []string{"match", "secret", "tool", "since"} {
-				if c.IsSet(name) && c.String(name) == "" {
-					return withHint(usagef("option --%s is empty", name), "mem forget -h")
+		Action: func(ctx context.Context, c *cli.Command) error {
+			o.revs = e.operands
+			ways := min(len(o.revs), 1)
+			for _, way := range []struct{ name, value string }{{"match", o.match}, {"secret", o.secret}, {"tool", o.tool}, {"since", o.since}} {
+				if !c.IsSet(way.name) {
+					continue
 				}
-			}
-			for _, set := range []bool{len(o.revs) > 0, c.IsSet("match"), c.IsSet("secret"), c.IsSet("tool"), c.IsSet("since")} {
-				if set {
-					ways++
+				if way.value == "" {
+					return withHint(usagef("option --%s is empty", way.name), "mem forget -h")
 				}
+				ways++
 			}
 			if ways != 1 {
 				return withHint(usagef("mem forget wants a revision, or one of --match, --secret, --tool and --since"), "mem forget -n @", "mem help forgetting")
 			}
-			return e.runForget(c.Context, o)
+			return e.runForget(ctx, o)
 		},
 	}
 }

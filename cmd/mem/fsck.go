@@ -4,8 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/refs"
@@ -38,24 +37,24 @@ func (e *Env) fsck() *cli.Command {
 			"With --forget it goes on without what is nowhere to be had: lanes of this device begin anew with all that is good in them.\n" +
 			"--reproduce makes a version or composition once more from its recipe, or all of the project, and compares every byte;\n" +
 			"recorded answers stand in for models. The exit status is 1 if one differs, 3 if one cannot be made.",
-		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "full", Usage: "read and hash every byte", Destination: &o.full},
-			&cli.BoolFlag{Name: "root", Usage: "print only the root hash of each project", Destination: &o.root},
-			&cli.BoolFlag{Name: "repair", Usage: "mend what is damaged", Destination: &o.repair},
-			&cli.StringFlag{Name: "remote", Usage: "with --repair, bring what is missing from the remote `NAME` alone", Destination: &o.remote},
-			&cli.BoolFlag{Name: "forget", Usage: "with --repair, go on without what is lost for good", Destination: &o.forget},
-			&cli.BoolFlag{Name: "reproduce", Usage: "make versions and compositions once more", Destination: &o.reproduce},
-			&cli.BoolFlag{Name: "all", Usage: "with --reproduce, those of every project", Destination: &o.all},
+		Flags: []*cli.Flag{
+			cli.Bool(&o.full, "full", "read and hash every byte"),
+			cli.Bool(&o.root, "root", "print only the root hash of each project"),
+			cli.Bool(&o.repair, "repair", "mend what is damaged"),
+			cli.String(&o.remote, "remote", "with --repair, bring what is missing from the remote `NAME` alone"),
+			cli.Bool(&o.forget, "forget", "with --repair, go on without what is lost for good"),
+			cli.Bool(&o.reproduce, "reproduce", "make versions and compositions once more"),
+			cli.Bool(&o.all, "all", "with --reproduce, those of every project"),
 		},
-		Action: func(c *cli.Context) error {
+		Action: func(ctx context.Context, c *cli.Command) error {
 			most := 0
 			if o.reproduce && !o.all {
 				most = 1
 			}
-			if most == 0 && !o.all && c.NArg() > 0 {
+			if most == 0 && !o.all && len(e.operands) > 0 {
 				return usagef("mem fsck takes no operands without --reproduce")
 			}
-			if err := operands(c, 0, most); err != nil {
+			if err := e.wantOperands(c, 0, most); err != nil {
 				return err
 			}
 			switch {
@@ -68,15 +67,15 @@ func (e *Env) fsck() *cli.Command {
 			case e.opt.dryRun && !o.repair:
 				return usagef("--dry-run goes with --repair: without it mem fsck changes nothing")
 			case o.repair:
-				return e.runRepair(c.Context, o)
+				return e.runRepair(ctx, o)
 			case o.reproduce && (o.full || o.root):
 				return usagef("--reproduce stands without --full and --root")
 			case o.all && !o.reproduce:
 				return usagef("--all goes with --reproduce")
 			case o.reproduce:
-				return e.runReproduce(c.Context, o, c.Args().First())
+				return e.runReproduce(ctx, o, e.operand(0))
 			}
-			return e.runFsck(c.Context, o)
+			return e.runFsck(ctx, o)
 		},
 	}
 }

@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 
-	"github.com/urfave/cli/v2"
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
 )
 
 // gc is the command that makes the store as small as it can be.
@@ -13,11 +13,11 @@ func (e *Env) gc() *cli.Command {
 		Usage: "merge packs and free what earlier merges have left",
 		Description: "mem merges its packs by itself. What it has merged stays a quarter of an hour, for git processes that may be\n" +
 			"reading it; gc removes it at once. No object is dropped. Never run \"git gc\" in the store while mem writes.",
-		Action: func(c *cli.Context) error {
-			if err := operands(c, 0, 0); err != nil {
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.wantOperands(c, 0, 0); err != nil {
 				return err
 			}
-			return e.runGC(c.Context)
+			return e.runGC(ctx)
 		},
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"embed"
 	"fmt"
 	"io"
@@ -8,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/clipperhouse/displaywidth"
-	"github.com/urfave/cli/v2"
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
 )
 
 // topicFiles are the pages of help that belong to no command: help/<topic>.txt. The first line of each is
@@ -23,7 +24,7 @@ func (e *Env) help() *cli.Command {
 		Name:      "help",
 		Usage:     "explain mem, a command or a topic",
 		ArgsUsage: "[<command>|<topic>]",
-		Action:    func(c *cli.Context) error { return e.runHelp(c.Args().Slice()) },
+		Action:    func(context.Context, *cli.Command) error { return e.runHelp(e.operands) },
 	}
 }
 
@@ -70,11 +71,11 @@ func (e *Env) findCommand(words []string) ([]string, *cli.Command) {
 	c := table[i].make(e)
 	path := []string{c.Name}
 	for _, w := range words[1:] {
-		j := slices.IndexFunc(c.Subcommands, func(s *cli.Command) bool { return s.HasName(w) })
+		j := slices.IndexFunc(c.Commands, func(s *cli.Command) bool { return s.HasName(w) })
 		if j < 0 {
 			return nil, nil
 		}
-		c = c.Subcommands[j]
+		c = c.Commands[j]
 		path = append(path, c.Name)
 	}
 	return path, c
@@ -150,7 +151,7 @@ func (e *Env) helpOn(path []string, c *cli.Command) error {
 		fmt.Fprintf(&b, "\n%s\n", c.Description)
 	}
 	var rows [][2]string
-	for _, s := range c.Subcommands {
+	for _, s := range c.Commands {
 		if !s.Hidden {
 			rows = append(rows, [2]string{s.Name, s.Usage})
 		}

@@ -13,8 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/hooks"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/engines"
@@ -33,11 +32,11 @@ func (e *Env) hook() *cli.Command {
 		Description: "Events are SessionStart, UserPromptSubmit, PostToolUse, PostToolUseFailure, SubagentStop, PreCompact, Stop and\n" +
 			"SessionEnd; session-start is the same. It never fails: what goes wrong is in cache/hooks.log of the memory. MEM_HOOK=off\n" +
 			"makes every hook return at once, MEM_CAPTURE=off keeps a session from being captured. See \"mem help capturing\".",
-		Action: func(c *cli.Context) error {
-			if err := operands(c, 1, 1); err != nil {
+		Action: func(_ context.Context, c *cli.Command) error {
+			if err := e.wantOperands(c, 1, 1); err != nil {
 				return err
 			}
-			e.runHook(c.Args().First())
+			e.runHook(e.operand(0))
 			return nil
 		},
 	}

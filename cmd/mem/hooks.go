@@ -10,8 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/hooks"
 	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/config"
@@ -20,15 +19,15 @@ import (
 // hooksCommand is the command about the hooks in Claude Code's settings.
 func (e *Env) hooksCommand() *cli.Command {
 	var scope string
-	flags := func() []cli.Flag {
-		return []cli.Flag{choiceFlag(&scope, "scope", "whose settings: `WHOSE` is user, project or local", hookScopes()...)}
+	flags := func() []*cli.Flag {
+		return []*cli.Flag{cli.Choice(&scope, "scope", "whose settings: `WHOSE` is user, project or local", hookScopes()...)}
 	}
-	action := func(run func(context.Context, string) error) cli.ActionFunc {
-		return func(c *cli.Context) error {
-			if err := operands(c, 0, 0); err != nil {
+	action := func(run func(context.Context, string) error) func(context.Context, *cli.Command) error {
+		return func(ctx context.Context, c *cli.Command) error {
+			if err := e.wantOperands(c, 0, 0); err != nil {
 				return err
 			}
-			return run(c.Context, scope)
+			return run(ctx, scope)
 		}
 	}
 	return &cli.Command{
@@ -37,7 +36,7 @@ func (e *Env) hooksCommand() *cli.Command {
 		Description: "install writes mem's hooks into Claude Code's settings (~/.claude/settings.json, or with --scope the project's\n" +
 			".claude/settings.json or settings.local.json): other hooks, order, spaces and comments stay. uninstall brings the file back\n" +
 			"byte for byte if nobody has changed it since. What the hooks do is in \"mem help capturing\".",
-		Subcommands: []*cli.Command{
+		Commands: []*cli.Command{
 			{Name: "install", Usage: "write the hooks into the settings of Claude Code", Flags: flags(), Action: action(e.runHooksInstall)},
 			{Name: "uninstall", Usage: "take them out again", Flags: flags(), Action: action(e.runHooksUninstall)},
 			{Name: "status", Usage: "say where they are and whether they work", Flags: flags(), Action: action(e.runHooksStatus)},

@@ -6,8 +6,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
 )
 
@@ -22,12 +21,12 @@ func (e *Env) importCommand() *cli.Command {
 		ArgsUsage: "[<dir>]",
 		Description: "Without a directory it is ~/.claude, or CLAUDE_CONFIG_DIR. Subagents and overflow files of tool results come\n" +
 			"along, linked to their sessions. Importing again adds only what is new.",
-		Flags: []cli.Flag{&cli.BoolFlag{Name: "no-l1", Usage: "capture only; derive L1 and count tokens when they are needed", Destination: &o.noL1}},
-		Action: func(c *cli.Context) error {
-			if err := operands(c, 0, 1); err != nil {
+		Flags: []*cli.Flag{cli.Bool(&o.noL1, "no-l1", "capture only; derive L1 and count tokens when they are needed")},
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.wantOperands(c, 0, 1); err != nil {
 				return err
 			}
-			return e.runImport(c.Context, o, c.Args().First())
+			return e.runImport(ctx, o, e.operand(0))
 		},
 	}
 }

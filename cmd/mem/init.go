@@ -4,8 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
 )
 
@@ -19,14 +18,14 @@ func (e *Env) init() *cli.Command {
 	return &cli.Command{
 		Name:  "init",
 		Usage: "make an empty memory; safe to repeat",
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "device", Usage: "call this device `NAME` instead of by its host name", Destination: &o.device},
+		Flags: []*cli.Flag{
+			cli.String(&o.device, "device", "call this device `NAME` instead of by its host name"),
 		},
-		Action: func(c *cli.Context) error {
-			if err := operands(c, 0, 0); err != nil {
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.wantOperands(c, 0, 0); err != nil {
 				return err
 			}
-			return e.runInit(c.Context, o)
+			return e.runInit(ctx, o)
 		},
 	}
 }

@@ -6,8 +6,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/keepit"
@@ -28,30 +27,30 @@ func (e *Env) keepit() *cli.Command {
 		Description: "A marker, ##keepit0.80## in what the user typed, keeps the text behind it word for word, up to the next marker,\n" +
 			"##/keepit## or the end of the message, as long as its weight reaches the threshold of a compression. set, add and rm change what counts from now on;\n" +
 			"transcripts and versions stay as they are.",
-		Subcommands: append(e.keepitChanges(), []*cli.Command{
-			{Name: "list", Usage: "list the markers of a session, or of all in the project", ArgsUsage: "[<rev>]", Action: func(c *cli.Context) error {
-				if err := operands(c, 0, 1); err != nil {
+		Commands: append(e.keepitChanges(), []*cli.Command{
+			{Name: "list", Usage: "list the markers of a session, or of all in the project", ArgsUsage: "[<rev>]", Action: func(ctx context.Context, c *cli.Command) error {
+				if err := e.wantOperands(c, 0, 1); err != nil {
 					return err
 				}
-				return e.runKeepitList(c.Context, c.Args().First())
+				return e.runKeepitList(ctx, e.operand(0))
 			}},
-			{Name: "show", Usage: "print markers and their fate by ratio and distance", ArgsUsage: "[<rev>] [<marker>]", Action: func(c *cli.Context) error {
-				if err := operands(c, 0, 2); err != nil {
+			{Name: "show", Usage: "print markers and their fate by ratio and distance", ArgsUsage: "[<rev>] [<marker>]", Action: func(ctx context.Context, c *cli.Command) error {
+				if err := e.wantOperands(c, 0, 2); err != nil {
 					return err
 				}
-				return e.runKeepitShow(c.Context, c.Args().Slice())
+				return e.runKeepitShow(ctx, e.operands)
 			}},
 			{Name: "preview", Usage: "say which markers a compression would keep", ArgsUsage: "[<rev>]",
-				Flags: []cli.Flag{
-					parsedFlag(&o.ratio, "ratio,r", "as if made `N` times smaller; 15 without it", positive("a ratio", "10")),
-					choiceFlag(&o.level, "aggressiveness,a", "as if made with `LEVEL`: minimal, moderate or aggressive", "minimal", "light", "moderate", "aggressive"),
-					parsedFlag(&o.distance, "distance", "as if `N` sessions ago", positive("a distance", "5")),
+				Flags: []*cli.Flag{
+					cli.Parsed(&o.ratio, "ratio,r", "as if made `N` times smaller; 15 without it", positive("a ratio", "10")),
+					cli.Choice(&o.level, "aggressiveness,a", "as if made with `LEVEL`: minimal, moderate or aggressive", "minimal", "light", "moderate", "aggressive"),
+					cli.Parsed(&o.distance, "distance", "as if `N` sessions ago", positive("a distance", "5")),
 				},
-				Action: func(c *cli.Context) error {
-					if err := operands(c, 0, 1); err != nil {
+				Action: func(ctx context.Context, c *cli.Command) error {
+					if err := e.wantOperands(c, 0, 1); err != nil {
 						return err
 					}
-					return e.runKeepitPreview(c.Context, o, orNewest(c.Args().First()))
+					return e.runKeepitPreview(ctx, o, orNewest(e.operand(0)))
 				}},
 		}...),
 	}

@@ -5,8 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/keepit"
 )
@@ -15,43 +14,43 @@ import (
 func (e *Env) keepitChanges() []*cli.Command {
 	var weight keepit.Weight = 80
 	return []*cli.Command{
-		{Name: "set", Usage: "give a marker another weight", ArgsUsage: "[<session>] <marker> <weight>", Action: func(c *cli.Context) error {
-			if err := operands(c, 2, 3); err != nil {
+		{Name: "set", Usage: "give a marker another weight", ArgsUsage: "[<session>] <marker> <weight>", Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.wantOperands(c, 2, 3); err != nil {
 				return err
 			}
-			args := c.Args().Slice()
+			args := e.operands
 			w, err := keepit.ParseWeight(args[len(args)-1])
 			if err != nil {
 				return usagef("%v", err)
 			}
-			return e.changeKeepit(c.Context, args[:len(args)-1], func(ctx context.Context, m *layers.Memory, rev layers.Rev, id string) (layers.Keepit, error) {
+			return e.changeKeepit(ctx, args[:len(args)-1], func(ctx context.Context, m *layers.Memory, rev layers.Rev, id string) (layers.Keepit, error) {
 				return m.SetKeepit(ctx, rev, id, w, e.opt.dryRun)
 			})
 		}},
 		{Name: "add", Usage: "mark a text that the user typed", ArgsUsage: "<rev> [<text>]",
 			Description: "The revision names one message, such as abc1#234. Without a text all that was typed in it is marked.",
-			Flags: []cli.Flag{
-				parsedFlag(&weight, "weight,w", "give it the weight `W`, such as 1.00; 0.80 without it", keepit.ParseWeight),
+			Flags: []*cli.Flag{
+				cli.Parsed(&weight, "weight,w", "give it the weight `W`, such as 1.00; 0.80 without it", keepit.ParseWeight),
 			},
-			Action: func(c *cli.Context) error {
-				if err := operands(c, 1, 2); err != nil {
+			Action: func(ctx context.Context, c *cli.Command) error {
+				if err := e.wantOperands(c, 1, 2); err != nil {
 					return err
 				}
-				return e.runKeepitAdd(c.Context, c.Args().First(), c.Args().Get(1), c.NArg() > 1, weight)
+				return e.runKeepitAdd(ctx, e.operand(0), e.operand(1), len(e.operands) > 1, weight)
 			}},
-		{Name: "rm", Usage: "take a marker away; its text counts as any other", ArgsUsage: "[<session>] <marker>", Action: func(c *cli.Context) error {
-			if err := operands(c, 1, 2); err != nil {
+		{Name: "rm", Usage: "take a marker away; its text counts as any other", ArgsUsage: "[<session>] <marker>", Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.wantOperands(c, 1, 2); err != nil {
 				return err
 			}
-			return e.changeKeepit(c.Context, c.Args().Slice(), func(ctx context.Context, m *layers.Memory, rev layers.Rev, id string) (layers.Keepit, error) {
+			return e.changeKeepit(ctx, e.operands, func(ctx context.Context, m *layers.Memory, rev layers.Rev, id string) (layers.Keepit, error) {
 				return m.RemoveKeepit(ctx, rev, id, e.opt.dryRun)
 			})
 		}},
-		{Name: "lint", Usage: "find what looks like a marker and is none", ArgsUsage: "[<rev>]", Action: func(c *cli.Context) error {
-			if err := operands(c, 0, 1); err != nil {
+		{Name: "lint", Usage: "find what looks like a marker and is none", ArgsUsage: "[<rev>]", Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.wantOperands(c, 0, 1); err != nil {
 				return err
 			}
-			return e.runKeepitLint(c.Context, c.Args().First())
+			return e.runKeepitLint(ctx, e.operand(0))
 		}},
 	}
 }

@@ -4,8 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
 )
 
@@ -16,18 +15,18 @@ func (e *Env) layersCommand() *cli.Command {
 		Usage: "say what each layer holds and lacks",
 		Description: "L1 is the refined transcript, L2 facts, L3 concepts, L4 rules. L1 follows from the transcript: it is made when it is needed\n" +
 			"and kept in the cache; \"build\" makes what is lacking at once. The others are said by Claude, a model or you.",
-		Subcommands: []*cli.Command{
-			{Name: "status", Usage: "list the layers", Action: func(c *cli.Context) error {
-				if err := operands(c, 0, 0); err != nil {
+		Commands: []*cli.Command{
+			{Name: "status", Usage: "list the layers", Action: func(ctx context.Context, c *cli.Command) error {
+				if err := e.wantOperands(c, 0, 0); err != nil {
 					return err
 				}
-				return e.runLayersStatus(c.Context)
+				return e.runLayersStatus(ctx)
 			}},
-			{Name: "build", Usage: "make the L1 that is lacking", Action: func(c *cli.Context) error {
-				if err := operands(c, 0, 0); err != nil {
+			{Name: "build", Usage: "make the L1 that is lacking", Action: func(ctx context.Context, c *cli.Command) error {
+				if err := e.wantOperands(c, 0, 0); err != nil {
 					return err
 				}
-				return e.runLayersBuild(c.Context)
+				return e.runLayersBuild(ctx)
 			}},
 		},
 	}

@@ -6,8 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/tokens"
 )
@@ -20,18 +19,18 @@ func (e *Env) lineage() *cli.Command {
 		Usage:       "say what something was made from, or what was made from it",
 		ArgsUsage:   "<rev>",
 		Description: "Originals are at the top, compositions at the bottom. Without --up or --down a session shows what was made from it,\nanything else what it was made from.",
-		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "up", Usage: "print what it was made from", Destination: &up},
-			&cli.BoolFlag{Name: "down", Usage: "print what was made from it", Destination: &down},
+		Flags: []*cli.Flag{
+			cli.Bool(&up, "up", "print what it was made from"),
+			cli.Bool(&down, "down", "print what was made from it"),
 		},
-		Action: func(c *cli.Context) error {
-			if err := operands(c, 1, 1); err != nil {
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.wantOperands(c, 1, 1); err != nil {
 				return err
 			}
 			if up && down {
 				return usagef("--up and --down cannot stand together")
 			}
-			return e.runLineage(c.Context, c.Args().First(), up, down)
+			return e.runLineage(ctx, e.operand(0), up, down)
 		},
 	}
 }

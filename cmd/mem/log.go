@@ -8,8 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/refs"
 )
@@ -34,17 +33,17 @@ func (e *Env) log() *cli.Command {
 		Description: "Every change of the memory is one operation, a commit in its git repository. With a session, version or\n" +
 			"composition it lists what made, changed or used that; with HEAD~3 what was done up to there. -S finds when memory\n" +
 			"forgot a text: the operations by which it came into a session, version or composition, or was gone from one.",
-		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "oneline", Usage: "print the start of the commit and what was done", Destination: &o.oneline},
-			&cli.IntFlag{Name: "number", Aliases: []string{"n"}, Usage: "print the newest `N` only", Destination: &o.number},
-			&cli.StringFlag{Name: "since", Usage: "print what was done after `TIME`, such as 2026-01-15, 3d or \"2 weeks ago\"", Destination: &o.since},
-			&cli.BoolFlag{Name: "graph", Usage: "draw which operations used the results of which", Destination: &o.graph},
-			&cli.BoolFlag{Name: "stat", Usage: "say in numbers what each operation brought", Destination: &o.stat},
-			&cli.BoolFlag{Name: "patch", Aliases: []string{"p"}, Usage: "print how versions and compositions differ from those before", Destination: &o.patch},
-			&cli.StringFlag{Name: "S", Usage: "print the operations by which `TEXT` appeared or vanished", Destination: &o.search},
+		Flags: []*cli.Flag{
+			cli.Bool(&o.oneline, "oneline", "print the start of the commit and what was done"),
+			cli.Int(&o.number, "number,n", "print the newest `N` only"),
+			cli.String(&o.since, "since", "print what was done after `TIME`, such as 2026-01-15, 3d or \"2 weeks ago\""),
+			cli.Bool(&o.graph, "graph", "draw which operations used the results of which"),
+			cli.Bool(&o.stat, "stat", "say in numbers what each operation brought"),
+			cli.Bool(&o.patch, "patch,p", "print how versions and compositions differ from those before"),
+			cli.String(&o.search, "S", "print the operations by which `TEXT` appeared or vanished"),
 		},
-		Action: func(c *cli.Context) error {
-			if err := operands(c, 0, 1); err != nil {
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.wantOperands(c, 0, 1); err != nil {
 				return err
 			}
 			if o.number < 0 {
@@ -53,7 +52,7 @@ func (e *Env) log() *cli.Command {
 			if c.IsSet("S") && strings.TrimSpace(o.search) == "" {
 				return usagef("option -S wants a text to look for")
 			}
-			return e.runLog(c.Context, o, c.Args().First(), c.IsSet("number"))
+			return e.runLog(ctx, o, e.operand(0), c.IsSet("number"))
 		},
 	}
 }

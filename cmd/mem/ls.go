@@ -7,8 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/tokens"
 )
@@ -32,20 +31,20 @@ func (e *Env) ls() *cli.Command {
 		Description: "The mark before a session says: * the newest in memory (@), M its file has changed since it was added, ? only a\n" +
 			"file and not in memory, D removed from the lists, R hidden by \"mem revoke\", ! captured by a device that is not trusted. Token\n" +
 			"counts are estimates.",
-		Flags: []cli.Flag{
-			parsedFlag(&o.month, "month", "list the sessions of `MONTH` only, such as 2026-01", parseMonth),
-			&cli.BoolFlag{Name: "untracked", Aliases: []string{"u"}, Usage: "list only what is not in memory", Destination: &o.untracked},
-			&cli.BoolFlag{Name: "subagents", Usage: "list the sessions of subagents too", Destination: &o.subagents},
-			&cli.BoolFlag{Name: "removed", Usage: "list removed sessions too", Destination: &o.removed},
-			&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "list removed and hidden sessions and versions too", Destination: &o.all},
-			choiceFlag(&o.sort, "sort", "sort by `WHAT`: when or tokens", "when", "tokens"),
-			&cli.BoolFlag{Name: "1", Usage: "print the ids alone", Destination: &o.one},
+		Flags: []*cli.Flag{
+			cli.Parsed(&o.month, "month", "list the sessions of `MONTH` only, such as 2026-01", parseMonth),
+			cli.Bool(&o.untracked, "untracked,u", "list only what is not in memory"),
+			cli.Bool(&o.subagents, "subagents", "list the sessions of subagents too"),
+			cli.Bool(&o.removed, "removed", "list removed sessions too"),
+			cli.Bool(&o.all, "all,a", "list removed and hidden sessions and versions too"),
+			cli.Choice(&o.sort, "sort", "sort by `WHAT`: when or tokens", "when", "tokens"),
+			cli.Bool(&o.one, "1", "print the ids alone"),
 		},
-		Action: func(c *cli.Context) error {
-			if err := operands(c, 0, 0); err != nil {
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.wantOperands(c, 0, 0); err != nil {
 				return err
 			}
-			return e.runLs(c.Context, o)
+			return e.runLs(ctx, o)
 		},
 	}
 }

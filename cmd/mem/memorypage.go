@@ -7,8 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/views"
@@ -25,14 +24,14 @@ func (e *Env) memoryPage() *cli.Command {
 		Usage: "print memory.md, what the project comes down to",
 		Description: "Core decisions, the current state, recent context and known issues, computed from facts, concepts, rules and sessions. It is\n" +
 			"never longer than the budget: what matters least is left out, and it says how much. What only tools, files or the web said is not in it.",
-		Flags: []cli.Flag{
-			parsedFlag(&budget, "budget", "use at most `T` tokens, such as 2k (the default)", parseTokens),
+		Flags: []*cli.Flag{
+			cli.Parsed(&budget, "budget", "use at most `T` tokens, such as 2k (the default)", parseTokens),
 		},
-		Action: func(c *cli.Context) error {
-			if err := operands(c, 0, 0); err != nil {
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.wantOperands(c, 0, 0); err != nil {
 				return err
 			}
-			return e.runMemory(c.Context, budget)
+			return e.runMemory(ctx, budget)
 		},
 	}
 }
@@ -79,18 +78,18 @@ func (e *Env) export() *cli.Command {
 		Name:        "export",
 		Usage:       "write facts.json, concepts.json or memory.md",
 		Description: "The shapes are those that memory-keeper has, for programs that read them. Nothing is stored: they are computed.",
-		Flags: []cli.Flag{
-			choiceFlag(&o.format, "format", "write `FORM`: facts, concepts or memory", "facts", "concepts", "memory"),
-			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to the `PATH`, a file or directory, instead of standard output", Destination: &o.out},
+		Flags: []*cli.Flag{
+			cli.Choice(&o.format, "format", "write `FORM`: facts, concepts or memory", "facts", "concepts", "memory"),
+			cli.String(&o.out, "output,o", "write to the `PATH`, a file or directory, instead of standard output"),
 		},
-		Action: func(c *cli.Context) error {
-			if err := operands(c, 0, 0); err != nil {
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.wantOperands(c, 0, 0); err != nil {
 				return err
 			}
 			if o.format == "" {
 				return withHint(usagef("mem export wants a format"), "mem export --format facts", "mem export --format concepts", "mem export --format memory")
 			}
-			return e.runExport(c.Context, o)
+			return e.runExport(ctx, o)
 		},
 	}
 }

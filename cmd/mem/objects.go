@@ -7,8 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/objects"
 )
@@ -21,15 +20,15 @@ func (e *Env) hashObject() *cli.Command {
 		Usage:       "print the name that content has: its BLAKE3",
 		ArgsUsage:   "<file>...",
 		Description: "The output is that of b3sum, and can be checked with b3sum --check. No memory is needed.",
-		Flags:       []cli.Flag{&cli.BoolFlag{Name: "stdin", Usage: "name what comes from stdin", Destination: &stdin}},
-		Action: func(c *cli.Context) error {
-			names := c.Args().Slice()
+		Flags:       []*cli.Flag{cli.Bool(&stdin, "stdin", "name what comes from stdin")},
+		Action: func(ctx context.Context, c *cli.Command) error {
+			names := e.operands
 			if stdin {
 				names = append([]string{"-"}, names...)
-			} else if err := operands(c, 1, -1); err != nil {
+			} else if err := e.wantOperands(c, 1, -1); err != nil {
 				return err
 			}
-			return e.runHashObject(c.Context, names)
+			return e.runHashObject(ctx, names)
 		},
 	}
 }
@@ -117,11 +116,11 @@ func (e *Env) lsObjects() *cli.Command {
 	return &cli.Command{
 		Name:  "ls-objects",
 		Usage: "list the names of all objects of the project",
-		Action: func(c *cli.Context) error {
-			if err := operands(c, 0, 0); err != nil {
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.wantOperands(c, 0, 0); err != nil {
 				return err
 			}
-			return e.runLsObjects(c.Context)
+			return e.runLsObjects(ctx)
 		},
 	}
 }

@@ -1,10 +1,10 @@
 package main
 
 import (
+	"context"
 	"path/filepath"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/hooks"
 )
 
@@ -15,8 +15,8 @@ func (e *Env) pluginPath() *cli.Command {
 		Usage: "write the plugin for Claude Code out and print where it is",
 		Description: "It is in the memory's directory, runs this program, and is brought up to date by each run:\n" +
 			"claude --plugin-dir \"$(mem plugin-path)\". \"mem hooks install\" does the same without a plugin; use one of the two.",
-		Action: func(c *cli.Context) error {
-			if err := operands(c, 0, 0); err != nil {
+		Action: func(_ context.Context, c *cli.Command) error {
+			if err := e.wantOperands(c, 0, 0); err != nil {
 				return err
 			}
 			return e.runPluginPath()

@@ -6,8 +6,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
 )
 
@@ -20,38 +19,38 @@ func (e *Env) project() *cli.Command {
 		Description: "A directory belongs to the project of its git repository: the same origin, or else the same first commit, is the\n" +
 			"same project on every machine. Without a repository it is the path; \"mem project link\" corrects it, and\n" +
 			"\"mem project unlink\" takes that back: what was captured meanwhile stays in the project that it was captured in.",
-		Subcommands: []*cli.Command{
-			{Name: "list", Usage: "list the projects in memory", Action: func(c *cli.Context) error {
-				if err := operands(c, 0, 0); err != nil {
+		Commands: []*cli.Command{
+			{Name: "list", Usage: "list the projects in memory", Action: func(ctx context.Context, c *cli.Command) error {
+				if err := e.wantOperands(c, 0, 0); err != nil {
 					return err
 				}
-				return e.runProjectList(c.Context)
+				return e.runProjectList(ctx)
 			}},
-			{Name: "show", Usage: "say which project a directory belongs to", ArgsUsage: "[<dir>]", Action: func(c *cli.Context) error {
-				if err := operands(c, 0, 1); err != nil {
+			{Name: "show", Usage: "say which project a directory belongs to", ArgsUsage: "[<dir>]", Action: func(ctx context.Context, c *cli.Command) error {
+				if err := e.wantOperands(c, 0, 1); err != nil {
 					return err
 				}
-				return e.runProjectShow(c.Context, e.path(c.Args().First()))
+				return e.runProjectShow(ctx, e.path(e.operand(0)))
 			}},
-			{Name: "link", Usage: "let a directory belong to a project on this device", ArgsUsage: "<project> [<dir>]", Action: func(c *cli.Context) error {
-				if err := operands(c, 1, 2); err != nil {
+			{Name: "link", Usage: "let a directory belong to a project on this device", ArgsUsage: "<project> [<dir>]", Action: func(ctx context.Context, c *cli.Command) error {
+				if err := e.wantOperands(c, 1, 2); err != nil {
 					return err
 				}
-				return e.runProjectLink(c.Context, c.Args().First(), e.path(c.Args().Get(1)))
+				return e.runProjectLink(ctx, e.operand(0), e.path(e.operand(1)))
 			}},
-			{Name: "unlink", Usage: "take such a link back", ArgsUsage: "[<dir>]", Action: func(c *cli.Context) error {
-				if err := operands(c, 0, 1); err != nil {
+			{Name: "unlink", Usage: "take such a link back", ArgsUsage: "[<dir>]", Action: func(ctx context.Context, c *cli.Command) error {
+				if err := e.wantOperands(c, 0, 1); err != nil {
 					return err
 				}
-				return e.runProjectUnlink(c.Context, e.path(c.Args().First()))
+				return e.runProjectUnlink(ctx, e.path(e.operand(0)))
 			}},
 			{Name: "share", Usage: "let compositions of a project that travels hold text of another one", ArgsUsage: "<from> <with>",
-				Flags: []cli.Flag{&cli.BoolFlag{Name: "off", Usage: "no more", Destination: &off}},
-				Action: func(c *cli.Context) error {
-					if err := operands(c, 2, 2); err != nil {
+				Flags: []*cli.Flag{cli.Bool(&off, "off", "no more")},
+				Action: func(ctx context.Context, c *cli.Command) error {
+					if err := e.wantOperands(c, 2, 2); err != nil {
 						return err
 					}
-					return e.runProjectShare(c.Context, c.Args().Get(0), c.Args().Get(1), !off)
+					return e.runProjectShare(ctx, e.operand(0), e.operand(1), !off)
 				}},
 		},
 	}

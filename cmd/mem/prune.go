@@ -6,8 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
 )
 
@@ -29,14 +28,14 @@ func (e *Env) prune() *cli.Command {
 			"those made or used lately; options go before it. Of an age the newest version of each session stays unless --keep-last\n" +
 			"says otherwise. What a composition uses stays, with a warning. Nothing is lost: the bytes stay, and \"mem undo\" brings\n" +
 			"the versions back.",
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "older-than", Usage: "let versions go that were made and used last before `TIME`, such as 60d", Destination: &o.olderThan},
-			&cli.IntFlag{Name: "keep-last", Usage: "keep the newest `N` versions of each session", Destination: &o.keepLast},
-			&cli.BoolFlag{Name: "unused", Usage: "let every version go but the newest of each session", Destination: &o.unused},
-			&cli.BoolFlag{Name: "force", Aliases: []string{"f"}, Usage: "take what compositions use, too: they keep their own copy", Destination: &o.force},
+		Flags: []*cli.Flag{
+			cli.String(&o.olderThan, "older-than", "let versions go that were made and used last before `TIME`, such as 60d"),
+			cli.Int(&o.keepLast, "keep-last", "keep the newest `N` versions of each session"),
+			cli.Bool(&o.unused, "unused", "let every version go but the newest of each session"),
+			cli.Bool(&o.force, "force,f", "take what compositions use, too: they keep their own copy"),
 		},
-		Action: func(c *cli.Context) error {
-			if err := operands(c, 0, 1); err != nil {
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.wantOperands(c, 0, 1); err != nil {
 				return err
 			}
 			if o.keepLast < 0 {
@@ -51,7 +50,7 @@ func (e *Env) prune() *cli.Command {
 				e.hint("mem prune --older-than 60d, or mem config set storage.compressionRetention 90d")
 				return e.printPruned(nil, nil, false)
 			}
-			return e.runPrune(c.Context, o, r, c.Args().First())
+			return e.runPrune(ctx, o, r, e.operand(0))
 		},
 	}
 }

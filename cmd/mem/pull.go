@@ -8,8 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/remote"
@@ -41,13 +40,13 @@ func (e *Env) pull() *cli.Command {
 }
 
 // fetching is what fetch and pull do; they tell of it in other words.
-func (e *Env) fetching(what string) cli.ActionFunc {
-	return func(c *cli.Context) error {
-		if err := operands(c, 0, 1); err != nil {
+func (e *Env) fetching(what string) func(context.Context, *cli.Command) error {
+	return func(ctx context.Context, c *cli.Command) error {
+		if err := e.wantOperands(c, 0, 1); err != nil {
 			return err
 		}
-		return e.withRemote(c, func(m *layers.Memory, r refs.Remote) error {
-			out, err := e.runFetch(c.Context, m, r)
+		return e.withRemote(func(m *layers.Memory, r refs.Remote) error {
+			out, err := e.runFetch(ctx, m, r)
 			if err != nil {
 				return travelError(err)
 			}
@@ -64,23 +63,23 @@ func (e *Env) sync() *cli.Command {
 		ArgsUsage: "[<remote>]",
 		Description: "It pushes every project that was pushed to the remote before, and the one of this directory. There is nothing to resolve: it\n" +
 			"can run whenever you like.",
-		Action: func(c *cli.Context) error {
-			if err := operands(c, 0, 1); err != nil {
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.wantOperands(c, 0, 1); err != nil {
 				return err
 			}
-			return e.withRemote(c, func(m *layers.Memory, r refs.Remote) error { return e.runSync(c.Context, m, r) })
+			return e.withRemote(func(m *layers.Memory, r refs.Remote) error { return e.runSync(ctx, m, r) })
 		},
 	}
 }
 
 // withRemote opens the memory and finds the remote that the command names.
-func (e *Env) withRemote(c *cli.Context, f func(*layers.Memory, refs.Remote) error) error {
+func (e *Env) withRemote(f func(*layers.Memory, refs.Remote) error) error {
 	m, err := e.memory()
 	if err != nil {
 		return err
 	}
 	defer m.Close()
-	r, err := m.Remote(c.Args().First())
+	r, err := m.Remote(e.operand(0))
 	if err != nil {
 		return travelError(err)
 	}

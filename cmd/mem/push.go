@@ -6,8 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/refs"
 )
@@ -22,21 +21,21 @@ func (e *Env) push() *cli.Command {
 		Description: "The project of this directory, the one of --project, or with --all every one. Only this device's own lanes are\n" +
 			"sent, always forward, but to make a remote forget what \"mem forget\" took out here, and that only over exactly what it was\n" +
 			"known to have. Everything that goes out is searched for secrets first; a project with one stays here. The first push of a project to a remote asks once; a repository that anybody can read is refused.",
-		Flags: []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "push every project", Destination: &all}},
-		Action: func(c *cli.Context) error {
-			if err := operands(c, 0, 1); err != nil {
+		Flags: []*cli.Flag{cli.Bool(&all, "all", "push every project")},
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.wantOperands(c, 0, 1); err != nil {
 				return err
 			}
-			return e.withMemory(c.Context, func(m *layers.Memory, sc layers.Scope) error {
-				r, err := m.Remote(c.Args().First())
+			return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+				r, err := m.Remote(e.operand(0))
 				if err != nil {
 					return travelError(err)
 				}
-				projects, err := e.projectsToPush(c.Context, m, sc, all || e.opt.allProjects)
+				projects, err := e.projectsToPush(ctx, m, sc, all || e.opt.allProjects)
 				if err != nil {
 					return err
 				}
-				return e.runPush(c.Context, m, r, projects)
+				return e.runPush(ctx, m, r, projects)
 			})
 		},
 	}

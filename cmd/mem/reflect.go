@@ -5,8 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/facts"
 	"github.com/memvcs/mem/layers/permanent"
@@ -34,14 +33,14 @@ func (e *Env) reflect() *cli.Command {
 		Description: "Prints candidates with their evidence, and how to decide. Candidates are decisions of three independent sessions, problems that two\n" +
 			"have solved, what went well after many failures, changes to the heart of the project, what the user asked for in so many words,\n" +
 			"and rules that are contradicted or stale. Nothing becomes a rule by itself. That somebody has looked is recorded, but with -n.",
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "since", Usage: "only with evidence after `TIME`, such as 2026-01-15, 3d or \"2 weeks ago\"", Destination: &since},
+		Flags: []*cli.Flag{
+			cli.String(&since, "since", "only with evidence after `TIME`, such as 2026-01-15, 3d or \"2 weeks ago\""),
 		},
-		Action: func(c *cli.Context) error {
-			if err := operands(c, 0, 0); err != nil {
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.wantOperands(c, 0, 0); err != nil {
 				return err
 			}
-			return e.runReflect(c.Context, since)
+			return e.runReflect(ctx, since)
 		},
 	}
 }

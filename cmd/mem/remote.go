@@ -6,26 +6,25 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/refs"
 )
 
 // remote is the command about the repositories that memory travels to.
 func (e *Env) remote() *cli.Command {
-	list := func(c *cli.Context) error {
-		if err := operands(c, 0, 0); err != nil {
+	list := func(_ context.Context, c *cli.Command) error {
+		if err := e.wantOperands(c, 0, 0); err != nil {
 			return err
 		}
 		return e.runRemoteList()
 	}
-	change := func(least int, f func(ctx context.Context, m *layers.Memory, args []string) error) cli.ActionFunc {
-		return func(c *cli.Context) error {
-			if err := operands(c, least, least); err != nil {
+	change := func(least int, f func(ctx context.Context, m *layers.Memory, args []string) error) func(context.Context, *cli.Command) error {
+		return func(ctx context.Context, c *cli.Command) error {
+			if err := e.wantOperands(c, least, least); err != nil {
 				return err
 			}
-			return e.changeRemote(c.Context, c.Args().Slice(), f)
+			return e.changeRemote(ctx, e.operands, f)
 		}
 	}
 	return &cli.Command{
@@ -35,23 +34,23 @@ func (e *Env) remote() *cli.Command {
 			"what was made of them travel, unless you say --originals. Passwords are never stored: ssh uses your agent and keys,\n" +
 			"https asks git's credential helpers. With --encrypt the remote sees nothing but padded, encrypted segments: \"mem help encryption\".",
 		Action: list,
-		Subcommands: []*cli.Command{
+		Commands: []*cli.Command{
 			{Name: "list", Usage: "list the remotes", Action: list},
 			e.remoteAdd(),
-			{Name: "recovery-key", Usage: "make a new recovery key for an encrypted remote; the old one ends", ArgsUsage: "[<name>]", Action: func(c *cli.Context) error {
-				if err := operands(c, 0, 1); err != nil {
+			{Name: "recovery-key", Usage: "make a new recovery key for an encrypted remote; the old one ends", ArgsUsage: "[<name>]", Action: func(ctx context.Context, c *cli.Command) error {
+				if err := e.wantOperands(c, 0, 1); err != nil {
 					return err
 				}
-				return e.runRecoveryKey(c.Context, c.Args().First())
+				return e.runRecoveryKey(ctx, e.operand(0))
 			}},
 			{Name: "rm", Usage: "forget a remote; what is on it stays there", ArgsUsage: "<name>", Action: change(1, e.remoteRemove)},
 			{Name: "set-url", Usage: "give a remote another address", ArgsUsage: "<name> <url>", Action: change(2, e.remoteSetURL)},
 			{Name: "rename", Usage: "give a remote another name", ArgsUsage: "<old> <new>", Action: change(2, e.remoteRename)},
-			{Name: "show", Usage: "ask a remote what it has, and compare", ArgsUsage: "[<name>]", Action: func(c *cli.Context) error {
-				if err := operands(c, 0, 1); err != nil {
+			{Name: "show", Usage: "ask a remote what it has, and compare", ArgsUsage: "[<name>]", Action: func(ctx context.Context, c *cli.Command) error {
+				if err := e.wantOperands(c, 0, 1); err != nil {
 					return err
 				}
-				return e.runRemoteShow(c.Context, c.Args().First())
+				return e.runRemoteShow(ctx, e.operand(0))
 			}},
 		},
 	}

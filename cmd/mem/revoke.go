@@ -6,8 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
 )
 
@@ -29,28 +28,28 @@ func (e *Env) revoke() *cli.Command {
 			"on them, are out of lists and contexts, here and wherever the project is pulled, and so is what comes from it later, and so\n" +
 			"are compositions of other projects with a part that does. Nothing is deleted: lists show it with --all, and --undo, or \"mem\n" +
 			"undo\", brings it back. New compressions leave it out. Without a source it lists what is revoked.",
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "source", Usage: "revoke `SOURCE`: a session, tool:NAME or host:NAME", Destination: &o.source},
-			&cli.StringFlag{Name: "reason", Usage: "say why: `TEXT` that stands where it is hidden", Destination: &o.reason},
-			&cli.BoolFlag{Name: "undo", Usage: "believe the source again", Destination: &o.off},
+		Flags: []*cli.Flag{
+			cli.String(&o.source, "source", "revoke `SOURCE`: a session, tool:NAME or host:NAME"),
+			cli.String(&o.reason, "reason", "say why: `TEXT` that stands where it is hidden"),
+			cli.Bool(&o.off, "undo", "believe the source again"),
 		},
-		Action: func(c *cli.Context) error {
-			if err := operands(c, 0, 1); err != nil {
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.wantOperands(c, 0, 1); err != nil {
 				return err
 			}
 			switch {
-			case c.NArg() > 0 && o.source != "":
-				return usagef("name the source once: %s or %s", c.Args().First(), o.source)
-			case c.NArg() > 0:
-				o.source = c.Args().First()
+			case len(e.operands) > 0 && o.source != "":
+				return usagef("name the source once: %s or %s", e.operand(0), o.source)
+			case len(e.operands) > 0:
+				o.source = e.operand(0)
 			}
 			if o.source == "" {
 				if o.off || o.reason != "" {
 					return withHint(usagef("name the source"), "mem revoke lists those that are revoked")
 				}
-				return e.runRevocations(c.Context)
+				return e.runRevocations(ctx)
 			}
-			return e.runRevoke(c.Context, o)
+			return e.runRevoke(ctx, o)
 		},
 	}
 }

@@ -3,8 +3,7 @@ package main
 import (
 	"context"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
 )
 
@@ -16,12 +15,12 @@ func (e *Env) revParse() *cli.Command {
 		Usage:       "print what a name stands for: b3: and the name of an object, or a commit",
 		ArgsUsage:   "<rev>...",
 		Description: "See \"mem help revisions\" for what can be named.",
-		Flags:       []cli.Flag{&cli.BoolFlag{Name: "explain", Usage: "say how the name was resolved", Destination: &explain}},
-		Action: func(c *cli.Context) error {
-			if err := operands(c, 1, -1); err != nil {
+		Flags:       []*cli.Flag{cli.Bool(&explain, "explain", "say how the name was resolved")},
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.wantOperands(c, 1, -1); err != nil {
 				return err
 			}
-			return e.runRevParse(c.Context, c.Args().Slice(), explain)
+			return e.runRevParse(ctx, e.operands, explain)
 		},
 	}
 }

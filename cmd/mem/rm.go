@@ -4,8 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
 )
 
@@ -18,14 +17,14 @@ func (e *Env) rm() *cli.Command {
 		ArgsUsage: "<rev>...",
 		Description: "Nothing is lost: the bytes stay in the memory, and adding a session or composing a name again brings it back.\n" +
 			"What a composition uses is only removed with --force; the composition keeps its own copy.",
-		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "force", Aliases: []string{"f"}, Usage: "remove what compositions use, too", Destination: &force},
+		Flags: []*cli.Flag{
+			cli.Bool(&force, "force,f", "remove what compositions use, too"),
 		},
-		Action: func(c *cli.Context) error {
-			if err := operands(c, 1, -1); err != nil {
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.wantOperands(c, 1, -1); err != nil {
 				return err
 			}
-			return e.runRm(c.Context, c.Args().Slice(), force)
+			return e.runRm(ctx, e.operands, force)
 		},
 	}
 }

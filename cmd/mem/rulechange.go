@@ -6,8 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/facts"
 	"github.com/memvcs/mem/layers/permanent"
@@ -17,8 +16,8 @@ type ruleOptions struct {
 	kind     string
 	text     string
 	problem  string
-	files    repeated
-	evidence repeated
+	files    []string
+	evidence []string
 	said     string
 	reason   string
 }
@@ -26,67 +25,67 @@ type ruleOptions struct {
 // ruleChanges are the subcommands that make rules and do something to them.
 func (e *Env) ruleChanges() []*cli.Command {
 	o := ruleOptions{kind: permanent.IsRule}
-	said := &cli.StringFlag{Name: "said", Usage: "the user says so in the message `REV`, such as abc1#12", Destination: &o.said}
-	reason := parsedFlag(&o.reason, "reason", "`WHY`", shortText("a reason", 500))
-	problem := parsedFlag(&o.problem, "problem", "the `PROBLEM` that it solves, or the feature that it is the logic of", shortText("a problem", 500))
-	evidence := func(usage string) cli.Flag {
-		return repeatedFlag(&o.evidence, "evidence", usage)
+	said := cli.String(&o.said, "said", "the user says so in the message `REV`, such as abc1#12")
+	reason := cli.Parsed(&o.reason, "reason", "`WHY`", shortText("a reason", 500))
+	problem := cli.Parsed(&o.problem, "problem", "the `PROBLEM` that it solves, or the feature that it is the logic of", shortText("a problem", 500))
+	evidence := func(usage string) *cli.Flag {
+		return cli.Repeated(&o.evidence, "evidence", usage)
 	}
-	each := func(act string) cli.ActionFunc {
-		return func(c *cli.Context) error {
-			if err := operands(c, 1, -1); err != nil {
+	each := func(act string) func(context.Context, *cli.Command) error {
+		return func(ctx context.Context, c *cli.Command) error {
+			if err := e.wantOperands(c, 1, -1); err != nil {
 				return err
 			}
-			return e.runActs(c.Context, o, act, c.Args().Slice())
+			return e.runActs(ctx, o, act, e.operands)
 		}
 	}
 	return []*cli.Command{
 		{Name: "add", Usage: "state a rule", ArgsUsage: "<text>",
 			Description: "It holds at once if the user types the command at a terminal, if --said names the message in which they say it, or if all its\n" +
 				"evidence is what the user said. Otherwise it is proposed, and promote makes it hold; without evidence only the user can.",
-			Flags: []cli.Flag{
-				choiceFlag(&o.kind, "type", "of `TYPE` rule, solution or core_logic; rule without it", permanent.Types()...), problem,
-				repeatedFlag(&o.files, "file", "it is about `FILE`"),
+			Flags: []*cli.Flag{
+				cli.Choice(&o.kind, "type", "of `TYPE` rule, solution or core_logic; rule without it", permanent.Types()...), problem,
+				cli.Repeated(&o.files, "file", "it is about `FILE`"),
 				evidence("it rests on the `FACT`, such as f:9f2c61ab"), said, reason,
 			},
-			Action: func(c *cli.Context) error {
-				if err := operands(c, 1, 1); err != nil {
+			Action: func(ctx context.Context, c *cli.Command) error {
+				if err := e.wantOperands(c, 1, 1); err != nil {
 					return err
 				}
-				return e.runRulesAdd(c.Context, o, c.Args().First())
+				return e.runRulesAdd(ctx, o, e.operand(0))
 			}},
 		{Name: "promote", Usage: "make candidates or proposed rules hold", ArgsUsage: "<candidate|rule>...",
-			Flags: []cli.Flag{
-				parsedFlag(&o.text, "text", "say it in a better `TEXT`", shortText("a rule", 500)), problem,
-				choiceFlag(&o.kind, "type", "make it of another `TYPE`: rule, solution or core_logic", permanent.Types()...), said, reason,
+			Flags: []*cli.Flag{
+				cli.Parsed(&o.text, "text", "say it in a better `TEXT`", shortText("a rule", 500)), problem,
+				cli.Choice(&o.kind, "type", "make it of another `TYPE`: rule, solution or core_logic", permanent.Types()...), said, reason,
 			},
-			Action: func(c *cli.Context) error {
-				if err := operands(c, 1, -1); err != nil {
+			Action: func(ctx context.Context, c *cli.Command) error {
+				if err := e.wantOperands(c, 1, -1); err != nil {
 					return err
 				}
-				if o.text != "" && c.NArg() > 1 {
-					return usagef("--text is for one candidate, not %d", c.NArg())
+				if o.text != "" && len(e.operands) > 1 {
+					return usagef("--text is for one candidate, not %d", len(e.operands))
 				}
 				if !c.IsSet("type") {
 					o.kind = ""
 				}
-				return e.runPromote(c.Context, o, c.Args().Slice())
+				return e.runPromote(ctx, o, e.operands)
 			}},
-		{Name: "dismiss", Usage: "say that candidates are none", ArgsUsage: "<candidate>...", Flags: []cli.Flag{reason}, Action: func(c *cli.Context) error {
-			if err := operands(c, 1, -1); err != nil {
+		{Name: "dismiss", Usage: "say that candidates are none", ArgsUsage: "<candidate>...", Flags: []*cli.Flag{reason}, Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.wantOperands(c, 1, -1); err != nil {
 				return err
 			}
-			return e.runDismiss(c.Context, o, c.Args().Slice())
+			return e.runDismiss(ctx, o, e.operands)
 		}},
-		{Name: "validate", Usage: "say that rules were seen to hold", ArgsUsage: "<rule>...", Flags: []cli.Flag{said, reason}, Action: each(permanent.Validate)},
+		{Name: "validate", Usage: "say that rules were seen to hold", ArgsUsage: "<rule>...", Flags: []*cli.Flag{said, reason}, Action: each(permanent.Validate)},
 		{Name: "contradict", Usage: "say that a rule was seen not to hold; two bring it to review", ArgsUsage: "<rule>...",
-			Flags: []cli.Flag{evidence("the `FACT` that speaks against it, such as f:9f2c61ab; it counts once"), reason}, Action: each(permanent.Contradict)},
-		{Name: "retire", Usage: "say that rules hold no more; promote brings them back", ArgsUsage: "<rule>...", Flags: []cli.Flag{said, reason}, Action: each(permanent.Retire)},
-		{Name: "review", Usage: "list the rules that may not hold any more, or put some among them", ArgsUsage: "[<rule>...]", Flags: []cli.Flag{reason}, Action: func(c *cli.Context) error {
-			if c.NArg() == 0 {
-				return e.runRulesList(c.Context, "", []string{permanent.Review, permanent.Proposed}, false, "rules.review")
+			Flags: []*cli.Flag{evidence("the `FACT` that speaks against it, such as f:9f2c61ab; it counts once"), reason}, Action: each(permanent.Contradict)},
+		{Name: "retire", Usage: "say that rules hold no more; promote brings them back", ArgsUsage: "<rule>...", Flags: []*cli.Flag{said, reason}, Action: each(permanent.Retire)},
+		{Name: "review", Usage: "list the rules that may not hold any more, or put some among them", ArgsUsage: "[<rule>...]", Flags: []*cli.Flag{reason}, Action: func(ctx context.Context, _ *cli.Command) error {
+			if len(e.operands) == 0 {
+				return e.runRulesList(ctx, "", []string{permanent.Review, permanent.Proposed}, false, "rules.review")
 			}
-			return e.runActs(c.Context, o, permanent.Question, c.Args().Slice())
+			return e.runActs(ctx, o, permanent.Question, e.operands)
 		}},
 	}
 }

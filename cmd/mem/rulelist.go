@@ -7,8 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/facts"
 	"github.com/memvcs/mem/layers/permanent"
@@ -24,13 +23,13 @@ func (e *Env) rules() *cli.Command {
 		Description: "A rule is something to hold to, the solution of a problem that comes back, or how the heart of the project works. \"mem reflect\" prints\n" +
 			"what may become one. A rule is trusted no more than the least trusted fact it rests on; what only tools, files or the web said\n" +
 			"needs the user's word: typed at a terminal, or a message that they typed in a session, with --said.",
-		Subcommands: append([]*cli.Command{
-			{Name: "list", Usage: "list the rules", Flags: []cli.Flag{
-				choiceFlag(&kind, "type", "only of a `TYPE`: rule, solution or core_logic", permanent.Types()...),
-				choiceFlag(&state, "state", "only in a `STATE`: proposed, active, review or retired", permanent.States()...),
-				&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "also those that were retired or hidden by \"mem revoke\"", Destination: &all},
-			}, Action: func(c *cli.Context) error {
-				if err := operands(c, 0, 0); err != nil {
+		Commands: append([]*cli.Command{
+			{Name: "list", Usage: "list the rules", Flags: []*cli.Flag{
+				cli.Choice(&kind, "type", "only of a `TYPE`: rule, solution or core_logic", permanent.Types()...),
+				cli.Choice(&state, "state", "only in a `STATE`: proposed, active, review or retired", permanent.States()...),
+				cli.Bool(&all, "all,a", "also those that were retired or hidden by \"mem revoke\""),
+			}, Action: func(ctx context.Context, c *cli.Command) error {
+				if err := e.wantOperands(c, 0, 0); err != nil {
 					return err
 				}
 				states := []string{permanent.Active, permanent.Proposed, permanent.Review}
@@ -40,18 +39,18 @@ func (e *Env) rules() *cli.Command {
 				case all:
 					states = permanent.States()
 				}
-				return e.runRulesList(c.Context, kind, states, all, "rules.list")
+				return e.runRulesList(ctx, kind, states, all, "rules.list")
 			}},
-			{Name: "show", Usage: "print a rule with its evidence", ArgsUsage: "<rule>", Action: func(c *cli.Context) error {
-				if err := operands(c, 1, 1); err != nil {
+			{Name: "show", Usage: "print a rule with its evidence", ArgsUsage: "<rule>", Action: func(ctx context.Context, c *cli.Command) error {
+				if err := e.wantOperands(c, 1, 1); err != nil {
 					return err
 				}
-				return e.withMemory(c.Context, func(m *layers.Memory, sc layers.Scope) error {
-					r, err := e.rule(c.Context, m, sc.Project, c.Args().First())
+				return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+					r, err := e.rule(ctx, m, sc.Project, e.operand(0))
 					if err != nil {
 						return err
 					}
-					return e.showRule(c.Context, m, sc.Project, r)
+					return e.showRule(ctx, m, sc.Project, r)
 				})
 			}},
 		}, e.ruleChanges()...),

@@ -3,22 +3,19 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
-	"io"
 	"os"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/refs/config"
 )
 
 // run runs mem with args in the world of env and returns its exit status.
 func run(ctx context.Context, env Env, args []string) (code int) {
 	e := &env
-	e.opt = options{}
+	e.opt = options{lockTimeout: -1}
 	e.out = newOutput(e.Stdout, e.Term.Stdout)
 	defer func() {
 		if p := recover(); p != nil {
@@ -80,54 +77,45 @@ func (a *argv) explained(err error) error {
 }
 
 // invoke runs a command with its options and operands.
-//
-// The options are read by the flags of the cli package, but its App is never run: that would only find again what the parser has
-// found, and it brings along templates of help and man pages, which every start would pay for. A binary that holds templates
-// also keeps every method of every type, for a template could name it.
 func (e *Env) invoke(ctx context.Context, entry command, line *argv) error {
 	leaf := *line.command
 	leaf.Name = strings.Join(line.path, " ")
 	if entry.name == "help" {
 		leaf.Name = "help"
 	}
-	globals := e.opt.flags(true)
-	if len(line.global) == 0 {
-		globals = nil // they are what they are without being set
-	}
-	above, err := setFlags(globals, line.global, nil)
-	if err != nil {
-		return err
+	if len(line.global) > 0 { // without, they are what they are
+		if err := setFlags(e.opt.flags(true), line.global); err != nil {
+			return err
+		}
 	}
 	if !entry.changes(line.path) {
 		if err := mustWrite(leaf.Name, line.global); err != nil {
 			return err
 		}
 	}
-	own, err := setFlags(leaf.Flags, line.local, line.operands)
-	if err != nil {
+	if err := setFlags(leaf.Flags, line.local); err != nil {
 		return err
 	}
 	if err := e.settle(); err != nil {
 		return err
 	}
-	c := cli.NewContext(nil, own, cli.NewContext(nil, above, &cli.Context{Context: ctx}))
-	c.Command = &leaf
-	return leaf.Action(c)
+	e.operands = line.operands
+	return leaf.Action(ctx, &leaf)
 }
 
-// setFlags sets flags as args say, each of which is --name=value. Operands follow.
-func setFlags(flags []cli.Flag, args, operands []string) (*flag.FlagSet, error) {
-	set := flag.NewFlagSet("mem", flag.ContinueOnError)
-	set.SetOutput(io.Discard)
-	for _, f := range flags {
-		if err := f.Apply(set); err != nil {
-			return nil, err
+// setFlags sets flags as args say, each of which is --name=value.
+func setFlags(flags []*cli.Flag, args []string) error {
+	for _, arg := range args {
+		name, val, _ := strings.Cut(strings.TrimPrefix(arg, "--"), "=")
+		f := cli.Find(flags, name)
+		if f == nil {
+			return usagef("there is no option --%s", name)
+		}
+		if err := f.Set(val); err != nil {
+			return usagef("option --%s cannot be %q: %v", name, val, err)
 		}
 	}
-	if err := set.Parse(slices.Concat(args, []string{"--"}, operands)); err != nil {
-		return nil, usagef("%v", err)
-	}
-	return set, nil
+	return nil
 }
 
 // mustWrite refuses the options that only a command that changes something has.

@@ -8,8 +8,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/remote"
@@ -26,11 +25,11 @@ type sealOptions struct {
 }
 
 // flags are those that "remote add" and "clone" share.
-func (o *sealOptions) flags() []cli.Flag {
-	return []cli.Flag{
-		&cli.StringFlag{Name: "recovery-key", Usage: "read the recovery key of an encrypted remote from `FILE`, - is standard input", Destination: &o.file},
-		&cli.BoolFlag{Name: "originals", Usage: "let exact bytes travel too, with the secrets in them", Destination: &o.originals},
-		&cli.BoolFlag{Name: "yes-raw", Usage: "with --originals: also to a remote that is not encrypted", Destination: &o.raw},
+func (o *sealOptions) flags() []*cli.Flag {
+	return []*cli.Flag{
+		cli.String(&o.file, "recovery-key", "read the recovery key of an encrypted remote from `FILE`, - is standard input"),
+		cli.Bool(&o.originals, "originals", "let exact bytes travel too, with the secrets in them"),
+		cli.Bool(&o.raw, "yes-raw", "with --originals: also to a remote that is not encrypted"),
 	}
 }
 
@@ -39,9 +38,9 @@ func (e *Env) remoteAdd() *cli.Command {
 	var o sealOptions
 	return &cli.Command{
 		Name: "add", Usage: "add a remote", ArgsUsage: "<name> <url>",
-		Flags: append([]cli.Flag{&cli.BoolFlag{Name: "encrypt", Usage: "encrypt all that goes there; makes an empty repository an encrypted remote, or joins one", Destination: &o.encrypt}}, o.flags()...),
-		Action: func(c *cli.Context) error {
-			if err := operands(c, 2, 2); err != nil {
+		Flags: append([]*cli.Flag{cli.Bool(&o.encrypt, "encrypt", "encrypt all that goes there; makes an empty repository an encrypted remote, or joins one")}, o.flags()...),
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.wantOperands(c, 2, 2); err != nil {
 				return err
 			}
 			m, err := e.memory()
@@ -49,11 +48,11 @@ func (e *Env) remoteAdd() *cli.Command {
 				return err
 			}
 			defer m.Close()
-			j, err := e.runRemoteAdd(c.Context, m, c.Args().Get(0), c.Args().Get(1), o)
+			j, err := e.runRemoteAdd(ctx, m, e.operand(0), e.operand(1), o)
 			if err != nil {
 				return travelError(err)
 			}
-			return e.printRemoteAdded(c.Args().Get(0), j, o)
+			return e.printRemoteAdded(e.operand(0), j, o)
 		},
 	}
 }
@@ -219,12 +218,12 @@ func (e *Env) deviceApprove() *cli.Command {
 	return &cli.Command{
 		Name: "approve", Usage: "let another device read an encrypted remote", ArgsUsage: "<request> [<name>]",
 		Description: "The request is what \"mem clone\" or \"mem pull\" prints on the other device. It can read all that is on the remote then.",
-		Flags:       []cli.Flag{&cli.StringFlag{Name: "remote", Usage: "the encrypted remote `NAME`, if there are several", Destination: &name}},
-		Action: func(c *cli.Context) error {
-			if err := operands(c, 1, 2); err != nil {
+		Flags:       []*cli.Flag{cli.String(&name, "remote", "the encrypted remote `NAME`, if there are several")},
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.wantOperands(c, 1, 2); err != nil {
 				return err
 			}
-			return e.runDeviceApprove(c.Context, c.Args().First(), c.Args().Get(1), name)
+			return e.runDeviceApprove(ctx, e.operand(0), e.operand(1), name)
 		},
 	}
 }

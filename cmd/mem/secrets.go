@@ -7,8 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/redact"
 	"github.com/memvcs/mem/refs/config"
@@ -24,34 +23,34 @@ func (e *Env) secrets() *cli.Command {
 		Description: "Sessions are stored without the secrets that rules find in them: a placeholder such as ‹secret:github-token:1› stands in their\n" +
 			"place, and what stood there stays in originals.git, which never leaves this machine. No command here prints a secret.\n" +
 			"Rules of your own: mem config set redact.rule.NAME REGEXP. What is allowed: mem config unset redact.allow.NAME.",
-		Subcommands: []*cli.Command{
+		Commands: []*cli.Command{
 			{Name: "scan", Usage: "look with the newest rules at what is stored", ArgsUsage: "[<rev>]",
-				Flags: []cli.Flag{&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "look at every project", Destination: &all}},
-				Action: func(c *cli.Context) error {
-					if err := operands(c, 0, 1); err != nil {
+				Flags: []*cli.Flag{cli.Bool(&all, "all,a", "look at every project")},
+				Action: func(ctx context.Context, c *cli.Command) error {
+					if err := e.wantOperands(c, 0, 1); err != nil {
 						return err
 					}
-					return e.runSecretsScan(c.Context, c.Args().First(), all)
+					return e.runSecretsScan(ctx, e.operand(0), all)
 				}},
-			{Name: "list", Usage: "list what was taken out of a session, or of all in the project", ArgsUsage: "[<rev>]", Action: func(c *cli.Context) error {
-				if err := operands(c, 0, 1); err != nil {
+			{Name: "list", Usage: "list what was taken out of a session, or of all in the project", ArgsUsage: "[<rev>]", Action: func(ctx context.Context, c *cli.Command) error {
+				if err := e.wantOperands(c, 0, 1); err != nil {
 					return err
 				}
-				return e.runSecretsList(c.Context, c.Args().First())
+				return e.runSecretsList(ctx, e.operand(0))
 			}},
-			{Name: "rules", Usage: "list the rules", Action: func(c *cli.Context) error {
-				if err := operands(c, 0, 0); err != nil {
+			{Name: "rules", Usage: "list the rules", Action: func(_ context.Context, c *cli.Command) error {
+				if err := e.wantOperands(c, 0, 0); err != nil {
 					return err
 				}
 				return e.runSecretsRules()
 			}},
 			{Name: "allow", Usage: "leave what a rule finds, or one secret, alone from now on", ArgsUsage: "<rule or hash>",
-				Flags: []cli.Flag{&cli.StringFlag{Name: "reason", Usage: "why, for `TEXT` in the settings", Destination: &reason}},
-				Action: func(c *cli.Context) error {
-					if err := operands(c, 1, 1); err != nil {
+				Flags: []*cli.Flag{cli.String(&reason, "reason", "why, for `TEXT` in the settings")},
+				Action: func(ctx context.Context, c *cli.Command) error {
+					if err := e.wantOperands(c, 1, 1); err != nil {
 						return err
 					}
-					return e.runSecretsAllow(c.Context, c.Args().First(), reason)
+					return e.runSecretsAllow(ctx, e.operand(0), reason)
 				}},
 		},
 	}

@@ -8,8 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/cmd/mem/internal/proof"
 	"github.com/memvcs/mem/layers/tokens"
 )
@@ -34,7 +33,7 @@ const (
 
 // selftest is the command that tries to break memories on the user's own disk.
 func (e *Env) selftest() *cli.Command {
-	o := selftestOptions{}
+	o := selftestOptions{kill: usualKills, writers: usualWriters}
 	return &cli.Command{
 		Name:  "selftest",
 		Usage: "try on this disk that nothing is lost when commands are killed, collide or lose power",
@@ -42,14 +41,14 @@ func (e *Env) selftest() *cli.Command {
 			"work on them, and kills it. Prints each promise that held, and how often it was looked at. Takes less than a minute\n" +
 			"unless it is given more, and leaves nothing behind. The exit status is 1 if a promise was broken, 3 if the power cut\n" +
 			"that was asked for cannot be tried here: it needs Linux, root and mkfs.ext4.",
-		Flags: []cli.Flag{
-			&cli.IntFlag{Name: "kill", Usage: "kill `N` commands of a mixed load at random moments", Value: usualKills, Destination: &o.kill},
-			&cli.IntFlag{Name: "writers", Usage: "let `N` processes write at once", Value: usualWriters, Destination: &o.writers},
-			&cli.BoolFlag{Name: "powercut", Usage: fmt.Sprintf("cut the power of a disk of its own %d times", powerCuts), Destination: &o.powercut},
-			&cli.StringFlag{Name: "dir", Usage: "try the disk of `DIR` instead of that of the memory", Destination: &o.dir},
+		Flags: []*cli.Flag{
+			cli.Int(&o.kill, "kill", "kill `N` commands of a mixed load at random moments"),
+			cli.Int(&o.writers, "writers", "let `N` processes write at once"),
+			cli.Bool(&o.powercut, "powercut", fmt.Sprintf("cut the power of a disk of its own %d times", powerCuts)),
+			cli.String(&o.dir, "dir", "try the disk of `DIR` instead of that of the memory"),
 		},
-		Action: func(c *cli.Context) error {
-			if err := operands(c, 0, 0); err != nil {
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.wantOperands(c, 0, 0); err != nil {
 				return err
 			}
 			switch {
@@ -60,7 +59,7 @@ func (e *Env) selftest() *cli.Command {
 			case o.kill == 0 && o.writers == 0 && !o.powercut:
 				return usagef("there is nothing to try with --kill 0 --writers 0")
 			}
-			return e.runSelftest(c.Context, o)
+			return e.runSelftest(ctx, o)
 		},
 	}
 }

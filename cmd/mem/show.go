@@ -10,8 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/tokens"
 )
@@ -31,24 +30,24 @@ func (e *Env) show() *cli.Command {
 		ArgsUsage: "[<rev>]",
 		Description: "Without a revision it is the newest session of the project. --format text, md and jsonl print the content alone;\n" +
 			"without it what is known of the thing comes first. See \"mem help revisions\".",
-		Flags: []cli.Flag{
-			choiceFlag(&o.format, "format", "print the content alone, as `FORM`: text, md, jsonl, or lean for a shorter L1", "text", "md", "jsonl", "lean"),
-			&cli.BoolFlag{Name: "manifest", Usage: "print the project as the seeds' manifest.json", Destination: &o.manifest},
-			&cli.BoolFlag{Name: "raw", Usage: "do not make the text safe for a terminal", Destination: &o.raw},
+		Flags: []*cli.Flag{
+			cli.Choice(&o.format, "format", "print the content alone, as `FORM`: text, md, jsonl, or lean for a shorter L1", "text", "md", "jsonl", "lean"),
+			cli.Bool(&o.manifest, "manifest", "print the project as the seeds' manifest.json"),
+			cli.Bool(&o.raw, "raw", "do not make the text safe for a terminal"),
 		},
-		Action: func(c *cli.Context) error {
+		Action: func(ctx context.Context, c *cli.Command) error {
 			most := 1
 			if o.manifest {
 				most = 0
 			}
-			if err := operands(c, 0, most); err != nil {
+			if err := e.wantOperands(c, 0, most); err != nil {
 				return err
 			}
 			rev := "@"
-			if c.NArg() > 0 {
-				rev = c.Args().First()
+			if len(e.operands) > 0 {
+				rev = e.operand(0)
 			}
-			return e.runShow(c.Context, o, rev)
+			return e.runShow(ctx, o, rev)
 		},
 	}
 }

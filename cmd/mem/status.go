@@ -8,8 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/tokens"
 )
@@ -27,20 +26,20 @@ func (e *Env) status() *cli.Command {
 	return &cli.Command{
 		Name:  "status",
 		Usage: "say which sessions are not in memory or have changed",
-		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "short", Aliases: []string{"s"}, Usage: "print a line a session", Destination: &o.short},
-			choiceFlag(&o.porcelain, "porcelain", "print lines for scripts, in a `FORM` that will not change: v1", "v1").optional("v1"),
-			&cli.BoolFlag{Name: "z", Usage: "end the lines of --porcelain with a NUL byte", Destination: &o.zero},
-			&cli.BoolFlag{Name: "exit-code", Usage: "exit with 1 if there is something to add", Destination: &o.exitCode},
+		Flags: []*cli.Flag{
+			cli.Bool(&o.short, "short,s", "print a line a session"),
+			cli.Choice(&o.porcelain, "porcelain", "print lines for scripts, in a `FORM` that will not change: v1", "v1").Optional("v1"),
+			cli.Bool(&o.zero, "z", "end the lines of --porcelain with a NUL byte"),
+			cli.Bool(&o.exitCode, "exit-code", "exit with 1 if there is something to add"),
 		},
-		Action: func(c *cli.Context) error {
-			if err := operands(c, 0, 0); err != nil {
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.wantOperands(c, 0, 0); err != nil {
 				return err
 			}
 			if o.zero && o.porcelain == "" {
 				return withHint(usagef("option -z goes with --porcelain"), "mem status --porcelain -z")
 			}
-			return e.runStatus(c.Context, o)
+			return e.runStatus(ctx, o)
 		},
 	}
 }

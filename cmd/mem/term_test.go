@@ -341,9 +341,7 @@ func TestPagerChoice(t *testing.T) {
 		}
 		w.Env.opt.noPager = tt.option != ""
 		if tt.setting != "" {
-			if err := w.Env.opt.set.Set("core.pager=" + tt.setting); err != nil {
-				t.Fatal(err)
-			}
+			w.Env.opt.set = []string{"core.pager=" + tt.setting}
 		}
 		if got, err := w.Env.pagerProgram("log"); got != tt.want || err != nil {
 			t.Errorf("%+v: %q, %v", tt, got, err)

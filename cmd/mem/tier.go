@@ -7,8 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/tier"
 	"github.com/memvcs/mem/layers/tokens"
@@ -19,9 +18,9 @@ type tierOptions struct{ weekly, monthly int }
 // tier is the command that lets sessions age.
 func (e *Env) tier() *cli.Command {
 	var o tierOptions
-	flags := []cli.Flag{
-		parsedFlag(&o.weekly, "weekly", "summarise weeks after `AGE`, such as 7d, instead of the setting", parseDays),
-		parsedFlag(&o.monthly, "monthly", "summarise months after `AGE`, such as 30d, instead of the setting", parseDays),
+	flags := []*cli.Flag{
+		cli.Parsed(&o.weekly, "weekly", "summarise weeks after `AGE`, such as 7d, instead of the setting", parseDays),
+		cli.Parsed(&o.monthly, "monthly", "summarise months after `AGE`, such as 30d, instead of the setting", parseDays),
 	}
 	return &cli.Command{
 		Name:  "tier",
@@ -31,18 +30,18 @@ func (e *Env) tier() *cli.Command {
 			"Sessions of some age also get versions, and versions that grew superfluous are hidden. Originals are never touched,\n" +
 			"and \"mem undo\" brings back what is hidden. The settings autoDecay.* say at which age, and autoDecay.run whether it\n" +
 			"happens by itself.",
-		Subcommands: []*cli.Command{
-			{Name: "status", Usage: "say how sessions are shown and what there is to do", Flags: flags, Action: func(c *cli.Context) error {
-				if err := operands(c, 0, 0); err != nil {
+		Commands: []*cli.Command{
+			{Name: "status", Usage: "say how sessions are shown and what there is to do", Flags: flags, Action: func(ctx context.Context, c *cli.Command) error {
+				if err := e.wantOperands(c, 0, 0); err != nil {
 					return err
 				}
-				return e.runTierStatus(c.Context, o)
+				return e.runTierStatus(ctx, o)
 			}},
-			{Name: "run", Usage: "make what is due; a second run does nothing", Flags: flags, Action: func(c *cli.Context) error {
-				if err := operands(c, 0, 0); err != nil {
+			{Name: "run", Usage: "make what is due; a second run does nothing", Flags: flags, Action: func(ctx context.Context, c *cli.Command) error {
+				if err := e.wantOperands(c, 0, 0); err != nil {
 					return err
 				}
-				return e.runTier(c.Context, o)
+				return e.runTier(ctx, o)
 			}},
 		},
 	}

@@ -8,8 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/refs"
 )
@@ -24,7 +23,9 @@ func (e *Env) undo() *cli.Command {
 			"the lists again, what was made is out of them, markers and facts are what they were. It adds to the history and\n" +
 			"deletes nothing, so \"mem redo\" does it again. What was captured stays: take it out of the lists with \"mem rm\".\n" +
 			"What another operation or device has changed since is left as it is. \"mem op log\" lists what can be undone.",
-		Action: func(c *cli.Context) error { return e.doRevert(c, "undo", (*layers.Memory).Undo) },
+		Action: func(ctx context.Context, c *cli.Command) error {
+			return e.doRevert(ctx, c, "undo", (*layers.Memory).Undo)
+		},
 	}
 }
 
@@ -35,18 +36,20 @@ func (e *Env) redo() *cli.Command {
 		Usage:       "do again what was undone",
 		ArgsUsage:   "[<n>]",
 		Description: "Does the operation again that was undone last, or the last few. A new operation ends what can be done again.",
-		Action:      func(c *cli.Context) error { return e.doRevert(c, "redo", (*layers.Memory).Redo) },
+		Action: func(ctx context.Context, c *cli.Command) error {
+			return e.doRevert(ctx, c, "redo", (*layers.Memory).Redo)
+		},
 	}
 }
 
 type reverter func(m *layers.Memory, ctx context.Context, p refs.Project, n int, dryRun bool) ([]layers.Reverted, error)
 
-func (e *Env) doRevert(c *cli.Context, verb string, revert reverter) error {
-	if err := operands(c, 0, 1); err != nil {
+func (e *Env) doRevert(ctx context.Context, c *cli.Command, verb string, revert reverter) error {
+	if err := e.wantOperands(c, 0, 1); err != nil {
 		return err
 	}
 	n := 1
-	if s := c.Args().First(); s != "" {
+	if s := e.operand(0); s != "" {
 		var err error
 		if n, err = strconv.Atoi(s); err != nil || n < 1 || n > 1_000_000 {
 			return withHint(usagef("mem %s cannot go back %q: want a number of operations", verb, s), "mem op log")
@@ -55,7 +58,7 @@ func (e *Env) doRevert(c *cli.Context, verb string, revert reverter) error {
 	if e.opt.allProjects {
 		return usagef("mem %s works on one project", verb)
 	}
-	return e.runRevert(c.Context, verb, n, revert)
+	return e.runRevert(ctx, verb, n, revert)
 }
 
 // A revertedAnswer is an operation as undo and redo print it with --json.
@@ -120,19 +123,19 @@ func (e *Env) op() *cli.Command {
 	return &cli.Command{
 		Name:  "op",
 		Usage: "list operations and what undo and redo would do",
-		Subcommands: []*cli.Command{{
+		Commands: []*cli.Command{{
 			Name: "log", Usage: "list the operations of this device, the newest first",
 			Description: "The column undo says what \"mem undo\" takes back next, what it can take back after that, what was undone, and whether\n" +
 				"\"mem redo\" can do it again. A capture, or the use of something by a session, cannot be undone.",
-			Flags: []cli.Flag{&cli.IntFlag{Name: "number", Aliases: []string{"n"}, Usage: "print the newest `N` only", Destination: &number}},
-			Action: func(c *cli.Context) error {
-				if err := operands(c, 0, 0); err != nil {
+			Flags: []*cli.Flag{cli.Int(&number, "number,n", "print the newest `N` only")},
+			Action: func(ctx context.Context, c *cli.Command) error {
+				if err := e.wantOperands(c, 0, 0); err != nil {
 					return err
 				}
 				if number < 0 {
 					return usagef("option --number cannot be %d: want a whole number from 0", number)
 				}
-				return e.runOpLog(c.Context, number)
+				return e.runOpLog(ctx, number)
 			},
 		}},
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
 )
 
 // A usageError is a command line that makes no sense. The exit status is 129.
@@ -31,11 +31,10 @@ type missingValue struct {
 
 func (e *missingValue) Error() string {
 	want := "a value"
-	switch {
-	case e.option.choices != nil:
-		want += ": " + orList(e.option.choices)
-	case e.option.meta != "":
-		want += ": " + e.option.meta
+	if e.option.Choices != nil {
+		want += ": " + cli.OrList(e.option.Choices)
+	} else if name, _ := e.option.Explained(); name != "" {
+		want += ": " + name
 	}
 	return fmt.Sprintf("option %s wants %s", e.spelled, want)
 }
@@ -52,7 +51,7 @@ func (p *parser) explain(err error, spelled string, others ...string) error {
 		for i, c := range unknown.candidates {
 			unknown.candidates[i] = "--" + c
 		}
-		return withHint(usagef("option %s is ambiguous: %s", spelled, orList(unknown.candidates)), line+" -h")
+		return withHint(usagef("option %s is ambiguous: %s", spelled, cli.OrList(unknown.candidates)), line+" -h")
 	}
 	scope := p.scope()
 	known := sortedKeys(scope)
@@ -98,25 +97,33 @@ func didYouMean(prefix string, names []string) string {
 	for i, n := range names {
 		quoted[i] = fmt.Sprintf("%q", prefix+n)
 	}
-	return "did you mean " + orList(quoted) + "?"
+	return "did you mean " + cli.OrList(quoted) + "?"
 }
 
-// operands checks how many operands c has and says what is wrong in the words of its usage line.
+// wantOperands checks how many operands c has and says what is wrong in the words of its usage line.
 // A most below 0 is no limit.
-func operands(c *cli.Context, least, most int) error {
-	n := c.NArg()
+func (e *Env) wantOperands(c *cli.Command, least, most int) error {
+	n := len(e.operands)
 	if n >= least && (most < 0 || n <= most) {
 		return nil
 	}
-	name := "mem " + c.Command.Name
+	name := "mem " + c.Name
 	what := "takes no operands"
-	if c.Command.ArgsUsage != "" {
-		what = "wants " + c.Command.ArgsUsage
+	if c.ArgsUsage != "" {
+		what = "wants " + c.ArgsUsage
 	}
 	if n == 0 {
 		return withHint(usagef("%s %s", name, what), name+" -h")
 	}
 	return withHint(usagef("%s %s, got %d operand%s", name, what, n, plural(n)), name+" -h")
+}
+
+// operand returns the operand i, which counts from 0, or "" if there are fewer.
+func (e *Env) operand(i int) string {
+	if i >= len(e.operands) {
+		return ""
+	}
+	return e.operands[i]
 }
 
 func plural(n int) string {

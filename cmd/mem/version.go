@@ -1,11 +1,12 @@
 package main
 
 import (
+	"context"
 	"runtime"
 	"runtime/debug"
 	"strings"
 
-	"github.com/urfave/cli/v2"
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
 )
 
 // release is the version of a build that does not know its own.
@@ -16,8 +17,8 @@ func (e *Env) version() *cli.Command {
 	return &cli.Command{
 		Name:  "version",
 		Usage: "print the version, and with -v what it was built from and where it lies",
-		Action: func(c *cli.Context) error {
-			if err := operands(c, 0, 0); err != nil {
+		Action: func(_ context.Context, c *cli.Command) error {
+			if err := e.wantOperands(c, 0, 0); err != nil {
 				return err
 			}
 			return e.runVersion()

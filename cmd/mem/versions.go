@@ -5,8 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/tokens"
 )
@@ -18,12 +17,12 @@ func (e *Env) versions() *cli.Command {
 		Name:      "versions",
 		Usage:     "list the versions of a session",
 		ArgsUsage: "[<session>]",
-		Flags:     []cli.Flag{&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "also those that are hidden by \"mem revoke\"", Destination: &all}},
-		Action: func(c *cli.Context) error {
-			if err := operands(c, 0, 1); err != nil {
+		Flags:     []*cli.Flag{cli.Bool(&all, "all,a", "also those that are hidden by \"mem revoke\"")},
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.wantOperands(c, 0, 1); err != nil {
 				return err
 			}
-			return e.runVersions(c.Context, orNewest(c.Args().First()), all)
+			return e.runVersions(ctx, orNewest(e.operand(0)), all)
 		},
 	}
 }

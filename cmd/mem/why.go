@@ -5,8 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/concepts"
 )
@@ -20,11 +19,11 @@ func (e *Env) whyCommand() *cli.Command {
 		Description: "A rule rests on facts, facts on quotes of messages, versions and compositions on sessions. Each step shows its trust, the\n" +
 			"least of those who said it (user, assistant, tool), the device that recorded it, and whether that one is trusted here\n" +
 			"or what it rests on was revoked.",
-		Action: func(c *cli.Context) error {
-			if err := operands(c, 1, 1); err != nil {
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.wantOperands(c, 1, 1); err != nil {
 				return err
 			}
-			return e.runWhy(c.Context, c.Args().First())
+			return e.runWhy(ctx, e.operand(0))
 		},
 	}
 }
