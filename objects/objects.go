@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 	"iter"
 
 	"github.com/zeebo/blake3"
@@ -42,7 +43,17 @@ type Store interface {
 }
 
 // Sum returns the name of an object with the content b.
-func Sum(b []byte) Hash { return blake3.Sum256(b) }
+func Sum(b []byte) (s Hash) {
+	h := hashers.Get().(*blake3.Hasher)
+	defer hashers.Put(h)
+	h.Reset()
+	h.Write(b) // it never fails
+	h.Sum(s[:0])
+	return s
+}
+
+// hashers are those of [Sum]. One that stood on the stack, as in [blake3.Sum256], would make it grow to 32 KB.
+var hashers = sync.Pool{New: func() any { return blake3.New() }}
 
 // ParseHash reads the 64 hexadecimal digits that [Hash.String] writes.
 func ParseHash(s string) (Hash, error) {

@@ -60,17 +60,19 @@ type deviceJSON struct {
 
 // decodeDevice reads device.json.
 func decodeDevice(b []byte) (Device, error) {
-	var j deviceJSON
 	if err := checkSum(b); err != nil {
 		return Device{}, err
 	}
+	var j map[string]any // a struct would be looked at by reflection first, and every command reads this file
 	if err := json.Unmarshal(b, &j); err != nil {
 		return Device{}, err
 	}
-	if !validDevice(j.ID) || len(j.Seed) != ed25519.SeedSize {
+	text := func(key string) string { s, _ := j[key].(string); return s }
+	seed, err := base64.StdEncoding.DecodeString(text("seed"))
+	if err != nil || !validDevice(text("id")) || len(seed) != ed25519.SeedSize {
 		return Device{}, errors.New("no valid device id and key in it")
 	}
-	return Device{j.ID, cleanName(j.Name), j.Seed}, nil
+	return Device{text("id"), cleanName(text("name")), seed}, nil
 }
 
 // ensureDevice makes device.json unless it is there.

@@ -15,17 +15,21 @@
 // before it reaches a terminal. The exit status is never 2: Claude Code reads that as "block".
 package main
 
-import "os"
+import (
+	"context"
+	"os"
+)
 
 func main() { mainIn(osEnv()) }
 
 // mainIn is main in a world.
 func mainIn(env Env) {
+	roomyStack(false)
 	neverExitTwo()
 	if event, ok := hookArgs(os.Args[1:]); ok {
 		env.runHook(event)
 		return
 	}
 	env.boundMemory()
-	os.Exit(run(interruptible(), env, os.Args[1:]))
+	os.Exit(run(context.Background(), env, os.Args[1:]))
 }
