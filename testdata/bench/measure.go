@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -63,8 +64,13 @@ func (b *bench) run(p *probe) error {
 	cmd := exec.Command(p.argv[0], p.argv[1:]...)
 	cmd.Dir = cmp.Or(p.dir, b.tmp)
 	cmd.Env = append(b.environ(), p.env...)
-	var out, errs bytes.Buffer
-	cmd.Stderr = &errs
+	errs, err := os.Create(filepath.Join(b.tmp, "stderr")) // a file: who read a pipe would run beside the program
+	if err != nil {
+		return err
+	}
+	defer errs.Close()
+	cmd.Stderr = errs
+	var out bytes.Buffer
 	if p.keep {
 		cmd.Stdout = &out
 	}
@@ -85,7 +91,7 @@ func (b *bench) run(p *probe) error {
 		cmd.Stdout = f
 	}
 	start := time.Now()
-	err := cmd.Run()
+	err = cmd.Run()
 	p.wall = append(p.wall, time.Since(start))
 	if state := cmd.ProcessState; state != nil {
 		if u, ok := state.SysUsage().(*syscall.Rusage); ok {
@@ -93,11 +99,20 @@ func (b *bench) run(p *probe) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %s: %w\n%s", p.name, strings.Join(p.argv, " "), err, tail(errs.String()))
+		return fmt.Errorf("%s: %s: %w\n%s", p.name, strings.Join(p.argv, " "), err, tail(b.complaint()))
 	}
 	p.cpu = append(p.cpu, cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime())
 	p.stdout = out.Bytes()
 	return nil
+}
+
+// complaint returns what the last command wrote to stderr.
+func (b *bench) complaint() string {
+	text, err := os.ReadFile(filepath.Join(b.tmp, "stderr"))
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
 }
 
 // once runs one command outside the rounds.
