@@ -40,7 +40,7 @@ func (e *NothingNewError) Error() string {
 var (
 	ErrOtherSession = errors.New("is no version of this session")
 	ErrOtherPast    = errors.New("was made of messages that the session does not have now")
-	ErrSkip         = fmt.Errorf("%w: messages can be skipped only in a whole session", compress.ErrSettings)
+	ErrSkip         = errors.New("messages can be skipped only in a whole session")
 )
 
 // sinceVersion is the basis of what was said after the messages that a version covers.

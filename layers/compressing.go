@@ -43,7 +43,7 @@ func (m *Memory) Compress(ctx context.Context, rev Rev, s compress.Settings, dry
 		now := rev.Session.Now()
 		return m.compress(ctx, rev, basis{point: now, input: now.Original}, s, dryRun)
 	case rev.Kind == IsVersion && s.Skip > 0:
-		return Compressed{}, ErrSkip
+		return Compressed{}, fmt.Errorf("%w: %w", compress.ErrSettings, ErrSkip)
 	case rev.Kind == IsVersion:
 		b, err := ofVersion(rev)
 		if err != nil {
@@ -61,7 +61,7 @@ func (m *Memory) CompressSince(ctx context.Context, rev, base Rev, s compress.Se
 		return Compressed{}, ErrNotCompressible
 	}
 	if s.Skip > 0 {
-		return Compressed{}, ErrSkip
+		return Compressed{}, fmt.Errorf("%w: %w", compress.ErrSettings, ErrSkip)
 	}
 	b, err := sinceVersion(rev, base)
 	if err != nil {

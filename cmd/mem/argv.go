@@ -22,7 +22,7 @@ type parser struct {
 	argv
 	globals func() scope                   // the options of mem itself
 	find    func(name string) *cli.Command // finds a command by its name; nil if there is none
-	names   []string                       // of the commands, to suggest one
+	names   func() []string                // of the commands, to suggest one
 	bare    func() string                  // the subcommand that the command alone stands for; "" if it wants one
 	rest    []string
 	early   []option // options of a subcommand that stood before its name
@@ -72,7 +72,7 @@ func (p *parser) name(word string) error {
 	c := p.lookup(word)
 	switch {
 	case c == nil && p.command == nil:
-		return p.unknownCommand(word, p.names)
+		return p.unknownCommand(word, p.names())
 	case c == nil && (p.command.Action == nil || len(p.command.Commands) > 0 && p.command.ArgsUsage == ""):
 		return p.unknownCommand(word, subcommands(p.command))
 	case c == nil:

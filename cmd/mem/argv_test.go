@@ -61,7 +61,7 @@ func runSample(args []string) (*sample, *options, *argv, error) {
 		names = append(names, c.Name)
 	}
 	flags := o.flags(true)
-	p := parser{names: names, globals: func() scope { return scopeOf(flags, true) }, find: func(name string) *cli.Command {
+	p := parser{names: func() []string { return names }, globals: func() scope { return scopeOf(flags, true) }, find: func(name string) *cli.Command {
 		i := slices.IndexFunc(all, func(c *cli.Command) bool { return c.HasName(name) })
 		if i < 0 {
 			return nil

@@ -13,6 +13,7 @@ type command struct {
 	alias  string
 	group  group
 	writes []string // subcommands that change something and so take -n and -y; "" is the command itself
+	plain  bool     // only prints: an interrupt kills it, as it does any such program
 	bare   string   // the subcommand that the command alone stands for; "" if it wants one
 	make   func(*Env) *cli.Command
 }
@@ -95,16 +96,16 @@ func commands() []command {
 		{name: "doctor", group: groupKeep, writes: []string{""}, make: (*Env).doctor},
 		{name: "fsck", alias: "verify", group: groupKeep, writes: []string{""}, make: (*Env).fsck},
 		{name: "selftest", group: groupKeep, make: (*Env).selftest},
-		{name: "cat-file", group: groupPlumbing, make: (*Env).catFile},
-		{name: "hash-object", group: groupPlumbing, make: (*Env).hashObject},
-		{name: "ls-objects", group: groupPlumbing, make: (*Env).lsObjects},
-		{name: "rev-parse", group: groupPlumbing, make: (*Env).revParse},
-		{name: "plugin-path", group: groupPlumbing, make: (*Env).pluginPath},
+		{name: "cat-file", group: groupPlumbing, plain: true, make: (*Env).catFile},
+		{name: "hash-object", group: groupPlumbing, plain: true, make: (*Env).hashObject},
+		{name: "ls-objects", group: groupPlumbing, plain: true, make: (*Env).lsObjects},
+		{name: "rev-parse", group: groupPlumbing, plain: true, make: (*Env).revParse},
+		{name: "plugin-path", group: groupPlumbing, plain: true, make: (*Env).pluginPath},
 		{name: "hook", group: groupPlumbing, make: (*Env).hook},
 		{name: "config", group: groupHelp, writes: []string{"set", "unset"}, make: (*Env).config},
-		{name: "completion", group: groupHelp, make: (*Env).completion},
+		{name: "completion", group: groupHelp, plain: true, make: (*Env).completion},
 		{name: "help", group: groupHelp, make: (*Env).help},
-		{name: "version", group: groupHelp, make: (*Env).version},
+		{name: "version", group: groupHelp, plain: true, make: (*Env).version},
 		{name: "__complete", group: groupHidden, make: (*Env).complete},
 	}
 }

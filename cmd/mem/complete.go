@@ -79,7 +79,7 @@ func (e *Env) runComplete(ctx context.Context, line []string) {
 // candidates returns what could stand at the end of a line whose words so far are before.
 func (e *Env) candidates(ctx context.Context, before []string, typed string) []candidate {
 	table := commands()
-	p := parser{globals: globalScope, find: func(name string) *cli.Command {
+	p := parser{globals: globalScope, names: func() []string { return visible(table) }, find: func(name string) *cli.Command {
 		i := slices.IndexFunc(table, func(c command) bool { return c.name == name || c.alias == name })
 		if i < 0 {
 			return nil

@@ -34,7 +34,8 @@ type Env struct {
 	Exit           func(status int) // ends this process at once; hooks have a time limit
 	Unhurried      bool             // hooks have no limits of time; for tests
 	Term           Term
-	Secret         func() ([]byte, error) // reads a line from the terminal that is not shown there
+	Secret         func() ([]byte, error)                // reads a line from the terminal that is not shown there
+	Interruptible  func(context.Context) context.Context // one that ends at the first interrupt; nil: interrupts kill
 
 	opt      options  // the global options of this run
 	operands []string // what the command works on
@@ -72,6 +73,8 @@ func osEnv() Env {
 		Hostname:   os.Hostname,
 		Exit:       os.Exit,
 		Secret:     func() ([]byte, error) { return term.ReadPassword(int(os.Stdin.Fd())) },
+
+		Interruptible: interruptible,
 		Term: Term{
 			Stdin:  term.IsTerminal(int(os.Stdin.Fd())),
 			Stdout: term.IsTerminal(int(os.Stdout.Fd())),
@@ -94,8 +97,8 @@ func width() int {
 const patience = 5 * time.Millisecond
 
 // interruptible returns a context that ends at the first interrupt; the second one kills.
-func interruptible() context.Context {
-	ctx, cancel := context.WithCancel(context.Background())
+func interruptible(ctx context.Context) context.Context {
+	ctx, cancel := context.WithCancel(ctx)
 	time.AfterFunc(patience, func() {
 		interrupts := make(chan os.Signal, 1)
 		signal.Notify(interrupts, os.Interrupt, syscall.SIGTERM)

@@ -41,7 +41,7 @@ func (e *Env) dispatch(ctx context.Context, args []string) error {
 	table := commands()
 	var chosen command
 	p := parser{
-		names:   visible(table),
+		names:   func() []string { return visible(table) },
 		globals: globalScope,
 		bare:    func() string { return chosen.bare },
 		find: func(name string) *cli.Command {
@@ -100,6 +100,9 @@ func (e *Env) invoke(ctx context.Context, entry command, line *argv) error {
 		return err
 	}
 	e.operands = line.operands
+	if !entry.plain && e.Interruptible != nil {
+		ctx = e.Interruptible(ctx)
+	}
 	return leaf.Action(ctx, &leaf)
 }
 
@@ -143,6 +146,9 @@ func (e *Env) settle() error {
 			return usagef("MEM_NOW is %q: want a time such as 2026-01-15T10:00:00Z", fixed)
 		}
 		e.Now = func() time.Time { return now }
+	}
+	if len(e.opt.set) == 0 {
+		return nil
 	}
 	scratch, err := config.Parse(nil)
 	if err != nil {

@@ -8,6 +8,7 @@ package views
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -156,7 +157,7 @@ func Memory(p *Project, budget int, c tokens.Counter) (Page, error) {
 }
 
 // ErrBudget says that a budget is too small for anything.
-var ErrBudget = fmt.Errorf("not even the headings of memory.md fit")
+var ErrBudget = errors.New("not even the headings of memory.md fit")
 
 // page writes the items that are shown under their headings.
 func (p *Project) page(items []line, shown []bool) (text string, left int) {
