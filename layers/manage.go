@@ -87,28 +87,43 @@ func (st *State) UsedBy(v *Version) []string {
 // Derive makes the L1 and the token counts of sessions, on all cores, so that later commands find them.
 // It calls progress after each.
 func (m *Memory) Derive(ctx context.Context, added []Added, progress func(bytes int64)) error {
-	states := map[refs.Project]*State{}
-	for _, a := range added {
-		if states[a.Project.ID] == nil {
-			st, err := m.State(ctx, a.Project.ID)
-			if err != nil {
-				return err
-			}
-			st.index() // which is only read from here on
-			states[a.Project.ID] = st
+	var projects []refs.Project
+	of := map[refs.Project][]int{}
+	for i, a := range added {
+		if of[a.Project.ID] == nil {
+			projects = append(projects, a.Project.ID)
 		}
+		of[a.Project.ID] = append(of[a.Project.ID], i)
 	}
 	errs := make([]error, len(added))
-	parallel(len(added), m.opts.Workers, func(i int) {
-		if errs[i] = ctx.Err(); errs[i] == nil {
-			errs[i] = m.derive(ctx, states[added[i].Project.ID], added[i])
+	for len(projects) > 0 {
+		states := map[refs.Project]*State{}
+		var todo []int
+		for len(projects) > 0 && len(todo) < derivedAtOnce {
+			p := projects[0]
+			st, err := m.State(ctx, p)
+			if err != nil {
+				return errors.Join(append(errs, err)...)
+			}
+			st.index() // which is only read from here on
+			states[p], projects, todo = st, projects[1:], append(todo, of[p]...)
 		}
-		if progress != nil {
-			progress(added[i].Now.Size)
-		}
-	})
+		parallel(len(todo), m.opts.Workers, func(k int) {
+			i := todo[k]
+			if errs[i] = ctx.Err(); errs[i] == nil {
+				errs[i] = m.derive(ctx, states[added[i].Project.ID], added[i])
+			}
+			if progress != nil {
+				progress(added[i].Now.Size)
+			}
+		})
+	}
 	return errors.Join(errs...)
 }
+
+// derivedAtOnce is from how many sessions on those of further projects wait: the states of all projects of a large import do not
+// fit into memory at once.
+const derivedAtOnce = 4096
 
 func (m *Memory) derive(ctx context.Context, st *State, a Added) error {
 	s := st.session(a.Session)
