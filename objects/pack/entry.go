@@ -99,18 +99,11 @@ func room(n int) []byte {
 // clears before it begins costs hundreds of times as much as the rest.
 const tiny = 32
 
-// brief is how long content is whose compression above level 6 saves a hundredth, at most three, and takes two to four times as long:
-// these levels clear half a megabyte before they begin.
-const brief = 2 << 10
-
 // Encode names and encodes an object. Level 0 stores it as it is, for content that is compressed
 // already, and so is content of a few bytes; 1 to 9 compress, 6 is usual. It is the slow part of writing, needs no lock and may run
 // in many goroutines at once. It does not keep data.
 func Encode(k Kind, data []byte, level int) Entry {
 	e := Entry{ID: Name(k, data), Kind: k}
-	if len(data) <= brief {
-		level = min(level, 6)
-	}
 	if level <= 0 || len(data) <= tiny {
 		e.raw = appendStored(appendHeader(room(10+storedSize(len(data))), k, len(data)), data)
 	} else {
