@@ -12,8 +12,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync"
 	"iter"
+	"sync"
 
 	"github.com/zeebo/blake3"
 )
