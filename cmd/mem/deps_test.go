@@ -6,6 +6,7 @@ import (
 	goparser "go/parser"
 	"go/token"
 	"io/fs"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
@@ -146,6 +147,25 @@ func TestImports(t *testing.T) {
 				t.Errorf("the table lets %s import %s, which it does not", pkg, mod)
 			}
 		}
+	}
+}
+
+// TestLinked looks at what stands behind the modules, too: templates keep every method of every type in the program, and each start
+// pays for it.
+func TestLinked(t *testing.T) {
+	t.Parallel()
+	out, err := exec.Command("go", "list", "-deps", ".").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	linked := strings.Fields(string(out))
+	for _, p := range []string{"text/template", "html/template"} {
+		if slices.Contains(linked, p) {
+			t.Errorf("%s is linked: see go mod why -m, or go list -deps", p)
+		}
+	}
+	if len(linked) < 100 {
+		t.Errorf("%d packages, there are more", len(linked))
 	}
 }
 
