@@ -96,7 +96,7 @@ func (m *Memory) Derive(ctx context.Context, added []Added, progress func(bytes 
 		of[a.Project.ID] = append(of[a.Project.ID], i)
 	}
 	errs := make([]error, len(added))
-	for len(projects) > 0 {
+	for len(projects) > 0 && ctx.Err() == nil {
 		states := map[refs.Project]*State{}
 		var todo []int
 		for len(projects) > 0 && len(todo) < derivedAtOnce {
@@ -118,7 +118,7 @@ func (m *Memory) Derive(ctx context.Context, added []Added, progress func(bytes 
 			}
 		})
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, ctx.Err())...)
 }
 
 // derivedAtOnce is from how many sessions on those of further projects wait: the states of all projects of a large import do not
