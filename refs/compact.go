@@ -39,6 +39,9 @@ func (r *Repo) compact(ctx context.Context, dir string) error {
 		return err
 	}
 	defer unlock()
+	if err := r.sweepStages(dir); err != nil {
+		return err
+	}
 	packs := filepath.Join(r.dir, dir, "objects", "pack")
 	if err := pack.Sweep(packs, mergeMark); err != nil {
 		return err

@@ -20,14 +20,41 @@ func lockFile(ctx context.Context, file string, d time.Duration) (func(), error)
 	if err := pack.CheckFile(file); err != nil {
 		return nil, err
 	}
+	for {
+		l, err := waitFile(ctx, file, d)
+		if err != nil {
+			return nil, err
+		}
+		same, err := leadsTo(file, l)
+		if same {
+			return func() { l.Close() }, nil
+		}
+		if err = errors.Join(err, l.Close()); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// leadsTo reports whether the name of a lock still leads to what was locked: whoever sweeps may have removed it between the
+// moment it was opened and the moment it was locked.
+func leadsTo(file string, l *flock.Flock) (bool, error) {
+	has, err := l.Stat()
+	if err != nil {
+		return false, err
+	}
+	now, err := os.Lstat(file)
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil && os.SameFile(has, now), err
+}
+
+// waitFile waits for a lock at most d.
+func waitFile(ctx context.Context, file string, d time.Duration) (*flock.Flock, error) {
 	l := flock.New(file, flock.SetPermissions(0o600))
 	ok, err := inDir(file, l.TryLock)
-	if err != nil {
-		return nil, err
-	}
-	unlock := func() { l.Close() }
-	if ok {
-		return unlock, nil
+	if ok || err != nil {
+		return l, err
 	}
 	got := make(chan error) // who sends knows that it was taken
 	abandoned := make(chan struct{})
@@ -35,7 +62,7 @@ func lockFile(ctx context.Context, file string, d time.Duration) (func(), error)
 		err := l.Lock() // queues in the kernel, so that nobody starves
 		select {
 		case <-abandoned:
-			unlock() // it came too late
+			l.Close() // it came too late
 		case got <- err:
 		}
 	}()
@@ -43,10 +70,7 @@ func lockFile(ctx context.Context, file string, d time.Duration) (func(), error)
 	defer timer.Stop()
 	select {
 	case err := <-got:
-		if err != nil {
-			return nil, err
-		}
-		return unlock, nil
+		return l, err
 	case <-timer.C:
 		err = fmt.Errorf("%s: %w for %v", file, ErrLocked, d)
 	case <-ctx.Done():
@@ -67,15 +91,17 @@ func inDir(file string, try func() (bool, error)) (bool, error) {
 	return ok, err
 }
 
-// tryLockFile takes the kernel lock of file if nobody has it.
+// tryLockFile takes the kernel lock of file if nobody has it, and nobody had it and removed the file meanwhile.
 func tryLockFile(file string) (unlock func(), ok bool, err error) {
 	if err := pack.CheckFile(file); err != nil {
 		return nil, false, err
 	}
 	l := flock.New(file, flock.SetPermissions(0o600))
-	ok, err = l.TryLock()
-	if err != nil || !ok {
+	if ok, err = l.TryLock(); err != nil || !ok {
 		return nil, false, err
+	}
+	if ok, err = leadsTo(file, l); err != nil || !ok {
+		return nil, false, errors.Join(err, l.Close())
 	}
 	return func() { l.Close() }, true, nil
 }

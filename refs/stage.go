@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -59,6 +60,9 @@ type Growth struct {
 	whole    bool          // the stream is all of an object, and is named after it
 }
 
+// stagePrefix begins the marks of stages.
+const stagePrefix = "stage-"
+
 // Stage begins a stage of memory.git. Nothing is on the disk before something is put into it.
 func (r *Repo) Stage(ctx context.Context) (*Stage, error) { return r.stage(ctx, r.memory, memoryDir) }
 
@@ -67,7 +71,7 @@ func (r *Repo) stage(ctx context.Context, g *gitstore.Repo, dir string) (*Stage,
 	if _, err := io.ReadFull(r.opts.Rand, random[:]); err != nil {
 		return nil, err
 	}
-	return &Stage{r: r, git: g, dir: dir, ctx: ctx, mark: "stage-" + hex.EncodeToString(random[:])}, nil
+	return &Stage{r: r, git: g, dir: dir, ctx: ctx, mark: stagePrefix + hex.EncodeToString(random[:])}, nil
 }
 
 // open makes the pack of the stage, and the lock by which others see that its writer lives.
@@ -91,23 +95,34 @@ func (s *Stage) lockPath() string {
 	return filepath.Join(s.r.dir, s.dir, "mem", s.mark+".lock")
 }
 
-// sweepStages removes what killed stages left in a repository. A stage that lives holds its lock.
+// sweepStages removes what killed stages left in a repository. A stage that lives holds its lock, whose file is there before any
+// other of the stage is, and after all of them.
 func (r *Repo) sweepStages(dir string) error {
+	packs := filepath.Join(r.dir, dir, "objects", "pack")
+	marks, err := pack.Marks(packs) // of some the lock is gone: in a copy of a store, or where an older mem wrote
+	if err != nil {
+		return err
+	}
 	files, err := os.ReadDir(filepath.Join(r.dir, dir, "mem"))
 	if err != nil && !errors.Is(err, os.ErrNotExist) { // a restored copy may lack the directory: nobody was there
 		return err
 	}
 	for _, f := range files {
-		mark, ok := strings.CutSuffix(f.Name(), ".lock")
-		if !ok || !strings.HasPrefix(mark, "stage-") {
+		if mark, ok := strings.CutSuffix(f.Name(), ".lock"); ok {
+			marks = append(marks, mark)
+		}
+	}
+	slices.Sort(marks)
+	for _, mark := range slices.Compact(marks) {
+		if !strings.HasPrefix(mark, stagePrefix) {
 			continue
 		}
-		file := filepath.Join(r.dir, dir, "mem", f.Name())
+		file := filepath.Join(r.dir, dir, "mem", mark+".lock")
 		unlock, free, err := tryLockFile(file)
 		if err != nil || !free {
 			continue // alive, or gone meanwhile
 		}
-		err = errors.Join(pack.Sweep(filepath.Join(r.dir, dir, "objects", "pack"), mark), os.Remove(file))
+		err = errors.Join(pack.Sweep(packs, mark), os.Remove(file))
 		unlock()
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			return fmt.Errorf("sweep leftovers: %w", err)

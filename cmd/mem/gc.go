@@ -12,7 +12,8 @@ func (e *Env) gc() *cli.Command {
 		Name:  "gc",
 		Usage: "merge packs and free what earlier merges have left",
 		Description: "mem merges its packs by itself. What it has merged stays a quarter of an hour, for git processes that may be\n" +
-			"reading it; gc removes it at once. No object is dropped. Never run \"git gc\" in the store while mem writes.",
+			"reading it; gc removes it at once, with what killed commands have left. No object is dropped.\n" +
+			"Never run \"git gc\" in the store while mem writes.",
 		Action: func(ctx context.Context, c *cli.Command) error {
 			if err := e.wantOperands(c, 0, 0); err != nil {
 				return err

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 )
 
@@ -54,6 +55,25 @@ func Sweep(dir, mark string) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// Marks returns the marks of those whose temporary files are in dir, of writers that live and of others.
+func Marks(dir string) ([]string, error) {
+	names, err := readNames(dir)
+	if err != nil {
+		return nil, err
+	}
+	var marks []string
+	for _, name := range names {
+		for _, prefix := range []string{packPrefix(""), idxPrefix("")} {
+			rest, ok := strings.CutPrefix(name, strings.TrimSuffix(prefix, "_"))
+			if at := strings.LastIndexByte(rest, '_'); ok && at >= 0 && isTemp(rest, rest[:at+1]) {
+				marks = append(marks, rest[:at])
+			}
+		}
+	}
+	slices.Sort(marks)
+	return slices.Compact(marks), nil
 }
 
 // isTemp reports whether name is prefix and a number, so that mark "a" does not match "a_b".

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/memvcs/mem/layers"
 )
@@ -241,11 +242,27 @@ func (p *pair) last(ctx context.Context, m *machine) error {
 	if err := m.GitFsck(ctx); err != nil {
 		return err
 	}
-	left, err := m.Leftovers()
-	if err == nil && len(left) > 0 {
-		err = broken("left by commands that were killed: %v", left)
+	if err := p.swept(ctx, m); err != nil {
+		return err
 	}
-	n, private := m.Private()
+	n, err := m.Private()
 	p.files += n
-	return errors.Join(err, private)
+	return err
+}
+
+// swept checks that nothing is left of commands that were killed, once somebody has cleared up: what was killed last may have had
+// no successor that writes.
+func (p *pair) swept(ctx context.Context, m *machine) error {
+	for end := p.Uptime() + 10*time.Second; ; {
+		if err := m.Do(ctx, "gc"); err != nil {
+			return err
+		}
+		left, err := m.Leftovers()
+		if err != nil || len(left) == 0 {
+			return err
+		}
+		if p.Uptime() > end { // a hook in the background is not at it any more
+			return broken("left by commands that were killed: %v", left)
+		}
+	}
 }
