@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -58,17 +59,36 @@ func outputName(name string) string {
 // outputPath returns where what goes to name is written; what ends in a separator is a directory. Nothing goes into the memory itself.
 func (e *Env) outputPath(name string) (string, error) {
 	path := e.path(name)
-	memory, err := e.memoryDir()
-	if err != nil {
+	if err := e.outside(path); err != nil {
 		return "", err
-	}
-	if rel, err := filepath.Rel(memory, path); err == nil && filepath.IsLocal(rel) {
-		return "", withHint(usagef("%s is inside the memory itself", name), "name another place with -o")
 	}
 	if os.IsPathSeparator(name[len(name)-1]) {
 		path += string(filepath.Separator)
 	}
 	return path, nil
+}
+
+// outside refuses a path that leads into the memory, by its name or by links.
+func (e *Env) outside(path string) error {
+	memory, err := e.memoryDir()
+	if err != nil {
+		return err
+	}
+	for _, at := range [][2]string{{memory, path}, {unlinked(memory), unlinked(path)}} {
+		if rel, err := filepath.Rel(at[0], at[1]); err == nil && filepath.IsLocal(rel) {
+			return withHint(usagef("%s is inside the memory itself", path), "name another place with -o")
+		}
+	}
+	return nil
+}
+
+// unlinked returns a path without links, as far as it leads to something.
+func unlinked(path string) string {
+	found, err := filepath.EvalSymlinks(path)
+	if dir := filepath.Dir(path); err != nil && dir != path {
+		return filepath.Join(unlinked(dir), filepath.Base(path))
+	}
+	return cmp.Or(found, path)
 }
 
 // A checkoutAnswer says which files were written.
@@ -106,14 +126,17 @@ func (e *Env) runCheckout(ctx context.Context, o checkoutOptions, name string) e
 		}
 		path := e.Dir
 		if o.out != "" {
-			if path, err = e.outputPath(o.out); err != nil {
-				return err
-			}
+			path, err = e.outputPath(o.out)
 		} else if rev.Kind == layers.IsComposition {
 			if !filepath.IsLocal(rev.Composition.Name) { // it may come from another device
 				return withHint(usagef("the name %q is no place to write to", rev.Composition.Name), "name a directory with -o DIR")
 			}
-			path = e.path(rev.Composition.Name)
+			path, err = e.outputPath(rev.Composition.Name)
+		} else {
+			err = e.outside(path)
+		}
+		if err != nil {
+			return err
 		}
 		outputs, err := layers.Outputs(rev, path, format)
 		if err != nil {

@@ -96,12 +96,15 @@ func width() int {
 // kills, as any moment may: listening costs more than a short command takes.
 const patience = 5 * time.Millisecond
 
-// interruptible returns a context that ends at the first interrupt; the second one kills.
+// interruptible returns a context that ends at the first interrupt, or when the terminal is closed; the second one kills.
 func interruptible(ctx context.Context) context.Context {
 	ctx, cancel := context.WithCancel(ctx)
 	time.AfterFunc(patience, func() {
 		interrupts := make(chan os.Signal, 1)
 		signal.Notify(interrupts, os.Interrupt, syscall.SIGTERM)
+		if !signal.Ignored(syscall.SIGHUP) { // as "nohup" wants it
+			signal.Notify(interrupts, syscall.SIGHUP)
+		}
 		<-interrupts
 		signal.Stop(interrupts)
 		cancel()
