@@ -318,6 +318,8 @@ func (m *Memory) tryBatch(ctx context.Context, p Project, sources []Source, o Ad
 		made = tx
 		if slices.Equal(tx.Tips(), st.Tips) {
 			on = tx
+		} else if err := nothingForgotten(ctx, tx, st.Tips); err != nil {
+			return err
 		}
 		if err := tx.Adopt(s); err != nil {
 			return err

@@ -1,9 +1,11 @@
 package layers
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
@@ -49,4 +51,18 @@ func (m *Memory) unforgottenParts(ctx context.Context, tx *refs.Tx, c *Compositi
 		}
 	}
 	return nil
+}
+
+// nothingForgotten makes sure, in the transaction that stores a capture, that nobody has forgotten anything since the lanes had the given
+// tips: a stream may have become another one that is as long, and the capture may hold what was forgotten. The error is
+// [refs.ErrConflict] then.
+func nothingForgotten(ctx context.Context, tx *refs.Tx, since []refs.Tip) error {
+	if follows, err := tx.Follows(since); err != nil || !follows {
+		return cmp.Or(err, refs.ErrConflict)
+	}
+	records, err := tx.Records(ctx, since)
+	if slices.ContainsFunc(records, func(r refs.Record) bool { return r.Kind == kindPurge }) {
+		return refs.ErrConflict
+	}
+	return err
 }
