@@ -25,9 +25,21 @@ func (w *World) open() (*layers.Memory, error) {
 	if w.memory != nil {
 		return w.memory, nil
 	}
+	if w.removed() {
+		return nil, errors.New("the memory was removed")
+	}
 	m, err := w.Open()
 	w.memory = m
 	return m, err
+}
+
+// removed reports whether the memory that a worker was to work on was removed since: then nothing of it comes back.
+func (w *World) removed() bool {
+	if !w.worker {
+		return false
+	}
+	_, err := os.Stat(w.Store)
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // close closes the memory if it was opened.

@@ -53,6 +53,7 @@ type World struct {
 
 	memory *layers.Memory
 	busy   bool // another hook folds: this one only leaves its note
+	worker bool // nobody waits for this one
 }
 
 // Settings are the settings under "hooks.".
@@ -93,7 +94,10 @@ func Run(w *World, name string) {
 	case event == SessionStart:
 		d = limitAtStart
 	case !ok:
-		d, r.event = limitOfWork, Work
+		d, r.event, w.worker = limitOfWork, Work, true
+	}
+	if w.removed() {
+		return
 	}
 	begin := w.Uptime()
 	if w.Unhurried {

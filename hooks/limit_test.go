@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +18,9 @@ func TestLimitOfEvents(t *testing.T) {
 	for _, e := range append(Events(), Work) {
 		d := newDesk(t)
 		d.write("aaaa1111", "Hello")
+		if err := os.MkdirAll(d.store(), 0o700); err != nil {
+			t.Fatal(err)
+		}
 		w := d.world(strings.NewReader(fmt.Sprintf(`{"session_id":"aaaa1111","cwd":%q,"transcript_path":"/x"}`, d.cwd)), io.Discard)
 		var limits []time.Duration
 		w.After = func(d time.Duration, _ func()) { limits = append(limits, d) }

@@ -20,7 +20,7 @@ func (w *World) note(event, session string, err error) {
 	file := LogFile(w.Store)
 	if fi, statErr := os.Lstat(file); statErr == nil && fi.Size() > logSize {
 		_ = os.Rename(file, file+".1") // the log then grows on
-	} else if statErr != nil && os.MkdirAll(filepath.Dir(file), 0o700) != nil {
+	} else if statErr != nil && (w.removed() || os.MkdirAll(filepath.Dir(file), 0o700) != nil) {
 		return
 	}
 	f, openErr := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_APPEND|noFollow, 0o600)

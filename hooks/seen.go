@@ -39,7 +39,7 @@ func (w *World) seenFile(path string) string {
 // remember notes that a file was captured as it looked at s. A note that cannot be written costs a read later.
 func (w *World) remember(path string, s stamp, project string) {
 	file := w.seenFile(path)
-	if file == "" || os.MkdirAll(filepath.Dir(file), 0o700) != nil {
+	if file == "" || w.removed() || os.MkdirAll(filepath.Dir(file), 0o700) != nil {
 		return
 	}
 	_ = overwrite(file, fmt.Appendf(nil, "%d %d %s %s\n", s.size, s.modified, project, path)) // as above

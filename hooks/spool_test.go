@@ -2,9 +2,14 @@ package hooks
 
 import (
 	"bytes"
+	"errors"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/memvcs/mem/layers"
 )
 
 // TestNotePromise looks at what a hook promises when it ends: its note is in the spool, or somebody has stored what it spoke of.
@@ -59,5 +64,34 @@ func TestNotePromise(t *testing.T) {
 	}
 	if got, err := readNote(notes[0].file); err != nil || got.Session != "aaaa1111" {
 		t.Errorf("readNote = %+v, %v", got, err)
+	}
+}
+
+// TestWorkerOfNoMemory removes the memory before its worker begins, and while it works: nothing of it comes back.
+func TestWorkerOfNoMemory(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	gone := func(when string) {
+		t.Helper()
+		if _, err := os.Lstat(d.store()); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("a memory that was removed %s is there again: %v; %s", when, err, d.log())
+		}
+	}
+	d.work()
+	gone("before its worker began")
+	d.write("aaaa1111", "Hello")
+	w := d.world(strings.NewReader(""), &bytes.Buffer{})
+	if _, err := w.leave(note{noteVersion, SessionEnd, "aaaa1111", filepath.Join(d.sessions(), "aaaa1111.jsonl"), "", d.cwd, d.now, ""}); err != nil {
+		t.Fatal(err)
+	}
+	opened := 0
+	w.Open = func() (*layers.Memory, error) {
+		opened++
+		return nil, errors.Join(os.RemoveAll(d.store()), errors.New("there is none"))
+	}
+	Run(w, Work)
+	gone("while its worker was at work")
+	if _, err := w.open(); err == nil || opened != 1 {
+		t.Errorf("opened %d times, %v: whoever opens it may make it", opened, err)
 	}
 }
