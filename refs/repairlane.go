@@ -35,11 +35,11 @@ func (x *repair) beginAnew() error {
 
 // reroot commits all that is good in the commits of a lane, of records those that keep wants, and returns how many files that is.
 func (x *repair) reroot(l Lane, keep func(Record, func(objects.Hash) bool) bool) (kept int, err error) {
-	unlock, err := x.r.lockLane(x.ctx, l.Project)
+	done, err := x.r.writes(x.ctx, l.Project)
 	if err != nil {
 		return 0, err
 	}
-	defer unlock()
+	defer done()
 	s, err := x.r.stage(x.ctx, x.git, x.part.dir)
 	if err != nil {
 		return 0, err

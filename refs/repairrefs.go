@@ -177,6 +177,7 @@ func (x *repair) restoreOne(name, what string, found []foundCommit) error {
 			return nil
 		}
 		return x.r.Update(x.ctx, p, "repair: the branch begins anew", func(tx *Tx) error {
+			tx.anew = true
 			tx.Trailer("Op", "repair")
 			return tx.both()
 		})

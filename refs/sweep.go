@@ -1,6 +1,7 @@
 package refs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,7 +44,8 @@ func (r *Repo) share(ctx context.Context) (func(), error) {
 }
 
 // Sweep takes out of the packs of both repositories every object that no ref leads to, at once and for ever, together with
-// packs that were merged into others. Nothing that is stored is touched; when it is interrupted it can be done again.
+// packs that were merged into others. Nothing that is stored is touched; when it is interrupted it can be done again. The error wraps
+// [ErrDamaged] if a branch is gone: what it led to can still be repaired.
 func (r *Repo) Sweep(ctx context.Context) error {
 	unlock, err := lockFile(ctx, filepath.Join(r.dir, memoryDir, "mem", sweepLock), r.opts.LockTimeout)
 	if err != nil {
@@ -73,11 +75,28 @@ func (r *Repo) sweep(ctx context.Context, dir string, g *gitstore.Repo) error {
 	if err := r.sweepStages(dir); err != nil {
 		return err
 	}
+	if err := noneLost(g); err != nil {
+		return err
+	}
 	live, err := Reachable(ctx, g)
 	if err != nil {
 		return err
 	}
 	return DropFrom(g, mergeMark, func(id pack.ID) bool { _, ok := live[id]; return ok })
+}
+
+// noneLost makes sure that no branch is gone that was here once: what it led to is no garbage.
+func noneLost(g *gitstore.Repo) error {
+	known, err := g.Known()
+	if err != nil {
+		return err
+	}
+	for _, name := range known {
+		if id, err := g.Ref(name); err != nil || id.IsZero() {
+			return cmp.Or(err, fmt.Errorf("the branch %s of %s is gone: %w", name, g.Dir(), ErrDamaged))
+		}
+	}
+	return nil
 }
 
 // DropFrom takes what is not kept out of a repository, packed or not.

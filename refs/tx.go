@@ -23,6 +23,7 @@ type Tx struct {
 	project  Project
 	lanes    []*lane // this device's first, then by device id
 	write    bool
+	anew     bool   // lanes that were lost begin anew
 	stage    *Stage // of memory.git, made when first needed
 	patches  *Stage // of originals.git
 	origin   *lane  // this device's lane in originals.git, nil until needed

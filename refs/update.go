@@ -348,6 +348,9 @@ func (tx *Tx) commit(message string) error {
 
 // commitLane writes the changed directories and a signed commit, and moves the lane's ref to it.
 func (tx *Tx) commitLane(s *Stage, l *lane, message string) error {
+	if err := tx.lost(l); err != nil {
+		return err
+	}
 	if l.tip.IsZero() {
 		id, err := s.add(pack.Blob, []byte(Format), deflate)
 		if err != nil {
@@ -387,6 +390,19 @@ func (tx *Tx) commitLane(s *Stage, l *lane, message string) error {
 	}
 	l.tip = id
 	return nil
+}
+
+// lost refuses to begin a lane that was here once: what it held can be brought back only as long as nothing takes its place.
+func (tx *Tx) lost(l *lane) error {
+	if tx.anew || !l.tip.IsZero() || !l.replaces.IsZero() {
+		return nil
+	}
+	ref := laneRef(tx.project, l.device)
+	was, err := l.git.Knows(ref)
+	if was {
+		err = fmt.Errorf("the branch %s of %s is gone: %w", ref, l.git.Dir(), ErrDamaged)
+	}
+	return err
 }
 
 func (tx *Tx) message(subject string) string {

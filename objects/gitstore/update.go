@@ -108,8 +108,11 @@ func (m *Move) update(ctx context.Context, old pack.ID) error {
 	if err := r.move(m.ref, old, l.path); err != nil {
 		return errors.Join(err, os.Remove(l.path), os.Remove(l.ticket))
 	}
-	r.know(m.ref)
-	return errors.Join(r.syncDirs(filepath.Dir(l.path)), os.Remove(l.ticket))
+	err := r.syncDirs(filepath.Dir(l.path))
+	if err == nil {
+		r.know(m.ref)
+	}
+	return errors.Join(err, os.Remove(l.ticket))
 }
 
 // syncDirs makes the entries of dir durable. If git packed the branch meanwhile and removed the empty directory, it is

@@ -285,6 +285,15 @@ func (r *Repo) Known() ([]string, error) {
 	return names, err
 }
 
+// Knows reports whether a branch was here once.
+func (r *Repo) Knows(ref string) (bool, error) {
+	_, err := os.Lstat(r.knownPath(ref))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 // Unknow is for who removes a branch on purpose: nobody shall miss it.
 func (r *Repo) Unknow(ref string) error {
 	err := os.Remove(r.knownPath(ref))
