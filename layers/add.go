@@ -321,6 +321,9 @@ func (m *Memory) tryBatch(ctx context.Context, p Project, sources []Source, o Ad
 		} else if err := nothingForgotten(ctx, tx, st.Tips); err != nil {
 			return err
 		}
+		if err := m.sameSeals(changed[0].guard); err != nil {
+			return err
+		}
 		if err := tx.Adopt(s); err != nil {
 			return err
 		}

@@ -82,6 +82,10 @@ func answerTokens(in int) int { return min(8_192+in/2, 32_000) }
 func (d *distiller) facts(ctx context.Context) error {
 	since := 0
 	for {
+		tips, err := d.m.tips(ctx, d.rev.Project.ID)
+		if err != nil {
+			return err
+		}
 		part, err := d.m.DraftFacts(ctx, d.rev, DraftOptions{All: d.o.Again, Most: d.asker.Window(), Since: since, Mine: d.mine})
 		if err != nil || part.To == 0 {
 			return err
@@ -100,7 +104,7 @@ func (d *distiller) facts(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		saved, err := d.m.SaveFacts(ctx, d.rev, given, SaveOptions{Most: d.o.Most, Engine: d.asker.ID(), Witnesses: witnesses, Empty: true})
+		saved, err := d.m.SaveFacts(ctx, d.rev, given, SaveOptions{Most: d.o.Most, Engine: d.asker.ID(), Witnesses: witnesses, tips: tips, Empty: true})
 		if err != nil {
 			return err
 		}
@@ -194,6 +198,10 @@ func (d *distiller) witnesses() ([][]byte, error) {
 // concepts lets the model say where the exchanges of the session belong that have no concept yet.
 func (d *distiller) concepts(ctx context.Context) error {
 	p := d.rev.Project
+	tips, err := d.m.tips(ctx, p.ID)
+	if err != nil {
+		return err
+	}
 	set, err := d.m.Concepts(ctx, p.ID)
 	if err != nil {
 		return err
@@ -231,7 +239,7 @@ func (d *distiller) concepts(ctx context.Context) error {
 		}
 		d.out.Assigned += done
 	}
-	return d.bearWitness(ctx, known)
+	return d.bearWitness(ctx, known, tips)
 }
 
 // assignPrompt shows concepts and exchanges between lines that nothing in them can be.
@@ -316,13 +324,13 @@ func oneLineOf(s string) string {
 	}), " ")
 }
 
-// bearWitness stores what was asked and answered about concepts.
-func (d *distiller) bearWitness(ctx context.Context, known *facts.Set) error {
+// bearWitness stores what was asked and answered about concepts, of which the question was made at the tips.
+func (d *distiller) bearWitness(ctx context.Context, known *facts.Set, tips []refs.Tip) error {
 	witnesses, err := d.witnesses()
 	if err != nil || len(witnesses) == 0 {
 		return err
 	}
-	s := saver{m: d.m, rev: d.rev, o: SaveOptions{Engine: d.asker.ID(), Witnesses: witnesses}, set: known, out: SavedFacts{Session: d.rev.Session}}
+	s := saver{m: d.m, rev: d.rev, o: SaveOptions{Engine: d.asker.ID(), Witnesses: witnesses, tips: tips}, set: known, out: SavedFacts{Session: d.rev.Session}}
 	s.q = &quoted{point: d.rev.Session.Now()}
 	s.out.Through = known.ThroughOf(d.rev.Session.ID, s.q.point.Generation)
 	return s.write(ctx)

@@ -63,11 +63,15 @@ type ponderer struct {
 	p     Project
 	o     DistillOptions
 	asker *engines.Asker
+	tips  []refs.Tip // of the lanes when the questions were made
 	in    permanent.Input
 	out   Pondered
 }
 
-func (w *ponderer) ponder(ctx context.Context) error {
+func (w *ponderer) ponder(ctx context.Context) (err error) {
+	if w.tips, err = w.m.tips(ctx, w.p.ID); err != nil {
+		return err
+	}
 	records, err := w.m.upper(ctx, w.p.ID)
 	if err != nil {
 		return err
@@ -225,6 +229,9 @@ func (w *ponderer) save(ctx context.Context, weighed []permanent.Weighed, seen p
 	message := fmt.Sprintf("reflect: %d candidates  by %s", seen.Candidates, seen.Engine)
 	err = w.m.repo.Update(ctx, w.p.ID, message, func(tx *refs.Tx) error {
 		if len(witnesses) > 0 {
+			if err := unforgottenWords(ctx, tx, w.tips); err != nil {
+				return err
+			}
 			if err := tx.Adopt(stage); err != nil {
 				return err
 			}

@@ -15,10 +15,11 @@ import (
 
 // SaveOptions say how facts are saved.
 type SaveOptions struct {
-	Most      int      // facts of a session; 0 is no limit
-	Engine    string   // that wrote them; "" is whoever used the command
-	Witnesses [][]byte // what it was asked and answered
-	Empty     bool     // also if every fact was rejected: what was paid for is stored
+	Most      int        // facts of a session; 0 is no limit
+	Engine    string     // that wrote them; "" is whoever used the command
+	Witnesses [][]byte   // what it was asked and answered
+	tips      []refs.Tip // of the lanes when the question was made
+	Empty     bool       // also if every fact was rejected: what was paid for is stored
 	DryRun    bool
 }
 
@@ -326,6 +327,9 @@ func (s *saver) write(ctx context.Context) error {
 	message := fmt.Sprintf("facts save %s  %d facts of %d exchanges, through #%d", ShortID(done.Session), fresh, len(s.out.Exchanges), done.Through)
 	return s.m.repo.Update(ctx, s.rev.Project.ID, message, func(tx *refs.Tx) error {
 		if len(done.Witnesses) > 0 {
+			if err := unforgottenWords(ctx, tx, s.o.tips); err != nil {
+				return err
+			}
 			if err := tx.Adopt(stage); err != nil {
 				return err
 			}

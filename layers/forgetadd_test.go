@@ -61,3 +61,25 @@ func TestForgetWhileAdding(t *testing.T) {
 		})
 	}
 }
+
+// TestForgetElsewhereWhileAdding forgets a value in one project while a file of another one that holds it is being captured.
+func TestForgetElsewhereWhileAdding(t *testing.T) {
+	t.Parallel()
+	const secret = "zaphod-beeblebrox-42"
+	m := newMemory(t, testOptions())
+	add(t, m, write(t, filepath.Join(t.TempDir(), "aaaa0001.jsonl"), userLine(1, "call me "+secret)))
+	elsewhere := strings.ReplaceAll(userLine(2, "it was "+secret), "/home/dev/shop", "/home/dev/desk")
+	other := reopen(t, m) // as another process
+	var once sync.Once
+	o := AddOptions{Progress: func(int64) {
+		once.Do(func() { forget(t, other, ForgetOptions{Secret: []byte(secret)}) })
+	}}
+	if _, err := m.Add(t.Context(), []Source{write(t, filepath.Join(t.TempDir(), "bbbb0002.jsonl"), elsewhere)}, o); err != nil {
+		t.Fatal(err)
+	}
+	m = reopen(t, m)
+	roots(t, m)
+	if found := stays(t, secret, []*Memory{m}); len(found) > 0 {
+		t.Errorf("it stays in %v", found)
+	}
+}

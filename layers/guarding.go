@@ -38,6 +38,9 @@ func (m *Memory) readSeals() (s seals, err error) {
 	return s, err
 }
 
+// count is how many there are. None is ever taken back.
+func (s *seals) count() int { return len(s.Values) + len(s.Records) + len(s.Files) }
+
 // value returns which value has a seal, -1 if none.
 func (s *seals) value(seal string) int {
 	return slices.IndexFunc(s.Values, func(v sealedValue) bool { return v.Seal == seal })
@@ -57,7 +60,7 @@ func (m *Memory) addSeals(more seals) error {
 	if err != nil {
 		return err
 	}
-	n := len(s.Values) + len(s.Records) + len(s.Files)
+	n := s.count()
 	for _, v := range more.Values {
 		if s.value(v.Seal) < 0 {
 			s.Values = append(s.Values, v)
@@ -66,7 +69,7 @@ func (m *Memory) addSeals(more seals) error {
 	for _, x := range []struct{ to, from *[]string }{{&s.Records, &more.Records}, {&s.Files, &more.Files}} {
 		*x.to = slices.Compact(slices.Sorted(slices.Values(append(*x.to, *x.from...))))
 	}
-	if len(s.Values)+len(s.Records)+len(s.Files) == n {
+	if s.count() == n {
 		return nil
 	}
 	b, err := json.Marshal(s)
@@ -106,7 +109,7 @@ func (m *Memory) guardOf(st *State) (*guard, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(s.Values)+len(s.Records)+len(s.Files)+len(st.purged.ids) == 0 {
+	if s.count()+len(st.purged.ids) == 0 {
 		return nil, nil
 	}
 	g := &guard{m: m, purged: st.purged, seals: s, key: m.rollKey()}
@@ -116,6 +119,14 @@ func (m *Memory) guardOf(st *State) (*guard, error) {
 	slices.Sort(g.lengths)
 	g.lengths = slices.Compact(g.lengths)
 	return g, nil
+}
+
+// count is how many seals the guard knows.
+func (g *guard) count() int {
+	if g == nil {
+		return 0
+	}
+	return g.seals.count()
 }
 
 // file returns the name of an overflow file, and reports whether it was forgotten or holds a value that was.

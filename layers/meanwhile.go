@@ -66,3 +66,29 @@ func nothingForgotten(ctx context.Context, tx *refs.Tx, since []refs.Tip) error 
 	}
 	return err
 }
+
+// tips returns where the lanes of a project are, to ask [nothingForgotten] later.
+func (m *Memory) tips(ctx context.Context, p refs.Project) (tips []refs.Tip, err error) {
+	err = m.repo.View(ctx, p, func(tx *refs.Tx) error { tips = tx.Tips(); return nil })
+	return tips, err
+}
+
+// unforgottenWords makes sure, in the transaction that stores what a model was asked, that nothing was forgotten since the lanes had the
+// tips that the question was made at: it holds words of sessions.
+func unforgottenWords(ctx context.Context, tx *refs.Tx, asked []refs.Tip) error {
+	err := nothingForgotten(ctx, tx, asked)
+	if errors.Is(err, refs.ErrConflict) {
+		return ErrMeanwhile
+	}
+	return err
+}
+
+// sameSeals makes sure, in the transaction that stores captures, that no value was forgotten since their guard was made, wherever it
+// was. The error is [refs.ErrConflict] otherwise.
+func (m *Memory) sameSeals(g *guard) error {
+	now, err := m.readSeals()
+	if err == nil && now.count() != g.count() {
+		err = refs.ErrConflict
+	}
+	return err
+}

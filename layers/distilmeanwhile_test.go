@@ -1,0 +1,64 @@
+package layers
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"github.com/memvcs/mem/layers/engines"
+)
+
+// A slow model answers after something has happened.
+type slow struct {
+	answer    string
+	meanwhile func()
+}
+
+func (s *slow) ID() string { return "slow m1" }
+
+func (s *slow) Ask(context.Context, engines.Question) (engines.Answer, error) {
+	s.meanwhile()
+	return engines.Answer{Model: "m1", Text: s.answer}, nil
+}
+
+// TestDistillMeanwhile forgets a message while a model is asked about its session, or about what may be worth keeping for good: nothing
+// of what the model was shown is stored.
+func TestDistillMeanwhile(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	for name, ask := range map[string]func(m *Memory, rev Rev, meanwhile func()) error{
+		"distill": func(m *Memory, rev Rev, meanwhile func()) error {
+			answer := `{"exchanges":[{"messages":[1,2],"summary":"","topic":"tests","keywords":[],"files":[],"facts":[` +
+				`{"kind":"request","text":"The user wants to go on with the tests.","evidence":[{"message":2,"quote":"go on with the tests"}]}]}]}`
+			_, err := m.Distill(ctx, rev, engines.NewAsker(&slow{answer, meanwhile}, engines.Options{}), DistillOptions{})
+			return err
+		},
+		"reflect": func(m *Memory, rev Rev, meanwhile func()) error {
+			_, err := m.DistillRules(ctx, rev.Project, engines.NewAsker(&slow{`{"verdicts":[]}`, meanwhile}, engines.Options{}), DistillOptions{Again: true})
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := testOptions()
+			o.Caps = Caps{Tokens: -1, Micros: -1}
+			m := newMemory(t, o)
+			add(t, m, write(t, filepath.Join(t.TempDir(), "aaaa0001.jsonl"), userLine(1, "Remember: always call me zaphod.")+userLine(2, "and go on with the tests")))
+			asked := 0
+			err := ask(m, revOf(t, m, "aaaa0001"), func() {
+				if asked++; asked == 1 {
+					forget(t, m, ForgetOptions{Match: regexp.MustCompile("zaphod")})
+				}
+			})
+			if !errors.Is(err, ErrMeanwhile) || asked == 0 {
+				t.Errorf("asked %d times: %v", asked, err)
+			}
+			if found := stays(t, "zaphod", []*Memory{m}); len(found) > 0 {
+				t.Errorf("it stays in %v", found)
+			}
+			roots(t, m)
+		})
+	}
+}
