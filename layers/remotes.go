@@ -154,6 +154,6 @@ func (m *Memory) plainClient(r refs.Remote) (*remote.Client, error) {
 		return nil, fmt.Errorf("remote %s: %w", r.Name, err)
 	}
 	w := m.opts.World
-	w.Mark = m.repo.Device().ID
+	w.Mark, w.LockTimeout = m.repo.Device().ID, m.opts.LockTimeout
 	return remote.New(u, w), nil
 }

@@ -24,17 +24,21 @@ const (
 
 // share holds off a sweep until the returned function is called.
 func (r *Repo) share(ctx context.Context) (func(), error) {
-	file := filepath.Join(r.dir, memoryDir, "mem", sweepLock)
+	return shareFile(ctx, filepath.Join(r.dir, memoryDir, "mem", sweepLock), r.opts.LockTimeout)
+}
+
+// shareFile is lockFile for all that share the lock. Nobody removes such a file.
+func shareFile(ctx context.Context, file string, d time.Duration) (func(), error) {
 	if err := pack.CheckFile(file); err != nil {
 		return nil, err
 	}
 	l := flock.New(file, flock.SetPermissions(0o600))
 	ok, err := inDir(file, l.TryRLock)
 	if err == nil && !ok { // a sweep is under way
-		ctx, cancel := context.WithTimeout(ctx, r.opts.LockTimeout)
+		ctx, cancel := context.WithTimeout(ctx, d)
 		defer cancel()
 		if _, err = l.TryRLockContext(ctx, sharePause); errors.Is(err, context.DeadlineExceeded) {
-			err = fmt.Errorf("%s: %w for %v", file, ErrLocked, r.opts.LockTimeout)
+			err = fmt.Errorf("%s: %w for %v", file, ErrLocked, d)
 		}
 	}
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 
 // A dirSession works on a bare repository in a directory of this machine, or one that looks so.
 type dirSession struct {
-	git  *gitstore.Repo
+	git  refs.Elsewhere
 	refs []gitstore.Ref
 	mark string
 }
@@ -37,7 +37,7 @@ func (c *Client) openDir() (Session, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", c.url, err), g.Close())
 	}
-	return &dirSession{g, all, "mem-" + c.world.Mark}, nil
+	return &dirSession{refs.Elsewhere{Repo: g, Timeout: c.world.LockTimeout}, all, "mem-" + c.world.Mark}, nil
 }
 
 // Refs returns the branches.
@@ -45,7 +45,7 @@ func (s *dirSession) Refs() []gitstore.Ref { return s.refs }
 
 // Fetch copies what the wanted commits need.
 func (s *dirSession) Fetch(ctx context.Context, want, have []pack.ID, w *pack.Writer, lim pack.Limits) (pack.Receipt, error) {
-	f := &copier{git: s.git, w: w, l: lim, seen: map[pack.ID]struct{}{}}
+	f := &copier{git: s.git.Repo, w: w, l: lim, seen: map[pack.ID]struct{}{}}
 	stop := make(map[pack.ID]bool, len(have))
 	for _, id := range have {
 		stop[id] = true
@@ -171,27 +171,22 @@ func EntrySize(g *gitstore.Repo, id pack.ID) (int64, error) {
 	return int64(e.Size()), err
 }
 
-// Push writes a pack into the directory and moves the branches, as a commit of our own does: both are durable when it returns.
+// Push writes a pack into the directory and moves the branches, as a commit of our own does: both are durable when it returns. Others may
+// push at the same time, from this store under another name of the remote, or to the same branch.
 func (s *dirSession) Push(ctx context.Context, b Batch) error {
-	if err := pack.Sweep(s.git.PackDir(), s.mark); err != nil {
-		return err
-	}
-	w, err := pack.Create(s.git.PackDir(), s.mark)
+	unshare, err := s.git.Share(ctx) // so that nobody drops what no branch leads to yet
 	if err != nil {
 		return err
 	}
-	err = b.Entries(func(e pack.Entry) error {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		return w.Add(e)
-	})
-	if err != nil {
-		return errors.Join(err, w.Abort())
-	}
-	if _, err := w.Close(); err != nil {
+	defer unshare()
+	if err := s.write(ctx, b.Entries); err != nil {
 		return err
 	}
+	unlock, err := s.git.Lock(ctx, "branches")
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	rejected := &RejectedError{}
 	for _, u := range b.Updates {
 		err := s.git.Update(ctx, u.Ref, u.Old, u.New)
@@ -208,20 +203,52 @@ func (s *dirSession) Push(ctx context.Context, b Batch) error {
 	return nil
 }
 
-// Drop takes out what no branch leads to any more and some branch led to when the conversation began. What others are bringing
-// at the same time is left alone.
-func (s *dirSession) Drop(ctx context.Context) error {
-	old := map[pack.ID]struct{}{}
-	for _, r := range s.refs {
-		if err := refs.Reach(ctx, s.git, r.ID, old); err != nil {
-			return err
-		}
-	}
-	live, err := refs.Reachable(ctx, s.git)
+// write makes the pack of a push. Its temporary files bear the mark of this device, and are swept by its next push.
+func (s *dirSession) write(ctx context.Context, entries func(func(pack.Entry) error) error) error {
+	unlock, err := s.git.Lock(ctx, s.mark)
 	if err != nil {
 		return err
 	}
-	return refs.DropFrom(s.git, s.mark, func(id pack.ID) bool {
+	defer unlock()
+	if err := pack.Sweep(s.git.PackDir(), s.mark); err != nil {
+		return err
+	}
+	w, err := pack.Create(s.git.PackDir(), s.mark)
+	if err != nil {
+		return err
+	}
+	err = entries(func(e pack.Entry) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		return w.Add(e)
+	})
+	if err != nil {
+		return errors.Join(err, w.Abort())
+	}
+	_, err = w.Close()
+	return err
+}
+
+// Drop takes out what no branch leads to any more and some branch led to when the conversation began. What others are bringing
+// at the same time is waited for.
+func (s *dirSession) Drop(ctx context.Context) error {
+	unlock, err := s.git.Alone(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	old := map[pack.ID]struct{}{}
+	for _, r := range s.refs {
+		if err := refs.Reach(ctx, s.git.Repo, r.ID, old); err != nil {
+			return err
+		}
+	}
+	live, err := refs.Reachable(ctx, s.git.Repo)
+	if err != nil {
+		return err
+	}
+	return refs.DropFrom(s.git.Repo, s.mark, func(id pack.ID) bool {
 		_, stays := live[id]
 		_, was := old[id]
 		return stays || !was

@@ -42,13 +42,14 @@ var (
 
 // A World is what a client needs of the outside.
 type World struct {
-	Command func(ctx context.Context, settings []string, name string, args ...string) *exec.Cmd
-	Getenv  func(string) string
-	Proxy   func(*http.Request) (*url.URL, error) // nil: none
-	Say     func(line string)                     // what the remote says to people; nil: nobody listens
-	Agent   string                                // name and version of this program
-	Quiet   time.Duration                         // how long a server may send nothing; 0: 10 seconds
-	Mark    string                                // of temporary files that this device leaves in a directory
+	Command     func(ctx context.Context, settings []string, name string, args ...string) *exec.Cmd
+	Getenv      func(string) string
+	Proxy       func(*http.Request) (*url.URL, error) // nil: none
+	Say         func(line string)                     // what the remote says to people; nil: nobody listens
+	Agent       string                                // name and version of this program
+	Quiet       time.Duration                         // how long a server may send nothing; 0: 10 seconds
+	Mark        string                                // of temporary files that this device leaves in a directory
+	LockTimeout time.Duration                         // how long others may keep a directory locked; 0: 10 seconds
 }
 
 // A Service is what is wanted of a remote.
