@@ -44,9 +44,11 @@ func (e *SourceError) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *SourceError) Unwrap() error { return e.Err }
 
-// Limits of one commit of a large import: what a kill can cost.
+// Limits of one commit of a large import: what a kill can cost. Each commit of a project reads and caches the whole of it, so they
+// grow with what went before: a kill costs an eighth of that, or less.
 const (
 	batchFiles = 256
+	batchMost  = 4096
 	batchBytes = 256 << 20
 )
 
@@ -255,7 +257,7 @@ func (g *group) batches() [][]Source {
 	start, bytes := 0, int64(0)
 	ids := map[string]bool{}
 	for i, src := range g.sources {
-		if i-start == batchFiles || i > start && bytes+g.sizes[i] > batchBytes || ids[src.SessionID()] {
+		if i-start == min(max(batchFiles, start/8), batchMost) || i > start && bytes+g.sizes[i] > batchBytes || ids[src.SessionID()] {
 			out = append(out, g.sources[start:i])
 			start, bytes = i, 0
 			clear(ids)
