@@ -17,6 +17,8 @@ type Asked struct {
 	Session string    `json:"-"`
 	Cwd     string    `json:"cwd"`
 	At      time.Time `json:"at"`
+
+	word word // that says so
 }
 
 func (w *World) askedDir() string { return filepath.Join(w.Store, "cache", "distill") }
@@ -55,7 +57,7 @@ func (w *World) eachAsked(ctx context.Context, distil func(Asked) (bool, error))
 		if err != nil {
 			w.note("distill", list[0].Session, err)
 		}
-		if !done || remove(filepath.Join(w.askedDir(), list[0].Session)) != nil {
+		if !done || list[0].word.done() != nil {
 			return false
 		}
 	}
@@ -64,10 +66,10 @@ func (w *World) eachAsked(ctx context.Context, distil func(Asked) (bool, error))
 
 // asked returns the sessions that are to be distilled, the oldest first.
 func (w *World) asked() (out []Asked) {
-	for file, b := range w.words(w.askedDir()) {
-		a := Asked{Session: filepath.Base(file)}
-		if json.Unmarshal(b, &a) != nil {
-			_ = remove(file) // it is no use to anybody
+	for x := range w.words(w.askedDir()) {
+		a := Asked{Session: filepath.Base(x.file), word: x}
+		if json.Unmarshal(x.text, &a) != nil {
+			_ = x.done() // it is no use to anybody
 			continue
 		}
 		out = append(out, a)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -176,18 +175,24 @@ func (w *World) catchUpPlaces(ctx context.Context) error {
 	}
 	var failed error
 	for _, file := range files {
-		var p place
-		b, err := os.ReadFile(file)
+		x, err := readWord(file)
 		if err != nil {
 			continue // another worker was faster
 		}
-		if json.Unmarshal(b, &p) == nil && filepath.IsAbs(p.Path) && strings.HasPrefix(p.Path, w.projects()+string(filepath.Separator)) {
-			_, err = w.catchUpAt(ctx, p, w.Uptime()+limitOfWork)
+		var p place
+		if json.Unmarshal(x.text, &p) == nil && filepath.IsAbs(p.Path) {
+			mine := strings.HasPrefix(p.Path, w.projects()+string(filepath.Separator))
+			if !mine && w.Now().Sub(x.info.ModTime()) < keepNote {
+				continue // of another client, whose SessionStart has started a worker
+			}
+			if mine {
+				_, err = w.catchUpAt(ctx, p, w.Uptime()+limitOfWork)
+			}
 		}
 		if ctx.Err() != nil {
 			return nil
 		}
-		failed = errors.Join(failed, err, remove(file))
+		failed = errors.Join(failed, err, x.done())
 	}
 	return failed
 }

@@ -1,6 +1,7 @@
 package hooks
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,7 +19,10 @@ import (
 // Work is what the worker that SessionEnd starts is called on the command line, beside the names of events.
 const Work = "work"
 
-func (w *World) projects() string { return filepath.Join(w.Claude, "projects") }
+func (w *World) projects() string { return projectsOf(w.Claude) }
+
+// projectsOf returns where a client whose own directory is claude keeps the files of sessions.
+func projectsOf(claude string) string { return filepath.Join(claude, "projects") }
 
 // open opens the memory, once.
 func (w *World) open() (*layers.Memory, error) {
@@ -89,7 +93,7 @@ func (r *run) leaveNote() (durable func() error, err error) {
 	if off, err := r.off(); off || err != nil {
 		return nil, err
 	}
-	return r.leave(note{noteVersion, r.event, r.p.Session, r.p.Transcript, agent, r.p.Cwd, r.Now().UTC(), ""})
+	return r.leave(note{Version: noteVersion, Event: r.event, Session: r.p.Session, Path: r.p.Transcript, Agent: agent, Cwd: r.p.Cwd, Time: r.Now().UTC(), Claude: r.Claude})
 }
 
 // agent returns the path of the subagent's transcript that the payload names, "" if there is none.
@@ -198,15 +202,17 @@ const keepNote = 24 * time.Hour
 func (w *World) foldNotes(ctx context.Context, notes []note) error {
 	var files []string
 	cwds := map[string]string{}
+	unseen := map[string]bool{} // nobody could look whether they are there
 	for _, n := range notes {
 		for _, path := range n.files() {
 			if _, known := cwds[path]; path == "" || known {
 				continue
 			}
 			cwds[path] = n.Cwd
-			switch there, err := checkTranscript(w.projects(), path); {
+			switch there, err := checkTranscript(projectsOf(cmp.Or(n.Claude, w.Claude)), path); {
 			case err != nil:
 				w.note("fold", n.Session, err)
+				unseen[path] = !errors.Is(err, errRefused)
 			case there:
 				files = append(files, path)
 			}
@@ -217,7 +223,7 @@ func (w *World) foldNotes(ctx context.Context, notes []note) error {
 		return err
 	}
 	for _, n := range notes {
-		again := slices.ContainsFunc(n.files(), func(f string) bool { return failed[f] })
+		again := slices.ContainsFunc(n.files(), func(f string) bool { return failed[f] || unseen[f] })
 		if again && w.Now().Sub(n.Time) < keepNote {
 			continue
 		}

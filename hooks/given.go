@@ -17,6 +17,7 @@ type given struct {
 	Used []string  `json:"used"`
 
 	session string
+	word    word // that says so
 }
 
 // keepGiven is how long a session may take until it says something.
@@ -35,10 +36,10 @@ func (r *run) noteGiven(used []string) {
 // recordGiven records the contexts that sessions were given which are in memory now.
 func (w *World) recordGiven(ctx context.Context) error {
 	var all []given
-	for file, b := range w.words(w.givenDir()) {
-		g := given{session: filepath.Base(file)}
-		if json.Unmarshal(b, &g) != nil {
-			_ = remove(file) // it is no use to anybody
+	for x := range w.words(w.givenDir()) {
+		g := given{session: filepath.Base(x.file), word: x}
+		if json.Unmarshal(x.text, &g) != nil {
+			_ = x.done() // it is no use to anybody
 			continue
 		}
 		all = append(all, g)
@@ -61,7 +62,7 @@ func (w *World) recordGiven(ctx context.Context) error {
 			known, err = m.RecordGiven(ctx, p.ID, g.session, g.Used, g.At)
 		}
 		if known || w.Now().Sub(g.At) > keepGiven {
-			err = errors.Join(err, remove(filepath.Join(w.givenDir(), g.session)))
+			err = errors.Join(err, g.word.done())
 		}
 		failed = errors.Join(failed, err)
 	}

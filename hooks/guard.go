@@ -52,7 +52,10 @@ func checkTranscript(projects, path string) (there bool, err error) {
 	if errors.Is(err, fs.ErrNotExist) && (inside(projects, path) || inside(real, path)) {
 		return false, nil
 	}
-	if err != nil || dir != real && !inside(real, dir) {
+	if err != nil {
+		return false, fmt.Errorf("directory of the transcript: %w", cause(err))
+	}
+	if dir != real && !inside(real, dir) {
 		return false, fmt.Errorf("transcript path: not in the projects directory: %w", errRefused)
 	}
 	fi, err := os.Lstat(path)

@@ -24,6 +24,7 @@ type note struct {
 	Agent   string    `json:"agent,omitempty"` // of the file of a subagent that it started
 	Cwd     string    `json:"cwd"`
 	Time    time.Time `json:"time"`
+	Claude  string    `json:"claude,omitempty"` // the directory of the client that the hook ran for: who folds may run for another one
 
 	file string // in the spool
 }

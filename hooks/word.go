@@ -43,9 +43,34 @@ func putWord(file string, b []byte) error {
 	return nil
 }
 
-// words yields the files of sessions in a directory of what hooks have left for a worker. What cannot be one is removed.
-func (w *World) words(dir string) iter.Seq2[string, []byte] {
-	return func(yield func(string, []byte) bool) {
+// A word is a file that hooks have left for a worker, as it was read.
+type word struct {
+	file string
+	text []byte
+	info os.FileInfo
+}
+
+// readWord reads the word in a file. The error wraps [fs.ErrNotExist] if another worker was faster.
+func readWord(file string) (x word, err error) {
+	x.file = file
+	if x.info, err = os.Lstat(file); err == nil {
+		x.text, err = os.ReadFile(file)
+	}
+	return x, err
+}
+
+// done removes a word that was heeded, unless another one was left in its place since: whoever left that waits for it.
+func (x word) done() error {
+	now, err := os.Lstat(x.file)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !(os.SameFile(now, x.info) && now.ModTime().Equal(x.info.ModTime())) {
+		return nil
+	}
+	return errors.Join(err, remove(x.file))
+}
+
+// words yields what hooks have left in a directory for a worker, a file for each session. What cannot be one is removed.
+func (w *World) words(dir string) iter.Seq[word] {
+	return func(yield func(word) bool) {
 		entries, err := os.ReadDir(dir)
 		if err != nil {
 			return // there is none
@@ -55,7 +80,7 @@ func (w *World) words(dir string) iter.Seq2[string, []byte] {
 			if fi, err := e.Info(); err != nil || strings.HasPrefix(e.Name(), unnamed) && w.Now().Sub(fi.ModTime()) < time.Hour {
 				continue // it is gone, or being written
 			}
-			b, err := os.ReadFile(file)
+			x, err := readWord(file)
 			if errors.Is(err, fs.ErrNotExist) {
 				continue
 			}
@@ -63,7 +88,7 @@ func (w *World) words(dir string) iter.Seq2[string, []byte] {
 				_ = remove(file) // it is no use to anybody
 				continue
 			}
-			if !yield(file, b) {
+			if !yield(x) {
 				return
 			}
 		}

@@ -38,9 +38,9 @@ func TestWordsAreWhole(t *testing.T) {
 			looking = false
 		default:
 		}
-		for file, b := range w.words(dir) {
-			if string(b) != `{"cwd":"/w","at":"0001-01-01T00:00:00Z"}` {
-				t.Errorf("%s is %q", file, b)
+		for x := range w.words(dir) {
+			if string(x.text) != `{"cwd":"/w","at":"0001-01-01T00:00:00Z"}` {
+				t.Errorf("%s is %q", x.file, x.text)
 			}
 		}
 	}
@@ -122,7 +122,7 @@ func TestWorkerFoldsWhatComesLast(t *testing.T) {
 		}
 		f()
 	}
-	n := note{noteVersion, Stop, "aaaa1111", filepath.Join(d.sessions(), "aaaa1111.jsonl"), "", d.cwd, d.now, ""}
+	n := note{Version: noteVersion, Event: Stop, Session: "aaaa1111", Path: filepath.Join(d.sessions(), "aaaa1111.jsonl"), Cwd: d.cwd, Time: d.now}
 	durable, err := w.leave(n)
 	if err == nil {
 		err = durable()
