@@ -4,12 +4,14 @@ package main_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/memvcs/mem/cmd/mem/internal/proof"
 )
@@ -79,8 +81,10 @@ func installClient(t *testing.T) string {
 	if err := os.WriteFile(filepath.Join(dir, "package.json"), []byte(`{"private":true}`), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "@anthropic-ai/claude-code@"+clientVersion)
-	cmd.Dir = dir
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute) // a network that hangs is no fault either
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "@anthropic-ai/claude-code@"+clientVersion)
+	cmd.Dir, cmd.WaitDelay = dir, time.Second
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Skipf("SKIPPED: npm cannot install the client: %v\n%s", err, out)
 	}
