@@ -47,6 +47,7 @@ func TestMain(m *testing.M) {
 //	modelserver KIND     start a server that speaks as anthropic's or openai's does
 //	gitserver DIR        serve repositories at $GITURL to the user me, whose password is s3cret; or DIR public: to everybody
 //	sshserver            serve files by ssh at $SSHURL to the key in a new agent; [sshd] if that is possible
+//	[root]               if it is root who runs this
 //	silentserver         take requests at $SILENTURL and never answer
 //	noerrors FILE        the log of hooks is empty or not there
 //	await REGEXP mem ... run mem until what it prints matches: what is in the background has time to happen
@@ -59,10 +60,13 @@ func TestScript(t *testing.T) {
 		UpdateScripts:      *update,
 		Setup:              setupScript,
 		Condition: func(cond string) (bool, error) {
-			if cond != "sshd" {
-				return false, fmt.Errorf("no condition is called %q", cond)
+			switch cond {
+			case "sshd":
+				return haveSSH(), nil
+			case "root":
+				return os.Getuid() == 0, nil
 			}
-			return haveSSH(), nil
+			return false, fmt.Errorf("no condition is called %q", cond)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"status": status,
