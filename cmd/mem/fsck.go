@@ -145,7 +145,7 @@ func (e *Env) check(ctx context.Context, full bool) (c layers.Checked, err error
 		return c, err
 	}
 	var small []refs.Problem
-	if err := e.smallFiles(dir, true, func(m refs.Mending) { small = append(small, refs.Problem{Where: m.Where, What: m.What}) }); err != nil {
+	if err := e.smallFiles(ctx, dir, true, func(m refs.Mending) { small = append(small, refs.Problem{Where: m.Where, What: m.What}) }); err != nil {
 		return c, err
 	}
 	m, err := e.memory()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/memvcs/mem/hooks"
 	"github.com/memvcs/mem/layers"
@@ -45,7 +46,7 @@ func (e *Env) runRepair(ctx context.Context, fo fsckOptions) error {
 		return err
 	}
 	var small []refs.Mending
-	if err := e.smallFiles(dir, e.opt.dryRun, func(m refs.Mending) { small = append(small, m) }); err != nil {
+	if err := e.smallFiles(ctx, dir, e.opt.dryRun, func(m refs.Mending) { small = append(small, m) }); err != nil {
 		return err
 	}
 	o, err := e.memoryOptions()
@@ -165,14 +166,23 @@ func lostText(l layers.Lost) string {
 }
 
 // smallFiles checks the settings and the notes of hooks, and mends them unless it is only to look.
-func (e *Env) smallFiles(dir string, look bool, found func(refs.Mending)) error {
+func (e *Env) smallFiles(ctx context.Context, dir string, look bool, found func(refs.Mending)) error {
 	file := filepath.Join(dir, "config.json")
-	if err := config.Verify(file); err != nil {
-		m, err := mendSettings(dir, file, err, look)
-		if err != nil {
-			return err
+	wait, err := e.lockTimeout()
+	if err != nil {
+		wait = 10 * time.Second // the settings cannot be read
+	}
+	ctx, cancel := context.WithTimeout(ctx, max(wait, time.Millisecond))
+	defer cancel()
+	err = config.Damaged(ctx, file, func(damage error) error {
+		m, err := mendSettings(dir, file, damage, look)
+		if err == nil {
+			found(m)
 		}
-		found(m)
+		return err
+	})
+	if err != nil {
+		return err
 	}
 	return hooks.DamagedNotes(dir, func(name string, damage error, fix func(func([]byte, func([]byte) bool) ([]byte, bool)) ([]byte, bool)) {
 		m := refs.Mending{Where: "spool/" + name, What: damage.Error()}

@@ -18,6 +18,20 @@ var ErrLocked = errors.New("the settings are being changed by another process")
 // Edit changes the settings in file by fn: it takes a lock that dies with the process, loads the file,
 // calls fn and saves. If fn fails nothing is written. It fails with [ErrLocked] when ctx ends first.
 func Edit(ctx context.Context, file string, fn func(*Config) error) error {
+	return alone(ctx, file, func() error {
+		c, err := Load(file)
+		if err == nil {
+			err = fn(c)
+		}
+		if err == nil {
+			err = c.Save(file)
+		}
+		return err
+	})
+}
+
+// alone calls fn while nobody else changes the settings in file.
+func alone(ctx context.Context, file string, fn func() error) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return fmt.Errorf("make the directory of the settings: %w", err)
 	}
@@ -31,14 +45,7 @@ func Edit(ctx context.Context, file string, fn func(*Config) error) error {
 		}
 		return fmt.Errorf("lock the settings: %w", err)
 	}
-	c, err := Load(file)
-	if err == nil {
-		err = fn(c)
-	}
-	if err == nil {
-		err = c.Save(file)
-	}
-	return errors.Join(err, lock.Close())
+	return errors.Join(fn(), lock.Close())
 }
 
 // Save writes the settings to file: either the whole new text is there afterwards, on stable storage, or

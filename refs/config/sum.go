@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -20,9 +21,25 @@ func sumLine(file string, b []byte) []byte {
 	return fmt.Appendf(nil, "%x  %s\n", sha256.Sum256(b), filepath.Base(file))
 }
 
-// Verify compares file with the sum beside it. People edit the settings by hand: a file that was written after its sum is right,
-// and so is one without a sum. The error wraps [ErrSum] if the file or its sum is damaged.
-func Verify(file string) error {
+// Damaged compares file with the sum beside it and, if they do not fit, calls fn with what is wrong, while nobody else changes the
+// settings. People edit them by hand: a file that was written after its sum is right, and so is one without a sum. What is wrong
+// wraps [ErrSum] if the file or its sum is damaged. The error is that of fn, or [ErrLocked] when ctx ends first.
+func Damaged(ctx context.Context, file string, fn func(damage error) error) error {
+	switch err := verify(file); {
+	case err == nil:
+		return nil
+	case !errors.Is(err, ErrSum):
+		return fn(err)
+	}
+	return alone(ctx, file, func() error { // another process may only have been between the file and its sum
+		if err := verify(file); err != nil {
+			return fn(err)
+		}
+		return nil
+	})
+}
+
+func verify(file string) error {
 	fi, err := os.Stat(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -72,7 +89,7 @@ func Mended(file string, search func(b []byte, good func([]byte) bool) ([]byte, 
 	return fixed, true, nil
 }
 
-// Replace writes b as the settings in file, with its sum.
+// Replace writes b as the settings in file, with its sum. It is to be called by what [Damaged] calls.
 func Replace(file string, b []byte) error {
 	if _, err := Parse(b); err != nil {
 		return err
