@@ -79,13 +79,15 @@ func (h *Hold) remove() error {
 	return removeHold(h.file)
 }
 
-// removeHold deletes a hold, the note first: a hold without its note says nothing, a note alone would stay for ever.
+// removeHold deletes a hold, the note first: a hold without its note says nothing, a note alone would stay for ever. Who releases it
+// without the lock and who sweeps may both be at it.
 func removeHold(file string) error {
-	err := os.Remove(file + noteSuffix)
-	if errors.Is(err, os.ErrNotExist) {
-		err = nil
+	for _, name := range []string{file + noteSuffix, file} {
+		if err := os.Remove(name); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
 	}
-	return errors.Join(err, os.Remove(file))
+	return nil
 }
 
 func (r *Repo) lockHolds(ctx context.Context) (func(), error) {
@@ -122,6 +124,9 @@ func (r *Repo) holds() ([][]byte, error) {
 			continue
 		}
 		note, err := pack.ReadFile(file + noteSuffix)
+		if errors.Is(err, os.ErrNotExist) {
+			continue // released without the lock, after it was settled
+		}
 		if err != nil {
 			return nil, err
 		}

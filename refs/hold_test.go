@@ -107,6 +107,47 @@ func TestHold(t *testing.T) {
 	}
 }
 
+// TestHoldIsSweptMeanwhile lets a hold be released at last by one that waited in vain for the lock, while another process decides: each
+// step of it may fall between those of the other, and neither fails.
+func TestHoldIsSweptMeanwhile(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	r := newRepo(t)
+	hold := func(want int) *Hold {
+		t.Helper()
+		h, err := r.Hold(ctx, func(others [][]byte) ([]byte, error) {
+			if len(others) != want {
+				t.Errorf("%d other holds, want %d", len(others), want)
+			}
+			return []byte("1"), nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return h
+	}
+	settled := 0
+	release := func(h *Hold) {
+		t.Helper()
+		if err := h.Release(ctx, func() error { settled++; return nil }); err != nil {
+			t.Error(err)
+		}
+	}
+	one := hold(0)
+	one.unlock()
+	two := hold(0) // finds nobody behind the first, and sweeps it
+	release(one)
+	if err := os.Remove(two.file + noteSuffix); err != nil {
+		t.Fatal(err)
+	}
+	three := hold(0) // has seen that the second lives, and its note is gone
+	release(two)
+	release(three)
+	if left, err := os.ReadDir(filepath.Join(r.Dir(), holdsDir)); err != nil || len(left) != 1 || settled != 3 {
+		t.Errorf("left over: %v, %v; %d settled", left, err, settled)
+	}
+}
+
 // TestLockInNewDirectory takes a lock in a directory that is not there yet, several at once.
 func TestLockInNewDirectory(t *testing.T) {
 	t.Parallel()
