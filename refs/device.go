@@ -271,7 +271,10 @@ func (r *Repo) RenameDevice(ctx context.Context, name string) error {
 		return fmt.Errorf("rename device: %w", err)
 	}
 	defer unlock()
-	d := r.device
+	d, err := readDevice(r.dir) // another process may have made it a new one
+	if err != nil {
+		return fmt.Errorf("rename device: %w", err)
+	}
 	d.Name = cleanName(name)
 	if err := d.write(r.dir); err != nil {
 		return fmt.Errorf("rename device: %w", err)
