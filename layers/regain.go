@@ -57,7 +57,7 @@ func (m *Memory) regain(ctx context.Context, losses []refs.Loss, out *Repaired, 
 		return losses, nil
 	}
 	if !dryRun {
-		if err := m.repo.PutBack(g.got); err != nil {
+		if err := m.repo.PutBack(ctx, g.got); err != nil {
 			return losses, err
 		}
 	}

@@ -29,17 +29,28 @@ func (r *Repo) Compact(ctx context.Context, dryRun bool) (before, after Size, er
 			return before, after, fmt.Errorf("compact %s: %w", dir, err)
 		}
 	}
+	if err := r.sweepScratch(); err != nil {
+		return before, after, fmt.Errorf("compact: %w", err)
+	}
 	after, err = r.packSize()
 	return before, after, err
 }
 
 func (r *Repo) compact(ctx context.Context, dir string) error {
-	unlock, err := lockFile(ctx, filepath.Join(r.dir, dir, "mem", "merge.lock"), r.opts.LockTimeout)
+	done, err := r.lockMerges(ctx, dir)
 	if err != nil {
 		return err
 	}
-	defer unlock()
+	defer done()
 	if err := r.sweepStages(dir); err != nil {
+		return err
+	}
+	unlock, alone, err := tryLockFile(r.sweepPath())
+	if alone {
+		err = r.sweepKilled(dir)
+		unlock()
+	}
+	if err != nil {
 		return err
 	}
 	packs := filepath.Join(r.dir, dir, "objects", "pack")
@@ -50,6 +61,11 @@ func (r *Repo) compact(ctx context.Context, dir string) error {
 		return err
 	}
 	return pack.Expire(packs, 0)
+}
+
+// lockMerges takes the lock of those who remove packs of a repository, or add some without a stage.
+func (r *Repo) lockMerges(ctx context.Context, dir string) (unlock func(), err error) {
+	return lockFile(ctx, filepath.Join(r.dir, dir, "mem", "merge.lock"), r.opts.LockTimeout)
 }
 
 func (r *Repo) packSize() (s Size, err error) {

@@ -97,7 +97,7 @@ func tryLockFile(file string) (unlock func(), ok bool, err error) {
 		return nil, false, err
 	}
 	l := flock.New(file, flock.SetPermissions(0o600))
-	if ok, err = l.TryLock(); err != nil || !ok {
+	if ok, err = inDir(file, l.TryLock); err != nil || !ok {
 		return nil, false, err
 	}
 	if ok, err = leadsTo(file, l); err != nil || !ok {

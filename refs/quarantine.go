@@ -21,6 +21,9 @@ import (
 // quarantineDir is where what was fetched lies until it has been checked. It holds nothing that is missed.
 const quarantineDir = "quarantine.git"
 
+// fetchMark is in the names of the temporary files of a fetch.
+const fetchMark = "fetch"
+
 // A Quarantine is a repository beside the store for what comes from elsewhere. Nothing of it can be seen before
 // [Quarantine.Adopt]. There is one at a time.
 type Quarantine struct {
@@ -66,7 +69,7 @@ func (r *Repo) quarantine(ctx context.Context, store *gitstore.Repo) (*Quarantin
 		unshare()
 		unlock()
 	}
-	err = errors.Join(os.RemoveAll(q.dir), pack.Sweep(store.PackDir(), "fetch"))
+	err = errors.Join(os.RemoveAll(q.dir), pack.Sweep(store.PackDir(), fetchMark))
 	if err == nil {
 		err = gitstore.InitScratch(q.dir)
 	}
@@ -92,7 +95,7 @@ func (q *Quarantine) Close() error {
 }
 
 // Writer starts a pack of what comes in.
-func (q *Quarantine) Writer() (*pack.Writer, error) { return pack.Create(q.git.PackDir(), "fetch") }
+func (q *Quarantine) Writer() (*pack.Writer, error) { return pack.Create(q.git.PackDir(), fetchMark) }
 
 // Came takes a blob that came in, for [pack.Limits.Blob]: what can be checked of a stream is, while the rest of the pack still comes.
 func (q *Quarantine) Came(id pack.ID, content []byte) []byte { return q.ahead.take(id, content) }
@@ -241,10 +244,16 @@ func (q *Quarantine) adoptPacks() error {
 	}
 	for _, ext := range []string{".idx", ".pack"} {
 		for _, f := range files {
-			if strings.HasSuffix(f.Name(), ext) && strings.HasPrefix(f.Name(), "pack-") {
-				if err := os.Rename(filepath.Join(q.git.PackDir(), f.Name()), filepath.Join(q.store.PackDir(), f.Name())); err != nil {
-					return err
-				}
+			base, ok := strings.CutSuffix(f.Name(), ext)
+			if !ok || !strings.HasPrefix(base, "pack-") {
+				continue
+			}
+			to := filepath.Join(q.store.PackDir(), base)
+			if err := os.Rename(filepath.Join(q.git.PackDir(), f.Name()), to+ext); err != nil {
+				return err
+			}
+			if err := pack.Wanted(to); err != nil {
+				return err
 			}
 		}
 	}
@@ -255,7 +264,7 @@ func (q *Quarantine) copy(ids []pack.ID) error {
 	if err := q.git.Packs().Order(ids); err != nil {
 		return err
 	}
-	w, err := pack.Create(q.store.PackDir(), "fetch")
+	w, err := pack.Create(q.store.PackDir(), fetchMark)
 	if err != nil {
 		return err
 	}

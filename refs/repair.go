@@ -213,7 +213,7 @@ func (x *repair) run() error {
 
 // packs makes damaged packs and indexes good.
 func (x *repair) packs() error {
-	unlock, err := lockFile(x.ctx, filepath.Join(x.r.dir, x.part.dir, "mem", "merge.lock"), x.r.opts.LockTimeout)
+	unlock, err := x.r.lockMerges(x.ctx, x.part.dir)
 	if err != nil {
 		return err
 	}
@@ -337,6 +337,11 @@ func (x *repair) bring(branches []string) (err error) {
 // adopt copies what is missing here from the quarantine. Where the branch or its commit is gone, the tip on the remote tells what to look
 // for, if the device has signed it.
 func (x *repair) adopt(q *Quarantine, tips map[string]pack.ID) error {
+	unlock, err := x.r.lockMerges(x.ctx, x.part.dir)
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	w, err := pack.Create(x.git.PackDir(), repairMark)
 	if err != nil {
 		return err
@@ -420,7 +425,12 @@ func (x *repair) missing(g *gitstore.Repo) (lost []Loss, err error) {
 }
 
 // PutBack stores blobs of memory.git that were lost, by their names.
-func (r *Repo) PutBack(blobs map[pack.ID][]byte) error {
+func (r *Repo) PutBack(ctx context.Context, blobs map[pack.ID][]byte) error {
+	unlock, err := r.lockMerges(ctx, memoryDir)
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	w, err := pack.Create(r.memory.PackDir(), repairMark)
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/objects/pack"
@@ -69,7 +70,7 @@ type Scratch struct {
 // Scratch makes an empty repository. There is one of a name at a time; what a killed process left of it goes. The error wraps
 // [ErrLocked] if another process has it for too long.
 func (r *Repo) Scratch(ctx context.Context, name string) (*Scratch, error) {
-	unlock, err := lockFile(ctx, filepath.Join(r.dir, memoryDir, "mem", "scratch-"+name+".lock"), r.opts.LockTimeout)
+	unlock, err := lockFile(ctx, r.scratchLock(name), r.opts.LockTimeout)
 	if err != nil {
 		return nil, err
 	}
@@ -84,6 +85,30 @@ func (r *Repo) Scratch(ctx context.Context, name string) (*Scratch, error) {
 		return nil, errors.Join(fmt.Errorf("make a scratch repository: %w", err), s.Close())
 	}
 	return s, nil
+}
+
+func (r *Repo) scratchLock(name string) string {
+	return filepath.Join(r.dir, memoryDir, "mem", "scratch-"+name+".lock")
+}
+
+// sweepScratch removes what killed processes left. Who lives holds the lock of its name.
+func (r *Repo) sweepScratch() error {
+	dirs, err := os.ReadDir(filepath.Join(r.dir, scratchDir))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	for _, d := range dirs {
+		name, ok := strings.CutSuffix(d.Name(), ".git")
+		if !ok {
+			continue
+		}
+		unlock, free, lerr := tryLockFile(r.scratchLock(name))
+		if err = errors.Join(err, lerr); free {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(r.dir, scratchDir, d.Name())))
+			unlock()
+		}
+	}
+	return err
 }
 
 // Close removes the repository.

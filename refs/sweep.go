@@ -24,8 +24,10 @@ const (
 
 // share holds off a sweep until the returned function is called.
 func (r *Repo) share(ctx context.Context) (func(), error) {
-	return shareFile(ctx, filepath.Join(r.dir, memoryDir, "mem", sweepLock), r.opts.LockTimeout)
+	return shareFile(ctx, r.sweepPath(), r.opts.LockTimeout)
 }
+
+func (r *Repo) sweepPath() string { return filepath.Join(r.dir, memoryDir, "mem", sweepLock) }
 
 // shareFile is lockFile for all that share the lock. Nobody removes such a file.
 func shareFile(ctx context.Context, file string, d time.Duration) (func(), error) {
@@ -51,14 +53,11 @@ func shareFile(ctx context.Context, file string, d time.Duration) (func(), error
 // packs that were merged into others. Nothing that is stored is touched; when it is interrupted it can be done again. The error wraps
 // [ErrDamaged] if a branch is gone: what it led to can still be repaired.
 func (r *Repo) Sweep(ctx context.Context) error {
-	unlock, err := lockFile(ctx, filepath.Join(r.dir, memoryDir, "mem", sweepLock), r.opts.LockTimeout)
+	unlock, err := lockFile(ctx, r.sweepPath(), r.opts.LockTimeout)
 	if err != nil {
 		return writing(fmt.Errorf("sweep: %w", err))
 	}
 	defer unlock()
-	if err := os.RemoveAll(filepath.Join(r.dir, quarantineDir)); err != nil { // nobody is at it: a fetch shares the lock
-		return writing(err)
-	}
 	for _, part := range []struct {
 		dir string
 		git *gitstore.Repo
@@ -71,12 +70,12 @@ func (r *Repo) Sweep(ctx context.Context) error {
 }
 
 func (r *Repo) sweep(ctx context.Context, dir string, g *gitstore.Repo) error {
-	unlock, err := lockFile(ctx, filepath.Join(r.dir, dir, "mem", "merge.lock"), r.opts.LockTimeout)
+	unlock, err := r.lockMerges(ctx, dir)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	if err := r.sweepStages(dir); err != nil {
+	if err := errors.Join(r.sweepStages(dir), r.sweepKilled(dir)); err != nil {
 		return err
 	}
 	if err := noneLost(g); err != nil {
@@ -87,6 +86,13 @@ func (r *Repo) sweep(ctx context.Context, dir string, g *gitstore.Repo) error {
 		return err
 	}
 	return DropFrom(g, mergeMark, func(id pack.ID) bool { _, ok := live[id]; return ok })
+}
+
+// sweepKilled removes what killed fetches and repairs left, and what whoever was killed left of packs. The caller holds the lock of merges
+// and that of a sweep: nobody is at it.
+func (r *Repo) sweepKilled(dir string) error {
+	packs := filepath.Join(r.dir, dir, "objects", "pack")
+	return errors.Join(os.RemoveAll(filepath.Join(r.dir, quarantineDir)), pack.Sweep(packs, fetchMark), pack.Sweep(packs, repairMark), pack.SweepIndexes(packs))
 }
 
 // noneLost makes sure that no branch is gone that was here once: what it led to is no garbage.

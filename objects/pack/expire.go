@@ -21,6 +21,9 @@ func supersede(base string) error {
 	return f.Close()
 }
 
+// Wanted takes back that a pack was superseded, if it was: the same came again. Base is its path without ".pack".
+func Wanted(base string) error { return removeFile(base + superseded) }
+
 // Expire removes the packs of dir that were superseded at least grace before the last change of dir; all of them if
 // grace is 0. The caller holds the lock of those who merge.
 func Expire(dir string, grace time.Duration) error {

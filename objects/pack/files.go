@@ -57,6 +57,28 @@ func Sweep(dir, mark string) error {
 	return errors.Join(errs...)
 }
 
+// SweepIndexes removes what is beside packs and whose pack is not there: who is killed may have named the index and not yet the pack, or
+// removed the pack alone. The caller sees to it that nobody adds or removes packs meanwhile.
+func SweepIndexes(dir string) error {
+	names, err := readNames(dir)
+	if err != nil {
+		return err
+	}
+	slices.Sort(names)
+	var errs []error
+	for _, name := range names {
+		base := strings.TrimSuffix(name, filepath.Ext(name))
+		_, pack := slices.BinarySearch(names, base+".pack")
+		if strings.HasPrefix(name, "pack-") && slices.Contains(beside, name[len(base):]) && !pack {
+			errs = append(errs, removeFile(filepath.Join(dir, name)))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// beside are the extensions of the files that belong to a pack.
+var beside = []string{".idx", ".rev", ".bitmap", ".mtimes", superseded}
+
 // Marks returns the marks of those whose temporary files are in dir, of writers that live and of others.
 func Marks(dir string) ([]string, error) {
 	names, err := readNames(dir)

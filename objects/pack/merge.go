@@ -240,7 +240,7 @@ func dropMultiIndex(dir string) error {
 
 // removePack removes the pack before its index, so that no pack is ever without one.
 func removePack(base string) error {
-	for _, ext := range []string{".pack", ".idx", ".rev", ".bitmap", ".mtimes", superseded} {
+	for _, ext := range append([]string{".pack"}, beside...) {
 		if err := removeFile(base + ext); err != nil {
 			return err
 		}

@@ -203,7 +203,7 @@ func (w *Writer) finish(early bool, settled chan error) (string, error) {
 	if err := rename(w.f.Name(), base+".pack", w.size+int64(len(sum))); err != nil {
 		return "", err
 	}
-	if err := removeFile(base + superseded); err != nil { // the same content again: it is wanted after all
+	if err := Wanted(base); err != nil { // the same content again: it is wanted after all
 		return "", err
 	}
 	if early { // nobody misses the directory
