@@ -17,7 +17,7 @@ import (
 
 // evictable are the directories of the cache that grow with sessions. A file in them belongs to one growth point; the
 // others hold a file a project, which every command reads.
-var evictable = []string{"l1", "counts", "signs", "growing"}
+var evictable = []string{"l1", "counts", "signs", "growing", "traces"}
 
 const (
 	evictEvery = time.Hour
@@ -63,10 +63,16 @@ type cacheFile struct {
 	used time.Time
 }
 
-// EvictCache brings the cache under its limit and says what it takes then. A dry run only says what would go.
+// EvictCache brings the cache under its limit and says what it takes then, without what writers that were killed have left, which goes
+// in any case. A dry run only says what would go.
 func (m *Memory) EvictCache(dryRun bool) (CacheSize, error) {
 	out := CacheSize{Max: m.opts.MaxCache}
-	files, err := m.cacheFiles(&out)
+	files, left, err := m.cacheFiles(&out)
+	for _, file := range left {
+		if !dryRun && err == nil {
+			err = removed(file)
+		}
+	}
 	if err != nil || out.Max <= 0 || out.Bytes <= out.Max {
 		return out, err
 	}
@@ -76,7 +82,7 @@ func (m *Memory) EvictCache(dryRun bool) (CacheSize, error) {
 			break
 		}
 		if !dryRun {
-			if err := os.Remove(f.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			if err := removed(f.path); err != nil {
 				return out, err
 			}
 		}
@@ -86,11 +92,18 @@ func (m *Memory) EvictCache(dryRun bool) (CacheSize, error) {
 	return out, nil
 }
 
-// cacheFiles measures the cache, and returns the files of it that may go.
-func (m *Memory) cacheFiles(total *CacheSize) ([]cacheFile, error) {
-	var out []cacheFile
+// removed removes a file that another process may remove, too.
+func removed(file string) error {
+	if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// cacheFiles measures the cache, and returns the files of it that may go, and those that were left by writers that were killed.
+func (m *Memory) cacheFiles(total *CacheSize) (out []cacheFile, left []string, err error) {
 	root := m.cachePath()
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
@@ -104,13 +117,17 @@ func (m *Memory) cacheFiles(total *CacheSize) ([]cacheFile, error) {
 		if err != nil {
 			return err
 		}
+		temporary := strings.HasPrefix(d.Name(), ".tmp-")
+		if temporary && m.opts.Now().Sub(fi.ModTime()) > abandoned {
+			left = append(left, path)
+			return nil
+		}
 		total.Files, total.Bytes = total.Files+1, total.Bytes+fi.Size()
 		dir, err := filepath.Rel(root, filepath.Dir(path))
-		temporary := strings.HasPrefix(d.Name(), ".tmp-")
-		if err == nil && slices.Contains(evictable, dir) && (!temporary || m.opts.Now().Sub(fi.ModTime()) > abandoned) {
+		if err == nil && slices.Contains(evictable, dir) && !temporary {
 			out = append(out, cacheFile{path, fi.Size(), fi.ModTime()})
 		}
 		return err
 	})
-	return out, err
+	return out, left, err
 }

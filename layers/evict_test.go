@@ -2,6 +2,7 @@ package layers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -65,6 +66,64 @@ func TestEvictCache(t *testing.T) {
 	}
 	if again, err := m.EvictCache(false); err != nil || again.Evicted != 0 {
 		t.Errorf("again: %+v, %v", again, err)
+	}
+}
+
+// TestEvictable fills each directory of the cache that grows with sessions: none of them is without a limit.
+func TestEvictable(t *testing.T) {
+	t.Parallel()
+	for _, dir := range []string{"l1", "counts", "signs", "growing", "traces"} {
+		o := testOptions()
+		o.MaxCache = 5000
+		m := newMemory(t, o)
+		fillCache(t, m, dir, 10)
+		if got, err := m.EvictCache(false); err != nil || got.Bytes > o.MaxCache {
+			t.Errorf("%s: %+v, %v", dir, got, err)
+		}
+	}
+}
+
+// TestAbandonedInCache looks for what writers of the cache that were killed have left: it goes, wherever it is and however little the
+// cache takes; what is being written stays.
+func TestAbandonedInCache(t *testing.T) {
+	t.Parallel()
+	o := testOptions()
+	o.MaxCache = 1 << 30
+	m := newMemory(t, o)
+	var left, kept []string
+	for _, dir := range []string{"", "l1", "state", "bulk", "seen"} {
+		for name, age := range map[string]time.Duration{".tmp-1": abandoned + time.Hour, ".tmp-2": abandoned - time.Hour, "file": 2 * abandoned} {
+			file := m.cachePath(dir, name)
+			if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			at := m.opts.Now().Add(-age)
+			if err := errors.Join(os.WriteFile(file, []byte("x"), 0o600), os.Chtimes(file, at, at)); err != nil {
+				t.Fatal(err)
+			}
+			if name == ".tmp-1" {
+				left = append(left, file)
+			} else {
+				kept = append(kept, file)
+			}
+		}
+	}
+	dry, err := m.EvictCache(true)
+	if err != nil || dry.Files != len(kept) || !there(left[0]) {
+		t.Errorf("dry run: %+v, %v", dry, err)
+	}
+	if got, err := m.EvictCache(false); err != nil || got != dry {
+		t.Errorf("EvictCache = %+v, %v, want %+v", got, err, dry)
+	}
+	for _, file := range left {
+		if there(file) {
+			t.Errorf("%s is left", file)
+		}
+	}
+	for _, file := range kept {
+		if !there(file) {
+			t.Errorf("%s was removed", file)
+		}
 	}
 }
 
