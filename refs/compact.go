@@ -2,6 +2,7 @@ package refs
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -29,7 +30,7 @@ func (r *Repo) Compact(ctx context.Context, dryRun bool) (before, after Size, er
 			return before, after, fmt.Errorf("compact %s: %w", dir, err)
 		}
 	}
-	if err := r.sweepScratch(); err != nil {
+	if err := errors.Join(r.sweepScratch(), r.sweepFiles()); err != nil {
 		return before, after, fmt.Errorf("compact: %w", err)
 	}
 	after, err = r.packSize()

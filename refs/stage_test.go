@@ -1,11 +1,15 @@
 package refs
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // What a killed writer left is gone after the next commit, and after Compact; what a live writer has stays.
@@ -101,4 +105,33 @@ func TestStageKeepsItsLock(t *testing.T) {
 	}
 	done.Store(true)
 	sweepers.Wait()
+}
+
+// What a command that was killed left of the small files beside the repositories is gone after Compact; what is being written stays.
+func TestSmallFilesAreSwept(t *testing.T) {
+	t.Parallel()
+	r := newRepo(t)
+	if err := r.WriteNote("note.json", []byte("{}")); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]bool{"note.json": true, deviceFile: true}
+	for _, name := range []string{".tmp-%s", ".config-%s.tmp", "keys/.tmp-%s", "hooks/.mem-%s", "memory.git/mem/former/.tmp-%s", "hooks/%s.off"} {
+		for age, left := range map[time.Duration]string{2 * leftAfter: "1", leftAfter / 2: "2"} {
+			file := filepath.Join(r.dir, filepath.FromSlash(fmt.Sprintf(name, left)))
+			at := r.opts.Now().Add(-age)
+			err := os.MkdirAll(filepath.Dir(file), 0o700)
+			if err = errors.Join(err, os.WriteFile(file, []byte("x"), 0o600), os.Chtimes(file, at, at)); err != nil {
+				t.Fatal(err)
+			}
+			want[fmt.Sprintf(name, left)] = left == "2" || strings.HasSuffix(name, ".off")
+		}
+	}
+	if _, _, err := r.Compact(t.Context(), false); err != nil {
+		t.Fatal(err)
+	}
+	for name, stays := range want {
+		if _, err := os.Lstat(filepath.Join(r.dir, filepath.FromSlash(name))); (err == nil) != stays {
+			t.Errorf("%s: %v, want it there: %v", name, err, stays)
+		}
+	}
 }
