@@ -121,7 +121,7 @@ func (m *Memory) Repo() *refs.Repo { return m.repo }
 
 // State returns what the project p is now.
 func (m *Memory) State(ctx context.Context, p refs.Project) (st *State, err error) {
-	err = m.repo.View(ctx, p, func(tx *refs.Tx) error {
+	err = m.repo.Look(ctx, p, func(tx *refs.Tx) error {
 		st, err = m.state(ctx, tx, p)
 		return err
 	})

@@ -74,7 +74,7 @@ func lastWord(paths []pathBody, dir string) *pathBody {
 // paths returns what this device knows of directories, later records last.
 func (m *Memory) paths(ctx context.Context) ([]pathBody, error) {
 	var paths []pathBody
-	err := m.repo.View(ctx, refs.Home, func(tx *refs.Tx) error {
+	err := m.repo.Look(ctx, refs.Home, func(tx *refs.Tx) error {
 		st, err := m.outline(ctx, tx, refs.Home)
 		if err == nil {
 			paths = st.pathsOf(m.repo.Device().ID)

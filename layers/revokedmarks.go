@@ -83,7 +83,7 @@ func (m *Memory) bare(ctx context.Context, p refs.Project) (st *State, err error
 	if strings.Trim(string(p), "0123456789abcdef") != "" {
 		return newState(p), nil
 	}
-	err = m.repo.View(ctx, p, func(tx *refs.Tx) error {
+	err = m.repo.Look(ctx, p, func(tx *refs.Tx) error {
 		st, err = m.outline(ctx, tx, p)
 		return err
 	})

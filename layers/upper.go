@@ -41,7 +41,7 @@ const upperVersion = 7
 
 // upper returns the records of the upper layers of a project in their order: (lamport, device, id).
 func (m *Memory) upper(ctx context.Context, p refs.Project) (out []upperRecord, err error) {
-	err = m.repo.View(ctx, p, func(tx *refs.Tx) error {
+	err = m.repo.Look(ctx, p, func(tx *refs.Tx) error {
 		out, err = m.upperAt(ctx, tx, p)
 		return err
 	})

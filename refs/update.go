@@ -25,6 +25,24 @@ func (r *Repo) View(ctx context.Context, p Project, fn func(*Tx) error) error {
 	return fn(tx)
 }
 
+// Look is [Repo.View] for an fn that can be run again: if what it looked at is gone, because a lane began anew and what it had before was
+// swept, it is given the lanes as they are then.
+func (r *Repo) Look(ctx context.Context, p Project, fn func(*Tx) error) error {
+	for try := 0; ; try++ {
+		tx, err := r.begin(ctx, p)
+		if err != nil {
+			return err
+		}
+		if err = fn(tx); !errors.Is(err, pack.ErrNotFound) || try == 10 {
+			return err
+		}
+		now, again := r.begin(ctx, p)
+		if again != nil || slices.Equal(now.Tips(), tx.Tips()) {
+			return err // it is lost
+		}
+	}
+}
+
 // Update runs fn on a snapshot of the project and commits what it staged to this device's lane: all of
 // it or, if there is an error, nothing. Nothing staged is no commit. When Update returns nil the commit
 // is on stable storage. Updates of one lane queue; the error wraps [ErrLocked] if the queue took longer
