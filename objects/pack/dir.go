@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"sync"
 )
 
@@ -98,10 +99,12 @@ func (d *Dir) Reader(id ID) (k Kind, size int64, rc io.ReadCloser, err error) {
 // look calls use with the packs that hold id until it succeeds. A directory that is listed while
 // packs are merged may show neither the old packs nor the new one. So nothing is "not found" before
 // two lists, one after the other, have shown the packs that were searched: what the first may have
-// missed was there before the second began.
+// missed was there before the second began. Packs that are added are searched, but need no further list:
+// only where some have gone may others have what was in them.
 func (d *Dir) look(id ID, use func(f *file, off int64) error) error {
 	files, state, err := d.list(false)
-	reopened := false
+	var before []*file // what the last list but one showed, if that was made here
+	made, reopened := false, false
 	for range maxLists {
 		if err != nil {
 			return err
@@ -111,18 +114,34 @@ func (d *Dir) look(id ID, use func(f *file, off int64) error) error {
 			return r.err
 		}
 		if len(r.bad) > 0 && !reopened {
-			reopened = true // what is damaged may have been mended since it was opened
+			reopened, before = true, nil // what is damaged may have been mended since it was opened
 			d.forget(r.bad)
+		}
+		if before != nil && !r.vanished && among(before, files) {
+			return cmp.Or(r.err, ErrNotFound)
+		}
+		if before = nil; made && !r.vanished {
+			before = files
 		}
 		searched := state
 		for try := 0; try < 2 && err == nil && state == searched; try++ {
 			files, state, err = d.list(true)
+			made = true
 		}
 		if err == nil && state == searched && !r.vanished {
 			return cmp.Or(r.err, ErrNotFound)
 		}
 	}
 	return fmt.Errorf("%s changes all the time", d.path)
+}
+
+// among reports whether all of some files are among others.
+func among(some, all []*file) bool {
+	has := make(map[*file]bool, len(all))
+	for _, f := range all {
+		has[f] = true
+	}
+	return !slices.ContainsFunc(some, func(f *file) bool { return !has[f] })
 }
 
 // A result of a search: found, or the first error of a pack that is damaged.
