@@ -128,9 +128,13 @@ func (r *run) off() (bool, error) {
 
 // lock takes the lock of the spool and reports whether it could. It does not wait.
 func (w *World) lock() (unlock func(), ok bool, err error) {
-	file := filepath.Join(w.spool(), "fold.lock")
+	return lockNow(filepath.Join(w.spool(), "fold.lock"))
+}
+
+// lockNow takes the lock of a file if nobody has it.
+func lockNow(file string) (unlock func(), ok bool, err error) {
 	if fi, err := os.Lstat(file); err == nil && !fi.Mode().IsRegular() {
-		return nil, false, errors.New("fold.lock is not a regular file") // to open a pipe would take for ever
+		return nil, false, errors.New(filepath.Base(file) + " is not a regular file") // to open a pipe would take for ever
 	}
 	l := flock.New(file, flock.SetPermissions(0o600))
 	ok, err = l.TryLock()

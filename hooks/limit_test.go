@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -80,6 +82,34 @@ func TestEndAt(t *testing.T) {
 		}
 		if ended != (tt.looks > 0) || ended && looks != tt.looks || ended != strings.Contains(d.log(), "Stop - ended at the time limit") {
 			t.Errorf("%+v: ended %v after %d looks; %s", tt, ended, looks, d.log())
+		}
+	}
+}
+
+// TestRotation lets hooks that are there at once find that a file is full: one of them puts it aside, and nothing of it is lost.
+func TestRotation(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	w := d.world(strings.NewReader(""), io.Discard)
+	for file, full := range map[string]struct {
+		most  int64
+		write func()
+	}{
+		LogFile(d.store()):  {logSize, func() { w.note("Stop", "aaaa1111", errors.New("lost")) }},
+		RunsFile(d.store()): {runsSize, func() { w.clock(Stop, time.Millisecond, false) }},
+	} {
+		for range 200 {
+			if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, bytes.Repeat([]byte{'\n'}, int(full.most)+1), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+			var hooks sync.WaitGroup
+			for range 8 {
+				hooks.Go(full.write)
+			}
+			hooks.Wait()
+			if fi, err := os.Stat(file + ".1"); err != nil || fi.Size() <= full.most {
+				t.Fatalf("what %s had is lost: %+v, %v", filepath.Base(file), fi, err)
+			}
 		}
 	}
 }

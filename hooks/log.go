@@ -19,7 +19,7 @@ func LogFile(dir string) string { return filepath.Join(dir, "cache", "hooks.log"
 func (w *World) note(event, session string, err error) {
 	file := LogFile(w.Store)
 	if fi, statErr := os.Lstat(file); statErr == nil && fi.Size() > logSize {
-		_ = os.Rename(file, file+".1") // the log then grows on
+		putAside(file, logSize)
 	} else if statErr != nil && (w.removed() || os.MkdirAll(filepath.Dir(file), 0o700) != nil) {
 		return
 	}
@@ -33,6 +33,19 @@ func (w *World) note(event, session string, err error) {
 	}
 	line := fmt.Sprintf("%s %s %.8s %s\n", w.Now().UTC().Format(time.RFC3339), event, session, oneLine(err.Error()))
 	_, _ = f.WriteString(line)
+}
+
+// putAside renames a file that has grown beyond most bytes, unless another hook is at it or has just done so: it would put the new one
+// in the place of the old. A file that cannot be renamed grows on.
+func putAside(file string, most int64) {
+	unlock, ok, err := lockNow(file + ".lock")
+	if err != nil || !ok {
+		return
+	}
+	defer unlock()
+	if fi, err := os.Lstat(file); err == nil && fi.Size() > most {
+		_ = os.Rename(file, file+".1") // as above
+	}
 }
 
 // oneLine makes a message printable and short.
