@@ -221,7 +221,7 @@ func TestPoisonDistilled(t *testing.T) {
 		t.Fatalf("%d sessions; %s", n, d.log())
 	}
 	copied := filepath.Join(d.dir, "copy")
-	if err := os.CopyFS(copied, os.DirFS(d.store())); err != nil {
+	if err := errors.Join(os.CopyFS(copied, os.DirFS(d.store())), os.Chmod(copied, 0o700)); err != nil {
 		t.Fatal(err)
 	}
 	g := &gull{t: t, texts: texts, asked: map[string]int{}}

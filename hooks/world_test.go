@@ -53,7 +53,7 @@ func (d *desk) sessions() string {
 }
 
 func (d *desk) open() (*layers.Memory, error) {
-	o := layers.Options{Now: func() time.Time { return d.now }, Rand: rand.Reader, Workers: 2, Caps: layers.Caps{Tokens: -1, Micros: -1}}
+	o := layers.Options{Now: func() time.Time { return d.now }, Rand: rand.Reader, Workers: 2, LockTimeout: 5 * time.Minute, Caps: layers.Caps{Tokens: -1, Micros: -1}}
 	if _, err := os.Stat(filepath.Join(d.store(), "memory.git")); err != nil {
 		return layers.Init(context.Background(), d.store(), "desk", o)
 	}

@@ -24,6 +24,8 @@ func testOptions() Options {
 		Now:     func() time.Time { return time.Date(2026, 1, 20, 14, 0, 0, 0, time.UTC) },
 		Rand:    rand.Reader,
 		Workers: 2,
+
+		LockTimeout: 5 * time.Minute, // on a busy machine some of many writers wait long
 	}
 }
 

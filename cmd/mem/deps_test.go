@@ -77,7 +77,7 @@ func outside() map[string]string {
 		"github.com/memvcs/mem/cmd/mem/internal/cli": "cmd/mem",
 		"golang.org/x/term":                          "cmd/mem",
 		"github.com/clipperhouse/displaywidth":       "cmd/mem",
-		"github.com/gofrs/flock":                     "refs refs/config hooks",
+		"github.com/gofrs/flock":                     "refs refs/config hooks cmd/mem/internal/proof",
 		"github.com/klauspost/compress":              "objects/pack objects/stream",
 		"github.com/tidwall/gjson":                   "layers/refine layers",
 		"github.com/kljensen/snowball":               "layers/compress layers/facts",

@@ -266,7 +266,7 @@ func (p *pair) growing(ctx context.Context, m *machine, l *life) error {
 		l = p.newLife(m)
 		m.lives = append(m.lives, l)
 	}
-	if err := l.grow(1 + p.IntN(3)); err != nil {
+	if err := m.grow(ctx, l, 1+p.IntN(3)); err != nil {
 		return err
 	}
 	l.gone[0] = true // from now on it may be listed again
@@ -279,7 +279,7 @@ func (p *pair) growing(ctx context.Context, m *machine, l *life) error {
 
 // hook runs a hook of a session that grew. What it acknowledges is noted.
 func (p *pair) hook(ctx context.Context, m *machine, l *life) error {
-	if err := l.grow(1 + p.IntN(2)); err != nil {
+	if err := m.grow(ctx, l, 1+p.IntN(2)); err != nil {
 		return err
 	}
 	file, err := l.payload(m.Store)

@@ -2,11 +2,17 @@ package proof
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
+
+	"github.com/gofrs/flock"
 
 	"github.com/memvcs/mem/objects"
 )
@@ -60,6 +66,15 @@ func (l *life) grow(records int) error {
 	l.content = append(l.content, more...)
 	l.names, l.ends = append(l.names, objects.Sum(l.content)), append(l.ends, len(l.content))
 	return f.Close()
+}
+
+// grow lets a session grow while nobody in the background captures: what is read in the middle of a write is no state that was offered.
+func (m *machine) grow(ctx context.Context, l *life, records int) error {
+	lock := flock.New(filepath.Join(m.Dir, "spool", "fold.lock"), flock.SetPermissions(0o600))
+	if _, err := lock.TryLockContext(ctx, 5*time.Millisecond); err != nil && !errors.Is(err, fs.ErrNotExist) { // no hook has run yet
+		return err
+	}
+	return errors.Join(l.grow(records), lock.Close())
 }
 
 // last is the state that was offered last.

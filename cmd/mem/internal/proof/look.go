@@ -253,7 +253,7 @@ func (p *pair) last(ctx context.Context, m *machine) error {
 // swept checks that nothing is left of commands that were killed, once somebody has cleared up: what was killed last may have had
 // no successor that writes.
 func (p *pair) swept(ctx context.Context, m *machine) error {
-	for end := p.Uptime() + 10*time.Second; ; {
+	for end := p.Uptime() + 2*time.Minute; ; {
 		if err := m.Do(ctx, "gc"); err != nil {
 			return err
 		}
