@@ -154,7 +154,7 @@ func (r *rig) onItsOwn(pid int) {
 			r.t.Errorf("its file %s is %s, %v", fd, to, err)
 		}
 	}
-	if out, err := exec.Command("ps", "-o", "args=", "-p", strconv.Itoa(pid)).Output(); err == nil && !slices.Equal(strings.Fields(string(out))[1:], []string{"hook", "work"}) {
+	if out, err := exec.Command("ps", "-ww", "-o", "args=", "-p", strconv.Itoa(pid)).Output(); err == nil && !slices.Equal(strings.Fields(string(out))[1:], []string{"hook", "work"}) {
 		r.t.Errorf("the worker is %s", out)
 	}
 }
