@@ -47,7 +47,7 @@ type watch struct {
 	end   func(error)
 
 	mu    sync.Mutex
-	idle  *time.Timer
+	idle  *time.Timer // nil while nothing is expected
 	parts *time.Timer // nil while no part is awaited
 	seen  int64       // of the part
 	cause *StalledError
@@ -59,10 +59,32 @@ func (w World) watch(end func(error)) *watch { return &watch{quiet: w.quiet(), e
 func (w *watch) expect(d time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.quieten()
+	w.idle = time.AfterFunc(d, func() { w.over(d) })
+}
+
+// wait does the same for who begins to read, unless something is expected already.
+func (w *watch) wait(d time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.idle == nil {
+		w.idle = time.AfterFunc(d, func() { w.over(d) })
+	}
+}
+
+// pause expects nothing until the next wait: whoever is busy with what came has not been kept waiting.
+func (w *watch) pause() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.quieten()
+}
+
+// quieten stops what is expected. The lock is held.
+func (w *watch) quieten() {
 	if w.idle != nil {
 		w.idle.Stop()
 	}
-	w.idle = time.AfterFunc(d, func() { w.over(d) })
+	w.idle = nil
 }
 
 // steady lets it end if too little comes for a time, however lively it is.
@@ -121,9 +143,7 @@ func (w *watch) pack(lim pack.Limits) pack.Limits {
 func (w *watch) rest() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.idle != nil {
-		w.idle.Stop()
-	}
+	w.quieten()
 	if w.parts != nil {
 		w.parts.Stop()
 	}
@@ -150,7 +170,7 @@ func (w *watch) stalled(err error) error {
 	return err
 }
 
-// A lively reader expects more within limit of each read.
+// A lively reader expects more within limit while it reads, but for the first read, which may have a limit of its own.
 type lively struct {
 	r     io.Reader
 	w     *watch
@@ -159,8 +179,9 @@ type lively struct {
 }
 
 func (l *lively) Read(p []byte) (int, error) {
+	l.w.wait(l.limit)
 	n, err := l.r.Read(p)
-	l.w.expect(l.limit)
+	l.w.pause()
 	if l.list {
 		l.w.came(int64(n))
 	}

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/memvcs/mem/objects/pack"
@@ -151,4 +152,29 @@ func TestStalledSSH(t *testing.T) {
 			wantStalled(t, ctx, err)
 		})
 	}
+}
+
+// TestSlowReader lets who reads take its time with what came: that is no silence of the server. A server that is silent is found out all the same.
+func TestSlowReader(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var ended error
+		in, out := io.Pipe()
+		w := World{Quiet: little}.watch(func(err error) { ended = err; in.CloseWithError(err) })
+		go io.WriteString(out, "abc")
+		l := &lively{r: in, w: w, limit: little}
+		w.expect(little)
+		b := make([]byte, 1)
+		for range 3 {
+			if _, err := l.Read(b); err != nil || ended != nil {
+				t.Fatalf("a reader that is slow: %v, %v", err, ended)
+			}
+			time.Sleep(10 * little)
+		}
+		var stalled *StalledError
+		if _, err := l.Read(b); !errors.As(err, &stalled) || !errors.As(ended, &stalled) {
+			t.Errorf("a server that is silent: %v, %v, want a StalledError", err, ended)
+		}
+		w.rest()
+	})
 }
