@@ -84,7 +84,7 @@ func (c *checker) part(r *Repo, p part) error {
 	for _, ref := range refs {
 		c.where = p.dir + " " + ref.Name
 		if _, device, ok := parseLane(ref.Name); ok {
-			c.lane(ref.ID, device)
+			c.branch(ref, device)
 		} else {
 			c.bad("", "not the name of a lane")
 		}
@@ -159,6 +159,26 @@ func (c *checker) bad(path, format string, args ...any) {
 		where += ":" + path
 	}
 	c.report(Problem{where, fmt.Sprintf(format, args...)})
+}
+
+// branch checks the lane that a branch leads to, once more if there was something wrong and the branch has moved meanwhile: when a lane
+// begins anew, what it had before is swept.
+func (c *checker) branch(ref gitstore.Ref, device string) {
+	report, before := c.report, c.n
+	defer func() { c.report = report }()
+	for try := 0; ; try++ {
+		var found []Problem
+		c.report = func(p Problem) { found = append(found, p) }
+		c.lane(ref.ID, device)
+		now, err := c.git.Ref(ref.Name)
+		if len(found) == 0 || err != nil || now.IsZero() || now == ref.ID || try == 5 {
+			for _, p := range found {
+				report(p)
+			}
+			return
+		}
+		ref.ID, c.n = now, before
+	}
 }
 
 // lane checks one lane. The device's key comes from the device record that the lane itself must hold;
