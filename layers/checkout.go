@@ -6,14 +6,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/memvcs/mem/layers/compose"
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/refine"
+	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -333,13 +336,20 @@ func (m *Memory) writeManifest(ctx context.Context, rev Rev, dir string, w io.Wr
 	return err
 }
 
-// writeWhole writes a file through a temporary one beside it, which is flushed to the disk and renamed. A device or a pipe is
-// written to as it is: its name is not a file's to take.
+// writeWhole writes a file through a temporary one beside it, which is flushed to the disk and renamed; then its name is, with those of
+// directories that were made for it. A device or a pipe is written to as it is: its name is not a file's to take.
 func writeWhole(path string, f func(io.Writer) error) error {
 	if outlet(path) {
 		return writeInto(path, f)
 	}
 	dir := filepath.Dir(path)
+	named := []string{dir} // directories in which there is something new
+	for at := dir; parent(at) != ""; at = parent(at) {
+		if _, err := os.Stat(at); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		named = append(named, parent(at))
+	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
@@ -356,7 +366,18 @@ func writeWhole(path string, f func(io.Writer) error) error {
 	if err != nil {
 		return errors.Join(fmt.Errorf("write %s: %w", path, err), os.Remove(tmp.Name()))
 	}
+	for _, dir := range named {
+		if err := pack.SyncDir(dir); err != nil && !unsyncable(err) {
+			return fmt.Errorf("write %s: %w", path, err)
+		}
+	}
 	return nil
+}
+
+// unsyncable reports whether a directory could not be flushed because it is no such one: some file systems of others know no way to, and
+// one that may be written to need not be readable.
+func unsyncable(err error) bool {
+	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported)
 }
 
 // A whileOn writes as long as nobody has cancelled: what is long takes its time.

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -199,8 +200,33 @@ func (d *disk) cuts(ctx context.Context, n int) error {
 		if err := d.check(ctx, fmt.Sprintf("after power cut %d", i+1)); err != nil {
 			return err
 		}
+		if i%10 == 0 {
+			if err := d.checkedOut(ctx, i); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
+}
+
+// checkedOut writes an original into a new directory and cuts the power as soon as that has ended: it is there.
+func (d *disk) checkedOut(ctx context.Context, i int) error {
+	at := slices.IndexFunc(d.lives, func(l *life) bool { return l.acked >= 0 })
+	if at < 0 {
+		return nil
+	}
+	l, to := d.lives[at], filepath.Join(d.store.Home, "out", fmt.Sprint(i), "original.jsonl")
+	if err := d.store.Do(ctx, "checkout", l.ID+":original", "-o", to); err != nil {
+		return err
+	}
+	if err := errors.Join(d.cut(), d.unmount(), d.mount(ctx, i+1)); err != nil {
+		return err
+	}
+	got, err := os.ReadFile(to)
+	if err != nil {
+		return broken("what was checked out before a power cut: %v", err)
+	}
+	return l.restored(got, "checked out before a power cut")
 }
 
 // An ended command of a life.
