@@ -1,15 +1,11 @@
 package refs
 
 import (
-	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 )
 
 // What a killed writer left is gone after the next commit, and after Compact; what a live writer has stays.
@@ -43,19 +39,7 @@ func TestStagesAreSwept(t *testing.T) {
 			if err := os.WriteFile(mine, nil, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			for _, f := range left {
-				if err := os.WriteFile(f, []byte("x"), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if err := sweep(r); err != nil {
-				t.Fatal(err)
-			}
-			for _, f := range left {
-				if _, err := os.Lstat(f); err == nil {
-					t.Errorf("%s is left", filepath.Base(f))
-				}
-			}
+			swept(t, left, func() error { return sweep(r) })
 			if _, err := os.Lstat(live.lockPath()); err != nil {
 				t.Errorf("the lock of a stage that lives: %v", err)
 			}
@@ -105,33 +89,4 @@ func TestStageKeepsItsLock(t *testing.T) {
 	}
 	done.Store(true)
 	sweepers.Wait()
-}
-
-// What a command that was killed left of the small files beside the repositories is gone after Compact; what is being written stays.
-func TestSmallFilesAreSwept(t *testing.T) {
-	t.Parallel()
-	r := newRepo(t)
-	if err := r.WriteNote("note.json", []byte("{}")); err != nil {
-		t.Fatal(err)
-	}
-	want := map[string]bool{"note.json": true, deviceFile: true}
-	for _, name := range []string{".tmp-%s", ".config-%s.tmp", "keys/.tmp-%s", "hooks/.mem-%s", "memory.git/mem/former/.tmp-%s", "hooks/%s.off"} {
-		for age, left := range map[time.Duration]string{2 * leftAfter: "1", leftAfter / 2: "2"} {
-			file := filepath.Join(r.dir, filepath.FromSlash(fmt.Sprintf(name, left)))
-			at := r.opts.Now().Add(-age)
-			err := os.MkdirAll(filepath.Dir(file), 0o700)
-			if err = errors.Join(err, os.WriteFile(file, []byte("x"), 0o600), os.Chtimes(file, at, at)); err != nil {
-				t.Fatal(err)
-			}
-			want[fmt.Sprintf(name, left)] = left == "2" || strings.HasSuffix(name, ".off")
-		}
-	}
-	if _, _, err := r.Compact(t.Context(), false); err != nil {
-		t.Fatal(err)
-	}
-	for name, stays := range want {
-		if _, err := os.Lstat(filepath.Join(r.dir, filepath.FromSlash(name))); (err == nil) != stays {
-			t.Errorf("%s: %v, want it there: %v", name, err, stays)
-		}
-	}
 }

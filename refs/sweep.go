@@ -103,10 +103,15 @@ func noneLost(g *gitstore.Repo) error {
 	}
 	for _, name := range known {
 		if id, err := g.Ref(name); err != nil || id.IsZero() {
-			return cmp.Or(err, fmt.Errorf("the branch %s of %s is gone: %w", name, g.Dir(), ErrDamaged))
+			return cmp.Or(err, lost(g, name))
 		}
 	}
 	return nil
+}
+
+// lost says that a branch is gone that was here once.
+func lost(g *gitstore.Repo, ref string) error {
+	return fmt.Errorf("the branch %s of %s is gone: %w", ref, g.Dir(), ErrDamaged)
 }
 
 // DropFrom takes what is not kept out of a repository, packed or not.

@@ -366,7 +366,7 @@ func (tx *Tx) commit(message string) error {
 
 // commitLane writes the changed directories and a signed commit, and moves the lane's ref to it.
 func (tx *Tx) commitLane(s *Stage, l *lane, message string) error {
-	if err := tx.lost(l); err != nil {
+	if err := tx.mayBegin(l); err != nil {
 		return err
 	}
 	if l.tip.IsZero() {
@@ -410,15 +410,15 @@ func (tx *Tx) commitLane(s *Stage, l *lane, message string) error {
 	return nil
 }
 
-// lost refuses to begin a lane that was here once: what it held can be brought back only as long as nothing takes its place.
-func (tx *Tx) lost(l *lane) error {
+// mayBegin refuses to begin a lane that was here once: what it held can be brought back only as long as nothing takes its place.
+func (tx *Tx) mayBegin(l *lane) error {
 	if tx.anew || !l.tip.IsZero() || !l.replaces.IsZero() {
 		return nil
 	}
 	ref := laneRef(tx.project, l.device)
 	was, err := l.git.Knows(ref)
 	if was {
-		err = fmt.Errorf("the branch %s of %s is gone: %w", ref, l.git.Dir(), ErrDamaged)
+		return lost(l.git, ref)
 	}
 	return err
 }

@@ -35,8 +35,14 @@ func checkMark(mark string) error {
 	return nil
 }
 
-func packPrefix(mark string) string { return "tmp_pack_" + mark + "_" }
-func idxPrefix(mark string) string  { return "tmp_idx_" + mark + "_" }
+// What the names of temporary files begin with; then come the mark, "_" and a number.
+const (
+	packTemp = "tmp_pack_"
+	idxTemp  = "tmp_idx_"
+)
+
+func packPrefix(mark string) string { return packTemp + mark + "_" }
+func idxPrefix(mark string) string  { return idxTemp + mark + "_" }
 
 // Sweep removes the temporary files that killed writers with that mark left in dir, and nothing
 // else. The caller knows that no such writer lives: it holds the lock that they held.
@@ -87,9 +93,9 @@ func Marks(dir string) ([]string, error) {
 	}
 	var marks []string
 	for _, name := range names {
-		for _, prefix := range []string{packPrefix(""), idxPrefix("")} {
-			rest, ok := strings.CutPrefix(name, strings.TrimSuffix(prefix, "_"))
-			if at := strings.LastIndexByte(rest, '_'); ok && at >= 0 && isTemp(rest, rest[:at+1]) {
+		for _, prefix := range []string{packTemp, idxTemp} {
+			rest, _ := strings.CutPrefix(name, prefix)
+			if at := strings.LastIndexByte(rest, '_'); at > 0 && isTemp(name, prefix+rest[:at+1]) {
 				marks = append(marks, rest[:at])
 			}
 		}

@@ -2,10 +2,12 @@ package refs
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/memvcs/mem/objects/pack"
 )
@@ -29,23 +31,29 @@ func TestLeftoversGo(t *testing.T) {
 				}
 			}
 			left = append(left, filepath.Join(r.dir, quarantineDir, "HEAD"))
-			for _, f := range left {
-				if err := errors.Join(os.MkdirAll(filepath.Dir(f), 0o700), os.WriteFile(f, []byte("x"), 0o600)); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if err := sweep(r); err != nil {
-				t.Fatal(err)
-			}
-			for _, f := range left {
-				if _, err := os.Lstat(f); err == nil {
-					t.Errorf("%s is left", filepath.Base(f))
-				}
-			}
+			swept(t, left, func() error { return sweep(r) })
 			if _, err := r.Check(t.Context(), true, func(p Problem) { t.Error(p) }); err != nil {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// swept makes files and checks that a sweep removes them all.
+func swept(t *testing.T, left []string, sweep func() error) {
+	t.Helper()
+	for _, f := range left {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(f), 0o700), os.WriteFile(f, []byte("x"), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := sweep(); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range left {
+		if _, err := os.Lstat(f); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s is left: %v", filepath.Base(f), err)
+		}
 	}
 }
 
@@ -164,5 +172,34 @@ func TestFetchOverSuperseded(t *testing.T) {
 	}
 	if ok, err := r.memory.Has(e.ID); !ok || err != nil {
 		t.Errorf("after Expire Has = %v, %v", ok, err)
+	}
+}
+
+// What a command that was killed left of the small files beside the repositories is gone after Compact; what is being written stays.
+func TestSmallFilesAreSwept(t *testing.T) {
+	t.Parallel()
+	r := newRepo(t)
+	if err := r.WriteNote("note.json", []byte("{}")); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]bool{"note.json": true, deviceFile: true}
+	for _, name := range []string{".tmp-%s", ".config-%s.tmp", "keys/.tmp-%s", "hooks/.mem-%s", "memory.git/mem/former/.tmp-%s", "hooks/%s.off"} {
+		for age, left := range map[time.Duration]string{2 * leftAfter: "1", leftAfter / 2: "2"} {
+			file := filepath.Join(r.dir, filepath.FromSlash(fmt.Sprintf(name, left)))
+			at := r.opts.Now().Add(-age)
+			err := os.MkdirAll(filepath.Dir(file), 0o700)
+			if err = errors.Join(err, os.WriteFile(file, []byte("x"), 0o600), os.Chtimes(file, at, at)); err != nil {
+				t.Fatal(err)
+			}
+			want[fmt.Sprintf(name, left)] = left == "2" || strings.HasSuffix(name, ".off")
+		}
+	}
+	if _, _, err := r.Compact(t.Context(), false); err != nil {
+		t.Fatal(err)
+	}
+	for name, stays := range want {
+		if _, err := os.Lstat(filepath.Join(r.dir, filepath.FromSlash(name))); (err == nil) != stays {
+			t.Errorf("%s: %v, want it there: %v", name, err, stays)
+		}
 	}
 }
