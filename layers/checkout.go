@@ -6,17 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"github.com/memvcs/mem/layers/compose"
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/refine"
-	"github.com/memvcs/mem/objects/pack"
+	"github.com/memvcs/mem/layers/worktree"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -165,51 +164,58 @@ func (m *Memory) writeComposition(ctx context.Context, rev Rev, f Format, w io.W
 	return err
 }
 
-// An Output is a file that a checkout writes.
-type Output struct {
-	Path     string
-	Format   Format
+// A Place says where a checkout writes.
+type Place struct {
+	Path string // a file or a directory, from the user; what ends in a separator is a directory
+	Sub  string // a directory in Path that is named after a record
+}
+
+// An output is a file that a checkout writes.
+type output struct {
+	name     string // in the directory of the outputs, with slashes
+	format   Format
 	manifest bool // composition.json
 }
 
-// Outputs returns the files that [Memory.Checkout] writes. A composition becomes composed.md, composed.jsonl
-// and composition.json in the directory path; a version becomes files of the seeds' names there; anything
-// else one file, named after what it is. Where path names a file, or is to become one by its extension,
-// that file is written, in the format or else that of the extension; what ends in a separator is a directory; an original is always its exact bytes
+// outputs returns the directory and the files that [Memory.Checkout] writes. A composition becomes composed.md, composed.jsonl
+// and composition.json in the directory of at; a version becomes files of the seeds' names there; anything
+// else one file, named after what it is. Where the path names a file, or is to become one by its extension,
+// that file is written, in the format or else that of the extension; an original is always its exact bytes
 // unless a format is given.
-func Outputs(rev Rev, path string, f Format) ([]Output, error) {
+func outputs(rev Rev, at Place, f Format) (dir string, out []output, err error) {
 	if rev.Kind == IsCommit || rev.Kind == IsConcept || rev.Kind == IsRule {
-		return nil, fmt.Errorf("a %s %w", rev.Kind, ErrFormatless)
+		return "", nil, fmt.Errorf("a %s %w", rev.Kind, ErrFormatless)
 	}
 	several := rev.Kind == IsComposition || rev.Kind == IsVersion
-	if several && !isFileName(path) {
-		return outputsIn(rev, path, f), nil
+	if several && (at.Sub != "" || !isFileName(at.Path)) {
+		return at.Path, outputsIn(rev, at.Sub, f), nil
 	}
-	if isDir(path) || os.IsPathSeparator(path[len(path)-1]) {
-		path = filepath.Join(path, fileName(rev, f))
+	dir, name := filepath.Split(at.Path)
+	if isDir(at.Path) || name == "" {
+		dir, name = at.Path, path.Join(at.Sub, fileName(rev, f))
 	}
 	exact := rev.Kind == IsSession || rev.Kind == IsOriginal || rev.Kind == IsEarlier
 	if f == "" && !exact {
-		f = formatOf(path)
+		f = formatOf(name)
 	}
-	manifest := rev.Kind == IsComposition && f == "" && filepath.Ext(path) == ".json"
-	return []Output{{path, f, manifest}}, nil
+	manifest := rev.Kind == IsComposition && f == "" && path.Ext(name) == ".json"
+	return filepath.Clean(dir), []output{{name, f, manifest}}, nil
 }
 
-// outputsIn returns the files of a version or composition in the directory dir.
-func outputsIn(rev Rev, dir string, f Format) []Output {
+// outputsIn returns the files of a version or composition in the directory sub.
+func outputsIn(rev Rev, sub string, f Format) []output {
 	base := "composed"
 	if rev.Kind == IsVersion {
 		base = rev.Version.FileName()
 	}
-	var out []Output
+	var out []output
 	for _, form := range []Format{Markdown, JSONL, Text} {
 		if f == form || f == "" && form != Text {
-			out = append(out, Output{Path: filepath.Join(dir, base+extension(form)), Format: form})
+			out = append(out, output{name: path.Join(sub, base+extension(form)), format: form})
 		}
 	}
 	if rev.Kind == IsComposition {
-		out = append(out, Output{Path: filepath.Join(dir, "composition.json"), manifest: true})
+		out = append(out, output{name: path.Join(sub, "composition.json"), manifest: true})
 	}
 	return out
 }
@@ -256,46 +262,91 @@ func extension(f Format) string {
 	return "." + string(f)
 }
 
-// Checkout writes what rev names into the files that [Outputs] says. Each file is
-// written whole under another name first, so that none is ever half there. With a [*BehindError] the file is
-// written too, with the exact bytes that there are.
-func (m *Memory) Checkout(ctx context.Context, rev Rev, path string, f Format) error {
-	outputs, err := Outputs(rev, path, f)
+// CheckoutOptions say what a checkout writes, and over what.
+type CheckoutOptions struct {
+	Format Format
+	Files  bool // of an original also its overflow files, where Claude Code looks for them
+	Force  bool // replace files that mem did not write
+	DryRun bool
+}
+
+// A CheckedOut says what a checkout wrote.
+type CheckedOut struct {
+	Files   []string
+	Created []string // directories, the outermost first
+}
+
+// ErrFileName says that overflow files go with the file of a transcript only, which ends in ".jsonl".
+var ErrFileName = errors.New("is not the name of a transcript")
+
+// Checkout writes what rev names into files (see [worktree.Tree]): all of them are ready before the first gets its name. With a
+// [*BehindError] the file is written too, with the exact bytes that there are; so it is if the exact bytes of an overflow file are on
+// another device only, and the error wraps [ErrWithheld]. A file that may not be written is a [*worktree.FileError].
+func (m *Memory) Checkout(ctx context.Context, rev Rev, at Place, o CheckoutOptions) (done CheckedOut, err error) {
+	dir, out, err := outputs(rev, at, o.Format)
 	if err != nil {
-		return err
+		return done, err
+	}
+	if o.Files && path.Ext(out[0].name) != ".jsonl" {
+		return done, &worktree.FileError{Path: filepath.Join(dir, out[0].name), Err: ErrFileName}
 	}
 	var behind *BehindError
-	for _, o := range outputs {
-		err := writeWhole(o.Path, func(w io.Writer) error {
-			if o.manifest {
-				return m.writeManifest(ctx, rev, filepath.Dir(o.Path), w)
+	write := func(x output) func(io.Writer) error {
+		return func(w io.Writer) error {
+			if x.manifest {
+				return m.writeManifest(ctx, rev, filepath.Join(dir, filepath.FromSlash(path.Dir(x.name))), w)
 			}
-			err := m.Write(ctx, rev, o.Format, w)
+			err := m.Write(ctx, rev, x.format, w)
 			if errors.As(err, &behind) {
 				return nil
 			}
 			return err
-		})
-		if err != nil {
-			return err
 		}
 	}
-	if behind != nil {
-		return behind
+	if len(out) == 1 && !o.Files && filepath.Join(dir, out[0].name) == filepath.Clean(at.Path) && worktree.IsOutlet(at.Path) {
+		if done.Files = []string{at.Path}; !o.DryRun {
+			err = worktree.WriteOutlet(at.Path, write(out[0]))
+		}
+		return done, errors.Join(err, asError(behind))
 	}
-	return nil
+	var withheld error
+	done, err = m.writeTree(dir, o.Force, o.DryRun, func(t *worktree.Tree) ([]string, error) {
+		var names []string
+		for _, x := range out {
+			if err := t.Stage(x.name, write(x)); err != nil {
+				return nil, err
+			}
+			names = append(names, x.name)
+		}
+		if !o.Files {
+			return names, nil
+		}
+		more, err := m.stageFiles(ctx, t, rev, out[0].name)
+		if errors.Is(err, ErrWithheld) {
+			withheld, err = err, nil
+		}
+		return append(names, more...), err
+	})
+	if err != nil {
+		return done, err
+	}
+	return done, errors.Join(asError(behind), withheld)
 }
 
-// ErrFileName says that an overflow file has a name that is no place to write to. It may come from another device.
-var ErrFileName = errors.New("no name of a file")
+// asError returns nil for no error.
+func asError(b *BehindError) error {
+	if b == nil {
+		return nil
+	}
+	return b
+}
 
-// CheckoutFiles writes the exact bytes of the overflow files of the session that rev names into the directory where Claude Code looks
-// for them beside the session's file path, which ends in ".jsonl", each whole or not at all, and returns their paths. With dryRun it writes nothing. The
-// error wraps [ErrWithheld] if the exact bytes of one are on another device only.
-func (m *Memory) CheckoutFiles(ctx context.Context, rev Rev, path string, dryRun bool) ([]string, error) {
+// stageFiles stages the exact bytes of the overflow files of the session that rev names, in the directory where Claude Code looks for
+// them next to the session's file. The error wraps [ErrWithheld] if the exact bytes of one are on another device only.
+func (m *Memory) stageFiles(ctx context.Context, t *worktree.Tree, rev Rev, transcript string) ([]string, error) {
 	p, err := m.Exact(ctx, rev.Project.ID, rev.Session)
 	if p == nil && errors.Is(err, ErrWithheld) {
-		p, err = rev.Session.Now(), nil // the files may be here all the same
+		p = rev.Session.Now() // the files may be here all the same
 	}
 	if p == nil {
 		return nil, err
@@ -303,21 +354,19 @@ func (m *Memory) CheckoutFiles(ctx context.Context, rev Rev, path string, dryRun
 	var out []string
 	var failed []error
 	for _, f := range p.Files {
-		if !filepath.IsLocal(f.Name) || f.Name != filepath.Base(f.Name) || f.Name == "." {
-			return out, fmt.Errorf("overflow file %q: %w", f.Name, ErrFileName)
+		name := strings.TrimSuffix(transcript, ".jsonl") + "/tool-results/" + f.Name
+		if strings.Contains(f.Name, "/") {
+			return nil, &worktree.FileError{Path: t.Path(name), Err: worktree.ErrName}
 		}
-		to := filepath.Join(strings.TrimSuffix(path, ".jsonl"), "tool-results", f.Name)
-		if !dryRun {
-			err := writeWhole(to, func(w io.Writer) error { return m.WriteFile(ctx, rev.Project.ID, rev.Session, p, f, whileOn{ctx, w}) })
-			if errors.Is(err, ErrWithheld) {
-				failed = append(failed, err)
-				continue
-			}
-			if err != nil {
-				return out, err
-			}
+		err := t.Stage(name, func(w io.Writer) error { return m.WriteFile(ctx, rev.Project.ID, rev.Session, p, f, whileOn{ctx, w}) })
+		if errors.Is(err, ErrWithheld) {
+			failed = append(failed, err)
+			continue
 		}
-		out = append(out, to)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, name)
 	}
 	return out, errors.Join(failed...)
 }
@@ -336,50 +385,6 @@ func (m *Memory) writeManifest(ctx context.Context, rev Rev, dir string, w io.Wr
 	return err
 }
 
-// writeWhole writes a file through a temporary one beside it, which is flushed to the disk and renamed; then its name is, with those of
-// directories that were made for it. A device or a pipe is written to as it is: its name is not a file's to take.
-func writeWhole(path string, f func(io.Writer) error) error {
-	if outlet(path) {
-		return writeInto(path, f)
-	}
-	dir := filepath.Dir(path)
-	named := []string{dir} // directories in which there is something new
-	for at := dir; parent(at) != ""; at = parent(at) {
-		if _, err := os.Stat(at); !errors.Is(err, fs.ErrNotExist) {
-			break
-		}
-		named = append(named, parent(at))
-	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	tmp, err := os.CreateTemp(dir, ".mem-*")
-	if err != nil {
-		return err
-	}
-	if err = f(tmp); err == nil {
-		err = tmp.Sync()
-	}
-	if err = errors.Join(err, tmp.Close()); err == nil {
-		err = os.Rename(tmp.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(fmt.Errorf("write %s: %w", path, err), os.Remove(tmp.Name()))
-	}
-	for _, dir := range named {
-		if err := pack.SyncDir(dir); err != nil && !unsyncable(err) {
-			return fmt.Errorf("write %s: %w", path, err)
-		}
-	}
-	return nil
-}
-
-// unsyncable reports whether a directory could not be flushed because it is no such one: some file systems of others know no way to, and
-// one that may be written to need not be readable.
-func unsyncable(err error) bool {
-	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported)
-}
-
 // A whileOn writes as long as nobody has cancelled: what is long takes its time.
 type whileOn struct {
 	ctx context.Context
@@ -391,27 +396,4 @@ func (o whileOn) Write(p []byte) (int, error) {
 		return 0, err
 	}
 	return o.w.Write(p)
-}
-
-// outlet reports whether path leads to something that is no file of its own: a device, a pipe, or what a process has open.
-func outlet(path string) bool {
-	fi, err := os.Stat(path)
-	if err != nil || fi.IsDir() {
-		return false
-	}
-	if link, err := os.Readlink(path); err == nil && strings.HasPrefix(link, "/proc/") {
-		return true // as /dev/stdout does
-	}
-	return !fi.Mode().IsRegular()
-}
-
-func writeInto(path string, f func(io.Writer) error) error {
-	out, err := os.OpenFile(path, os.O_WRONLY, 0)
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(f(out), out.Close()); err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	return nil
 }

@@ -5,10 +5,12 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"path/filepath"
 
 	"github.com/memvcs/mem/layers/concepts"
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/views"
+	"github.com/memvcs/mem/layers/worktree"
 )
 
 // remembered gathers what the views of a project are made of.
@@ -93,14 +95,27 @@ func (m *Memory) Export(ctx context.Context, p Project, f ExportFormat) ([]byte,
 	return b.Bytes(), err
 }
 
-// ExportTo writes an export into a file, whole or not at all.
-func (m *Memory) ExportTo(ctx context.Context, p Project, f ExportFormat, path string) (size int, err error) {
+// ExportTo writes an export into a file, or into a file of the seeds' name in a directory, whole or not at all (see [worktree.Tree]).
+// It returns its size.
+func (m *Memory) ExportTo(ctx context.Context, p Project, f ExportFormat, at Place, o CheckoutOptions) (size int, done CheckedOut, err error) {
 	b, err := m.Export(ctx, p, f)
 	if err != nil {
-		return 0, err
+		return 0, done, err
 	}
-	return len(b), writeWhole(path, func(w io.Writer) error {
+	write := func(w io.Writer) error {
 		_, err := w.Write(b)
 		return err
-	})
+	}
+	dir, name := filepath.Split(at.Path)
+	switch {
+	case isDir(at.Path) || name == "":
+		dir, name = at.Path, f.FileName()
+	case worktree.IsOutlet(at.Path):
+		if done.Files = []string{at.Path}; !o.DryRun {
+			err = worktree.WriteOutlet(at.Path, write)
+		}
+		return len(b), done, err
+	}
+	done, err = m.writeTree(filepath.Clean(dir), o.Force, o.DryRun, func(t *worktree.Tree) ([]string, error) { return []string{name}, t.Stage(name, write) })
+	return len(b), done, err
 }

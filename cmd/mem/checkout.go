@@ -5,12 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/worktree"
 )
 
 type checkoutOptions struct {
@@ -29,15 +31,15 @@ func (e *Env) checkout() *cli.Command {
 		ArgsUsage: "<rev>",
 		Description: "A session or abc1:original gives its exact bytes. A composition gives composed.md, composed.jsonl (resume it with\n" +
 			"\"claude --resume composed.jsonl --fork-session\") and composition.json. The format of a file follows from its\n" +
-			"extension, that of an original is its exact bytes. A file that is there already is replaced; -n says which would be\n" +
-			"written. -o - writes to standard output. --files writes the files of its\n" +
+			"extension, that of an original is its exact bytes. A file that mem did not write, or that was changed since, is replaced\n" +
+			"only with --force. -n lists the files. -o - writes to standard output. --files writes the files of its\n" +
 			"tool-results/ too, into the directory beside it where Claude Code looks for them. What a session of Claude Code\n" +
 			"checks out by itself counts as used by it, as what it was started from does: that brings old sessions nearer.",
 		Flags: []*cli.Flag{
 			cli.String(&o.out, "output,o", "write to `PATH`, a file or directory; - is standard output"),
 			cli.Choice(&o.format, "format", "write only `FORM`: md, jsonl, text or both", "md", "jsonl", "text", "both"),
 			cli.Bool(&o.files, "files", "with an original: also its tool-results/ files, beside it as Claude Code has them"),
-			cli.Bool(&o.force, "force,f", "write it although it rests on a revoked source, or a device that is not trusted made it"),
+			cli.Bool(&o.force, "force,f", "replace files that mem did not write; write what rests on a revoked source or comes from an untrusted device"),
 		},
 		Action: func(ctx context.Context, c *cli.Command) error {
 			if err := e.wantOperands(c, 1, 1); err != nil {
@@ -119,59 +121,78 @@ func (e *Env) runCheckout(ctx context.Context, o checkoutOptions, name string) e
 			return usagef("--files goes with a session or its original, and a place for files")
 		}
 		if o.out == "-" {
-			if err := m.Write(ctx, rev, format, e.out); err != nil {
+			if err := m.Write(ctx, rev, format, e.outlet()); err != nil {
 				return storeError(err)
 			}
 			return e.rehearse(ctx, m, rev)
 		}
-		path := e.Dir
-		if o.out != "" {
-			path, err = e.outputPath(o.out)
-		} else if rev.Kind == layers.IsComposition {
-			if !filepath.IsLocal(rev.Composition.Name) { // it may come from another device
-				return withHint(usagef("the name %q is no place to write to", rev.Composition.Name), "name a directory with -o DIR")
-			}
-			path, err = e.outputPath(rev.Composition.Name)
-		} else {
-			err = e.outside(path)
-		}
+		at, err := e.checkoutPlace(rev, o.out)
 		if err != nil {
 			return err
 		}
-		outputs, err := layers.Outputs(rev, path, format)
-		if err != nil {
+		done, err := m.Checkout(ctx, rev, at, layers.CheckoutOptions{Format: format, Files: o.files, Force: o.force, DryRun: e.opt.dryRun})
+		var noTranscript *worktree.FileError
+		switch {
+		case errors.Is(err, layers.ErrFileName) && errors.As(err, &noTranscript):
+			return withHint(usagef("--files goes with a file that ends in .jsonl, not %s", noTranscript.Path), shell("mem", "checkout", name, "--files", "-o", rev.Session.ID+".jsonl"))
+		case errors.Is(err, layers.ErrFormatless):
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		if o.files && filepath.Ext(outputs[0].Path) != ".jsonl" {
-			return withHint(usagef("--files goes with a file that ends in .jsonl, not %s", outputs[0].Path), shell("mem", "checkout", name, "--files", "-o", rev.Session.ID+".jsonl"))
+		if len(done.Files) == 0 {
+			return storeError(writeError(err))
 		}
-		answer := checkoutAnswer{Kind: string(rev.Kind), Files: []string{}, DryRun: e.opt.dryRun}
+		e.noteCreated(done.Created)
+		answer := checkoutAnswer{Kind: string(rev.Kind), Files: done.Files, DryRun: e.opt.dryRun}
 		if !rev.Hash.IsZero() {
 			answer.Hash = rev.Hash.String()
 		}
-		for _, o := range outputs {
-			answer.Files = append(answer.Files, o.Path)
-		}
-		beside := func(dryRun bool) (err error) {
-			if !o.files {
-				return nil
-			}
-			paths, err := m.CheckoutFiles(ctx, rev, outputs[0].Path, dryRun)
-			answer.Files = append(answer.Files, paths...)
-			return storeError(err)
-		}
 		if e.opt.dryRun {
-			return errors.Join(beside(true), e.printCheckout(answer))
+			return errors.Join(e.printCheckout(answer), storeError(err))
 		}
-		err = m.Checkout(ctx, rev, path, format)
-		var behind *layers.BehindError
-		if err != nil && !errors.As(err, &behind) {
-			return storeError(err)
-		}
-		failed := beside(false)
 		e.autoTier(ctx, m, rev.Project)
-		return errors.Join(e.printCheckout(answer), storeError(err), failed, e.rehearse(ctx, m, rev))
+		return errors.Join(e.printCheckout(answer), storeError(err), e.rehearse(ctx, m, rev))
 	})
+}
+
+// checkoutPlace returns where a checkout writes: where -o says, else the working directory, in it a directory of a composition's name.
+func (e *Env) checkoutPlace(rev layers.Rev, out string) (layers.Place, error) {
+	if out != "" {
+		path, err := e.outputPath(out)
+		return layers.Place{Path: path}, err
+	}
+	at := layers.Place{Path: e.Dir}
+	if rev.Kind == layers.IsComposition {
+		at.Sub = rev.Composition.Name
+	}
+	return at, e.outside(filepath.Join(at.Path, at.Sub))
+}
+
+// outlet is standard output for content: a terminal gets it sanitised, a file or a pipe as it is.
+func (e *Env) outlet() io.Writer {
+	if e.Term.Stdout {
+		return &safeWriter{w: e.out}
+	}
+	return e.out
+}
+
+// noteCreated says which directories were created outside the working directory.
+func (e *Env) noteCreated(dirs []string) {
+	for _, dir := range dirs {
+		if rel, err := filepath.Rel(unlinked(e.Dir), unlinked(dir)); err != nil || !filepath.IsLocal(rel) {
+			e.note("created directory %s", e.safe(dir))
+		}
+	}
+}
+
+// writeError adds to the refusal to write a file what can be done about it.
+func writeError(err error) error {
+	switch {
+	case errors.Is(err, worktree.ErrExists):
+		return withHint(err, "replace it with --force, or name another place with -o")
+	case errors.Is(err, worktree.ErrLink), errors.Is(err, worktree.ErrInWay), errors.Is(err, worktree.ErrName):
+		return withHint(err, "name another place with -o")
+	}
+	return err
 }
 
 func (e *Env) printCheckout(answer checkoutAnswer) error {

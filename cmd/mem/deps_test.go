@@ -54,11 +54,13 @@ func imports() map[string]string {
 
 		"layers/brief": "",
 
-		"layers": "objects lineage objects/pack objects/gitstore objects/stream refs refs/remote refs/sealed layers/claims layers/transcript layers/keepit layers/tokens layers/redact layers/refine layers/compress layers/engines layers/compose layers/tier layers/trace layers/facts layers/concepts layers/permanent layers/views layers/brief",
+		"layers/worktree": "objects objects/pack",
+
+		"layers": "objects lineage objects/pack objects/gitstore objects/stream refs refs/remote refs/sealed layers/claims layers/transcript layers/keepit layers/tokens layers/redact layers/refine layers/compress layers/engines layers/compose layers/tier layers/trace layers/facts layers/concepts layers/permanent layers/views layers/brief layers/worktree",
 
 		"hooks": "objects layers layers/brief",
 
-		"cmd/mem": "layers hooks refs refs/config refs/remote refs/sealed objects layers/transcript layers/keepit layers/tokens layers/compress layers/engines layers/compose layers/tier layers/trace layers/facts layers/concepts layers/permanent layers/views testdata layers/redact cmd/mem/internal/cli cmd/mem/internal/proof",
+		"cmd/mem": "layers hooks refs refs/config refs/remote refs/sealed objects layers/transcript layers/keepit layers/tokens layers/compress layers/engines layers/compose layers/tier layers/trace layers/facts layers/concepts layers/permanent layers/views testdata layers/redact layers/worktree cmd/mem/internal/cli cmd/mem/internal/proof",
 
 		"cmd/mem/internal/cli":   "",
 		"cmd/mem/internal/proof": "objects layers",

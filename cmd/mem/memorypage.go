@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"os"
-	"path/filepath"
 
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
@@ -69,6 +67,7 @@ func (e *Env) runMemory(ctx context.Context, budget int) error {
 type exportOptions struct {
 	format string
 	out    string
+	force  bool
 }
 
 // export is the command that writes what a project knows as files of the seeds.
@@ -81,6 +80,7 @@ func (e *Env) export() *cli.Command {
 		Flags: []*cli.Flag{
 			cli.Choice(&o.format, "format", "write `FORM`: facts, concepts or memory", "facts", "concepts", "memory"),
 			cli.String(&o.out, "output,o", "write to the `PATH`, a file or directory, instead of standard output"),
+			cli.Bool(&o.force, "force,f", "replace a file that mem did not write"),
 		},
 		Action: func(ctx context.Context, c *cli.Command) error {
 			if err := e.wantOperands(c, 0, 0); err != nil {
@@ -106,14 +106,13 @@ func (e *Env) runExport(ctx context.Context, o exportOptions) error {
 			Content json.RawMessage `json:"content,omitempty"`
 			Text    string          `json:"text,omitempty"`
 		}{Format: o.format, DryRun: e.opt.dryRun}
-		if o.out == "" || o.out == "-" || e.opt.dryRun {
+		if o.out == "" || o.out == "-" {
 			b, err := m.Export(ctx, sc.Project, format)
 			if err != nil {
 				return err
 			}
 			answer.Bytes = len(b)
 			switch {
-			case o.out != "" && o.out != "-": // a dry run
 			case !e.opt.json:
 				e.printf("%s", e.safe(string(b)))
 				return nil
@@ -122,21 +121,17 @@ func (e *Env) runExport(ctx context.Context, o exportOptions) error {
 			default:
 				answer.Content = json.RawMessage(b)
 			}
-		}
-		if o.out != "" && o.out != "-" {
+		} else {
 			path, err := e.outputPath(o.out)
 			if err != nil {
 				return err
 			}
-			if fi, err := os.Stat(path); os.IsPathSeparator(path[len(path)-1]) || err == nil && fi.IsDir() {
-				path = filepath.Join(path, format.FileName())
+			n, done, err := m.ExportTo(ctx, sc.Project, format, layers.Place{Path: path}, layers.CheckoutOptions{Force: o.force, DryRun: e.opt.dryRun})
+			if err != nil {
+				return writeError(err)
 			}
-			answer.File = path
-			if !e.opt.dryRun {
-				if answer.Bytes, err = m.ExportTo(ctx, sc.Project, format, path); err != nil {
-					return err
-				}
-			}
+			e.noteCreated(done.Created)
+			answer.Bytes, answer.File = n, done.Files[0]
 		}
 		if e.opt.json {
 			return e.printJSON("export", answer)

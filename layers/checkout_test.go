@@ -1,0 +1,41 @@
+package layers
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Whoever is interrupted while he writes something out stops, and leaves no half of it.
+func TestCheckoutStops(t *testing.T) {
+	t.Parallel()
+	m := newMemory(t, testOptions())
+	p := add(t, m, write(t, filepath.Join(t.TempDir(), "s1.jsonl"), userLine(1, strings.Repeat("x", 3<<20))+userLine(2, "that is all")))[0].Project
+	rev, err := m.Resolve(t.Context(), Scope{Project: p}, "s1:original")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	if err := m.Write(ctx, rev, "", calling(cancel)); !errors.Is(err, context.Canceled) {
+		t.Errorf("interrupted after the first bytes: %v, want context.Canceled", err)
+	}
+	dir := t.TempDir()
+	if _, err := m.Checkout(ctx, rev, Place{Path: filepath.Join(dir, "out.jsonl")}, CheckoutOptions{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("a checkout that was interrupted: %v, want context.Canceled", err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("it left %v, %v", left, err)
+	}
+}
+
+// calling is a writer that calls what it is when it is written to.
+type calling func()
+
+func (f calling) Write(p []byte) (int, error) {
+	f()
+	return len(p), nil
+}

@@ -1,0 +1,119 @@
+package worktree
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/objects/pack"
+)
+
+// Commit gives the staged files their names, and flushes the directories. It calls wrote, which may be nil, with each file. A file that
+// appeared meanwhile is not replaced.
+func (t *Tree) Commit(wrote func(path string, sum objects.Hash)) error {
+	for len(t.staged) > 0 {
+		s := t.staged[0]
+		t.staged = t.staged[1:]
+		if t.opts.DryRun {
+			continue
+		}
+		if err := t.name(s); err != nil {
+			return errors.Join(&FileError{t.Path(s.name), err}, t.drop(s))
+		}
+		if err := syncDir(filepath.Dir(t.Path(s.name))); err != nil {
+			return fmt.Errorf("write %s: %w", t.Path(s.name), err)
+		}
+		if wrote != nil {
+			wrote(t.Path(s.name), s.sum)
+		}
+	}
+	for _, dir := range slices.Backward(t.made) {
+		if err := syncDir(filepath.Dir(dir)); err != nil {
+			return fmt.Errorf("create %s: %w", dir, err)
+		}
+	}
+	return nil
+}
+
+// name gives a staged file its name.
+func (t *Tree) name(s *staged) error {
+	if s.replace {
+		return t.root.Rename(s.tmp, s.name)
+	}
+	err := t.root.Link(s.tmp, s.name) // fails if there is one by now, as a rename would not
+	switch {
+	case err == nil:
+		return t.root.Remove(s.tmp)
+	case errors.Is(err, fs.ErrExist):
+		return ErrExists
+	}
+	if _, err := t.root.Lstat(s.name); !errors.Is(err, fs.ErrNotExist) {
+		return ErrExists
+	}
+	return t.root.Rename(s.tmp, s.name) // a file system without hard links
+}
+
+// Close removes what was staged and not committed, with the directories that were created for it.
+func (t *Tree) Close() error {
+	var errs []error
+	for _, s := range t.staged {
+		errs = append(errs, t.drop(s))
+	}
+	t.staged = nil
+	if !t.opts.DryRun {
+		for _, dir := range slices.Backward(t.made) {
+			_ = os.Remove(dir) // one that holds something stays
+		}
+	}
+	if t.root != nil {
+		errs = append(errs, t.root.Close())
+		t.root = nil
+	}
+	return errors.Join(errs...)
+}
+
+// syncDir flushes the names in a directory to the disk.
+func syncDir(dir string) error {
+	if err := pack.SyncDir(dir); err != nil && !unsyncable(err) {
+		return err
+	}
+	return nil
+}
+
+// unsyncable reports whether a directory could not be flushed because of what it is: some file systems cannot, and a directory that may be
+// written to need not be readable.
+func unsyncable(err error) bool {
+	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported)
+}
+
+// IsOutlet reports whether a path that the user gave leads to a device, a pipe or an open file of a process. It is written to as it is,
+// see [WriteOutlet]: its name cannot be taken by a file.
+func IsOutlet(path string) bool {
+	fi, err := os.Stat(path)
+	if err != nil || fi.IsDir() {
+		return false
+	}
+	if link, err := os.Readlink(path); err == nil && strings.HasPrefix(link, "/proc/") {
+		return true // as /dev/stdout does
+	}
+	return !fi.Mode().IsRegular()
+}
+
+// WriteOutlet writes to what [IsOutlet] reports.
+func WriteOutlet(path string, f func(io.Writer) error) error {
+	out, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(f(out), out.Close()); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return nil
+}

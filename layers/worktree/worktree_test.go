@@ -1,0 +1,198 @@
+package worktree
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/memvcs/mem/objects"
+)
+
+func text(s string) func(io.Writer) error {
+	return func(w io.Writer) error {
+		_, err := io.WriteString(w, s)
+		return err
+	}
+}
+
+// put writes one file into dir as a command does.
+func put(dir, name, content string, o Options, wrote func(string, objects.Hash)) error {
+	t, err := Open(dir, o)
+	if err != nil {
+		return err
+	}
+	err = t.Stage(name, text(content))
+	if err == nil {
+		err = t.Commit(wrote)
+	}
+	return errors.Join(err, t.Close())
+}
+
+func content(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return err.Error()
+	}
+	return string(b)
+}
+
+func write(t *testing.T, path, s string) string {
+	t.Helper()
+	err := os.MkdirAll(filepath.Dir(path), 0o700)
+	if err == nil {
+		err = os.WriteFile(path, []byte(s), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// No name leads out of the tree, whatever the options are.
+func TestStageRefusesNames(t *testing.T) {
+	t.Parallel()
+	up := t.TempDir()
+	precious := write(t, filepath.Join(up, "precious"), "mine")
+	dir := filepath.Join(up, "tree")
+	for _, name := range []string{"../precious", "a/../../precious", precious, "", ".", "..", "a/", "/a", "a//b", "a/./b", `..\precious`, "a\x00b", "a\nb", "\x1b]0;x\a", "a\xffb"} {
+		for _, force := range []bool{false, true} {
+			err := put(dir, name, "theirs", Options{Force: force}, nil)
+			var refused *FileError
+			if !errors.As(err, &refused) || !errors.Is(err, ErrName) {
+				t.Errorf("Stage(%q), force %v: %v, want %v", name, force, err, ErrName)
+			}
+		}
+	}
+	if got := content(t, precious); got != "mine" {
+		t.Errorf("the file outside holds %q", got)
+	}
+	if left, err := os.ReadDir(up); err != nil || len(left) != 1 {
+		t.Errorf("it left %v, %v", left, err)
+	}
+}
+
+// A link is never followed: neither at the end of a name nor on the way, neither out of the tree nor inside it.
+func TestStageRefusesLinks(t *testing.T) {
+	t.Parallel()
+	up := t.TempDir()
+	precious := write(t, filepath.Join(up, "other", "precious"), "mine")
+	dir := filepath.Join(up, "tree")
+	inside := write(t, filepath.Join(dir, "real", "precious"), "mine")
+	for link, target := range map[string]string{"file": precious, "dir": filepath.Dir(precious), "near": "real", "nowhere": filepath.Join(up, "new")} {
+		if err := os.Symlink(target, filepath.Join(dir, link)); err != nil {
+			t.Skip("SKIPPED: no links here:", err)
+		}
+	}
+	for _, name := range []string{"file", "dir/precious", "dir/new", "near/precious", "nowhere"} {
+		if err := put(dir, name, "theirs", Options{}, nil); !errors.Is(err, ErrLink) {
+			t.Errorf("Stage(%q): %v, want %v", name, err, ErrLink)
+		}
+	}
+	for _, name := range []string{"dir/precious", "near/precious"} {
+		if err := put(dir, name, "theirs", Options{Force: true}, nil); !errors.Is(err, ErrLink) {
+			t.Errorf("Stage(%q) by force: %v, want %v", name, err, ErrLink)
+		}
+	}
+	if err := put(dir, "file", "theirs", Options{Force: true}, nil); err != nil || content(t, filepath.Join(dir, "file")) != "theirs" {
+		t.Errorf("the link by force: %v", err) // the link is replaced, not what it leads to
+	}
+	if got := content(t, precious) + content(t, inside); got != "minemine" {
+		t.Errorf("what links lead to holds %q", got)
+	}
+}
+
+// A file is replaced if mem wrote it and nobody changed it, if it has the same bytes, or by force.
+func TestStageReplaces(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := write(t, filepath.Join(dir, "a"), "mine")
+	sums := map[string]objects.Hash{}
+	o := Options{Wrote: func(path string, sum objects.Hash) bool { return sums[path] == sum }}
+	wrote := func(path string, sum objects.Hash) { sums[path] = sum }
+	steps := []struct {
+		name, content string
+		o             Options
+		want          error
+	}{
+		{"of the user", "1", o, ErrExists},
+		{"the same bytes", "mine", o, nil},
+		{"written by mem", "2", o, nil},
+		{"by force", "3", Options{Force: true}, nil},
+		{"without a memory of it", "4", Options{}, ErrExists},
+		{"in a dry run", "5", Options{DryRun: true}, ErrExists},
+	}
+	for _, s := range steps {
+		before := content(t, file)
+		if err := put(dir, "a", s.content, s.o, wrote); !errors.Is(err, s.want) {
+			t.Errorf("%s: %v, want %v", s.name, err, s.want)
+		}
+		want := s.content
+		if s.want != nil {
+			want = before
+		}
+		if got := content(t, file); got != want {
+			t.Errorf("%s: the file holds %q, want %q", s.name, got, want)
+		}
+	}
+	write(t, file, "edited")
+	if err := put(dir, "a", "6", o, wrote); !errors.Is(err, ErrExists) {
+		t.Errorf("a file that was edited since: %v, want %v", err, ErrExists)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
+		t.Errorf("it left %v, %v", left, err)
+	}
+}
+
+// Of several files none is written if one may not be, and one that appears meanwhile stays.
+func TestCommitAllOrNothing(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "new", "deep")
+	tree, err := Open(dir, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(tree.Stage("a", text("1")), tree.Stage("sub/b", text("2"))); err != nil {
+		t.Fatal(err)
+	}
+	failed := errors.New("no more")
+	if err := tree.Stage("c", func(io.Writer) error { return failed }); !errors.Is(err, failed) {
+		t.Errorf("a source that fails: %v", err)
+	}
+	if err := tree.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Dir(dir)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a directory that is not needed stays: %v", err)
+	}
+	if tree, err = Open(dir, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if made := tree.Created(); len(made) != 2 || made[1] != dir {
+		t.Errorf("created %q", made)
+	}
+	if err := tree.Stage("a", text("theirs")); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "a"), "mine")
+	if err := errors.Join(tree.Commit(nil), tree.Close()); !errors.Is(err, ErrExists) {
+		t.Errorf("a file that appeared: %v, want %v", err, ErrExists)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 || content(t, filepath.Join(dir, "a")) != "mine" {
+		t.Errorf("left %v, %v", left, err)
+	}
+}
+
+// A dry run writes nothing and creates no directory.
+func TestDryRun(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "new")
+	if err := put(dir, "sub/a", "1", Options{DryRun: true}, nil); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the directory: %v", err)
+	}
+}
