@@ -76,7 +76,7 @@ func (e *Env) catNamed(ctx context.Context, m *layers.Memory, o catFileOptions, 
 // printObject prints what write gives of an object.
 func (e *Env) printObject(o catFileOptions, write func(io.Writer) error) error {
 	if !o.size {
-		return write(e.out)
+		return write(e.outlet())
 	}
 	var n counter
 	if err := write(&n); err != nil {

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -90,9 +89,9 @@ func (e *Env) runShow(ctx context.Context, o showOptions, name string) error {
 				return nil
 			}
 		}
-		var w io.Writer = e.out
-		if e.Term.Stdout && !o.raw {
-			w = &safeWriter{w: e.out}
+		w := e.outlet()
+		if o.raw {
+			w = e.out
 		}
 		err = m.Write(ctx, rev, layers.Format(o.format), w)
 		if errors.Is(err, layers.ErrLayer) {
@@ -127,8 +126,7 @@ func (e *Env) showManifest(ctx context.Context, m *layers.Memory, sc layers.Scop
 	if err != nil {
 		return err
 	}
-	_, err = e.out.Write(append(b, '\n'))
-	return err
+	return e.writeJSON(append(escapeJSON(b), '\n'))
 }
 
 // A shown is a thing as show --json prints it.

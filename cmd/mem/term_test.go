@@ -463,3 +463,42 @@ func TestIDCell(t *testing.T) {
 		}
 	}
 }
+
+// What a transcript holds reaches a terminal sanitised, whatever prints it; a file or a pipe gets the exact bytes.
+func TestContentOnATerminal(t *testing.T) {
+	t.Parallel()
+	const hostile = "\u202egpj.exe \u009b31mred \x7f"
+	run := func(terminal bool, args ...string) string {
+		w := newWorld(t, terminal)
+		w.Env.Rand, w.Env.Environ = rand.Reader, func() []string { return nil }
+		w.vars["NO_COLOR"], w.vars["PAGER"] = "1", ""
+		file := filepath.Join(w.Dir, "s1234567.jsonl")
+		line := `{"type":"user","uuid":"u1","timestamp":"2026-01-15T10:00:00Z","cwd":"/home/dev/shop","message":{"role":"user","content":"` + hostile + `"}}` + "\n"
+		if err := os.WriteFile(file, []byte(line), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, args := range [][]string{{"init", "-q"}, {"add", "-q", file}, append([]string{"-p", "shop"}, args...)} {
+			w.out.Reset()
+			if code := w.run(args...); code != 0 {
+				t.Fatalf("mem %q: %d: %s", args, code, w.err.String())
+			}
+		}
+		return w.out.String()
+	}
+	for _, args := range [][]string{
+		{"checkout", "@", "-o", "-"}, {"checkout", "@", "-o", "/dev/stdout"}, {"show", "@"}, {"show", "@:original"}, {"show", "@", "--format", "jsonl"}, {"show", "@#1"},
+		{"show", "@:L1"}, {"show", "@", "--json"}, {"show", "--manifest"}, {"cat-file", "@:original"}, {"ls"}, {"ls", "--json"},
+	} {
+		if out := run(true, args...); out == "" || strings.ContainsAny(out, "\u202e\u009b\x7f\x1b") {
+			t.Errorf("mem %q prints to a terminal: %q", args, out)
+		}
+	}
+	for _, args := range [][]string{{"checkout", "@", "-o", "-"}, {"show", "@", "--format", "jsonl"}, {"cat-file", "@:original"}} {
+		if out := run(false, args...); !strings.Contains(out, hostile) {
+			t.Errorf("mem %q prints to a pipe: %q", args, out)
+		}
+	}
+	if out := run(true, "show", "@", "--format", "jsonl", "--raw"); !strings.Contains(out, hostile) {
+		t.Errorf("--raw prints %q", out)
+	}
+}
