@@ -30,7 +30,7 @@ func (r *run) start(ctx context.Context) error {
 		return errors.Join(caught, err)
 	}
 	given, err := m.Context(ctx, p, layers.ContextOptions{
-		Session: r.p.Session, Dir: r.p.Cwd, Program: r.Program(), Limit: maxAnswer, Pending: s.AskAfterTokens, Behind: left,
+		Session: r.p.Session, Dir: r.p.Cwd, Program: r.Program(), Limit: maxAnswer, Pending: s.speakFrom(), Behind: left,
 	})
 	if err == nil && given.Text != "" {
 		err = r.say(map[string]any{"hookSpecificOutput": map[string]any{"hookEventName": r.event, "additionalContext": given.Text}})
@@ -75,10 +75,13 @@ func (r *run) tool(ctx context.Context) error {
 // it is for Claude and the user to decide, and it costs tokens.
 func (r *run) ask(ctx context.Context) error {
 	s, err := r.Settings()
+	if err != nil || !s.Ask {
+		return err
+	}
 	t := r.turn()
 	size, little := r.little(s, t)
-	if err != nil || r.busy || t.Asked || little || !r.there {
-		return err
+	if r.busy || t.Asked || little || !r.there {
+		return nil
 	}
 	left, err := r.pending(ctx)
 	if err != nil {

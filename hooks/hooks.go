@@ -62,9 +62,18 @@ type Settings struct {
 	CaptureProject func(layers.Project) bool // of this project
 	Register       bool                      // sessions that are not in memory yet
 	Every          int
+	Ask            bool // tell the model what has no facts yet
 	AskAfterTokens int
 	Blocking       string // off, once, strict
 	Distill        bool   // a model distils sessions that have ended
+}
+
+// speakFrom returns from how many tokens without facts the context of a start mentions a session: 0 for never, unless asking is on.
+func (s Settings) speakFrom() int {
+	if !s.Ask {
+		return 0
+	}
+	return s.AskAfterTokens
 }
 
 // How long a hook may take, and what is left of it for an orderly end.

@@ -5,11 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 )
 
 // ErrShape says that settings hold something where the hooks should be that Claude Code would not take either.
@@ -23,53 +20,24 @@ func timeout(e Event) int {
 	return 5
 }
 
-// A handler is one hook in the settings of Claude Code.
-type handler struct {
-	Type    string   `json:"type"`
-	Command string   `json:"command"`
-	Args    []string `json:"args"`
-	Timeout int      `json:"timeout,omitempty"`
-}
-
-func handlerOf(command string, e Event) handler {
-	return handler{"command", command, []string{"hook", e.Arg()}, timeout(e)}
-}
-
-// ours returns the event that the handler in a text is mem's hook for.
-func ours(b []byte, n *node) (h handler, e Event, ok bool) {
-	if n.kind != '{' || json.Unmarshal(n.plain(b), &h) != nil || len(h.Args) != 2 || h.Args[0] != "hook" {
-		return h, "", false
-	}
-	e, ok = ParseEvent(h.Args[1])
-	return h, e, ok && isMem(h.Command)
-}
-
-// isMem reports whether a program is called mem, as downloads and copies are, too: mem-1.2, mem_linux_amd64, mem.exe, mem2.
-func isMem(command string) bool {
-	rest, ok := strings.CutPrefix(filepath.Base(strings.ReplaceAll(command, `\`, "/")), "mem")
-	r, _ := utf8.DecodeRuneInString(rest)
-	return ok && (rest == "" || !unicode.IsLetter(r))
-}
-
 // ErrProgram says that a program is called so that its hooks would not be recognised in settings: they could not be taken out again.
 var ErrProgram = errors.New("hooks are recognised by the name of their program, which begins with mem")
 
-// Install returns the settings in b with mem's hooks in them: command is run in exec form at every event. Nothing else
-// changes, not even a space. Hooks of mem that are there already are brought up to date. A command that is not called mem is an error
-// ([ErrProgram]).
-func Install(b []byte, command string) ([]byte, error) {
-	if !isMem(command) {
-		return nil, fmt.Errorf("%s: %w", command, ErrProgram)
+// Install returns the settings in b with mem's hooks in them: p is run at every event. Nothing else changes, not even a
+// space. Hooks of mem that are there already are brought up to date. A program that is not called mem is an error ([ErrProgram]).
+func Install(b []byte, p Program) ([]byte, error) {
+	if !isMem(p.Path) {
+		return nil, fmt.Errorf("%s: %w", p.Path, ErrProgram)
 	}
 	clean, err := Uninstall(b)
 	if err != nil {
 		return nil, err
 	}
-	if found, err := Installed(b); err != nil || complete(found, command) {
+	if found, err := Installed(b); err != nil || complete(found, p) {
 		return b, err
 	}
 	for _, e := range Events() {
-		if clean, err = installOne(clean, command, e); err != nil {
+		if clean, err = installOne(clean, p, e); err != nil {
 			return nil, err
 		}
 	}
@@ -77,24 +45,23 @@ func Install(b []byte, command string) ([]byte, error) {
 }
 
 // complete reports whether each event has exactly the hook that it should have.
-func complete(found []Found, command string) bool {
+func complete(found []Found, p Program) bool {
 	if len(found) != len(Events()) {
 		return false
 	}
 	for _, e := range Events() {
-		if !slices.Contains(found, Found{e, command, e, timeout(e)}) {
+		if !slices.Contains(found, Found{e, p, e, true}) {
 			return false
 		}
 	}
 	return true
 }
 
-func installOne(b []byte, command string, e Event) ([]byte, error) {
-	text, err := json.MarshalIndent(map[string]any{"hooks": []handler{handlerOf(command, e)}}, "", "  ")
+func installOne(b []byte, p Program, e Event) ([]byte, error) {
+	group, err := indented(map[string]any{"hooks": []handler{handlerOf(p, e)}})
 	if err != nil {
 		return nil, err
 	}
-	group := string(text)
 	s := styleOf(b)
 	root, err := parseText(b)
 	switch {
@@ -105,7 +72,7 @@ func installOne(b []byte, command string, e Event) ([]byte, error) {
 		if len(b) > 0 && b[len(b)-1] != '\n' {
 			nl = s.newline
 		}
-		return installOne(append(slices.Clone(b), nl+"{}"+s.newline...), command, e)
+		return installOne(append(slices.Clone(b), nl+"{}"+s.newline...), p, e)
 	case root.kind != '{':
 		return nil, fmt.Errorf("%w: no object", ErrShape)
 	}
@@ -126,6 +93,16 @@ func installOne(b []byte, command string, e Event) ([]byte, error) {
 	return apply(b, s.add(b, at.value, group)), nil
 }
 
+// indented returns v as JSON for people.
+func indented(v any) (string, error) {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	err := enc.Encode(v)
+	return strings.TrimSuffix(b.String(), "\n"), err
+}
+
 // deeper indents the lines of a text.
 func deeper(text string, by int) string {
 	lead := strings.Repeat(" ", by)
@@ -135,9 +112,9 @@ func deeper(text string, by int) string {
 // A Found is a hook of mem in settings.
 type Found struct {
 	Event   Event // at which it runs
-	Command string
+	Program Program
 	Answers Event // what it is told to answer
-	Timeout int
+	Current bool  // it is written as this mem writes it
 }
 
 // Installed returns the hooks of mem in the settings b, in their order.
@@ -145,8 +122,9 @@ func Installed(b []byte) ([]Found, error) {
 	var out []Found
 	_, err := eachGroup(b, func(e string, group *node, list *node) []splice {
 		for _, h := range list.items {
-			if found, answers, ok := ours(b, h.value); ok {
-				out = append(out, Found{Event(e), found.Command, answers, found.Timeout})
+			if found, ok := ours(b, h.value); ok {
+				found.Event = Event(e)
+				out = append(out, found)
 			}
 		}
 		return nil
@@ -188,7 +166,7 @@ func eachGroup(b []byte, f func(event string, group, list *node) []splice) ([]sp
 // Uninstall returns the settings b without mem's hooks, and without what held nothing else.
 func Uninstall(b []byte) ([]byte, error) {
 	changes, err := eachGroup(b, func(_ string, _, list *node) []splice {
-		return list.remove(b, func(i int) bool { _, _, ok := ours(b, list.items[i].value); return ok })
+		return list.remove(b, func(i int) bool { _, ok := ours(b, list.items[i].value); return ok })
 	})
 	if err != nil || len(changes) == 0 {
 		return b, err

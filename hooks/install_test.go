@@ -11,6 +11,8 @@ import (
 
 const memPath = "/home/u/go/bin/mem"
 
+func programAt(path string) Program { return Program{Path: path} }
+
 // settingsSamples are settings as people have them.
 var settingsSamples = map[string]string{
 	"nothing":      "",
@@ -41,22 +43,22 @@ func TestInstall(t *testing.T) {
 // checkInstall installs into settings, again, with another path, and takes it all out.
 func checkInstall(t *testing.T, b []byte) {
 	before := meaning(t, b)
-	out, err := Install(b, memPath)
+	out, err := Install(b, programAt(memPath))
 	if err != nil {
 		t.Fatalf("Install(%q): %v", b, err)
 	}
 	found, err := Installed(out)
-	if err != nil || !complete(found, memPath) {
+	if err != nil || !complete(found, programAt(memPath)) {
 		t.Fatalf("in %s\nfound %v, %v", out, found, err)
 	}
-	if again, err := Install(out, memPath); err != nil || !bytes.Equal(again, out) {
+	if again, err := Install(out, programAt(memPath)); err != nil || !bytes.Equal(again, out) {
 		t.Errorf("a second time: %v\n%s", err, again)
 	}
-	moved, err := Install(out, "/opt/mem")
+	moved, err := Install(out, Program{Path: "/opt/mem", Store: "/srv/my memory"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if found, err := Installed(moved); err != nil || !complete(found, "/opt/mem") {
+	if found, err := Installed(moved); err != nil || !complete(found, Program{Path: "/opt/mem", Store: "/srv/my memory"}) {
 		t.Errorf("moved to %v, %v", found, err)
 	}
 	for _, c := range comments(b) {
@@ -86,11 +88,11 @@ func checkInstall(t *testing.T, b []byte) {
 func TestPrograms(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"/opt/mem", "/opt/mem-1.2", "/opt/mem_linux_amd64", "/opt/mem2", `C:\bin\mem.exe`, "/opt/mem.new"} {
-		once, err := Install([]byte("{}"), name)
+		once, err := Install([]byte("{}"), programAt(name))
 		if err != nil {
 			t.Fatalf("Install of %s: %v", name, err)
 		}
-		if again, err := Install(append(once, '\n'), name); err != nil || !bytes.Equal(again, append(once, '\n')) {
+		if again, err := Install(append(once, '\n'), programAt(name)); err != nil || !bytes.Equal(again, append(once, '\n')) {
 			t.Errorf("%s twice: %v\n%s", name, err, again)
 		}
 		if back, err := Uninstall(once); err != nil || len(meaning(t, back)) > 0 {
@@ -98,7 +100,7 @@ func TestPrograms(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"/opt/memory", "/opt/claude-mem", "/opt/remember", "/mem/x"} {
-		if out, err := Install([]byte("{}"), name); !errors.Is(err, ErrProgram) {
+		if out, err := Install([]byte("{}"), programAt(name)); !errors.Is(err, ErrProgram) {
 			t.Errorf("Install of %s: %s, %v, want %v", name, out, err, ErrProgram)
 		}
 	}
@@ -178,12 +180,12 @@ func comments(b []byte) (out [][]byte) {
 // TestInstallLooksRight shows what a user finds in the file.
 func TestInstallLooksRight(t *testing.T) {
 	t.Parallel()
-	out, err := Install([]byte("{\n  \"model\": \"opus\" // mine\n}\n"), memPath)
+	out, err := Install([]byte("{\n  \"model\": \"opus\" // mine\n}\n"), programAt(memPath))
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := "{\n  \"model\": \"opus\", // mine\n  \"hooks\": {\n    \"SessionStart\": [\n      {\n        \"hooks\": [\n          {\n            \"type\": \"command\",\n" +
-		"            \"command\": \"/home/u/go/bin/mem\",\n            \"args\": [\n              \"hook\",\n              \"session-start\"\n            ],\n            \"timeout\": 10\n          }\n        ]\n      }\n    ],\n    \"UserPromptSubmit\": [\n"
+		"            \"command\": \"/bin/sh\",\n            \"args\": [\n              \"-c\",\n              " + quoted(t, shellGuard) + ",\n              \"/home/u/go/bin/mem\",\n              \"hook\",\n              \"session-start\"\n            ],\n            \"timeout\": 10\n          }\n        ]\n      }\n    ],\n    \"UserPromptSubmit\": [\n"
 	if !strings.HasPrefix(string(out), want) {
 		t.Errorf("%s\nwant it to begin with\n%s", out, want)
 	}
@@ -192,15 +194,50 @@ func TestInstallLooksRight(t *testing.T) {
 	}
 }
 
+// quoted writes a text as JSON, without escaping what stands in a command.
+func quoted(t *testing.T, s string) string {
+	out, err := indented(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestFormerHooks brings hooks that ran mem without a shell up to date, and takes them out.
+func TestFormerHooks(t *testing.T) {
+	t.Parallel()
+	former, err := Install([]byte("{}"), Program{Path: memPath, Bare: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	now, err := Install(former, programAt(memPath))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found, err := Installed(now); err != nil || !complete(found, programAt(memPath)) {
+		t.Errorf("found %v, %v in\n%s", found, err, now)
+	}
+	guard := strings.Replace(string(now), "unset GOMEMLIMIT", "unset GOMEMLIMIT GODEBUG", 1)
+	found, err := Installed([]byte(guard))
+	if err != nil || len(found) != len(Events()) || found[0].Current || !found[1].Current {
+		t.Errorf("of another guard found %v, %v", found, err)
+	}
+	for _, text := range []string{string(former), guard} {
+		if back, err := Uninstall([]byte(text)); err != nil || len(meaning(t, back)) > 0 {
+			t.Errorf("left of %s: %s, %v", text, back, err)
+		}
+	}
+}
+
 func TestInstallRefuses(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"[]", `{"hooks":[]}`, `{"hooks":{"Stop":{}}}`, `"x"`} {
-		if out, err := Install([]byte(text), memPath); !errors.Is(err, ErrShape) {
+		if out, err := Install([]byte(text), programAt(memPath)); !errors.Is(err, ErrShape) {
 			t.Errorf("Install(%s) = %s, %v", text, out, err)
 		}
 	}
 	for text, line := range map[string]int{"{": 1, "{\n\"a\": 1\n\"b\": 2}": 3, "{}\n{}": 2, "{\"a\"}": 1, "/* x": 1, "{\"a\": nul}": 1, "{\"a\": \"x": 1, strings.Repeat("[", 300): 1} {
-		_, err := Install([]byte(text), memPath)
+		_, err := Install([]byte(text), programAt(memPath))
 		var at *TextError
 		if !errors.As(err, &at) || at.Line != line {
 			t.Errorf("Install(%.20q): %v, want an error in line %d", text, err, line)
@@ -227,7 +264,7 @@ func FuzzSettings(f *testing.F) {
 				return
 			}
 		}
-		if out, err := Install(b, memPath); err == nil {
+		if out, err := Install(b, programAt(memPath)); err == nil {
 			if found, err := Installed(b); err == nil && len(found) == 0 && !bytes.Contains(out, []byte(`\u`)) {
 				checkInstall(t, b)
 			}

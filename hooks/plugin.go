@@ -3,7 +3,6 @@ package hooks
 import (
 	"bytes"
 	"embed"
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
@@ -15,20 +14,19 @@ import (
 //go:embed all:plugin
 var pluginFiles embed.FS
 
-// Plugin returns the files of the plugin by name, for a mem that is found at command.
-func Plugin(command string) (map[string][]byte, error) {
-	quoted, err := json.Marshal(command)
-	if err != nil {
-		return nil, err
-	}
+// hooksFile is the file of the plugin that says which hooks there are.
+const hooksFile = "plugin/hooks/hooks.json"
+
+// Plugin returns the files of the plugin by name, with hooks that run p.
+func Plugin(p Program) (map[string][]byte, error) {
 	files := map[string][]byte{}
-	err = fs.WalkDir(pluginFiles, "plugin", func(name string, d fs.DirEntry, err error) error {
+	err := fs.WalkDir(pluginFiles, "plugin", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
 		b, err := pluginFiles.ReadFile(name)
-		if name == "plugin/hooks/hooks.json" {
-			b = bytes.ReplaceAll(b, []byte(`"command": "mem"`), append([]byte(`"command": `), quoted...))
+		if name == hooksFile && err == nil {
+			b, err = pluginHooks(p)
 		}
 		files[name[len("plugin/"):]] = b
 		return err
@@ -36,10 +34,22 @@ func Plugin(command string) (map[string][]byte, error) {
 	return files, err
 }
 
-// WritePlugin writes the plugin into dir, for a mem that is found at command. Files that are as they should be are
+// pluginHooks returns the hooks of the plugin.
+func pluginHooks(p Program) ([]byte, error) {
+	b := []byte("{\n  \"description\": \"Capture sessions, and say what memory knows\",\n  \"hooks\": {}\n}\n")
+	for _, e := range Events() {
+		var err error
+		if b, err = installOne(b, p, e); err != nil {
+			return nil, err
+		}
+	}
+	return b, nil
+}
+
+// WritePlugin writes the plugin into dir, for p. Files that are as they should be are
 // left alone, so a Claude Code that reads them is not disturbed.
-func WritePlugin(dir, command string) error {
-	files, err := Plugin(command)
+func WritePlugin(dir string, p Program) error {
+	files, err := Plugin(p)
 	if err != nil {
 		return err
 	}

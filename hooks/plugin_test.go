@@ -1,6 +1,7 @@
 package hooks
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -12,12 +13,12 @@ import (
 // TestPluginHasTheHooks checks that the plugin runs the same hooks as the settings do.
 func TestPluginHasTheHooks(t *testing.T) {
 	t.Parallel()
-	files, err := Plugin(memPath)
+	files, err := Plugin(programAt(memPath))
 	if err != nil {
 		t.Fatal(err)
 	}
 	found, err := Installed(files["hooks/hooks.json"])
-	if err != nil || !complete(found, memPath) {
+	if err != nil || !complete(found, programAt(memPath)) {
 		t.Errorf("hooks of the plugin: %v, %v", found, err)
 	}
 	for _, name := range []string{".claude-plugin/plugin.json", ".claude-plugin/marketplace.json", "hooks/hooks.json"} {
@@ -38,7 +39,7 @@ func TestWritePlugin(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "plugin")
 	for _, command := range []string{`C:\a "b"\mem.exe`, "/opt/mem", "/opt/mem"} {
-		if err := WritePlugin(dir, command); err != nil {
+		if err := WritePlugin(dir, programAt(command)); err != nil {
 			t.Fatal(err)
 		}
 		b, err := os.ReadFile(filepath.Join(dir, "hooks", "hooks.json"))
@@ -51,8 +52,20 @@ func TestWritePlugin(t *testing.T) {
 		if err := json.Unmarshal(b, &v); err != nil {
 			t.Fatal(err)
 		}
-		if got := v.Hooks["Stop"][0].Hooks[0]; !reflect.DeepEqual(got, handlerOf(command, Stop)) {
-			t.Errorf("%+v, want %+v", got, handlerOf(command, Stop))
+		if got := v.Hooks["Stop"][0].Hooks[0]; !reflect.DeepEqual(got, handlerOf(programAt(command), Stop)) {
+			t.Errorf("%+v, want %+v", got, handlerOf(programAt(command), Stop))
 		}
+	}
+}
+
+// TestPluginOfTheRepository: the file in the repository is what is written for a mem that PATH finds.
+func TestPluginOfTheRepository(t *testing.T) {
+	t.Parallel()
+	want, err := pluginHooks(programAt("mem"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := pluginFiles.ReadFile(hooksFile); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("%s is\n%s\nwant\n%s, %v", hooksFile, got, want, err)
 	}
 }

@@ -72,12 +72,12 @@ func (f SettingsFile) Installed() (found []Found, disabled bool, err error) {
 
 // Install puts mem's hooks into the file and reports whether that changed it. What it was before is kept first. With
 // dry nothing is written.
-func (f SettingsFile) Install(command string, dry bool) (changed bool, err error) {
+func (f SettingsFile) Install(p Program, dry bool) (changed bool, err error) {
 	b, path, existed, err := f.read()
 	if err != nil {
 		return false, err
 	}
-	out, err := Install(b, command)
+	out, err := Install(b, p)
 	if err != nil || bytes.Equal(out, b) || dry {
 		return err == nil && !bytes.Equal(out, b), f.name(err)
 	}

@@ -24,7 +24,7 @@ type ContextOptions struct {
 	Dir     string // its working directory
 	Program string // how this program is called there
 	Limit   int    // in UTF-16 units
-	Pending int    // tokens without facts from which a session is worth speaking of
+	Pending int    // tokens without facts from which a session is worth speaking of; 0 says nothing of what is not made yet
 	Behind  int    // files of the project that are not captured yet
 }
 
@@ -276,6 +276,9 @@ func (b *briefing) pendingItems() (out []brief.Item) {
 	if n := b.o.Behind; n > 0 {
 		say("%d changed session file%s of this project %s being captured in the background; what is told here does not know them yet.", n,
 			map[bool]string{false: "s"}[n == 1], map[bool]string{true: "is", false: "are"}[n == 1])
+	}
+	if b.o.Pending == 0 {
+		return out
 	}
 	for _, s := range b.sessions {
 		if n := b.unsaid(s); n > b.o.Pending && len(out) < contextPending {

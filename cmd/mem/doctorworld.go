@@ -86,6 +86,10 @@ func (x *exam) hooks() {
 			x.warn(check, edit(in.File, "take \"disableAllHooks\" out of it"), "all hooks are switched off in %s", in.File)
 		case "unreadable":
 			x.fail(check, edit(in.File, "make it valid JSON"), "%s: %s", in.File, in.Error)
+		case "another memory":
+			x.fail(check, again, "those in %s write %s, this is %s", in.File, strings.Join(in.Stores, ", "), x.dir)
+		case "outdated":
+			x.warn(check, again, "those in %s were written by another version of mem", in.File)
 		case "incomplete":
 			x.fail(check, again, "%s lacks %s", in.File, strings.Join(in.Missing, ", "))
 		default:

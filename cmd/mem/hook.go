@@ -42,12 +42,15 @@ func (e *Env) hook() *cli.Command {
 	}
 }
 
-// hookArgs returns the event if args are those of a hook and nothing else, so that it need not pay for options.
-func hookArgs(args []string) (event string, ok bool) {
-	if len(args) != 2 || args[0] != "hook" || len(args[1]) == 0 || args[1][0] == '-' {
-		return "", false
+// hookArgs returns the event, and the memory that is named, if args are those that settings hold, so that a hook need not pay for options.
+func hookArgs(args []string) (event, store string, ok bool) {
+	if len(args) == 4 && args[2] == "--mem-dir" {
+		store, args = args[3], args[:2]
 	}
-	return args[1], true
+	if len(args) != 2 || args[0] != "hook" || len(args[1]) == 0 || args[1][0] == '-' {
+		return "", "", false
+	}
+	return args[1], store, true
 }
 
 // hookMemory is what a hook may use. Most of a capture is buffers, and it is over before collecting them pays.
@@ -168,7 +171,8 @@ func (e *Env) hookSettings() (hooks.Settings, error) {
 	}
 	s := hooks.Settings{
 		Capture: hookValue(c.Bool, "hooks.capture", true), Every: hookValue(c.Int, "hooks.every", 5),
-		AskAfterTokens: hookValue(c.Int, "hooks.askAfterTokens", 2000), Blocking: hookValue(c.String, "hooks.blocking", "once"),
+		Ask: hookValue(c.Bool, "hooks.ask", false), AskAfterTokens: hookValue(c.Int, "hooks.askAfterTokens", 2000),
+		Blocking: hookValue(c.String, "hooks.blocking", "off"),
 	}
 	_, from, err := c.Get("defaults.autoRegisterSessions")
 	s.Register = err != nil || from == config.Default || hookValue(c.Bool, "defaults.autoRegisterSessions", true)
@@ -187,8 +191,15 @@ func hookValue[T any](get func(string) (T, error), key string, otherwise T) T {
 	return v
 }
 
-// calledAs returns what to type to run this program: its name if that finds it, else its path.
+// calledAs returns what to type to run this program on this memory: its name if that finds it, else its path.
 func (e *Env) calledAs() string {
+	if e.opt.memDir != "" {
+		return e.programName() + " --mem-dir " + quoteWord(e.opt.memDir)
+	}
+	return e.programName()
+}
+
+func (e *Env) programName() string {
 	self, err := e.Executable()
 	if err != nil {
 		return "mem"
@@ -200,10 +211,15 @@ func (e *Env) calledAs() string {
 	if err == nil && found == self {
 		return "mem"
 	}
-	if strings.ContainsAny(self, " '\"`$\\") {
-		return "'" + strings.ReplaceAll(self, "'", `'\''`) + "'"
+	return quoteWord(self)
+}
+
+// quoteWord writes a word so that a shell reads it as it is.
+func quoteWord(s string) string {
+	if strings.ContainsAny(s, " '\"`$\\") {
+		return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 	}
-	return self
+	return s
 }
 
 // detach starts this program in the background, with nothing of the terminal and of the pipes of this one.
@@ -217,6 +233,9 @@ func (e *Env) detach(args ...string) error {
 		return err
 	}
 	defer null.Close()
+	if e.opt.memDir != "" {
+		args = append(args, "--mem-dir", e.opt.memDir)
+	}
 	cmd := e.command(context.Background(), nil, self, args...)
 	cmd.Dir = filepath.VolumeName(self) + string(filepath.Separator)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = null, null, null

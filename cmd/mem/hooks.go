@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -18,7 +19,7 @@ import (
 
 // hooksCommand is the command about the hooks in Claude Code's settings.
 func (e *Env) hooksCommand() *cli.Command {
-	var scope string
+	var scope, distill string
 	flags := func() []*cli.Flag {
 		return []*cli.Flag{cli.Choice(&scope, "scope", "whose settings: `WHOSE` is user, project or local", hookScopes()...)}
 	}
@@ -32,12 +33,17 @@ func (e *Env) hooksCommand() *cli.Command {
 	}
 	return &cli.Command{
 		Name:  "hooks",
-		Usage: "let Claude Code's sessions be captured by themselves",
+		Usage: "capture Claude Code's sessions automatically",
 		Description: "install writes mem's hooks into Claude Code's settings (~/.claude/settings.json, or with --scope the project's\n" +
-			".claude/settings.json or settings.local.json): other hooks, order, spaces and comments stay. uninstall brings the file back\n" +
-			"byte for byte if nobody has changed it since. What the hooks do is in \"mem help capturing\".",
+			".claude/settings.json or settings.local.json) and prints what each of them does and costs. Other hooks, order, spaces and\n" +
+			"comments stay. The hooks write the memory that is in use: MEM_DIR or --mem-dir, if given. No hook asks a model or the user\n" +
+			"for anything unless --distill turns that on: session tells Claude which messages have no facts, background distils a\n" +
+			"session when it ends. A terminal is asked once. uninstall restores the file byte for byte if it was not changed since.\n" +
+			"See \"mem help capturing\".",
 		Commands: []*cli.Command{
-			{Name: "install", Usage: "write the hooks into the settings of Claude Code", Flags: flags(), Action: action(e.runHooksInstall)},
+			{Name: "install", Usage: "write the hooks into the settings of Claude Code",
+				Flags:  append(flags(), cli.Choice(&distill, "distill", "how facts are asked for: `HOW` is off, session or background", distillWays()...)),
+				Action: action(func(ctx context.Context, scope string) error { return e.runHooksInstall(ctx, scope, distill) })},
 			{Name: "uninstall", Usage: "take them out again", Flags: flags(), Action: action(e.runHooksUninstall)},
 			{Name: "status", Usage: "say where they are and whether they work", Flags: flags(), Action: action(e.runHooksStatus)},
 			{Name: "test", Usage: "run every hook once, in a memory that is thrown away", Flags: flags(), Action: action(e.runHooksTest)},
@@ -85,24 +91,26 @@ func (e *Env) projectRoot() string {
 
 // A hooksChange is what install or uninstall did, as --json prints it.
 type hooksChange struct {
-	File    string   `json:"file"`
-	Command string   `json:"command,omitempty"`
-	Events  []string `json:"events"`
-	Changed bool     `json:"changed"`
-	DryRun  bool     `json:"dry_run"`
+	File    string          `json:"file"`
+	Command string          `json:"command,omitempty"`
+	Store   string          `json:"store,omitempty"` // the memory that the hooks name
+	Events  []string        `json:"events"`
+	Hooks   []hooks.Purpose `json:"hooks,omitempty"` // what they do and cost
+	Changed bool            `json:"changed"`
+	DryRun  bool            `json:"dry_run"`
 }
 
-func (e *Env) runHooksInstall(ctx context.Context, scope string) error {
+func (e *Env) runHooksInstall(ctx context.Context, scope, distill string) error {
 	f, err := e.settingsOf(scope)
 	if err != nil {
 		return err
 	}
-	self, err := e.ownPath()
+	p, err := e.hooksProgram()
 	if err != nil {
 		return err
 	}
-	if _, err := hooks.Install(nil, self); errors.Is(err, hooks.ErrProgram) {
-		return withHint(err, shell("mv", self, filepath.Join(filepath.Dir(self), "mem")))
+	if _, err := hooks.Install(nil, p); errors.Is(err, hooks.ErrProgram) {
+		return withHint(err, shell("mv", p.Path, filepath.Join(filepath.Dir(p.Path), "mem")))
 	} else if err != nil {
 		return err
 	}
@@ -111,17 +119,40 @@ func (e *Env) runHooksInstall(ctx context.Context, scope string) error {
 			return err
 		}
 	}
-	changed, err := f.Install(self, e.opt.dryRun)
+	changed, err := f.Install(p, e.opt.dryRun)
 	if err != nil {
 		return e.settingsError(err, f)
 	}
-	if p := e.plugin(); p != nil {
-		e.warn("the plugin %s is enabled in %s: with both, each hook runs twice", p.ID, p.File)
+	if plugin := e.plugin(); plugin != nil {
+		e.warn("the plugin %s is enabled in %s: with both, each hook runs twice", plugin.ID, plugin.File)
 	}
 	if scope == "project" && changed && !e.opt.dryRun {
-		e.warn("%s is often shared with others, and names %s", f.Path, self)
+		e.warn("%s is often shared with others, and names %s", f.Path, p.Path)
 	}
-	return e.sayHooks("install", hooksChange{File: f.Path, Command: self, Changed: changed})
+	if err := e.askDistill(ctx, distill); err != nil {
+		return err
+	}
+	s, err := e.hookSettings()
+	if err != nil {
+		return err
+	}
+	return e.sayHooks("install", hooksChange{File: f.Path, Command: p.Path, Store: p.Store, Changed: changed, Hooks: hooks.Purposes(s)})
+}
+
+// hooksProgram returns what hooks are to run: this program, on the memory that is in use here unless that is the default one.
+func (e *Env) hooksProgram() (p hooks.Program, err error) {
+	p.Bare = runtime.GOOS == "windows"
+	if p.Path, err = e.ownPath(); err != nil {
+		return p, err
+	}
+	dir, err := e.memoryDir()
+	if err != nil {
+		return p, err
+	}
+	if usual, err := e.underHome(".claude-memory", "MEM_DIR"); err != nil || dir != usual {
+		p.Store = dir
+	}
+	return p, nil
 }
 
 // ownPath returns the path of this program as settings can name it.
@@ -198,7 +229,14 @@ func (e *Env) sayHooks(op string, c hooksChange) error {
 	default:
 		e.note("removed the hooks from %s; what was captured stays", c.File)
 	}
-	return nil
+	if len(c.Hooks) == 0 || e.opt.quiet {
+		return nil
+	}
+	t := e.table(column{name: "event"}, column{name: "does", shrinks: true}, column{name: "costs"})
+	for _, h := range c.Hooks {
+		t.row(cell{full: string(h.Event)}, cell{full: h.Does}, cell{full: h.Costs})
+	}
+	return t.flush()
 }
 
 // A hooksReport is what status found, as --json prints it.
@@ -237,8 +275,9 @@ func hooksPaces(store string) []hooksPace {
 type hooksInFile struct {
 	Scope    string   `json:"scope"`
 	File     string   `json:"file"`
-	State    string   `json:"state"` // installed, none, incomplete, "another program", disabled, unreadable
+	State    string   `json:"state"` // installed, none, incomplete, outdated, "another program", "another memory", disabled, unreadable
 	Commands []string `json:"commands"`
+	Stores   []string `json:"stores,omitempty"` // the memories that the hooks name
 	Missing  []string `json:"missing"`
 	Error    string   `json:"error,omitempty"`
 }
@@ -295,8 +334,11 @@ func hooksIn(scope string, f hooks.SettingsFile, self string) hooksInFile {
 		return in
 	}
 	for _, h := range found {
-		if !slices.Contains(in.Commands, h.Command) {
-			in.Commands = append(in.Commands, h.Command)
+		if !slices.Contains(in.Commands, h.Program.Path) {
+			in.Commands = append(in.Commands, h.Program.Path)
+		}
+		if s := h.Program.Store; s != "" && !slices.Contains(in.Stores, s) {
+			in.Stores = append(in.Stores, s)
 		}
 	}
 	for _, ev := range hooks.Events() {
@@ -313,6 +355,10 @@ func hooksIn(scope string, f hooks.SettingsFile, self string) hooksInFile {
 		in.State = "incomplete"
 	case len(in.Commands) != 1 || in.Commands[0] != self:
 		in.State = "another program"
+	case slices.ContainsFunc(in.Stores, func(s string) bool { return !sameFile(s, f.Store) && s != f.Store }):
+		in.State = "another memory"
+	case slices.ContainsFunc(found, func(h hooks.Found) bool { return !h.Current }):
+		in.State = "outdated"
 	default:
 		in.State = "installed"
 	}
@@ -374,6 +420,10 @@ func hooksAdvice(f hooksInFile, self string) []string {
 		return []string{"missing: " + strings.Join(f.Missing, ", "), again}
 	case "another program":
 		return []string{"they run " + strings.Join(f.Commands, ", "), "this is " + self, again}
+	case "another memory":
+		return []string{"they write " + strings.Join(f.Stores, ", "), again}
+	case "outdated":
+		return []string{"another version of mem wrote them", again}
 	case "unreadable":
 		return []string{f.Error}
 	}

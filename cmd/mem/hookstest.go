@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"time"
 
 	"github.com/memvcs/mem/hooks"
@@ -30,7 +31,7 @@ type trial struct {
 
 // runHooksTest runs the hooks as Claude Code would: the program that the settings name, or else this one.
 func (e *Env) runHooksTest(ctx context.Context, scope string) error {
-	command, err := e.installedCommand(scope)
+	program, err := e.installedProgram(scope)
 	if err != nil {
 		return err
 	}
@@ -50,10 +51,10 @@ func (e *Env) runHooksTest(ctx context.Context, scope string) error {
 	answer := struct {
 		Command string  `json:"command"`
 		Trials  []trial `json:"trials"`
-	}{command, nil}
+	}{program.Path, nil}
 	failed := false
 	for _, ev := range hooks.Events() {
-		t := e.try(ctx, command, dir, path, ev)
+		t := e.try(ctx, program, dir, path, ev)
 		failed = failed || !t.OK
 		answer.Trials = append(answer.Trials, t)
 	}
@@ -61,7 +62,7 @@ func (e *Env) runHooksTest(ctx context.Context, scope string) error {
 	if e.opt.json {
 		err = e.printJSON("hooks.test", answer)
 	} else {
-		e.printf("%s\n", e.safe(command))
+		e.printf("%s\n", e.safe(program.Path))
 		for _, t := range answer.Trials {
 			state := "ok"
 			if !t.OK {
@@ -92,29 +93,30 @@ func (e *Env) awaitSpool(ctx context.Context, store string) {
 	}
 }
 
-// installedCommand returns the program that the first settings with hooks of mem in them name, or else this one. If a scope is
-// named, its settings must have them.
-func (e *Env) installedCommand(only string) (string, error) {
+// installedProgram returns what the first settings with hooks of mem run, or else what "mem hooks install" would write. If a
+// scope is named, its settings must have them.
+func (e *Env) installedProgram(only string) (hooks.Program, error) {
 	for _, scope := range scopesOf(only) {
 		f, err := e.settingsOf(scope)
 		if err != nil {
-			return "", err
+			return hooks.Program{}, err
 		}
 		found, _, err := f.Installed()
 		switch {
 		case err == nil && len(found) > 0:
-			return found[0].Command, nil
+			return found[0].Program, nil
 		case only != "" && err != nil:
-			return "", e.settingsError(err, f)
+			return hooks.Program{}, e.settingsError(err, f)
 		case only != "":
-			return "", withHint(fatalf("there are no hooks of mem in %s", f.Path), "mem hooks install --scope "+only)
+			return hooks.Program{}, withHint(fatalf("there are no hooks of mem in %s", f.Path), "mem hooks install --scope "+only)
 		}
 	}
-	return e.Executable()
+	self, err := e.Executable()
+	return hooks.Program{Path: self, Bare: runtime.GOOS == "windows"}, err
 }
 
 // try runs one hook and looks at what it leaves behind.
-func (e *Env) try(ctx context.Context, command, dir, transcript string, ev hooks.Event) trial {
+func (e *Env) try(ctx context.Context, p hooks.Program, dir, transcript string, ev hooks.Event) trial {
 	t := trial{Event: string(ev)}
 	payload, err := json.Marshal(map[string]any{
 		"session_id": trialSession, "transcript_path": transcript, "cwd": "/trial", "hook_event_name": ev, "source": "startup",
@@ -127,7 +129,11 @@ func (e *Env) try(ctx context.Context, command, dir, transcript string, ev hooks
 	store := filepath.Join(dir, "store")
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	cmd := e.command(ctx, []string{"MEM_DIR=" + store, "CLAUDE_CONFIG_DIR=" + filepath.Join(dir, "claude"), "MEM_HOOK=", "MEM_CAPTURE=", "MEM_NOW="}, command, "hook", ev.Arg())
+	if p.Store != "" {
+		p.Store = store
+	}
+	command, args := p.Argv(ev)
+	cmd := e.command(ctx, []string{"MEM_DIR=" + store, "CLAUDE_CONFIG_DIR=" + filepath.Join(dir, "claude"), "MEM_HOOK=", "MEM_CAPTURE=", "MEM_NOW="}, command, args...)
 	var out, errs bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(payload), &out, &errs
 	begin := e.Uptime()

@@ -26,7 +26,8 @@ func main() { mainIn(osEnv()) }
 func mainIn(env Env) {
 	roomyStack(false)
 	neverExitTwo()
-	if event, ok := hookArgs(os.Args[1:]); ok {
+	if event, store, ok := hookArgs(os.Args[1:]); ok {
+		env.opt.memDir = store
 		env.runHook(event)
 		return
 	}

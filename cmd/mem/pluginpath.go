@@ -29,12 +29,12 @@ func (e *Env) runPluginPath() error {
 	if err != nil {
 		return err
 	}
-	self, err := e.ownPath()
+	p, err := e.hooksProgram()
 	if err != nil {
 		return err
 	}
 	dir := filepath.Join(store, "plugin")
-	if err := hooks.WritePlugin(dir, self); err != nil {
+	if err := hooks.WritePlugin(dir, p); err != nil {
 		return err
 	}
 	if e.opt.json {

@@ -61,6 +61,7 @@ func (e *Env) changeSettings(ctx context.Context, fn func(*config.Config) error)
 	if err := config.Edit(ctx, file, fn); err != nil {
 		return withSyntaxHint(&unwritable{err}, file)
 	}
+	e.conf = nil // who asks next sees the change
 	return nil
 }
 

@@ -1,0 +1,90 @@
+package hooks
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A Program is what the hooks in settings run.
+type Program struct {
+	Path  string // of mem, or a name that PATH finds
+	Store string // the memory that they write, "" for the one of the environment
+	Bare  bool   // run without a shell, where there is none
+}
+
+// The shell runs mem and guards the session from what mem cannot: a Go program that gets no memory at its start, or that finds a
+// malformed GOMEMLIMIT, exits with 2 before main begins, and Claude Code reads 2 as "block". A shell that cannot fork exits with 2,
+// too, hence the trap. A hook whose program was deleted ends without a word, and without closing the pipe that the client writes to.
+const (
+	shell      = "/bin/sh"
+	shellGuard = `trap 'case $? in 2) exit 1;; 127) exit 0;; esac' EXIT; command -v "$0" >/dev/null || exec cat >/dev/null; unset GOMEMLIMIT GOGC; "$0" "$@"`
+
+	storeOption = "--mem-dir"
+)
+
+// Argv returns the command line of the hook of an event: the program and its arguments.
+func (p Program) Argv(e Event) (string, []string) {
+	args := []string{"hook", e.Arg()}
+	if p.Store != "" {
+		args = append(args, storeOption, p.Store)
+	}
+	if p.Bare {
+		return p.Path, args
+	}
+	return shell, append([]string{"-c", shellGuard, p.Path}, args...)
+}
+
+// A handler is one hook in the settings of Claude Code.
+type handler struct {
+	Type    string   `json:"type"`
+	Command string   `json:"command"`
+	Args    []string `json:"args"`
+	Timeout int      `json:"timeout,omitempty"`
+}
+
+func handlerOf(p Program, e Event) handler {
+	command, args := p.Argv(e)
+	return handler{"command", command, args, timeout(e)}
+}
+
+// program returns what the handler runs and the event that it answers, if it is a hook of mem.
+func (h handler) program() (p Program, e Event, ok bool) {
+	p, args := Program{Path: h.Command, Bare: true}, h.Args
+	if filepath.Base(h.Command) == filepath.Base(shell) && len(args) > 3 && args[0] == "-c" {
+		p, args = Program{Path: args[2]}, args[3:]
+	}
+	if len(args) == 4 && args[2] == storeOption {
+		p.Store, args = args[3], args[:2]
+	}
+	if len(args) != 2 || args[0] != "hook" || !isMem(p.Path) {
+		return p, "", false
+	}
+	e, ok = ParseEvent(args[1])
+	return p, e, ok
+}
+
+// ours returns the hook of mem in a text.
+func ours(b []byte, n *node) (f Found, ok bool) {
+	var h handler
+	if n.kind != '{' || json.Unmarshal(n.plain(b), &h) != nil {
+		return f, false
+	}
+	f.Program, f.Answers, ok = h.program()
+	if !ok {
+		return f, false
+	}
+	want := handlerOf(f.Program, f.Answers)
+	f.Current = h.Command == want.Command && slices.Equal(h.Args, want.Args) && h.Timeout == want.Timeout
+	return f, true
+}
+
+// isMem reports whether a program is called mem, as downloads and copies are, too: mem-1.2, mem_linux_amd64, mem.exe, mem2.
+func isMem(command string) bool {
+	rest, ok := strings.CutPrefix(filepath.Base(strings.ReplaceAll(command, `\`, "/")), "mem")
+	r, _ := utf8.DecodeRuneInString(rest)
+	return ok && (rest == "" || !unicode.IsLetter(r))
+}
