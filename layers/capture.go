@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
+	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/redact"
 	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/objects"
@@ -33,24 +33,9 @@ type Source struct {
 	dir    string   // where its session worked
 }
 
-// SessionID returns the id of the session that the file holds: its name without ".jsonl", each byte that is no UTF-8
-// as %XX, for records are JSON and hold text only.
+// SessionID returns the id of the session that the file holds: its name without ".jsonl", see [records.SessionOf].
 func (s Source) SessionID() string {
-	name := strings.TrimSuffix(filepath.Base(s.Path), ".jsonl")
-	if utf8.ValidString(name) {
-		return name
-	}
-	var id strings.Builder
-	for len(name) > 0 {
-		r, size := utf8.DecodeRuneInString(name)
-		if r == utf8.RuneError && size == 1 {
-			fmt.Fprintf(&id, "%%%02X", name[0])
-		} else {
-			id.WriteString(name[:size])
-		}
-		name = name[size:]
-	}
-	return id.String()
+	return string(records.SessionOf(strings.TrimSuffix(filepath.Base(s.Path), ".jsonl")))
 }
 
 // An Added says what became of one source.

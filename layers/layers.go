@@ -62,7 +62,7 @@ type Memory struct {
 }
 
 func (o Options) refs() refs.Options {
-	return refs.Options{Now: o.Now, Rand: o.Rand, LockTimeout: o.LockTimeout}
+	return refs.Options{Now: o.Now, Rand: o.Rand, LockTimeout: o.LockTimeout, Body: CheckBody}
 }
 
 // Init makes a memory in dir, for a device of the given name, and opens it. It may be repeated.

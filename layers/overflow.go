@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/redact"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
@@ -34,6 +35,9 @@ func (c *capture) overflow(ctx context.Context, p refs.Project, s *refs.Stage) e
 		c.snap.Files = slices.Clone(c.base.Files)
 	}
 	for _, path := range c.src.Files {
+		if _, err := records.ParseFileName(filepath.Base(path)); err != nil {
+			continue // no device could write it out again
+		}
 		f, size, err := openRegular(path)
 		if errors.Is(err, os.ErrNotExist) {
 			continue // gone since it was found

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
@@ -55,7 +56,7 @@ func fillValue(v reflect.Value, rng *rand.Rand) {
 	case reflect.Bool:
 		v.SetBool(true)
 	case reflect.Int, reflect.Int64:
-		v.SetInt(1 + rng.Int64N(1<<50))
+		v.SetInt(1 + rng.Int64N(records.MaxNumber/2))
 	case reflect.Uint8, reflect.Uint64:
 		v.SetUint(1 + rng.Uint64N(200))
 	case reflect.Float64:
@@ -81,6 +82,28 @@ func someRecords(t *testing.T, rng *rand.Rand) []refs.Record {
 		kindSession: &s, kindVersion: &v, kindComposition: &c, kindSet: &set, kindProject: &project, kindPath: &path, kindCost: &cost, kindKeepit: &word, kindUse: &use, "other": &path,
 	} {
 		fillValue(reflect.ValueOf(body).Elem(), rng)
+		name := func(letter string) string { return fmt.Sprintf("%s%03d", letter, 1+rng.IntN(999)) }
+		switch b := body.(type) {
+		case *Snapshot:
+			b.Size, b.Scan.TitleFrom = b.Scan.Closed+b.Size, transcript.FromUser
+			for i := range b.Markers {
+				b.Markers[i].End += b.Markers[i].Start
+			}
+		case *Version:
+			b.Label, b.Source, b.Since = name("v"), name("v"), name("v")
+		case *Composition:
+			b.Name, b.Parts[0].Project = name("text-"), "0123456789abcdef"
+			b.Parts = b.Parts[:1]
+		case *pathBody:
+			b.Project = "0123456789abcdef"
+		case *Override:
+			b.End += b.Start
+		case *setBody:
+			b.Target = "session/" + b.Target
+		case *Use:
+			b.Targets[0] = "composition/" + name("text-")
+			b.Targets = b.Targets[:1]
+		}
 		b, err := json.Marshal(body)
 		if err != nil {
 			t.Fatal(err)
@@ -189,7 +212,7 @@ func TestStateAfterEverything(t *testing.T) {
 						return err
 					}
 				}
-				target := []string{"session/s0", "session/text 1", "composition/text 2"}[rng.IntN(3)]
+				target := []string{"session/s0", "session/text 1", "composition/text-002"}[rng.IntN(3)]
 				if _, err := tx.Add(kindSet, setBody{target, "deleted", rng.IntN(2) == 0}); err != nil {
 					return err
 				}

@@ -37,7 +37,7 @@ type uppers struct {
 }
 
 // upperVersion is the version of the cache file; another one is rebuilt. It changes with upperKinds.
-const upperVersion = 7
+const upperVersion = 8
 
 // upper returns the records of the upper layers of a project in their order: (lamport, device, id).
 func (m *Memory) upper(ctx context.Context, p refs.Project) (out []upperRecord, err error) {

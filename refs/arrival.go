@@ -53,6 +53,7 @@ type arriver struct {
 	unpack  *allowance
 	lamport uint64 // of the commit that is looked at
 	names   int    // that led to what was looked at
+	body    func(Record) error
 }
 
 // maxLane bounds the commits that one lane may bring at once.
@@ -358,7 +359,7 @@ func (v *arriver) record(b []byte, h objects.Hash) error {
 	case r.Lamport > v.lamport:
 		return fmt.Errorf("Lamport time %d in a commit of %d", r.Lamport, v.lamport)
 	case r.Kind != "device":
-		return nil
+		return v.body(r)
 	}
 	var d deviceBody
 	if err := json.Unmarshal(r.Body, &d); err != nil {

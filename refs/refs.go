@@ -16,6 +16,7 @@ package refs
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -95,6 +96,17 @@ type Options struct {
 	Now         func() time.Time // called by several goroutines at once
 	Rand        io.Reader        // for new device ids and keys
 	LockTimeout time.Duration    // how long an Update waits for another one; 0 means 10 s
+
+	// Body reports why a record of a kind says nothing: its body is malformed. A lane from elsewhere that holds such a record is
+	// refused, none is written, and those that are here already are not among [Tx.Records]. May be nil: then bodies may hold anything.
+	Body func(kind string, body json.RawMessage) error
+}
+
+func (o Options) body(r Record) error {
+	if o.Body == nil {
+		return nil
+	}
+	return o.Body(r.Kind, r.Body)
 }
 
 // A Repo is an open memory. Its methods may be called from several goroutines at once.

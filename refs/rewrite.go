@@ -79,6 +79,9 @@ func (tx *Tx) OwnObjects() ([]objects.Hash, error) {
 // AddAgain stores a record that another body was made for. Its place among all records stays.
 func (tx *Tx) AddAgain(r Record) (Record, error) {
 	b, err := r.encode()
+	if err == nil {
+		err = tx.r.opts.body(r)
+	}
 	if err != nil {
 		return r, err
 	}

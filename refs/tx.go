@@ -201,7 +201,7 @@ func checkRecord(b []byte, id objects.Hash) (Record, error) {
 
 // Records returns the records of all lanes that were not there when the lanes had the given tips, in
 // the order of [Record.Compare]. Without tips it returns all. A tip that a lane does not know (because
-// it was rewritten) counts as none.
+// it was rewritten) counts as none. Records of other devices that say nothing ([Options.Body]) are left out.
 func (tx *Tx) Records(ctx context.Context, since []Tip) ([]Record, error) {
 	var out []Record
 	for _, l := range tx.lanes {
@@ -209,12 +209,21 @@ func (tx *Tx) Records(ctx context.Context, since []Tip) ([]Record, error) {
 			return nil, err
 		}
 		var err error
+		from := len(out)
 		if out, err = l.recordsSince(out, since); err != nil {
 			return nil, err
+		}
+		if l.device != tx.r.device.ID { // the bodies of its own were checked when they were written
+			out = out[:from+len(tx.r.sane(out[from:]))]
 		}
 	}
 	slices.SortFunc(out, Record.Compare)
 	return slices.CompactFunc(out, func(a, b Record) bool { return a.ID == b.ID }), nil
+}
+
+// sane returns the records that say something, in the same array.
+func (r *Repo) sane(all []Record) []Record {
+	return slices.DeleteFunc(all, func(rec Record) bool { return r.opts.body(rec) != nil })
 }
 
 func (l *lane) recordsSince(out []Record, since []Tip) ([]Record, error) {

@@ -295,6 +295,9 @@ func (tx *Tx) putBlob(b []byte, path []string) error {
 func (tx *Tx) Add(kind string, body any) (Record, error) {
 	tx.lamport++
 	rec, b, err := newRecord(kind, tx.r.device, tx.lamport, tx.r.opts.Now(), body)
+	if err == nil {
+		err = tx.r.opts.body(rec)
+	}
 	if err != nil {
 		return rec, err
 	}

@@ -52,11 +52,12 @@ func imports() map[string]string {
 		"layers/compose":   "objects layers/tokens layers/compress",
 		"layers/tier":      "layers/keepit layers/tokens layers/compress layers/compose",
 
-		"layers/brief": "",
+		"layers/brief":   "",
+		"layers/records": "",
 
 		"layers/worktree": "objects objects/pack",
 
-		"layers": "objects lineage objects/pack objects/gitstore objects/stream refs refs/remote refs/sealed layers/claims layers/transcript layers/keepit layers/tokens layers/redact layers/refine layers/compress layers/engines layers/compose layers/tier layers/trace layers/facts layers/concepts layers/permanent layers/views layers/brief layers/worktree",
+		"layers": "objects lineage objects/pack objects/gitstore objects/stream refs refs/remote refs/sealed layers/claims layers/transcript layers/keepit layers/tokens layers/redact layers/refine layers/compress layers/engines layers/compose layers/tier layers/trace layers/facts layers/concepts layers/permanent layers/views layers/brief layers/records layers/worktree",
 
 		"hooks": "objects layers layers/brief",
 

@@ -42,7 +42,7 @@ func Fold(records []Record, known *facts.Set, trusted func(device string) bool, 
 		byKey[f.Key().String()] = *f
 	}
 	records = slices.SortedFunc(slices.Values(records), Record.Compare)
-	records = slices.DeleteFunc(records, func(r Record) bool { return r.Kind == KindAct && !trusted(r.Device) })
+	records = slices.DeleteFunc(records, func(r Record) bool { return r.Kind != Kind && !trusted(r.Device) })
 	records, err := said(records)
 	if err != nil {
 		return nil, err
