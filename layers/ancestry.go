@@ -46,7 +46,7 @@ func (m *Memory) Lineage(ctx context.Context, rev Rev, down bool) (*Made, error)
 	if err != nil {
 		return nil, err
 	}
-	a.walk(start, down)
+	a.walk(start, down, map[*Made]bool{})
 	return start, nil
 }
 
@@ -61,6 +61,7 @@ type ancestry struct {
 	session      map[*Made]string // of an original
 	names        map[objects.Hash]string
 	records      map[objects.Hash]*Made   // versions
+	text         map[*Made]objects.Hash   // record of the version whose text a version was made from
 	base         map[*Made]objects.Hash   // record of the version that a version goes on from
 	followers    map[objects.Hash][]*Made // by that
 }
@@ -69,7 +70,7 @@ func (m *Memory) ancestry(ctx context.Context) (*ancestry, error) {
 	a := &ancestry{
 		versions: map[objects.Hash][]*Made{}, compositions: map[objects.Hash][]*Made{}, originals: map[objects.Hash]*Made{},
 		inputs: map[*Made][]objects.Hash{}, users: map[objects.Hash][]*Made{}, points: map[string][]objects.Hash{}, session: map[*Made]string{},
-		names: map[objects.Hash]string{}, records: map[objects.Hash]*Made{}, base: map[*Made]objects.Hash{}, followers: map[objects.Hash][]*Made{},
+		names: map[objects.Hash]string{}, records: map[objects.Hash]*Made{}, text: map[*Made]objects.Hash{}, base: map[*Made]objects.Hash{}, followers: map[objects.Hash][]*Made{},
 	}
 	ids, err := m.repo.Projects()
 	if err != nil {
@@ -108,6 +109,9 @@ func (a *ancestry) add(p Project, st *State) {
 		if !v.Deleted {
 			x := &Made{Kind: IsVersion, Name: ShortID(v.Session) + ":" + v.Name(), Tokens: v.TokensOut, Engine: v.Engine, Since: v.Since, record: v.ID}
 			a.records[v.ID] = x
+			if v.Source != "" {
+				a.text[x] = v.Base
+			}
 			if v.Since != "" {
 				a.base[x], a.followers[v.Base] = v.Base, append(a.followers[v.Base], x)
 			}
@@ -115,10 +119,16 @@ func (a *ancestry) add(p Project, st *State) {
 		}
 	}
 	for _, v := range st.Versions { // what is out of the lists is only known as what things were made from
-		if v.Deleted && len(a.versions[v.Derivation.Output]) == 0 {
+		if v.Deleted {
 			x := &Made{Kind: IsVersion, Name: ShortID(v.Session) + ":" + v.Name(), Project: p, Hash: v.Derivation.Output, Recipe: v.Derivation.Recipe,
 				Engine: v.Engine, Tokens: v.TokensOut, Time: v.Time, Device: v.Device, Witnesses: v.Derivation.Witnesses}
-			a.versions[x.Hash], a.inputs[x] = []*Made{x}, v.Derivation.Inputs
+			a.records[v.ID], a.inputs[x] = x, v.Derivation.Inputs
+			if v.Source != "" {
+				a.text[x] = v.Base
+			}
+			if len(a.versions[x.Hash]) == 0 {
+				a.versions[x.Hash] = []*Made{x}
+			}
 		}
 	}
 	names := stateNames(st)
@@ -206,18 +216,31 @@ func (a *ancestry) refined(session string, p Project) *Made {
 	return &Made{Kind: IsL1, Name: session + ":L1", Project: p}
 }
 
-// walk fills in what is above or below x. The graph has no cycle: an output is the name of what it was made from.
-func (a *ancestry) walk(x *Made, down bool) {
+// walk fills in the ancestors or descendants of x. Derivations are the nodes. Where a record does not name its source,
+// equal outputs make it ambiguous which derivation an input came from; an edge back to a node of path is dropped, so
+// the result is a tree of finite depth.
+func (a *ancestry) walk(x *Made, down bool, path map[*Made]bool) {
 	if down {
 		a.down(x)
 	} else {
 		a.up(x)
 	}
+	path[x] = true
+	x.Next = slices.DeleteFunc(x.Next, func(n *Made) bool { return path[n] })
 	for _, n := range x.Next {
 		if n.Next == nil {
-			a.walk(n, down)
+			a.walk(n, down, path)
 		}
 	}
+	delete(path, x)
+}
+
+// source returns the version whose text x was made from, if its record names one with that output.
+func (a *ancestry) source(x *Made, in objects.Hash) *Made {
+	if from := a.records[a.text[x]]; from != nil && from.Hash == in {
+		return from
+	}
+	return nil
 }
 
 func (a *ancestry) up(x *Made) {
@@ -226,6 +249,8 @@ func (a *ancestry) up(x *Made) {
 		switch {
 		case a.originals[in] != nil:
 			x.Next = append(x.Next, a.originals[in])
+		case a.source(x, in) != nil:
+			x.Next = append(x.Next, a.source(x, in))
 		case len(a.versions[in]) > 0:
 			x.Next = append(x.Next, a.version(in))
 		default:
@@ -256,7 +281,11 @@ func (a *ancestry) down(x *Made) {
 		}
 	case IsL1:
 	default:
-		x.Next = append(x.Next, a.users[x.Hash]...)
+		for _, n := range a.users[x.Hash] {
+			if from := a.source(n, x.Hash); from == nil || from == x {
+				x.Next = append(x.Next, n)
+			}
+		}
 		if !x.record.IsZero() {
 			x.Next = append(x.Next, a.followers[x.record]...)
 		}

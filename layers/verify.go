@@ -43,7 +43,7 @@ type Root struct {
 }
 
 // Check checks everything: refs, commits, trees, records, streams ([refs.Repo.Check]), and that lineage has
-// no cycle and every input and output is there. With full it reads every byte and restores every original
+// no cycle ([lineage.Graph.Check]) and every input and output is there. With full it reads every byte and restores every original
 // that this device has patches for.
 func (m *Memory) Check(ctx context.Context, full bool) (Checked, error) {
 	var c Checked
@@ -143,6 +143,7 @@ func (m *Memory) checkLineage(ctx context.Context, tx *refs.Tx, st *State, upper
 	for _, s := range st.Sessions {
 		for _, p := range s.Points {
 			need("session "+ShortID(s.ID), p.Original)
+			graph.AddSource(p.Original)
 			for _, f := range p.Files {
 				need("session "+ShortID(s.ID)+", file "+f.Name, f.Hash)
 			}

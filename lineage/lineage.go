@@ -19,7 +19,7 @@ import (
 )
 
 var (
-	// ErrCycle says that an object was made, over some steps, from itself.
+	// ErrCycle means that every known way to make an object needs the object itself.
 	ErrCycle = errors.New("lineage has a cycle")
 	// ErrParams says that the parameters of a recipe are not one JSON value.
 	ErrParams = errors.New("recipe parameters are not JSON")
@@ -77,48 +77,69 @@ type Derivation struct {
 // Key returns the key under which d is found.
 func (d Derivation) Key() Key { return d.Recipe.Key(d.Inputs...) }
 
-// A Graph is what was made of what. The zero value is empty.
+// A Graph is the set of known derivations. Each derivation is a node of its own: two derivations may have the same
+// output, and one may have its own input as output, since a step that changes nothing returns the bytes it was given.
+// The zero value is empty.
 type Graph struct {
-	inputs map[objects.Hash][]objects.Hash // of everything that made an object
+	nodes   []Derivation
+	sources map[objects.Hash]bool
 }
 
-// Add puts d into the graph.
-func (g *Graph) Add(d Derivation) {
-	if g.inputs == nil {
-		g.inputs = map[objects.Hash][]objects.Hash{}
+// Add adds d to the graph.
+func (g *Graph) Add(d Derivation) { g.nodes = append(g.nodes, d) }
+
+// AddSource adds an object that was captured, not derived.
+func (g *Graph) AddSource(h objects.Hash) {
+	if g.sources == nil {
+		g.sources = map[objects.Hash]bool{}
 	}
-	g.inputs[d.Output] = append(g.inputs[d.Output], d.Inputs...)
+	g.sources[h] = true
 }
 
-// Check returns an error that wraps [ErrCycle] if an object is its own ancestor.
+// Check returns an error that wraps [ErrCycle] if an object cannot have been made at all: every derivation of it needs,
+// over some steps, the object itself. An object that no derivation made counts as a source.
 func (g *Graph) Check() error {
-	const inWork, done = 1, 2
-	state := map[objects.Hash]int{}
-	type frame struct {
-		h    objects.Hash
-		left []objects.Hash
+	waiting := make([]int, len(g.nodes)) // distinct inputs of a node that are not made yet
+	users := map[objects.Hash][]int{}
+	outputs := map[objects.Hash]bool{}
+	for _, d := range g.nodes {
+		outputs[d.Output] = true
 	}
-	for _, start := range slices.SortedFunc(maps.Keys(g.inputs), objects.Hash.Compare) {
-		stack := []frame{{start, g.inputs[start]}}
-		for len(stack) > 0 {
-			top := &stack[len(stack)-1]
-			if state[top.h] == 0 {
-				state[top.h] = inWork
+	var ready []objects.Hash
+	made := map[objects.Hash]bool{}
+	for i, d := range g.nodes {
+		inputs := distinct(d.Inputs, d.Output)
+		waiting[i] = len(inputs)
+		for _, in := range inputs {
+			users[in] = append(users[in], i)
+			if (!outputs[in] || g.sources[in]) && !made[in] {
+				made[in], ready = true, append(ready, in)
 			}
-			if len(top.left) == 0 || state[top.h] == done {
-				state[top.h] = done
-				stack = stack[:len(stack)-1]
-				continue
-			}
-			next := top.left[0]
-			top.left = top.left[1:]
-			switch state[next] {
-			case inWork:
-				return fmt.Errorf("%s is made from itself: %w", next, ErrCycle)
-			case 0:
-				stack = append(stack, frame{next, g.inputs[next]})
+		}
+		if len(inputs) == 0 && !made[d.Output] {
+			made[d.Output], ready = true, append(ready, d.Output)
+		}
+	}
+	for len(ready) > 0 {
+		h := ready[len(ready)-1]
+		ready = ready[:len(ready)-1]
+		for _, i := range users[h] {
+			if waiting[i]--; waiting[i] == 0 && !made[g.nodes[i].Output] {
+				made[g.nodes[i].Output], ready = true, append(ready, g.nodes[i].Output)
 			}
 		}
 	}
+	for _, h := range slices.SortedFunc(maps.Keys(outputs), objects.Hash.Compare) {
+		if !made[h] && !g.sources[h] {
+			return fmt.Errorf("%s is made from itself: %w", h, ErrCycle)
+		}
+	}
 	return nil
+}
+
+// distinct returns each of inputs once, without own: a derivation that returns its input says nothing about where the
+// input comes from.
+func distinct(inputs []objects.Hash, own objects.Hash) []objects.Hash {
+	out := slices.SortedFunc(slices.Values(inputs), objects.Hash.Compare)
+	return slices.DeleteFunc(slices.Compact(out), func(h objects.Hash) bool { return h == own })
 }

@@ -75,3 +75,37 @@ func TestGraph(t *testing.T) {
 		t.Errorf("Check of a cycle: %v, want ErrCycle", err)
 	}
 }
+
+func TestGraphOfEqualBytes(t *testing.T) {
+	type edges [][]string // output, inputs
+	for _, c := range []struct {
+		name    string
+		edges   edges
+		sources []string
+		cycle   bool
+	}{
+		{"a derivation returns its input", edges{{"x", "s"}, {"x", "x"}}, nil, false},
+		{"and another one does", edges{{"x", "s"}, {"x", "x"}, {"x", "x"}, {"y", "x"}, {"c", "x", "y"}}, nil, false},
+		{"two derivations return each other's input", edges{{"x", "s"}, {"y", "x"}, {"x", "y"}}, nil, false},
+		{"the first of them is in no lane here", edges{{"x", "x"}, {"y", "x"}}, nil, false},
+		{"an output was captured as a session", edges{{"v", "s"}, {"c", "v"}, {"s", "c"}}, []string{"s"}, false},
+		{"a text needs itself", edges{{"x", "y"}, {"y", "x"}}, nil, true},
+		{"one of its inputs does", edges{{"v", "s"}, {"x", "v", "y"}, {"y", "v", "x"}}, nil, true},
+		{"two ways, and each needs it", edges{{"x", "y"}, {"x", "z"}, {"y", "x"}, {"z", "x"}}, nil, true},
+	} {
+		var g Graph
+		for _, e := range c.edges {
+			d := Derivation{Output: name(e[0])}
+			for _, in := range e[1:] {
+				d.Inputs = append(d.Inputs, name(in))
+			}
+			g.Add(d)
+		}
+		for _, s := range c.sources {
+			g.AddSource(name(s))
+		}
+		if err := g.Check(); errors.Is(err, ErrCycle) != c.cycle {
+			t.Errorf("%s: Check = %v, want a cycle: %v", c.name, err, c.cycle)
+		}
+	}
+}
