@@ -391,7 +391,6 @@ func (m *Memory) captureAll(ctx context.Context, st *State, p Project, s *refs.S
 			broken.Store(true)
 		}
 		c.added.Now = c.snap
-		c.added.Tokens = guess(m.counter(&Point{Snapshot: c.snap}), c.snap)
 		if errs[i] != nil {
 			c.added.Change = ""
 		}

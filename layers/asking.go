@@ -101,8 +101,8 @@ type Reproduction struct {
 	Body   []byte
 }
 
-// ErrEngineGone says that a version was made by an engine that this program does not have, so that it cannot be made
-// once more.
+// ErrEngineGone says that a version or composition was made by a step or engine that this program does not have, so
+// that it cannot be reproduced.
 var ErrEngineGone = errors.New("made by another version of the engine")
 
 // Reproduce makes the version that rev names once more, from its recipe and inputs, with the recorded answers of a

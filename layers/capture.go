@@ -51,7 +51,8 @@ type Added struct {
 	Long      int   // of these, too long to be read: [transcript.Longest]
 	Tail      int64 // bytes of an unclosed value at the end, kept in a patch
 	Echo      int   // typed messages that were seen before elsewhere
-	Tokens    int   // of the session, estimated
+	Tokens    int   // of the session, see CountAdded
+	Counted   bool  // whether Tokens is known
 	Files     int   // overflow files of tool results that are new or changed
 	ID        objects.Hash
 	Commit    string // that holds what is new, 40 hexadecimal digits; empty if nothing was written

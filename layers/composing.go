@@ -21,7 +21,7 @@ import (
 // ComposeStep is the name of the step in recipes.
 const (
 	ComposeStep        = "compose"
-	composeStepVersion = 2
+	composeStepVersion = 3
 )
 
 // A ComposePart asks for one session in a composition.
@@ -62,7 +62,7 @@ var ErrNoParts = errors.New("nothing to compose")
 type composing struct {
 	m       *Memory
 	req     ComposeRequest
-	counter tokens.Counter
+	counter tokens.Counter // of the frame
 	mats    []material
 	without [][][2]int // messages of each part whose calls of tools are left out
 	out     compose.Composition
@@ -145,6 +145,9 @@ func (m *Memory) largest(parts []ComposePart) tokens.Counter {
 	return best
 }
 
+// own returns the counter of the session of part i, which counts its versions.
+func (c *composing) own(i int) tokens.Counter { return c.m.counter(c.req.Parts[i].Rev.Session.Now()) }
+
 // source reads which forms a session can take and what each costs.
 func (c *composing) source(ctx context.Context, i int, p ComposePart) (compose.Source, error) {
 	s, now := p.Rev.Session, p.Rev.Session.Now()
@@ -170,16 +173,17 @@ func (c *composing) source(ctx context.Context, i int, p ComposePart) (compose.S
 		Session: s.ID, Project: p.Rev.Project.Name, Title: now.Scan.Title, Date: now.Scan.Last, Messages: len(mat.stats.Messages),
 	})
 	src.Distance = max(1, st.Distance(st.session(s.ID)))
-	src.Original = c.counter.Scale(mat.stats.Raw())
+	src.Original = c.own(i).Scale(mat.stats.Raw())
 	if p.Rev.Kind == IsOriginal {
 		src.Pin = compose.Original
 	}
-	if src.Original <= c.req.Budget || src.Pin != "" { // else it cannot be chosen: no need to be exact
+	if src.Original <= c.req.Budget || src.Pin != "" { // else it cannot be chosen
 		segs, err := c.original(ctx, i)
 		if err != nil {
 			return src, err
 		}
-		src.Original = compose.Charge(c.counter, i, segs)
+		part := compose.Part{Tokens: src.Original, Segments: segs}
+		src.Tags = part.Cost(c.counter, i) - part.Tokens
 	}
 	if src.Least, err = c.room(i, c.least(i, mat), src.Distance, c.charge); err != nil {
 		return src, err
@@ -199,8 +203,9 @@ func (c *composing) versions(ctx context.Context, i int, st *State, p ComposePar
 		if err != nil {
 			return err
 		}
+		part := compose.Part{Tokens: v.TokensOut, Segments: segs}
 		src.Versions = append(src.Versions, compose.Version{
-			Label: v.Label, Hash: v.Derivation.Output, Tokens: compose.Charge(c.counter, i, segs),
+			Label: v.Label, Hash: v.Derivation.Output, Tokens: part.Tokens, Tags: part.Cost(c.counter, i) - part.Tokens,
 			Ratio: int(v.Ratio), Kept: v.Preserved, Summarised: v.Summarised,
 		})
 		if asked {
@@ -233,7 +238,7 @@ func (m *Memory) VersionSegments(ctx context.Context, project refs.Project, v *V
 // original returns the whole conversation as segments: what a model would read of it.
 func (c *composing) original(ctx context.Context, i int) ([]compress.Segment, error) {
 	rev := c.req.Parts[i].Rev
-	return c.m.conversation(ctx, rev.Project.ID, rev.Session.Now(), c.without[i], composeStepVersion)
+	return c.m.conversation(ctx, rev.Project.ID, rev.Session.Now(), c.without[i])
 }
 
 // take fills part i with what was picked, compressing it first where that was the choice.
@@ -243,10 +248,10 @@ func (c *composing) take(ctx context.Context, i int, pick compose.Pick, limit in
 	var err error
 	switch pick.Kind {
 	case compose.PickOriginal:
-		part.Hash = rev.Session.Now().Original
+		part.Hash, part.Tokens = rev.Session.Now().Original, pick.Tokens-pick.Tags
 		part.Segments, err = c.original(ctx, i)
 	case compose.PickVersion:
-		part.Hash = pick.Version.Hash
+		part.Hash, part.Tokens = pick.Version.Hash, pick.Version.Tokens
 		part.Segments, err = c.segments(ctx, rev.Project.ID, part.Hash)
 	default:
 		err = c.compress(ctx, i, limit, pick.Distance)
@@ -277,7 +282,7 @@ func (c *composing) save(ctx context.Context, done Composed) (Composed, error) {
 	body := c.out.Encode()
 	comp := &Composition{
 		Name: c.req.Name, Budget: c.req.Budget, Strategy: c.req.Strategy.String(), Tokens: c.out.Tokens, Counter: c.out.Counter,
-		Messages: len(c.out.Texts()),
+		Messages: c.out.Messages(),
 	}
 	plan := composePlan{Name: c.req.Name, Budget: c.req.Budget, Counter: c.out.Counter}
 	for i, p := range c.out.Parts {

@@ -301,7 +301,7 @@ func (b *briefing) unsaid(s *Session) int {
 	if left <= 0 || now.Scan.Values == 0 {
 		return 0
 	}
-	return b.m.counter(now).Estimate(now.Size / l1Share * int64(left) / int64(now.Scan.Values))
+	return b.m.counter(now).Estimate(now.said() * int64(left) / int64(now.Scan.Values))
 }
 
 // index says what can be asked for.

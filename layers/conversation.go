@@ -13,17 +13,13 @@ import (
 
 // Conversation returns the conversation of a session at p as segments, uncut.
 func (m *Memory) Conversation(ctx context.Context, project refs.Project, p *Point) ([]compress.Segment, error) {
-	return m.conversation(ctx, project, p, nil, composeStepVersion)
+	return m.conversation(ctx, project, p, nil)
 }
 
-// conversation returns what a version of the step compose takes for the whole of a session.
-func (m *Memory) conversation(ctx context.Context, project refs.Project, p *Point, without [][2]int, version int) ([]compress.Segment, error) {
-	say := said
-	if version > 1 {
-		say = (&conversation{}).said
-	}
+// conversation is [Memory.Conversation] without the tool calls of some messages.
+func (m *Memory) conversation(ctx context.Context, project refs.Project, p *Point, without [][2]int) ([]compress.Segment, error) {
 	var out []compress.Segment
-	err := m.eachSaid(ctx, project, p, without, say, func(s compress.Segment) error {
+	err := m.eachSaid(ctx, project, p, without, (&conversation{}).said, func(s compress.Segment) error {
 		out = append(out, s)
 		return nil
 	})
@@ -98,30 +94,4 @@ func textRole(msg transcript.Message) string {
 		return "tool"
 	}
 	return "assistant"
-}
-
-// said is [conversation.said] as version 1 of the step compose has it: of a message with typed text nothing else, and nothing
-// that only the queue holds.
-func said(n int, msg transcript.Message) []compress.Segment {
-	var out []compress.Segment
-	add := func(role, text string) {
-		if text = strings.TrimSpace(text); text != "" {
-			out = append(out, compress.Segment{Role: role, Text: text, Src: [][2]int{{n, n}}})
-		}
-	}
-	if typed, ok := transcript.Typed(msg); ok {
-		add("user", typed)
-		return out
-	}
-	for _, b := range msg.Blocks {
-		switch b.Kind {
-		case transcript.Text:
-			add(textRole(msg), b.Text)
-		case transcript.ToolUse:
-			add("tool", b.Name+" "+string(b.Input))
-		case transcript.ToolResult:
-			add("tool", b.Result())
-		}
-	}
-	return out
 }

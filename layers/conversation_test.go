@@ -4,12 +4,10 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/transcript"
 )
 
-// TestConversation checks what a composition takes of messages that hold several things, and that compositions of version 1
-// of the step can be made again as they were.
+// TestConversation checks what a composition takes of messages that hold several things.
 func TestConversation(t *testing.T) {
 	t.Parallel()
 	result := transcript.Block{Kind: transcript.ToolResult, ToolID: "t", Content: []byte(`"grey "`)}
@@ -21,21 +19,14 @@ func TestConversation(t *testing.T) {
 		{Type: "user", Role: "user", Blocks: []transcript.Block{result, {Kind: transcript.Text, Text: "Ask first."}}},
 		{Type: "assistant", Role: "assistant", Blocks: []transcript.Block{{Kind: transcript.Text, Text: " Yes. "}}},
 	}
-	for _, c := range []struct {
-		say  func(int, transcript.Message) []compress.Segment
-		want string
-	}{
-		{said, `1 user "Stop.", 4 user "Ask first.", 5 assistant "Yes.", `},
-		{(&conversation{}).said, `1 tool "grey", 1 user " Stop.\n", 3 user "Ask first.", 4 tool "grey", 5 assistant "Yes.", `},
-	} {
-		got := ""
-		for i, msg := range messages {
-			for _, s := range c.say(i+1, msg) {
-				got += fmt.Sprintf("%d %s %q, ", s.Src[0][0], s.Role, s.Text)
-			}
+	got := ""
+	var c conversation
+	for i, msg := range messages {
+		for _, s := range c.said(i+1, msg) {
+			got += fmt.Sprintf("%d %s %q, ", s.Src[0][0], s.Role, s.Text)
 		}
-		if got != c.want {
-			t.Errorf("got  %s\nwant %s", got, c.want)
-		}
+	}
+	if want := `1 tool "grey", 1 user " Stop.\n", 3 user "Ask first.", 4 tool "grey", 5 assistant "Yes.", `; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }

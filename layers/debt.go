@@ -83,7 +83,7 @@ func (m *Memory) debt(ctx context.Context, p refs.Project, st *State) (d Debt, e
 			d.Distilled++
 		}
 		if left := now.Scan.Values - through; left > 0 && now.Scan.Messages > 0 {
-			if m.counter(now).Estimate(now.Size/l1Share*int64(left)/int64(now.Scan.Values)) >= leastUnsaid {
+			if m.counter(now).Estimate(now.said()*int64(left)/int64(now.Scan.Values)) >= leastUnsaid {
 				d.L2 = append(d.L2, s.ID)
 			}
 		}
@@ -91,6 +91,15 @@ func (m *Memory) debt(ctx context.Context, p refs.Project, st *State) (d Debt, e
 	d.Facts, d.Exchanges, d.L3 = len(known.Live()), len(known.Exchanges), len(jobs.Unassigned(known))
 	d.Rules, d.L4, d.Reflected = len(rules.In(permanent.Active)), factStatements(records) > rules.Reflected, rules.ReflectedAt
 	return d, nil
+}
+
+// said estimates the bytes of L1 of a session: a share of its file, and never more than the text that a model reads of it.
+func (p *Point) said() int64 {
+	n := p.Size / l1Share
+	if p.Scan.Read > 0 {
+		n = min(n, p.Scan.Read)
+	}
+	return n
 }
 
 // unrefined counts the sessions whose L1 is not in the cache.

@@ -148,22 +148,58 @@ func countRaw(texts []string, workers int) []int {
 	return out
 }
 
-// Tokens returns the tokens of the session at p if they have been counted, else an estimate from its size.
-func (m *Memory) Tokens(p *Point, known map[objects.Hash]int) (n int, exact bool) {
-	c := m.counter(p)
-	if raw, ok := known[p.Original]; ok {
-		return c.Scale(raw), true
-	}
-	return guess(c, p.Snapshot), false
+// Tokens returns the tokens of the session at p, or 0 and false if they have not been counted yet.
+func (m *Memory) Tokens(p *Point, known map[objects.Hash]int) (n int, counted bool) {
+	raw, counted := known[p.Original]
+	return m.counter(p).Scale(raw), counted
 }
 
 // TokensOf is Tokens of a session as it is now.
-func (m *Memory) TokensOf(p refs.Project, s *Session) (n int, exact bool) {
+func (m *Memory) TokensOf(p refs.Project, s *Session) (n int, counted bool) {
 	return m.Tokens(s.Now(), m.knownTokens(p))
 }
 
-// guess estimates the tokens of a session from what the scan measured, without reading it again.
-func guess(c tokens.Counter, s Snapshot) int {
+// countNow is how many bytes of transcripts are counted as soon as they are added: it takes a few hundredths of a second.
+const countNow = 4 << 20
+
+// CountAdded sets the token counts of sessions that were added: of those that have been counted, and of the first short
+// ones, which it counts.
+func (m *Memory) CountAdded(ctx context.Context, added []Added) error {
+	known := map[refs.Project]map[objects.Hash]int{}
+	left := int64(countNow)
+	for i := range added {
+		a := &added[i]
+		if known[a.Project.ID] == nil {
+			known[a.Project.ID] = m.knownTokens(a.Project.ID)
+		}
+		p := &Point{Snapshot: a.Now}
+		if _, ok := known[a.Project.ID][a.Now.Original]; !ok && a.Commit != "" && a.Now.Size <= left {
+			left -= a.Now.Size
+			st, err := m.Outline(ctx, a.Project.ID)
+			if err != nil {
+				return err
+			}
+			s := st.session(a.Session)
+			if s == nil || s.point(a.Now.Original) == nil {
+				continue // removed or grown meanwhile
+			}
+			c, err := m.counts(ctx, a.Project.ID, s, s.point(a.Now.Original))
+			if err != nil {
+				return err
+			}
+			known[a.Project.ID][a.Now.Original] = c.Raw
+		}
+		a.Tokens, a.Counted = m.Tokens(p, known[a.Project.ID])
+	}
+	return nil
+}
+
+// estimate returns the tokens of the session at p, estimated from what the scan measured if they have not been counted.
+func (m *Memory) estimate(p *Point, known map[objects.Hash]int) int {
+	if n, ok := m.Tokens(p, known); ok {
+		return n
+	}
+	c, s := m.counter(p), p.Snapshot
 	if s.Scan.Read > 0 {
 		return c.Estimate(s.Scan.Read * 20 / 19) // text and tool calls have 3.8 bytes a token
 	}

@@ -19,9 +19,9 @@ import (
 // share can be too small for its markers although a smaller one is not.
 
 // settings are those that part i is compressed with to ask tokens.
-func (c *composing) settings(ask, distance int) compress.Settings {
+func (c *composing) settings(i, ask, distance int) compress.Settings {
 	level := keepit.Moderate
-	return compress.Settings{Tokens: ask, Level: &level, Distance: distance, Counter: c.counter}
+	return compress.Settings{Tokens: ask, Level: &level, Distance: distance, Counter: c.own(i)}
 }
 
 // kept returns the markers that survive when part i is compressed to n tokens.
@@ -29,7 +29,7 @@ func (c *composing) kept(i, n, distance int) ([]compress.Segment, error) {
 	if n < 1 || len(c.mats[i].marks) == 0 {
 		return nil, nil
 	}
-	_, fates, err := compress.Resolve(c.settings(n, distance), c.mats[i].stats, c.mats[i].marks)
+	_, fates, err := compress.Resolve(c.settings(i, n, distance), c.mats[i].stats, c.mats[i].marks)
 	if err != nil {
 		return nil, err
 	}
@@ -47,12 +47,12 @@ func (c *composing) charge(i int, segs []compress.Segment) int {
 	if len(segs) == 0 {
 		return 0
 	}
-	return compose.Charge(c.counter, i, segs)
+	return compose.Part{Tokens: c.own(i).Count(compress.Text(segs)), Segments: segs}.Cost(c.counter, i)
 }
 
 // held returns what part i must be compressed to at least so that it can keep texts.
 func (c *composing) held(i int, segs []compress.Segment) int {
-	return max(c.charge(i, segs), compress.PinTokens(c.counter, segs))
+	return max(c.charge(i, segs), compress.PinTokens(c.own(i), segs))
 }
 
 func keptSegment(k compress.Mark) compress.Segment {
@@ -135,7 +135,7 @@ func (c *composing) limits(ctx context.Context, plan compose.Plan) ([]int, error
 
 // run compresses part i to at most ask tokens and stores nothing.
 func (c *composing) run(ctx context.Context, i, ask, distance int) ([]compress.Segment, error) {
-	plan, _, err := compress.Resolve(c.settings(ask, distance), c.mats[i].stats, c.mats[i].marks)
+	plan, _, err := compress.Resolve(c.settings(i, ask, distance), c.mats[i].stats, c.mats[i].marks)
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +152,7 @@ func (c *composing) failed(i int, err error) error {
 func (c *composing) fit(ctx context.Context, i, limit, distance int) (int, error) {
 	used := 0
 	err := compose.Fit(limit,
-		func(segs []compress.Segment) int { return compose.Charge(c.counter, i, segs) },
+		func(segs []compress.Segment) int { return c.charge(i, segs) },
 		func(ask int) ([]compress.Segment, error) {
 			for {
 				used = ask
@@ -186,7 +186,7 @@ func (c *composing) compress(ctx context.Context, i, limit, distance int) error 
 	if err != nil {
 		return err
 	}
-	part.Version, part.Hash = made.Version.Label, made.Version.Derivation.Output
+	part.Version, part.Hash, part.Tokens = made.Version.Label, made.Version.Derivation.Output, made.Version.TokensOut
 	part.Segments, err = c.segments(ctx, rev.Project.ID, part.Hash)
 	return err
 }
@@ -206,11 +206,11 @@ const modelTries = 3
 func (c *composing) make(ctx context.Context, i, ask, limit, distance int, engine compress.Summarizer) (Compressed, error) {
 	rev, now := c.req.Parts[i].Rev, c.req.Parts[i].Rev.Session.Now()
 	for try := 1; ; try++ {
-		s := c.settings(ask, distance)
+		s := c.settings(i, ask, distance)
 		s.Engine = engine
 		var over *compose.BudgetError
 		made, err := c.m.compress(ctx, rev, basis{point: now, input: now.Original, accept: func(segs []compress.Segment) error {
-			if n := compose.Charge(c.counter, i, segs); n > limit {
+			if n := c.charge(i, segs); n > limit {
 				return &compose.BudgetError{Budget: limit, Need: n}
 			}
 			return nil
@@ -239,7 +239,7 @@ func (c *composing) estimate(ctx context.Context, plan compose.Plan, limits []in
 		if err != nil {
 			return sum, c.failed(i, err)
 		}
-		s := c.settings(ask, p.Distance)
+		s := c.settings(i, ask, p.Distance)
 		s.Engine = engine
 		made, err := c.m.Compress(ctx, Rev{Kind: IsSession, Project: c.req.Parts[i].Rev.Project, Session: c.req.Parts[i].Rev.Session}, s, true)
 		if err != nil {

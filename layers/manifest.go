@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/memvcs/mem/layers/compose"
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/objects"
@@ -281,7 +282,7 @@ func manifestVersion(v *Version) (ManifestVersion, error) {
 
 func manifestComposition(c *Composition) ManifestComposition {
 	out := ManifestComposition{
-		ID: c.ID.String(), Name: c.Name, CreatedAt: stampText(c.Time), Components: []ManifestComponent{},
+		ID: compose.ID(c.Derivation.Output), Name: c.Name, CreatedAt: stampText(c.Time), Components: []ManifestComponent{},
 		OutputFile: c.Name + "/composed.md", Tokens: c.Tokens, Messages: c.Messages, UsedIn: append([]string{}, c.Used.By...),
 	}
 	for i, p := range c.Parts {

@@ -50,8 +50,8 @@ func TestGuess(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, exact := m.Tokens(rev.Session.Now(), nil)
-		if exact || c.Tokens < 400 {
+		got := m.estimate(rev.Session.Now(), nil)
+		if c.Tokens < 400 {
 			continue
 		}
 		if n++; got < c.Tokens*2/3 || got > c.Tokens*3/2 {

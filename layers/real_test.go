@@ -90,7 +90,8 @@ func guessed(t *testing.T, m *Memory, added []Added) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		off = append(off, max(float64(a.Tokens)/float64(c.Tokens), float64(c.Tokens)/float64(a.Tokens)))
+		guess := m.estimate(&Point{Snapshot: a.Now}, nil)
+		off = append(off, max(float64(guess)/float64(c.Tokens), float64(c.Tokens)/float64(guess)))
 	}
 	slices.Sort(off)
 	if n := len(off); n > 20 {

@@ -174,6 +174,15 @@ type Composition struct {
 	Used    Rehearsal    `json:"-"`
 }
 
+// Frame returns the tokens of c that belong to no part: headings, sources and tags.
+func (c *Composition) Frame() int {
+	n := c.Tokens
+	for _, p := range c.Parts {
+		n -= p.Tokens
+	}
+	return n
+}
+
 // A CompositionPart is one component of a composition.
 type CompositionPart struct {
 	Project refs.Project `json:"project"`

@@ -99,6 +99,13 @@ func (m *Memory) recompose(ctx context.Context, rev Rev) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	step, recipe := fmt.Sprintf("%s/%d", ComposeStep, composeStepVersion), rev.Composition.Derivation.Recipe
+	if rev.Composition.Tier != "" {
+		step = fmt.Sprintf("%s/%d", SummaryStep, summaryStepVersion)
+	}
+	if made := fmt.Sprintf("%s/%d", recipe.Step, recipe.Version); made != step {
+		return nil, fmt.Errorf("%s: %w: it was %s, this is %s", rev.Composition.Name, ErrEngineGone, made, step)
+	}
 	if rev.Composition.Tier != "" {
 		now, err := m.resummarise(ctx, rev, was, counter)
 		if err == nil {
@@ -128,7 +135,7 @@ func (m *Memory) recompose(ctx context.Context, rev Rev) ([]byte, error) {
 func (m *Memory) partSegments(ctx context.Context, c *Composition, i int, label string) ([]compress.Segment, error) {
 	p, h := c.Parts[i].Project, c.Derivation.Inputs[i]
 	if label == "original" {
-		return m.conversation(ctx, p, &Point{Snapshot: Snapshot{Original: h}}, c.without(i), c.Derivation.Recipe.Version)
+		return m.conversation(ctx, p, &Point{Snapshot: Snapshot{Original: h}}, c.without(i))
 	}
 	b, err := m.object(ctx, p, h)
 	if err != nil {

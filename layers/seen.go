@@ -190,9 +190,8 @@ func (m *Memory) noteTokens(project refs.Project, h objects.Hash, raw int) {
 func (m *Memory) writeTokens() {
 	m.countedMu.Lock()
 	defer m.countedMu.Unlock()
-	for project, counted := range m.counted {
-		known := m.knownTokens(project)
-		maps.Copy(known, counted)
+	for project := range m.counted {
+		known := m.withCounted(project)
 		m.writeCacheBytes(m.tokensPath(project), encode(func(c *codec) { codeHashes(c, known) }))
 	}
 	m.counted = nil
@@ -202,9 +201,17 @@ func (m *Memory) tokensPath(p refs.Project) string { return m.cachePath("tokens"
 
 // knownTokens returns the plain tokens of the originals that have been counted, by name.
 func (m *Memory) knownTokens(project refs.Project) map[objects.Hash]int {
+	m.countedMu.Lock()
+	defer m.countedMu.Unlock()
+	return m.withCounted(project)
+}
+
+// withCounted merges the cached counts of a project and those of this process. The caller holds countedMu.
+func (m *Memory) withCounted(project refs.Project) map[objects.Hash]int {
 	known := map[objects.Hash]int{}
 	if !decodeCache(m.tokensPath(project), func(c *codec) { codeHashes(c, known) }) {
-		return map[objects.Hash]int{}
+		known = map[objects.Hash]int{}
 	}
+	maps.Copy(known, m.counted[project])
 	return known
 }

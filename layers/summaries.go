@@ -23,7 +23,7 @@ import (
 // SummaryStep is the name of the step that makes the summary of a week or month, in recipes.
 const (
 	SummaryStep        = "summary"
-	summaryStepVersion = 1
+	summaryStepVersion = 2
 )
 
 // A summaryPlan is the parameters of a summary. Which sessions and facts it is of decides whether it is current.
@@ -167,7 +167,7 @@ func (a *aging) asItIs(ctx context.Context, s *Session, counter tokens.Counter, 
 func (a *aging) composition(plan summaryPlan, sum tier.Summary) (*Composition, error) {
 	c := &Composition{
 		Name: sum.Name, Budget: sum.Budget, Strategy: compose.Proportional.String(), Tokens: sum.Tokens, Counter: sum.Counter,
-		Messages: len(sum.Texts()), Tier: plan.Tier,
+		Messages: sum.Messages(), Tier: plan.Tier,
 	}
 	all := plan.Parts
 	plan.Parts, plan.Budget = nil, sum.Budget

@@ -111,7 +111,7 @@ func (a *aging) read(ctx context.Context) (err error) {
 		if !s.shown() || s.Parent() != "" || now.Scan.Last.IsZero() || now.Scan.Messages == 0 || !trust.Of(now.Stamp.Device) {
 			continue // of a device that is not trusted nothing goes into a summary
 		}
-		n, _ := a.m.Tokens(now, known)
+		n := a.m.estimate(now, known)
 		a.sessions = append(a.sessions, tier.Session{ID: s.ID, End: now.Scan.Last, Accessed: s.Accessed(), Tokens: n, Versions: versions[s.ID]})
 	}
 	a.facts, err = a.m.tierFacts(ctx, a.p.ID, trust)

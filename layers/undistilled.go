@@ -65,6 +65,10 @@ func (m *Memory) Undistilled(ctx context.Context, p refs.Project, id string) (Un
 	if u.From <= u.To {
 		u.Tokens = counter.Estimate(last.L1 - g.at(u.From-1))
 	}
+	if read := now.Scan.Read; read > 0 { // L1 has envelopes around what was said
+		u.Total = min(u.Total, counter.Estimate(read))
+		u.Tokens = min(u.Tokens, u.Total)
+	}
 	return u, nil
 }
 

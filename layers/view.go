@@ -32,7 +32,7 @@ type Item struct {
 	Last     time.Time // of the last message; of an untracked file, when it was changed
 	Messages int
 	Tokens   int
-	Exact    bool // the tokens were counted, not guessed from the size
+	Counted  bool // the tokens are known; else Tokens is 0
 	Bytes    int64
 	Versions []*Version
 	Markers  int
@@ -141,13 +141,12 @@ func (m *Memory) item(s *Session, versions []*Version, known map[objects.Hash]in
 	if s.Revoked != "" {
 		it.Status = Revoked
 	}
-	it.Tokens, it.Exact = m.Tokens(now, known)
+	it.Tokens, it.Counted = m.Tokens(now, known)
 	return it
 }
 
 func (m *Memory) untracked(id string, f clientFile, s *seen) Item {
 	it := Item{ID: id, Status: Untracked, Last: f.modified, Bytes: f.size, Path: f.path, Extra: f.size, Title: s.title(f)}
-	it.Tokens = m.counter(&Point{}).Estimate(f.size / readShare)
 	return it
 }
 

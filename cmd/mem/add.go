@@ -59,7 +59,7 @@ func (e *Env) runAdd(ctx context.Context, o addOptions, names []string) error {
 		if err != nil {
 			return err
 		}
-		return e.addAll(ctx, m, "add", sources, nil, nil)
+		return e.addAll(ctx, m, "add", sources, nil, func(added []layers.Added) error { return m.CountAdded(ctx, added) })
 	})
 }
 

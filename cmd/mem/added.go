@@ -24,7 +24,7 @@ type addedAnswer struct {
 	NewBytes int64  `json:"new_bytes"`
 	Tail     int64  `json:"tail_bytes"`
 	Files    int    `json:"files"` // of tool results, new or changed
-	Tokens   int    `json:"tokens_estimate"`
+	Tokens   *int   `json:"tokens"` // null if they have not been counted
 	Original string `json:"original"`
 	Stored   int64  `json:"stored_bytes"` // that what is new of the transcript takes
 	Commit   string `json:"commit"`       // empty if nothing was written
@@ -71,7 +71,7 @@ func answerOf(a layers.Added) addedAnswer {
 	return addedAnswer{
 		Session: a.Session, Change: a.Change, Project: a.Project.Name, Title: now.Scan.Title, Messages: now.Scan.Messages,
 		Values: now.Scan.Values, Opaque: now.Scan.Opaque, Long: a.Long, Markers: newMarkers(a), Bytes: now.Size + a.Tail, NewBytes: a.NewBytes,
-		Stored: a.Stored, Tail: a.Tail, Files: a.Files, Tokens: a.Tokens, Original: now.Original.String(), Commit: a.Commit,
+		Stored: a.Stored, Tail: a.Tail, Files: a.Files, Tokens: counted(a.Tokens, a.Counted), Original: now.Original.String(), Commit: a.Commit,
 	}
 }
 
@@ -108,7 +108,7 @@ func (e *Env) sayAdded(a layers.Added) {
 	}
 	e.did("[%s%s] %s %s%s\n", sanitizeLine(a.Project.Name), at, verb, sanitizeLine(id), title)
 	scan := a.Now.Scan
-	line := fmt.Sprintf(" %s message%s, ~%s tokens", tokens.Commas(scan.Messages), plural(scan.Messages), tokens.Format(a.Tokens))
+	line := fmt.Sprintf(" %s message%s, %s tokens", tokens.Commas(scan.Messages), plural(scan.Messages), tokensText(a.Tokens, a.Counted))
 	if a.Change == "grown" {
 		line = fmt.Sprintf(" +%s, %s message%s in all", a.Growth(), tokens.Commas(scan.Messages), plural(scan.Messages))
 	}

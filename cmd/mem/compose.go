@@ -217,7 +217,7 @@ func matchesAny(rev string, list []string) bool {
 
 func composeError(err error) error {
 	var budget *compose.BudgetError
-	if errors.As(err, &budget) && budget.Overhead == 0 { // of the share of one part
+	if errors.As(err, &budget) && budget.Frame == 0 { // of the share of one part
 		return withCode(exitBudget, withHint(err, fmt.Sprintf("mem compose ... SESSION=%d", budget.Need)))
 	}
 	if errors.As(err, &budget) {
@@ -239,6 +239,7 @@ type composeAnswer struct {
 	Name    string          `json:"name"`
 	Budget  int             `json:"budget"`
 	Tokens  int             `json:"tokens"`
+	Frame   int             `json:"frame"` // of the tokens: headings, sources and tags
 	Counter string          `json:"counter"`
 	Hash    string          `json:"hash"`
 	Parts   []composePicked `json:"parts"`
@@ -258,7 +259,7 @@ type composePicked struct {
 }
 
 func (e *Env) composeAnswer(req layers.ComposeRequest, d layers.Composed) composeAnswer {
-	a := composeAnswer{Project: d.Project.Name, Name: req.Name, Budget: req.Budget, Tokens: d.Plan.Total, Parts: []composePicked{}, Existed: d.Existed, DryRun: e.opt.dryRun, Receipt: d.Receipt}
+	a := composeAnswer{Frame: frameTokens(d), Project: d.Project.Name, Name: req.Name, Budget: req.Budget, Tokens: d.Plan.Total, Parts: []composePicked{}, Existed: d.Existed, DryRun: e.opt.dryRun, Receipt: d.Receipt}
 	if d.Composition != nil {
 		a.Tokens, a.Counter, a.Hash = d.Composition.Tokens, d.Composition.Counter, d.Composition.Derivation.Output.String()
 	}
@@ -288,7 +289,19 @@ func pickTokens(d layers.Composed, i int) int {
 	if d.Composition != nil && i < len(d.Composition.Parts) {
 		return d.Composition.Parts[i].Tokens
 	}
-	return d.Plan.Picks[i].Tokens
+	return d.Plan.Picks[i].Tokens - d.Plan.Picks[i].Tags
+}
+
+// frameTokens returns the tokens of a composition that belong to no part.
+func frameTokens(d layers.Composed) int {
+	n := d.Plan.Total
+	if d.Composition != nil {
+		n = d.Composition.Tokens
+	}
+	for i := range d.Plan.Picks {
+		n -= pickTokens(d, i)
+	}
+	return n
 }
 
 func score(thousandths int) string {
@@ -309,6 +322,9 @@ func (e *Env) printComposed(req layers.ComposeRequest, d layers.Composed) error 
 			cell{full: strconv.Itoa(pickTokens(d, i)), short: tokens.Commas(pickTokens(d, i))}, cell{full: strconv.Itoa(p.Share), short: tokens.Commas(p.Share)},
 			cell{full: score(p.Score)}, cell{full: e.why(p)})
 	}
+	frame := frameTokens(d)
+	t.row(cell{full: "-"}, cell{full: "frame"}, cell{full: "-"}, cell{full: strconv.Itoa(frame), short: tokens.Commas(frame)},
+		cell{full: "-"}, cell{full: "-"}, cell{full: "headings, sources, tags"})
 	if err := t.flush(); err != nil {
 		return err
 	}

@@ -57,7 +57,7 @@ func (e *Env) runImport(ctx context.Context, o importOptions, dir string) error 
 			}
 			bar := e.progressBytes("refining", totalAdded(added))
 			defer bar.end()
-			return m.Derive(ctx, added, bar.add)
+			return errors.Join(m.Derive(ctx, added, bar.add), m.CountAdded(ctx, added))
 		})
 	})
 }

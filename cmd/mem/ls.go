@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -65,7 +66,7 @@ func (e *Env) runLs(ctx context.Context, o lsOptions) error {
 		}
 		items := slices.DeleteFunc(slices.Clone(all), func(it listed) bool { return !o.shows(it) })
 		if o.sort == "tokens" {
-			slices.SortStableFunc(items, func(a, b listed) int { return b.Tokens - a.Tokens })
+			slices.SortStableFunc(items, func(a, b listed) int { return cmp.Compare(b.Tokens, a.Tokens) })
 		}
 		switch {
 		case e.opt.json:
@@ -191,7 +192,7 @@ func (e *Env) lsTable(o lsOptions, items []listed) error {
 		row := []cell{
 			{full: it.mark(), short: it.shortMark(), paint: e.style().green},
 			idCell(it.ID, unique[i]), e.timeCell(it.Last), {full: messagesText(it)},
-			{full: fmt.Sprint(it.Tokens), short: "~" + tokens.Format(it.Tokens)}, {full: labelsOf(it)}, {full: fmt.Sprint(it.Markers)},
+			tokensCell(it.Tokens, it.Counted), {full: labelsOf(it)}, {full: fmt.Sprint(it.Markers)},
 		}
 		if e.opt.allProjects {
 			row = append(row, cell{full: it.project.Name})
@@ -292,6 +293,30 @@ func common(a, b string) int {
 	return n
 }
 
+// tokensCell is a number of tokens in a table, "?" if they have not been counted.
+func tokensCell(n int, counted bool) cell {
+	if !counted {
+		return cell{full: "?"}
+	}
+	return cell{full: fmt.Sprint(n), short: tokensText(n, counted)}
+}
+
+// tokensText is a number of tokens for people, "?" if they have not been counted.
+func tokensText(n int, counted bool) string {
+	if !counted {
+		return "?"
+	}
+	return "~" + tokens.Format(n)
+}
+
+// counted is a number of tokens for programs, nil if they have not been counted.
+func counted(n int, ok bool) *int {
+	if !ok {
+		return nil
+	}
+	return &n
+}
+
 // A sessionAnswer is a session as lists print it with --json.
 type sessionAnswer struct {
 	ID       string   `json:"id"`
@@ -301,8 +326,7 @@ type sessionAnswer struct {
 	Title    string   `json:"title"`
 	Last     string   `json:"last"`
 	Messages *int     `json:"messages"` // null for a file that is not in memory
-	Tokens   int      `json:"tokens"`
-	Counted  bool     `json:"counted"` // else guessed from the size
+	Tokens   *int     `json:"tokens"`   // null if they have not been counted
 	Bytes    int64    `json:"bytes"`
 	Extra    int64    `json:"extra_bytes"`
 	Versions []string `json:"versions"`
@@ -316,7 +340,7 @@ type sessionAnswer struct {
 func sessionAnswerOf(it listed) sessionAnswer {
 	a := sessionAnswer{
 		ID: it.ID, Project: it.project.Name, Status: string(it.Status), Newest: it.newest, Title: it.Title, Last: timeText(it.Last),
-		Tokens: it.Tokens, Counted: it.Exact, Bytes: it.Bytes, Extra: it.Extra, Versions: []string{}, Markers: it.Markers, Parent: it.Parent, Path: it.Path,
+		Tokens: counted(it.Tokens, it.Counted), Bytes: it.Bytes, Extra: it.Extra, Versions: []string{}, Markers: it.Markers, Parent: it.Parent, Path: it.Path,
 	}
 	a.Stranger = it.untrusted
 	if it.Session != nil {

@@ -81,6 +81,7 @@ func TestScript(t *testing.T) {
 
 			"silentserver": silentServer,
 			"await":        await,
+			"capture":        capture,
 			"noerrors":     noErrors,
 		},
 	})
@@ -175,6 +176,20 @@ func fill(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("%s holds nothing to repeat", args[0])
 	}
 	ts.Check(os.WriteFile(file, bytes.Repeat(b, (size+len(b)-1)/len(b)), 0o600))
+}
+
+// capture sets a variable to what the group of a pattern matches in the last output.
+func capture(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: capture NAME REGEXP")
+	}
+	re, err := regexp.Compile("(?m)" + args[1])
+	ts.Check(err)
+	found := re.FindStringSubmatch(ts.ReadFile("stdout"))
+	if len(found) != 2 {
+		ts.Fatalf("no match for %q with one group in the last output", args[1])
+	}
+	ts.Setenv(args[0], found[1])
 }
 
 // await runs a program until its output matches.

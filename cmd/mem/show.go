@@ -138,8 +138,7 @@ type shown struct {
 	Title       string              `json:"title,omitempty"`
 	Messages    int                 `json:"messages,omitempty"`
 	Bytes       int64               `json:"bytes,omitempty"`
-	Tokens      int                 `json:"tokens,omitempty"`  // of a session
-	Counted     *bool               `json:"counted,omitempty"` // else guessed from the size
+	Tokens      *int                `json:"tokens,omitempty"` // of a session, if they have been counted
 	From        int                 `json:"from,omitempty"`    // of a message range
 	To          int                 `json:"to,omitempty"`
 	Time        string              `json:"time,omitempty"` // when it was made
@@ -181,8 +180,7 @@ func (e *Env) describeRev(ctx context.Context, m *layers.Memory, rev layers.Rev)
 		now := cmp.Or(rev.Point, rev.Session.Now())
 		s.Session, s.Title, s.Messages, s.Bytes = rev.Session.ID, now.Scan.Title, now.Scan.Messages, now.Size
 		if rev.Kind == layers.IsSession {
-			n, counted := m.TokensOf(rev.Project.ID, rev.Session)
-			s.Tokens, s.Counted, s.Earlier = n, &counted, earlierOf(rev.Session)
+			s.Tokens, s.Earlier = counted(m.TokensOf(rev.Project.ID, rev.Session)), earlierOf(rev.Session)
 		}
 		s.First, s.Last = timeText(now.Scan.First), timeText(now.Scan.Last)
 		s.UsedIn, s.Accessed = rev.Session.Used.By, timeText(rev.Session.Used.Last)
@@ -244,6 +242,7 @@ func (e *Env) showHead(ctx context.Context, m *layers.Memory, rev layers.Rev) er
 		for _, p := range c.Parts {
 			e.field("Part", fmt.Sprintf("%s:%s  %s tok", shortID(p.Session), p.Label, tokens.Commas(p.Tokens)))
 		}
+		e.field("Frame", tokens.Commas(c.Frame())+" tok")
 		e.field("Result", fmt.Sprintf("%s tok of %s, %s, shares %s", tokens.Commas(c.Tokens), tokens.Commas(c.Budget), count(c.Messages, "message"), c.Strategy))
 		e.field("Date", e.dateText(c.Time))
 		e.usedLine(c.Used)
@@ -311,8 +310,11 @@ func (e *Env) showSession(ctx context.Context, m *layers.Memory, rev layers.Rev)
 		e.field("Date", e.spanText(now.Scan.First, now.Scan.Last))
 	}
 	e.field("Messages", tokens.Commas(now.Scan.Messages))
-	n, _ := m.TokensOf(rev.Project.ID, rev.Session)
-	e.field("Tokens", "~"+tokens.Commas(n))
+	if n, ok := m.TokensOf(rev.Project.ID, rev.Session); ok {
+		e.field("Tokens", "~"+tokens.Commas(n))
+	} else {
+		e.field("Tokens", "?")
+	}
 	e.field("Size", bytesText(now.Size))
 	if now.Scan.Branch != "" {
 		e.field("Branch", now.Scan.Branch)

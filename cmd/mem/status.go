@@ -10,7 +10,6 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
-	"github.com/memvcs/mem/layers/tokens"
 )
 
 type statusOptions struct {
@@ -148,7 +147,7 @@ func (e *Env) longStatus(r statusReport) {
 	}
 	e.printf("On %s, %d session%s in memory", e.safe(name), r.stored, plural(r.stored))
 	if n := r.newest; n != nil {
-		e.printf(", newest %s (%s, ~%s tokens)", e.safe(shortID(n.ID)), count(n.Messages, "message"), tokens.Format(n.Tokens))
+		e.printf(", newest %s (%s, %s tokens)", e.safe(shortID(n.ID)), count(n.Messages, "message"), tokensText(n.Tokens, n.Counted))
 	}
 	e.printf("\n")
 	if r.clean() {
@@ -156,7 +155,7 @@ func (e *Env) longStatus(r statusReport) {
 	}
 	e.statusPart("Sessions changed since they were added:", `use "mem add -u"`, r.changed, func(it listed) string { return changeText(it) })
 	e.statusPart("Untracked sessions:", `use "mem add <session>" or "mem add -A"`, r.untracked, func(it listed) string {
-		return fmt.Sprintf("~%s tokens, %s", tokens.Format(it.Tokens), ago(e.Now(), it.Last))
+		return fmt.Sprintf("%s, %s", bytesText(it.Bytes), ago(e.Now(), it.Last))
 	})
 	for _, name := range slices.Sorted(maps.Keys(r.untrusted)) {
 		e.printf("\n%s of device %s, which is not trusted: not used  (use \"%s\")\n", count(r.untrusted[name], "session"), e.safe(name), e.safe(shell("mem", "device", "trust", name)))

@@ -15,7 +15,8 @@ const Original = "original"
 type Version struct {
 	Label            string
 	Hash             objects.Hash
-	Tokens           int // see Charge
+	Tokens           int // its own
+	Tags             int // what its tags add, see Part.Cost
 	Ratio            int
 	Kept, Summarised int // markers
 }
@@ -24,7 +25,8 @@ type Version struct {
 // each option leaves the choice to [Choose].
 type Source struct {
 	Session  string
-	Original int // tokens of the original, see Charge
+	Original int // tokens of the original
+	Tags     int // what the tags of the original add, see Part.Cost
 	Versions []Version
 	Distance int // sessions ago, 1 = the newest; 0 = its place in the list
 
@@ -58,13 +60,18 @@ type Pick struct {
 	Session  string
 	Kind     Kind
 	Version  Version // of PickVersion
-	Tokens   int     // what it may cost: exactly for the first two kinds, at most for PickNew
+	Tokens   int     // what it takes of the budget: exactly for the first two kinds, at most for PickNew
+	Tags     int     // of Tokens: what the tags add; 0 for PickNew
 	Share    int     // what it was given at first
 	Score    int     // thousandths, of PickVersion; -1 = not scored
 	Ratio    int     // of PickNew: original tokens over Tokens, rounded up
 	Distance int     // of PickNew
 	Why      string
 }
+
+func (v Version) cost() int { return v.Tokens + v.Tags }
+
+func (s Source) whole() int { return s.Original + s.Tags }
 
 // Label returns what to call the pick: a version's label, "original", "(new)".
 func (p Pick) Label() string {
@@ -123,14 +130,14 @@ func Choose(req Request) (Plan, error) {
 // check refuses what cannot be meant.
 func (r Request) check() error {
 	for _, s := range r.Sources {
-		if s.Original < 0 || s.Share < 0 || s.Least < 0 || s.Distance < 0 {
+		if s.Original < 0 || s.Tags < 0 || s.Share < 0 || s.Least < 0 || s.Distance < 0 {
 			return fmt.Errorf("compose %s: negative number", s.Session)
 		}
 		if s.Pin != "" && s.Pin != Original && s.pinned() == nil {
 			return fmt.Errorf("compose %s: %w: %s", s.Session, ErrNoVersion, s.Pin)
 		}
 		for _, v := range s.Versions {
-			if v.Tokens < 0 || v.Kept < 0 || v.Summarised < 0 {
+			if v.Tokens < 0 || v.Tags < 0 || v.Kept < 0 || v.Summarised < 0 {
 				return fmt.Errorf("compose %s: version %s: negative number", s.Session, v.Label)
 			}
 		}
@@ -153,14 +160,14 @@ func (r Request) pick(i, share, room int) Pick {
 	switch {
 	case s.Pin != "" && s.Pin != Original:
 		v := *s.pinned()
-		return Pick{Kind: PickVersion, Version: v, Tokens: v.Tokens, Score: -1}
-	case s.Pin == Original || s.Original <= room:
-		return Pick{Kind: PickOriginal, Tokens: s.Original, Score: -1}
+		return Pick{Kind: PickVersion, Version: v, Tokens: v.cost(), Tags: v.Tags, Score: -1}
+	case s.Pin == Original || s.whole() <= room:
+		return Pick{Kind: PickOriginal, Tokens: s.whole(), Tags: s.Tags, Score: -1}
 	case s.Recompress:
 		return Pick{Kind: PickNew, Tokens: room, Score: -1}
 	}
 	if v, score, ok := r.best(s, share, room); ok && score >= worthTaking {
-		return Pick{Kind: PickVersion, Version: v, Tokens: v.Tokens, Score: score}
+		return Pick{Kind: PickVersion, Version: v, Tokens: v.cost(), Tags: v.Tags, Score: score}
 	}
 	return Pick{Kind: PickNew, Tokens: room, Score: -1}
 }
@@ -174,11 +181,11 @@ const worthTaking = 750
 // larger than share is scored as if its share were what it needs.
 func (r Request) best(s Source, share, room int) (best Version, score int, ok bool) {
 	for _, v := range s.Versions {
-		if v.Tokens > room {
+		if v.cost() > room {
 			continue
 		}
-		n := r.Score(v, max(share, v.Tokens))
-		if !ok || cmp.Or(cmp.Compare(n, score), cmp.Compare(v.Tokens, best.Tokens),
+		n := r.Score(v, max(share, v.cost()))
+		if !ok || cmp.Or(cmp.Compare(n, score), cmp.Compare(v.cost(), best.cost()),
 			best.Hash.Compare(v.Hash), cmp.Compare(best.Label, v.Label)) > 0 {
 			best, score, ok = v, n, true
 		}
@@ -190,12 +197,12 @@ func (r Request) best(s Source, share, room int) (best Version, score int, ok bo
 // it uses, how near it is to the preferred ratio, how many markers it kept. A version over the share
 // scores 0, one without markers has lost none.
 func (r Request) Score(v Version, share int) int {
-	if v.Tokens > share {
+	if v.cost() > share {
 		return 0
 	}
 	score := 1000
 	if share > 0 {
-		score = 500 + mulDiv(500, v.Tokens, share)
+		score = 500 + mulDiv(500, v.cost(), share)
 	}
 	if r.Ratio > 0 {
 		away := max(v.Ratio-r.Ratio, r.Ratio-v.Ratio)

@@ -8,13 +8,13 @@
 //
 // # What is counted
 //
-// The tokens of a composition are those of composed.md as a whole: heading, list of sources, section
-// headings, the tag in front of each piece, the texts. composed.jsonl carries exactly the same text,
-// piece by piece. They are counted in two parts: [Reserve] is an upper bound of everything but the
-// bodies and is taken off the budget before it is shared; [Charge] is what one body costs, and is the
-// number of tokens a [Source] must state for its original and its versions. A counter need not be
-// additive to the last token, so [Composition.Measure] counts the finished text and refuses one
-// that is over its budget.
+// A version has one token count, made when the version was and by the counter of its session's model.
+// A composition uses that figure ([Part.Tokens]) and counts only what it adds: its frame, which is the
+// heading, the list of sources, the section headings and the tag in front of each piece
+// ([Composition.Frame]). The total is the sum of both. [Reserve] is an upper bound of the frame without
+// the tags; [Part.Cost] is a part's own tokens with its tags, and is the figure a [Source] states for
+// its original and its versions. [Composition.Measure] counts the finished text and refuses one that is
+// over its budget. composed.jsonl carries the same text as composed.md, piece by piece.
 //
 // The stored form ([Composition.Encode]) holds the inputs and no time of making: the same parts give
 // the same bytes and the same name.
@@ -24,6 +24,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/objects"
 )
 
@@ -41,7 +42,7 @@ type Part struct {
 	Date     time.Time    `json:"date,omitzero"` // when the session ended
 	Version  string       `json:"version"`       // label: v002, original
 	Hash     objects.Hash `json:"hash"`          // name of the version or original
-	Tokens   int          `json:"tokens"`        // of its body, see Charge
+	Tokens   int          `json:"tokens"`        // its own, as its version or original counts them; 0 lets Measure count
 	Messages int          `json:"messages"`      // of the session that the part stands for
 	Segments []Segment    `json:"-"`
 }
@@ -50,31 +51,49 @@ type Part struct {
 type Composition struct {
 	Name    string `json:"name"`
 	Budget  int    `json:"budget,omitempty"` // 0 = none
-	Counter string `json:"counter"`          // ID of the counter of all token numbers
-	Tokens  int    `json:"tokens"`
+	Counter string `json:"counter"`          // ID of the counter of the frame
+	Tokens  int    `json:"tokens"`           // of the parts and the frame
 	Parts   []Part `json:"-"`
 }
 
-// Measure counts the tokens of c and of its parts and sets them. It returns a [*BudgetError] if
-// there is a budget and c is over it.
+// Frame returns the tokens of c that belong to no part: headings, sources and tags.
+func (c Composition) Frame() int {
+	n := c.Tokens
+	for _, p := range c.Parts {
+		n -= p.Tokens
+	}
+	return n
+}
+
+// Measure counts the frame of c with counter and sets the total. A part whose tokens are 0 is counted
+// with counter too. It returns a [*BudgetError] if there is a budget and c is over it.
 func (c *Composition) Measure(counter Counter) error {
 	c.Counter = counter.ID()
-	for i := range c.Parts {
-		c.Parts[i].Tokens = counter.Count(body(i, c.Parts[i].Segments))
-	}
 	c.Tokens = counter.Count(string(c.Markdown()))
+	for i := range c.Parts {
+		p := &c.Parts[i]
+		if p.Tokens == 0 {
+			p.Tokens = counter.Count(compress.Text(p.Segments))
+		}
+		c.Tokens += p.Cost(counter, i) - Charge(counter, i, p.Segments)
+	}
 	if c.Budget == 0 || c.Tokens <= c.Budget {
 		return nil
 	}
-	err := &BudgetError{Budget: c.Budget, Need: c.Tokens, Overhead: c.Tokens}
+	err := &BudgetError{Budget: c.Budget, Need: c.Tokens, Frame: c.Frame()}
 	for _, p := range c.Parts {
 		err.Pins = append(err.Pins, Pin{Session: p.Session, What: p.Version, Tokens: p.Tokens})
-		err.Overhead -= p.Tokens
 	}
 	return err
 }
 
-// Charge returns what the body of part i (from 0) costs.
+// Cost returns what p, the part number i (from 0), takes of a budget: its own tokens, and its tags
+// as counter counts them.
+func (p Part) Cost(counter Counter, i int) int {
+	return p.Tokens + max(0, Charge(counter, i, p.Segments)-counter.Count(compress.Text(p.Segments)))
+}
+
+// Charge returns the tokens of the body of part i (from 0): texts and tags, as counter counts them.
 func Charge(counter Counter, i int, segments []Segment) int {
 	return counter.Count(body(i, segments))
 }
@@ -103,10 +122,10 @@ var costliest = objects.Hash{0x1a, 0x2b, 0x3c, 0x4d}
 
 // A BudgetError says that what must go in does not fit.
 type BudgetError struct {
-	Budget   int
-	Need     int // tokens that would do
-	Overhead int // of Need: headings and sources
-	Pins     []Pin
+	Budget int
+	Need   int // tokens that would do
+	Frame  int // of Need: headings, sources and tags
+	Pins   []Pin
 }
 
 // A Pin is something that takes its tokens whatever the budget.
@@ -125,8 +144,8 @@ func (e *BudgetError) Error() string {
 		}
 		s += fmt.Sprintf("%s%s (%s) %d", sep, p.Session, p.What, p.Tokens)
 	}
-	if e.Overhead > 0 {
-		s += fmt.Sprintf(", headings %d", e.Overhead)
+	if e.Frame > 0 {
+		s += fmt.Sprintf(", frame %d", e.Frame)
 	}
 	return s
 }

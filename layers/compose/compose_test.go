@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/objects"
 )
@@ -186,12 +187,13 @@ func TestRendering(t *testing.T) {
 		if err := c.Measure(counter); err != nil {
 			t.Fatal(err)
 		}
-		bound := Reserve(counter, c.Name, c.Parts)
+		bound, own := Reserve(counter, c.Name, c.Parts), 0
 		md := string(c.Markdown())
 		for i, p := range c.Parts {
-			bound += p.Tokens
-			if got := Charge(counter, i, p.Segments); got != p.Tokens {
-				t.Fatalf("seed %d: Charge = %d, Measure %d", seed, got, p.Tokens)
+			bound += p.Cost(counter, i)
+			own += p.Tokens
+			if want := counter.Count(compress.Text(p.Segments)); p.Tokens != want {
+				t.Fatalf("seed %d: part %d has %d tokens, want those of its text, %d", seed, i, p.Tokens, want)
 			}
 			for _, s := range p.Segments {
 				if !strings.Contains(md, s.Text) && strings.TrimSpace(s.Text) != "" {
@@ -199,8 +201,8 @@ func TestRendering(t *testing.T) {
 				}
 			}
 		}
-		if c.Tokens > bound || counter.Count(md) != c.Tokens {
-			t.Fatalf("seed %d: %d tokens, reserved and charged %d", seed, c.Tokens, bound)
+		if c.Tokens > bound || c.Tokens < counter.Count(md) || own+c.Frame() != c.Tokens {
+			t.Fatalf("seed %d: %d tokens, of which %d of parts and %d of the frame; reserved and charged %d", seed, c.Tokens, own, c.Frame(), bound)
 		}
 		texts := checkTranscript(t, c.Transcript())
 		if strings.Join(texts, "\n\n")+"\n" != md {

@@ -44,7 +44,7 @@ func (r Request) stepUp(plan *Plan) bool {
 		return false
 	}
 	p := &plan.Picks[best]
-	p.Kind, p.Version, p.Tokens, p.Score = to.Kind, to.Version, to.Tokens, to.Score
+	p.Kind, p.Version, p.Tokens, p.Tags, p.Score = to.Kind, to.Version, to.Tokens, to.Tags, to.Score
 	return true
 }
 
@@ -54,7 +54,7 @@ func better(a, b Pick) bool {
 	if a.Kind != b.Kind {
 		return a.Kind < b.Kind
 	}
-	return a.Kind == PickVersion && a.Version.Tokens > b.Version.Tokens
+	return a.Kind == PickVersion && a.Tokens > b.Tokens
 }
 
 // explain fills in what follows from the choice: ratio, distance, the reason in words.
@@ -110,12 +110,12 @@ func larger(s Source, p Pick) []string {
 	room := max(p.Share, p.Tokens)
 	var over *Version
 	for i, v := range s.Versions {
-		if v.Tokens > room && (over == nil || v.Tokens < over.Tokens || v.Tokens == over.Tokens && v.Label < over.Label) {
+		if n := v.cost(); n > room && (over == nil || n < over.cost() || n == over.cost() && v.Label < over.Label) {
 			over = &s.Versions[i]
 		}
 	}
 	if over == nil || s.Pin != "" {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s is %s over", over.Label, tokens.Commas(over.Tokens-room))}
+	return []string{fmt.Sprintf("%s is %s over", over.Label, tokens.Commas(over.cost()-room))}
 }

@@ -30,6 +30,7 @@ type manifest struct {
 	Components    []component  `json:"components"`
 	OutputFile    string       `json:"outputFile"`
 	TotalTokens   int          `json:"totalTokens"`
+	FrameTokens   int          `json:"frameTokens"`
 	TotalMessages int          `json:"totalMessages"`
 	UsedIn        []string     `json:"usedInSessions"`
 	Budget        int          `json:"tokenBudget,omitempty"`
@@ -51,13 +52,13 @@ type component struct {
 	Messages   int           `json:"messages"`
 }
 
-// Manifest returns composition.json. tokenContribution is what a part's body costs; totalTokens is
-// the whole of composed.md and so a little more than their sum. totalMessages counts the messages of
+// Manifest returns composition.json. tokenContribution is a part's own token count; totalTokens is
+// their sum and frameTokens. totalMessages counts the messages of
 // composed.jsonl.
 func (c Composition) Manifest(m Meta) ([]byte, error) {
 	out := manifest{
 		ID: c.ID(), Name: c.Name, CreatedAt: m.CreatedAt.UTC(), Components: []component{}, OutputFile: m.OutputFile,
-		TotalTokens: c.Tokens, TotalMessages: len(c.turns()), UsedIn: append([]string{}, m.UsedIn...), Budget: c.Budget,
+		TotalTokens: c.Tokens, FrameTokens: c.Frame(), TotalMessages: c.Messages(), UsedIn: append([]string{}, m.UsedIn...), Budget: c.Budget,
 		Tokenizer: c.Counter, Hash: objects.Sum(c.Encode()), Markdown: objects.Sum(c.Markdown()), Transcript: objects.Sum(c.Transcript()),
 	}
 	for i, p := range c.Parts {

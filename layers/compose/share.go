@@ -39,20 +39,21 @@ func (s Strategy) String() string { return strategies[s] }
 // more than the budget.
 func (r Request) shares() ([]int, error) {
 	shares, free := make([]int, len(r.Sources)), []int(nil)
-	short := &BudgetError{Budget: r.Budget, Need: r.Overhead, Overhead: r.Overhead}
+	short := &BudgetError{Budget: r.Budget, Need: r.Overhead, Frame: r.Overhead}
 	for i, s := range r.Sources {
-		pin := s.need()
-		if s.Share > 0 && pin.Tokens > s.Share {
-			return nil, &BudgetError{Budget: s.Share, Need: pin.Tokens, Pins: []Pin{pin}}
+		pin, tags := s.need()
+		if need := pin.Tokens + tags; s.Share > 0 && need > s.Share {
+			return nil, &BudgetError{Budget: s.Share, Need: need, Pins: []Pin{{pin.Session, pin.What, need}}}
 		}
 		if s.Pin == "" && s.Share > 0 {
-			pin = Pin{s.Session, "share", s.Share}
+			pin, tags = Pin{s.Session, "share", s.Share}, 0
 		}
 		if s.Pin == "" && s.Share == 0 {
 			free = append(free, i)
 		}
-		shares[i] = pin.Tokens
-		short.Need += pin.Tokens
+		shares[i] = pin.Tokens + tags
+		short.Need += shares[i]
+		short.Frame += tags
 		short.Pins = append(short.Pins, pin)
 	}
 	if short.Need > r.Budget {
@@ -69,19 +70,20 @@ func (r Request) shares() ([]int, error) {
 	return shares, nil
 }
 
-// need returns the tokens that s takes at least.
-func (s Source) need() Pin {
+// need returns the tokens that s takes at least, and what tags add to them.
+func (s Source) need() (p Pin, tags int) {
 	switch {
 	case s.Pin == Original:
-		return Pin{s.Session, Original, s.Original}
+		return Pin{s.Session, Original, s.Original}, s.Tags
 	case s.Pin != "":
-		return Pin{s.Session, s.Pin, s.pinned().Tokens}
+		v := s.pinned()
+		return Pin{s.Session, s.Pin, v.Tokens}, v.Tags
 	default:
 		what := "markers"
 		if s.Least < minNew {
 			what = "least"
 		}
-		return Pin{s.Session, what, min(s.Original, max(s.Least, minNew))}
+		return Pin{s.Session, what, min(s.whole(), max(s.Least, minNew))}, 0
 	}
 }
 

@@ -38,7 +38,7 @@ type text struct {
 // time, that of its part. All ids follow from the content.
 func (c Composition) Transcript() []byte {
 	name := objects.Sum(c.Encode())
-	session := uuid(name, "composition")
+	session := ID(name)
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
@@ -84,9 +84,15 @@ func (c Composition) Texts() (texts []string) {
 	return texts
 }
 
+// Messages returns how many messages composed.jsonl has.
+func (c Composition) Messages() int { return len(c.turns()) }
+
 // ID returns the composition's id in the form of a UUID. It follows from the content; the session id
 // in composed.jsonl is the same.
-func (c Composition) ID() string { return uuid(objects.Sum(c.Encode()), "composition") }
+func (c Composition) ID() string { return ID(objects.Sum(c.Encode())) }
+
+// ID returns the id of the composition whose stored form has that name.
+func ID(stored objects.Hash) string { return uuid(stored, "composition") }
 
 // uuid returns the UUID, of version 8, that belongs to a label in the space of an object.
 func uuid(space objects.Hash, label string) string {
