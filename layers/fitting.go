@@ -47,12 +47,12 @@ func (c *composing) charge(i int, segs []compress.Segment) int {
 	if len(segs) == 0 {
 		return 0
 	}
-	return compose.Part{Tokens: c.own(i).Count(compress.Text(segs)), Segments: segs}.Cost(c.counter, i)
+	return compose.Charge(c.counter, i, segs)
 }
 
 // held returns what part i must be compressed to at least so that it can keep texts.
 func (c *composing) held(i int, segs []compress.Segment) int {
-	return max(c.charge(i, segs), compress.PinTokens(c.own(i), segs))
+	return max(c.charge(i, segs), compress.PinTokens(c.counter, segs))
 }
 
 func keptSegment(k compress.Mark) compress.Segment {

@@ -11,10 +11,12 @@
 // A version has one token count, made when the version was and by the counter of its session's model.
 // A composition uses that figure ([Part.Tokens]) and counts only what it adds: its frame, which is the
 // heading, the list of sources, the section headings and the tag in front of each piece
-// ([Composition.Frame]). The total is the sum of both. [Reserve] is an upper bound of the frame without
-// the tags; [Part.Cost] is a part's own tokens with its tags, and is the figure a [Source] states for
-// its original and its versions. [Composition.Measure] counts the finished text and refuses one that is
-// over its budget. composed.jsonl carries the same text as composed.md, piece by piece.
+// ([Composition.Frame]). The total is the sum of both. The counter of a composition is the one that finds
+// the most tokens among those of its sessions, so that the budget holds for each model; what it finds
+// more in a part than the part's own count belongs to the frame. [Reserve] is an upper bound of the frame
+// without the tags; [Part.Cost] is what a part takes of a budget, tags included. [Composition.Measure] counts
+// the finished text and refuses one that is over its budget. composed.jsonl carries the same text as
+// composed.md, piece by piece.
 //
 // The stored form ([Composition.Encode]) holds the inputs and no time of making: the same parts give
 // the same bytes and the same name.
@@ -87,10 +89,10 @@ func (c *Composition) Measure(counter Counter) error {
 	return err
 }
 
-// Cost returns what p, the part number i (from 0), takes of a budget: its own tokens, and its tags
-// as counter counts them.
+// Cost returns what p, the part number i (from 0), takes of a budget: its texts and tags as counter
+// counts them, and at least its own tokens.
 func (p Part) Cost(counter Counter, i int) int {
-	return p.Tokens + max(0, Charge(counter, i, p.Segments)-counter.Count(compress.Text(p.Segments)))
+	return max(p.Tokens, Charge(counter, i, p.Segments))
 }
 
 // Charge returns the tokens of the body of part i (from 0): texts and tags, as counter counts them.
