@@ -50,6 +50,7 @@ type Composed struct {
 	Project     Project // it is stored in
 	Composition *Composition
 	Existed     bool // this name has this content already
+	Recount     int  // of the frame: what the composition's counter finds more in older models' parts than their own
 	Plan        compose.Plan
 
 	Receipt engines.Receipt // what a model took; of a dry run, what it would take at least
@@ -127,6 +128,11 @@ func (m *Memory) compose(ctx context.Context, req ComposeRequest) (*composing, C
 		}
 	}
 	done.Receipt = c.receipt
+	for i, p := range c.out.Parts {
+		if c.own(i).ID() != c.counter.ID() {
+			done.Recount += max(0, c.counter.Count(compress.Text(p.Segments))-p.Tokens)
+		}
+	}
 	if err := c.out.Measure(c.counter); err != nil {
 		return nil, done, err
 	}

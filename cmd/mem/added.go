@@ -23,7 +23,7 @@ type addedAnswer struct {
 	Bytes    int64  `json:"bytes"`
 	NewBytes int64  `json:"new_bytes"`
 	Tail     int64  `json:"tail_bytes"`
-	Files    int    `json:"files"` // of tool results, new or changed
+	Files    int    `json:"files"`  // of tool results, new or changed
 	Tokens   *int   `json:"tokens"` // null if they have not been counted
 	Original string `json:"original"`
 	Stored   int64  `json:"stored_bytes"` // that what is new of the transcript takes

@@ -323,8 +323,12 @@ func (e *Env) printComposed(req layers.ComposeRequest, d layers.Composed) error 
 			cell{full: score(p.Score)}, cell{full: e.why(p)})
 	}
 	frame := frameTokens(d)
+	why := "headings, sources, tags"
+	if d.Recount > 0 {
+		why += fmt.Sprintf("; %s because a newer model counts more", tokens.Commas(d.Recount))
+	}
 	t.row(cell{full: "-"}, cell{full: "frame"}, cell{full: "-"}, cell{full: strconv.Itoa(frame), short: tokens.Commas(frame)},
-		cell{full: "-"}, cell{full: "-"}, cell{full: "headings, sources, tags"})
+		cell{full: "-"}, cell{full: "-"}, cell{full: why})
 	if err := t.flush(); err != nil {
 		return err
 	}

@@ -81,7 +81,7 @@ func TestScript(t *testing.T) {
 
 			"silentserver": silentServer,
 			"await":        await,
-			"capture":        capture,
+			"capture":      capture,
 			"noerrors":     noErrors,
 		},
 	})

@@ -139,7 +139,7 @@ type shown struct {
 	Messages    int                 `json:"messages,omitempty"`
 	Bytes       int64               `json:"bytes,omitempty"`
 	Tokens      *int                `json:"tokens,omitempty"` // of a session, if they have been counted
-	From        int                 `json:"from,omitempty"`    // of a message range
+	From        int                 `json:"from,omitempty"`   // of a message range
 	To          int                 `json:"to,omitempty"`
 	Time        string              `json:"time,omitempty"` // when it was made
 	First       string              `json:"first,omitempty"`
