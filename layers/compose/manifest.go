@@ -30,7 +30,6 @@ type manifest struct {
 	Components    []component  `json:"components"`
 	OutputFile    string       `json:"outputFile"`
 	TotalTokens   int          `json:"totalTokens"`
-	FrameTokens   int          `json:"frameTokens"`
 	TotalMessages int          `json:"totalMessages"`
 	UsedIn        []string     `json:"usedInSessions"`
 	Budget        int          `json:"tokenBudget,omitempty"`
@@ -53,12 +52,12 @@ type component struct {
 }
 
 // Manifest returns composition.json. tokenContribution is a part's own token count; totalTokens is
-// their sum and frameTokens. totalMessages counts the messages of
+// their sum and the frame. totalMessages counts the messages of
 // composed.jsonl.
 func (c Composition) Manifest(m Meta) ([]byte, error) {
 	out := manifest{
 		ID: c.ID(), Name: c.Name, CreatedAt: m.CreatedAt.UTC(), Components: []component{}, OutputFile: m.OutputFile,
-		TotalTokens: c.Tokens, FrameTokens: c.Frame(), TotalMessages: c.Messages(), UsedIn: append([]string{}, m.UsedIn...), Budget: c.Budget,
+		TotalTokens: c.Tokens, TotalMessages: c.Messages(), UsedIn: append([]string{}, m.UsedIn...), Budget: c.Budget,
 		Tokenizer: c.Counter, Hash: objects.Sum(c.Encode()), Markdown: objects.Sum(c.Markdown()), Transcript: objects.Sum(c.Transcript()),
 	}
 	for i, p := range c.Parts {
