@@ -166,7 +166,7 @@ func (c *capture) putPatches(tx *refs.Tx, record objects.Hash) error {
 
 // filePatchID is the name by which originals.git holds the patch of an overflow file that was captured with a record.
 func filePatchID(record objects.Hash, name string) objects.Hash {
-	return objects.Sum([]byte("mem file 1\n" + record.String() + "\n" + name))
+	return refs.FilePatch(record, name)
 }
 
 // filePatch returns the patch of an overflow file of a session at the growth point p. It belongs to the snapshot

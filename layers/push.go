@@ -242,6 +242,12 @@ func (p *pusher) planLane(ctx context.Context, l *PushedLane) (err error) {
 		l.Status, l.Why, l.Foreign = "refused", foreign.Error(), foreign
 		return nil
 	}
+	if err := p.m.repo.CheckClock(l.lane); errors.Is(err, refs.ErrAhead) {
+		l.Status, l.Why = "refused", refs.ErrAhead.Error()+": mem fsck --repair"
+		return nil
+	} else if err != nil {
+		return err
+	}
 	have := func(commit string) bool { return commit == l.Old }
 	if l.Leaks, err = p.m.gateLane(ctx, l.lane, have); err == nil && len(l.Leaks) > 0 {
 		cleaned := false

@@ -72,6 +72,13 @@ func Repair(ctx context.Context, dir string, o Options, ro RepairOptions) (out R
 	if err != nil {
 		return out, err
 	}
+	if repo.Device().ID != "" && len(losses) == 0 {
+		clocks, err := repo.MendClocks(ctx, ro.DryRun)
+		out.Mended = append(out.Mended, clocks...)
+		if err != nil {
+			return out, err
+		}
+	}
 	if losses, err = m.regain(ctx, losses, &out, ro.DryRun); err != nil {
 		return out, err
 	}

@@ -22,8 +22,9 @@ import (
 
 // A Problem is something that a check found wrong.
 type Problem struct {
-	Where string // the repository and the ref or path
-	What  string
+	Where  string // the repository and the ref or path
+	What   string
+	Device string // not this one, that wrote what says nothing or is out of bounds: it is ignored, and all else is whole; "" of damage
 }
 
 func (p Problem) String() string { return p.Where + ": " + p.What }
@@ -40,7 +41,7 @@ type Counts struct {
 // checksums. So no bit that is flipped at random goes unseen. With full it also reads and hashes every object and every byte of
 // every stream by BLAKE3, and every directory of every commit. It reports what is wrong and returns an error only when it could not go on.
 func (r *Repo) Check(ctx context.Context, full bool, report func(Problem)) (Counts, error) {
-	c := &checker{ctx: ctx, full: full, report: report}
+	c := &checker{ctx: ctx, r: r, full: full, report: report}
 	for _, p := range r.parts() {
 		if err := c.part(r, p); err != nil {
 			return c.n, err
@@ -145,6 +146,7 @@ func checkSmall(dir, name string, v any) ([]byte, error) {
 
 type checker struct {
 	ctx    context.Context
+	r      *Repo
 	full   bool
 	report func(Problem)
 	where  string
@@ -158,7 +160,12 @@ func (c *checker) bad(path, format string, args ...any) {
 	if path != "" {
 		where += ":" + path
 	}
-	c.report(Problem{where, fmt.Sprintf(format, args...)})
+	c.report(Problem{Where: where, What: fmt.Sprintf(format, args...)})
+}
+
+// ignored reports what another device wrote and nobody heeds.
+func (c *checker) ignored(path, device string, err error) {
+	c.report(Problem{Where: c.where + ":" + path, What: err.Error(), Device: device})
 }
 
 // branch checks the lane that a branch leads to, once more if there was something wrong and the branch has moved meanwhile: when a lane
@@ -288,7 +295,15 @@ func (c *checker) record(l *lane, h objects.Hash, id pack.ID) error {
 		}
 		c.keys[l.device] = d.Key
 	}
-	return nil
+	err = c.r.opts.body(rec)
+	if err == nil && rec.Lamport > maxLamport {
+		err = fmt.Errorf("Lamport time %d", rec.Lamport)
+	}
+	if err != nil && l.device != c.r.device.ID {
+		c.ignored(strings.Join(recordPath(h), "/"), l.device, err)
+		return nil
+	}
+	return err
 }
 
 // point checks that a point of growth names the content it should: the head of its last segment says so.
@@ -361,6 +376,9 @@ func (c *checker) commits(tip pack.ID, device string) {
 			return
 		}
 		n, err := lamportOf(commit)
+		if err == nil && later == 0 && !c.r.takes(n) {
+			c.ahead(device, n)
+		}
 		if err == nil && later != 0 && n > later {
 			err = fmt.Errorf("its Lamport time %d is after that of its child, %d", n, later)
 		}
@@ -386,6 +404,15 @@ func (c *checker) commits(tip pack.ID, device string) {
 		if err != nil {
 			c.bad("", "%v", err)
 		}
+	}
+}
+
+// ahead reports a lane whose Lamport time no store would take.
+func (c *checker) ahead(device string, n uint64) {
+	if err := fmt.Errorf("%w: %d", ErrAhead, n); device == c.r.device.ID {
+		c.bad("", "%v", err)
+	} else {
+		c.ignored("", device, err)
 	}
 }
 

@@ -80,7 +80,7 @@ func (v *arriver) newEpoch(first pack.ID) error {
 	if err != nil {
 		return err
 	}
-	if !c.Parent.IsZero() || now <= was || lamport < seen {
+	if !c.Parent.IsZero() || now <= was || lamport < seen && v.takes(seen) {
 		return v.rewritten()
 	}
 	v.a.Epoch = now

@@ -34,6 +34,11 @@ func (tx *Tx) needOrigin() (err error) {
 	return err
 }
 
+// FilePatch returns the name of the patch of an overflow file that was captured with a record.
+func FilePatch(record objects.Hash, name string) objects.Hash {
+	return objects.Sum([]byte("mem file 1\n" + record.String() + "\n" + name))
+}
+
 // Patch returns the patch that belongs to the record id of a device: nobody else's word counts for it. The error wraps
 // [objects.ErrNotFound] if this machine does not have it, as for sessions that were captured on another one.
 func (tx *Tx) Patch(device string, id objects.Hash) ([]byte, error) {

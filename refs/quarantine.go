@@ -131,7 +131,7 @@ func (q *Quarantine) Check(ctx context.Context, l Lane, key string) (Arrival, er
 
 func (q *Quarantine) check(ctx context.Context, a *Arrival) error {
 	v := &arriver{ctx: ctx, git: q.git, a: a, seen: map[pack.ID]struct{}{}, grown: map[objects.Hash][]int{},
-		sums: map[objects.Hash][]objects.Hash{}, points: map[objects.Hash]pack.ID{}, ahead: q.ahead, unpack: &q.unpack, body: q.r.opts.body}
+		sums: map[objects.Hash][]objects.Hash{}, points: map[objects.Hash]pack.ID{}, ahead: q.ahead, unpack: &q.unpack, body: q.r.opts.body, takes: q.r.takes}
 	if err := v.check(); err != nil {
 		return err
 	}

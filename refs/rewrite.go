@@ -107,10 +107,14 @@ func (r *Repo) RewritePatches(ctx context.Context, p Project, keep func(objects.
 	if err != nil {
 		return err
 	}
-	if tx.lamport, err = lamportOf(c); err != nil {
+	dropped := false
+	if tx.lamport, err = lamportOf(c); err == nil && !r.takes(tx.lamport) {
+		dropped = true
+		tx.lamport, err = r.lamportHere(p)
+	}
+	if err != nil {
 		return err
 	}
-	dropped := false
 	tx.origin = &lane{device: old.device, root: &node{loaded: true, dirty: true}, git: old.git, replaces: old.tip}
 	err = old.root.walk(old.git, nil, func(path []string, id pack.ID) error {
 		if path[0] == "patches" {

@@ -223,7 +223,7 @@ func (tx *Tx) Records(ctx context.Context, since []Tip) ([]Record, error) {
 
 // sane returns the records that say something, in the same array.
 func (r *Repo) sane(all []Record) []Record {
-	return slices.DeleteFunc(all, func(rec Record) bool { return r.opts.body(rec) != nil })
+	return slices.DeleteFunc(all, func(rec Record) bool { return rec.Lamport > maxLamport || r.opts.body(rec) != nil })
 }
 
 func (l *lane) recordsSince(out []Record, since []Tip) ([]Record, error) {

@@ -130,7 +130,7 @@ func (r *Repo) begin(ctx context.Context, p Project) (*Tx, error) {
 	return tx, nil
 }
 
-// readLamport loads the lanes and finds the largest Lamport time that they have seen.
+// readLamport loads the lanes and finds the largest Lamport time that they have seen and that this device follows.
 func (tx *Tx) readLamport() error {
 	for _, l := range tx.lanes {
 		if err := l.load(); err != nil {
@@ -143,7 +143,9 @@ func (tx *Tx) readLamport() error {
 		if err != nil {
 			return fmt.Errorf("commit %s: %w", l.tip, err)
 		}
-		tx.lamport = max(tx.lamport, n)
+		if l == tx.own() || tx.r.follows(n) {
+			tx.lamport = max(tx.lamport, n)
+		}
 	}
 	return nil
 }
