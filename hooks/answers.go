@@ -167,7 +167,7 @@ func compaction(h layers.Held, program, id string) string {
 }
 
 // end is SessionEnd: one durable note, and a worker of its own for the rest, because the client waits for a second and a half.
-func (r *run) end(context.Context) error {
+func (r *run) end(ctx context.Context) error {
 	durable, err := r.leaveNote()
 	if err != nil || durable == nil {
 		return err
@@ -175,7 +175,7 @@ func (r *run) end(context.Context) error {
 	if err := durable(); err != nil {
 		return err
 	}
-	if s, err := r.Settings(); err == nil && s.Distill {
+	if s, err := r.Settings(); err == nil && s.Distill && (s.Register || r.held(ctx)) {
 		if err := r.askToDistill(); err != nil {
 			return errors.Join(err, r.Detach("hook", Work))
 		}

@@ -38,7 +38,7 @@ func (r *run) catchUp(ctx context.Context) (left int, err error) {
 	if off, err := r.off(); off || err != nil {
 		return 0, err
 	}
-	if Spooled(r.Store) > 0 {
+	if r.waiting() > 0 {
 		if err := r.fold(ctx, foldTimeAtStart); err != nil {
 			return 0, err
 		}

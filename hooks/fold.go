@@ -277,7 +277,7 @@ func (w *World) captureFiles(ctx context.Context, files []string, cwds map[strin
 			sources = append(sources, src)
 		}
 	}
-	added, err := m.Add(ctx, sources, layers.AddOptions{Op: "capture", Unasked: true, Only: s.CaptureProject, Within: func(dir string) bool { return !ignored(dir) }})
+	added, err := m.Add(ctx, sources, layers.AddOptions{Op: "capture", Unasked: true, Known: !s.Register, Only: s.CaptureProject, Within: func(dir string) bool { return !ignored(dir) }})
 	for _, a := range added {
 		w.remember(a.Path, stamps[a.Path], string(a.Project.ID))
 	}
@@ -311,6 +311,20 @@ func split(err error) []error {
 		return joined.Unwrap()
 	}
 	return []error{err}
+}
+
+// held reports whether the memory has the session of the hook.
+func (r *run) held(ctx context.Context) bool {
+	m, err := r.open()
+	if err != nil {
+		return false
+	}
+	p, _, err := m.Locate(ctx, r.p.Cwd)
+	if err != nil {
+		return false
+	}
+	s, err := m.SessionOf(ctx, p.ID, r.p.Session)
+	return err == nil && s != nil
 }
 
 // work does what hooks leave to a process of its own: it folds the spool to its end, catches up where a SessionStart could not,

@@ -23,6 +23,7 @@ import (
 	"io"
 	"path/filepath"
 	"runtime/debug"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -38,6 +39,7 @@ type World struct {
 	Uptime   func() time.Duration // time that always passes
 	Pid      int
 	Store    string                          // the directory of the memory
+	Temp     string                          // for notes that the memory does not take, "" for none
 	Claude   string                          // the directory of Claude Code's own files
 	Open     func() (*layers.Memory, error)  // opens the memory, or makes it
 	Prepare  func()                          // gets ready for a capture while its notes are read; may be nil
@@ -233,6 +235,9 @@ func (r *run) hook(ctx context.Context) (err error) {
 	if err := checkSession(r.p.Session); err != nil {
 		r.p.Session = ""
 		return err
+	}
+	if strings.ContainsRune(r.p.Cwd, 0) {
+		r.p.Cwd = "" // nothing can be called so; the session's file says where it works
 	}
 	switch r.event {
 	case PostToolUse, PostToolUseFailure:

@@ -75,28 +75,43 @@ const maxNote = 32 << 10
 func (w *World) spool() string { return filepath.Join(w.Store, "spool") }
 
 // leave writes n, and returns what makes it durable, the file and its name, unless the note is gone by then: who removes a note has
-// stored what it speaks of.
+// stored what it speaks of. A note that the spool does not take is left in the next place that does ([Stranded]).
 func (w *World) leave(n note) (durable func() error, err error) {
 	b, err := n.encode()
 	if err != nil {
 		return nil, err
 	}
-	f, err := w.newNote(n)
+	keep, failed := w.leaveIn(w.spool(), n, b)
+	return sync.OnceValue(func() error {
+		if failed == nil {
+			failed = keep()
+		}
+		if failed == nil {
+			return nil
+		}
+		if err := w.strand(n, b); err != nil {
+			return fmt.Errorf("note: %w", cause(errors.Join(failed, err)))
+		}
+		w.note("note", n.Session, fmt.Errorf("left in %s: %w", w.strandedDir(), cause(failed)))
+		return nil
+	}), nil
+}
+
+// leaveIn writes a note of the content b in a directory, and returns what makes it durable.
+func (w *World) leaveIn(dir string, n note, b []byte) (keep func() error, err error) {
+	f, err := w.newNote(dir, n)
 	if errors.Is(err, fs.ErrNotExist) { // the first hook of a store that is being made
-		if err = os.MkdirAll(w.spool(), 0o700); err == nil {
-			f, err = w.newNote(n)
+		if err = os.MkdirAll(dir, 0o700); err == nil {
+			f, err = w.newNote(dir, n)
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("note: %w", cause(err))
+		return nil, err
 	}
-	_, werr := f.Write(b)
-	return sync.OnceValue(func() error {
-		if err := errors.Join(werr, w.keep(f)); err != nil {
-			return fmt.Errorf("note: %w", cause(err))
-		}
-		return nil
-	}), nil
+	if _, err = f.Write(b); err != nil {
+		return nil, errors.Join(err, f.Close(), os.Remove(f.Name())) // half a note is of no use
+	}
+	return func() error { return w.keep(f) }, nil
 }
 
 // keep makes a note durable if it is still there, and closes it.
@@ -107,13 +122,13 @@ func (w *World) keep(f *os.File) error {
 	if err := errors.Join(f.Sync(), f.Close()); err != nil {
 		return err
 	}
-	return syncDir(w.spool())
+	return syncDir(filepath.Dir(f.Name()))
 }
 
 // newNote makes the file of a note. Its name sorts by time.
-func (w *World) newNote(n note) (*os.File, error) {
+func (w *World) newNote(dir string, n note) (*os.File, error) {
 	name := fmt.Sprintf("%019d-%d-%s.note", n.Time.UnixNano(), w.Pid, n.Event)
-	return os.OpenFile(filepath.Join(w.spool(), name), os.O_WRONLY|os.O_CREATE|os.O_EXCL|noFollow, 0o600)
+	return os.OpenFile(filepath.Join(dir, name), os.O_WRONLY|os.O_CREATE|os.O_EXCL|noFollow, 0o600)
 }
 
 // syncDir makes the names in a directory durable, where the system can.
@@ -128,10 +143,19 @@ func syncDir(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// notes returns the oldest notes in the spool but for those in without, up to a number, in the order of time. One that is not whole is being written, or its writer was
-// killed before anything was promised; after an hour it is removed, as is a file that never got its name. One of a newer mem is left to that.
+// notes returns notes that wait: those in the spool, and when these are done those that it did not take.
 func (w *World) notes(without map[string]bool, most int) ([]note, error) {
-	entries, err := os.ReadDir(w.spool())
+	out, err := w.notesIn(w.spool(), without, most)
+	if err != nil || len(out) > 0 || !ownDir(w.strandedDir()) {
+		return out, err
+	}
+	return w.notesIn(w.strandedDir(), without, most)
+}
+
+// notesIn returns the oldest notes in a directory but for those in without, up to a number, in the order of time. One that is not whole is being written, or its writer was
+// killed before anything was promised; after an hour it is removed, as is a file that never got its name. One of a newer mem is left to that.
+func (w *World) notesIn(dir string, without map[string]bool, most int) ([]note, error) {
+	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -140,7 +164,7 @@ func (w *World) notes(without map[string]bool, most int) ([]note, error) {
 	}
 	var out []note
 	for _, e := range entries {
-		file := filepath.Join(w.spool(), e.Name())
+		file := filepath.Join(dir, e.Name())
 		if strings.HasPrefix(e.Name(), unnamed) {
 			if fi, err := e.Info(); err == nil && w.Now().Sub(fi.ModTime()) > time.Hour {
 				os.Remove(file) // as below

@@ -39,7 +39,7 @@ func newDesk(t *testing.T) *desk {
 	}
 	d := &desk{t: t, dir: dir, cwd: filepath.Join(dir, "w"), now: time.Date(2026, 1, 20, 14, 0, 0, 0, time.UTC)}
 	d.settings = Settings{Capture: true, Register: true, Every: 5, AskAfterTokens: 2000, Blocking: "off", CaptureProject: func(layers.Project) bool { return true }}
-	for _, sub := range []string{d.cwd, d.sessions()} {
+	for _, sub := range []string{d.cwd, d.sessions(), filepath.Join(dir, "tmp")} {
 		if err := os.MkdirAll(sub, 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -81,7 +81,7 @@ func (d *desk) world(in io.Reader, out io.Writer) *World {
 	return &World{
 		Stdin: in, Stdout: out, Getenv: func(name string) string { return d.env[name] }, Now: func() time.Time { return d.now }, Pid: os.Getpid(),
 		Uptime: func() time.Duration { d.up += d.slow + time.Microsecond; return d.up },
-		Store:  d.store(), Claude: filepath.Join(d.dir, "claude"), Open: d.open, Settings: func() (Settings, error) { return d.settings, nil },
+		Store:  d.store(), Temp: filepath.Join(d.dir, "tmp"), Claude: filepath.Join(d.dir, "claude"), Open: d.open, Settings: func() (Settings, error) { return d.settings, nil },
 		Detach: func(args ...string) error { d.detached = append(d.detached, strings.Join(args, " ")); return nil }, Program: func() string { return "mem" },
 		Within: func(ctx context.Context, _ time.Duration) (context.Context, context.CancelFunc) {
 			return context.WithCancel(ctx)
@@ -159,6 +159,22 @@ func (d *desk) messages(session string) (n int) {
 			d.t.Fatal(err)
 		} else if s != nil {
 			n = s.Now().Scan.Values
+		}
+	})
+	return n
+}
+
+// everywhere returns how many messages of a session the memory has, in any project.
+func (d *desk) everywhere(session string) (n int) {
+	d.memory(func(m *layers.Memory, _ layers.Project) {
+		projects, err := m.Projects(context.Background())
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		for _, p := range projects {
+			if s, err := m.SessionOf(context.Background(), p.ID, session); err == nil && s != nil {
+				n += s.Now().Scan.Values
+			}
 		}
 	})
 	return n

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"unicode/utf8"
 
 	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/objects"
@@ -22,6 +23,7 @@ type AddOptions struct {
 	Op       string                // for the log: "add", "import"
 	Progress func(bytes int64)     // called after each source with its size, from any goroutine; may be nil
 	Unasked  bool                  // nobody asked for it: a session that was taken out of the lists stays out, as it is
+	Known    bool                  // only sessions that memory has already, and their subagents
 	Only     func(Project) bool    // which projects' sources are wanted; nil means all
 	Within   func(dir string) bool // from which working directories; nil means all
 }
@@ -64,6 +66,11 @@ func (m *Memory) Add(ctx context.Context, sources []Source, o AddOptions) ([]Add
 	if o.Only != nil {
 		groups = slices.DeleteFunc(groups, func(g *group) bool { return !o.Only(g.project) })
 	}
+	if o.Known {
+		if groups, err = m.knownOnly(ctx, groups); err != nil {
+			return nil, err
+		}
+	}
 	out := share(groups)
 	ended := m.addGroups(ctx, groups, o)
 	for _, g := range groups {
@@ -77,6 +84,25 @@ func (m *Memory) Add(ctx context.Context, sources []Source, o AddOptions) ([]Add
 		return out, errors.Join(append(failed, err)...)
 	}
 	return out, errors.Join(failed...)
+}
+
+// knownOnly drops the sources of sessions that are not in memory.
+func (m *Memory) knownOnly(ctx context.Context, groups []*group) ([]*group, error) {
+	for _, g := range groups {
+		st, err := m.Outline(ctx, g.project.ID)
+		if err != nil {
+			return nil, err
+		}
+		var sources []Source
+		var sizes []int64
+		for i, src := range g.sources {
+			if st.session(src.SessionID()) != nil || src.Parent != "" && st.session(src.Parent) != nil {
+				sources, sizes = append(sources, src), append(sizes, g.sizes[i])
+			}
+		}
+		g.sources, g.sizes = sources, sizes
+	}
+	return slices.DeleteFunc(groups, func(g *group) bool { return len(g.sources) == 0 }), nil
 }
 
 // share gives each group its part of one array, with room for an [Added] of each of its sources: those of a hundred thousand
@@ -146,7 +172,7 @@ func (m *Memory) group(ctx context.Context, sources []Source, o AddOptions, fail
 	byDir := map[string]*group{}
 	looked := peekAll(sources, failed)
 	for _, l := range looked {
-		src, cwd, size := l.src, cmp.Or(l.cwd, l.src.Cwd), l.size
+		src, cwd, size := l.src, cmp.Or(dirName(l.cwd), dirName(l.src.Cwd)), l.size
 		if cwd == "" {
 			var err error
 			if cwd, err = m.dirOf(ctx, src, looked); err != nil {
@@ -178,6 +204,14 @@ func (m *Memory) group(ctx context.Context, sources []Source, o AddOptions, fail
 		g.sizes = append(g.sizes, size)
 	}
 	return groups, nil
+}
+
+// dirName returns the name of a directory as a session or a hook tells it, "" if nothing can be called so.
+func dirName(s string) string {
+	if strings.ContainsRune(s, 0) || !utf8.ValidString(s) {
+		return ""
+	}
+	return s
 }
 
 // A peeked is a source with what its start says.

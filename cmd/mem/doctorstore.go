@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -65,14 +66,22 @@ func (x *exam) clock() {
 // spool looks for notes of hooks that were not folded in.
 func (x *exam) spool() {
 	const check = "spool"
-	n := hooks.Spooled(x.dir)
+	waiting := func() int {
+		_, stranded := hooks.Stranded(x.dir, os.TempDir())
+		return hooks.Spooled(x.dir) + stranded
+	}
+	if dir, n := hooks.Stranded(x.dir, os.TempDir()); n > 0 && !x.fix {
+		x.warn(check, "mem hook "+hooks.Work, "%s in %s: the memory could not be written when hooks left them", count(n, "note"), dir)
+		return
+	}
+	n := waiting()
 	left := n
 	if n > 0 && x.fix {
 		if err := x.foldSpool(); err != nil {
 			x.fail(check, "mem hook "+hooks.Work, "fold in %s: %v", count(n, "note"), err)
 			return
 		}
-		left = hooks.Spooled(x.dir)
+		left = waiting()
 	}
 	switch {
 	case left > 0:

@@ -83,7 +83,7 @@ func (e *Env) runHook(event string) {
 		reserveHeap(hookMemory * 2 / 3)
 	})
 	w := &hooks.World{
-		Stdin: e.Stdin, Stdout: e.Stdout, Getenv: e.Getenv, Now: e.Now, Uptime: e.Uptime, Pid: os.Getpid(), Store: store, Claude: claude,
+		Stdin: e.Stdin, Stdout: e.Stdout, Getenv: e.Getenv, Now: e.Now, Uptime: e.Uptime, Pid: os.Getpid(), Store: store, Temp: os.TempDir(), Claude: claude,
 		Open: e.openForHook, Prepare: e.prepareCapture, Settings: e.hookSettings, Detach: e.detach, Exit: func() { e.Exit(exitDone) },
 		Program: e.calledAs,
 		After:   func(d time.Duration, f func()) { time.AfterFunc(d, f) },
@@ -175,7 +175,7 @@ func (e *Env) hookSettings() (hooks.Settings, error) {
 		Blocking: hookValue(c.String, "hooks.blocking", "off"),
 	}
 	_, from, err := c.Get("defaults.autoRegisterSessions")
-	s.Register = err != nil || from == config.Default || hookValue(c.Bool, "defaults.autoRegisterSessions", true)
+	s.Register = err == nil && (from == config.Default || hookValue(c.Bool, "defaults.autoRegisterSessions", false))
 	s.Distill = hookValue(c.String, "distill.engine", "") != ""
 	s.CaptureProject = func(p layers.Project) bool {
 		return hookValue(c.Bool, "hooks.captureProject."+string(p.ID), true)

@@ -179,7 +179,16 @@ func (e *Env) readyForHooks(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return e.changeSettings(ctx, func(c *config.Config) error { return c.Set("defaults.autoRegisterSessions", "true") })
+	const register = "defaults.autoRegisterSessions"
+	return e.changeSettings(ctx, func(c *config.Config) error {
+		if _, from, err := c.Get(register); err != nil || from == config.File {
+			if on, err := c.Bool(register); err == nil && !on {
+				e.note("%s is false: only sessions that you add by hand are captured", register)
+			}
+			return err
+		}
+		return c.Set(register, "true")
+	})
 }
 
 func (e *Env) settingsError(err error, f hooks.SettingsFile) error {
