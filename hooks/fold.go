@@ -128,7 +128,14 @@ func (r *run) off() (bool, error) {
 
 // lock takes the lock of the spool and reports whether it could. It does not wait.
 func (w *World) lock() (unlock func(), ok bool, err error) {
-	return lockNow(filepath.Join(w.spool(), "fold.lock"))
+	file := filepath.Join(w.spool(), "fold.lock")
+	unlock, ok, err = lockNow(file)
+	if _, n := Stranded(w.Store, w.Temp); n > 0 && errors.Is(err, fs.ErrNotExist) { // the spool that did not take them is gone
+		if err = os.MkdirAll(w.spool(), 0o700); err == nil {
+			return lockNow(file)
+		}
+	}
+	return unlock, ok, err
 }
 
 // lockNow takes the lock of a file if nobody has it.
