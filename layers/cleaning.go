@@ -44,12 +44,14 @@ func (m *Memory) CleanLane(ctx context.Context, p refs.Project) (Cleaned, error)
 	}
 	defer stage.Close()
 	l := &laneCleaner{m: m, p: p, rules: m.gate(), stage: stage, points: map[objects.Hash]cleanPoint{}, streams: map[objects.Hash]bool{}, names: map[string]string{},
-		stale: map[objects.Hash]bool{}, files: map[objects.Hash]cleanFile{}, exact: map[objects.Hash]bool{}}
+		stale: map[objects.Hash]bool{}, files: map[objects.Hash]cleanFile{}, exact: map[objects.Hash]bool{}, chains: map[objects.Hash]fileChain{}}
 	for _, s := range st.Sessions {
-		for _, p := range s.Points {
+		for i := range s.Points {
+			p := &s.Points[i]
 			for _, f := range p.Files {
 				l.exact[f.Hash] = true
 			}
+			l.chains[p.Stamp.Record] = chainOf(s, p)
 		}
 		if err := l.session(ctx, s); err != nil {
 			return l.done, fmt.Errorf("clean session %s: %w", ShortID(s.ID), err)
@@ -83,6 +85,7 @@ type laneCleaner struct {
 	names   map[string]string           // what is called otherwise now
 	files   map[objects.Hash]cleanFile  // objects that change, by their old names
 	exact   map[objects.Hash]bool       // overflow files: what is cut out of them can be put back, so nothing else may change
+	chains  map[objects.Hash]fileChain  // by the record of the snapshot
 	done    Cleaned
 }
 
@@ -418,13 +421,16 @@ func (l *laneCleaner) record(tx *refs.Tx, r refs.Record) error {
 	if r.Kind != kindSession {
 		return nil
 	}
+	if err := json.Unmarshal(clean, &snap); err != nil {
+		return err
+	}
 	return l.patches(tx, was, now.ID, point, anew, snap)
 }
 
 // patches stores the patches of a snapshot under the name that its record has now.
-func (l *laneCleaner) patches(tx *refs.Tx, was, now objects.Hash, point cleanPoint, anew bool, snap Snapshot) error {
+func (l *laneCleaner) patches(tx *refs.Tx, was, now objects.Hash, point cleanPoint, anew bool, clean Snapshot) error {
 	patch := point.patch
-	if !anew && snap.Withheld {
+	if !anew && clean.Withheld {
 		b, err := tx.Patch(l.m.repo.Device().ID, was)
 		if err != nil {
 			return err
@@ -436,36 +442,55 @@ func (l *laneCleaner) patches(tx *refs.Tx, was, now objects.Hash, point cleanPoi
 			return err
 		}
 	}
-	for old, f := range l.files {
-		for _, ref := range snap.Files {
-			if ref.Hash == f.name && ref.Withheld {
-				if err := l.filePatch(tx, filePatchID(was, ref.Name), filePatchID(now, ref.Name), old, f); err != nil {
-					return err
-				}
+	return l.filePatches(tx, was, now, clean)
+}
+
+// filePatches stores the patches of the overflow files of a snapshot under the names that the record and its files have
+// now. A file that did not change keeps its patch; one that did gets a patch for both changes.
+func (l *laneCleaner) filePatches(tx *refs.Tx, was, now objects.Hash, clean Snapshot) error {
+	chain := l.chains[was]
+	for i, old := range chain.files {
+		ref := clean.Files[i]
+		f, changed := l.files[old.Hash]
+		if !ref.Withheld || was == now && ref.Name == old.Name && !changed {
+			continue
+		}
+		b, own, err := chain.patch(tx, l.m.repo.Device().ID, old)
+		switch {
+		case err != nil:
+			return err
+		case changed:
+			if b, err = l.recut(b, old, f); err != nil {
+				return err
 			}
+		case !own && ref.Name == old.Name: // it stands with an earlier snapshot
+			continue
+		}
+		if err := tx.PutPatch(filePatchID(now, ref.Name), b); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-func (l *laneCleaner) filePatch(tx *refs.Tx, was, now, old objects.Hash, f cleanFile) error {
-	patch := redact.Patch{RawLen: 0, Raw: old}
-	if b, err := tx.Patch(l.m.repo.Device().ID, was); err == nil {
+// recut returns the patch of an overflow file that was cleaned again; b is the one it had, nil if its bytes were exact.
+func (l *laneCleaner) recut(b []byte, old FileRef, f cleanFile) (_ []byte, err error) {
+	patch := redact.Patch{RawLen: f.size, Raw: old.Hash}
+	if b != nil {
 		if patch, err = redact.Decode(b); err != nil {
-			return err
+			return nil, err
 		}
 	} else {
 		for _, c := range f.cuts {
 			patch.RawLen += int64(len(c.Bytes) - c.Len)
 		}
-		patch.RawLen += f.size
 	}
 	cuts, err := redact.Compose(patch.Cuts, f.cuts)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	patch.Rules, patch.After, patch.Clean, patch.Cuts = l.rules.ID, f.size, f.name, cuts
-	return tx.PutPatch(now, patch.Encode())
+	return patch.Encode(), nil
 }
 
 // marshal returns v as the body of a record.

@@ -3,8 +3,10 @@ package layers
 import (
 	"context"
 	"io"
+	"iter"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -169,4 +171,71 @@ func TestNewRules(t *testing.T) {
 		}
 	}
 	roots(t, m)
+}
+
+// TestCleanLaneFiles cleans lanes in which the record of an overflow file changes and the file does not, or both do. The patch of
+// a file stands with the snapshot that captured it, and is looked for by the name of that record and of the file.
+func TestCleanLaneFiles(t *testing.T) {
+	skipShort(t)
+	t.Parallel()
+	newer := toyRules()
+	older := newer.Rules[0]
+	newer.ID = "newer"
+	re := regexp.MustCompile(`BADGE-[0-9]{6}`)
+	newer.Rules = []redact.Rule{older, func(v []byte) iter.Seq[redact.Finding] {
+		return func(yield func(redact.Finding) bool) {
+			for _, at := range re.FindAllIndex(v, -1) {
+				if !yield(redact.Finding{Start: at[0], End: at[1], Rule: "badge"}) {
+					return
+				}
+			}
+		}
+	}}
+	for _, c := range []struct{ about, words, name, file string }{
+		{"a new rule cuts the transcript", "my BADGE-482913 opens it", "a.txt", "and TOKEN_12345678\n"},
+		{"a new rule cuts the name of the file", "nothing", "BADGE-482913.txt", "and TOKEN_12345678\n"},
+		{"a new rule cuts the name of a file that was exact", "nothing", "BADGE-482913.txt", "exact\n"},
+		{"a new rule cuts the file", "nothing", "a.txt", "TOKEN_12345678 and BADGE-591827\n"},
+		{"a new rule cuts the file and its name", "nothing", "BADGE-482913.txt", "TOKEN_12345678 and BADGE-591827\n"},
+		{"a new rule cuts all of them", "my BADGE-111111 opens it", "BADGE-482913.txt", "TOKEN_12345678 and BADGE-591827\n"},
+	} {
+		t.Run(c.about, func(t *testing.T) {
+			t.Parallel()
+			o := testOptions()
+			o.Rules = toyRules()
+			m := newMemory(t, o)
+			dir := t.TempDir()
+			path := filepath.Join(dir, "s1.jsonl")
+			text := userLine(1, c.words)
+			capture := func(files ...string) {
+				src := write(t, path, text)
+				src.Files = files
+				add(t, m, src)
+				text += userLine(len(text), "more")
+			}
+			file := write(t, filepath.Join(dir, c.name), c.file).Path
+			capture(file)
+			capture(file) // its patch stands with the record before this one
+			capture(file, write(t, filepath.Join(dir, "0-BADGE-000001.txt"), "TOKEN_87654321").Path)
+			p := revOf(t, m, "s1").Project.ID
+			m.opts.Rules = newer
+			if done, err := m.CleanLane(t.Context(), p); err != nil || done == (Cleaned{}) {
+				t.Fatalf("CleanLane = %+v, %v", done, err)
+			}
+			if leaks, err := m.ScanOutgoing(t.Context(), p, never); err != nil || len(leaks) > 0 {
+				t.Errorf("leaks %v, %v", leaks, err)
+			}
+			s := revOf(t, m, "s1").Session
+			for i := range s.Points {
+				f := s.Points[i].Files[len(s.Points[i].Files)-1]
+				var b strings.Builder
+				if err := m.WriteFile(t.Context(), p, s, &s.Points[i], f, &b); err != nil || b.String() != c.file {
+					t.Errorf("growth point %d: the file is %q, %v; want %q", i, b.String(), err, c.file)
+				}
+			}
+			if c, err := m.Check(t.Context(), true); err != nil || len(c.Problems) > 0 {
+				t.Errorf("check: %v, %v", c.Problems, err)
+			}
+		})
+	}
 }

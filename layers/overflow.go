@@ -1,6 +1,7 @@
 package layers
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -186,6 +187,38 @@ func (m *Memory) filePatch(ctx context.Context, project refs.Project, s *Session
 		return fmt.Errorf("file %s of session %s: %w", name, ShortID(s.ID), ErrWithheld)
 	})
 	return patch, err
+}
+
+// A fileChain is the overflow files of a snapshot, with the records that may hold their patches.
+type fileChain struct {
+	files   []FileRef
+	records []objects.Hash // of the snapshot and of those before it, the newest first
+}
+
+// chainOf returns the fileChain of a growth point of a session.
+func chainOf(s *Session, p *Point) fileChain {
+	c := fileChain{files: p.Files}
+	if len(p.Files) > 0 {
+		for _, q := range slices.Backward(s.chain(p)) {
+			c.records = append(c.records, q.Stamp.Record)
+		}
+	}
+	return c
+}
+
+// patch returns the patch of a file of the chain, and reports whether it belongs to the newest record; nil for a file whose
+// bytes are exact. The error wraps [ErrWithheld] if this machine does not have it.
+func (c fileChain) patch(tx *refs.Tx, device string, f FileRef) (b []byte, own bool, err error) {
+	if !f.Withheld {
+		return nil, false, nil
+	}
+	for i, record := range c.records {
+		b, err := tx.Patch(device, filePatchID(record, f.Name))
+		if !errors.Is(err, objects.ErrNotFound) {
+			return bytes.Clone(b), i == 0, err
+		}
+	}
+	return nil, false, fmt.Errorf("file %s: %w", f.Name, ErrWithheld)
 }
 
 // WriteFile writes the exact bytes of an overflow file of a session at the growth point p. What was written is the
