@@ -54,8 +54,8 @@ func (f *forgetting) describe() error {
 	}
 	counts := map[ForgottenThing]int{}
 	for _, r := range f.records {
-		if _, anew := f.regrown[r.ID]; anew || r.Kind == kindSession {
-			continue
+		if _, anew := f.regrown[r.ID]; anew || r.Kind == kindSession && f.drop[r.ID] {
+			continue // described with its session
 		}
 		if f.drop[r.ID] {
 			t, some := f.thing(r)

@@ -165,3 +165,36 @@ func TestForgetAside(t *testing.T) {
 		}
 	}
 }
+
+// TestForgetNameOfFile forgets a value that stands in the name of an overflow file only: what else was cut of the session and of the
+// file still comes back.
+func TestForgetNameOfFile(t *testing.T) {
+	t.Parallel()
+	o := testOptions()
+	o.Rules = toyRules()
+	m := newMemory(t, o)
+	dir := t.TempDir()
+	text, content := userLine(1, "TOKEN_zzzzzzzz"), "and TOKEN_12345678\n"
+	file := write(t, filepath.Join(dir, "quokka-4711.txt"), content).Path
+	for range 2 {
+		src := write(t, filepath.Join(dir, "s1.jsonl"), text)
+		src.Files = []string{file}
+		add(t, m, src)
+		text += userLine(2, "more")
+	}
+	p := revOf(t, m, "s1").Project
+	if _, err := m.Forget(t.Context(), ForgetOptions{Projects: []Project{p}, Secret: []byte("quokka-4711")}); err != nil {
+		t.Fatal(err)
+	}
+	s := revOf(t, m, "s1").Session
+	for i := range s.Points {
+		var b strings.Builder
+		f := s.Points[i].Files[0]
+		if err := m.WriteFile(t.Context(), p.ID, s, &s.Points[i], f, &b); err != nil || b.String() != content || strings.Contains(f.Name, "quokka") {
+			t.Errorf("growth point %d: file %s is %q, %v; want %q", i, f.Name, b.String(), err, content)
+		}
+	}
+	if c, err := m.Check(t.Context(), true); err != nil || len(c.Problems) > 0 {
+		t.Errorf("check: %v, %v", c.Problems, err)
+	}
+}

@@ -241,8 +241,10 @@ func (f *forgetting) rewrite(old, tx *refs.Tx) error {
 			if patch == nil {
 				patch = point.patch
 			}
-			if err := f.filePatches(tx, was, r.ID, anew, point); err != nil {
-				return err
+			if r.Kind == kindSession && was != r.ID {
+				if patch, err = f.carryPatches(tx, was, r, patch); err != nil {
+					return err
+				}
 			}
 		}
 		if patch != nil {
@@ -301,22 +303,46 @@ func (f *forgetting) leadAgain(tx *refs.Tx, snapshots []Snapshot) error {
 	return nil
 }
 
-// filePatches gives the patches of overflow files that stay the name that their record has now.
-func (f *forgetting) filePatches(tx *refs.Tx, was, now objects.Hash, anew bool, p regrown) error {
-	if !anew || was == now {
-		return nil
+// carryPatches stores the patches of the overflow files that stay under the names that their record and they have now, and
+// returns the patch of the session: given, or the one it had if its stream stays as it is.
+func (f *forgetting) carryPatches(tx *refs.Tx, was objects.Hash, now refs.Record, given []byte) ([]byte, error) {
+	point, anew := f.regrown[was]
+	chain, device := f.chain(was), f.m.repo.Device().ID
+	if anew {
+		chain.files = point.now.Files
+	} else if given == nil {
+		b, err := tx.Patch(device, was)
+		if given = bytes.Clone(b); err != nil && !errors.Is(err, objects.ErrNotFound) {
+			return nil, err
+		}
 	}
-	for _, file := range p.now.Files {
-		b, err := tx.Patch(f.m.repo.Device().ID, filePatchID(was, file.Name))
-		if errors.Is(err, objects.ErrNotFound) {
+	var snap Snapshot
+	if err := json.Unmarshal(now.Body, &snap); err != nil {
+		return given, err
+	}
+	for i, old := range chain.files {
+		b, own, err := chain.patch(tx, device, old)
+		if errors.Is(err, ErrWithheld) { // it was lost before
 			continue
 		}
-		if err == nil {
-			err = tx.PutPatch(filePatchID(now, file.Name), bytes.Clone(b))
+		if err == nil && b != nil && (own || snap.Files[i].Name != old.Name) {
+			err = tx.PutPatch(filePatchID(now.ID, snap.Files[i].Name), b)
 		}
 		if err != nil {
-			return err
+			return given, err
 		}
 	}
-	return nil
+	return given, nil
+}
+
+// chain returns the overflow files of a snapshot of this device as they were.
+func (f *forgetting) chain(record objects.Hash) fileChain {
+	for _, s := range f.st.Sessions {
+		for i := range s.Points {
+			if s.Points[i].Stamp.Record == record {
+				return chainOf(s, &s.Points[i])
+			}
+		}
+	}
+	return fileChain{}
 }
