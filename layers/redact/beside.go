@@ -193,7 +193,7 @@ func (s *scan) thin(at int, w *word) {
 	if slash < 1 || host < slash+2 {
 		return
 	}
-	if value := s.text[i+slash+1 : i+host]; len(value) >= 4 && !placeholderish(value) && !reference(value) && !common(value) {
+	if value := s.text[i+slash+1 : i+host]; authorises(value) {
 		s.found(i+slash+1, i+host, "database-url")
 	}
 }

@@ -257,7 +257,7 @@ func (s *scan) cellOf(g *grid, k int, c span) {
 			c = bare(s.text, c.start, c.start+n)
 		}
 	}
-	if value := s.text[c.start:c.end]; plausible(g.kinds[k], value, g.style) && !camel(value) {
+	if value := s.text[c.start:c.end]; plausible(g.kinds[k], value, g.style) && !camel(value) && (g.kinds[k] == "password" || !dashed(value)) {
 		s.found(c.start, c.end, g.kinds[k])
 	}
 }

@@ -115,11 +115,20 @@ func shellWord(text []byte, i int) (from, end int) {
 		i++
 	}
 	if i < len(text) && quote(text[i]) {
-		if n := bytes.IndexByte(text[i+1:], text[i]); n > 0 {
-			if n > 1 && text[i+n] == '\\' {
-				n--
+		if n := bytes.IndexByte(text[i+1:], text[i]); n > 0 || n == 0 && goesBehind(text[i+2:], text[i], 0) > 0 {
+			q := text[i]
+			for end = i + 1 + n; end < len(text); {
+				more := goesBehind(text[end+1:], q, 0)
+				k := bytes.IndexByte(text[min(len(text), end+1+more):], q)
+				if more == 0 || k < 0 {
+					break
+				}
+				end += 1 + more + k
 			}
-			return i + 1, i + 1 + n
+			if end > i+2 && text[end-1] == '\\' {
+				end--
+			}
+			return i + 1, end
 		}
 		return i, i
 	}

@@ -162,7 +162,7 @@ func (s *scan) kubeValue(start, end int) {
 		if plain := decode64(nil, body); len(plain) < 6 || readable(plain) && (placeholderish(plain) || common(plain)) {
 			return
 		}
-	} else if reference(value) || common(value) {
+	} else if reference(value, quoted) || common(value) {
 		return
 	}
 	s.found(start, end, kubeRule)

@@ -27,24 +27,35 @@ func (s *scan) literal(i int) (v span, st style, ok bool) {
 	q := text[i]
 	from := i + 1
 	if mark := text[i-slashes : from]; bytes.HasPrefix(text[from:], mark) && bytes.HasPrefix(text[from+len(mark):], mark) {
-		from += 2 * len(mark) // three quotes
+		third := from + 2*len(mark)
+		if bytes.Contains(text[third:min(len(text), third+maxValue)], bytes.Repeat(mark, 3)) {
+			from = third
+		}
 	}
 	rest := text[from:min(len(text), from+maxValue)]
+	odd := 0 // where a quote stands behind a backslash that may be the last of the value
 	for at := 0; at < len(rest); at++ {
 		switch c := rest[at]; {
 		case c == '\n':
-			return v, st, false
+			return span{start: from, end: from + odd}, quoted, odd > 0
 		case c == q:
 			back := at
 			for back > 0 && rest[back-1] == '\\' {
 				back--
 			}
 			if n := at - back; n == slashes || n < slashes || slashes == 0 && n%2 == 0 {
+				if more := goesBehind(rest[at+1:], q, slashes); more > 0 {
+					at += more
+					continue
+				}
 				return span{start: from, end: from + at - min(n, slashes)}, quoted, at > 0
+			}
+			if slashes == 0 && odd == 0 {
+				odd = at
 			}
 		}
 	}
-	return v, st, false
+	return span{start: from, end: from + odd}, quoted, odd > 0
 }
 
 // member finds the value in {"name": "DB_PASSWORD", "value": "..."}, of which i is behind the first comma. Named says that the name is
@@ -81,4 +92,26 @@ func names(text []byte) bool {
 		}
 	}
 	return false
+}
+
+// goesBehind returns how much of rest, which stands behind a quote, takes the literal up again that seemed to end there: the quote doubled,
+// as YAML, SQL and ADO.NET write one within a literal, or one that a shell is given as '\” or '"'"'. Slashes stand before each quote.
+func goesBehind(rest []byte, q byte, slashes int) int {
+	if n := slashes; len(rest) > n && rest[n] == q && slashesBefore(rest[:n]) == n {
+		return n + 1
+	}
+	if q != '\'' {
+		return 0
+	}
+	n := 0
+	for n < len(rest) && n < 8 && rest[n] == '\\' {
+		n++
+	}
+	if n > 0 && bytes.HasPrefix(rest[n:], []byte("''")) {
+		return n + 2
+	}
+	if bytes.HasPrefix(rest, []byte(`"'"'`)) {
+		return len(`"'"'`)
+	}
+	return 0
 }

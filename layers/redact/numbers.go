@@ -22,6 +22,13 @@ type Numbers struct {
 // know lets a secret be found wherever it stands from now on, if it is such that nothing else is written like it.
 func (n *Numbers) know(secret []byte) {
 	secret = plain(secret)
+	n.knowWord(secret)
+	if word := bytes.TrimRight(secret, sentenceMarks); len(word) < len(secret) {
+		n.knowWord(word) // what ends the sentence may be none of it
+	}
+}
+
+func (n *Numbers) knowWord(secret []byte) {
 	if t := traitsOf(secret); len(secret) < 12 || !random(secret) && (t.upper == 0 || t.lower == 0 || t.digits == 0) {
 		return // a word, which may mean itself elsewhere
 	}

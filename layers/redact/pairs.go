@@ -41,13 +41,25 @@ func (s *scan) pair(at int, _ *word) {
 	if s.compared(kind, end) {
 		return
 	}
-	if v, st, ok := s.value(name, start, end); ok && plausible(kind, text[v.start:v.end], st) {
+	v, st, ok := s.value(name, start, end)
+	if ok && s.judged(kind, v, st) {
 		s.found(v.start, v.end, kind)
 		s.beside(kind, v.end)
 		return
 	}
-	s.said(name, end)
+	if !ok || st == sentence { // elsewhere the value is there, and no secret
+		s.said(name, end)
+	}
 	s.table(start, end)
+}
+
+// judged reports whether the value v of that style may be a secret of the kind. What ends a sentence may belong to it.
+func (s *scan) judged(kind string, v span, st style) bool {
+	value := s.text[v.start:v.end]
+	if st == sentence {
+		value = bytes.TrimRight(value, sentenceMarks)
+	}
+	return plausible(kind, value, st)
 }
 
 // many looks at the list whose name ends at end, if it is one of secrets.
@@ -79,6 +91,9 @@ func (s *scan) value(name []byte, start, end int) (v span, st style, ok bool) {
 		return v, st, false
 	}
 	switch c := text[i]; {
+	case blanks > 0 && !closed && leading.has(c) && i+1 < len(text) && alnum.has(text[i+1]) && start > 1 && text[start-1] == ' ' && letters.has(text[start-2]) && secretName(name) == "password" &&
+		s.judged("password", s.word(i), sentence):
+		return s.word(i), sentence, true // with password =value
 	case c == '=' || c == ':' || (c == '!' || c == '?') && i+1 < len(text) && text[i+1] == '=':
 		return s.operand(name, start, i, i-painted == end)
 	case bytes.HasPrefix(text[i:], []byte("：")):
@@ -141,26 +156,41 @@ func (s *scan) value(name []byte, start, end int) (v span, st style, ok bool) {
 		if st = env; string(name) == "-pass" && bytes.HasSuffix(text[:start], []byte("\n")) {
 			st = line // of a patch: the verb, more often than the option
 		}
-		n := unquotedChars.run(text[i:], maxValue)
-		return span{start: i, end: i + n}, st, n > 0
+		end := wordEnd(text, i)
+		return span{start: i, end: end}, st, end > i
 	case blanks > 0 && !closed:
 		return s.apart(name, start, i, blanks)
 	}
 	return v, st, false
 }
 
+// leading are marks that a password in a sentence may begin with and that stand before values elsewhere.
+var leading = setOf(":=<>?!|;,{")
+
 // spoken finds the value at i of "the password is value".
 func (s *scan) spoken(i int) (v span, st style, ok bool) {
+	i += spaces(s.text[i:])
+	v = s.word(i)
+	return v, sentence, v.end > v.start
+}
+
+// word returns where the word at i of a sentence is, between quotes or not.
+func (s *scan) word(i int) span {
 	text := s.text
-	i += spaces(text[i:])
-	for i < len(text) && (text[i] == '`' || text[i] == '"' || text[i] == '\'' || text[i] == '\\') {
-		i++
+	n := i
+	for n < len(text) && text[n] == '\\' {
+		n++
 	}
-	end := i + unquotedChars.run(text[i:], 128)
-	for end > i && bytes.IndexByte([]byte(".?!:"), text[end-1]) >= 0 {
-		end--
+	if n < len(text) && (text[n] == '`' || quote(text[n])) {
+		if end, ok := closingQuote(text, n+1, text[n], n-i); ok {
+			return span{start: n + 1, end: end}
+		}
 	}
-	return span{start: i, end: end}, loose, end > i
+	end := wordEnd(text, i)
+	if end < len(text) && (text[end] == ',' || text[end] == ';') && traitsOf(text[i:end]).strange > 1 && (end+1 == len(text) || text[end+1] <= ' ') {
+		end++ // it may be the last of the value
+	}
+	return span{start: i, end: end}
 }
 
 // apart finds the value at i that only blanks set apart from its name: in a table, and in "with password value".
@@ -171,15 +201,12 @@ func (s *scan) apart(name []byte, start, i, blanks int) (v span, st style, ok bo
 		blanks = spaces(text[i:])
 		i += blanks
 	}
-	end := i + unquotedChars.run(text[i:], 128)
-	columns := (upperName(name) && blanks > 1 || blanks > 2 || text[i-1] == '\t') && (start == 0 || opensLine(text[:start], false)) && endsLine(text[end:])
-	for end > i && bytes.IndexByte([]byte(".?!:"), text[end-1]) >= 0 {
-		end--
+	v = s.word(i)
+	columns := (upperName(name) && blanks > 1 || blanks > 2 || text[i-1] == '\t') && (start == 0 || opensLine(text[:start], false)) && endsLine(text[v.end:])
+	if columns {
+		return v, loose, v.end > v.start
 	}
-	if !columns && (secretName(name) != "password" || !strong(text[i:end])) {
-		return v, st, false
-	}
-	return span{start: i, end: end}, loose, end > i
+	return v, sentence, v.end > v.start && secretName(name) == "password"
 }
 
 // headerEnd returns the length of the value of a header that a command is given, or of a line that is all of a string: what stands
@@ -219,6 +246,9 @@ func (s *scan) operand(name []byte, start, op int, tight bool) (v span, st style
 	for i < len(text) && i < op+3 && (text[i] == '=' || text[i] == ':' || text[i] == '>' || text[i] == '!' || text[i] == '~' || text[i] == '?') {
 		i++
 	}
+	if i > op+1 && i < len(text) && text[op] == '=' && tight && inWord.has(text[i]) && !quote(text[i]) && text[i] != '\\' {
+		i = op + 1 // the value begins with such a mark
+	}
 	assigned := i
 	i = adorned(text, i)
 	if i >= len(text) {
@@ -227,13 +257,20 @@ func (s *scan) operand(name []byte, start, op int, tight bool) (v span, st style
 	if newline(text[i:]) > 0 {
 		return s.nextLine(i)
 	}
-	if text[i] == '=' && i > assigned { // behind a type
+	if text[i] == '=' && i > assigned && i+1 < len(text) && (text[i+1] == ' ' || quote(text[i+1])) { // behind a type
 		return s.literal(i + 1 + spaces(text[i+1:]))
 	}
 	if text[i] == '[' && i+1 < len(text) && (quote(text[i+1]) || text[i+1] == '\\') {
 		return s.literal(i + 1)
 	}
-	if v, st, ok = s.literal(i); ok {
+	tight = tight && assigned == i
+	whole := lineEnd(text, i)
+	rest := text[whole:]
+	rest = rest[colour(rest):]
+	alone := len(rest) == 0 || endsLine(rest)
+	first := start == 0 || opensLine(unpaintedLine(text[:start]), s.depth > 0)
+	raw := text[op] == '=' && tight && upperName(name) && string(name) != "PWD" && first && alone // of an environment file: quotes are a part of it unless they are around it
+	if v, st, ok = s.literal(i); ok && (!raw || endsLine(text[min(len(text), v.end+1):]) || closers.has(text[min(len(text)-1, v.end+1)])) {
 		return v, st, ok
 	}
 	if v, st, ok = s.below(i); ok {
@@ -245,49 +282,57 @@ func (s *scan) operand(name []byte, start, op int, tight bool) (v span, st style
 	if v, ok = braced(text, i); ok {
 		return v, loose, ok
 	}
-	if text[i] == '"' || text[i] == '\'' || text[i] == '`' || text[i] == '\\' {
-		return v, st, false
-	}
-	whole := i + visibleLine.run(text[i:], maxValue)
-	for _, mark := range [...]string{`\n`, `\u001b[`} { // a line end or a colour of a string within this one
-		if n := bytes.Index(text[i:whole], []byte(mark)); n >= 0 {
-			whole = i + n
+	if text[op] == '=' && !raw {
+		if v, ok = s.connection(start, i); ok {
+			return v, env, ok
 		}
+	}
+	if !raw && (text[i] == '"' || text[i] == '\'' || text[i] == '`' || text[i] == '\\') {
+		return v, st, false
 	}
 	if n := headerEnd(text[:start], text[i:whole]); n > 0 {
 		return span{start: i, end: i + n}, line, true
 	}
-	rest := text[whole:]
-	rest = rest[colour(rest):]
-	alone := len(rest) == 0 || endsLine(rest)
-	first := start == 0 || opensLine(unpaintedLine(text[:start]), s.depth > 0)
-	tight = tight && assigned == i
+	st = loose
 	switch {
 	case text[op] == '=' && tight && (upperName(name) || first && alone || bytes.HasPrefix(name, []byte("--"))):
 		st = env
 	case first && alone && (assigned == op+1 || text[assigned-1] == '='):
 		st = line
 	}
+	if raw {
+		return span{start: i, end: whole}, st, whole > i
+	}
 	if alone && st != loose {
 		return trimmed(text, i, whole), st, whole > i
 	}
-	end := i + unquotedChars.run(text[i:], maxValue)
-	if end < len(text) && (text[end] == '(' || text[end] == '[' || text[end] == '{' || text[end] == '`') {
-		return v, st, false // a call
-	}
-	if q := end + spaces(text[end:]); q < len(text) && text[q] == '=' { // password: string = "x"
+	return s.inCode(name, op, assigned, i, st)
+}
+
+// inCode finds the value at i that other things stand behind.
+func (s *scan) inCode(name []byte, op, assigned, i int, st style) (span, style, bool) {
+	text := s.text
+	end := wordEnd(text, i)
+	if q := end + spaces(text[end:]); st == loose && q < len(text) && text[q] == '=' { // password: string = "x"
 		q++
 		return s.literal(q + spaces(text[min(q, len(text)):]))
 	}
+	if st == loose && calls(text[i:end]) {
+		return span{}, st, false
+	}
+	tight := assigned == i
 	if st == loose && text[op] == ':' && text[assigned-1] == ':' && !tight && secretName(name) != "password" && (end-i < 20 || !strong(text[i:end])) {
-		return v, st, false // prose, or a type
+		return span{}, st, false // prose, or a type
+	}
+	if st == loose && text[op] == ':' && !tight && secretName(name) == "password" {
+		st = sentence
 	}
 	return span{start: i, end: end}, st, end > i
 }
 
 // trimmed returns text[start:end] without the punctuation of a list or sentence at its end.
 func trimmed(text []byte, start, end int) span {
-	for end > start && (text[end-1] == ',' || text[end-1] == ';') {
+	for end > start && (text[end-1] == ',' || text[end-1] == ';') && (end-start < 2 || traitsOf(text[start:end-1]).strange == 0 || closers.has(text[end-2]) || text[end-2] == ')') {
 		end--
 	}
 	return span{start: start, end: end}
@@ -295,7 +340,7 @@ func trimmed(text []byte, start, end int) span {
 
 var (
 	// visibleLine is what a value alone on its line may hold.
-	visibleLine = func() set { v := visible; v['"'>>6] |= 1 << ('"' & 63); v['\''>>6] |= 1 << '\''; return v }()
+	visibleLine = inWord
 	// unquotedChars is what a value may hold that other things stand behind.
 	unquotedChars = func() (v set) {
 		for c := range 256 {

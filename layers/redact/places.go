@@ -10,21 +10,20 @@ func (s *scan) userinfo(at int, _ *word) {
 		return
 	}
 	from := at + 3
-	end := from + authority.run(text[from:], 512)
-	host := bytes.LastIndexByte(text[from:end], '@')
-	if host < 1 || host == end-from-1 {
+	host, ok := hostOf(text, from)
+	if !ok {
 		return
 	}
 	info := text[from : from+host]
 	colon := bytes.IndexByte(info, ':')
 	if colon < 0 {
-		if len(info) >= 16 && random(info) && !placeholderish(info) && !reference(info) {
+		if len(info) >= 16 && random(info) && !placeholderish(info) && !reference(info, quoted) {
 			s.found(from, from+host, "url-token")
 		}
 		return
 	}
 	password := info[colon+1:]
-	if len(password) < 4 || placeholderish(password) || reference(password) || bytes.Equal(password, info[:colon]) || common(password) {
+	if !authorises(password) || bytes.Equal(password, info[:colon]) {
 		return
 	}
 	rule := "url-password"
@@ -56,18 +55,36 @@ func database(scheme []byte) bool {
 	return false
 }
 
-// common reports whether a password is one of those that examples and local servers have.
-func common(password []byte) bool {
-	if weak(password) {
-		return true
+// hostOf returns where the @ stands behind which the host of the URL is whose authority begins at from, as an offset from there. The
+// password before it may hold what should be escaped in a URL.
+func hostOf(text []byte, from int) (at int, ok bool) {
+	end := from + authority.run(text[from:], 512)
+	if at = bytes.LastIndexByte(text[from:end], '@'); at > 0 && at < end-from-1 {
+		return at, true
 	}
-	for _, p := range [...]string{"password", "passwd", "pass", "pwd", "secret", "postgres", "root", "admin", "user", "guest", "test", "mysql", "redis", "token", "example",
-		"pw", "foo", "bar", "abc", "xyz", "dev", "local", "localhost", "username", "mypass", "key", "auth", "hunter2", "foobar", "changeit"} {
-		if string(bytes.ToLower(password)) == p {
-			return true
-		}
+	user := wordly.run(text[from:], 64)
+	if user == 0 || from+user+1 >= len(text) || text[from+user] != ':' {
+		return 0, false
 	}
-	return false
+	if n := digits.run(text[from+user+1:], 6); n > 0 && text[min(len(text)-1, from+user+1+n)] == '/' {
+		return 0, false // a port
+	}
+	end = from + visible.run(text[from:], 512)
+	if end = wordEnd(text[:end], from); end == from {
+		return 0, false
+	}
+	at = bytes.LastIndexByte(text[from:end], '@')
+	if at <= user+1 {
+		return 0, false
+	}
+	n := dotted.run(text[from+at+1:end], 255)
+	next := from + at + 1 + n
+	return at, n > 2 && (next == end || bytes.IndexByte([]byte(":/?"), text[next]) >= 0)
+}
+
+// authorises reports whether a password of a URL is one: whatever stands in its place, unless it is interpolated or an example.
+func authorises(password []byte) bool {
+	return len(password) >= 4 && !placeholderish(password) && !interpolated(password) && !common(password)
 }
 
 // dsn finds the password in user:password@tcp(host), as Go's MySQL driver writes it. at is where "@tcp(" stands.
@@ -79,7 +96,7 @@ func (s *scan) dsn(at int, _ *word) {
 		return
 	}
 	password := text[start+colon+1 : at]
-	if len(password) >= 4 && !placeholderish(password) && !reference(password) && !common(password) {
+	if authorises(password) {
 		s.found(start+colon+1, at, "database-url")
 	}
 }
@@ -110,7 +127,7 @@ func (s *scan) authorization(at int, w *word) {
 	if end < len(text) && (text[end] == '(' || text[end] == '{') {
 		return
 	}
-	if len(value) < 8 || placeholderish(value) || reference(value) || weak(value) {
+	if len(value) < 8 || placeholderish(value) || reference(value, loose) || weak(value) {
 		return
 	}
 	if w.text == "basic " || bytes.Contains(bytes.ToLower(text[at:i]), []byte("basic ")) {
@@ -148,7 +165,7 @@ func (s *scan) cookie(at int, w *word) {
 		i += n + 1
 		end := i + cookieChars.run(text[i:], 8<<10)
 		value := text[i:end]
-		if len(value) >= 12 && random(value) && !placeholderish(value) && !reference(value) {
+		if len(value) >= 12 && random(value) && !placeholderish(value) && !reference(value, loose) {
 			s.found(i, end, "cookie")
 		}
 		if end+1 >= len(text) || text[end] != ';' {

@@ -11,7 +11,7 @@ import (
 )
 
 // Version is that of the built-in rules. It changes with every change of what they find.
-const Version = "mem-7 gitleaks-" + gitleaksVersion
+const Version = "mem-8 gitleaks-" + gitleaksVersion
 
 // A Config says what the rules of [New] find beside what is built in.
 type Config struct {

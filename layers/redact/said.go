@@ -22,8 +22,11 @@ func (s *scan) sentence(end int) {
 		if !signs.has(c) || 'a' <= c && (i == 0 || rest[i-1] != ' ') && c <= 'z' {
 			continue
 		}
-		for _, sign := range [...]string{": ", "= ", "- ", "is ", "to ", "lautet ", "： ", "：", ":", "es "} {
-			if bytes.HasPrefix(rest[i:], []byte(sign)) && (sign[0] < 'a' || i > 0 && rest[i-1] == ' ') {
+		if c == '=' && spaces(rest[:i]) == i {
+			return // an assignment
+		}
+		for _, sign := range [...]string{": ", "= ", "- ", "is ", "to ", "lautet ", "ist ", "est ", "es ", "è ", "é ", "は ", "は", "： ", "：", ":"} {
+			if bytes.HasPrefix(rest[i:], []byte(sign)) && (sign[0] < 'a' || sign[0] > 'z' || i > 0 && rest[i-1] == ' ') {
 				n = len(sign)
 				break
 			}
@@ -35,17 +38,16 @@ func (s *scan) sentence(end int) {
 			continue
 		}
 		i += n
+		if i < len(rest) && rest[i] == '=' {
+			continue // an assignment
+		}
 		i += spaces(rest[min(i, len(rest)):])
-		for i < len(rest) && bytes.IndexByte([]byte("`\"'*\\"), rest[i]) >= 0 {
-			i++
+		if bytes.HasPrefix(rest[min(i, len(rest)):], []byte("**")) {
+			i += 2
 		}
-		from := end + i
-		to := from + unquotedChars.run(text[from:], 128)
-		for to > from && bytes.IndexByte([]byte(".?!:*"), text[to-1]) >= 0 {
-			to--
-		}
-		if strong(text[from:to]) && plausible("password", text[from:to], loose) {
-			s.found(from, to, "password")
+		v := s.word(end + i)
+		if s.judged("password", v, sentence) {
+			s.found(v.start, v.end, "password")
 			return
 		}
 		i--
@@ -53,7 +55,7 @@ func (s *scan) sentence(end int) {
 }
 
 // signs are what the words and marks begin with that a value stands behind, and what ends a sentence.
-var signs = setOf(":=-itle\xef;{\".")
+var signs = setOf(":=-itle\xc3\xe3\xef;{\".")
 
 // foreign finds the password in "Kennwort: value", and in like words of other languages. at is where the word stands.
 func (s *scan) foreign(at int, w *word) {

@@ -1,9 +1,6 @@
 package redact
 
-import (
-	"math"
-	"unicode/utf8"
-)
+import "unicode/utf8"
 
 // An action looks at the place of a keyword and says what it found there with [scan.found].
 type action func(s *scan, at int, w *word)
@@ -235,21 +232,4 @@ func nibble(c byte) byte {
 		return c - '0'
 	}
 	return lower[c] - 'a' + 10
-}
-
-// entropy returns Shannon's entropy of the bytes of text, in bits a byte.
-func entropy(text []byte) float64 {
-	var counts [256]int
-	for _, c := range text {
-		counts[c]++
-	}
-	var bits float64
-	n := float64(len(text))
-	for _, k := range counts {
-		if k > 0 {
-			p := float64(k) / n
-			bits -= p * math.Log2(p)
-		}
-	}
-	return bits
 }

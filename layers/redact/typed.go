@@ -12,7 +12,7 @@ func (s *scan) userinfoEscaped(at int, w *word) {
 	if colon < 0 || host < colon+2 {
 		return
 	}
-	if value := text[from+colon+1 : from+host]; len(value) >= 4 && !placeholderish(value) && !reference(value) && !common(value) {
+	if value := text[from+colon+1 : from+host]; authorises(value) {
 		s.found(from+colon+1, from+host, "url-password")
 	}
 }
@@ -27,7 +27,7 @@ func (s *scan) userinfoProperty(at int, w *word) {
 	if colon < 0 || host < colon+3 {
 		return
 	}
-	if value := text[from+colon+2 : from+host]; len(value) >= 4 && !placeholderish(value) && !reference(value) && !common(value) {
+	if value := text[from+colon+2 : from+host]; authorises(value) {
 		s.found(from+colon+2, from+host, "url-password")
 	}
 }
@@ -172,7 +172,7 @@ func (s *scan) cookieOption(at int, w *word) {
 				return
 			}
 			k := cookieChars.run(s.text[from:end], end-from)
-			if v := s.text[from : from+k]; len(v) >= 12 && random(v) && !placeholderish(v) && !reference(v) {
+			if v := s.text[from : from+k]; len(v) >= 12 && random(v) && !placeholderish(v) && !reference(v, loose) {
 				s.found(from, from+k, "cookie")
 			}
 			from += k + 1

@@ -1,24 +1,22 @@
 package redact
 
-import (
-	"bytes"
-	"strings"
-)
+import "bytes"
 
-// How a value stands beside its name says how much must speak for its being a secret.
+// How a value stands next to its name says how much must speak for its being a secret.
 type style int
 
 const (
-	loose  style = iota // somewhere in code or prose
-	line                // name: value, alone on its line
-	env                 // NAME=value, or --name value
-	quoted              // between quotes
+	loose    style = iota // somewhere in code, or in the cell of a table
+	sentence              // in a sentence
+	line                  // name: value, alone on its line
+	env                   // NAME=value, --name value, a connection string
+	quoted                // between quotes
 )
 
-// plausible reports whether value may be a secret of the kind. It must not take for one what code says in its
-// place: a type, a variable, a call, a placeholder, an example.
+// plausible reports whether value may be a secret of the kind. In the position of a value that is what it is, unless its form says
+// otherwise: a reference, a placeholder, a word, an example.
 func plausible(kind string, value []byte, st style) bool {
-	if len(value) < 6 || len(value) > 4096 || bytes.ContainsAny(value, " \t\r\n") || placeholderish(value) || reference(value) {
+	if len(value) < 6 || len(value) > 4096 || bytes.ContainsAny(value, " \t\r\n") || placeholderish(value) || reference(value, st) {
 		return false
 	}
 	t := traitsOf(value)
@@ -28,10 +26,23 @@ func plausible(kind string, value []byte, st style) bool {
 	if weak(value) || coded(value) || st == line && call(value) {
 		return false
 	}
-	if kind == "password" {
+	switch kind {
+	case "password":
 		return passwordly(value, t, st)
+	case "secret":
+		if st >= line && t.digits < len(value) && passwordly(value, t, st) {
+			return true
+		}
 	}
+	return keylike(value, t, st)
+}
+
+// keylike reports whether value may be a token or a key: something that no person would write.
+func keylike(value []byte, t traits, st style) bool {
 	if st > loose && uuid(value) {
+		return true
+	}
+	if st > sentence && len(value) >= 12 && t.strange > 0 && t.digits > 0 && t.upper > 0 && t.lower > 0 {
 		return true
 	}
 	if len(value) < 12 || t.digits == 0 && (len(value) < 24 || t.upper == 0 || t.symbols > 0) {
@@ -40,305 +51,91 @@ func plausible(kind string, value []byte, st style) bool {
 	return random(value)
 }
 
-// call reports whether value calls a function by its name, as in hexB(psk): words with at most some digits behind them, the first
-// of which begins with a small letter.
-func call(value []byte) bool {
-	open := bytes.IndexByte(value, '(')
-	if open < 3 || value[0] < 'a' || value[len(value)-1] != ')' {
-		return false
-	}
-	for word := range bytes.FieldsFuncSeq(value, func(r rune) bool { return strings.ContainsRune("(),._", r) }) {
-		if digits.has(word[0]) || wordly.run(word, len(word)) < len(word) || !letterThenDigit(word) || randomWord(word) {
-			return false
-		}
-	}
-	return true
-}
-
-// coded reports whether value is base64 of what examples have.
-func coded(value []byte) bool {
-	if value[len(value)-1] != '=' || len(value)%4 != 0 || len(value) > 64 {
-		return false
-	}
-	body := bytes.TrimRight(value, "=")
-	plain := decode64(nil, body)
-	return base64.run(body, len(body)) == len(body) && len(plain) > 0 && readable(plain) && (placeholderish(plain) || common(plain))
-}
-
+// passwordly reports whether value may be a password.
 func passwordly(value []byte, t traits, st style) bool {
 	switch {
 	case t.digits == len(value):
 		return st >= line && len(value) >= 8
-	case t.digits > 0 && t.symbols > 0, t.digits > 0 && t.upper > 0 && t.lower > 0:
+	case keychain(value):
+		return true
+	case entropy(value) <= 2.2 || technical(value):
+		return false
+	case st == sentence:
+		return spokenly(value, t)
+	case st == loose:
+		return loosePassword(value, t)
 	case t.digits > 0:
-		if st == loose {
-			return len(value) >= 10 && random(value)
-		}
-	case t.strange > 0 && (t.upper > 0 || st >= env):
-	case st >= line && t.upper > 1 && t.lower > 1 && random(value):
-	case st == env:
-		return len(value) >= 8 && t.symbols == 0 && entropy(value) > 2.7
-	default:
+		return true
+	case t.strange > 0:
+		return t.upper > 0 || st >= env
+	case t.upper > 1 && t.lower > 1 && random(value):
+		return !dashed(value)
+	}
+	return st == env && len(value) >= 8 && t.symbols == 0 && entropy(value) > 2.7
+}
+
+// loosePassword reports whether value, somewhere in code, is such that it can be nothing but a password.
+func loosePassword(value []byte, t traits) bool {
+	if dashed(value) || t.digits == 0 {
 		return false
 	}
-	if st == loose && !random(value) {
+	if t.symbols == 0 && (t.upper == 0 || t.lower == 0) && len(value) < 10 {
 		return false
 	}
-	return entropy(value) > 2.2 && !dashed(value)
+	return random(value) || t.strange > 1 && t.upper > 0 && t.lower > 0 && !code(value)
 }
 
-// traits say which characters a value is made of.
-type traits struct{ lower, upper, digits, symbols, strange int }
-
-func traitsOf(value []byte) (t traits) {
-	for _, c := range value {
-		switch {
-		case 'a' <= c && c <= 'z':
-			t.lower++
-		case 'A' <= c && c <= 'Z':
-			t.upper++
-		case '0' <= c && c <= '9':
-			t.digits++
-		default:
-			t.symbols++
-			if !strings.ContainsRune("-_./:,=+", rune(c)) {
-				t.strange++
-			}
-		}
+// spokenly reports whether value is nothing that a sentence about passwords would say: digits, with letters of both cases, symbols, or
+// words around them.
+func spokenly(value []byte, t traits) bool {
+	letters := t.upper + t.lower
+	switch {
+	case t.digits == 0:
+		return t.strange > 1 && t.upper > 0 && t.lower > 0 && len(value) >= 10
+	case random(value) && !dashed(value):
+		return t.symbols > 0 || t.upper > 0 && t.lower > 0 || len(value) >= 10
+	case t.strange > 0:
+		return letters > 1 && len(value) >= 8
+	case t.symbols > 0:
+		return letters >= 6 && !code(value)
 	}
-	return t
+	return letters >= 8 && (t.upper > 1 && t.lower > 1 && len(value) >= 12 || between(value))
 }
 
-// random reports whether a part of value looks like nothing that a person would write: letters and digits mixed.
-func random(value []byte) bool {
-	for len(value) > 0 {
-		n := alnum.run(value, len(value))
-		if n == 0 {
-			value = value[1:]
-			continue
-		}
-		if randomWord(value[:n]) {
-			return true
-		}
-		value = value[n:]
-	}
-	return false
-}
-
-func randomWord(w []byte) bool {
-	if len(w) < 8 {
-		return false
-	}
-	changes, last, digit, upper, low := 0, -1, 0, 0, 0
-	for _, c := range w {
-		class := 0
-		switch {
-		case c <= '9':
-			class = 1
-			digit++
-		case c <= 'Z':
-			class = 2
-			upper++
-		default:
-			low++
-		}
-		if last >= 0 && class != last {
-			changes++
-		}
-		last = class
-	}
-	if digit == 0 && len(w) < 20 {
-		return len(w) >= 12 && lone(w) > 1
-	}
-	if digit == 0 {
-		return len(w) >= 20 && upper > 0 && low > 0 && changes*4 >= len(w) && entropy(w) > 3.7
-	}
-	return changes >= 3 && changes*8 >= len(w) && entropy(w) > 2.6 || digit == len(w) && len(w) >= 24
-}
-
-// lone returns how often capitals and small letters of w follow each other as in no words in a row: a small letter alone between
-// capitals, and from the second time on several capitals together.
-func lone(w []byte) (n int) {
-	runs := 0
-	for i := 1; i+1 < len(w); i++ {
-		if w[i] >= 'a' && w[i-1] < 'a' && w[i+1] < 'a' {
-			n++
-		}
-		if w[i] < 'a' && w[i-1] < 'a' && w[i+1] >= 'a' {
-			runs++
-		}
-	}
-	return n + max(0, runs-1)
-}
-
-// dashed reports whether value is words with dashes, dots or underscores between them, each of them plain.
-func dashed(value []byte) bool {
-	parts := bytes.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune("-_./:", r) })
-	if len(parts) < 2 {
-		return false
-	}
-	for _, p := range parts {
-		letters := 0
-		for _, c := range p {
-			if !alnum.has(c) {
-				return false
-			}
-			if c > '9' {
-				letters++
-			}
-		}
-		if letters > 0 && letters < len(p) && randomWord(p) {
-			return false
-		}
-		if letters > 0 && letters < len(p) && len(p) > 3 && !letterThenDigit(p) {
-			return false
-		}
-	}
-	return true
-}
-
-// letterThenDigit reports whether word is letters with at most some digits behind them.
-func letterThenDigit(word []byte) bool {
+// between reports whether digits stand between two words.
+func between(value []byte) bool {
 	n := 0
-	for n < len(word) && word[n] > '9' {
+	for n < len(value) && value[n] > '9' {
 		n++
 	}
-	return digits.run(word[n:], len(word)) == len(word)-n
+	k := n + digits.run(value[n:], 4)
+	return n > 3 && k > n && len(value)-k > 3 && value[k] > '9'
 }
 
-// keyly reports whether value, which begins like a path, is rather a key in base64: a long piece of it is no word.
-func keyly(value []byte) bool {
-	value = bytes.TrimRight(value, "=")
-	if len(value) < 20 || base64.run(value, len(value)) < len(value) {
+// keychain reports whether value has the form of the passwords that Apple's keychain makes: three groups of six small letters, of which
+// one is a capital, and one may be a digit.
+func keychain(value []byte) bool {
+	if len(value) != 20 || value[6] != '-' || value[13] != '-' {
 		return false
 	}
-	for piece := range bytes.SplitSeq(value, []byte("/")) {
-		if len(piece) >= 12 && bytes.ContainsAny(piece, "ghijklmnopqrstuvwxyz") && random(piece) {
-			return true
-		}
-	}
-	return false
+	t := traitsOf(value)
+	return t.symbols == 2 && t.upper == 1 && t.digits <= 1
 }
 
-// reference reports whether value names where a secret is instead of being one.
-func reference(value []byte) bool {
-	switch value[0] {
-	case '/':
-		return !keyly(value)
-	case '~', '.', '<', '{', '[', '(', '@', '*', '|', '>', '#':
-		return true
-	case '$':
-		return len(value) < 2 || value[1] != '2' && value[1] != '1' && value[1] != '5' && value[1] != '6' // a hash of crypt
-	case '%':
-		return value[len(value)-1] == '%' || !hexAny.has(value[1])
-	case '!':
-		return bytes.HasPrefix(value, []byte("!Ref")) || bytes.HasPrefix(value, []byte("!Sub"))
-	}
-	if bytes.Contains(value, []byte("://")) || bytes.HasPrefix(value, []byte("arn:")) || bytes.Contains(value, []byte("secret:")) {
-		return true
-	}
-	for _, s := range [...]string{"${", "{{", "}}", "$(", "process.env", "os.environ", "getenv", "import.meta", "secrets.", "config.", "env.", "self.",
-		"this.", "()", "->", "=>", "::", "‹secret:", "vault:", "op://", "ssm:", "keychain:", "&&", "||", "</"} {
-		if bytes.Contains(value, []byte(s)) {
-			return true
+// technical reports whether value is one of the terms, versions and dates that stand next to passwords: sha-256, utf8, v1.2, 2026-01-02.
+func technical(value []byte) bool {
+	for part := range bytes.FieldsFuncSeq(bytes.ToLower(value), func(r rune) bool { return r == '-' || r == '_' || r == '.' || r == '/' || r == ':' || r == '+' }) {
+		word := part[:len(part)-digits.runBack(part, len(part))]
+		if len(word) <= 2 && len(part)-len(word) <= 4 {
+			continue
 		}
-	}
-	if value[len(value)-1] == ']' && bytes.IndexByte(value, '[') > 0 {
-		return true // an element of something
-	}
-	return path(value) || member(value)
-}
-
-// path reports whether value is the path of a file.
-func path(value []byte) bool {
-	if bytes.Contains(value, []byte(":\\")) || bytes.Count(value, []byte("/")) >= 2 && dashed(value) {
-		return true
-	}
-	dot := bytes.LastIndexByte(value, '.')
-	if dot < 1 {
+		switch string(word) {
+		case "base", "sha", "utf", "md", "oauth", "http", "https", "tls", "ssl", "argon", "argon2id", "argon2i", "pbkdf", "pbkdf2", "aes", "rsa", "bcrypt", "scrypt", "hmac", "ascii", "iso", "rfc", "ed", "ecdsa", "x509", "utf8",
+			"encoded", "encrypted", "hashed", "bit", "byte", "bytes", "char", "chars", "character", "characters", "letters", "digits", "factor", "step", "based", "hash", "ntlmv", "cbc", "gcm", "ctr", "pkcs", "pem", "hex", "east", "west", "north", "south", "central",
+			"version", "level", "type", "of", "and", "to", "min", "max", "length", "plaintext", "text", "string", "pre", "post":
+			continue
+		}
 		return false
-	}
-	switch string(bytes.ToLower(value[dot+1:])) {
-	case "txt", "json", "yaml", "yml", "env", "key", "pem", "crt", "ts", "js", "tsx", "jsx", "py", "go", "rs", "md", "sh", "sql", "html", "css", "com", "org", "net", "io", "dev", "length", "test":
-		return true
-	}
-	return false
-}
-
-// member reports whether value is a.b, as code writes it.
-func member(value []byte) bool {
-	dots := bytes.Count(value, []byte("."))
-	if dots == 0 {
-		return false
-	}
-	for part := range bytes.SplitSeq(value, []byte(".")) {
-		part = bytes.TrimRight(part, "?!")
-		if len(part) == 0 || digits.has(part[0]) || wordly.run(part, len(part)) != len(part) || randomWord(part) {
-			return false
-		}
 	}
 	return true
-}
-
-// placeholderish reports whether value stands for a secret in an example.
-func placeholderish(value []byte) bool {
-	var room [96]byte
-	v := room[:0]
-	for _, c := range value[:min(len(value), len(room))] {
-		v = append(v, lower[c])
-	}
-	s := string(v)
-	for _, word := range [...]string{"example", "placeholder", "changeme", "change-me", "change_me", "your-", "your_", "yourapi", "yourtoken", "yoursecret", "yourpassword",
-		"xxxx", "****", "....", "____", "----", "••••", "…", "redacted", "dummy", "insert", "replace", "todo", "fixme", "abcdefgh", "12345678", "23456789", "deadbeef", "undefined",
-		"<", "‹", "foobar", "foo-bar", "sample", "notreal", "not-real", "not_real", "fake", "mock", "0000000", "1111111", "aaaaaa", "abc123", "goes-here", "goes_here", "gohere"} {
-		if strings.Contains(s, word) {
-			return true
-		}
-	}
-	return repeats(v)
-}
-
-// repeats reports whether text has at most three different characters.
-func repeats(text []byte) bool {
-	var seen set
-	n := 0
-	for _, c := range text {
-		if !seen.has(c) {
-			seen[c>>6] |= 1 << (c & 63)
-			n++
-		}
-	}
-	return n <= 3
-}
-
-// weak reports whether value is made of the words that tests and examples use, with little else.
-func weak(value []byte) bool {
-	s := strings.ToLower(string(value))
-	if len(s) > 40 {
-		return false
-	}
-	rest := s
-	for _, word := range weakWords() {
-		rest = strings.ReplaceAll(rest, word, "")
-	}
-	if len(rest) == len(s) {
-		return false
-	}
-	left := 0
-	for i := range len(rest) {
-		if c := rest[i]; 'a' <= c && c <= 'z' || '0' <= c && c <= '9' {
-			left++
-		}
-	}
-	return left <= 4 || left*2 <= len(s) && left < 10
-}
-
-// weakWords are in an order in which none is a part of a later one.
-func weakWords() []string {
-	return []string{"authorization", "authentication", "credentials", "credential", "administrator", "organization", "application", "development", "production", "integration",
-		"passwords", "password", "passphrase", "passwd", "refresh", "access", "bearer", "invalid", "correct", "wrong", "client", "server", "webhook", "session", "private", "public",
-		"encryption", "signing", "database", "postgres", "github", "gitlab", "google", "stripe", "openai", "anthropic", "claude", "slack", "system", "account", "company",
-		"secret", "tokens", "token", "apikey", "custom", "string", "number", "boolean", "testing", "tests", "test", "hello", "world", "admin", "value", "simple", "basic", "local", "super",
-		"valid", "first", "second", "third", "other", "another", "default", "expired", "user", "root", "demo", "temp", "auth", "pass", "some", "with", "this", "that", "from", "very", "long", "short",
-		"name", "type", "text", "header", "code", "data", "file", "mysql", "redis", "mongo", "qwerty", "letmein", "welcome", "login", "guest", "p@ssw0rd", "passw0rd", "pa55w0rd", "s3cr3t", "s3cret", "my", "key", "api", "jwt", "env", "new", "old", "id", "1234567890", "123456", "12345", "1234", "123"}
 }

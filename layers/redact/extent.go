@@ -1,0 +1,178 @@
+package redact
+
+import "bytes"
+
+// inWord are the bytes that a word of a text may hold: all but blanks, line ends and control characters.
+var inWord = func() (v set) {
+	for c := range 256 {
+		if c > ' ' && c != 0x7f {
+			v[c>>6] |= 1 << (c & 63)
+		}
+	}
+	return v
+}()
+
+// maxOpen is how far before a value the quotes and brackets are looked for that are open there.
+const maxOpen = 256
+
+// A nesting says which quotes and brackets are open at a place of a line.
+type nesting struct {
+	quotes   set
+	brackets [4]int
+}
+
+const openers, enders = "([{<", ")]}>"
+
+// openBefore returns what is open where text ends.
+func openBefore(text []byte) (o nesting) {
+	text = text[max(0, len(text)-maxOpen):]
+	if n := bytes.LastIndexByte(text, '\n'); n >= 0 {
+		text = text[n+1:]
+	}
+	if n := bytes.LastIndex(text, []byte(`\n`)); n >= 0 {
+		text = text[n+2:]
+	}
+	for i, c := range text {
+		switch c {
+		case '"', '`', '\'':
+			if c == '\'' && i > 0 && i+1 < len(text) && alnum.has(text[i-1]) && alnum.has(text[i+1]) {
+				continue // an apostrophe
+			}
+			o.quotes[c>>6] ^= 1 << (c & 63)
+		case '(', '[', '{', '<':
+			o.brackets[bytes.IndexByte([]byte(openers), c)]++
+		case ')', ']', '}', '>':
+			k := bytes.IndexByte([]byte(enders), c)
+			o.brackets[k] = max(0, o.brackets[k]-1)
+		}
+	}
+	return o
+}
+
+// any reports whether a quote or a bracket is open.
+func (o *nesting) any() bool { return o.quotes != set{} || o.brackets != [4]int{} }
+
+// wordEnd returns where the value ends that begins at i without a quote: at a blank, at what closes a quote or a bracket that is open
+// before it, at a separator behind which something else begins.
+func wordEnd(text []byte, i int) int {
+	end := i + inWord.run(text[i:], maxValue)
+	o := openBefore(text[:i])
+	var inner [4]int
+	for k := i; k < end; k++ {
+		switch c := text[k]; c {
+		case '"', '\'', '`':
+			if o.quotes.has(c) {
+				return k - slashesBefore(text[i:k])
+			}
+		case '\\':
+			if k+1 < end && (text[k+1] == 'n' || text[k+1] == 't') || hasFold(text[k:], `\r\n`) || hasFold(text[k:], `\u001b`) {
+				return k
+			}
+		case 0x1b:
+			return k
+		case '(', '[', '{', '<':
+			if c == '<' && tag(text[k:]) {
+				return k
+			}
+			inner[bytes.IndexByte([]byte(openers), c)]++
+		case ')', ']', '}', '>':
+			n := bytes.IndexByte([]byte(enders), c)
+			if inner[n]--; inner[n] < 0 && o.brackets[n] > 0 {
+				return k
+			}
+		case ',', ';', '|', '&':
+			if separates(text, k) {
+				return k
+			}
+		}
+	}
+	return end
+}
+
+// tag reports whether a tag of HTML stands in front of text: one that ends an element, or the line.
+func tag(text []byte) bool {
+	if hasFold(text, "<br") {
+		return true
+	}
+	n := len(text)
+	if n > 2 && text[1] == '/' {
+		n = 2 + nameChars.run(text[2:], 32)
+	}
+	return n > 2 && n < len(text) && text[n] == '>'
+}
+
+// slashesBefore returns how many backslashes text ends with.
+func slashesBefore(text []byte) int { return len(text) - len(bytes.TrimRight(text, `\`)) }
+
+// separates reports whether the mark at k ends a value: the text ends behind it, or something else begins, such as the next key.
+func separates(text []byte, k int) bool {
+	c, rest := text[k], text[k+1:]
+	if len(rest) == 0 || rest[0] <= ' ' || quote(rest[0]) || rest[0] == '\\' && len(rest) > 1 && (quote(rest[1]) || rest[1] == 'n' || rest[1] == 'r') {
+		return c == ',' || c == ';'
+	}
+	n := nameChars.run(rest, 64)
+	return n > 1 && letters.has(rest[0]) && n < len(rest) && (rest[n] == '=' || rest[n] == ':' && c != '|')
+}
+
+// lineEnd returns where the value ends that begins at i and has the rest of the line for itself, unless a quote or a bracket is open
+// before it.
+func lineEnd(text []byte, i int) int {
+	end := i + inWord.run(text[i:], maxValue)
+	if o := openBefore(text[:i]); o.any() {
+		return wordEnd(text, i)
+	}
+	for _, mark := range [...]string{`\n`, `\r\n`, `\u001b[`, "\x1b["} { // a line end or a colour of a string within this one
+		if n := bytes.Index(text[i:end], []byte(mark)); n >= 0 {
+			end = i + n
+		}
+	}
+	return end
+}
+
+// connection finds the value at i of a key in a connection string, such as Server=db;Uid=app;Password=value;Encrypt=true. The key begins
+// at start.
+func (s *scan) connection(start, i int) (v span, ok bool) {
+	text := s.text
+	from := max(0, start-300)
+	before := bytes.TrimRight(text[from:start], " ")
+	end := i + inWord.run(text[i:], maxValue)
+	o := openBefore(text[:i])
+	for k := i; k < end; k++ {
+		if c := text[k]; c == ';' || (c == '"' || c == '\'' || c == '`') && o.quotes.has(c) || c == '\\' && k+1 < end && (text[k+1] == 'n' || text[k+1] == 'r' || o.quotes.has(text[k+1])) || c == '<' && tag(text[k:]) {
+			end = k
+		}
+	}
+	if end == i || !bytes.HasSuffix(before, []byte(";")) && (end == len(text) || text[end] != ';') {
+		return v, false
+	}
+	if !connects(before) && !connects(text[end:min(len(text), end+200)]) {
+		return v, false
+	}
+	return span{start: i, end: end}, true
+}
+
+// connects reports whether text holds a key of a connection string.
+func connects(text []byte) bool {
+	low := bytes.ToLower(text)
+	for _, key := range [...]string{"server=", "data source=", "host=", "uid=", "user id=", "user=", "username=", "database=", "catalog=", "driver=", "provider=", "encrypt=", "port=", "endpoint="} {
+		if bytes.Contains(low, []byte(key)) {
+			return true
+		}
+	}
+	return false
+}
+
+// closingQuote returns where the value at i ends that stands behind a quote in a sentence, with slashes before it: at the first such quote that
+// ends a word. ok is false if there is none.
+func closingQuote(text []byte, i int, q byte, slashes int) (end int, ok bool) {
+	limit := i + inWord.run(text[i:], maxValue)
+	for k := i; k < limit; k++ {
+		if k > i && text[k] == q && (k+1 == len(text) || text[k+1] <= ' ' || bytes.IndexByte([]byte(".,;:!?)*\\\"'"), text[k+1]) >= 0) {
+			return k - min(slashes, slashesBefore(text[i:k])), true
+		}
+	}
+	return limit, false
+}
+
+// sentenceMarks are what may stand behind the last word of a sentence.
+const sentenceMarks = ".?!:,;"
