@@ -320,6 +320,9 @@ func (s *scan) inCode(name []byte, op, assigned, i int, st style) (span, style, 
 	if st == loose && calls(text[i:end]) {
 		return span{}, st, false
 	}
+	if uuid(text[i:end]) {
+		return span{start: i, end: end}, line, true
+	}
 	tight := assigned == i
 	if st == loose && text[op] == ':' && text[assigned-1] == ':' && !tight && secretName(name) != "password" && (end-i < 20 || !strong(text[i:end])) {
 		return span{}, st, false // prose, or a type

@@ -35,6 +35,7 @@ type bench struct {
 	transcripts string // "" for generated sessions only
 	runs        int
 	rules       bool // redaction is on, as users have it
+	json        bool // stdout holds nothing but the object
 	made        map[string]corpus
 	kept        map[string]string // passages that the store has, for retention
 }
@@ -51,7 +52,7 @@ var bars = []bar{
 	{"add", "cold add against zstd, git and restic", (*bench).barAdd},
 	{"readd", "adding again, grown and unchanged", (*bench).barReadd},
 	{"import", "500 MB in 120 sessions", (*bench).barImport},
-	{"redact", "add and import with the rules of redaction", (*bench).barRedact},
+	{"redact", "recall of the rules of redaction, false findings, add and import with them", (*bench).barRedact},
 	{"size", "what five growth points take on disk", (*bench).barSize},
 	{"often", "what 100 adds of one session take on disk", (*bench).barOften},
 	{"start", "the start of the binary", (*bench).barStart},
@@ -89,6 +90,7 @@ func main() {
 		}
 		return
 	}
+	b.json = *asJSON
 	exit(b.main(*tmp, *asJSON, flag.Args()))
 }
 

@@ -256,3 +256,13 @@ func (t Recall) String() string {
 	}
 	return b.String()
 }
+
+// Covers reports whether the spans, which are in order, cover every byte from from to to.
+func Covers(from, to int, spans [][2]int) bool {
+	for _, s := range spans {
+		if s[0] <= from && s[1] > from {
+			from = s[1]
+		}
+	}
+	return from >= to
+}

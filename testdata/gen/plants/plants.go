@@ -42,15 +42,26 @@ func of(prefix, chars string, n int) func(*rand.Rand) string {
 	return func(r *rand.Rand) string { return prefix + pick(r, chars, n) }
 }
 
-// password returns one that a person or a generator of passwords would make.
+// password returns one of any alphabet that needs no escaping where it stands: in a configuration without quotes, and between them.
 func password(r *rand.Rand) string {
-	p := []byte(pick(r, alnums, 8+r.IntN(12)) + pick(r, figs, 1) + pick(r, "!#%&*+-_?@$^~", 1) + pick(r, lowers, 1) + pick(r, uppers, 1))
-	r.Shuffle(len(p)-4, func(i, j int) { p[i+2], p[j+2] = p[j+2], p[i+2] })
-	return string(p)
+	list := Alphabets()
+	for {
+		p := list[r.IntN(len(list))].Make(r)
+		if !strings.ContainsAny(p, "\"\\'`<>&") && !strings.ContainsAny(p[:1], "#{[|=") && !strings.HasSuffix(p, ":") && strings.Trim(p, ",;.") == p {
+			return p
+		}
+	}
 }
 
 // urlPassword returns one that needs no escaping in a URL.
-func urlPassword(r *rand.Rand) string { return pick(r, alnums, 10+r.IntN(10)) + pick(r, figs, 2) }
+func urlPassword(r *rand.Rand) string {
+	list := Alphabets()
+	for {
+		if p := list[r.IntN(len(list))].Make(r); url.PathEscape(p) == p && !strings.ContainsAny(p, ":@/") {
+			return p
+		}
+	}
+}
 
 func pem(kind string, lines int) func(*rand.Rand) string {
 	return func(r *rand.Rand) string {
