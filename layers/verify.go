@@ -24,6 +24,7 @@ type Checked struct {
 	Apart                  []Apart
 	Newer                  bool // something was written by a newer version of mem: no damage that this one could repair
 	Problems               []refs.Problem
+	Ignored                []refs.Problem // what other devices wrote and nobody heeds: all else is whole
 	Roots                  []Root
 }
 
@@ -48,7 +49,13 @@ type Root struct {
 func (m *Memory) Check(ctx context.Context, full bool) (Checked, error) {
 	var c Checked
 	var err error
-	report := func(p refs.Problem) { c.Problems = append(c.Problems, p) }
+	report := func(p refs.Problem) {
+		if p.Device != "" {
+			c.Ignored = append(c.Ignored, p)
+			return
+		}
+		c.Problems = append(c.Problems, p)
+	}
 	if c.Counts, err = m.repo.Check(ctx, full, report); err != nil {
 		return c, err
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
@@ -191,10 +192,35 @@ func (e *Env) printFsck(o fsckOptions, c layers.Checked) error {
 		e.note("%d originals were captured on another device, which alone has their exact bytes", c.Withheld)
 	}
 	e.tellApart(c.Apart)
+	e.tellIgnored(c.Ignored)
 	for _, r := range c.Roots {
 		e.printf("root %s  %s\n", r.Hash, sanitizeLine(r.Project.Name))
 	}
 	return nil
+}
+
+// tellIgnored says, in a line for each device, what of it is ignored.
+func (e *Env) tellIgnored(all []refs.Problem) {
+	for i, p := range all {
+		if slices.ContainsFunc(all[:i], func(q refs.Problem) bool { return q.Device == p.Device }) {
+			continue
+		}
+		n := 0
+		for _, q := range all {
+			if q.Device == p.Device {
+				n++
+			}
+		}
+		e.note("%s of device %.8s %s ignored, such as %s", count(n, "statement"), p.Device, areIs(n), e.safe(p.String()))
+		e.hint(shell("mem", "device", "revoke", p.Device[:8]))
+	}
+}
+
+func areIs(n int) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
 }
 
 // tellApart says what was made of texts that lie in lanes which are not here, and how to have them.

@@ -90,10 +90,14 @@ func (f *copier) lane(ctx context.Context, tip pack.ID, stop map[pack.ID]bool) e
 	}
 	var ids []pack.ID
 	for s, err := range refs.Steps(ctx, f.git, commits, f.seen) {
+		ids = append(ids, s.Objects...)
+		if errors.Is(err, gitstore.ErrTree) {
+			ids = append(ids, f.rest(commits)...) // who looks at what came refuses this lane alone
+			break
+		}
 		if err != nil {
 			return err
 		}
-		ids = append(ids, s.Objects...)
 		if len(f.seen) > f.l.Objects {
 			return fmt.Errorf("more than %d objects: %w", f.l.Objects, pack.ErrTooLarge)
 		}
@@ -107,6 +111,17 @@ func (f *copier) lane(ctx context.Context, tip pack.ID, stop map[pack.ID]bool) e
 		}
 	}
 	return ctx.Err()
+}
+
+// rest returns the commits that were not seen.
+func (f *copier) rest(commits []pack.ID) (ids []pack.ID) {
+	for _, id := range commits {
+		if _, ok := f.seen[id]; !ok {
+			f.seen[id] = struct{}{}
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }
 
 func (f *copier) copy(id pack.ID) error {
