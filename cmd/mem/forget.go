@@ -165,8 +165,8 @@ func (e *Env) runForget(ctx context.Context, o forgetOptions) error {
 	})
 }
 
-// forgetError says what can be done about an error. One that was interrupted is brought to its end even if what it was about
-// cannot be named any more.
+// forgetError adds hints and a status to an error. An interrupted forget is finished first, since the thing it was about may
+// have no name any more; the status still says that this command found nothing under the name it was given.
 func (e *Env) forgetError(ctx context.Context, m *layers.Memory, err error) error {
 	var missing *layers.NotFoundError
 	if errors.As(err, &missing) && !e.opt.dryRun {
@@ -175,8 +175,7 @@ func (e *Env) forgetError(ctx context.Context, m *layers.Memory, err error) erro
 			return ferr
 		}
 		if done {
-			e.note("brought to its end what was being forgotten when it was interrupted")
-			return nil
+			e.note("finished an interrupted forget; what this one names is not in memory")
 		}
 	}
 	var tool *layers.NoToolError
