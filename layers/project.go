@@ -219,6 +219,15 @@ func (m *Memory) Projects(ctx context.Context) ([]Project, error) {
 	return out, nil
 }
 
+// HasProject reports whether there are records of a project.
+func (m *Memory) HasProject(ctx context.Context, p refs.Project) (has bool, err error) {
+	err = m.repo.Look(ctx, p, func(tx *refs.Tx) error {
+		has = len(tx.Tips()) > 0
+		return nil
+	})
+	return has, err
+}
+
 // LinkProject makes dir belong to the project p on this device, from now on.
 func (m *Memory) LinkProject(ctx context.Context, p Project, dir string) error {
 	return m.addPaths(ctx, []pathBody{{dir, p.ID, p.Identity, p.Name, true}})

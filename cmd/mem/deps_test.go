@@ -36,6 +36,10 @@ func imports() map[string]string {
 		"layers/redact":       "objects",
 		"layers/refine":       "layers/transcript",
 
+		"layers/search/terms": "",
+		"layers/search/index": "layers/search/terms",
+		"layers/search":       "layers/refine layers/search/terms layers/search/index",
+
 		"layers/compress": "lineage layers/keepit layers/tokens layers/refine",
 		"refs":            "objects objects/pack objects/gitstore objects/stream",
 
@@ -57,11 +61,11 @@ func imports() map[string]string {
 
 		"layers/worktree": "objects objects/pack",
 
-		"layers": "objects lineage objects/pack objects/gitstore objects/stream refs refs/remote refs/sealed layers/claims layers/transcript layers/keepit layers/tokens layers/redact layers/refine layers/compress layers/engines layers/compose layers/tier layers/trace layers/facts layers/concepts layers/permanent layers/views layers/brief layers/records layers/worktree",
+		"layers": "objects lineage objects/pack objects/gitstore objects/stream refs refs/remote refs/sealed layers/claims layers/transcript layers/keepit layers/tokens layers/redact layers/refine layers/compress layers/engines layers/compose layers/tier layers/trace layers/facts layers/concepts layers/permanent layers/views layers/brief layers/records layers/worktree layers/search layers/search/index",
 
 		"hooks": "objects layers layers/brief",
 
-		"cmd/mem": "layers hooks refs refs/config refs/remote refs/sealed objects layers/transcript layers/keepit layers/tokens layers/compress layers/engines layers/compose layers/tier layers/trace layers/facts layers/concepts layers/permanent layers/views testdata layers/redact layers/worktree cmd/mem/internal/cli cmd/mem/internal/proof",
+		"cmd/mem": "layers hooks refs refs/config refs/remote refs/sealed objects layers/transcript layers/keepit layers/tokens layers/compress layers/engines layers/compose layers/tier layers/trace layers/facts layers/concepts layers/permanent layers/views testdata layers/redact layers/worktree layers/search layers/search/index cmd/mem/internal/cli cmd/mem/internal/proof",
 
 		"cmd/mem/internal/cli":   "",
 		"cmd/mem/internal/proof": "objects layers",
@@ -80,10 +84,10 @@ func outside() map[string]string {
 		"github.com/memvcs/mem/cmd/mem/internal/cli": "cmd/mem",
 		"golang.org/x/term":                          "cmd/mem",
 		"github.com/clipperhouse/displaywidth":       "cmd/mem",
-		"github.com/gofrs/flock":                     "refs refs/config hooks cmd/mem/internal/proof",
-		"github.com/klauspost/compress":              "objects/pack objects/stream",
+		"github.com/gofrs/flock":                     "refs refs/config hooks cmd/mem/internal/proof layers/search/index",
+		"github.com/klauspost/compress":              "objects/pack objects/stream layers/search/index",
 		"github.com/tidwall/gjson":                   "layers/refine layers",
-		"github.com/kljensen/snowball":               "layers/compress layers/facts",
+		"github.com/kljensen/snowball":               "layers/compress layers/facts layers/search/terms",
 		"filippo.io/age":                             "refs/sealed",
 		"golang.org/x/sys":                           "refs",
 	}

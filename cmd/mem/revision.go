@@ -47,7 +47,7 @@ func (e *Env) mustKnow(ctx context.Context, m *layers.Memory, p layers.Project) 
 	return withHint(fatalf("cannot change to %s: there is no such directory, and no project of it in memory", e.opt.dir), "mem project list")
 }
 
-// projectNamed finds a project by its id or name.
+// projectNamed finds a project by its id or name, or by a directory of it that is named from the root.
 func (e *Env) projectNamed(ctx context.Context, m *layers.Memory, name string) (layers.Project, error) {
 	all, err := m.Projects(ctx)
 	if err != nil {
@@ -63,6 +63,12 @@ func (e *Env) projectNamed(ctx context.Context, m *layers.Memory, name string) (
 	}
 	switch len(found) {
 	case 0:
+		if filepath.IsAbs(name) {
+			p, known, err := m.Locate(ctx, filepath.Clean(name))
+			if err != nil || known {
+				return p, err
+			}
+		}
 		err := error(&layers.NotFoundError{What: "project", Name: name})
 		if near := suggest(name, names); len(near) > 0 {
 			return layers.Project{}, withHint(err, didYouMean("", near))

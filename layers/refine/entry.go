@@ -37,6 +37,8 @@ type Entry struct {
 	Result  string   `json:"result,omitempty"`  // "ok", or the first lines of the error; empty: there is no result
 	Images  int      `json:"images,omitempty"`
 	Bytes   int64    `json:"bytes,omitempty"` // of opaque
+
+	UUID string `json:"-"` // of the record it comes from; not in L1
 }
 
 // Typed reports whether e is text that the user typed.

@@ -58,7 +58,24 @@ const (
 
 // Stream writes the L1 of the session that is read from src to w, in little memory. The same bytes give the same L1.
 func Stream(src io.Reader, mode Mode, w io.Writer) (Stats, error) {
-	r := newRefiner(mode, w)
+	out := bufio.NewWriterSize(w, 64<<10)
+	var buf []byte
+	stats, err := Each(src, mode, func(e *Entry) (int, error) {
+		buf = append(e.AppendJSON(buf[:0]), '\n')
+		return out.Write(buf)
+	})
+	if err == nil {
+		if err = out.Flush(); err != nil {
+			err = fmt.Errorf("write L1: %w", err)
+		}
+	}
+	return stats, err
+}
+
+// Each calls emit with the entries of the session that is read from src, in their order. An entry is only good until emit returns, which
+// says how many bytes it wrote. An error of emit is returned at the end.
+func Each(src io.Reader, mode Mode, emit func(*Entry) (int, error)) (Stats, error) {
+	r := newRefiner(mode, emit)
 	in := &counter{r: src}
 	for v, err := range transcript.Stream(in, hugeLimit) {
 		if err != nil {
@@ -83,8 +100,7 @@ func (c *counter) Read(p []byte) (int, error) {
 // A refiner turns values into entries. Entries wait in order until the results of the calls before them are in.
 type refiner struct {
 	mode  Mode
-	w     *bufio.Writer
-	buf   []byte
+	emit  func(*Entry) (int, error)
 	stats Stats
 	err   error
 	queue transcript.Queue
@@ -107,8 +123,8 @@ type entry struct {
 	wait bool
 }
 
-func newRefiner(mode Mode, w io.Writer) *refiner {
-	return &refiner{mode: mode, w: bufio.NewWriterSize(w, 64<<10), calls: map[string]*entry{}, todo: map[string]string{}}
+func newRefiner(mode Mode, emit func(*Entry) (int, error)) *refiner {
+	return &refiner{mode: mode, emit: emit, calls: map[string]*entry{}, todo: map[string]string{}}
 }
 
 // value takes the next value.
@@ -158,7 +174,7 @@ func (r *refiner) opaque(v transcript.Value) {
 
 // add appends an entry that comes from the current message.
 func (r *refiner) add(e Entry) *entry {
-	e.N, e.TS = r.m.N, Seconds(r.m.TS)
+	e.N, e.TS, e.UUID = r.m.N, Seconds(r.m.TS), r.m.UUID
 	e.Side = r.m.Sidechain && (!r.agent || e.Role == "user")
 	x := &entry{Entry: e}
 	r.open = append(r.open, x)
@@ -176,8 +192,7 @@ func (r *refiner) flush(limit int) {
 		if x.wait {
 			delete(r.calls, x.id)
 		}
-		r.buf = append(x.Entry.AppendJSON(r.buf[:0]), '\n')
-		n, err := r.w.Write(r.buf)
+		n, err := r.emit(&x.Entry)
 		r.stats.Out += int64(n)
 		r.stats.Entries++
 		if r.err == nil {
@@ -193,9 +208,6 @@ func (r *refiner) flush(limit int) {
 
 func (r *refiner) finish(in int64) (Stats, error) {
 	r.flush(-1)
-	if err := r.w.Flush(); r.err == nil {
-		r.err = err
-	}
 	r.stats.In = in
 	if r.err != nil {
 		return r.stats, fmt.Errorf("write L1: %w", r.err)

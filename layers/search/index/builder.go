@@ -1,0 +1,261 @@
+package index
+
+import (
+	"bufio"
+	"encoding/binary"
+	"io"
+	"math"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/klauspost/compress/s2"
+	"github.com/memvcs/mem/layers/search/terms"
+)
+
+// The format of segments. What changes them raises the version: an index of another one is built again.
+const (
+	version    = 1
+	magic      = "memseg\x00\x01"
+	footerSize = 4*8 + 4 + 4 + 8
+
+	blockText  = 16 << 10 // bytes of texts in a block, about
+	blockTerms = 8 << 10  // bytes of terms and postings in a block, about
+)
+
+// FileTerm is the term of documents about a file of that base name.
+func FileTerm(file string) string {
+	return "\x01" + strings.ToLower(path.Base(strings.ReplaceAll(file, "\\", "/")))
+}
+
+// A builder writes a segment.
+type builder struct {
+	w   *bufio.Writer
+	off int64
+	err error
+
+	cut   *terms.Cutter
+	ids   map[string]uint32
+	lists []list
+	held  int // bytes in lists, about
+	words int // in all documents
+
+	lengths, classes []byte
+	times            []uint32
+
+	block     []byte // of texts
+	blockBase int64
+	docBlocks []byte // directory
+	nBlocks   int
+	inBlock   int // documents
+}
+
+// A list is the postings of a term: for each document the distance from the one before, doubled, plus one if the term occurs more than
+// once, and how often then.
+type list struct {
+	b    []byte
+	docs uint32
+	last uint32 // document, plus one
+	n    uint32 // of the last document, not in b yet
+	prev uint32 // document before the last, plus one
+}
+
+func (l *list) add(doc uint32) (grown int) {
+	if l.last == doc+1 {
+		l.n++
+		return 0
+	}
+	before := len(l.b)
+	l.flush()
+	l.prev, l.last, l.n = l.last, doc+1, 1
+	l.docs++
+	return len(l.b) - before
+}
+
+func (l *list) flush() {
+	if l.last == 0 {
+		return
+	}
+	delta := uint64(l.last-l.prev) << 1
+	if l.n == 1 {
+		l.b = binary.AppendUvarint(l.b, delta)
+		return
+	}
+	l.b = binary.AppendUvarint(binary.AppendUvarint(l.b, delta|1), uint64(l.n))
+}
+
+func newBuilder(w io.Writer) *builder {
+	b := &builder{w: bufio.NewWriterSize(w, 64<<10), cut: &terms.Cutter{}, ids: map[string]uint32{}}
+	b.write([]byte(magic))
+	return b
+}
+
+func (b *builder) write(p []byte) {
+	if b.err == nil {
+		_, b.err = b.w.Write(p)
+	}
+	b.off += int64(len(p))
+}
+
+// checked writes p behind its checksum and returns how long that is.
+func (b *builder) checked(p []byte) int {
+	b.write(binary.LittleEndian.AppendUint32(nil, sum(p)))
+	b.write(p)
+	return len(p) + 4
+}
+
+// docs returns how many documents there are.
+func (b *builder) docs() int { return len(b.lengths) }
+
+func (b *builder) add(d Doc) {
+	doc := uint32(b.docs())
+	n := 0
+	b.cut.Each(d.Text, func(t terms.Term) {
+		b.post(t.Text, doc)
+		if !t.Whole {
+			n++
+		}
+	})
+	if d.File != "" {
+		b.post([]byte(FileTerm(d.File)), doc)
+	}
+	b.lengths = append(b.lengths, packLength(n))
+	b.words += n
+	b.classes = append(b.classes, byte(d.Class)|asks(d.Text))
+	b.times = append(b.times, uint32(max(0, min(d.Time, math.MaxUint32))))
+	if len(b.block) == 0 {
+		b.blockBase = d.Time
+		b.block = appendInt(b.block, d.Time)
+	}
+	b.block = appendDoc(b.block, d, b.blockBase)
+	b.inBlock++
+	if len(b.block) >= blockText {
+		b.flushBlock()
+	}
+}
+
+func (b *builder) post(term []byte, doc uint32) {
+	id, ok := b.ids[string(term)]
+	if !ok {
+		id = uint32(len(b.lists))
+		b.ids[string(term)] = id
+		b.lists = append(b.lists, list{})
+		b.held += len(term) + 100
+	}
+	b.held += b.lists[id].add(doc)
+}
+
+// flushBlock writes the block of texts.
+func (b *builder) flushBlock() {
+	if b.inBlock == 0 {
+		return
+	}
+	n := b.checked(s2.EncodeBetter(nil, b.block))
+	b.docBlocks = appendUint(appendUint(b.docBlocks, b.inBlock), n)
+	b.nBlocks++
+	b.block, b.inBlock = b.block[:0], 0
+}
+
+// finish writes the rest of the segment and returns its size.
+func (b *builder) finish() (int64, error) {
+	b.flushBlock()
+	termsAt := b.off
+	termBlocks, n := b.finishTerms()
+	timesAt := b.off
+	var times []byte
+	for _, t := range b.times {
+		times = binary.LittleEndian.AppendUint32(times, t)
+	}
+	b.checked(times)
+	dirAt := b.off
+	dir := appendUint(nil, b.docs())
+	dir = append(append(dir, b.lengths...), b.classes...)
+	dir = append(appendUint(dir, b.nBlocks), b.docBlocks...)
+	dir = append(appendUint(dir, n), termBlocks...)
+	length := b.checked(dir)
+	var foot []byte
+	for _, v := range []int64{termsAt, timesAt, dirAt, int64(length)} {
+		foot = binary.LittleEndian.AppendUint64(foot, uint64(v))
+	}
+	foot = binary.LittleEndian.AppendUint32(foot, version<<16|terms.Version)
+	foot = binary.LittleEndian.AppendUint32(foot, sum(foot))
+	b.write(append(foot, magic...))
+	if b.err == nil {
+		b.err = b.w.Flush()
+	}
+	return b.off, b.err
+}
+
+// finishTerms writes the blocks of terms and returns their directory.
+func (b *builder) finishTerms() (dir []byte, n int) {
+	names := make([]string, 0, len(b.ids))
+	for t := range b.ids {
+		names = append(names, t)
+	}
+	slices.Sort(names)
+	var block []byte
+	first, last := "", ""
+	flush := func() {
+		if len(block) == 0 {
+			return
+		}
+		dir = appendUint(appendString(dir, first), b.checked(block))
+		n++
+		block, last = block[:0], ""
+	}
+	for _, t := range names {
+		if len(block) == 0 {
+			first = t
+		}
+		l := &b.lists[b.ids[t]]
+		l.flush()
+		same := commonPrefix(last, t)
+		block = appendString(appendUint(block, same), t[same:])
+		block = append(appendUint(appendUint(block, int(l.docs)), len(l.b)), l.b...)
+		last = t
+		if len(block) >= blockTerms {
+			flush()
+		}
+	}
+	flush()
+	return dir, n
+}
+
+func commonPrefix(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+// question marks the class of a document that ends with a question.
+const question = 0x80
+
+// asks returns [question] for a text that asks something near its end.
+func asks(text string) byte {
+	tail := text[max(0, len(text)-80):]
+	if strings.ContainsAny(tail, "?") || strings.Contains(tail, "？") {
+		return question
+	}
+	return 0
+}
+
+// packLength makes a byte of the length of a text: exact to 40, with a growing step beyond.
+func packLength(n int) byte {
+	if n <= 40 {
+		return byte(n)
+	}
+	return byte(min(255, 40+int(math.Round(16*math.Log2(float64(n)/40)))))
+}
+
+// unpackLengths is what each byte of [packLength] stands for.
+func unpackLengths() (t [256]float32) {
+	for i := range t {
+		t[i] = float32(i)
+		if i > 40 {
+			t[i] = float32(40 * math.Exp2(float64(i-40)/16))
+		}
+	}
+	return t
+}

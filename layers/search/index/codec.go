@@ -1,0 +1,128 @@
+package index
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+)
+
+// A decoder reads what the append functions wrote. After a fault it returns zeros and failed is set.
+type decoder struct {
+	b      []byte
+	failed bool
+}
+
+func (d *decoder) uint() uint64 {
+	v, n := binary.Uvarint(d.b)
+	if n <= 0 {
+		d.failed, d.b = true, nil
+		return 0
+	}
+	d.b = d.b[n:]
+	return v
+}
+
+// count reads the length of a list whose elements take at least one byte each.
+func (d *decoder) count() int {
+	n := d.uint()
+	if n > uint64(len(d.b)) {
+		d.failed, d.b = true, nil
+		return 0
+	}
+	return int(n)
+}
+
+// small reads a number that fits an int with room to add.
+func (d *decoder) small() int {
+	v := d.uint()
+	if v > 1<<40 {
+		d.failed = true
+		return 0
+	}
+	return int(v)
+}
+
+func (d *decoder) int() int64 {
+	v := d.uint()
+	return int64(v>>1) ^ -int64(v&1)
+}
+
+func (d *decoder) bytes() []byte {
+	n := d.count()
+	s := d.b[:n]
+	d.b = d.b[n:]
+	return s
+}
+
+func (d *decoder) string() string { return string(d.bytes()) }
+
+func (d *decoder) fixed(n int) []byte {
+	if n > len(d.b) {
+		d.failed, d.b = true, nil
+		return make([]byte, n)
+	}
+	s := d.b[:n]
+	d.b = d.b[n:]
+	return s
+}
+
+func appendUint(b []byte, v int) []byte { return binary.AppendUvarint(b, uint64(v)) }
+
+func appendInt(b []byte, v int64) []byte {
+	return binary.AppendUvarint(b, uint64(v<<1)^uint64(v>>63))
+}
+
+func appendString(b []byte, s string) []byte {
+	return append(appendUint(b, len(s)), s...)
+}
+
+// appendID appends a name. A UUID in its usual form takes 17 bytes.
+func appendID(b []byte, id string) []byte {
+	if raw, ok := parseUUID(id); ok {
+		return append(append(b, 0), raw[:]...)
+	}
+	return appendString(append(b, 1), id)
+}
+
+func (d *decoder) id() string {
+	switch d.fixed(1)[0] {
+	case 0:
+		return formatUUID(d.fixed(16))
+	case 1:
+		return d.string()
+	}
+	d.failed = true
+	return ""
+}
+
+func parseUUID(s string) (raw [16]byte, ok bool) {
+	if len(s) != 36 || s[8] != '-' || s[13] != '-' || s[18] != '-' || s[23] != '-' {
+		return raw, false
+	}
+	digits := s[:8] + s[9:13] + s[14:18] + s[19:23] + s[24:]
+	if _, err := hex.Decode(raw[:], []byte(digits)); err != nil {
+		return raw, false
+	}
+	return raw, formatUUID(raw[:]) == s // not one with capitals
+}
+
+func formatUUID(raw []byte) string {
+	h := hex.EncodeToString(raw)
+	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
+}
+
+// appendDoc appends a document to a block that began at the time base.
+func appendDoc(b []byte, d Doc, base int64) []byte {
+	b = append(appendUint(b, d.N), byte(d.Class))
+	b = appendID(appendInt(b, d.Time-base), d.ID)
+	b = appendString(appendString(b, d.Name), d.File)
+	return appendString(b, d.Text)
+}
+
+func (d *decoder) doc(base int64) Doc {
+	var x Doc
+	x.N, x.Class = d.small(), Class(d.fixed(1)[0])
+	x.Time, x.ID = base+d.int(), d.id()
+	x.Name, x.File = d.string(), d.string()
+	x.Text = d.string()
+	return x
+}

@@ -1,0 +1,157 @@
+package index
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+const (
+	headMagic = "memhead\x01"
+	headName  = "head"
+)
+
+// encode returns the bytes of a head.
+func (h *Head) encode() []byte {
+	b := appendString([]byte(headMagic), h.Key)
+	b = appendUint(b, len(h.Segments))
+	for _, r := range h.Segments {
+		b = appendUint(appendUint(appendString(b, r.Name), r.Docs), int(r.Size))
+	}
+	b = appendUint(b, len(h.Sessions))
+	for i := range h.Sessions {
+		b = h.Sessions[i].encode(b)
+	}
+	b = appendUint(b, len(h.Spans))
+	for _, s := range h.Spans {
+		b = appendString(appendString(b, s.Source), s.Version)
+		b = appendUint(appendUint(b, s.Session+1), s.Segment)
+		b = appendUint(appendUint(appendUint(b, s.First), s.Count), s.Words)
+	}
+	return binary.LittleEndian.AppendUint32(b, sum(b))
+}
+
+func (s *Session) encode(b []byte) []byte {
+	b = appendID(b, s.ID)
+	for _, t := range []string{s.Title, s.Branch} {
+		b = appendString(b, t)
+	}
+	b = appendString(appendID(b, s.Parent), s.Device)
+	b = appendInt(appendInt(b, s.First), s.Last-s.First)
+	b = appendUint(b, len(s.Topics))
+	for _, t := range s.Topics {
+		b = appendString(b, t)
+	}
+	b = appendUint(b, len(s.Marks))
+	for _, m := range s.Marks {
+		b = appendUint(appendUint(b, m.N), m.Weight)
+	}
+	return b
+}
+
+func (s *Session) decode(d *decoder) {
+	s.ID, s.Title, s.Branch, s.Parent, s.Device = d.id(), d.string(), d.string(), d.id(), d.string()
+	s.First = d.int()
+	s.Last = s.First + d.int()
+	for range d.count() {
+		s.Topics = append(s.Topics, d.string())
+	}
+	for range d.count() {
+		s.Marks = append(s.Marks, Mark{d.small(), d.small()})
+	}
+}
+
+// decodeHead reads what encode wrote.
+func decodeHead(b []byte) (*Head, error) {
+	n := len(b) - 4
+	if n < len(headMagic) || string(b[:len(headMagic)]) != headMagic || binary.LittleEndian.Uint32(b[n:]) != sum(b[:n]) {
+		return nil, ErrDamaged
+	}
+	d := &decoder{b: b[len(headMagic):n]}
+	h := &Head{Key: d.string()}
+	for range d.count() {
+		h.Segments = append(h.Segments, Ref{d.string(), d.small(), int64(d.small())})
+	}
+	h.Sessions = make([]Session, d.count())
+	for i := range h.Sessions {
+		h.Sessions[i].decode(d)
+	}
+	h.Spans = make([]Span, 0, d.count())
+	for range cap(h.Spans) {
+		s := Span{Source: d.string(), Version: d.string(), Session: d.small() - 1, Segment: d.small(), First: d.small(), Count: d.small(), Words: d.small()}
+		if s.Segment >= len(h.Segments) || s.Session >= len(h.Sessions) || s.First+s.Count > h.Segments[s.Segment].Docs {
+			return nil, ErrDamaged
+		}
+		h.Spans = append(h.Spans, s)
+	}
+	if d.failed || len(d.b) > 0 {
+		return nil, ErrDamaged
+	}
+	return h, nil
+}
+
+// ReadHead reads the head of the index in dir. The error wraps [fs.ErrNotExist] if there is no index, or [ErrDamaged].
+func ReadHead(dir string) (*Head, error) {
+	b, err := os.ReadFile(filepath.Join(dir, headName))
+	if err != nil {
+		return nil, err
+	}
+	return decodeHead(b)
+}
+
+// A Reader is an index that is open for reading. It does not change, whatever is written meanwhile.
+type Reader struct {
+	*Head
+	Open []*Segment // of Segments
+}
+
+// rereads is how often a head is read again because a segment of it was merged away meanwhile.
+const rereads = 8
+
+// Open opens the index in dir. The error wraps [fs.ErrNotExist] if there is none, or [ErrDamaged].
+func Open(dir string) (*Reader, error) {
+	for try := 0; ; try++ {
+		h, err := ReadHead(dir)
+		if err != nil {
+			return nil, err
+		}
+		r, err := openSegments(dir, h)
+		if err == nil {
+			return r, nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		if try == rereads {
+			return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
+		}
+	}
+}
+
+func openSegments(dir string, h *Head) (*Reader, error) {
+	r := &Reader{Head: h}
+	for _, ref := range h.Segments {
+		s, err := openSegment(filepath.Join(dir, filepath.Base(ref.Name)))
+		if err == nil && s.docs != ref.Docs {
+			s.close()
+			err = ErrDamaged
+		}
+		if err != nil {
+			r.Close()
+			return nil, err
+		}
+		r.Open = append(r.Open, s)
+	}
+	return r, nil
+}
+
+// Close closes the segments.
+func (r *Reader) Close() {
+	for _, s := range r.Open {
+		s.close() // was only read
+	}
+	r.Open = nil
+}

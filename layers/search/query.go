@@ -1,0 +1,116 @@
+// Package search finds what was said and done: it ranks the documents of search indexes for a query.
+//
+// The score of a message is BM25 over Porter2 stems, whole identifiers and their parts, plus a share of the scores of the messages
+// around it (an answer seldom repeats the words of the question) and of its session. Sessions are ranked by BM25 over all that is in
+// them, plus their best message. Everything is counted in the same order each time, so a query has one answer. What is looked for word
+// for word, a phrase or a regular expression, is looked up in the stored text.
+//
+// [Transcript] makes documents of a session, [Search] answers a query. Package index keeps the documents, package terms cuts texts.
+package search
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/memvcs/mem/layers/search/index"
+)
+
+// Version changes when the same records make other documents, so that indexes are built again.
+const Version = 1
+
+// A Unit is what a hit is.
+type Unit string
+
+// The units.
+const (
+	ByMessage Unit = "message"
+	BySession Unit = "session"
+	ByFile    Unit = "file"
+)
+
+// A Query says what to look for.
+type Query struct {
+	Words    string           // whatever has some of them is found, what has more of them first
+	Phrases  []string         // all must stand in the text, in any case
+	Patterns []*regexp.Regexp // all must match the text
+	Filter   Filter
+	By       Unit
+	Limit    int // 0 is no limit
+}
+
+// A Filter says what may be found. The zero Filter lets everything through.
+type Filter struct {
+	Classes []index.Class
+	Files   []string // names or ends of paths, or patterns with * and ?: one must fit
+	Since   int64    // seconds since 1970
+	Until   int64    // exclusive; 0 is no limit
+	Branch  string
+	Topic   string                // words in the topics of the session
+	Keepit  func(weight int) bool // of a marker in the message
+}
+
+// Parse reads what a user types: words, and phrases in double quotes.
+func Parse(s string) (q Query) {
+	var words []string
+	for {
+		before, rest, ok := strings.Cut(s, `"`)
+		phrase, after, closed := strings.Cut(rest, `"`)
+		words = append(words, before)
+		if !ok || !closed {
+			words = append(words, rest)
+			break
+		}
+		if phrase = strings.TrimSpace(phrase); phrase != "" {
+			q.Phrases = append(q.Phrases, phrase)
+		}
+		s = after
+	}
+	q.Words = strings.TrimSpace(strings.Join(words, " "))
+	return q
+}
+
+// text is all that the ranking looks for.
+func (q *Query) text() string {
+	return strings.TrimSpace(q.Words + "\n" + strings.Join(q.Phrases, "\n"))
+}
+
+// exact reports whether a hit must be looked up in its text.
+func (q *Query) exact() bool { return len(q.Phrases)+len(q.Patterns) > 0 }
+
+// fits reports whether a text has all phrases and patterns.
+func (q *Query) fits(text string) bool {
+	for _, p := range q.Phrases {
+		if indexFold(text, p) < 0 {
+			return false
+		}
+	}
+	for _, re := range q.Patterns {
+		if !re.MatchString(text) {
+			return false
+		}
+	}
+	return true
+}
+
+// Restricts reports whether f keeps anything from being found.
+func (f *Filter) Restricts() bool {
+	return len(f.Classes)+len(f.Files) > 0 || f.Since != 0 || f.Until != 0 || f.Branch != "" || f.Topic != "" || f.Keepit != nil
+}
+
+// A Hit is one thing that was found.
+type Hit struct {
+	Project string
+	Session *index.Session // nil if it belongs to none
+	Doc     index.Doc      // of a session or file its best message
+	Score   float64
+	Weight  int    // of the heaviest marker in the message, -1 without one
+	Count   int    // messages of the session or file that match, at most [mostCounted]
+	File    string // of [ByFile]
+}
+
+// indexFold is strings.Index without regard to case, with any run of blanks as good as another.
+func indexFold(s, sub string) int {
+	return strings.Index(fold(s), fold(sub))
+}
+
+func fold(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }

@@ -1,0 +1,243 @@
+package search
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/layers/search/index"
+)
+
+// mostCounted is up to how many documents are read to tell how many match.
+const mostCounted = 1000
+
+// Search returns the hits of a query, the best first. The error is [index.ErrDamaged] if an index cannot be read.
+func Search(corpora []Corpus, q Query) ([]Hit, error) {
+	m := newMatcher(corpora)
+	if err := m.filter(&q.Filter); err != nil {
+		return nil, err
+	}
+	for _, t := range queryTerms(q.text()) {
+		if err := m.term(t); err != nil {
+			return nil, err
+		}
+	}
+	f := &finder{matcher: m, q: q}
+	if q.Limit <= 0 {
+		f.q.Limit = m.docs
+	}
+	switch q.By {
+	case BySession:
+		return f.sessions()
+	case ByFile:
+		return f.files()
+	}
+	return f.messages()
+}
+
+// A finder turns ranks into hits.
+type finder struct {
+	*matcher
+	q Query
+}
+
+// candidates returns the documents that may be hits, the best first.
+func (f *finder) candidates() []ranked {
+	if strings.TrimSpace(f.q.text()) == "" || f.q.exact() && len(queryTerms(f.q.text())) == 0 {
+		return f.newest()
+	}
+	return f.rankMessages()
+}
+
+// newest returns all documents, those of the newest sessions first.
+func (f *finder) newest() []ranked {
+	var out []ranked
+	for i := range f.parts {
+		p := &f.parts[i]
+		for _, s := range p.spans {
+			v := float32(0)
+			if s.Session >= 0 {
+				v = float32(f.corpora[p.corpus].Sessions[s.Session].Last)
+			}
+			for doc := s.First; doc < s.First+s.Count; doc++ {
+				if f.allows(p, doc) && p.seg.Class(doc) != index.About {
+					out = append(out, ranked{p.base + doc, v})
+				}
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b ranked) int { return cmp.Compare(b.score, a.score) })
+	return out
+}
+
+// messages returns the documents that fit.
+func (f *finder) messages() (hits []Hit, err error) {
+	for _, r := range f.candidates() {
+		if len(hits) == f.q.Limit {
+			break
+		}
+		h, ok, err := f.hit(r)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			hits = append(hits, h)
+		}
+	}
+	return hits, nil
+}
+
+// hit reads a document and reports whether it fits.
+func (f *finder) hit(r ranked) (h Hit, ok bool, err error) {
+	p, s := f.find(r.n)
+	h = Hit{Project: f.corpora[p.corpus].Project, Score: float64(r.score), Weight: -1}
+	if h.Doc, err = p.seg.Doc(r.n - p.base); err != nil {
+		return h, false, err
+	}
+	if s.Session >= 0 {
+		h.Session = &f.corpora[p.corpus].Sessions[s.Session]
+		h.Weight = weightOf(h.Session, h.Doc.N)
+	}
+	w := &f.q.Filter
+	if len(w.Files) > 0 && !slices.ContainsFunc(w.Files, func(pat string) bool { return fileFits(pat, h.Doc.File) }) {
+		return h, false, nil
+	}
+	if w.Keepit != nil && (h.Weight < 0 || !w.Keepit(h.Weight)) {
+		return h, false, nil
+	}
+	return h, f.q.fits(h.Doc.Text), nil
+}
+
+// weightOf returns the weight of the heaviest marker in a message, -1 if it has none.
+func weightOf(s *index.Session, n int) int {
+	w := -1
+	for _, k := range s.Marks {
+		if k.N == n {
+			w = max(w, k.Weight)
+		}
+	}
+	return w
+}
+
+// fileFits reports whether a path is what a user means by a name: the same, the end of it, or what a pattern fits.
+func fileFits(pattern, file string) bool {
+	if file == "" {
+		return false
+	}
+	pattern, file = strings.ToLower(strings.ReplaceAll(pattern, "\\", "/")), strings.ToLower(strings.ReplaceAll(file, "\\", "/"))
+	pattern = strings.TrimPrefix(pattern, "./")
+	if strings.ContainsAny(pattern, "*?[") {
+		for rest := file; ; {
+			if ok, err := path.Match(pattern, rest); ok && err == nil {
+				return true
+			}
+			_, after, more := strings.Cut(rest, "/")
+			if !more {
+				return false
+			}
+			rest = after
+		}
+	}
+	return file == pattern || strings.HasSuffix(file, "/"+strings.TrimPrefix(pattern, "/"))
+}
+
+// sessions returns the sessions that fit, each with its best message.
+func (f *finder) sessions() (hits []Hit, err error) {
+	best, err := f.bestOf()
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range f.rankSessions() {
+		b, ok := best[r.n]
+		if len(hits) == f.q.Limit {
+			break
+		}
+		if !ok {
+			continue
+		}
+		h, _, err := f.hit(b.ranked)
+		if err != nil {
+			return nil, err
+		}
+		h.Score, h.Count = float64(r.score), b.count
+		hits = append(hits, h)
+	}
+	return hits, nil
+}
+
+type counted struct {
+	ranked
+	count int
+}
+
+// bestOf returns the best document of each session that has one that fits.
+func (f *finder) bestOf() (map[int]counted, error) {
+	best := map[int]counted{}
+	read := 0
+	for _, r := range f.candidates() {
+		p, s := f.find(r.n)
+		if s.Session < 0 {
+			continue
+		}
+		n := p.scope + s.Session
+		b, ok := best[n]
+		if ok && (read >= mostCounted || f.hits[r.n] == 0) {
+			continue
+		}
+		if f.slow() {
+			_, fits, err := f.hit(r)
+			if err != nil {
+				return nil, err
+			}
+			if read++; !fits {
+				continue
+			}
+		}
+		if !ok {
+			b.ranked = r
+		}
+		b.count++
+		best[n] = b
+	}
+	return best, nil
+}
+
+// slow reports whether documents must be read to know whether they fit.
+func (f *finder) slow() bool {
+	return f.q.exact() || len(f.q.Filter.Files) > 0 || f.q.Filter.Keepit != nil
+}
+
+// files returns the files that calls which fit are about, each with its best message.
+func (f *finder) files() (hits []Hit, err error) {
+	at := map[[2]string]int{}
+	read := 0
+	for _, r := range f.candidates() {
+		p, _ := f.find(r.n)
+		if p.seg.Class(r.n-p.base) != index.Tool {
+			continue
+		}
+		if read++; read > mostCounted {
+			break
+		}
+		h, ok, err := f.hit(r)
+		if err != nil {
+			return nil, err
+		}
+		if !ok || h.Doc.File == "" {
+			continue
+		}
+		key := [2]string{h.Project, h.Doc.File}
+		if i, known := at[key]; known {
+			hits[i].Count++
+			continue
+		}
+		if len(hits) == f.q.Limit {
+			continue
+		}
+		at[key] = len(hits)
+		h.File, h.Count = h.Doc.File, 1
+		hits = append(hits, h)
+	}
+	return hits, nil
+}

@@ -1,0 +1,252 @@
+// Package terms cuts text into the terms that a search index knows it by.
+//
+// A word is a run of letters and digits, in lower case, reduced to its Porter2 stem; stop words have no term. An
+// identifier, a path or a number with dots has a term for the whole of it and one for each part: getUserName is
+// "getusername", "get", "user" and "name"; layers/search.go is itself, "search.go" and three words. Runs of Han, Kana and
+// Hangul have a term for each pair of neighbouring characters. Texts and queries are cut by the same code, so what is in
+// a text is found by the words it was written with.
+package terms
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/kljensen/snowball/english"
+)
+
+// Version changes when the same text has other terms.
+const Version = 1
+
+// longest is how many bytes a term may have. Longer runs are data, not words.
+const longest = 64
+
+// A Cutter cuts texts. It remembers stems; it is for one goroutine. The zero Cutter is ready.
+type Cutter struct {
+	stems map[string]string
+	low   []byte
+	whole []byte
+}
+
+// rememberedStems is how many stems a Cutter keeps.
+const rememberedStems = 1 << 16
+
+// Stop reports whether a word in lower case has no term.
+func Stop(word string) bool { return stopWords[word] }
+
+// A Term is a term of a text.
+type Term struct {
+	Text       []byte // only good until the next term
+	Start, End int    // where it stands
+	Whole      bool   // it is a whole identifier, which comes after its parts and does not count for the length of a text
+}
+
+// Each calls yield with the terms of text in their order.
+func (c *Cutter) Each(text string, yield func(Term)) {
+	for i := 0; i < len(text); {
+		if b := text[i]; b < utf8.RuneSelf {
+			if !wordByte[b] {
+				i++
+				continue
+			}
+			i = c.compound(text, i, yield)
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(text[i:])
+		switch {
+		case paired(r):
+			i = pairs(text, i, yield)
+		case unicode.IsLetter(r) || unicode.IsDigit(r):
+			i = c.compound(text, i, yield)
+		default:
+			i += n
+		}
+	}
+}
+
+// wordByte holds the ASCII bytes of words, joins those that hold the parts of a compound together.
+var (
+	wordByte = asciiWords()
+	joins    = [128]bool{'.': true, '/': true, '-': true, ':': true, '\\': true, '@': true, '#': true}
+)
+
+// compound cuts the words from text[i] on that nothing but a joint parts, and returns the index behind them.
+func (c *Cutter) compound(text string, i int, yield func(Term)) int {
+	start, words, base := i, 0, i
+	end := i
+	for i < len(text) {
+		next := wordEnd(text, i)
+		if next == i {
+			break
+		}
+		c.word(text, i, next, yield)
+		words++
+		end, i = next, next
+		if i+1 < len(text) && text[i] < utf8.RuneSelf && joins[text[i]] {
+			if text[i] == '/' || text[i] == '\\' {
+				base = i + 1
+			}
+			i++
+		}
+	}
+	if words > 1 {
+		if end-start <= longest {
+			yield(Term{c.lower(text[start:end]), start, end, true})
+		}
+		if base > start && base < end && strings.ContainsAny(text[base:end], ".-:@#_") && end-base <= longest {
+			yield(Term{c.lower(text[base:end]), base, end, true})
+		}
+	}
+	return max(end, i)
+}
+
+// wordEnd returns the index behind the word that starts at text[i]; i if there is none.
+func wordEnd(text string, i int) int {
+	for i < len(text) {
+		if b := text[i]; b < utf8.RuneSelf {
+			if !wordByte[b] {
+				break
+			}
+			i++
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(text[i:])
+		if paired(r) || !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) {
+			break
+		}
+		i += n
+	}
+	return i
+}
+
+// word yields the terms of a word: of its parts, then of the whole if there is more than one.
+func (c *Cutter) word(text string, start, end int, yield func(Term)) {
+	w := text[start:end]
+	if len(w) > 4*longest {
+		return
+	}
+	parts := 0
+	for i := 0; i < len(w); {
+		end := partEnd(w, i)
+		if end > i && w[i] != '_' {
+			parts++
+			c.plain(w[i:end], start+i, yield)
+		}
+		i = max(end, i+1)
+	}
+	if parts > 1 && len(w) <= longest {
+		yield(Term{c.lower(w), start, start + len(w), true})
+	}
+}
+
+// partEnd returns where the part of an identifier that starts at w[i] ends: before an underscore, before a capital behind a small
+// letter or a digit, and before the last capital of several that a small letter follows, as in HTTPServer.
+func partEnd(w string, i int) int {
+	if w[i] == '_' {
+		return i + 1
+	}
+	for j := i + 1; j < len(w); j++ {
+		a, b := w[j-1], w[j]
+		switch {
+		case b == '_':
+			return j
+		case upper(b) && (lower(a) || digit(a)):
+			return j
+		case upper(a) && lower(b) && j-1 > i && upper(w[j-2]):
+			return j - 1
+		}
+	}
+	return len(w)
+}
+
+func upper(b byte) bool { return b >= 'A' && b <= 'Z' }
+func lower(b byte) bool { return b >= 'a' && b <= 'z' }
+func digit(b byte) bool { return b >= '0' && b <= '9' }
+
+// plain yields the term of a word that is no identifier.
+func (c *Cutter) plain(w string, at int, yield func(Term)) {
+	if len(w) > longest {
+		return
+	}
+	low := c.lower(w)
+	if stopWords[string(low)] {
+		return
+	}
+	yield(Term{c.stem(low), at, at + len(w), false})
+}
+
+// stem returns the stem of a word in lower case.
+func (c *Cutter) stem(low []byte) []byte {
+	if len(low) < 3 {
+		return low
+	}
+	for _, b := range low {
+		if !lower(b) {
+			return low
+		}
+	}
+	if s, ok := c.stems[string(low)]; ok {
+		return append(c.low[:0], s...)
+	}
+	if c.stems == nil || len(c.stems) >= rememberedStems {
+		c.stems = map[string]string{}
+	}
+	w := string(low)
+	s := english.Stem(w, false)
+	c.stems[w] = s
+	return append(c.low[:0], s...)
+}
+
+// lower returns s in lower case, in memory that the next call uses again.
+func (c *Cutter) lower(s string) []byte {
+	c.low = c.low[:0]
+	for i := 0; i < len(s); {
+		b := s[i]
+		if b < utf8.RuneSelf {
+			if upper(b) {
+				b += 'a' - 'A'
+			}
+			c.low = append(c.low, b)
+			i++
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(s[i:])
+		c.low = utf8.AppendRune(c.low, unicode.ToLower(r))
+		i += n
+	}
+	return c.low
+}
+
+// paired reports whether r belongs to a script that is written without blanks or whose words change their ends: such runs are cut into pairs.
+func paired(r rune) bool {
+	return r >= 0x1100 && (unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) || r == 'ー' || r == '々')
+}
+
+// pairs yields the pairs of the run that starts at text[i], a single character if it is alone, and returns the index behind it.
+func pairs(text string, i int, yield func(Term)) int {
+	last, n := -1, 0
+	for i < len(text) {
+		r, size := utf8.DecodeRuneInString(text[i:])
+		if !paired(r) {
+			break
+		}
+		if last >= 0 {
+			yield(Term{[]byte(text[last : i+size]), last, i + size, false})
+		}
+		last = i
+		i += size
+		n++
+	}
+	if n == 1 {
+		yield(Term{[]byte(text[last:i]), last, i, false})
+	}
+	return i
+}
+
+func asciiWords() (t [128]bool) {
+	for b := range t {
+		c := byte(b)
+		t[b] = upper(c) || lower(c) || digit(c) || c == '_'
+	}
+	return t
+}
