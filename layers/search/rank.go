@@ -211,7 +211,7 @@ func (m *matcher) term(q queryTerm) error {
 	worth = float32(q.times * rarity(n, len(m.frequency)))
 	for s, f := range m.frequency {
 		if f > 0 {
-			m.session[s] += worth * saturated(f, m.sessionWords[s]/m.averageWords, float32(P.SK1), float32(P.SB))
+			m.session[s] += worth * saturated(f, m.sessionWords[s]/m.averageWords, float32(tuned.SK1), float32(tuned.SB))
 		}
 	}
 	return nil
@@ -232,7 +232,7 @@ func (m *matcher) postings(p *part, list *index.Postings, worth float32) error {
 		}
 		class := p.seg.Class(doc)
 		if class != index.About {
-			m.score[p.base+doc] += worth * saturated(float32(n), m.lengths[p.seg.Length(doc)]/m.words, float32(P.K1), float32(P.B))
+			m.score[p.base+doc] += worth * saturated(float32(n), m.lengths[p.seg.Length(doc)]/m.words, float32(tuned.K1), float32(tuned.B))
 			m.hits[p.base+doc]++
 		}
 		if s := p.spans[at].Session; s >= 0 {
@@ -274,11 +274,11 @@ func (m *matcher) around(p *part, s index.Span, i int) float32 {
 		}
 		return m.score[doc+k]
 	}
-	before := P.N1
+	before := tuned.N1
 	if i > 0 && p.seg.Asks(s.First+i-1) {
-		before += P.Q
+		before += tuned.Q
 	}
-	return m.score[doc] + before*at(-1) + P.N1*at(1) + P.N2*(at(-2)+at(2))
+	return m.score[doc] + before*at(-1) + tuned.N1*at(1) + tuned.N2*(at(-2)+at(2))
 }
 
 // rankMessages ranks documents.
@@ -300,7 +300,9 @@ func (m *matcher) rankMessages() []ranked {
 					continue
 				}
 				if s.Session >= 0 {
-					v += P.S * m.session[p.scope+s.Session]
+					v += tuned.S * m.session[p.scope+s.Session]
+				} else {
+					v += tuned.S * v // it is its own surroundings
 				}
 				out = append(out, ranked{p.base + s.First + k, v * classBoost(class)})
 			}
@@ -313,10 +315,13 @@ func (m *matcher) rankMessages() []ranked {
 // rankSessions ranks sessions.
 func (m *matcher) rankSessions() []ranked {
 	top := make([]float32, len(m.session))
+	if tuned.Win > 0 {
+		m.windows(top)
+	}
 	for i := range m.parts {
 		p := &m.parts[i]
 		for _, s := range p.spans {
-			if s.Session < 0 {
+			if s.Session < 0 || tuned.Win > 0 {
 				continue
 			}
 			for k := range s.Count {
@@ -330,7 +335,7 @@ func (m *matcher) rankSessions() []ranked {
 	var out []ranked
 	for s, v := range m.session {
 		if v > 0 || top[s] > 0 {
-			out = append(out, ranked{s, v + P.MaxTurn*top[s]})
+			out = append(out, ranked{s, v + tuned.MaxTurn*top[s]})
 		}
 	}
 	if len(out) == 0 { // nothing to rank by: the newest first
@@ -365,28 +370,75 @@ func classBoost(c index.Class) float32 {
 func classWeight(c index.Class) float32 {
 	switch c {
 	case index.User:
-		return P.WUser
+		return tuned.WUser
 	case index.Assistant:
-		return P.WAsst
+		return tuned.WAsst
 	case index.Tool:
-		return P.WTool
+		return tuned.WTool
 	case index.Summary:
-		return P.WSum
+		return tuned.WSum
 	case index.Note:
-		return P.WNote
+		return tuned.WNote
 	case index.About:
-		return P.WAbout
+		return tuned.WAbout
 	case index.Version:
 		return 0 // its session has it all
 	}
 	return 1
 }
 
-type Params struct {
+type params struct {
 	K1, B, SK1, SB                           float64
 	WUser, WAsst, WTool, WSum, WNote, WAbout float32
 	N1, N2, Q, S                             float32
 	MaxTurn                                  float32
+	Win                                      int
+	WinTool, WinK, WTop2                     float32
 }
 
-var P = Params{K1: .9, B: .4, SK1: 1.2, SB: .75, WUser: 1, WAsst: 1, WTool: 1, WSum: 1, WNote: 1, WAbout: 1, N1: .3, N2: .1, Q: .3, S: .8, MaxTurn: .4}
+var tuned = params{K1: .9, B: .4, SK1: 1.2, SB: .75, WUser: 1, WAsst: 1, WTool: 1, WSum: 1, WNote: 1, WAbout: 1, N1: .3, N2: .1, Q: .3, S: .8, MaxTurn: .4}
+
+// windows: each session's best window, of saturated tf over Win docs decayed.
+func (m *matcher) windows(top []float32) {
+	for i := range m.parts {
+		p := &m.parts[i]
+		for _, s := range p.spans {
+			if s.Session < 0 {
+				continue
+			}
+			n := p.scope + s.Session
+			best, second := float32(0), float32(0)
+			bestAt := -1
+			for k := range s.Count {
+				v := float32(0)
+				w := float32(1)
+				for d := 0; d < tuned.Win; d++ {
+					if k+d < s.Count {
+						x := m.score[p.base+s.First+k+d]
+						if p.seg.Class(s.First+k+d) == index.Tool {
+							x *= tuned.WinTool
+						}
+						v += w * x
+					}
+					if d > 0 && k-d >= 0 {
+						x := m.score[p.base+s.First+k-d]
+						if p.seg.Class(s.First+k-d) == index.Tool {
+							x *= tuned.WinTool
+						}
+						v += w * x
+					}
+					w *= tuned.WinK
+				}
+				if v > best {
+					if k-bestAt > tuned.Win {
+						second = best
+					}
+					best, bestAt = v, k
+				} else if v > second && k-bestAt > tuned.Win {
+					second = v
+				}
+			}
+			top[n] = max(top[n], best+tuned.WTop2*second)
+		}
+	}
+}
