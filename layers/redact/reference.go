@@ -237,7 +237,7 @@ func boolByte(b bool) byte { return byte(boolInt(b)) }
 
 // plainName reports whether code may call something by that name: words, with digits between or behind them.
 func plainName(name []byte) bool {
-	if randomWord(name) || lone(name) > 1 || digits.has(name[0]) && digits.run(name, len(name)) < len(name) {
+	if random(name) && !versioned(name) || lone(name) > 1 || digits.has(name[0]) && digits.run(name, len(name)) < len(name) {
 		return false
 	}
 	if n := len(name); n > 3 && 'A' <= name[n-1] && name[n-1] <= 'Z' && 'a' <= name[n-2] && name[n-2] <= 'z' {
@@ -257,6 +257,14 @@ func plainName(name []byte) bool {
 		i += n
 	}
 	return groups < 3
+}
+
+// versioned reports whether name is a word with a number behind it, and maybe more words behind that: base64Encode.
+func versioned(name []byte) bool {
+	n := letters.run(name, len(name))
+	k := n + digits.run(name[n:], len(name))
+	rest := name[k:]
+	return n > 2 && k > n && k-n < 5 && (len(rest) == 0 || len(rest) > 3 && rest[0] < 'a' && letters.run(rest, len(rest)) == len(rest)) && !randomWord(name[:n]) && !randomWord(rest)
 }
 
 var letters = setOf("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
