@@ -111,7 +111,7 @@ func separates(text []byte, k int) bool {
 		return c == ',' || c == ';'
 	}
 	n := nameChars.run(rest, 64)
-	return n > 1 && letters.has(rest[0]) && n < len(rest) && (rest[n] == '=' || rest[n] == ':' && c != '|')
+	return n > 1 && letters.has(rest[0]) && n < len(rest) && (rest[n] == '=' && n+1 < len(rest) && rest[n+1] > ' ' || rest[n] == ':' && c == ',')
 }
 
 // lineEnd returns where the value ends that begins at i and has the rest of the line for itself, unless a quote or a bracket is open
@@ -142,7 +142,7 @@ func (s *scan) connection(start, i int) (v span, ok bool) {
 			end = k
 		}
 	}
-	if end == i || !bytes.HasSuffix(before, []byte(";")) && (end == len(text) || text[end] != ';') {
+	if end == i || !bytes.HasSuffix(before, []byte(";")) && !keyBehind(text[end:]) {
 		return v, false
 	}
 	if !connects(before) && !connects(text[end:min(len(text), end+200)]) {
@@ -150,6 +150,17 @@ func (s *scan) connection(start, i int) (v span, ok bool) {
 	}
 	return span{start: i, end: end}, true
 }
+
+// keyBehind reports whether text goes on with a semicolon and the next key of a connection string.
+func keyBehind(text []byte) bool {
+	if len(text) == 0 || text[0] != ';' {
+		return false
+	}
+	n := 1 + keyChars.run(text[1:], 48)
+	return n > 2 && n < len(text) && text[n] == '='
+}
+
+var keyChars = setOf("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ ")
 
 // connects reports whether text holds a key of a connection string.
 func connects(text []byte) bool {
@@ -166,8 +177,15 @@ func connects(text []byte) bool {
 // ends a word. ok is false if there is none.
 func closingQuote(text []byte, i int, q byte, slashes int) (end int, ok bool) {
 	limit := i + inWord.run(text[i:], maxValue)
-	for k := i; k < limit; k++ {
-		if k > i && text[k] == q && (k+1 == len(text) || text[k+1] <= ' ' || bytes.IndexByte([]byte(".,;:!?)*\\\"'"), text[k+1]) >= 0) {
+	for k := i + 1; k < limit; k++ {
+		if text[k] != q {
+			continue
+		}
+		n := k + 1 // behind what may close the quote and the sentence
+		for n < limit && bytes.IndexByte([]byte(".,;:!?)*\"'"), text[n]) >= 0 || n+1 < limit && text[n] == '\\' && quote(text[n+1]) {
+			n++
+		}
+		if n >= limit || hasFold(text[n:], `\n`) || hasFold(text[n:], `\r\n`) {
 			return k - min(slashes, slashesBefore(text[i:k])), true
 		}
 	}

@@ -150,7 +150,10 @@ func (s *scan) value(name []byte, start, end int) (v span, st style, ok bool) {
 		return s.spoken(i + len("is "))
 	case c == '"' || c == '\'' || c == '\\':
 		if i > end { // PASSWORD 'x'
-			return s.literal(i)
+			if v, st, ok = s.literal(i); ok || closed {
+				return v, st, ok
+			}
+			return s.apart(name, start, i, blanks)
 		}
 	case blanks > 0 && !closed && (bytes.HasPrefix(name, []byte("-")) || directive(name) || netrc(text[:start]) || assigns(text[:start])):
 		if st = env; string(name) == "-pass" && bytes.HasSuffix(text[:start], []byte("\n")) {
@@ -172,6 +175,12 @@ func (s *scan) spoken(i int) (v span, st style, ok bool) {
 	i += spaces(s.text[i:])
 	v = s.word(i)
 	return v, sentence, v.end > v.start
+}
+
+// opensQuote reports whether text begins with a quote, behind backslashes.
+func opensQuote(text []byte) bool {
+	rest := bytes.TrimLeft(text, `\`)
+	return len(rest) > 0 && quote(rest[0])
 }
 
 // word returns where the word at i of a sentence is, between quotes or not.
@@ -250,7 +259,9 @@ func (s *scan) operand(name []byte, start, op int, tight bool) (v span, st style
 		i = op + 1 // the value begins with such a mark
 	}
 	assigned := i
-	i = adorned(text, i)
+	if text[op] == ':' || !bytes.HasPrefix(text[i:], []byte("**")) {
+		i = adorned(text, i)
+	}
 	if i >= len(text) {
 		return v, st, false
 	}
@@ -287,7 +298,7 @@ func (s *scan) operand(name []byte, start, op int, tight bool) (v span, st style
 			return v, env, ok
 		}
 	}
-	if !raw && (text[i] == '"' || text[i] == '\'' || text[i] == '`' || text[i] == '\\') {
+	if !raw && (text[i] == '"' || text[i] == '\'' || text[i] == '`' || text[i] == '\\' && opensQuote(text[i:])) {
 		return v, st, false
 	}
 	if n := headerEnd(text[:start], text[i:whole]); n > 0 {
@@ -335,7 +346,7 @@ func (s *scan) inCode(name []byte, op, assigned, i int, st style) (span, style, 
 
 // trimmed returns text[start:end] without the punctuation of a list or sentence at its end.
 func trimmed(text []byte, start, end int) span {
-	for end > start && (text[end-1] == ',' || text[end-1] == ';') && (end-start < 2 || traitsOf(text[start:end-1]).strange == 0 || closers.has(text[end-2]) || text[end-2] == ')') {
+	for end > start && (text[end-1] == ',' || text[end-1] == ';') && (end-start < 2 || traitsOf(text[start:end-1]).strange == 0 || bytes.IndexByte([]byte("\"'`)]}"), text[end-2]) >= 0) {
 		end--
 	}
 	return span{start: start, end: end}

@@ -58,7 +58,7 @@ func angled(value []byte) bool {
 			}
 		}
 		at += open
-		if n := dotted.run(value[at:], 48); n > 2 && (at+n == len(value) && at == open || at+n < len(value) && value[at+n] == '>' || hasFold(value[at+n:], `\u003e`)) && variable(value[at:at+n]) && traitsOf(value[at:at+n]).digits == 0 && value[at] > '9' {
+		if n := dotted.run(value[at:], 48); n > 2 && (at+n == len(value) && at == open || at+n < len(value) && value[at+n] == '>' || hasFold(value[at+n:], `\u003e`)) && variable(value[at:at+n]) && traitsOf(value[at:at+n]).digits == 0 && value[at] > '9' && traitsOf(value[:at-open]).strange+traitsOf(value[min(len(value), at+n+open):]).strange < 3 {
 			return true
 		}
 	}

@@ -18,7 +18,7 @@ func reference(value []byte, st style) bool {
 		end := value[len(value)-1]
 		return (end == ')' || end == ']') && calls(value) && code(value)
 	case line:
-		return code(value)
+		return code(value) && bytes.Count(value, []byte("(")) <= bytes.Count(value, []byte(")"))
 	case sentence:
 		return value[0] == '[' && value[len(value)-1] == ']' || calls(value) && code(value)
 	}

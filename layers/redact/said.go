@@ -38,7 +38,7 @@ func (s *scan) sentence(end int) {
 			continue
 		}
 		i += n
-		if i < len(rest) && rest[i] == '=' {
+		if i+1 < len(rest) && rest[i] == '=' && !alnum.has(rest[i+1]) {
 			continue // an assignment
 		}
 		i += spaces(rest[min(i, len(rest)):])
