@@ -38,6 +38,12 @@ func (s Source) SessionID() string {
 	return string(records.SessionOf(strings.TrimSuffix(filepath.Base(s.Path), ".jsonl")))
 }
 
+// A MalformedTag is a tag in a typed message that begins as a keepit marker and is none.
+type MalformedTag struct {
+	Message int
+	Tag     string
+}
+
 // An Added says what became of one source.
 type Added struct {
 	Session   string
@@ -53,7 +59,9 @@ type Added struct {
 	Echo      int   // typed messages that were seen before elsewhere
 	Tokens    int   // of the session, see CountAdded
 	Counted   bool  // whether Tokens is known
-	Files     int   // overflow files of tool results that are new or changed
+
+	Malformed []MalformedTag // of what is new
+	Files     int            // overflow files of tool results that are new or changed
 	ID        objects.Hash
 	Commit    string // that holds what is new, 40 hexadecimal digits; empty if nothing was written
 }

@@ -117,8 +117,7 @@ func (m *Memory) compressBy(ctx context.Context, st *State, rev Rev, b basis, s 
 		if err := compress.CheckPins(mat.input, c.Plan); err != nil {
 			return c, err
 		}
-		c.Receipt, err = estimate(ctx, mat.input, c.Plan, s.Engine)
-		return c, err
+		return m.preview(ctx, c, mat, s.Engine)
 	}
 	res, witnesses, err := m.run(ctx, mat.input, &c, s.Engine)
 	switch {
@@ -136,6 +135,27 @@ func (m *Memory) compressBy(ctx context.Context, st *State, rev Rev, b basis, s 
 	c.Version.Ratio = math.Round(100*float64(c.Version.TokensIn)/float64(max(1, res.Tokens))) / 100
 	c.Version.Derivation.Output = objects.Sum(res.Body)
 	return save(ctx, c, append(witnesses, res.Body))
+}
+
+// preview fills in what a compression would cost, and from how many messages its text would come: of an engine that costs
+// nothing by running it, of a model by estimates.
+func (m *Memory) preview(ctx context.Context, c Compressed, mat material, engine compress.Summarizer) (Compressed, error) {
+	var err error
+	v := c.Version
+	if _, asks := engine.(*engines.Summarizer); asks {
+		c.Receipt, err = estimate(ctx, mat.input, c.Plan, engine)
+		v.MessagesOut = max(1, v.MessagesIn*v.TokensOut/max(1, v.TokensIn))
+		return c, err
+	}
+	if engine == nil {
+		engine = compress.Extract{}
+	}
+	res, err := compress.Run(ctx, mat.input, c.Plan, engine)
+	if err != nil {
+		return c, err
+	}
+	v.MessagesOut = res.Messages
+	return c, nil
 }
 
 // accepted asks about a version that exists.
@@ -167,9 +187,10 @@ func newVersion(c Compressed, s compress.Settings, stats compress.Stats, recipe 
 		TokensIn:   s.Counter.Scale(stats.Raw()), MessagesIn: len(stats.Messages), TokensOut: c.Plan.Budget,
 	}
 	for _, f := range c.Fates {
-		if f.Kept {
+		switch {
+		case f.Kept:
 			v.Preserved++
-		} else {
+		case !f.Skipped:
 			v.Summarised++
 		}
 	}

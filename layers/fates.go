@@ -30,7 +30,7 @@ func (m *Memory) Fates(ctx context.Context, rev Rev) ([]Judgement, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(plan.Kept)+len(plan.Summarised) == 0 && (v.Settings.Keepit != string(compress.Ignore) || len(rev.Session.Markers()) == 0) {
+	if len(plan.Kept)+len(plan.Summarised)+plan.Skip == 0 && (v.Settings.Keepit != string(compress.Ignore) || len(rev.Session.Markers()) == 0) {
 		return before, nil
 	}
 	mat, err := m.material(ctx, rev.Project.ID, rev.Session, p, plan.Without)
@@ -102,7 +102,7 @@ func spanOf(k compress.Mark) func(compress.Span) bool {
 func recorded(all []Keepit, plan compress.Plan) []compress.Mark {
 	var out []compress.Mark
 	for _, k := range all {
-		known := len(plan.Kept)+len(plan.Summarised) == 0 && !k.Removed
+		known := (len(plan.Kept)+len(plan.Summarised) == 0 || plan.Skips(k.Mark.Message)) && !k.Removed
 		for _, spans := range [][]compress.Span{plan.Kept, plan.Summarised} {
 			if at := slices.IndexFunc(spans, spanOf(k.Mark)); at >= 0 {
 				k.Mark.Weight, known = spans[at].Weight, true

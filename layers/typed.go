@@ -16,6 +16,9 @@ func (c *capture) keep(prompts []transcript.Prompt) {
 	}
 	for _, p := range prompts {
 		c.snap.Typed = append(c.snap.Typed, TypedKey{p.N, p.Key})
+		for _, tag := range keepit.Malformed(p.Text) {
+			c.added.Malformed = append(c.added.Malformed, MalformedTag{p.N, tag})
+		}
 		for _, k := range keepit.Scan(p.Text) {
 			c.snap.Markers = append(c.snap.Markers, Mark{p.N, k.Weight, k.Start, k.End, k.Clamped})
 		}

@@ -123,6 +123,13 @@ func (e *Env) sayAdded(a layers.Added) {
 	if n := len(a.Now.Markers); n > 0 {
 		e.did(" %d new keepit marker%s: %s\n", n, plural(n), weights(a.Now.Markers))
 	}
+	if n := len(a.Malformed); n > 0 {
+		more := ""
+		if n > 1 {
+			more = fmt.Sprintf(" and %d more", n-1)
+		}
+		e.warn("%s in #%d of %s%s is no keepit marker: two decimals are required, such as ##keepit0.80##", quoted(a.Malformed[0].Tag), a.Malformed[0].Message, id, more)
+	}
 	if scan.Opaque > 0 {
 		e.warn("%d of %d records of %s could not be read as JSON; they are kept as they are", scan.Opaque, scan.Values, id)
 	}

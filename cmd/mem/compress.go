@@ -1,10 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
@@ -39,7 +42,7 @@ func (e *Env) compress() *cli.Command {
 			"A version can be made smaller still; ratios are those to the original. --since compresses only what was said after\n" +
 			"the messages that a version covers.",
 		Flags: []*cli.Flag{
-			cli.Parsed(&o.ratio, "ratio,r", "make it `N` times smaller", positive("a ratio", "10")),
+			cli.Parsed(&o.ratio, "ratio,r", "make it `N` times smaller: 10 or 10:1", parseRatio),
 			cli.Parsed(&o.tokens, "tokens", "make it at most `T` tokens, such as 3000 or 3k", parseTokens),
 			cli.Choice(&o.preset, "preset", "use the tiers of `NAME`: gentle, standard or aggressive", compress.Presets[:]...),
 			cli.Repeated(&o.tiers, "tier", "make a tier: `END:RATIO:LEVEL`, such as 25:10:moderate; repeat up to 100"),
@@ -69,6 +72,11 @@ func positive(what, example string) func(string) (int, error) {
 		}
 		return n, nil
 	}
+}
+
+// parseRatio reads a ratio: 10, or 10:1 and 10.0:1 as mem prints it.
+func parseRatio(s string) (int, error) {
+	return positive("a ratio", "10 or 10:1")(strings.TrimSuffix(strings.TrimSuffix(s, ":1"), ".0"))
 }
 
 func notNegative(s string) (int, error) {
@@ -233,6 +241,7 @@ type compressAnswer struct {
 	Budget       int          `json:"budget"`
 	Preserved    int          `json:"keepit_preserved"`
 	Summarised   int          `json:"keepit_summarised"`
+	Skipped      int          `json:"keepit_skipped"` // in messages that --skip leaves out
 	Markers      []fateAnswer `json:"markers"`
 	Engine       string       `json:"engine"`
 	Counter      string       `json:"counter"`
@@ -251,6 +260,7 @@ type fateAnswer struct {
 	Threshold string `json:"threshold"`
 	Margin    string `json:"margin"`
 	Kept      bool   `json:"survives"`
+	Skipped   bool   `json:"skipped,omitempty"`
 	Text      string `json:"text"`
 }
 
@@ -258,7 +268,7 @@ func (e *Env) compressAnswer(c layers.Compressed) compressAnswer {
 	v := c.Version
 	a := compressAnswer{
 		Session: v.Session, Version: v.Label, InputTokens: v.TokensIn, OutputTokens: v.TokensOut, Ratio: v.Ratio,
-		InMessages: v.MessagesIn, OutMessages: v.MessagesOut, Budget: c.Plan.Budget, Preserved: v.Preserved, Summarised: v.Summarised,
+		InMessages: v.MessagesIn, OutMessages: v.MessagesOut, Budget: c.Plan.Budget, Preserved: v.Preserved, Summarised: v.Summarised, Skipped: skippedOf(c.Fates),
 		Markers: []fateAnswer{}, Engine: v.Engine, Counter: v.Counter, Key: v.Derivation.Key().String(), Existed: c.Existed, DryRun: e.opt.dryRun,
 		Receipt: c.Receipt,
 	}
@@ -270,7 +280,7 @@ func (e *Env) compressAnswer(c layers.Compressed) compressAnswer {
 	}
 	for _, f := range c.Fates {
 		a.Markers = append(a.Markers, fateAnswer{
-			f.Mark.Message, f.Mark.Weight.String(), keepit.Thousandths(f.Threshold), keepit.Thousandths(f.Margin), f.Kept, f.Mark.Text,
+			f.Mark.Message, f.Mark.Weight.String(), keepit.Thousandths(f.Threshold), keepit.Thousandths(f.Margin), f.Kept, f.Skipped, f.Mark.Text,
 		})
 	}
 	return a
@@ -285,7 +295,10 @@ func (e *Env) printCompressed(c layers.Compressed) error {
 		e.did("%s\n", e.existing(v))
 	default:
 		e.did("[%s] compress %s%s  %s -> %s tokens (%.1f:1), %d of %d keepits kept\n", e.safe(c.Project.Name), e.safe(label(v)), e.safe(rangeOf(c)),
-			tokens.Commas(v.TokensIn), tokens.Commas(v.TokensOut), v.Ratio, v.Preserved, v.Preserved+v.Summarised)
+			tokens.Commas(v.TokensIn), tokens.Commas(v.TokensOut), v.Ratio, v.Preserved, v.Preserved+v.Summarised+skippedOf(c.Fates))
+		if n := skippedOf(c.Fates); n > 0 {
+			e.warn("%s of skipped messages left out: %s", count(n, "keepit"), skippedText(c.Fates))
+		}
 		e.printReceipt(c.Receipt)
 	}
 	return nil
@@ -293,7 +306,7 @@ func (e *Env) printCompressed(c layers.Compressed) error {
 
 // existing says that a recipe made a version before.
 func (e *Env) existing(v *layers.Version) string {
-	return fmt.Sprintf("%s is that version already: %s -> %s tokens (%.1f:1)", e.safe(label(v)), tokens.Commas(v.TokensIn), tokens.Commas(v.TokensOut), v.Ratio)
+	return fmt.Sprintf("%s already exists (same recipe): %s -> %s tokens (%.1f:1)", e.safe(label(v)), tokens.Commas(v.TokensIn), tokens.Commas(v.TokensOut), v.Ratio)
 }
 
 // printPreview says what a compression would make, or has made before, what it would take, and what becomes of each marker.
@@ -333,7 +346,7 @@ func (e *Env) printPreview(c layers.Compressed) error {
 	if err := e.fateTable(c.Fates); err != nil {
 		return err
 	}
-	e.printf("\n%s\n", keptLine(v.Preserved, v.Summarised))
+	e.printf("\n%s\n", keptLine(v.Preserved, v.Summarised, skippedOf(c.Fates)))
 	return nil
 }
 
@@ -346,6 +359,20 @@ func rangeOf(c layers.Compressed) string {
 		return fmt.Sprintf(" (#%d-%d, since %s)", c.From, c.Point.Scan.Values, v.Since)
 	}
 	return ""
+}
+
+// skippedText names the markers that --skip leaves out, the heaviest first.
+func skippedText(fates []compress.Fate) string {
+	var out []string
+	for _, f := range slices.SortedStableFunc(slices.Values(fates), func(a, b compress.Fate) int { return cmp.Compare(b.Mark.Weight, a.Mark.Weight) }) {
+		if f.Skipped && len(out) < 3 {
+			out = append(out, fmt.Sprintf("%s in #%d", f.Mark.Weight, f.Mark.Message))
+		}
+	}
+	if n := skippedOf(fates) - len(out); n > 0 {
+		out = append(out, fmt.Sprintf("and %d more", n))
+	}
+	return strings.Join(out, ", ")
 }
 
 // tierThreshold says under which weight markers of a tier fall, if it has any.
@@ -376,8 +403,22 @@ func (e *Env) printReceipt(r engines.Receipt) {
 }
 
 // keptLine says how many markers a version keeps.
-func keptLine(kept, summarised int) string {
-	return fmt.Sprintf("%d of %d kept word for word, %d summarised", kept, kept+summarised, summarised)
+func keptLine(kept, summarised, skipped int) string {
+	line := fmt.Sprintf("%d of %d kept word for word, %d summarised", kept, kept+summarised+skipped, summarised)
+	if skipped > 0 {
+		line += fmt.Sprintf(", %d skipped", skipped)
+	}
+	return line
+}
+
+// skippedOf counts the markers in messages that a compression leaves out.
+func skippedOf(fates []compress.Fate) (n int) {
+	for _, f := range fates {
+		if f.Skipped {
+			n++
+		}
+	}
+	return n
 }
 
 // fateTable prints what was decided about each marker, and why.
@@ -386,7 +427,9 @@ func (e *Env) fateTable(fates []compress.Fate) error {
 	for _, f := range fates {
 		fate, margin := "summarised", keepit.Thousandths(f.Margin)
 		switch {
-		case f.Mark.Weight >= keepit.Pinned && f.Kept:
+		case f.Skipped:
+			fate, margin = "skipped", "-"
+		case f.Pinned():
 			fate, margin = "pinned", "-"
 		case f.Kept:
 			fate = "survives"

@@ -102,7 +102,7 @@ func placeText(p trace.Place) string {
 	switch {
 	case !p.Known:
 		return "-"
-	case p.Kept && p.Judged && p.Weight < keepit.Pinned:
+	case p.Kept && p.Judged && p.Weight < keepit.Pinned && p.Margin >= 0:
 		return fmt.Sprintf("kept, %s >= %s", p.Weight, keepit.Thousandths(p.Threshold))
 	case p.Kept:
 		return "kept"

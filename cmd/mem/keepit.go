@@ -317,7 +317,7 @@ func (e *Env) runKeepitPreview(ctx context.Context, o keepitOptions, name string
 		if err := e.fateTable(fates); err != nil {
 			return err
 		}
-		e.printf("\n%s\n", keptLine(kept, len(fates)-kept))
+		e.printf("\n%s\n", keptLine(kept, len(fates)-kept, 0))
 		return nil
 	})
 }

@@ -14,23 +14,25 @@ import (
 func (e *Env) keepitChanges() []*cli.Command {
 	var weight keepit.Weight = 80
 	return []*cli.Command{
-		{Name: "set", Usage: "give a marker another weight", ArgsUsage: "[<session>] <marker> <weight>", Action: func(ctx context.Context, c *cli.Command) error {
-			if err := e.wantOperands(c, 2, 3); err != nil {
-				return err
-			}
-			args := e.operands
-			w, err := keepit.ParseWeight(args[len(args)-1])
-			if err != nil {
-				return usagef("%v", err)
-			}
-			return e.changeKeepit(ctx, args[:len(args)-1], func(ctx context.Context, m *layers.Memory, rev layers.Rev, id string) (layers.Keepit, error) {
-				return m.SetKeepit(ctx, rev, id, w, e.opt.dryRun)
-			})
-		}},
+		{Name: "set", Usage: "set the weight of a marker", ArgsUsage: "[<session>] <marker> <weight>",
+			Description: "The weight is a number from 0.00 to 1.00, or pinned (1.00), critical (0.90), important (0.75), notable (0.50),\nminor (0.25) or hint (0.10).",
+			Action: func(ctx context.Context, c *cli.Command) error {
+				if err := e.wantOperands(c, 2, 3); err != nil {
+					return err
+				}
+				args := e.operands
+				w, err := keepit.ParseTyped(args[len(args)-1])
+				if err != nil {
+					return usagef("%v", err)
+				}
+				return e.changeKeepit(ctx, args[:len(args)-1], func(ctx context.Context, m *layers.Memory, rev layers.Rev, id string) (layers.Keepit, error) {
+					return m.SetKeepit(ctx, rev, id, w, e.opt.dryRun)
+				})
+			}},
 		{Name: "add", Usage: "mark a text that the user typed", ArgsUsage: "<rev> [<text>]",
 			Description: "The revision names one message, such as abc1#234. Without a text all that was typed in it is marked.",
 			Flags: []*cli.Flag{
-				cli.Parsed(&weight, "weight,w", "give it the weight `W`, such as 1.00; 0.80 without it", keepit.ParseWeight),
+				cli.Parsed(&weight, "weight,w", "give it the weight `W`, such as 0.9 or critical; 0.80 without it", keepit.ParseTyped),
 			},
 			Action: func(ctx context.Context, c *cli.Command) error {
 				if err := e.wantOperands(c, 1, 2); err != nil {
@@ -89,12 +91,12 @@ func (e *Env) sayKeepit(rev layers.Rev, k layers.Keepit) error {
 			DryRun bool `json:"dry_run"`
 		}{keepitAnswerOf(rev.Session, k), e.opt.dryRun})
 	}
-	did := fmt.Sprintf("%s is %s now", k.ID, k.Mark.Weight)
+	did := fmt.Sprintf("set %s to %s", k.ID, k.Mark.Weight)
 	if k.Removed {
-		did = k.ID + " counts no more"
+		did = "removed " + k.ID
 	}
 	if e.opt.dryRun {
-		did = "would do: " + did
+		did = "would have " + did
 	}
 	e.note("%s: %s#%d %s", did, shortID(rev.Session.ID), k.Mark.Message, firstWords(k.Mark.Text, 60))
 	return nil

@@ -45,7 +45,7 @@ func (e *Env) dispatch(ctx context.Context, args []string) error {
 		globals: globalScope,
 		bare:    func() string { return chosen.bare },
 		find: func(name string) *cli.Command {
-			i := slices.IndexFunc(table, func(c command) bool { return c.name == name || c.alias == name })
+			i := slices.IndexFunc(table, func(c command) bool { return c.name == name || name != "" && c.alias == name })
 			if i < 0 {
 				return nil
 			}

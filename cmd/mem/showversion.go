@@ -57,7 +57,9 @@ func fateLine(f layers.Judgement) string {
 		fate = "kept"
 	}
 	switch {
-	case f.Mark.Weight >= keepit.Pinned:
+	case f.Skipped:
+		fate, why = "skipped", "in a message that --skip left out"
+	case f.Mark.Weight >= keepit.Pinned, f.Judged && f.Pinned():
 		why = "pinned"
 	case f.Judged:
 		why = fmt.Sprintf("threshold %s, margin %s", keepit.Thousandths(f.Threshold), keepit.Thousandths(f.Margin))

@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/tokens"
 )
 
@@ -88,10 +90,10 @@ func (e *Env) runVersions(ctx context.Context, name string, all bool) error {
 		}
 		t := e.table(columns...)
 		for _, v := range list {
-			row := []cell{{full: label(v), short: v.Name(), paint: e.style().cyan}, {full: modeOf(v)},
+			row := []cell{{full: label(v), short: v.Name(), paint: e.style().cyan}, {full: modeOf(v) + optionsOf(v.Settings)},
 				{full: fmt.Sprint(v.TokensIn), short: "~" + tokens.Format(v.TokensIn)}, {full: fmt.Sprint(v.TokensOut), short: "~" + tokens.Format(v.TokensOut)},
 				{full: fmt.Sprintf("%.2f", v.Ratio), short: fmt.Sprintf("%.1f:1", v.Ratio)}, {full: fmt.Sprintf("%d/%d", v.Preserved, v.Preserved+v.Summarised)},
-				e.timeCell(v.Time), {full: v.Engine}, e.usedCell(v.Used)}
+				e.timeCell(v.Time), {full: v.Engine}, e.usedCell(st.UsedBy(v), v.Used)}
 			if noted {
 				row = append(row, noteCell(v.Revoked, strangers.of(v.Device)))
 			}
@@ -101,12 +103,35 @@ func (e *Env) runVersions(ctx context.Context, name string, all bool) error {
 	})
 }
 
-// usedCell says how many sessions used a version, and when one did last.
-func (e *Env) usedCell(r layers.Rehearsal) cell {
-	if len(r.By) == 0 {
-		return cell{full: "0", short: "-"}
+// optionsOf writes the settings of a version that are not the usual ones: ", preserve-all, skip 3, distance 5".
+func optionsOf(s layers.VersionSettings) string {
+	out := ""
+	if s.Keepit != "" && s.Keepit != string(compress.Decay) {
+		out += ", " + s.Keepit
 	}
-	return cell{full: fmt.Sprint(len(r.By)), short: fmt.Sprintf("%s, %s", count(len(r.By), "session"), ago(e.Now(), r.Last))}
+	if s.Skip > 0 {
+		out += fmt.Sprintf(", skip %d", s.Skip)
+	}
+	if s.Distance > 1 {
+		out += fmt.Sprintf(", distance %d", s.Distance)
+	}
+	return out
+}
+
+// usedCell says how many compositions and sessions used a version, and when a session did last.
+func (e *Env) usedCell(compositions []string, r layers.Rehearsal) cell {
+	c := cell{full: fmt.Sprint(len(compositions) + len(r.By)), short: "-"}
+	var parts []string
+	if n := len(compositions); n > 0 {
+		parts = append(parts, count(n, "composition"))
+	}
+	if n := len(r.By); n > 0 {
+		parts = append(parts, count(n, "session")+", "+ago(e.Now(), r.Last))
+	}
+	if len(parts) > 0 {
+		c.short = strings.Join(parts, ", ")
+	}
+	return c
 }
 
 // resolveSession finds the session that a revision names or is a part of.

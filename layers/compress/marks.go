@@ -33,7 +33,11 @@ type Fate struct {
 	Threshold int             // thousandths
 	Margin    int             // thousandths, below zero when it is summarised
 	Kept      bool            // with [PreserveAll] always, with [Ignore] never
+	Skipped   bool            // it stands in a message that is left out
 }
+
+// Pinned says whether the mark survives because its weight is that of pins.
+func (f Fate) Pinned() bool { return f.Kept && f.Pressure.Pins(f.Mark.Weight) }
 
 // fates holds every mark against the pressure of its tier.
 func (s Settings) fates(tiers []Tier, parts []Part, marks []Mark) []Fate {
@@ -46,7 +50,10 @@ func (s Settings) fates(tiers []Tier, parts []Part, marks []Mark) []Fate {
 		i := sort.Search(len(parts), func(i int) bool { return parts[i].To >= m.Message })
 		if m.Message < parts[0].From || i == len(parts) {
 			if m.Message < parts[0].From {
-				continue // skipped
+				if s.Skip > 0 && m.Message > s.Since {
+					out = append(out, Fate{Mark: m, Skipped: true})
+				}
+				continue
 			}
 			i = len(parts) - 1
 		}

@@ -173,6 +173,11 @@ type Plan struct {
 	Without [][2]int `json:"without,omitempty"` // messages whose calls of tools, with what they returned, are left out
 }
 
+// Skips says whether message n is one of those that [Settings.Skip] leaves out.
+func (p Plan) Skips(n int) bool {
+	return p.Skip > 0 && n > p.Since && len(p.Tiers) > 0 && n < p.Tiers[0].From
+}
+
 // Step is the name of the step in recipes, and StepVersion its version.
 const (
 	Step        = "compress"
@@ -183,7 +188,7 @@ const (
 func (p Plan) Recipe() (lineage.Recipe, error) { return lineage.NewRecipe(Step, StepVersion, p) }
 
 // Resolve decides everything: the bounds and budgets of tiers, which marks are kept. The fates tell, for each mark
-// that is not skipped, in order, what was decided and why; -n and the keepit preview print them.
+// in order, what was decided and why; -n and the keepit preview print them.
 func Resolve(s Settings, st Stats, marks []Mark) (Plan, []Fate, error) {
 	if err := s.valid(); err != nil {
 		return Plan{}, nil, err
@@ -218,7 +223,7 @@ func Resolve(s Settings, st Stats, marks []Mark) (Plan, []Fate, error) {
 	fates := s.fates(tiers, p.Tiers, marks)
 	for _, f := range fates {
 		switch {
-		case s.Keepit == Ignore:
+		case s.Keepit == Ignore, f.Skipped:
 		case f.Kept:
 			p.Kept = append(p.Kept, f.Mark.span())
 		default:

@@ -198,8 +198,20 @@ func TestFates(t *testing.T) {
 		if got := strings.Join(kept, " "); got != c.kept {
 			t.Errorf("%+v: kept %q, want %q", c.s, got, c.kept)
 		}
-		if c.s.Keepit != Ignore && len(p.Kept)+len(p.Summarised) != len(fates) {
-			t.Errorf("%+v: %d fates for %d + %d spans", c.s, len(fates), len(p.Kept), len(p.Summarised))
+		skipped := 0
+		for _, f := range fates {
+			if f.Skipped != p.Skips(f.Mark.Message) {
+				t.Errorf("%+v: the mark in message %d: skipped %v", c.s, f.Mark.Message, f.Skipped)
+			}
+			if f.Skipped {
+				skipped++
+			}
+		}
+		if (skipped > 0) != (c.s.Skip > 0) {
+			t.Errorf("%+v: %d skipped marks", c.s, skipped)
+		}
+		if c.s.Keepit != Ignore && len(p.Kept)+len(p.Summarised)+skipped != len(fates) {
+			t.Errorf("%+v: %d fates for %d + %d spans, %d skipped", c.s, len(fates), len(p.Kept), len(p.Summarised), skipped)
 		}
 	}
 }

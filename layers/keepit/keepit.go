@@ -37,6 +37,28 @@ func ParseWeight(s string) (Weight, error) {
 	return w, nil
 }
 
+// presets are the weights of the seeds that have a name.
+var presets = map[string]Weight{"pinned": Pinned, "critical": 90, "important": 75, "notable": 50, "minor": 25, "hint": 10}
+
+// ParseTyped reads a weight as a person types it in a command: as [ParseWeight] reads it, with one decimal or none
+// ("0.9", "1"), or the name of a preset: pinned, critical, important, notable, minor or hint.
+func ParseTyped(s string) (Weight, error) {
+	if w, ok := presets[strings.ToLower(s)]; ok {
+		return w, nil
+	}
+	switch {
+	case s == "0" || s == "1":
+		s += ".00"
+	case len(s) == 3 && s[1] == '.':
+		s += "0"
+	}
+	w, err := ParseWeight(s)
+	if err != nil {
+		err = fmt.Errorf("%w; or pinned, critical, important, notable, minor, hint", err)
+	}
+	return w, err
+}
+
 // String gives the weight as it is written in a mark: "0.80".
 func (w Weight) String() string {
 	sign := ""

@@ -23,6 +23,20 @@ func TestParseWeight(t *testing.T) {
 	}
 }
 
+func TestParseTyped(t *testing.T) {
+	t.Parallel()
+	for s, want := range map[string]Weight{"0.80": 80, "0.9": 90, "1": 100, "0": 0, "1.0": 100, "pinned": 100, "Critical": 90, "important": 75, "notable": 50, "minor": 25, "hint": 10} {
+		if got, err := ParseTyped(s); err != nil || got != want {
+			t.Errorf("ParseTyped(%q) = %v, %v, want %v", s, got, err, want)
+		}
+	}
+	for _, s := range []string{"", "2", "0.801", "1.1", ".9", "vital", "9"} {
+		if w, err := ParseTyped(s); err == nil {
+			t.Errorf("ParseTyped(%q) = %v, want an error", s, w)
+		}
+	}
+}
+
 func TestLevel(t *testing.T) {
 	t.Parallel()
 	for s, want := range map[string]Level{"light": Minimal, "Minimal": Minimal, "mod": Moderate, "AGGRESSIVE": Aggressive} {
@@ -139,6 +153,8 @@ func TestScan(t *testing.T) {
 		{"leading zeros", "##keepit00.30##a", "0.30[a]"},
 		{"not two decimals", "##keepit0.8##a ##keepit0.800## ##keepit1## ##keepit.80##", ""},
 		{"no closing", "##keepit0.80 a", ""},
+		{"to a malformed one", "##keepit0.90##a ##keepit0.8##b", "0.90[a ]"},
+		{"to the bare word", "##keepit0.90##a ##keepit b", "0.90[a ]"},
 		{"more #", "###keepit0.80###a", "0.80[#a]"},
 		{"empty", "##keepit0.80##", "0.80[]"},
 		{"fence", "```\n##keepit0.80##a\n```\n##keepit0.50##b", "0.50[b]"},
@@ -165,6 +181,22 @@ func TestScan(t *testing.T) {
 		}
 		if g := strings.Join(got, " "); g != c.want {
 			t.Errorf("%s: Scan(%q) = %q, want %q", c.name, c.in, g, c.want)
+		}
+	}
+}
+
+func TestMalformed(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"##keepit0.8## x ##keepit0.80## y ##KEEPIT1##z": "##keepit0.8## ##KEEPIT1##",
+		"##keepit0.80##":               "",
+		"```\n##keepit0.8##\n```":      "",
+		"##keepit0,8 x\n##/keepit##":   "##keepit0,8",
+		"# keepit is the name, ##keep": "",
+		"##keepit##keepit0.8##":        "##keepit## ##keepit0.8##",
+	} {
+		if got := strings.Join(Malformed(in), " "); got != want {
+			t.Errorf("Malformed(%q) = %q, want %q", in, got, want)
 		}
 	}
 }

@@ -56,9 +56,12 @@ func (p Pressure) parts() (base, push, most int64) {
 	return base, min(max(int64(p.Ratio), 0), bound) * min(max(int64(p.Distance), 0), most), most
 }
 
+// Pins says whether a mark of weight w survives whatever the pressure.
+func (p Pressure) Pins(w Weight) bool { return w >= p.decay().Pinned }
+
 // Keeps says whether a mark of weight w survives: it is pinned, or 10w >= 10 base + ratio x min(distance, 10).
 func (p Pressure) Keeps(w Weight) bool {
-	if w >= p.decay().Pinned {
+	if p.Pins(w) {
 		return true
 	}
 	base, push, most := p.parts()
@@ -108,7 +111,7 @@ func (p Pressure) Fate(w Weight) Fate {
 	switch {
 	case !p.Keeps(w):
 		return Summarised
-	case w < p.decay().Pinned && p.Margin(w) == 0:
+	case !p.Pins(w) && p.Margin(w) == 0:
 		return OnTheEdge
 	}
 	return Survives

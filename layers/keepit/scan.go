@@ -18,7 +18,8 @@ type Marker struct {
 }
 
 // Scan returns the marks of text in order. A mark is ##keepitD.DD## with exactly two decimals, in any case; weights
-// above 1.00 are clamped. Its text runs to the next mark, to ##/keepit##, or to the end of the message.
+// above 1.00 are clamped. Its text runs to the next mark, to anything else that begins with ##keepit, to ##/keepit##, or
+// to the end of the message.
 //
 // Inside a code fence (markdown's rules for ``` and ~~~) both tags are literal, so an example does not pin itself. A
 // fence inside a kept text is part of that text, and the text goes on behind it; a fence that is never closed runs to
@@ -53,6 +54,9 @@ func Scan(text string) []Marker {
 			}
 			w, clamped, n := openingTag(text[i:l.end])
 			if n == 0 {
+				if hasFold(text[i:l.end], opening) { // a malformed tag marks nothing, and what follows it was not to be kept
+					end(i, i, false)
+				}
 				i++
 				continue
 			}
@@ -63,6 +67,36 @@ func Scan(text string) []Marker {
 		}
 	}
 	end(len(text), len(text), false)
+	return out
+}
+
+// Malformed returns the tags of text that begin with ##keepit and mark nothing, such as ##keepit0.8##, in order: up to the
+// next ##, or the first blank. Tags in code fences are literal and not among them.
+func Malformed(text string) []string {
+	if !strings.Contains(text, "##") {
+		return nil
+	}
+	var out []string
+	for l := range lines(text) {
+		for i := l.start; !l.fenced; i += 2 {
+			k := strings.Index(text[i:l.end], "##")
+			if k < 0 {
+				break
+			}
+			i += k
+			rest := text[i:l.end]
+			if _, _, n := openingTag(rest); n > 0 || !hasFold(rest, opening) {
+				continue
+			}
+			if n := strings.IndexAny(rest, " \t\r"); n >= 0 {
+				rest = rest[:n]
+			}
+			if n := strings.Index(rest[len(opening):], "##"); n >= 0 {
+				rest = rest[:len(opening)+n+2]
+			}
+			out = append(out, rest[:min(len(rest), 40)])
+		}
+	}
 	return out
 }
 
