@@ -74,7 +74,7 @@ func (r Rules) With(known []Known) Rules {
 	for _, k := range slices.Concat(r.set.values, known) {
 		set.know(k)
 	}
-	set.scans = sync.Pool{New: func() any { return &scan{rules: set} }}
+	set.scans = sync.Pool{New: func() any { return &scan{rules: set, names: nameCache{}} }}
 	r.set = set
 	return r
 }

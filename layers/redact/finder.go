@@ -140,7 +140,7 @@ func (f *finder) open(bracket byte) {
 	case f.key == nil || len(f.key) > 96:
 	case bracket == '[':
 		f.list, f.joins = cmp.Or(plural(f.key), secretName(f.key)), lined(f.key)
-	case secretName(f.key) != "":
+	case f.scan.names.kind(f.key) != "":
 		f.outer = append(f.outer, f.key...)
 	}
 	f.key = nil
@@ -164,7 +164,7 @@ func (f *finder) named(text []byte) {
 		}
 	}
 	if f.key != nil && kind == "" && len(f.key) <= 96 && len(text) >= 6 {
-		kind = secretName(f.key)
+		kind = f.scan.names.kind(f.key)
 	}
 	if kind != "" && plausible(kind, text, quoted) && !f.scan.rules.allows(kind, text) {
 		f.spans = append(f.spans, span{start: 0, end: len(text), rule: kind})

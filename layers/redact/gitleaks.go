@@ -33,6 +33,7 @@ type pattern struct {
 	once    sync.Once  // guards what follows
 	re      *regexp.Regexp
 	reach   int  // how far behind its keyword a match may go
+	least   int  // how many bytes the first group has at least
 	assigns bool // the match is NAME operator VALUE, with the keyword in NAME
 }
 
@@ -85,6 +86,80 @@ func (p *pattern) compile() {
 		panic("redact: " + err.Error()) // it compiled
 	}
 	p.reach = min(longest(tree), maxReach)
+	p.least = leastOfGroup(tree)
+}
+
+// leastOfGroup returns how many bytes the first group of re has at least, 0 if there is none or it may hold a blank.
+func leastOfGroup(re *syntax.Regexp) int {
+	if re.Op == syntax.OpCapture {
+		if blankless(re.Sub[0]) {
+			return shortest(re.Sub[0])
+		}
+		return 0
+	}
+	for _, sub := range re.Sub {
+		if sub.MaxCap() > 0 {
+			return leastOfGroup(sub)
+		}
+	}
+	return 0
+}
+
+// blankless reports whether no match of re holds a blank or a control character.
+func blankless(re *syntax.Regexp) bool {
+	switch re.Op {
+	case syntax.OpLiteral:
+		return re.Rune[0] > ' ' && !strings.ContainsAny(string(re.Rune), " \t\r\n")
+	case syntax.OpCharClass:
+		return len(re.Rune) > 0 && re.Rune[0] > ' '
+	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
+		return false
+	}
+	for _, sub := range re.Sub {
+		if !blankless(sub) {
+			return false
+		}
+	}
+	return true
+}
+
+// shortest returns how many bytes a match has at least.
+func shortest(re *syntax.Regexp) (n int) {
+	switch re.Op {
+	case syntax.OpLiteral:
+		return len(re.Rune)
+	case syntax.OpCharClass, syntax.OpAnyChar, syntax.OpAnyCharNotNL:
+		return 1
+	case syntax.OpPlus:
+		return shortest(re.Sub[0])
+	case syntax.OpRepeat:
+		return re.Min * shortest(re.Sub[0])
+	case syntax.OpAlternate:
+		n = shortest(re.Sub[0])
+		for _, sub := range re.Sub[1:] {
+			n = min(n, shortest(sub))
+		}
+	case syntax.OpCapture, syntax.OpConcat:
+		for _, sub := range re.Sub {
+			n += shortest(sub)
+		}
+	}
+	return n
+}
+
+// holdsWord reports whether text holds n bytes in a row without a blank between them.
+func holdsWord(text []byte, n int) bool {
+	for i := n - 1; i < len(text); {
+		k := i
+		for k > i-n && text[k] > ' ' {
+			k--
+		}
+		if k == i-n {
+			return true
+		}
+		i = k + n
+	}
+	return false
 }
 
 // longest returns how many bytes a match can have at most, or maxReach.
@@ -131,6 +206,9 @@ func (p *pattern) match(s *scan, at int, w *word) {
 		start = at
 	}
 	p.once.Do(p.compile)
+	if p.assigns && p.least > 4 && !holdsWord(text[at+len(w.text):min(len(text), at+p.reach)], p.least) {
+		return
+	}
 	for reach := p.reach + 8; ; reach *= 4 {
 		end := min(len(text), at+reach)
 		cut := false

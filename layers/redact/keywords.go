@@ -10,8 +10,11 @@ import (
 // It is what an automaton would find, but its tables fit the first-level cache.
 type keywords struct {
 	begins [1 << 10]uint64 // a bit for the hash of the first three bytes of each word
+	fourth [1 << 10]uint64 // a bit for the hash of the first four bytes of each word
+	three  [1 << 10]uint64 // begins, of the words of three bytes
 	table  [1 << 10][]int32
 	words  []word
+	grams  []uint32 // of the first three bytes of each word
 }
 
 // A word is a keyword with what is to be done where it stands.
@@ -40,8 +43,16 @@ func newKeywords(words []word) *keywords {
 	k := &keywords{words: words}
 	slices.SortStableFunc(k.words, func(a, b word) int { return cmp.Compare(a.text, b.text) })
 	for i, w := range k.words {
-		s := slot(gram(w.text[0], w.text[1], w.text[2]))
+		g := gram(w.text[0], w.text[1], w.text[2])
+		k.grams = append(k.grams, g)
+		s := slot(g)
 		k.begins[s>>6] |= 1 << (s & 63)
+		if len(w.text) == 3 {
+			k.three[s>>6] |= 1 << (s & 63)
+		} else {
+			f := slot(g ^ uint32(w.text[3])<<24)
+			k.fourth[f>>6] |= 1 << (f & 63)
+		}
 		k.table[s>>6] = append(k.table[s>>6], int32(i))
 	}
 	return k
@@ -53,14 +64,28 @@ func (k *keywords) each(text []byte, found func(at int, w *word)) {
 		return
 	}
 	g := uint32(lower[text[0]])<<8 | uint32(lower[text[1]])
+	begins := &k.begins
 	for i, c := range text[2:] {
 		g = (g<<8 | uint32(lower[c])) & 0xffffff
-		s := slot(g)
-		if k.begins[s>>6]>>(s&63)&1 == 0 {
+		s := slot(g) & 0xffff
+		if begins[s>>6]>>(s&63)&1 == 0 {
 			continue
 		}
-		for _, n := range k.table[s>>6] {
-			if w := &k.words[n]; hasFold(text[i:], w.text) {
+		if i+3 < len(text) {
+			f := slot(g^uint32(lower[text[i+3]])<<24) & 0xffff
+			if k.fourth[f>>6]>>(f&63)&1 == 0 && k.three[s>>6]>>(s&63)&1 == 0 {
+				continue
+			}
+		}
+		k.at(text, i, g, s, found)
+	}
+}
+
+// at calls found for the keywords that begin at text[i:], whose first three bytes are g.
+func (k *keywords) at(text []byte, i int, g, s uint32, found func(at int, w *word)) {
+	for _, n := range k.table[s>>6] {
+		if k.grams[n] == g {
+			if w := &k.words[n]; hasFold(text[i+3:], w.text[3:]) {
 				found(i, w)
 			}
 		}

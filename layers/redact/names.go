@@ -23,6 +23,23 @@ func secretName(name []byte) string {
 	return kindOf(string(words.at(n-1)), string(words.at(n-2)), false)
 }
 
+// A nameCache remembers what kind of secret things of a name hold. Keys of JSON are the same in every line.
+type nameCache map[string]string
+
+// maxNames bounds a cache of names.
+const maxNames = 4 << 10
+
+// kind is secretName.
+func (c nameCache) kind(name []byte) string {
+	kind, ok := c[string(name)]
+	if !ok {
+		if kind = secretName(name); len(c) < maxNames {
+			c[string(name)] = kind
+		}
+	}
+	return kind
+}
+
 // kindOf is secretName of a name that ends with the word last, behind before or alone.
 func kindOf(last, before string, alone bool) string {
 	switch last {

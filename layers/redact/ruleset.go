@@ -53,7 +53,7 @@ func New(c Config) (Rules, error) {
 	if own.Len() > 0 {
 		id += " own-" + objects.Sum([]byte(own.String())).String()[:8]
 	}
-	set.scans.New = func() any { return &scan{rules: set} }
+	set.scans.New = func() any { return &scan{rules: set, names: nameCache{}} }
 	return Rules{ID: id, set: set}, nil
 }
 

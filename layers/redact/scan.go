@@ -24,6 +24,7 @@ type scan struct {
 	tabled int      // up to here the text was looked at as a table
 	cells  []span   // memory of a row
 	kinds  []string // of its columns
+	names  nameCache
 }
 
 // found takes text[start:end] for a secret, unless it is allowed.
@@ -65,7 +66,7 @@ func (s *scan) encoded() {
 	inner.session = s.session
 	defer s.rules.scans.Put(inner)
 	for i := minEncoded / 2; i < len(text); i += minEncoded / 2 {
-		if !base64.has(text[i]) || !base64.has(text[i-minEncoded/2+1]) && !base64.has(text[min(len(text)-1, i+minEncoded/2-1)]) {
+		if !base64Table[text[i]] || !base64Before(text[i-minEncoded/2+1:i]) && !base64Behind(text[i:]) {
 			continue
 		}
 		start := i - base64.runBack(text[:i], len(text))
@@ -79,6 +80,26 @@ func (s *scan) encoded() {
 		s.uncovered(inner)
 	}
 	s.percent(inner)
+}
+
+// base64Table holds the characters of base64, of either alphabet.
+var base64Table = func() (t [256]bool) {
+	for c := range t {
+		t[c] = base64.has(byte(c))
+	}
+	return t
+}()
+
+// base64Before and base64Behind sample the bytes before a place, and those from it on: a run of minEncoded around it covers one of the two.
+func base64Before(text []byte) bool {
+	return base64Table[text[0]] && base64Table[text[5]] && base64Table[text[8]] && base64Table[text[3]] && base64Table[text[10]]
+}
+
+func base64Behind(text []byte) bool {
+	if len(text) < minEncoded/2 {
+		return false
+	}
+	return base64Table[text[11]] && base64Table[text[5]] && base64Table[text[8]] && base64Table[text[2]]
 }
 
 // base64 decodes text[start:end], whose beginning may belong to something else, with the lines below that go on with it, and scans what
@@ -101,20 +122,19 @@ func (s *scan) base64(inner *scan, start, end int) {
 	}
 }
 
-// sextet is what a character of base64, of either alphabet, stands for.
-func sextet(c byte) byte {
-	switch {
-	case 'A' <= c && c <= 'Z':
-		return c - 'A'
-	case 'a' <= c && c <= 'z':
-		return c - 'a' + 26
-	case '0' <= c && c <= '9':
-		return c - '0' + 52
-	case c == '+' || c == '-':
-		return 62
+// sextets are what the characters of base64, of either alphabet, stand for; 63 for all others.
+var sextets = func() (t [256]byte) {
+	for i := range t {
+		t[i] = 63
 	}
-	return 63
-}
+	for i, c := range []byte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+") {
+		t[c] = byte(i)
+	}
+	t['-'] = 62
+	return t
+}()
+
+func sextet(c byte) byte { return sextets[c] }
 
 // printed are the control characters that stand in texts, those of colours among them.
 var printed = setOf("\n\t\r\x1b")
@@ -122,9 +142,10 @@ var printed = setOf("\n\t\r\x1b")
 // readable64 reports whether text, base64 of 24 characters, says something readable. Most does not, from its start on.
 func readable64(text []byte) bool {
 	var b [minEncoded / 4 * 3]byte
-	for i := 0; i < len(text); i += 4 {
-		part := decode64(b[:i/4*3], text[i:i+4])
-		for _, c := range part[i/4*3:] {
+	for i, k := 0, 0; i < minEncoded; i, k = i+4, k+3 {
+		v := uint32(sextets[text[i]])<<18 | uint32(sextets[text[i+1]])<<12 | uint32(sextets[text[i+2]])<<6 | uint32(sextets[text[i+3]])
+		b[k], b[k+1], b[k+2] = byte(v>>16), byte(v>>8), byte(v)
+		for _, c := range b[k : k+3] {
 			if c < ' ' && !printed.has(c) || c == 0x7f {
 				return false
 			}
