@@ -3,6 +3,7 @@ package layers
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -41,18 +42,12 @@ type Searcher struct {
 // Searcher brings the indexes of projects up to date and opens them.
 func (m *Memory) Searcher(ctx context.Context, projects []refs.Project) (*Searcher, error) {
 	s := &Searcher{m: m, projects: projects}
-	return s, s.open(ctx, true)
+	return s, s.open(ctx)
 }
 
-// IndexedSearcher opens the indexes of projects as they are, also if records came since. A project without one has nothing in it.
-func (m *Memory) IndexedSearcher(ctx context.Context, projects []refs.Project) (*Searcher, error) {
-	s := &Searcher{m: m, projects: projects}
-	return s, s.open(ctx, false)
-}
-
-func (s *Searcher) open(ctx context.Context, update bool) error {
+func (s *Searcher) open(ctx context.Context) error {
 	for _, p := range s.projects {
-		c, err := s.m.corpus(ctx, p, update)
+		c, err := s.m.corpus(ctx, p)
 		if err != nil {
 			s.Close()
 			return err
@@ -82,24 +77,77 @@ func (s *Searcher) Search(ctx context.Context, q search.Query) ([]search.Hit, er
 	for _, p := range s.projects {
 		os.RemoveAll(s.m.searchDir(p)) // it is built again
 	}
-	if err := s.open(ctx, true); err != nil {
+	if err := s.open(ctx); err != nil {
 		return nil, err
 	}
 	return search.Search(s.corpora, q)
 }
 
+// Recall returns the passages of a project that fit a text best; see [search.Recall]. It uses the index as it is and never waits for one to be
+// built: of one that is behind the records only messages, and nothing if something was removed, revoked or distrusted since it was made.
+// Such an index is brought up to date, but not searched before the next time.
+func (m *Memory) Recall(ctx context.Context, p refs.Project, text string, o search.RecallOptions) ([]search.Passage, error) {
+	r, err := index.Open(m.searchDir(p))
+	if err != nil {
+		return nil, unlessNoIndex(err)
+	}
+	defer r.Close()
+	if len(o.Classes) == 0 {
+		o.Classes = []index.Class{index.User, index.Assistant, index.Tool, index.Fact, index.Concept, index.Rule}
+	}
+	fresh, err := m.searchFresh(ctx, p, r.Key)
+	if err != nil {
+		return nil, err
+	}
+	if !fresh {
+		hides, err := m.searchHides(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		if _, was, _ := strings.Cut(r.Key, "\n\n"); was != hides {
+			return nil, m.UpdateSearch(ctx, p)
+		}
+		o.Classes = slices.DeleteFunc(slices.Clone(o.Classes), func(c index.Class) bool { return c > index.Note })
+		if len(o.Classes) == 0 {
+			return nil, nil
+		}
+	}
+	out, err := search.Recall([]search.Corpus{{Project: string(p), Reader: r}}, text, o)
+	return out, unlessNoIndex(err)
+}
+
+// unlessNoIndex returns nil for the error of an index that is not there or damaged: the next search builds it.
+func unlessNoIndex(err error) error {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, index.ErrDamaged) {
+		return nil
+	}
+	return err
+}
+
+// searchHides names what keeps things of a project from being found.
+func (m *Memory) searchHides(ctx context.Context, p refs.Project) (string, error) {
+	st, err := m.bare(ctx, p)
+	if err != nil {
+		return "", err
+	}
+	trust, err := m.Trust(ctx)
+	if err != nil {
+		return "", err
+	}
+	b, err := json.Marshal([]any{st.Revokes, st.Sets, st.Purges, trust.own, trust.trusted})
+	return objects.Sum(b).String()[:32], err
+}
+
 func (m *Memory) searchDir(p refs.Project) string { return m.cachePath("search", string(p)) }
 
 // corpus opens the index of a project.
-func (m *Memory) corpus(ctx context.Context, p refs.Project, update bool) (search.Corpus, error) {
+func (m *Memory) corpus(ctx context.Context, p refs.Project) (search.Corpus, error) {
 	c := search.Corpus{Project: string(p)}
-	if update {
-		if err := m.UpdateSearch(ctx, p); err != nil {
-			return c, err
-		}
+	if err := m.UpdateSearch(ctx, p); err != nil {
+		return c, err
 	}
 	r, err := index.Open(m.searchDir(p))
-	if errors.Is(err, index.ErrDamaged) && update {
+	if errors.Is(err, index.ErrDamaged) {
 		os.RemoveAll(m.searchDir(p)) // it is built again
 		if err := m.UpdateSearch(ctx, p); err != nil {
 			return c, err
@@ -158,6 +206,7 @@ func (m *Memory) searchKey(ctx context.Context, projects []refs.Project) (string
 
 // searchFresh reports whether an index with the key is one of the state that is.
 func (m *Memory) searchFresh(ctx context.Context, p refs.Project, key string) (bool, error) {
+	key, _, _ = strings.Cut(key, "\n\n")
 	lines := strings.Split(key, "\n")
 	if len(lines) < 3 {
 		return false, nil
@@ -203,6 +252,11 @@ func (m *Memory) searchPlan(ctx context.Context, p refs.Project) (index.Plan, er
 	if s.plan.Key, err = m.searchKey(ctx, projects); err != nil { // before the rest is read: what comes meanwhile makes it stale
 		return s.plan, err
 	}
+	hides, err := m.searchHides(ctx, p)
+	if err != nil {
+		return s.plan, err
+	}
+	s.plan.Key += "\n\n" + hides
 	if s.st, err = m.Outline(ctx, p); err != nil {
 		return s.plan, err
 	}

@@ -247,6 +247,9 @@ func (e *Env) runSearch(ctx context.Context, o searchOptions, q search.Query) er
 			}
 			return exit(exitNo)
 		}
+		if hits[0].Loose && !e.opt.json {
+			e.note("nothing has the phrase; these have words of it")
+		}
 		return e.printHits(o, q, hits)
 	})
 }

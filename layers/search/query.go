@@ -31,7 +31,7 @@ const (
 // A Query says what to look for.
 type Query struct {
 	Words    string           // whatever has some of them is found, what has more of them first
-	Phrases  []string         // all must stand in the text, in any case
+	Phrases  []string         // all must stand in the text, in any case, if any text has them
 	Patterns []*regexp.Regexp // all must match the text
 	Filter   Filter
 	By       Unit
@@ -106,6 +106,7 @@ type Hit struct {
 	Weight  int    // of the heaviest marker in the message, -1 without one
 	Count   int    // messages of the session or file that match, at most [mostCounted]
 	File    string // of [ByFile]
+	Loose   bool   // it has words of the phrases, but not the phrases
 }
 
 // indexFold is strings.Index without regard to case, with any run of blanks as good as another.

@@ -11,6 +11,27 @@ import (
 	"github.com/memvcs/mem/layers/search/terms"
 )
 
+// The weights of the ranking. They were tuned on conversations 0 to 4 of LoCoMo, and on commit subjects and the sessions that the commits
+// were made in.
+const (
+	messageK1 = .9 // BM25 of messages: how soon a repeated word counts no more
+	messageB  = .4 // how much their length counts
+	sessionK1 = 2
+	sessionB  = .75
+
+	nextShare       = .25 // of the scores of the messages before and after
+	secondNextShare = .1  // of those beside these
+	answerShare     = .4  // more of the one before, if that asks something
+	sessionShare    = 1   // of the score of the session
+
+	bestShare   = .4 // of the best message in the score of a session
+	secondShare = .5 // of the second best in that
+	toolShare   = .7 // of a tool call there
+
+	wholeInMessages = .5 // of an identifier, whose parts count too
+	wholeInSessions = .1
+)
+
 // A Corpus is the index of a project.
 type Corpus struct {
 	Project string
@@ -47,7 +68,7 @@ type matcher struct {
 
 func newMatcher(corpora []Corpus) *matcher {
 	m := &matcher{corpora: corpora, lengths: index.Lengths()}
-	words := 0
+	words, total := 0, float32(0)
 	for c, x := range corpora {
 		from, scope := len(m.parts), len(m.sessionWords)
 		for _, s := range x.Open {
@@ -64,12 +85,16 @@ func newMatcher(corpora []Corpus) *matcher {
 			m.live += s.Count
 			words += s.Words
 			if s.Session >= 0 && p.seg.Class(s.First) != index.Version {
-				m.sessionWords[scope+s.Session] += float32(s.Words)
+				for k := range s.Count {
+					w := m.lengths[p.seg.Length(s.First+k)] * classWeight(p.seg.Class(s.First+k))
+					m.sessionWords[scope+s.Session] += w
+					total += w
+				}
 			}
 		}
 	}
 	n := len(m.sessionWords)
-	m.words, m.averageWords = float32(words)/float32(max(1, m.live)), float32(words)/float32(max(1, n))
+	m.words, m.averageWords = float32(words)/float32(max(1, m.live)), total/float32(max(1, n))
 	m.score, m.hits = make([]float32, m.docs), make([]uint8, m.docs)
 	m.session, m.frequency = make([]float32, n), make([]float32, n)
 	return m
@@ -197,6 +222,9 @@ func (m *matcher) term(q queryTerm) error {
 	}
 	clear(m.frequency)
 	worth := float32(q.times * rarity(n, m.live))
+	if q.whole {
+		worth *= wholeInMessages
+	}
 	for i := range m.parts {
 		if err := m.postings(&m.parts[i], &lists[i], worth); err != nil {
 			return err
@@ -209,9 +237,12 @@ func (m *matcher) term(q queryTerm) error {
 		}
 	}
 	worth = float32(q.times * rarity(n, len(m.frequency)))
+	if q.whole {
+		worth *= wholeInSessions
+	}
 	for s, f := range m.frequency {
 		if f > 0 {
-			m.session[s] += worth * saturated(f, m.sessionWords[s]/m.averageWords, float32(tuned.SK1), float32(tuned.SB))
+			m.session[s] += worth * saturated(f, m.sessionWords[s]/m.averageWords, sessionK1, sessionB)
 		}
 	}
 	return nil
@@ -232,7 +263,7 @@ func (m *matcher) postings(p *part, list *index.Postings, worth float32) error {
 		}
 		class := p.seg.Class(doc)
 		if class != index.About {
-			m.score[p.base+doc] += worth * saturated(float32(n), m.lengths[p.seg.Length(doc)]/m.words, float32(tuned.K1), float32(tuned.B))
+			m.score[p.base+doc] += worth * saturated(float32(n), m.lengths[p.seg.Length(doc)]/m.words, messageK1, messageB)
 			m.hits[p.base+doc]++
 		}
 		if s := p.spans[at].Session; s >= 0 {
@@ -274,11 +305,11 @@ func (m *matcher) around(p *part, s index.Span, i int) float32 {
 		}
 		return m.score[doc+k]
 	}
-	before := tuned.N1
+	before := float32(nextShare)
 	if i > 0 && p.seg.Asks(s.First+i-1) {
-		before += tuned.Q
+		before += answerShare
 	}
-	return m.score[doc] + before*at(-1) + tuned.N1*at(1) + tuned.N2*(at(-2)+at(2))
+	return m.score[doc] + before*at(-1) + nextShare*at(1) + secondNextShare*(at(-2)+at(2))
 }
 
 // rankMessages ranks documents.
@@ -300,9 +331,9 @@ func (m *matcher) rankMessages() []ranked {
 					continue
 				}
 				if s.Session >= 0 {
-					v += tuned.S * m.session[p.scope+s.Session]
+					v += sessionShare * m.session[p.scope+s.Session]
 				} else {
-					v += tuned.S * v // it is its own surroundings
+					v += sessionShare * v // it is its own surroundings
 				}
 				out = append(out, ranked{p.base + s.First + k, v * classBoost(class)})
 			}
@@ -312,38 +343,41 @@ func (m *matcher) rankMessages() []ranked {
 	return out
 }
 
-// rankSessions ranks sessions.
+// rankSessions ranks sessions: by all that is in them, and by the best and the second best of their documents.
 func (m *matcher) rankSessions() []ranked {
-	top := make([]float32, len(m.session))
-	if tuned.Win > 0 {
-		m.windows(top)
-	}
+	best, second := make([]float32, len(m.session)), make([]float32, len(m.session))
 	for i := range m.parts {
 		p := &m.parts[i]
 		for _, s := range p.spans {
-			if s.Session < 0 || tuned.Win > 0 {
+			if s.Session < 0 {
 				continue
 			}
-			for k := range s.Count {
-				if m.allows(p, s.First+k) {
-					n := p.scope + s.Session
-					top[n] = max(top[n], m.around(p, s, k))
+			n := p.scope + s.Session
+			for doc := s.First; doc < s.First+s.Count; doc++ {
+				v := m.score[p.base+doc]
+				if v == 0 {
+					continue
 				}
+				if p.seg.Class(doc) == index.Tool {
+					v *= toolShare
+				}
+				if v > best[n] {
+					v, best[n] = best[n], v
+				}
+				second[n] = max(second[n], v)
 			}
 		}
 	}
 	var out []ranked
 	for s, v := range m.session {
-		if v > 0 || top[s] > 0 {
-			out = append(out, ranked{s, v + tuned.MaxTurn*top[s]})
+		if v > 0 || best[s] > 0 {
+			out = append(out, ranked{s, v + bestShare*(best[s]+secondShare*second[s])})
 		}
 	}
 	if len(out) == 0 { // nothing to rank by: the newest first
-		n := 0
 		for _, c := range m.corpora {
 			for _, s := range c.Sessions {
-				out = append(out, ranked{n, float32(s.Last)})
-				n++
+				out = append(out, ranked{len(out), float32(s.Last)})
 			}
 		}
 	}
@@ -366,79 +400,16 @@ func classBoost(c index.Class) float32 {
 	return 1
 }
 
-// classWeight is how much a word in a document counts for its session.
+// classWeight is how much a word in a document counts for its session. What tools were given is long and says little of what a session is
+// about.
 func classWeight(c index.Class) float32 {
 	switch c {
-	case index.User:
-		return tuned.WUser
-	case index.Assistant:
-		return tuned.WAsst
 	case index.Tool:
-		return tuned.WTool
-	case index.Summary:
-		return tuned.WSum
-	case index.Note:
-		return tuned.WNote
+		return .15
 	case index.About:
-		return tuned.WAbout
+		return 2
 	case index.Version:
 		return 0 // its session has it all
 	}
 	return 1
-}
-
-type params struct {
-	K1, B, SK1, SB                           float64
-	WUser, WAsst, WTool, WSum, WNote, WAbout float32
-	N1, N2, Q, S                             float32
-	MaxTurn                                  float32
-	Win                                      int
-	WinTool, WinK, WTop2                     float32
-}
-
-var tuned = params{K1: .9, B: .4, SK1: 1.2, SB: .75, WUser: 1, WAsst: 1, WTool: 1, WSum: 1, WNote: 1, WAbout: 1, N1: .3, N2: .1, Q: .3, S: .8, MaxTurn: .4}
-
-// windows: each session's best window, of saturated tf over Win docs decayed.
-func (m *matcher) windows(top []float32) {
-	for i := range m.parts {
-		p := &m.parts[i]
-		for _, s := range p.spans {
-			if s.Session < 0 {
-				continue
-			}
-			n := p.scope + s.Session
-			best, second := float32(0), float32(0)
-			bestAt := -1
-			for k := range s.Count {
-				v := float32(0)
-				w := float32(1)
-				for d := 0; d < tuned.Win; d++ {
-					if k+d < s.Count {
-						x := m.score[p.base+s.First+k+d]
-						if p.seg.Class(s.First+k+d) == index.Tool {
-							x *= tuned.WinTool
-						}
-						v += w * x
-					}
-					if d > 0 && k-d >= 0 {
-						x := m.score[p.base+s.First+k-d]
-						if p.seg.Class(s.First+k-d) == index.Tool {
-							x *= tuned.WinTool
-						}
-						v += w * x
-					}
-					w *= tuned.WinK
-				}
-				if v > best {
-					if k-bestAt > tuned.Win {
-						second = best
-					}
-					best, bestAt = v, k
-				} else if v > second && k-bestAt > tuned.Win {
-					second = v
-				}
-			}
-			top[n] = max(top[n], best+tuned.WTop2*second)
-		}
-	}
 }

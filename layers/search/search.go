@@ -12,8 +12,22 @@ import (
 // mostCounted is up to how many documents are read to tell how many match.
 const mostCounted = 1000
 
-// Search returns the hits of a query, the best first. The error is [index.ErrDamaged] if an index cannot be read.
+// Search returns the hits of a query, the best first. If no text has its phrases, they count as words, and the hits are loose. The error
+// is [index.ErrDamaged] if an index cannot be read.
 func Search(corpora []Corpus, q Query) ([]Hit, error) {
+	hits, err := find(corpora, q)
+	if err != nil || len(hits) > 0 || len(q.Phrases) == 0 {
+		return hits, err
+	}
+	q.Words, q.Phrases = q.text(), nil
+	hits, err = find(corpora, q)
+	for i := range hits {
+		hits[i].Loose = true
+	}
+	return hits, err
+}
+
+func find(corpora []Corpus, q Query) ([]Hit, error) {
 	m := newMatcher(corpora)
 	if err := m.filter(&q.Filter); err != nil {
 		return nil, err
