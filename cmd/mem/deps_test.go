@@ -59,6 +59,8 @@ func imports() map[string]string {
 		"layers/brief":   "",
 		"layers/records": "",
 
+		"layers/handover": "layers/refine layers/brief",
+
 		"layers/worktree": "objects objects/pack",
 
 		"layers": "objects lineage objects/pack objects/gitstore objects/stream refs refs/remote refs/sealed layers/claims layers/transcript layers/keepit layers/tokens layers/redact layers/refine layers/compress layers/engines layers/compose layers/tier layers/trace layers/facts layers/concepts layers/permanent layers/views layers/brief layers/records layers/worktree layers/search layers/search/index",

@@ -1,0 +1,286 @@
+package handover
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/layers/brief"
+)
+
+// Caps of the parts of a start, in lines and characters.
+const (
+	maxSet       = 20 // files, those that the last session changed among them
+	maxChanged   = 8
+	maxRun       = 8 // commands
+	maxOpenTodos = 4
+	maxTests     = 6
+	failedBack   = 5 // sessions whose failures are looked at
+
+	capStands   = 1400
+	capFiles    = 1300
+	capCommands = 500
+
+	showRequest = 220
+	showOutcome = 320
+	showTodo    = 110
+)
+
+// An ID shortens the id of a session for people.
+type ID func(session string) string
+
+// at is the source of a message.
+func (id ID) at(session string, n int) string { return fmt.Sprintf("%s#%d", id(session), n) }
+
+// Start returns where things stand, the working set and the commands, from digests, the newest first.
+func Start(digests []Digest, id ID) []brief.Section {
+	if len(digests) == 0 {
+		return nil
+	}
+	ranked := Files(digests)
+	stands, shown := stands(digests, id)
+	return []brief.Section{
+		{Title: "Where things stand", Items: stands, Most: capStands},
+		{Title: "Working set (files that the assistant's tool calls named)", Items: workingSet(ranked, shown, id), Most: capFiles},
+		{Title: "Commands (as the assistant ran them, and how they last ended)", Items: commandItems(digests, id), Most: capCommands},
+	}
+}
+
+// stands tells of the last session. It also returns the files that it names.
+func stands(digests []Digest, id ID) (out []brief.Item, shown map[string]bool) {
+	d := digests[0]
+	say := func(it brief.Item) { it.Time = d.Last; out = append(out, it) }
+	if n := len(d.Turns); n > 0 {
+		first, last := d.Turns[0], d.Turns[n-1]
+		if n > 1 {
+			say(brief.Item{Text: "Asked first: " + quoted(first.Asked.Text, showRequest), Source: id.at(d.Session, first.Asked.N), Trust: brief.User, Why: "what the last session was about"})
+		}
+		say(brief.Item{Text: "Asked last: " + quoted(last.Asked.Text, showRequest), Source: id.at(d.Session, last.Asked.N), Trust: brief.User, Why: "the last request of the last session"})
+		if end := lastAnswer(d.Turns); end.Text != "" {
+			say(brief.Item{Text: "Ended with: " + quoted(end.Text, showOutcome), Source: id.at(d.Session, end.N), Trust: brief.Assistant, Why: "the model's own last words"})
+		}
+	}
+	shown = map[string]bool{}
+	changed := slices.DeleteFunc(slices.Clone(d.Files), func(f File) bool { return f.Edits == 0 })
+	slices.SortStableFunc(changed, func(a, b File) int { return cmp.Compare(b.Edited, a.Edited) })
+	if n := len(changed); n > 0 {
+		var names []string
+		for _, f := range changed[:min(n, maxChanged)] {
+			names, shown[f.Path] = append(names, f.Path), true
+		}
+		text := "[files] changed: " + strings.Join(names, ", ")
+		if n > maxChanged {
+			text += fmt.Sprintf(" and %d more", n-maxChanged)
+		}
+		say(brief.Item{Text: text, Source: id.at(d.Session, changed[0].Edited), Trust: brief.Assistant, Whole: true, Why: "files that the last session edited, the newest first"})
+	}
+	out = append(out, failures(digests, id)...)
+	for i := len(d.Todos) - 1; i >= 0 && i >= len(d.Todos)-maxOpenTodos; i-- {
+		t := d.Todos[i]
+		say(brief.Item{Text: "Open todo: " + quoted(t.Text, showTodo), Source: id.at(d.Session, t.N), Trust: brief.Assistant, Why: "on the model's list and not completed"})
+	}
+	if name := BranchName(d.Branch); name != "" && name != "HEAD" {
+		say(brief.Item{Text: "[branch] " + name, Source: id(d.Session), Trust: brief.Tool, Named: true, Why: "the branch at the end of the last session"})
+	}
+	return out, shown
+}
+
+// quoted is a text as somebody said it.
+func quoted(s string, most int) string { return fmt.Sprintf("“%s”", Cut(s, most)) }
+
+// lastAnswer returns the last words of the model.
+func lastAnswer(turns []Turn) Said {
+	for _, t := range slices.Backward(turns) {
+		if t.Answered.Text != "" {
+			return t.Answered
+		}
+	}
+	return Said{}
+}
+
+// failures names tests and commands that failed last and were not seen to pass since.
+func failures(digests []Digest, id ID) (out []brief.Item) {
+	mended := map[string]bool{} // commands with a later end
+	for _, d := range digests[:min(failedBack, len(digests))] {
+		for _, command := range failedCommands(d) {
+			var tests []string
+			n := 0
+			for _, f := range d.Failed {
+				if f.Command == command {
+					tests, n = append(tests, f.Test), f.N
+				}
+			}
+			if mended[command] || len(tests) == 0 {
+				continue
+			}
+			text := "[failed] " + strings.Join(tests[:min(len(tests), maxTests)], ", ")
+			if more := len(tests) - maxTests; more > 0 {
+				text += fmt.Sprintf(" and %d more", more)
+			}
+			out = append(out, brief.Item{Text: text + " in " + command, Source: id.at(d.Session, n), Trust: brief.Tool, Named: true, Time: d.Last, Why: "tests that failed last and were not seen to pass"})
+		}
+		for _, c := range d.Commands {
+			tested := slices.ContainsFunc(d.Failed, func(f Failure) bool { return f.Command == c.Name })
+			if c.End == Broke && !mended[c.Name] && !tested && builds(c.Name) {
+				out = append(out, brief.Item{Text: "[failed] " + c.Name + ended(c), Source: id.at(d.Session, c.N), Trust: brief.Assistant, Time: d.Last, Why: "failed last and was not seen to pass"})
+			}
+			if c.End != Unknown {
+				mended[c.Name] = true
+			}
+		}
+	}
+	return out
+}
+
+// failedCommands returns the commands that tests failed in, in order.
+func failedCommands(d Digest) (out []string) {
+	for _, f := range d.Failed {
+		if !slices.Contains(out, f.Command) {
+			out = append(out, f.Command)
+		}
+	}
+	return out
+}
+
+// builders are words of commands that check something: that one of them failed is worth a line.
+var builders = strings.Fields("build test lint check vet fmt format compile typecheck tsc verify ci install generate e2e unit integration")
+
+// builds reports whether a command builds, tests or checks.
+func builds(name string) bool {
+	for w := range strings.FieldsFuncSeq(strings.ToLower(name), func(r rune) bool { return strings.ContainsRune(" :-_/.", r) }) {
+		if slices.Contains(builders, w) || strings.HasSuffix(w, "test") || strings.HasSuffix(w, "lint") {
+			return true
+		}
+	}
+	return false
+}
+
+func workingSet(ranked []Ranked, shown map[string]bool, id ID) (out []brief.Item) {
+	room := maxSet - len(shown)
+	for _, r := range ranked {
+		if len(out) == room {
+			break
+		}
+		if shown[r.Path] {
+			continue
+		}
+		text := r.Path
+		switch {
+		case r.Edits > 0:
+			text += ", " + times(r.Edits, "edit")
+		default:
+			text += ", " + times(r.Reads, "read")
+		}
+		out = append(out, brief.Item{Text: text, Source: id.at(r.Session, r.N), Trust: brief.Assistant, Short: true, Time: r.Time,
+			Why: fmt.Sprintf("%s and %s in %s", times(r.Edits, "edit"), times(r.Reads, "read"), times(r.Sessions, "session"))})
+	}
+	return out
+}
+
+func times(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// A Run is a command with what is known of it over all sessions.
+type Run struct {
+	Command
+	Session string
+	Score   float64
+	Total   int
+}
+
+// How commands are weighed.
+const (
+	fadeCommand = 0.7
+	manyRuns    = 3   // more runs in a session say nothing more
+	buildBonus  = 1.5 // of a command that builds, tests or checks
+)
+
+// Commands ranks the commands of all sessions.
+func Commands(digests []Digest) []Run {
+	at := map[string]int{}
+	var out []Run
+	for back, d := range digests[:min(ageSessions, len(digests))] {
+		fade := math.Pow(fadeCommand, float64(back))
+		for _, c := range d.Commands {
+			i, known := at[c.Name]
+			if !known {
+				i = len(out)
+				at[c.Name] = i
+				out = append(out, Run{Command: c, Session: d.Session})
+			}
+			r := &out[i]
+			if r.End == Unknown && c.End != Unknown {
+				r.Command, r.Session = c, d.Session
+			}
+			r.Total += c.Runs
+			w := fade * float64(min(c.Runs, manyRuns))
+			if builds(c.Name) {
+				w *= buildBonus
+			}
+			r.Score += w
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Run) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Name, b.Name))
+	})
+	return out
+}
+
+func commandItems(digests []Digest, id ID) (out []brief.Item) {
+	all := Commands(digests)
+	for _, r := range all[:min(maxRun, len(all))] {
+		text := r.Name
+		if r.Args != "" {
+			text += " " + r.Args
+		}
+		out = append(out, brief.Item{Text: text + ended(r.Command), Source: id.at(r.Session, r.N), Trust: brief.Assistant, Short: true, Why: times(r.Total, "run")})
+	}
+	return out
+}
+
+// ended says how a command ended.
+func ended(c Command) string {
+	switch {
+	case c.End == Passed:
+		return ": ok"
+	case c.End == Broke && c.Exit != 0:
+		return fmt.Sprintf(": failed, exit %d", c.Exit)
+	case c.End == Broke:
+		return ": failed"
+	}
+	return ""
+}
+
+// Rebase returns the digest with its files relative to another directory of the same project: one above or below that of the
+// session. In a directory beside it, such as another worktree, the same names mean the same files.
+func (d Digest) Rebase(dir string) Digest {
+	from, to := path.Clean(d.Dir), path.Clean(dir)
+	if d.Dir == "" || dir == "" || from == to {
+		return d
+	}
+	below, isBelow := strings.CutPrefix(from, to+"/")
+	above, isAbove := strings.CutPrefix(to, from+"/")
+	if !isBelow && !isAbove {
+		return d
+	}
+	var files []File
+	for _, f := range d.Files {
+		if isBelow {
+			f.Path = below + "/" + f.Path
+		} else if rest, ok := strings.CutPrefix(f.Path, above+"/"); ok {
+			f.Path = rest
+		} else {
+			continue // outside the directory
+		}
+		files = append(files, f)
+	}
+	d.Files = files
+	return d
+}

@@ -1,0 +1,258 @@
+package handover
+
+import (
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/memvcs/mem/layers/refine"
+)
+
+// Limits of a digest.
+const (
+	maxTurns    = 24
+	maxAsked    = 400
+	maxAnswered = 500
+	maxFiles    = 120
+	maxCommands = 40
+	maxSymbols  = 12
+	maxTodo     = 160
+	maxTodos    = 20
+	maxMarked   = 40
+	maxFailed   = 40
+)
+
+// Summarize makes a digest of the entries of a session's L1. Echo reports whether a message is a copy of another session's.
+func Summarize(entries iter.Seq2[refine.Entry, error], echo func(n int) bool) (Digest, error) {
+	s := &summary{files: map[string]int{}, commands: map[string]int{}}
+	for e, err := range entries {
+		if err != nil {
+			return Digest{}, err
+		}
+		if !echo(e.N) {
+			s.entry(e)
+		}
+	}
+	return s.finish(), nil
+}
+
+// A summary is a digest in the making.
+type summary struct {
+	d        Digest
+	files    map[string]int
+	commands map[string]int
+	todos    []Todo // all, completed ones too
+	created  int    // TaskCreate calls, which number their tasks
+	calls    int
+}
+
+func (s *summary) entry(e refine.Entry) {
+	switch {
+	case e.Role == "tool":
+		s.calls++
+		s.tool(e)
+	case e.Role == "summary" && e.Name == "boundary":
+		s.d.Compact = e.N
+	case e.Typed() && !e.Side:
+		s.asked(e)
+	case e.Role == "assistant" && !e.Side && strings.TrimSpace(e.Said) != "":
+		if n := len(s.d.Turns); n > 0 {
+			s.d.Turns[n-1].Answered = Said{e.N, Cut(e.Said, maxAnswered)}
+		}
+	}
+}
+
+// asked begins a turn.
+func (s *summary) asked(e refine.Entry) {
+	if strings.TrimSpace(e.Said) == "" {
+		return
+	}
+	if strings.Contains(e.Said, "##keepit") && len(s.d.Marked) < maxMarked {
+		s.d.Marked = append(s.d.Marked, Said{e.N, strings.Clone(e.Said)})
+	}
+	if len(s.d.Turns) == maxTurns { // the first request says what the session is about
+		s.d.Turns = slices.Delete(s.d.Turns, 1, 2)
+	}
+	s.d.Turns = append(s.d.Turns, Turn{Asked: Said{e.N, Cut(e.Said, maxAsked)}})
+}
+
+func (s *summary) tool(e refine.Entry) {
+	failed := e.Result != "" && e.Result != "ok"
+	switch e.Name {
+	case "Read", "LS":
+		s.touch(e, e.Target, !failed, false)
+	case "Edit", "MultiEdit", "Write", "NotebookEdit":
+		s.touch(e, withoutLine(e.Target), false, !failed)
+	case "Grep", "Glob":
+		if i := strings.LastIndex(e.Target, " in "); i >= 0 {
+			where, _, _ := strings.Cut(e.Target[i+4:], " ")
+			if strings.Contains(baseOf(where), ".") && !strings.Contains(where, "*") {
+				s.touch(e, where, !failed, false)
+			}
+		}
+	case "Bash", "PowerShell":
+		s.ran(e)
+	case "TodoWrite":
+		for line := range strings.Lines(e.Target) {
+			state, text, ok := strings.Cut(strings.TrimSpace(line), ": ")
+			if ok {
+				s.todo(text, state, e.N)
+			}
+		}
+	case "TaskCreate":
+		s.created++
+		s.todos = append(s.todos, Todo{Cut(e.Target, maxTodo), "pending", e.N})
+	case "TaskUpdate":
+		id, state, _ := strings.Cut(strings.TrimPrefix(e.Target, "#"), " ")
+		if n, err := strconv.Atoi(id); err == nil && n >= 1 && n <= s.created && s.created == len(s.todos) && state != "" {
+			s.todos[n-1].State, s.todos[n-1].N = state, e.N
+		}
+	}
+}
+
+func baseOf(p string) string { return p[strings.LastIndexByte(p, '/')+1:] }
+
+// withoutLine takes the line number off the target of an edit.
+func withoutLine(target string) string {
+	i := strings.LastIndexByte(target, ':')
+	if i < 0 || i == len(target)-1 || strings.Trim(target[i+1:], "0123456789") != "" {
+		return target
+	}
+	return target[:i]
+}
+
+// touch notes that a file was read or edited.
+func (s *summary) touch(e refine.Entry, p string, read, edited bool) {
+	p = FileName(p)
+	if p == "" || !read && !edited || strings.HasPrefix(p, "/") || strings.HasPrefix(p, "../") || strings.HasPrefix(p, "~") {
+		return // outside the project
+	}
+	i, known := s.files[p]
+	if !known {
+		i = len(s.d.Files)
+		s.files[p] = i
+		s.d.Files = append(s.d.Files, File{Path: p, First: e.N, Call: s.calls})
+	}
+	f := &s.d.Files[i]
+	f.N = e.N
+	if read {
+		f.Reads++
+	}
+	if edited {
+		f.Edits++
+		f.Edited = e.N
+	}
+	for _, sym := range e.Symbols {
+		if len(f.Symbols) < maxSymbols && len(sym) <= maxWord && !slices.Contains(f.Symbols, sym) {
+			f.Symbols = append(f.Symbols, sym)
+		}
+	}
+}
+
+// ran notes the commands of a shell line and how they ended.
+func (s *summary) ran(e refine.Entry) {
+	list := calls(e.Cmd)
+	tests := failedTests(e)
+	for i, c := range list {
+		end := outcome(e, len(tests) > 0)
+		if end == Broke && i < len(list)-1 {
+			end = Unknown // which of them broke is not known
+		}
+		s.command(e, c, end)
+		if i == len(list)-1 {
+			s.tested(e, c, end, tests)
+		}
+	}
+}
+
+// outcome tells how a line ended. The exit status is that of the end of a pipe: lines of the output that tell of a failure say more.
+func outcome(e refine.Entry, tests bool) Outcome {
+	switch {
+	case tests || e.Exit != 0:
+		return Broke
+	case e.Result == "ok" && len(e.Errors) == 0:
+		return Passed
+	case e.Result == "" || e.Result == "ok" || strings.HasPrefix(e.Result, "refused by the user"):
+		return Unknown
+	}
+	return Broke
+}
+
+func (s *summary) command(e refine.Entry, c call, end Outcome) {
+	i, known := s.commands[c.name]
+	if !known {
+		if len(s.d.Commands) == maxCommands {
+			return
+		}
+		i = len(s.d.Commands)
+		s.commands[c.name] = i
+		s.d.Commands = append(s.d.Commands, Command{Name: c.name})
+	}
+	x := &s.d.Commands[i]
+	x.Runs++
+	if end == Unknown && x.End != Unknown {
+		return
+	}
+	x.N, x.End, x.Exit = e.N, end, e.Exit
+	if c.args != "" || !known {
+		x.Args = c.args
+	}
+}
+
+// failedTests returns the names of the tests that a run says failed.
+func failedTests(e refine.Entry) (out []string) {
+	lines := e.Errors
+	if e.Result != "ok" {
+		lines = append(strings.Split(e.Result, "\n"), lines...)
+	}
+	for _, line := range lines {
+		if rest, ok := strings.CutPrefix(strings.TrimSpace(line), "--- FAIL: "); ok {
+			name, _, _ := strings.Cut(rest, " (")
+			if name = TestName(strings.TrimSpace(name)); name != "" && !slices.Contains(out, name) {
+				out = append(out, name)
+			}
+		}
+	}
+	return out
+}
+
+// tested brings up to date which tests failed last: a run of the same command that passes takes away what it had left.
+func (s *summary) tested(e refine.Entry, c call, end Outcome, tests []string) {
+	if end == Passed && c.args == "" || end == Passed && !strings.Contains(c.args, "-run") {
+		s.d.Failed = slices.DeleteFunc(s.d.Failed, func(f Failure) bool { return f.Command == c.name })
+	}
+	for _, name := range tests {
+		s.d.Failed = slices.DeleteFunc(s.d.Failed, func(f Failure) bool { return f.Test == name })
+		if len(s.d.Failed) < maxFailed {
+			s.d.Failed = append(s.d.Failed, Failure{name, c.name, e.N})
+		}
+	}
+}
+
+// todo notes the state of an item.
+func (s *summary) todo(text, state string, n int) {
+	if !slices.Contains([]string{"pending", "in_progress", "completed", "cancelled"}, state) {
+		return
+	}
+	text = Cut(text, maxTodo)
+	i := slices.IndexFunc(s.todos, func(t Todo) bool { return t.Text == text })
+	if i < 0 {
+		s.todos = append(s.todos, Todo{Text: text})
+		i = len(s.todos) - 1
+	}
+	s.todos[i].State, s.todos[i].N = state, n
+}
+
+func (s *summary) finish() Digest {
+	for _, t := range s.todos {
+		if (t.State == "pending" || t.State == "in_progress") && len(s.d.Todos) < maxTodos {
+			s.d.Todos = append(s.d.Todos, t)
+		}
+	}
+	if n := len(s.d.Files); n > maxFiles { // those touched last
+		slices.SortStableFunc(s.d.Files, func(a, b File) int { return a.N - b.N })
+		s.d.Files = slices.Clone(s.d.Files[n-maxFiles:])
+	}
+	return s.d
+}
