@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/brief"
@@ -29,14 +30,36 @@ func (r *run) start(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(caught, err)
 	}
-	given, err := m.Context(ctx, p, layers.ContextOptions{
-		Session: r.p.Session, Dir: r.p.Cwd, Program: r.Program(), Limit: maxAnswer, Pending: s.speakFrom(), Behind: left,
-	})
+	if !r.wantsContext() {
+		return caught
+	}
+	given, err := r.context(ctx, m, p, s, left)
 	if err == nil && given.Text != "" {
 		err = r.say(map[string]any{"hookSpecificOutput": map[string]any{"hookEventName": r.event, "additionalContext": given.Text}})
 		r.noteGiven(given.Used)
+		r.noteHad(given.Keys)
+		r.noteHanded(p, given)
+	}
+	if err == nil && given.Left > 0 && left == 0 {
+		err = errors.Join(r.leavePlace(place{r.p.Cwd, r.p.Transcript}), r.Detach("hook", Work))
 	}
 	return errors.Join(caught, err)
+}
+
+// digestTime is how long SessionStart reads sessions of which it has no digest.
+const digestTime = 800 * time.Millisecond
+
+// context returns what the session is given at its start, or after a compaction.
+func (r *run) context(ctx context.Context, m *layers.Memory, p layers.Project, s Settings, left int) (layers.Given, error) {
+	o := layers.ContextOptions{
+		Session: r.p.Session, Dir: r.p.Cwd, Program: r.Program(), Limit: min(s.ContextSize, maxAnswer), Pending: s.speakFrom(), Behind: left, Decay: s.Decay,
+	}
+	if r.p.Source == sourceCompact {
+		return m.Compaction(ctx, p, o)
+	}
+	end := r.Uptime() + digestTime
+	o.Late = func() bool { return r.Uptime() > end }
+	return m.Context(ctx, p, o)
 }
 
 // say writes the answer, in one piece.
@@ -49,11 +72,6 @@ func (r *run) say(answer map[string]any) error {
 	}
 	_, err := r.Stdout.Write([]byte(b.String()))
 	return err
-}
-
-// prompt is UserPromptSubmit: it marks where an exchange begins.
-func (r *run) prompt() error {
-	return r.changeTurn(func(t *turn) { t.Prompt, t.Asked = r.p.Prompt, false })
 }
 
 // tool is the use of a tool: count it, and capture now and then.
@@ -139,7 +157,16 @@ func (r *run) compact(ctx context.Context) error {
 	if err != nil || h.Messages == 0 {
 		return err
 	}
-	_, err = r.Stdout.Write([]byte(compaction(h, r.Program(), layers.ShortID(r.p.Session))))
+	settings, err := r.Settings()
+	if err != nil {
+		return err
+	}
+	text := compaction(h, r.Program(), layers.ShortID(r.p.Session))
+	doing, err := m.Compaction(ctx, p, layers.ContextOptions{Session: r.p.Session, Dir: r.p.Cwd, Program: r.Program(), Limit: min(settings.ContextSize, maxAnswer-brief.Units(text)), Unpinned: true})
+	if err != nil {
+		r.note(string(r.event), r.p.Session, err) // what is held is told all the same
+	}
+	_, err = r.Stdout.Write([]byte(text + doing.Text))
 	return err
 }
 
@@ -157,7 +184,7 @@ func compaction(h layers.Held, program, id string) string {
 	b.WriteString("The user marked these passages to be kept. They must survive the summary word for word:\n")
 	for i, k := range h.Kept {
 		line := fmt.Sprintf("- (%s) %s\n", k.Weight, brief.Plain(k.Text, 600))
-		if brief.Units(b.String())+brief.Units(line) > maxAnswer-120 {
+		if brief.Units(b.String())+brief.Units(line) > maxAnswer/2 {
 			fmt.Fprintf(&b, "%d more are in `%s keepit list %s`.\n", len(h.Kept)-i, program, id)
 			break
 		}

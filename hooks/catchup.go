@@ -187,6 +187,7 @@ func (w *World) catchUpPlaces(ctx context.Context) error {
 			}
 			if mine {
 				_, err = w.catchUpAt(ctx, p, w.Uptime()+limitOfWork)
+				err = errors.Join(err, w.digestAt(ctx, p))
 			}
 		}
 		if ctx.Err() != nil {
@@ -195,4 +196,17 @@ func (w *World) catchUpPlaces(ctx context.Context) error {
 		failed = errors.Join(failed, err, x.done())
 	}
 	return failed
+}
+
+// digestAt makes the digests that the project of a place lacks.
+func (w *World) digestAt(ctx context.Context, at place) error {
+	m, err := w.open()
+	if err != nil {
+		return err
+	}
+	p, known, err := m.Locate(ctx, at.Cwd)
+	if err != nil || !known {
+		return err
+	}
+	return m.MakeDigests(ctx, p)
 }

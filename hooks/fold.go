@@ -287,6 +287,9 @@ func (w *World) captureFiles(ctx context.Context, files []string, cwds map[strin
 	added, err := m.Add(ctx, sources, layers.AddOptions{Op: "capture", Unasked: true, Known: !s.Register, Only: s.CaptureProject, Within: func(dir string) bool { return !ignored(dir) }})
 	for _, a := range added {
 		w.remember(a.Path, stamps[a.Path], string(a.Project.ID))
+		if w.worker && !slices.ContainsFunc(w.grown, func(p layers.Project) bool { return p.ID == a.Project.ID }) {
+			w.grown = append(w.grown, a.Project)
+		}
 	}
 	return w.failures(err, stamps)
 }
@@ -337,7 +340,19 @@ func (r *run) held(ctx context.Context) bool {
 // work does what hooks leave to a process of its own: it folds the spool to its end, catches up where a SessionStart could not,
 // and notes which contexts were used.
 func (r *run) work(ctx context.Context) error {
-	return errors.Join(r.foldToEnd(ctx), r.catchUpPlaces(ctx), r.recordGiven(ctx))
+	return errors.Join(r.foldToEnd(ctx), r.catchUpPlaces(ctx), r.recordGiven(ctx), r.digestGrown(ctx))
+}
+
+// digestGrown makes the digests of what was captured, so that the next start need not.
+func (r *run) digestGrown(ctx context.Context) error {
+	if len(r.grown) == 0 {
+		return nil
+	}
+	m, err := r.open()
+	for i := 0; err == nil && i < len(r.grown); i++ {
+		err = m.MakeDigests(ctx, r.grown[i])
+	}
+	return err
 }
 
 // foldToEnd folds the spool to its end. It waits for the lock, for the hook that has it may be about to be ended.

@@ -28,6 +28,7 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/keepit"
 )
 
 // A World is what a hook is given of the world outside.
@@ -54,8 +55,9 @@ type World struct {
 	Unhurried bool
 
 	memory *layers.Memory
-	busy   bool // another hook folds: this one only leaves its note
-	worker bool // nobody waits for this one
+	busy   bool             // another hook folds: this one only leaves its note
+	worker bool             // nobody waits for this one
+	grown  []layers.Project // that the worker captured something of
 }
 
 // Settings are the settings under "hooks.".
@@ -68,6 +70,10 @@ type Settings struct {
 	AskAfterTokens int
 	Blocking       string // off, once, strict
 	Distill        bool   // a model distils sessions that have ended
+	ContextSize    int    // characters that SessionStart hands over at most
+	PromptSize     int    // characters that UserPromptSubmit hands over at most
+	Recall         bool   // UserPromptSubmit hands over what fits the prompt
+	Decay          keepit.Decay
 }
 
 // speakFrom returns from how many tokens without facts the context of a start mentions a session: 0 for never, unless asking is on.
@@ -243,7 +249,7 @@ func (r *run) hook(ctx context.Context) (err error) {
 	case PostToolUse, PostToolUseFailure:
 		return r.tool(ctx)
 	case UserPromptSubmit:
-		return r.prompt()
+		return r.prompt(ctx)
 	}
 	if r.there, err = checkTranscript(r.projects(), r.p.Transcript); err != nil {
 		return err

@@ -16,6 +16,7 @@ type Payload struct {
 	Transcript      string // transcript_path
 	Cwd             string
 	Prompt          string // prompt_id
+	Text            string // of a prompt: its start
 	Source          string // of SessionStart
 	AgentID         string // of events inside a subagent
 	AgentTranscript string // of SubagentStop
@@ -28,6 +29,7 @@ const (
 	maxKey   = 64
 	maxField = 4096
 	maxHint  = 512
+	maxText  = 16 << 10
 )
 
 var (
@@ -49,6 +51,8 @@ func (p *Payload) field(key string) (to *string, hint bool) {
 		return &p.Cwd, false
 	case "prompt_id":
 		return &p.Prompt, false
+	case "prompt":
+		return &p.Text, true
 	case "source":
 		return &p.Source, false
 	case "agent_id":
@@ -100,6 +104,9 @@ func (p *Payload) member(s *scanner, key string) error {
 		limit := maxField
 		if hint {
 			limit = maxHint
+		}
+		if to == &p.Text {
+			limit = maxText
 		}
 		text, whole, err := s.text(limit)
 		switch {

@@ -22,7 +22,7 @@ func TestReadPayload(t *testing.T) {
 		want       Payload
 	}{
 		{"SessionStart", `,"hook_event_name":"SessionStart","source":"resume","seconds_since_last_response":18205,"prompt_cache_likely_expired":true,"estimated_cache_write_usd":0.0628}`, with(func(p *Payload) { p.Source = "resume" })},
-		{"UserPromptSubmit", `,"prompt_id":"p1","permission_mode":"plan","prompt":"say \"hi\"\n{]"}`, with(func(p *Payload) { p.Prompt = "p1" })},
+		{"UserPromptSubmit", `,"prompt_id":"p1","permission_mode":"plan","prompt":"say \"hi\"\n{]"}`, with(func(p *Payload) { p.Prompt, p.Text = "p1", "say \"hi\"\n{]" })},
 		{"PostToolUse", `,"effort":{"level":"medium"},"tool_name":"Bash","tool_input":{"command":"ls | wc -l"},"tool_response":{"stdout":"0","list":[1,-2.5e+3,[],{},null,false]},"duration_ms":63}`, base},
 		{"PostToolUseFailure", `,"tool_name":"Bash","error":"Exit code 3","is_interrupt":false}`, base},
 		{"SubagentStop", `,"agent_id":"a1","stop_hook_active":false,"agent_transcript_path":"/x/agent-a1.jsonl","last_assistant_message":"done","background_tasks":[],"session_crons":[]}`,

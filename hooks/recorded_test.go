@@ -49,6 +49,7 @@ func TestRecordedPayloads(t *testing.T) {
 			Transcript string `json:"transcript_path"`
 			Cwd        string `json:"cwd"`
 			Prompt     string `json:"prompt_id"`
+			Text       string `json:"prompt"`
 			Source     string `json:"source"`
 			AgentID    string `json:"agent_id"`
 			Agent      string `json:"agent_transcript_path"`
@@ -58,7 +59,7 @@ func TestRecordedPayloads(t *testing.T) {
 		if err := json.Unmarshal(b, &p); err != nil {
 			t.Fatal(name, err)
 		}
-		want := Payload{p.Session, p.Transcript, p.Cwd, p.Prompt, p.Source, p.AgentID, p.Agent, p.Last, p.Active}
+		want := Payload{p.Session, p.Transcript, p.Cwd, p.Prompt, p.Text, p.Source, p.AgentID, p.Agent, p.Last, p.Active}
 		if got, err := ReadPayload(bytes.NewReader(b), false); err != nil || got != want {
 			t.Errorf("%s: %+v, %v; want %+v", name, got, err, want)
 		}

@@ -38,7 +38,7 @@ func newDesk(t *testing.T) *desk {
 		t.Fatal(err)
 	}
 	d := &desk{t: t, dir: dir, cwd: filepath.Join(dir, "w"), now: time.Date(2026, 1, 20, 14, 0, 0, 0, time.UTC)}
-	d.settings = Settings{Capture: true, Register: true, Every: 5, AskAfterTokens: 2000, Blocking: "off", CaptureProject: func(layers.Project) bool { return true }}
+	d.settings = Settings{Capture: true, Register: true, Every: 5, AskAfterTokens: 2000, Blocking: "off", ContextSize: 4000, PromptSize: 1500, Recall: true, CaptureProject: func(layers.Project) bool { return true }}
 	for _, sub := range []string{d.cwd, d.sessions(), filepath.Join(dir, "tmp")} {
 		if err := os.MkdirAll(sub, 0o700); err != nil {
 			t.Fatal(err)

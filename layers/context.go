@@ -13,6 +13,8 @@ import (
 	"github.com/memvcs/mem/layers/brief"
 	"github.com/memvcs/mem/layers/concepts"
 	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/handover"
+	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/permanent"
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/transcript"
@@ -20,18 +22,55 @@ import (
 
 // ContextOptions say for whom a context is.
 type ContextOptions struct {
-	Session string // the session that gets it, which is not told of itself
-	Dir     string // its working directory
-	Program string // how this program is called there
-	Limit   int    // in UTF-16 units
-	Pending int    // tokens without facts from which a session is worth speaking of; 0 says nothing of what is not made yet
-	Behind  int    // files of the project that are not captured yet
+	Session  string // the session that gets it, which is not told of itself
+	Dir      string // its working directory
+	Program  string // how this program is called there
+	Limit    int    // in UTF-16 units
+	Decay    keepit.Decay
+	Unpinned bool            // markers are told elsewhere
+	Had      map[string]bool // what the session was handed over before
+	Late     func() bool     // reports whether no more time may be spent on reading sessions; nil is never
+	Pending  int             // tokens without facts from which a session is worth speaking of; 0 says nothing of what is not made yet
+	Behind   int             // files of the project that are not captured yet
 }
 
 // A Given is the context that a session is given.
 type Given struct {
 	Text string
 	Used []string // the sessions it tells of, the newest first
+	Told []brief.Told
+	Left int // sessions whose digests are still to be made
+
+	Units int      // UTF-16 units of Text
+	Hash  string   // of Text, keyed by this device
+	Keys  []string // what must not be told twice
+	Lines []Line
+}
+
+// A Line is a line of a text that was handed over, without its words.
+type Line struct {
+	Section string `json:"section"`
+	Source  string `json:"source,omitempty"`
+	Said    string `json:"said,omitempty"` // by whom
+	Hash    string `json:"hash"`           // of the line, keyed by this device
+}
+
+// give lays out a sheet.
+func (m *Memory) give(s brief.Sheet, limit int) (g Given) {
+	g.Text, g.Told = brief.Lay(s, limit, m.repo.Seal)
+	if g.Text == "" {
+		return g
+	}
+	g.Units, g.Hash = brief.Units(g.Text), m.repo.Seal(g.Text)
+	for _, t := range g.Told {
+		l := Line{Section: t.Section, Source: t.Source, Hash: m.repo.Seal(t.Line)}
+		if !t.Keep {
+			l.Said = t.Trust.String()
+		}
+		g.Lines = append(g.Lines, l)
+		g.Keys = append(g.Keys, t.Keys...)
+	}
+	return g
 }
 
 // How many things of a kind a context names. What is not named can be asked for.
@@ -39,7 +78,7 @@ const (
 	contextIssues    = 20
 	contextConcepts  = 8
 	contextSessions  = 5
-	contextDecisions = 3 // of each session
+	contextDecisions = 8
 	contextPending   = 3
 )
 
@@ -71,19 +110,36 @@ func (m *Memory) Context(ctx context.Context, p Project, o ContextOptions) (Give
 	if len(b.sessions) == 0 && len(b.known.Exchanges) == 0 && len(b.rules.Rules) == 0 {
 		return Given{}, nil
 	}
-	sheet := brief.Sheet{Project: cmp.Or(b.st.Name, p.Name), More: fmt.Sprintf("`%[1]s rules list`, `%[1]s facts list` and `%[1]s ls` show all.", o.Program)}
-	sheet.Sections = []brief.Section{
-		{Title: "Rules", Items: b.ruleItems()}, {Title: "Open issues", Items: b.issueItems()},
-		{Title: "Jobs that the files here belong to", Items: b.conceptItems()}, {Title: "Recent sessions", Items: b.sessionItems()},
-		{Title: "Not done yet", Items: b.pendingItems()}, {Title: "What else can be asked for", Items: b.index()},
+	left, err := b.digest(ctx, p)
+	if err != nil {
+		return Given{}, err
 	}
-	out := Given{Text: brief.Write(sheet, o.Limit, m.repo.Seal)}
+	out := m.give(b.sheet(p), o.Limit)
+	out.Left = left
 	for _, s := range b.sessions {
 		if b.told[s.ID] && strings.Contains(out.Text, ShortID(s.ID)) { // not what was left out
 			out.Used = append(out.Used, s.ID)
 		}
 	}
 	return out, nil
+}
+
+// sheet returns all that may be said at a start, in the order in which it matters.
+func (b *briefing) sheet(p Project) brief.Sheet {
+	s := brief.Sheet{Project: cmp.Or(b.st.Name, p.Name), More: fmt.Sprintf("`%[1]s rules list`, `%[1]s facts list` and `%[1]s ls` show all.", b.o.Program)}
+	s.Sections = []brief.Section{
+		{Title: "Rules", Items: b.ruleItems(), Most: 800},
+		{Title: "Pinned by the user, word for word", Items: b.pinItems(), Most: 1000},
+	}
+	s.Sections = append(s.Sections, handover.Start(b.digests, ShortID)...)
+	return brief.Sheet{Project: s.Project, More: s.More, Sections: append(s.Sections,
+		brief.Section{Title: "Open issues", Items: b.issueItems(), Most: 600, Rank: 1},
+		brief.Section{Title: "Decisions", Items: b.decisionItems(), Most: 700, Rank: 1},
+		brief.Section{Title: "Jobs that the files here belong to", Items: b.conceptItems(), Most: 500, Rank: 2},
+		brief.Section{Title: "Recent sessions", Items: b.sessionItems(), Most: 600, Rank: 3},
+		brief.Section{Title: "Not done yet", Items: b.pendingItems()},
+		brief.Section{Title: "More", Items: b.index()},
+	)}
 }
 
 // A briefing is what a context is made from.
@@ -98,7 +154,8 @@ type briefing struct {
 	due      bool
 	sessions []*Session // the newest first, without the one that asks
 	told     map[string]bool
-	spoken   map[string]bool // exchanges of which the user or the model said something
+	digests  []handover.Digest // of the newest sessions, the newest first
+	spoken   map[string]bool   // exchanges of which the user or the model said something
 }
 
 // recent returns the sessions that may be spoken of, the newest first.
@@ -239,7 +296,19 @@ func plainPath(s string) bool {
 	}) < 0
 }
 
-// sessionItems names the newest sessions, each with what was decided in it.
+// decisionItems names what was decided last.
+func (b *briefing) decisionItems() (out []brief.Item) {
+	for _, f := range b.newestFacts(contextDecisions, func(f *facts.Fact) bool {
+		return f.Kind == facts.Decision || f.Kind == facts.Solution || f.Kind == facts.Preference
+	}) {
+		it := b.factItem(f)
+		it.Text, it.Why = string(f.Kind)+": "+it.Text, "one of the newest"
+		out = append(out, it)
+	}
+	return out
+}
+
+// sessionItems names the newest sessions.
 func (b *briefing) sessionItems() (out []brief.Item) {
 	for _, s := range b.sessions[:min(contextSessions, len(b.sessions))] {
 		now := s.Now()
@@ -257,13 +326,6 @@ func (b *briefing) sessionItems() (out []brief.Item) {
 		}
 		b.told[s.ID] = true
 		out = append(out, brief.Item{Text: text, Source: ShortID(s.ID), Trust: trust, Time: now.Scan.Last})
-		for _, f := range b.newestFacts(contextDecisions, func(f *facts.Fact) bool {
-			return f.Session == s.ID && (f.Kind == facts.Decision || f.Kind == facts.Solution || f.Kind == facts.Preference)
-		}) {
-			it := b.factItem(f)
-			it.Text, it.Under = string(f.Kind)+": "+it.Text, true
-			out = append(out, it)
-		}
 	}
 	return out
 }
@@ -304,35 +366,25 @@ func (b *briefing) unsaid(s *Session) int {
 	return b.m.counter(now).Estimate(now.said() * int64(left) / int64(now.Scan.Values))
 }
 
-// index says what can be asked for.
-func (b *briefing) index() (out []brief.Item) {
-	say := func(format string, args ...any) {
-		out = append(out, brief.Item{Text: fmt.Sprintf(format, args...), Keep: true})
+// index says in one line what can be asked for.
+func (b *briefing) index() []brief.Item {
+	if len(b.sessions) == 0 && len(b.known.Live()) == 0 {
+		return nil
 	}
 	mem := b.o.Program
+	var ask []string
 	if n := len(b.sessions); n > 0 {
-		say("`%s ls` lists all sessions (%d), `%s show %s:L1` prints what was said in one, `%s log` what was made of them.", mem, n, mem, ShortID(b.sessions[0].ID), mem)
+		ask = append(ask, fmt.Sprintf("`%s ls` (%s)", mem, times(n, "session")), fmt.Sprintf("`%s show ID#N` (a message)", mem), fmt.Sprintf("`%s show ID:L1` (a session)", mem))
 	}
 	if n := len(b.known.Live()); n > 0 {
-		say("`%s facts search WORDS` looks through the facts (%d), `%s facts show f:ID` shows the evidence of one.", mem, n, mem)
+		ask = append(ask, fmt.Sprintf("`%s facts search WORDS` (%s)", mem, times(n, "fact")))
 	}
-	if n := len(b.jobs.Live()); n > 0 {
-		say("`%s concepts list` lists the jobs (%d).", mem, n)
+	return []brief.Item{{Text: strings.Join(ask, ", "), Keep: true, More: true, Why: "how to ask for more"}}
+}
+
+func times(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
 	}
-	if n := len(b.rules.In(permanent.Active)); n > 0 {
-		say("`%s rules list` lists the rules (%d).", mem, n)
-	}
-	if len(b.sessions) > 0 && !b.due {
-		say("`%s reflect` lists what the user asked to be remembered, and what else may be worth keeping for good.", mem)
-	}
-	var names []string
-	for _, c := range slices.Backward(b.st.Named()) {
-		if c.Revoked == "" && b.trust.Of(c.Device) && len(names) < 5 {
-			names = append(names, c.Name)
-		}
-	}
-	if len(names) > 0 {
-		say("`%s checkout NAME` writes a composed context: %s.", mem, strings.Join(names, ", "))
-	}
-	return out
+	return fmt.Sprintf("%d %ss", n, what)
 }

@@ -63,9 +63,9 @@ func imports() map[string]string {
 
 		"layers/worktree": "objects objects/pack",
 
-		"layers": "objects lineage objects/pack objects/gitstore objects/stream refs refs/remote refs/sealed layers/claims layers/transcript layers/keepit layers/tokens layers/redact layers/refine layers/compress layers/engines layers/compose layers/tier layers/trace layers/facts layers/concepts layers/permanent layers/views layers/brief layers/records layers/worktree layers/search layers/search/index",
+		"layers": "objects lineage objects/pack objects/gitstore objects/stream refs refs/remote refs/sealed layers/claims layers/transcript layers/keepit layers/tokens layers/redact layers/refine layers/compress layers/engines layers/compose layers/tier layers/trace layers/facts layers/concepts layers/permanent layers/views layers/brief layers/handover layers/records layers/worktree layers/search layers/search/index",
 
-		"hooks": "objects layers layers/brief",
+		"hooks": "objects layers layers/brief layers/keepit",
 
 		"cmd/mem": "layers hooks refs refs/config refs/remote refs/sealed objects layers/transcript layers/keepit layers/tokens layers/compress layers/engines layers/compose layers/tier layers/trace layers/facts layers/concepts layers/permanent layers/views testdata layers/redact layers/worktree layers/search layers/search/index cmd/mem/internal/cli cmd/mem/internal/proof",
 

@@ -17,6 +17,7 @@ import (
 	"github.com/memvcs/mem/hooks"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/engines"
+	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/redact"
 	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/config"
@@ -177,6 +178,11 @@ func (e *Env) hookSettings() (hooks.Settings, error) {
 	_, from, err := c.Get("defaults.autoRegisterSessions")
 	s.Register = err == nil && (from == config.Default || hookValue(c.Bool, "defaults.autoRegisterSessions", false))
 	s.Distill = hookValue(c.String, "distill.engine", "") != ""
+	s.ContextSize, s.PromptSize = hookValue(c.Int, "hooks.contextSize", 4000), hookValue(c.Int, "hooks.promptSize", 1500)
+	s.Recall = hookValue(c.Bool, "recall.enabled", true)
+	if s.Decay, err = decayOf(c); err != nil {
+		s.Decay = keepit.DefaultDecay
+	}
 	s.CaptureProject = func(p layers.Project) bool {
 		return hookValue(c.Bool, "hooks.captureProject."+string(p.ID), true)
 	}

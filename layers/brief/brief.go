@@ -43,6 +43,7 @@ type Item struct {
 	Short  bool      // the title of its section says who said it
 	Whole  bool      // it is not cut, and its lines stay lines
 	More   bool      // it says how to ask for more: alone it is nothing to say
+	Keys   []string  // what must not be told twice; not part of the text
 	Why    string    // why it is here; not part of the text
 }
 
@@ -236,7 +237,7 @@ func body(s Sheet, list []line, gone map[int]bool) string {
 		}
 	}
 	if left > 0 {
-		fmt.Fprintf(&b, "\n%d more did not fit. %s\n", left, Plain(s.More, maxText))
+		fmt.Fprintf(&b, "\n%d more did not fit and were left out. %s\n", left, Plain(s.More, maxText))
 	}
 	return b.String()
 }

@@ -23,8 +23,6 @@ type Digest struct {
 	First, Last time.Time
 	Dir         string // working directory
 	Branch      string
-	Title       string
-	TitleBy     string // "user" or "assistant"
 
 	Turns    []Turn    // the newest, in order
 	Files    []File    // in order of first touch

@@ -26,10 +26,10 @@ const (
 	readWeight     = 1.0
 	editWeight     = 2.0
 	touchGrowth    = 0.0 // for each doubling of touches in a session
-	ageSessions    = 60   // sessions further back say nothing more
+	ageSessions    = 60  // sessions further back say nothing more
 	togetherWeight = 0.0 // of files edited together with those of the last sessions
-	lateWeight     = 0.0  // of a file touched at the end of its session, beside one touched at its start
-	togetherBack   = 2    // sessions that count as the last ones
+	lateWeight     = 0.0 // of a file touched at the end of its session, beside one touched at its start
+	togetherBack   = 2   // sessions that count as the last ones
 )
 
 // Files ranks the files of all sessions, those first that the next one most likely works on. Digests are the newest first.
@@ -66,7 +66,9 @@ func Files(digests []Digest) []Ranked {
 }
 
 func sortRanked(list []Ranked) {
-	slices.SortFunc(list, func(a, b Ranked) int { return cmp.Or(cmp.Compare(b.Score, a.Score), b.Time.Compare(a.Time), cmp.Compare(b.N, a.N), cmp.Compare(a.Path, b.Path)) })
+	slices.SortFunc(list, func(a, b Ranked) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), b.Time.Compare(a.Time), cmp.Compare(b.N, a.N), cmp.Compare(a.Path, b.Path))
+	})
 }
 
 // weight is what a file is worth in its session.

@@ -13,12 +13,10 @@ import (
 
 // Caps of the parts of a start, in lines and characters.
 const (
-	maxSet       = 20 // files, those that the last session changed among them
-	maxChanged   = 8
-	maxRun       = 8 // commands
-	maxOpenTodos = 4
-	maxTests     = 6
-	failedBack   = 5 // sessions whose failures are looked at
+	maxSet     = 20 // files, those that the last session changed among them
+	maxRun     = 8  // commands
+	maxTests   = 6
+	failedBack = 5 // sessions whose failures are looked at
 
 	capStands   = 1400
 	capFiles    = 1300
@@ -41,44 +39,56 @@ func Start(digests []Digest, id ID) []brief.Section {
 		return nil
 	}
 	ranked := Files(digests)
-	stands, shown := stands(digests, id)
+	stands, shown := stands(digests[0], atStart, id)
+	stands = append(stands, failures(digests, id)...)
 	return []brief.Section{
 		{Title: "Where things stand", Items: stands, Most: capStands},
-		{Title: "Working set (files that the assistant's tool calls named)", Items: workingSet(ranked, shown, id), Most: capFiles},
+		{Title: "Working set (files of the assistant's tool calls, each with its last message)", Items: workingSet(ranked, shown, id), Most: capFiles},
 		{Title: "Commands (as the assistant ran them, and how they last ended)", Items: commandItems(digests, id), Most: capCommands},
 	}
 }
 
-// stands tells of the last session. It also returns the files that it names.
-func stands(digests []Digest, id ID) (out []brief.Item, shown map[string]bool) {
-	d := digests[0]
+// standing says how much is told of where a session stands.
+type standing struct {
+	requests, changed, todos int
+}
+
+var (
+	atStart   = standing{requests: 2, changed: 8, todos: 4}
+	atCompact = standing{requests: 4, changed: 20, todos: 10}
+)
+
+// stands tells where a session stands. It also returns the files that it names.
+func stands(d Digest, most standing, id ID) (out []brief.Item, shown map[string]bool) {
 	say := func(it brief.Item) { it.Time = d.Last; out = append(out, it) }
-	if n := len(d.Turns); n > 0 {
-		first, last := d.Turns[0], d.Turns[n-1]
-		if n > 1 {
-			say(brief.Item{Text: "Asked first: " + quoted(first.Asked.Text, showRequest), Source: id.at(d.Session, first.Asked.N), Trust: brief.User, Why: "what the last session was about"})
+	for i, t := range d.Turns {
+		switch n := len(d.Turns); {
+		case i == n-1:
+			say(brief.Item{Text: "Asked last: " + quoted(t.Asked.Text, showRequest), Source: id.at(d.Session, t.Asked.N), Trust: brief.User, Why: "the last request of the session"})
+		case i == 0:
+			say(brief.Item{Text: "Asked first: " + quoted(t.Asked.Text, showRequest), Source: id.at(d.Session, t.Asked.N), Trust: brief.User, Why: "what the session was about"})
+		case i > n-most.requests:
+			say(brief.Item{Text: "Asked: " + quoted(t.Asked.Text, showRequest), Source: id.at(d.Session, t.Asked.N), Trust: brief.User, Why: "a late request of the session"})
 		}
-		say(brief.Item{Text: "Asked last: " + quoted(last.Asked.Text, showRequest), Source: id.at(d.Session, last.Asked.N), Trust: brief.User, Why: "the last request of the last session"})
-		if end := lastAnswer(d.Turns); end.Text != "" {
-			say(brief.Item{Text: "Ended with: " + quoted(end.Text, showOutcome), Source: id.at(d.Session, end.N), Trust: brief.Assistant, Why: "the model's own last words"})
-		}
+	}
+	if end := lastAnswer(d.Turns); end.Text != "" {
+		say(brief.Item{Text: "Ended with: " + quoted(end.Text, showOutcome), Source: id.at(d.Session, end.N), Trust: brief.Assistant, Why: "the model's own last words"})
 	}
 	shown = map[string]bool{}
 	changed := slices.DeleteFunc(slices.Clone(d.Files), func(f File) bool { return f.Edits == 0 })
 	slices.SortStableFunc(changed, func(a, b File) int { return cmp.Compare(b.Edited, a.Edited) })
 	if n := len(changed); n > 0 {
 		var names []string
-		for _, f := range changed[:min(n, maxChanged)] {
+		for _, f := range changed[:min(n, most.changed)] {
 			names, shown[f.Path] = append(names, f.Path), true
 		}
 		text := "[files] changed: " + strings.Join(names, ", ")
-		if n > maxChanged {
-			text += fmt.Sprintf(" and %d more", n-maxChanged)
+		if n > most.changed {
+			text += fmt.Sprintf(" and %d more", n-most.changed)
 		}
-		say(brief.Item{Text: text, Source: id.at(d.Session, changed[0].Edited), Trust: brief.Assistant, Whole: true, Why: "files that the last session edited, the newest first"})
+		say(brief.Item{Text: text, Source: id.at(d.Session, changed[0].Edited), Trust: brief.Assistant, Whole: true, Keys: names, Why: "files that the session edited, the newest first"})
 	}
-	out = append(out, failures(digests, id)...)
-	for i := len(d.Todos) - 1; i >= 0 && i >= len(d.Todos)-maxOpenTodos; i-- {
+	for i := len(d.Todos) - 1; i >= 0 && i >= len(d.Todos)-most.todos; i-- {
 		t := d.Todos[i]
 		say(brief.Item{Text: "Open todo: " + quoted(t.Text, showTodo), Source: id.at(d.Session, t.N), Trust: brief.Assistant, Why: "on the model's list and not completed"})
 	}
@@ -86,6 +96,16 @@ func stands(digests []Digest, id ID) (out []brief.Item, shown map[string]bool) {
 		say(brief.Item{Text: "[branch] " + name, Source: id(d.Session), Trust: brief.Tool, Named: true, Why: "the branch at the end of the last session"})
 	}
 	return out, shown
+}
+
+// Compaction returns what a compaction of the session of d would lose: requests, todos, files, commands and failures.
+func Compaction(d Digest, id ID) []brief.Section {
+	stands, _ := stands(d, atCompact, id)
+	stands = append(stands, failures([]Digest{d}, id)...)
+	return []brief.Section{
+		{Title: "Where this session stands", Items: stands},
+		{Title: "Commands (as the assistant ran them, and how they last ended)", Items: commandItems([]Digest{d}, id), Rank: 1},
+	}
 }
 
 // quoted is a text as somebody said it.
@@ -158,24 +178,39 @@ func builds(name string) bool {
 	return false
 }
 
+// workingSet names the files that rank first, without those that are shown already, by session and what it did with them.
 func workingSet(ranked []Ranked, shown map[string]bool, id ID) (out []brief.Item) {
+	type group struct {
+		session string
+		edited  bool
+	}
+	at := map[group]int{}
+	var texts []string
 	room := maxSet - len(shown)
 	for _, r := range ranked {
-		if len(out) == room {
+		if room == 0 {
 			break
 		}
 		if shown[r.Path] {
 			continue
 		}
-		text := r.Path
-		switch {
-		case r.Edits > 0:
-			text += ", " + times(r.Edits, "edit")
-		default:
-			text += ", " + times(r.Reads, "read")
+		room--
+		g := group{r.Session, r.Edited}
+		i, known := at[g]
+		if !known {
+			i = len(out)
+			at[g] = i
+			out = append(out, brief.Item{Source: id(r.Session), Trust: brief.Assistant, Time: r.Time, Named: true, Whole: true, Short: true})
+			texts = append(texts, "[files] "+map[bool]string{true: "edited: ", false: "read: "}[r.Edited])
+		} else {
+			texts[i] += ", "
 		}
-		out = append(out, brief.Item{Text: text, Source: id.at(r.Session, r.N), Trust: brief.Assistant, Short: true, Time: r.Time,
-			Why: fmt.Sprintf("%s and %s in %s", times(r.Edits, "edit"), times(r.Reads, "read"), times(r.Sessions, "session"))})
+		texts[i] += fmt.Sprintf("%s#%d", r.Path, r.N)
+		out[i].Keys = append(out[i].Keys, r.Path)
+		out[i].Why += fmt.Sprintf("%s: %s, %s, %s; ", r.Path, times(r.Edits, "edit"), times(r.Reads, "read"), times(r.Sessions, "session"))
+	}
+	for i := range out {
+		out[i].Text = texts[i]
 	}
 	return out
 }

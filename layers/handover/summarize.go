@@ -58,9 +58,25 @@ func (s *summary) entry(e refine.Entry) {
 		s.asked(e)
 	case e.Role == "assistant" && !e.Side && strings.TrimSpace(e.Said) != "":
 		if n := len(s.d.Turns); n > 0 {
-			s.d.Turns[n-1].Answered = Said{e.N, Cut(e.Said, maxAnswered)}
+			s.d.Turns[n-1].Answered = Said{e.N, Cut(withoutCode(e.Said), maxAnswered)}
 		}
 	}
+}
+
+// withoutCode leaves the blocks of code out of a text, unless it is nothing else.
+func withoutCode(s string) string {
+	var b strings.Builder
+	for i, part := range strings.Split(s, "```") {
+		if i%2 == 0 {
+			b.WriteString(part)
+		} else {
+			b.WriteString(" … ")
+		}
+	}
+	if out := strings.TrimSpace(b.String()); strings.Trim(out, " …") != "" {
+		return out
+	}
+	return s
 }
 
 // asked begins a turn.
@@ -94,6 +110,9 @@ func (s *summary) tool(e refine.Entry) {
 	case "Bash", "PowerShell":
 		s.ran(e)
 	case "TodoWrite":
+		if s.newList(e.Target) {
+			s.todos = nil
+		}
 		for line := range strings.Lines(e.Target) {
 			state, text, ok := strings.Cut(strings.TrimSpace(line), ": ")
 			if ok {
@@ -228,6 +247,20 @@ func (s *summary) tested(e refine.Entry, c call, end Outcome, tests []string) {
 			s.d.Failed = append(s.d.Failed, Failure{name, c.name, e.N})
 		}
 	}
+}
+
+// newList reports whether a change of the list of todos begins another list: several items, none of them known.
+func (s *summary) newList(change string) bool {
+	n := 0
+	for line := range strings.Lines(change) {
+		_, text, ok := strings.Cut(strings.TrimSpace(line), ": ")
+		text = Cut(text, maxTodo)
+		if ok && slices.ContainsFunc(s.todos, func(t Todo) bool { return t.Text == text }) {
+			return false
+		}
+		n++
+	}
+	return n > 1
 }
 
 // todo notes the state of an item.

@@ -1,0 +1,310 @@
+package handover
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/memvcs/mem/layers/brief"
+)
+
+// Caps of what a prompt is given.
+const (
+	maxPassages     = 3
+	maxPromptFiles  = 10
+	showAsked       = 130
+	showAnswered    = 230
+	maxPromptWords  = 200
+	capPassages     = 950
+	capPromptFiles  = 700
+	shortestWord    = 3
+	shortestSpelled = 4
+)
+
+// The thresholds below were tuned on bench/next: its own prompts against those of other projects and idle ones.
+const (
+	wordsWeight    = 1.0  // of words that a path and the prompt share, by how rare they are among paths
+	spelledBonus   = 6.0  // of a file that the prompt spells
+	symbolBonus    = 4.0  // of a file that defines or touches a symbol that the prompt spells
+	similarWeight  = 3.0  // of files of sessions in which something similar was asked
+	recentWeight   = 0.5  // of the rank of a file at a start
+	leastFile      = 4.0  // score of a file that is named
+	shareOfBest    = 0.35 // of the score of the best file
+	leastCoverage  = 0.45 // share of the prompt's weight that a passage covers
+	leastEvidence  = 9.0  // weight of the words that a passage shares with the prompt
+	leastAnswering = 0.3  // share of the prompt's weight that the project knows at all, for anything to be said
+)
+
+// A Query is a prompt as it is matched.
+type Query struct {
+	words   []string        // distinct, lower case, without those that say nothing
+	spelled map[string]bool // names of files and symbols, as they are written
+}
+
+// Empty reports whether the prompt asks for nothing that could be looked for.
+func (q Query) Empty() bool { return len(q.words) < 2 && len(q.spelled) == 0 }
+
+// ParsePrompt reads a prompt.
+func ParsePrompt(text string) Query {
+	q := Query{spelled: map[string]bool{}}
+	if i := strings.Index(text, "```"); i > 0 {
+		text = text[:i] + " " + text[i:min(len(text), i+2000)]
+	}
+	for token := range strings.FieldsFuncSeq(text, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._-/@", r)
+	}) {
+		token = strings.Trim(token, "._-/@")
+		if len(q.words) < maxPromptWords && spells(token) {
+			q.spelled[token] = true
+			q.spelled[baseOf(token)] = true
+		}
+	}
+	for _, w := range Words(text) {
+		if len(q.words) < maxPromptWords && !slices.Contains(q.words, w) && !empty[w] {
+			q.words = append(q.words, w)
+		}
+	}
+	return q
+}
+
+// spells reports whether a token is a name rather than a word: it has a mark or a change of case inside.
+func spells(token string) bool {
+	if len(token) < shortestSpelled {
+		return false
+	}
+	inner := token[1:]
+	return strings.ContainsAny(inner, "._/") || strings.ToLower(inner) != inner && strings.ToUpper(token) != token
+}
+
+// Words returns the words of a text or a path in lower case: camelCase and the marks between words divide them, and a plural is its
+// singular.
+func Words(s string) (out []string) {
+	var b strings.Builder
+	lower := false
+	flush := func() {
+		if w := b.String(); len(w) >= shortestWord {
+			out = append(out, singular(w))
+		}
+		b.Reset()
+	}
+	for _, r := range s {
+		switch {
+		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
+			flush()
+			lower = false
+			continue
+		case unicode.IsUpper(r) && lower:
+			flush()
+		}
+		lower = !unicode.IsUpper(r)
+		b.WriteRune(unicode.ToLower(r))
+	}
+	flush()
+	return out
+}
+
+func singular(w string) string {
+	if len(w) > 4 && strings.HasSuffix(w, "s") && !strings.HasSuffix(w, "ss") {
+		return w[:len(w)-1]
+	}
+	return w
+}
+
+// empty are words that say nothing about what a prompt is after.
+var empty = func() map[string]bool {
+	out := map[string]bool{}
+	for _, w := range strings.Fields(`the and for you that this with have are was not but can could would should will what when where which who why how does did doing done
+		from into out about there their they them then than its our your please yes yeah okay thank great good nice look need want like just also some any all now let make made
+		run again test tests commit push pull continue start stop fix add change update use using used work working file files code line lines new old see show tell think
+		check try get got set put take give go going here more most other only same still very well been being were had has may might must shall each every
+		message request command user caveat local image error issue problem help sure after before over because while first last next one two three thing things way know
+		implement implementation plan following review create remove delete write read open close call don isn doesn can't it's let's we'll i'd i'll i'm
+		http https www com github org html`) {
+		out[singular(w)] = true
+	}
+	return out
+}()
+
+// A matcher weighs words by how rare they are in the digests.
+type matcher struct {
+	q     Query
+	paths map[string]int // in how many paths a word is
+	turns map[string]int // in how many turns
+	nPath int
+	nTurn int
+	total float64 // weight of all words of the prompt among turns
+	known float64 // of those that turns or paths have
+}
+
+func rarity(n, of int) float64 { return math.Log(1 + (float64(of-n)+0.5)/(float64(n)+0.5)) }
+
+// Prompt returns the passages and files that fit a prompt, without what was handed over before; nothing if nothing fits well enough.
+func Prompt(q Query, digests []Digest, had map[string]bool, id ID) []brief.Section {
+	ranked := Files(digests)
+	m, asked := newMatcher(q, digests, ranked)
+	if m.total == 0 || m.known < leastAnswering*m.total && len(q.spelled) == 0 {
+		return nil
+	}
+	passages := m.passages(digests, asked, had, id)
+	files := m.files(digests, asked, ranked, had, id)
+	if len(passages) == 0 && len(files) == 0 {
+		return nil
+	}
+	return []brief.Section{
+		{Title: "Earlier exchanges that this prompt resembles", Items: passages, Most: capPassages},
+		{Title: "Files that fit (named by the assistant's tool calls)", Items: files, Most: capPromptFiles, Rank: 1},
+	}
+}
+
+// newMatcher counts words. It also returns the words of each turn that the prompt has.
+func newMatcher(q Query, digests []Digest, ranked []Ranked) (*matcher, [][][]string) {
+	m := &matcher{q: q, paths: map[string]int{}, turns: map[string]int{}, nPath: len(ranked)}
+	wanted := map[string]bool{}
+	for _, w := range q.words {
+		wanted[w] = true
+	}
+	for _, r := range ranked {
+		for _, w := range shared(r.Path, wanted) {
+			m.paths[w]++
+		}
+	}
+	asked := make([][][]string, len(digests))
+	for i, d := range digests {
+		for _, t := range d.Turns {
+			words := shared(t.Asked.Text+" "+t.Answered.Text, wanted)
+			for _, w := range words {
+				m.turns[w]++
+			}
+			asked[i] = append(asked[i], words)
+			m.nTurn++
+		}
+	}
+	for _, w := range q.words {
+		m.total += rarity(m.turns[w], m.nTurn)
+		if m.turns[w] > 0 || m.paths[w] > 0 {
+			m.known += rarity(m.turns[w], m.nTurn)
+		}
+	}
+	return m, asked
+}
+
+// shared returns the distinct words of a text that are wanted.
+func shared(text string, wanted map[string]bool) (out []string) {
+	for _, w := range Words(text) {
+		if wanted[w] && !slices.Contains(out, w) {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// similarity is the weight of words of a turn, and what share of the prompt that is.
+func (m *matcher) similarity(words []string) (weight, share float64) {
+	for _, w := range words {
+		weight += rarity(m.turns[w], m.nTurn)
+	}
+	return weight, weight / m.total
+}
+
+// passages returns the exchanges that resemble the prompt most.
+func (m *matcher) passages(digests []Digest, asked [][][]string, had map[string]bool, id ID) (out []brief.Item) {
+	type found struct {
+		score float64
+		d, t  int
+	}
+	var list []found
+	for i, d := range digests {
+		for k := range d.Turns {
+			if weight, share := m.similarity(asked[i][k]); weight >= leastEvidence && share >= leastCoverage {
+				list = append(list, found{weight, i, k})
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(a, b found) int { return cmp.Compare(b.score, a.score) })
+	for _, f := range list {
+		d, t := digests[f.d], digests[f.d].Turns[f.t]
+		key := fmt.Sprintf("%s#%d", d.Session, t.Asked.N)
+		if had[key] || len(out) >= maxPassages*2 {
+			continue
+		}
+		out = append(out, brief.Item{Text: "Asked: " + quoted(t.Asked.Text, showAsked), Source: id.at(d.Session, t.Asked.N), Trust: brief.User, Time: d.Last, Keys: []string{key},
+			Why: fmt.Sprintf("shares words of weight %.1f with the prompt", f.score)})
+		if t.Answered.Text != "" {
+			out = append(out, brief.Item{Text: "Answered: " + quoted(t.Answered.Text, showAnswered), Source: id.at(d.Session, t.Answered.N), Trust: brief.Assistant, Under: true, Why: "the answer to it"})
+		}
+	}
+	return out
+}
+
+// files returns the files that fit the prompt, the best first.
+func (m *matcher) files(digests []Digest, asked [][][]string, ranked []Ranked, had map[string]bool, id ID) (out []brief.Item) {
+	similar := map[string]float64{}
+	for i, d := range digests {
+		best := 0.0
+		for _, words := range asked[i] {
+			if _, share := m.similarity(words); share > best {
+				best = share
+			}
+		}
+		for _, f := range d.Files {
+			if f.Edits > 0 {
+				similar[f.Path] = max(similar[f.Path], best)
+			}
+		}
+	}
+	wanted := map[string]bool{}
+	for _, w := range m.q.words {
+		wanted[w] = true
+	}
+	type found struct {
+		score float64
+		Ranked
+		why string
+	}
+	var list []found
+	for i, r := range ranked {
+		if had[r.Path] {
+			continue
+		}
+		f := found{Ranked: r}
+		var why []string
+		for _, w := range shared(r.Path, wanted) {
+			f.score += wordsWeight * rarity(m.paths[w], m.nPath)
+			why = append(why, w)
+		}
+		if m.q.spelled[r.Path] || m.q.spelled[baseOf(r.Path)] {
+			f.score += spelledBonus
+			why = append(why, "spelled")
+		}
+		for _, s := range r.Symbols {
+			if m.q.spelled[s] {
+				f.score += symbolBonus
+				why = append(why, "symbol "+s)
+				break
+			}
+		}
+		f.score += similarWeight * similar[r.Path]
+		if f.score == 0 {
+			continue
+		}
+		f.score += recentWeight * (1 - float64(i)/float64(len(ranked)))
+		f.why = strings.Join(why, ", ")
+		list = append(list, f)
+	}
+	slices.SortStableFunc(list, func(a, b found) int { return cmp.Compare(b.score, a.score) })
+	for _, f := range list {
+		if len(out) == maxPromptFiles || f.score < leastFile || f.score < shareOfBest*list[0].score {
+			break
+		}
+		what := times(f.Reads, "read")
+		if f.Edits > 0 {
+			what = times(f.Edits, "edit")
+		}
+		out = append(out, brief.Item{Text: f.Path + ", " + what, Source: id.at(f.Session, f.N), Trust: brief.Assistant, Short: true, Time: f.Time, Keys: []string{f.Path},
+			Why: fmt.Sprintf("fits by %.1f: %s", f.score, cmp.Or(f.why, "similar requests"))})
+	}
+	return out
+}
