@@ -37,7 +37,7 @@ func (r *run) prompt(ctx context.Context) error {
 	if err != nil || !known {
 		return err
 	}
-	given, err := m.Recall(ctx, p, r.p.Text, layers.ContextOptions{
+	given, err := m.Remind(ctx, p, r.p.Text, layers.ContextOptions{
 		Session: r.p.Session, Dir: r.p.Cwd, Program: r.Program(), Limit: min(s.PromptSize, maxAnswer), Had: r.had(),
 	})
 	if err != nil || given.Text == "" {

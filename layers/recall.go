@@ -8,9 +8,9 @@ import (
 	"github.com/memvcs/mem/layers/handover"
 )
 
-// Recall returns what earlier sessions of the project p have that fits a prompt; no text if nothing fits well enough. It reads the
+// Remind returns what earlier sessions of the project p have that fits a prompt; no text if nothing fits well enough. It reads the
 // digests that the cache has and makes none.
-func (m *Memory) Recall(ctx context.Context, p Project, prompt string, o ContextOptions) (Given, error) {
+func (m *Memory) Remind(ctx context.Context, p Project, prompt string, o ContextOptions) (Given, error) {
 	q := handover.ParsePrompt(prompt)
 	if q.Empty() {
 		return Given{}, nil
