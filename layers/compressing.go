@@ -112,6 +112,9 @@ func (m *Memory) compressBy(ctx context.Context, st *State, rev Rev, b basis, s 
 		return c, m.accepted(ctx, c, b)
 	}
 	c.Version = newVersion(c, s, mat.stats.After(b.after), recipe, b.input)
+	if b.after == 0 {
+		c.Version.MessagesIn = b.point.Scan.Messages // as lists count them, those without text included
+	}
 	b.note(c.Version, m.repo.Device().ID)
 	if dryRun {
 		if err := compress.CheckPins(mat.input, c.Plan); err != nil {

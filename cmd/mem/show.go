@@ -77,7 +77,8 @@ func (e *Env) runShow(ctx context.Context, o showOptions, name string) error {
 		if err := e.page("show"); err != nil {
 			return err
 		}
-		if o.format == "" {
+		unformatted := o.format == ""
+		if unformatted {
 			if err := e.showHead(ctx, m, rev); err != nil {
 				return err
 			}
@@ -92,6 +93,9 @@ func (e *Env) runShow(ctx context.Context, o showOptions, name string) error {
 		w := e.outlet()
 		if o.raw {
 			w = e.out
+		}
+		if rev.Kind == layers.IsMessages && unformatted {
+			return storeError(writeTurns(ctx, m, rev, w))
 		}
 		err = m.Write(ctx, rev, layers.Format(o.format), w)
 		if errors.Is(err, layers.ErrLayer) {
@@ -153,6 +157,10 @@ type shown struct {
 	Composition *layers.Composition `json:"composition,omitempty"`
 	Commit      string              `json:"commit,omitempty"`
 	Earlier     []earlierAnswer     `json:"earlier,omitempty"` // of a session whose file was rewritten
+	Branch      string              `json:"branch,omitempty"`
+	Versions    []versionAnswer     `json:"versions,omitempty"` // of a session
+	Markers     []keepitAnswer      `json:"markers,omitempty"`  // of a session
+	Content     string              `json:"content,omitempty"`  // of L1 and L2, and of messages
 }
 
 // An earlierAnswer is how a session was before its file was rewritten.
@@ -224,7 +232,43 @@ func (e *Env) showJSON(ctx context.Context, m *layers.Memory, rev layers.Rev) er
 		}
 		s.Keepits = fatesOf(fates)
 	}
+	if err := e.describeContent(ctx, m, rev, &s); err != nil {
+		return err
+	}
 	return e.printJSON("show", s)
+}
+
+// describeContent adds to a session its versions and markers, and to L1, L2 and messages what they hold.
+func (e *Env) describeContent(ctx context.Context, m *layers.Memory, rev layers.Rev, s *shown) error {
+	switch rev.Kind {
+	case layers.IsSession:
+		s.Branch = rev.Session.Now().Scan.Branch
+		st, err := m.Outline(ctx, rev.Project.ID)
+		if err != nil {
+			return err
+		}
+		strangers, err := e.strangers(ctx, m)
+		if err != nil {
+			return err
+		}
+		for _, v := range st.VersionsOf(rev.Session.ID) {
+			s.Versions = append(s.Versions, versionAnswerOf(st, v, strangers))
+		}
+		if len(rev.Session.Markers()) == 0 {
+			return nil
+		}
+		marks, err := m.Keepits(ctx, rev)
+		for _, k := range marks {
+			s.Markers = append(s.Markers, keepitAnswerOf(rev.Session, k))
+		}
+		return err
+	case layers.IsL1, layers.IsL2, layers.IsMessages:
+		var b strings.Builder
+		err := storeError(m.Write(ctx, rev, layers.JSONL, &b))
+		s.Content = b.String()
+		return err
+	}
+	return nil
 }
 
 // showHead prints what is known of a thing before its content.
@@ -333,12 +377,14 @@ func (e *Env) showSession(ctx context.Context, m *layers.Memory, rev layers.Rev)
 	for _, v := range st.VersionsOf(rev.Session.ID) {
 		e.field("Version", fmt.Sprintf("%s  %s  %s tok  %.1f:1", v.Name(), modeOf(v), tokens.Commas(v.TokensOut), v.Ratio))
 	}
-	if len(rev.Session.Markers()) == 0 {
-		return nil
+	if len(rev.Session.Markers()) > 0 {
+		marks, err := m.Keepits(ctx, rev)
+		if err != nil {
+			return err
+		}
+		for _, k := range marks {
+			e.field("Keepit", fmt.Sprintf("%s  %s  #%d  %s", k.ID, k.Mark.Weight, k.Mark.Message, firstWords(k.Mark.Text, 60)))
+		}
 	}
-	marks, err := m.Keepits(ctx, rev)
-	for _, k := range marks {
-		e.field("Keepit", fmt.Sprintf("%s  %s  #%d  %s", k.ID, k.Mark.Weight, k.Mark.Message, firstWords(k.Mark.Text, 60)))
-	}
-	return err
+	return e.showExchanges(ctx, m, rev)
 }

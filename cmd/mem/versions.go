@@ -153,12 +153,16 @@ func (e *Env) versionsJSON(st *layers.State, rev layers.Rev, list []*layers.Vers
 		Versions []versionAnswer `json:"versions"`
 	}{rev.Session.ID, rev.Project.Name, []versionAnswer{}}
 	for _, v := range list {
-		answer.Versions = append(answer.Versions, versionAnswer{
-			Label: v.Label, Hash: v.Derivation.Output.String(), Device: v.Device, Settings: v.Settings, TokensIn: v.TokensIn, TokensOut: v.TokensOut,
-			Method: v.Counter, Ratio: v.Ratio, MessagesIn: v.MessagesIn, MessagesOut: v.MessagesOut, Kept: v.Preserved, Keepits: v.Preserved + v.Summarised,
-			Created: timeText(v.Time), Engine: v.Engine, UsedBy: append([]string{}, st.UsedBy(v)...),
-			UsedIn: append([]string{}, v.Used.By...), Accessed: timeText(v.Used.Last), Revoked: v.Revoked, Stranger: strangers.of(v.Device),
-		})
+		answer.Versions = append(answer.Versions, versionAnswerOf(st, v, strangers))
 	}
 	return e.printJSON("versions", answer)
+}
+
+func versionAnswerOf(st *layers.State, v *layers.Version, strangers strangers) versionAnswer {
+	return versionAnswer{
+		Label: v.Label, Hash: v.Derivation.Output.String(), Device: v.Device, Settings: v.Settings, TokensIn: v.TokensIn, TokensOut: v.TokensOut,
+		Method: v.Counter, Ratio: v.Ratio, MessagesIn: v.MessagesIn, MessagesOut: v.MessagesOut, Kept: v.Preserved, Keepits: v.Preserved + v.Summarised,
+		Created: timeText(v.Time), Engine: v.Engine, UsedBy: append([]string{}, st.UsedBy(v)...),
+		UsedIn: append([]string{}, v.Used.By...), Accessed: timeText(v.Used.Last), Revoked: v.Revoked, Stranger: strangers.of(v.Device),
+	}
 }

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/memvcs/mem/layers"
+)
+
+// shownExchanges is how many exchanges show prints of the start and of the end of a session.
+const shownExchanges = 2
+
+// showExchanges prints the first and the last exchanges of a session.
+func (e *Env) showExchanges(ctx context.Context, m *layers.Memory, rev layers.Rev) error {
+	all, err := m.Exchanges(ctx, rev)
+	if err != nil || len(all) == 0 {
+		return err
+	}
+	for i, x := range all {
+		if i >= shownExchanges && i < len(all)-shownExchanges {
+			if i == shownExchanges {
+				n := len(all) - 2*shownExchanges
+				e.printf("\n... %s: mem show %s\n", count(n, "more exchange"), shell(fmt.Sprintf("%s#%d..%d", shortID(rev.Session.ID), x.Asked.Message, all[len(all)-shownExchanges].Asked.Message-1)))
+			}
+			continue
+		}
+		e.printf("\n")
+		e.turnLine(x.Asked)
+		if x.Answered.Role != "" {
+			e.turnLine(x.Answered)
+		}
+	}
+	return nil
+}
+
+// turnLine prints who said something, where, and how it begins.
+func (e *Env) turnLine(t layers.Turn) {
+	e.printf("%s  %s\n", e.style().cyan(fmt.Sprintf("#%d %s", t.Message, t.Role)), e.safe(firstWords(t.Text, 300)))
+}
+
+// writeTurns writes the messages of a range, each text under its number and who said it.
+func writeTurns(ctx context.Context, m *layers.Memory, rev layers.Rev, w io.Writer) error {
+	between, last := "", layers.Turn{}
+	return m.Turns(ctx, rev, rev.From, rev.To, func(t layers.Turn) error {
+		head := ""
+		if t.Message != last.Message || t.Role != last.Role {
+			head = fmt.Sprintf("%s#%d %s\n", between, t.Message, t.Role)
+		}
+		between, last = "\n", t
+		_, err := io.WriteString(w, head+strings.TrimRight(t.Text, "\n")+"\n")
+		return err
+	})
+}
