@@ -119,7 +119,8 @@ func (b *blaming) withResults(pieces []trace.Piece) []trace.Piece {
 // voices are what was said in a session, by message.
 type voices struct {
 	said    map[int][]int // in texts
-	results map[int]int   // by message with one call: that with its result
+	results map[int]int   // by message with one call: that with its result; by one that left the queue: that where it was typed
+	sent    map[int]int   // by message where it was typed into the queue: that where it left it
 	texts   *compress.Aside
 	role    map[int]string
 	time    map[int]string
@@ -143,7 +144,7 @@ func (b *blaming) voice(source string) *voices {
 	if v, ok := b.voices[source]; ok {
 		return v
 	}
-	v := &voices{said: map[int][]int{}, results: map[int]int{}, texts: b.t.m.putAside(), role: map[int]string{}, time: map[int]string{}}
+	v := &voices{said: map[int][]int{}, results: map[int]int{}, sent: map[int]int{}, texts: b.t.m.putAside(), role: map[int]string{}, time: map[int]string{}}
 	b.voices[source] = v
 	for _, at := range b.points {
 		if at.source == source {
@@ -165,9 +166,16 @@ func (b *blaming) listen(v *voices, at pointAt) error {
 	}
 	defer l1.Close()
 	calls, uses := map[string]int{}, map[int]int{}
+	queued, left := map[string]int{}, map[int]bool{}
 	for msg, err := range m.messages(b.ctx, at.project, at.point, 1, at.point.Scan.Values, nil) {
 		if err != nil {
 			return err
+		}
+		switch msg.Operation {
+		case "enqueue":
+			queued[msg.Content] = msg.N
+		case "remove":
+			left[msg.N] = msg.Content == "" // the text stands where it was queued
 		}
 		for _, x := range msg.Blocks {
 			switch x.Kind {
@@ -189,6 +197,10 @@ func (b *blaming) listen(v *voices, at pointAt) error {
 		if at := v.results[e.N]; at > 0 && e.Role == "tool" {
 			v.hear(at, "tool result", e.TS, refine.Entry{Result: e.Result, Errors: e.Errors}.Text())
 			e.Result, e.Errors = "", nil
+		}
+		if at := queued[e.Said]; at > 0 && left[e.N] && e.Typed() {
+			v.results[e.N], v.sent[at] = at, e.N
+			v.hear(at, "user", e.TS, e.Said)
 		}
 		v.said[e.N] = append(v.said[e.N], v.texts.Put(e.Text()))
 		if v.role[e.N] == "" || e.Role == "user" || e.Role == "assistant" {
@@ -230,6 +242,11 @@ func (b *blaming) blamed(o trace.Origin, pieces []trace.Piece) Blamed {
 		out.Time = v.time[o.Messages[0][0]]
 		if trace.Messages(o.Messages) == 1 {
 			out.Role = v.role[o.Messages[0][0]]
+		}
+	}
+	if trace.Messages(o.Messages) == 1 {
+		if to, ok := v.sent[o.Messages[0][0]]; ok {
+			out.Messages = trace.Runs(o.Messages[0], [2]int{to, to})
 		}
 	}
 	if p.Keep == "" || o.Frame {

@@ -169,7 +169,7 @@ func (f *forgetting) thing(r refs.Record) (t ForgottenThing, some bool) {
 // again plans to make a version again, or says why it is not.
 func (f *forgetting) again(r refs.Record, v Version) (bool, string) {
 	deleted := slices.ContainsFunc(f.st.Versions, func(x *Version) bool { return x.ID == r.ID && x.Deleted })
-	_, free := compress.ExtractByID(v.Engine)
+	free := compress.IsExtract(v.Engine)
 	switch {
 	case f.sessions[v.Session], f.st.purged.session(v.Session), f.direct[r.ID], deleted:
 		return false, ""

@@ -100,7 +100,7 @@ func TestForgetEarlierEngine(t *testing.T) {
 	}
 	text.WriteString(userLine(90, "the zaphod message"))
 	add(t, m, write(t, filepath.Join(t.TempDir(), "s1.jsonl"), text.String()))
-	if _, err := m.Compress(context.Background(), revOf(t, m, "s1"), compress.Settings{Ratio: 3, Engine: compress.First()}, false); err != nil {
+	if _, err := m.Compress(context.Background(), revOf(t, m, "s1"), compress.Settings{Ratio: 3, Engine: compress.Extract{}}, false); err != nil {
 		t.Fatal(err)
 	}
 	out := forget(t, m, ForgetOptions{Match: regexp.MustCompile("zaphod")})

@@ -99,7 +99,7 @@ func (a *aging) read(ctx context.Context) (err error) {
 		if s == nil {
 			continue
 		}
-		_, free := compress.ExtractByID(v.Engine)
+		free := compress.IsExtract(v.Engine)
 		versions[v.Session] = append(versions[v.Session], tier.Version{
 			ID: v.ID.String(), Preset: v.Settings.Preset, Hidden: v.Deleted || v.Revoked != "", Free: free,
 			Current: v.Origin() == s.Now().Original && v.Since == "" && v.Source == "", Used: len(a.st.UsedBy(v)) > 0,

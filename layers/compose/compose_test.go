@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -290,4 +291,22 @@ func FuzzDecode(f *testing.F) {
 		}
 		checkTranscript(t, c.Transcript())
 	})
+}
+
+// TestPartsOfTheUser holds that only an unbroken piece of what was typed is in the role of the user and said to be the user's.
+func TestPartsOfTheUser(t *testing.T) {
+	t.Parallel()
+	segs := []Segment{
+		{Role: user, Text: "Round before the tax.", Src: [][2]int{{1, 1}}},
+		{Role: user, Text: "Never twice. … Tell me first.", Src: [][2]int{{3, 3}}, Partial: true},
+		{Role: assistant, Text: "Done.", Src: [][2]int{{4, 4}}},
+	}
+	var got []string
+	for role, text := range pieces(0, segs) {
+		got = append(got, role+": "+text)
+	}
+	want := []string{"user: [mem 1#1 user]\nRound before the tax.", "assistant: [mem 1#3 user, in part]\nNever twice. … Tell me first.", "assistant: [mem 1#4]\nDone."}
+	if !slices.Equal(got, want) {
+		t.Errorf("pieces are %q, want %q", got, want)
+	}
 }

@@ -33,7 +33,7 @@ func pieces(i int, segments []Segment) func(yield func(string, string) bool) {
 			if strings.TrimSpace(s.Text) == "" {
 				continue
 			}
-			if len(run) > 0 && side(run[0]) != side(s) {
+			if len(run) > 0 && (side(run[0]) != side(s) || excerpt(run[0]) != excerpt(s)) {
 				if !say() {
 					return
 				}
@@ -45,13 +45,17 @@ func pieces(i int, segments []Segment) func(yield func(string, string) bool) {
 	}
 }
 
-// side returns whose words s are in a conversation.
+// side returns whose words s are in a conversation. Only what the user typed, unbroken, is the user's; an excerpt stands under
+// mem's own tag.
 func side(s Segment) string {
-	if s.Role == user {
+	if s.Role == user && !s.Partial {
 		return user
 	}
 	return assistant
 }
+
+// excerpt reports whether s is parts of what the user typed.
+func excerpt(s Segment) bool { return s.Role == user && s.Partial }
 
 // texts returns the texts of a run, each behind a line end.
 func texts(run []Segment) string {
@@ -65,7 +69,7 @@ func texts(run []Segment) string {
 
 // tag returns the line in front of a run: [mem 1#12..14 user], the number of the part in the list of
 // sources, the first and last of the messages it comes from, and whose words it is unless they are the
-// assistant's. A session id in place of the number would cost twice as many tokens.
+// assistant's: "user" of what the user typed, unbroken, "user, in part" of parts of it. A session id in place of the number would cost twice as many tokens.
 func tag(i int, run []Segment) string {
 	first, last := 0, 0
 	for _, s := range run {
@@ -83,7 +87,10 @@ func tag(i int, run []Segment) string {
 	if last > first {
 		tag += fmt.Sprintf("..%d", last)
 	}
-	if side(run[0]) == user {
+	switch {
+	case excerpt(run[0]):
+		tag += " " + user + ", in part"
+	case side(run[0]) == user:
 		tag += " " + user
 	}
 	return tag + "]"

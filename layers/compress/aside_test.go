@@ -34,13 +34,12 @@ func TestAside(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, id := range []string{"extract/1", "extract/2", Extract{}.ID()} {
-				p.Engine = id
+			{
 				want, wrong := Run(context.Background(), Input{Items: items, Output: outputs(items)}, p, Extract{})
 				aside, f := lying(t, items)
 				got, err := Run(context.Background(), Input{Items: aside.items, Output: outputs(items), Aside: aside.Aside}, p, Extract{})
 				if fmt.Sprint(err) != fmt.Sprint(wrong) || !bytes.Equal(got.Body, want.Body) || got.Tokens != want.Tokens {
-					t.Errorf("session %d, %s, %d tokens: %d bytes, %v from a file, want %d bytes, %v", seed, id, p.Budget, len(got.Body), err, len(want.Body), wrong)
+					t.Errorf("session %d, %d tokens: %d bytes, %v from a file, want %d bytes, %v", seed, p.Budget, len(got.Body), err, len(want.Body), wrong)
 				}
 				if f.written.Load() == 0 || f.read.Load() == 0 {
 					t.Errorf("%d bytes were put aside, %d read", f.written.Load(), f.read.Load())

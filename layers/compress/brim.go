@@ -19,7 +19,6 @@ const (
 	verified = 24  // exchanges that are written out, the best first
 	rounds   = 5   // exchanges that are made
 	shorter  = 3   // per cent that a text is shorter than the tokens of the room would be
-	brief    = 160 // plain tokens; the third engine left larger rooms to even themselves out
 	widest   = 10  // per cent that a text may be longer or shorter than usual
 	sign     = " …"
 )
@@ -58,9 +57,7 @@ func (e *extractor) brim(p *pool, req Request, room int, segs []Segment) []Segme
 		b.least--
 	}
 	full := b.good(segs)
-	if room <= brief || e.version() > 3 {
-		b.even(room)
-	}
+	b.even(room)
 	if b.good(segs) {
 		return segs
 	}
@@ -68,12 +65,7 @@ func (e *extractor) brim(p *pool, req Request, room int, segs []Segment) []Segme
 	taken := slices.Clone(p.taken)
 	var better []Segment
 	var ok bool
-	if e.version() > 3 {
-		better, ok = b.settle(segs, full)
-	} else {
-		better, ok = b.exchange(segs)
-	}
-	if ok {
+	if better, ok = b.settle(segs, full); ok {
 		return better
 	}
 	copy(p.taken, taken)
@@ -84,10 +76,11 @@ func (e *extractor) brim(p *pool, req Request, room int, segs []Segment) []Segme
 		return better
 	}
 	copy(p.taken, taken)
-	if better, ok = b.cut(); ok {
-		return better
+	if len(segs) > 0 {
+		return segs
 	}
-	return segs
+	better, _ = b.cut()
+	return better
 }
 
 const anyLength = 1 << 30
@@ -101,7 +94,7 @@ func (b *brimmer) length(i int32) int {
 func (b *brimmer) good(segs []Segment) bool {
 	text, page := b.e.sizes.both(segs)
 	b.tokens, b.letters = max(text, page), utf8.RuneCountInString(Text(segs))
-	b.full = b.tokens <= b.most && min(text, page) >= b.least
+	b.full = b.tokens <= b.most && min(text, page) >= b.least && b.e.tooMany(segs) == 0
 	return b.full && b.shortest <= b.letters && b.letters <= b.longest
 }
 
@@ -126,9 +119,10 @@ func (b *brimmer) exchange(segs []Segment) (wanted []Segment, ok bool) {
 // whether it is good, and whether it is what is left of a round without a good one, where the next begins.
 func (b *brimmer) search(segs []Segment, tried func(segs []Segment, good, left bool)) bool {
 	clear(b.has)
+	b.p.listed = 0
 	for i := range b.p.units.n {
 		if b.p.taken[i] {
-			b.count(int32(i), 1)
+			b.put(int32(i), true)
 		}
 	}
 	try := func(x exchange, left bool) bool {
@@ -163,20 +157,24 @@ func (b *brimmer) do(x exchange)   { b.set(x, true) }
 func (b *brimmer) undo(x exchange) { b.set(x, false) }
 
 func (b *brimmer) set(x exchange, in bool) {
-	put := func(i int32, taken bool) {
-		if i < 0 {
-			return
-		}
-		b.p.taken[i] = taken
-		if taken {
-			b.count(i, 1)
-		} else {
-			b.count(i, -1)
-		}
+	b.put(x.out, !in)
+	b.put(x.in, in)
+	b.put(x.also, in)
+}
+
+// put takes a unit or gives it back; -1 is none.
+func (b *brimmer) put(i int32, taken bool) {
+	if i < 0 {
+		return
 	}
-	put(x.out, !in)
-	put(x.in, in)
-	put(x.also, in)
+	by := int32(1)
+	if b.p.taken[i] = taken; !taken {
+		by = -1
+	}
+	b.count(i, by)
+	if u := b.p.units.at(i); listed.has(u.class) {
+		b.p.listed += int(by * u.cost)
+	}
 }
 
 func (b *brimmer) count(i, by int32) {
@@ -227,6 +225,9 @@ func (b *brimmer) find() (best []exchange, nearest exchange) {
 			try(exchange{out: out, in: i, also: -1, worth: gains[k] - lost}, tokens, letters)
 			for l := k + 1; l < len(more); l++ {
 				v := b.p.units.at(more[l])
+				if listed.has(u.class) && listed.has(v.class) {
+					continue // one name more, at most
+				}
 				if tokens+int(v.cost) > b.most {
 					break // they are sorted by cost
 				}
@@ -275,7 +276,7 @@ func (b *brimmer) candidates() []int32 {
 	byCost := make([][]scored, b.most+1)
 	for i := range b.p.units.n {
 		u := b.p.units.at(int32(i))
-		if b.p.taken[i] || int(u.cost) > b.most || u.class != file && u.tells&tellsLittle != 0 {
+		if b.p.taken[i] || int(u.cost) > b.most || !b.p.hasName(u) || !listed.has(u.class) && u.tells&tellsLittle != 0 {
 			continue // a line that tells nothing alone is no better than the gap
 		}
 		s, list := scored{int32(i), b.gain(int32(i))}, byCost[u.cost]

@@ -8,7 +8,8 @@ import (
 	"github.com/memvcs/mem/layers/tokens"
 )
 
-// TestSmallRoomsAreFull makes versions of every small budget: at least nine tenths of it are used, by either form.
+// TestSmallRoomsAreFull makes versions of every small budget: at least nine tenths of it are used, by either form, and three quarters
+// where the room is for one or two sentences, which are not cut.
 func TestSmallRoomsAreFull(t *testing.T) {
 	t.Parallel()
 	for seed := range int64(2) {
@@ -26,7 +27,11 @@ func TestSmallRoomsAreFull(t *testing.T) {
 					t.Fatalf("seed %d, %d tokens: %v", seed, n, err)
 				}
 				text, page := c.Count(Text(r.Segments)), c.Count(Markdown(r.Segments))
-				if max(text, page) > n || min(text, page)*10 < n*9 {
+				least := n * 9 / 10
+				if n < 40 {
+					least = n * 3 / 4
+				}
+				if max(text, page) > n || min(text, page) < least {
 					t.Errorf("seed %d, %d tokens asked, %d and %d used", seed, n, text, page)
 				}
 				checkSegments(t, r, len(items))
@@ -51,19 +56,12 @@ func TestBeginnings(t *testing.T) {
 				t.Fatal(err)
 			}
 			r, err := Run(context.Background(), Input{Items: []Item{{N: 1, Kind: User, Text: text}}}, p, Extract{})
-			if err != nil || len(r.Segments) != 1 || r.Tokens > n || r.Tokens*10 < n*6 {
+			if err != nil || len(r.Segments) != 1 || r.Tokens > n {
 				t.Fatalf("%d tokens: %+v, %v", n, r, err)
 			}
-			got := strings.Split(r.Segments[0].Text, sign)
-			whole := inOrder(strings.Fields(got[0]), strings.Fields(text))
-			if n := len(got[0]); n < len(text) && !strings.Contains(text, " ") {
-				whole = text[:n] == got[0]
-			}
-			if len(got) == 1 {
-				got = append(got, "") // a whole sentence; the words of the other are too long
-			}
-			if len(got) != 2 || !whole || !strings.Contains(text, got[1]) || got[1] != "" && got[1][0] != ' ' {
-				t.Errorf("%d tokens: %q is no beginning of %q", n, r.Segments[0].Text, text)
+			got, begun := strings.CutSuffix(r.Segments[0].Text, sign)
+			if begun && (!strings.HasPrefix(text, got) || r.Tokens*10 < n*6) || !begun && !strings.HasSuffix(text, got) {
+				t.Errorf("%d tokens: %q is no beginning and no sentence of %q", n, r.Segments[0].Text, text)
 			}
 		}
 		p, _, err := Resolve(Settings{Tokens: 1}, st, nil)

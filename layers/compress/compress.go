@@ -7,11 +7,12 @@
 // budget. Nothing here reads files or stores anything, but for
 // the texts that are too many to hold, see [Aside].
 //
-// [Extract] is the engine that needs no model. It keeps whole lines, sentences and entries, chosen so that together
-// they mention as much as possible of what the session is about (see [pool]); at high ratios it drops words that
-// carry little (see [telegraph]), where a good part fits it also reads the lines that changed and what tools returned
-// (see [near]). Only where a few lines must fill a budget and none fits is a line cut between words (see [brimmer]). The same input gives the same bytes on every machine, and an engine that once made a version is kept:
-// a change of what it writes is a new number.
+// [Extract] is the engine that needs no model. It says what was said: each line of its text is an unbroken piece of a line of the
+// session, or such pieces, whole sentences, with " … " where something between them is left out, or a list of names behind its mark,
+// such as "[files]". No word within a sentence is left out, because one word, "not" or "only", can turn it into its opposite.
+// The lines are chosen so that together they mention as much as possible of what the session is about (see [pool]); where
+// a good part fits, those that changed and those that tools returned are among them (see [near]). The same input gives the same
+// bytes on every machine. A change of what the engine writes is a new number.
 package compress
 
 import (
@@ -46,6 +47,7 @@ type Item struct {
 	Closing bool   // of Assistant: the last words before the user speaks again
 	Weight  int    // hundredths: a mark that is not kept still makes its text more important
 	Kept    bool   // of User: Text is that of a mark which a version kept, see [Recall]
+	Partial bool   // of Answer: Text is not one unbroken piece of what the user typed
 
 	Src [][2]int // its messages, if they are not all of N to To
 
@@ -70,6 +72,8 @@ type Segment struct {
 	Text string   `json:"text"`
 	Src  [][2]int `json:"src"`            // the messages it stands for: first and last of each run
 	Keep string   `json:"keep,omitempty"` // the weight of the mark whose text this is, byte for byte
+
+	Partial bool `json:"partial,omitempty"` // of the user: it is not one unbroken piece of what was typed
 }
 
 // Request asks for the text of items in at most Budget tokens, as Counter counts [Text] of the answer.

@@ -348,6 +348,15 @@ func issue(c string) bool {
 	return k >= 2 && k <= 10 && k+1 < len(c) && c[k] == '-' && isDigit(c[k+1])
 }
 
+// set returns the words of a list.
+func set(words string) map[string]bool {
+	m := map[string]bool{}
+	for w := range strings.FieldsSeq(words) {
+		m[w] = true
+	}
+	return m
+}
+
 var stopWords = sync.OnceValue(func() map[string]bool { return set(stopList) })
 
 const stopList = `a about above after again against all am an and any are as at be because been before being below between both but by can cannot could

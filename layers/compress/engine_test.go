@@ -2,10 +2,9 @@ package compress
 
 import (
 	"context"
-	"crypto/sha256"
+	"errors"
 	"fmt"
 	"iter"
-	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -13,87 +12,40 @@ import (
 	"github.com/memvcs/mem/layers/tokens"
 )
 
-// TestOlderEngines holds the older engines to the bytes that they have always made: versions that they made must come out
-// again. The sums were taken when each was the newest; they never change.
-func TestOlderEngines(t *testing.T) {
+// TestEngineGone holds that a plan of an engine that this program does not have is not carried out by another.
+func TestEngineGone(t *testing.T) {
 	t.Parallel()
-	items, st, marks := session(5, 220)
-	for i := range items {
-		if items[i].Kind == Output && i%2 == 0 {
-			items[i].Kind = Diff
-		}
-	}
-	var changed [3]bool // whether an engine makes something else of anything than the one before it
-	for _, c := range []struct {
-		s    Settings
-		sums [3]string // of extract/1, 2 and 3
-	}{
-		{Settings{Ratio: 3}, [3]string{"0bb84437c4c3a141", "0bb84437c4c3a141", "0bb84437c4c3a141"}},
-		{Settings{Ratio: 12}, [3]string{"3fa7ea4d4a9f6e93", "3fa7ea4d4a9f6e93", "3fa7ea4d4a9f6e93"}},
-		{Settings{Ratio: 30, Keepit: Ignore}, [3]string{"475dd998ca83240e", "f3f8260d30a52e65", "f3f8260d30a52e65"}},
-		{Settings{Preset: "aggressive", Keepit: Ignore}, [3]string{"398e813c32559751", "61e448be84dee10b", "61e448be84dee10b"}},
-		{Settings{Preset: "gentle", Keepit: PreserveAll}, [3]string{"31cdf2450e199194", "31cdf2450e199194", "31cdf2450e199194"}},
-		{Settings{Tokens: 190, Keepit: Ignore}, [3]string{"a8bd771ca6abe2c2", "a8bd771ca6abe2c2", "b4bfd47695b20d39"}},
-		{Settings{Tokens: 250, Keepit: Ignore}, [3]string{"b527b385c806739d", "d37bce47f24d8001", "d37bce47f24d8001"}},
-		{Settings{Tokens: 310, Keepit: Ignore}, [3]string{"67709a50266f0158", "67709a50266f0158", "67709a50266f0158"}},
-		{Settings{Tokens: 45, Keepit: Ignore}, [3]string{"265ffe285255035e", "265ffe285255035e", "04d5b5cd3658e8c2"}},
-	} {
-		c.s.Counter = tokens.For("")
-		p, _, err := Resolve(c.s, st, marks)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var bodies []string
-		for i, id := range []string{"extract/1", "extract/2", "extract/3", "extract/4"} {
-			p.Engine = id
-			r, err := Run(context.Background(), Input{Items: items}, p, Extract{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			bodies = append(bodies, string(r.Body))
-			if got := fmt.Sprintf("%x", sha256.Sum256(r.Body))[:16]; i < len(c.sums) && got != c.sums[i] {
-				t.Errorf("%+v by %s: %s, want %s", c.s, id, got, c.sums[i])
-			}
-		}
-		for i := range changed {
-			changed[i] = changed[i] || bodies[i] != bodies[i+1]
-		}
-	}
-	if changed != [3]bool{true, true, true} {
-		t.Errorf("two engines make the same of all: this test tells nothing: %v", changed)
-	}
-	for id, want := range map[string]bool{"extract/0": false, "extract/1": true, "extract/2": true, "extract/3": true, "extract/4": true, "extract/5": false, "extract": false} {
-		if e, ok := ExtractByID(id); ok != want || ok && e.ID() != id {
-			t.Errorf("%s is %v, %v", id, e, ok)
-		}
-	}
-	if e, _ := ExtractByID("extract/4"); e != (Extract{}) || First().ID() != "extract/1" {
-		t.Errorf("the newest is %v, the first %s", e, First().ID())
-	}
-	p, _, err := Resolve(Settings{Ratio: 30, Keepit: Ignore, Counter: tokens.For("")}, st, marks)
+	items, st, _ := session(5, 20)
+	p, _, err := Resolve(Settings{Ratio: 3, Keepit: Ignore, Counter: tokens.For("")}, st, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Engine = "extract/99"
-	if _, err := Run(context.Background(), Input{Items: items}, p, Extract{}); err == nil || !strings.Contains(err.Error(), "extract/99") {
-		t.Errorf("an engine of tomorrow: %v", err)
+	for _, id := range []string{"extract/1", "extract/4", "extract/99"} {
+		p.Engine = id
+		if _, err := Run(context.Background(), Input{Items: items}, p, Extract{}); !errors.Is(err, ErrEngineGone) || !strings.Contains(err.Error(), id) {
+			t.Errorf("%s: %v", id, err)
+		}
+		if !IsExtract(id) {
+			t.Errorf("%s is no engine without a model", id)
+		}
+	}
+	if IsExtract("claude/1") {
+		t.Error("claude is an engine without a model")
 	}
 }
 
 // TestEvenLetters asks for versions that are nine tenths to all of a budget of letters, four for a token, as a program does that
-// cannot count tokens: at most three times, each time for what the answer before tells. Nearly all budgets are met; the third engine
-// missed more of them.
+// cannot count tokens: at most three times, each time for what the answer before tells. Nearly all budgets are met.
 func TestEvenLetters(t *testing.T) {
 	t.Parallel()
-	missed, budgets := map[string]int{}, 0
+	missed, budgets := 0, 0
 	for seed := range int64(2) {
 		items, st, marks := session(seed, 60+120*int(seed))
-		ask := func(engine string, n int) float64 {
+		ask := func(n int) float64 {
 			p, _, err := Resolve(Settings{Tokens: n, Counter: tokens.For(""), Keepit: Ignore}, st, marks)
 			if err != nil {
 				t.Fatal(err)
 			}
-			p.Engine = engine
 			r, err := Run(context.Background(), Input{Items: items}, p, Extract{})
 			if err != nil {
 				t.Fatal(err)
@@ -102,24 +54,22 @@ func TestEvenLetters(t *testing.T) {
 		}
 		for budget := 16; budget <= 320; budget += 3 {
 			budgets++
-			for _, engine := range []string{"extract/3", "extract/4"} {
-				next, met := budget*9/10, false
-				for range 3 {
-					got := ask(engine, next)
-					if met = got <= float64(budget) && got >= .9*float64(budget); met || got == 0 {
-						break
-					}
-					next = int(float64(next) * .97 * float64(budget) / got)
+			next, met := budget*9/10, false
+			for range 3 {
+				got := ask(next)
+				if met = got <= float64(budget) && got >= .9*float64(budget); met || got == 0 {
+					break
 				}
-				if !met {
-					missed[engine]++
-				}
+				next = int(float64(next) * .97 * float64(budget) / got)
+			}
+			if !met {
+				missed++
 			}
 		}
 	}
-	t.Logf("missed of %d: %v", budgets, missed)
-	if missed["extract/4"]*25 > budgets || missed["extract/4"] >= missed["extract/3"] {
-		t.Errorf("of %d budgets %v are missed", budgets, missed)
+	t.Logf("missed %d of %d", missed, budgets)
+	if missed*20 > budgets {
+		t.Errorf("of %d budgets %d are missed", budgets, missed)
 	}
 }
 
@@ -141,7 +91,7 @@ func TestNear(t *testing.T) {
 		}
 		return Text(r.Segments)
 	}
-	got := run(600, 2)
+	got := run(1000, 2)
 	for _, want := range []string{"+if basket.SumOf(line7Cents) == nil {\n", "return the.WholeSum(of, the)\n"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("there is no %q in\n%s", want, got)
@@ -158,112 +108,26 @@ func TestNear(t *testing.T) {
 	}
 }
 
-// TestNearIsWhole looks for each word of a version that a good part of the session fits into in the messages that its
-// segment names: nothing is there but words of one line, in their order, of a path at least the name of the file.
-func TestNearIsWhole(t *testing.T) {
+// TestShortCommand holds what is taken off the ends of commands, and that nothing is taken out of their middle.
+func TestShortCommand(t *testing.T) {
 	t.Parallel()
-	items, st, _ := session(7, 120)
-	for i := range items {
-		if items[i].Kind == Call {
-			items[i].Text = "Read src/internal/" + items[i].Text[len("Read "):]
-		}
-	}
-	items = withDiffs(items)
-	var returned []Item
-	for i := 3; i < 120; i += 9 {
-		returned = append(returned, Item{N: i, Kind: Output, Text: fmt.Sprintf("  %d→\tfunc Part%dOf(ledger_max int) {\n  %d→\t}", 100+i, i, 101+i)})
-	}
-	lines := map[int][][]string{}
-	for _, it := range append(slices.Clone(items), returned...) {
-		for line := range strings.SplitSeq(it.Text, "\n") {
-			_, line, cut := strings.Cut(line, "→")
-			if !cut {
-				line = it.Text
-			}
-			lines[it.N] = append(lines[it.N], strings.Fields(strings.NewReplacer("##", " ## ", "-\t", "- ", "+\t", "+ ").Replace(line)))
-		}
-	}
-	level := Level(2)
-	p, _, err := Resolve(Settings{Ratio: 7, Level: &level, Keepit: Ignore}, st, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := Run(context.Background(), Input{Items: items, Output: outputs(returned)}, p, Extract{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	seen := map[string]bool{}
-	for _, s := range r.Segments {
-		for line := range strings.SplitSeq(s.Text, "\n") {
-			if file, _, ok := strings.Cut(line, ".go:"); ok && !strings.Contains(file, " ") || strings.HasPrefix(line, changed) {
-				continue
-			}
-			if line[0] == '+' || line[0] == '-' && line[1] != '-' {
-				seen["change"] = true
-				line = line[:1] + " " + line[1:]
-			}
-			seen[line[:2]] = true
-			if !slices.ContainsFunc(lines[s.Src[0][0]], func(have []string) bool { return inOrder(strings.Fields(line), have) }) {
-				t.Fatalf("%q is no line of message %d: %q", line, s.Src[0][0], lines[s.Src[0][0]])
-			}
-		}
-	}
-	if !seen["change"] || !seen["$ "] || !seen["Re"] {
-		t.Errorf("there are no changes, commands or calls in it: %v", seen)
-	}
-}
-
-func inOrder(words, have []string) bool {
-	for _, w := range words {
-		w = strings.Trim(w, ".,:;?!*")
-		k := slices.IndexFunc(have, func(h string) bool {
-			h = strings.Trim(h, ".,:;?!*")
-			return h == w || strings.HasSuffix(h, "/"+w)
-		})
-		if k < 0 {
-			return false
-		}
-		have = have[k+1:]
-	}
-	return true
-}
-
-// TestTight holds what is taken out of entries where every word counts, and that it stays where not.
-func TestTight(t *testing.T) {
-	t.Parallel()
-	tight := cutter{terse: curt, near: true}
 	for in, want := range map[string]string{
 		"$ cd /home/dev/shop && go test ./... 2>&1 | tail -20": "$ go test ./...",
-		"$ go vet ./cart/price/sum.go | head -3 -> exit 1":     "$ go vet sum.go -> exit 1",
+		"$ go vet ./cart/price/sum.go | head -3 -> exit 1":     "$ go vet ./cart/price/sum.go -> exit 1",
 		"$ cat a.txt | tail -5 | sort":                         "$ cat a.txt | tail -5 | sort",
 		"$ rm -f x || true":                                    "$ rm -f x",
+		"$ make 2>&1 | tee log":                                "$ make 2>&1 | tee log",
+		"$ a || true && b":                                     "$ a || true && b",
 		"$ cd a; cd b && ls":                                   "$ cd a; cd b && ls",
 		`$ echo "a | head b"`:                                  `$ echo "a | head b"`,
-		"Read src/cart/price.go":                               "Read price.go",
-		"Read cart/price.go":                                   "Read cart/price.go",
-		"Grep SumOf in src/cart/price":                         "Grep SumOf in src/cart/price",
-		"WebFetch https://shop.example/a/b/c.html":             "WebFetch https://shop.example/a/b/c.html",
-		"": "",
+		"":                                                     "",
 	} {
-		if got := tight.command(in); got != want {
-			t.Errorf("command(%q) = %q, want %q", in, got, want)
-		}
-		for _, c := range []cutter{{}, {terse: curt}, {near: true}, {terse: curt, near: true, first: true}} {
-			if got := c.command(in); got != in {
-				t.Errorf("%+v: command(%q) = %q", c, in, got)
-			}
+		if got := ShortCommand(in); got != want {
+			t.Errorf("ShortCommand(%q) = %q, want %q", in, got, want)
 		}
 	}
-	if got := tight.bare(Diff, "+\t\tx := 1"); got != "+x := 1" {
+	if got := bareLine(Diff, "+\t\tx := 1"); got != "+x := 1" {
 		t.Errorf("a changed line is %q", got)
-	}
-	if got := (cutter{near: true}).bare(Diff, "+\t\tx := 1"); got != "+\t\tx := 1" {
-		t.Errorf("a changed line where there is room is %q", got)
-	}
-	for line, want := range map[int]string{0: "", 99: "", 142: ":142"} {
-		if got := tight.place(Item{Line: line}); got != want {
-			t.Errorf("the place of line %d is %q", line, got)
-		}
 	}
 }
 
@@ -297,4 +161,78 @@ func outputs(items []Item) func(from, to int) iter.Seq2[Item, error] {
 			}
 		}
 	}
+}
+
+// TestSaidAsSaid holds that each line of a version is an unbroken piece of a line of the messages that its segment names, or such
+// pieces in their order with " … " between them, or a list of names behind its mark, and that lists are at most a fifth of it.
+func TestSaidAsSaid(t *testing.T) {
+	t.Parallel()
+	seen := map[string]int{}
+	for seed := range int64(3) {
+		items, st, _ := session(seed, 200)
+		items = withDiffs(items)
+		source := map[int]string{}
+		for _, it := range items {
+			if it.Kind == User && it.N%4 == 0 {
+				it.Text += " It must not round twice unless the tax office asks for it. Only then may you add a second step to it. Please tell me first."
+			}
+			source[it.N] += it.Text + "\n" + withoutTags(it.Text) + "\n"
+		}
+		for i := range items {
+			if items[i].Kind == User && items[i].N%4 == 0 {
+				items[i].Text += " It must not round twice unless the tax office asks for it. Only then may you add a second step to it. Please tell me first."
+			}
+		}
+		for _, s := range []Settings{{Ratio: 3}, {Ratio: 10}, {Ratio: 20}, {Ratio: 50}, {Tokens: 60}, {Tokens: 25}, {Preset: "standard"}} {
+			s.Keepit, s.Counter = Ignore, tokens.For("")
+			p, _, err := Resolve(s, st, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := Run(context.Background(), Input{Items: items, Output: outputs(items)}, p, Extract{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			names := 0
+			for _, seg := range r.Segments {
+				if _, _, ok := listOf(seg.Text); ok {
+					names += tokens.Raw(seg.Text)
+					seen["list"]++
+					continue
+				}
+				for line := range strings.SplitSeq(seg.Text, "\n") {
+					kind := saidAs(line, source[seg.Src[0][0]])
+					if seen[kind]++; kind == "" || kind != "verbatim" && seg.Role == "user" && !seg.Partial {
+						t.Errorf("seed %d, %+v: %q of %s is %q of %q", seed, s, line, seg.Role, kind, source[seg.Src[0][0]])
+					}
+				}
+			}
+			if names*mostNames > tokens.Raw(Text(r.Segments)) {
+				t.Errorf("seed %d, %+v: lists are %d tokens of %d", seed, s, names, tokens.Raw(Text(r.Segments)))
+			}
+		}
+	}
+	if seen["verbatim"] == 0 || seen["cut"] == 0 || seen["list"] == 0 {
+		t.Errorf("not all kinds of lines are there: %v", seen)
+	}
+}
+
+// saidAs tells how a line repeats a source: verbatim, cut, or "" if it does not.
+func saidAs(line, source string) string {
+	line = strings.TrimLeft(strings.TrimPrefix(flat(line), "$ "), "+-")
+	source = flat(source)
+	if strings.Contains(source, strings.TrimSpace(line)) {
+		return "verbatim"
+	}
+	if !strings.Contains(line, "…") {
+		return ""
+	}
+	for piece := range strings.SplitSeq(line, "…") {
+		_, rest, ok := strings.Cut(source, strings.TrimSpace(piece))
+		if !ok {
+			return ""
+		}
+		source = rest
+	}
+	return "cut"
 }

@@ -12,10 +12,7 @@ func (b *brimmer) even(room int) {
 	if cost == 0 {
 		return
 	}
-	off := max(2, room/16)
-	if b.e.version() > 3 {
-		off = min(off, widest)
-	}
+	off := min(max(2, room/16), widest)
 	b.shortest, b.longest = n*room/cost*(100-shorter-off)/100, n*room/cost*(100-shorter+off)/100
 }
 

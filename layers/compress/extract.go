@@ -2,8 +2,6 @@ package compress
 
 import (
 	"context"
-	"sort"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -17,29 +15,14 @@ type (
 	Counter = tokens.Counter
 )
 
-// Extract is the engine without a model: see the package comment. Its zero value is the newest, and ready. The older ones
-// made versions that must come out again byte for byte.
-type Extract struct{ age int } // how many engines are newer
-
-const newest = 4
-
-// First is the first engine. It stands in for models.
-func First() Extract { return Extract{newest - 1} }
-
-func (e Extract) version() int { return newest - e.age }
+// Extract is the engine without a model: see the package comment. Its zero value is ready.
+type Extract struct{}
 
 // ID names the engine and its version.
-func (e Extract) ID() string { return "extract/" + strconv.Itoa(e.version()) }
+func (Extract) ID() string { return "extract/5" }
 
-// ExtractByID returns the engine without a model that has an ID.
-func ExtractByID(id string) (Extract, bool) {
-	for age := range newest {
-		if e := (Extract{age}); e.ID() == id {
-			return e, true
-		}
-	}
-	return Extract{}, false
-}
+// IsExtract reports whether an ID is that of an engine without a model, of this version or another.
+func IsExtract(id string) bool { return strings.HasPrefix(id, "extract/") }
 
 // share is a part of the budget that only some classes of units may use. What is left over is free for all.
 type share struct {
@@ -57,28 +40,26 @@ type mix struct {
 // mixFor returns the mix of a level. The numbers of aggressive were found by measuring what versions of real sessions
 // keep (anchors, words of the user, files and words of commits, failures that were fixed); the milder levels give
 // more room to what was said and done in between.
-func mixFor(l Level, first bool) mix {
+func mixFor(l Level) mix {
 	m := mix{
-		prior:   [...]int64{userClass: 200, closing: 170, prose: 100, failure: 130, file: 200, symbols: 130, command: 70, call: 60, output: 30, change: 30},
+		prior:   [...]int64{userClass: 200, closing: 170, prose: 100, failure: 130, file: 200, symbols: 130, failed: 390, command: 70, call: 60, output: 30, change: 30},
 		weights: weights{stem: 60, anchor: 350, pair: 60, exponent: 85},
 		shares: []share{
-			{38, setOf(userClass)},
-			{12, setOf(failure)},
+			{10, setOf(failed)},
 			{14, setOf(file)},
-			{20, setOf(closing)},
+			{38, setOf(userClass)},
+			{4, setOf(failure)},
+			{18, setOf(closing)},
+			{3, setOf(command)},
 		},
-	}
-	if !first {
-		m.shares[3].percent = 18
-		m.shares = append(m.shares, share{3, setOf(command)})
 	}
 	switch l {
 	case keepit.Moderate:
 		m.prior[prose], m.prior[command] = 115, 80
-		m.shares = []share{{35, setOf(userClass)}, {10, setOf(failure)}, {10, setOf(file)}, {20, setOf(closing)}, {4, setOf(command)}}
+		m.shares = []share{{35, setOf(userClass)}, {10, setOf(failure, failed)}, {10, setOf(file)}, {20, setOf(closing)}, {4, setOf(command)}}
 	case keepit.Minimal:
 		m.prior[prose], m.prior[command], m.prior[call] = 140, 100, 80
-		m.shares = []share{{30, setOf(userClass)}, {8, setOf(failure)}, {6, setOf(file)}, {15, setOf(closing)}, {6, setOf(command)}, {20, setOf(prose)}}
+		m.shares = []share{{30, setOf(userClass)}, {8, setOf(failure, failed)}, {6, setOf(file)}, {15, setOf(closing)}, {6, setOf(command)}, {20, setOf(prose)}}
 	}
 	return m
 }
@@ -113,7 +94,7 @@ func near(items []Item, room int, l Level) bool {
 
 // Summarize picks units of the items until the budget is full.
 func (e Extract) Summarize(ctx context.Context, req Request) (Summary, error) {
-	return newExtractor(e, sizer{}, (*Aside)(nil).Text, &Aside{}).Summarize(ctx, req)
+	return newExtractor(sizer{}, (*Aside)(nil).Text, &Aside{}).Summarize(ctx, req)
 }
 
 // An extractor is Extract for one run: it remembers how it took the items apart, which a new budget does not change.
@@ -125,24 +106,23 @@ type extractor struct {
 	known map[cutting]apart
 }
 
-// A cutting names a list of items, how terse their texts are and whether a good part of them fits.
+// A cutting names a list of items and says whether a good part of them fits.
 type cutting struct {
 	first *Item
 	n     int
-	terse terse
 	near  bool
 }
 
-func newExtractor(e Extract, z sizer, text func(*Item) string, aside *Aside) *extractor {
-	return &extractor{Extract: e, sizes: z, text: text, aside: aside, known: map[cutting]apart{}}
+func newExtractor(z sizer, text func(*Item) string, aside *Aside) *extractor {
+	return &extractor{sizes: z, text: text, aside: aside, known: map[cutting]apart{}}
 }
 
 // cut returns the units of the items. There is at least one item.
-func (e *extractor) cut(items []Item, t terse, near bool) apart {
-	key := cutting{&items[0], len(items), t, near}
+func (e *extractor) cut(items []Item, near bool) apart {
+	key := cutting{&items[0], len(items), near}
 	a, ok := e.known[key]
 	if !ok {
-		a = split(items, e.text, cutter{t, e.version() == 1, near}, e.aside)
+		a = split(items, e.text, near, e.aside)
 		a.measure(near, e.aside)
 		e.known[key] = a
 	}
@@ -155,11 +135,11 @@ func (e *extractor) Summarize(ctx context.Context, req Request) (Summary, error)
 	if room <= 0 || len(req.Items) == 0 {
 		return Summary{}, ctx.Err()
 	}
-	m, close := mixFor(req.Level, e.version() == 1), e.version() > 1 && near(req.Items, room, req.Level)
+	m, close := mixFor(req.Level), near(req.Items, room, req.Level)
 	if close {
 		m.close()
 	}
-	a := e.cut(req.Items, density(req, room), close)
+	a := e.cut(req.Items, close)
 	for i := range a.units.n {
 		u := a.units.at(int32(i))
 		it := &req.Items[u.item]
@@ -175,16 +155,14 @@ func (e *extractor) Summarize(ctx context.Context, req Request) (Summary, error)
 		return Summary{}, err
 	}
 	p := newPool(a, m.weights)
+	p.names = room/mostNames - 4 // their marks have tokens, too
 	left := room
 	for _, s := range m.shares {
 		left -= p.fill(min(left, room*s.percent/100), 1, s.of)
 	}
 	p.fill(left, 1, anyUnit)
 	segs := e.fit(p, req, room)
-	if e.version() > 2 {
-		segs = e.brim(p, req, room, segs)
-	}
-	return Summary{segs}, nil
+	return Summary{e.brim(p, req, room, segs)}, nil
 }
 
 // priority is the prior of a unit. An error that names nothing says little; the name of a test that failed says much.
@@ -224,13 +202,46 @@ func bare(s string) bool {
 	return words < 2
 }
 
+// tooMany returns how many plain tokens of lists are too many in segments.
+func (e *extractor) tooMany(segs []Segment) int {
+	names := 0
+	for _, s := range segs {
+		if _, _, ok := listOf(s.Text); ok {
+			names += e.sizes.size([]Segment{s})
+		}
+	}
+	if names == 0 {
+		return 0
+	}
+	return max(0, names-e.sizes.size(segs)/mostNames)
+}
+
+// fewerNames renders what was taken with so few names that lists are not too much of it.
+func (e *extractor) fewerNames(p *pool, items []Item) []Segment {
+	segs := render(p, items)
+	for i := p.units.n - 1; i >= 0; i-- {
+		if u := p.units.at(int32(i)); p.taken[i] && listed.has(u.class) {
+			if e.tooMany(segs) == 0 {
+				break
+			}
+			p.drop(i)
+			segs = render(p, items)
+		}
+	}
+	p.names = min(p.names, p.listed)
+	return segs
+}
+
+// mostNames is which part of a version names may be at most.
+const mostNames = 5
+
 const anyUnit = ^classSet(0)
 
 // fit renders what was taken, uses up what rounding left over, and makes sure that it is not too long.
 func (e *extractor) fit(p *pool, req Request, room int) []Segment {
 	var segs []Segment
 	for range 4 {
-		segs = render(p, req.Items)
+		segs = e.fewerNames(p, req.Items)
 		used := e.sizes.size(segs)
 		if used > room {
 			break
@@ -247,131 +258,25 @@ func (e *extractor) fit(p *pool, req Request, room int) []Segment {
 }
 
 // shorten renders what was taken without the last units that are too many. It drops as many at once as their costs say: a
-// text of which each unit is a little longer than it was taken for is not written out once for each. The first
-// engine did that.
+// text of which each unit is a little longer than it was taken for is not written out once for each.
 func (e *extractor) shorten(p *pool, req Request, room int) []Segment {
-	segs := render(p, req.Items)
+	segs := e.fewerNames(p, req.Items)
 	for i := p.units.n - 1; i >= 0; {
 		excess := e.sizes.size(segs) - room
 		if excess <= 0 {
 			break
 		}
-		if e.version() == 1 {
-			excess = 1
-		}
 		dropped := false
 		for ; i >= 0 && excess > 0; i-- {
 			if p.taken[i] {
-				p.taken[i], dropped = false, true
+				p.drop(i)
+				dropped = true
 				excess -= int(p.units.at(int32(i)).cost)
 			}
 		}
 		if dropped {
-			segs = render(p, req.Items)
+			segs = e.fewerNames(p, req.Items)
 		}
 	}
 	return segs
-}
-
-// wordy is how many tokens of L1 there must be for one that fits before words are left out: L1 is about a tenth of what
-// a model read, so that is at about 20:1.
-const wordy = 2
-
-// density says how terse the text must be: by how much there is for what fits. The mildest level never drops a word.
-func density(req Request, room int) terse {
-	n := int64(0)
-	for i := range req.Items {
-		n += int64(req.Items[i].length())
-	}
-	if req.Level == keepit.Minimal || n < 4*wordy*int64(room) {
-		return whole
-	}
-	return curt
-}
-
-// render writes the units that were taken as segments: neighbours of one message together, files on one line.
-func render(p *pool, items []Item) []Segment {
-	var segs []Segment
-	var files []int32
-	var text strings.Builder // of the last segment
-	lastItem, lastLine := int32(-1), int32(-1)
-	end := func() {
-		if len(segs) > 0 {
-			segs[len(segs)-1].Text = text.String()
-		}
-		text.Reset()
-	}
-	texts := p.texts.browse()
-	for i := range p.units.n {
-		if !p.taken[i] {
-			continue
-		}
-		u := p.units.at(int32(i))
-		if u.class == file {
-			files = append(files, int32(i))
-			continue
-		}
-		it := items[u.item]
-		if u.item == lastItem {
-			sep := byte('\n')
-			if u.line == lastLine {
-				sep = ' '
-			}
-			text.WriteByte(sep)
-		} else {
-			end()
-			segs = append(segs, Segment{Role: role(u.class), Src: it.sources()})
-		}
-		if begun, ok := p.begun[int32(i)]; ok {
-			text.WriteString(begun)
-		} else {
-			text.WriteString(texts.text(i))
-		}
-		lastItem, lastLine = u.item, u.line
-	}
-	end()
-	if len(files) > 0 {
-		segs = append(segs, fileList(p, items, files))
-	}
-	return segs
-}
-
-func role(c class) string {
-	switch c {
-	case userClass:
-		return "user"
-	case closing, prose:
-		return "assistant"
-	}
-	return "tool"
-}
-
-// changed is what the list of changed files begins with.
-const changed = "Changed: "
-
-// fileList is the one segment that names the files that were changed.
-func fileList(p *pool, items []Item, files []int32) Segment {
-	s := Segment{Role: "tool"}
-	var names []string
-	for _, i := range files {
-		names = append(names, p.text(i))
-		s.Src = append(s.Src, items[p.units.at(i).item].sources()...)
-	}
-	sort.SliceStable(s.Src, func(a, b int) bool { return s.Src[a][0] < s.Src[b][0] })
-	s.Text = changed + strings.Join(names, ", ")
-	s.Src = merge(s.Src)
-	return s
-}
-
-// merge joins runs of messages that touch or overlap. They are in the order of their first messages.
-func merge(src [][2]int) [][2]int {
-	var out [][2]int
-	for _, r := range src {
-		if n := len(out); n > 0 && r[0] <= out[n-1][1]+1 {
-			out[n-1][1] = max(out[n-1][1], r[1])
-			continue
-		}
-		out = append(out, r)
-	}
-	return out
 }

@@ -91,8 +91,8 @@ func (b *builder) tool(e refine.Entry) {
 	answer, refused := strings.CutPrefix(e.Result, "refused by the user: ")
 	switch {
 	case e.Result == "ok", e.Result == "":
-	case refused, e.Name == "AskUserQuestion":
-		b.add(Item{N: e.N, Kind: Answer, Text: answer})
+	case refused, e.Name == "AskUserQuestion": // the client writes the questions around the answers
+		b.add(Item{N: e.N, Kind: Answer, Text: answer, Partial: !refused})
 	case e.Name == "Task", e.Name == "Agent":
 		b.add(Item{N: e.N, Kind: Recap, Text: e.Result})
 	default:

@@ -23,6 +23,8 @@ type pool struct {
 	taken  []bool
 	begun  map[int32]string // units of which only the beginning is written
 	round  int              // units taken so far
+	listed int              // what the names that were taken cost
+	names  int              // what names may cost
 	w      weights
 }
 
@@ -124,7 +126,7 @@ func (p *pool) fill(budget int, least int64, want classSet) int {
 	left := budget
 	for len(h) > 0 {
 		top := &h[0]
-		if int(p.units.at(top.unit).cost) > left {
+		if !p.fits(int(top.unit), left, want) {
 			h.pop()
 			continue
 		}
@@ -147,7 +149,12 @@ func (p *pool) fill(budget int, least int64, want classSet) int {
 // fits reports whether a unit may be taken.
 func (p *pool) fits(i, budget int, want classSet) bool {
 	u := p.units.at(int32(i))
-	return !p.taken[i] && int(u.cost) <= budget && want&(1<<u.class) != 0
+	return !p.taken[i] && int(u.cost) <= budget && want.has(u.class) && p.hasName(u)
+}
+
+// hasName reports whether there is room for a unit in a list, if it is a name.
+func (p *pool) hasName(u *unit) bool {
+	return !listed.has(u.class) || p.listed+int(u.cost) <= p.names
 }
 
 // room returns an empty ranking with room for the units that may be taken.
@@ -164,9 +171,20 @@ func (p *pool) room(budget int, want classSet) ranking {
 func (p *pool) take(i int) {
 	p.taken[i] = true
 	p.round++
+	if u := p.units.at(int32(i)); listed.has(u.class) {
+		p.listed += int(u.cost)
+	}
 	about := p.about(int32(i))
 	for k := range about.len() {
 		p.weight[about.at(k)] /= covered
+	}
+}
+
+// drop gives a unit back. What it covered stays covered.
+func (p *pool) drop(i int) {
+	p.taken[i] = false
+	if u := p.units.at(int32(i)); listed.has(u.class) {
+		p.listed -= int(u.cost)
 	}
 }
 

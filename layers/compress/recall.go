@@ -20,7 +20,7 @@ func Recall(segs []Segment) []Item {
 			it.Kind, it.Kept = User, true
 			items = append(items, it)
 		case s.Role == "user":
-			it.Kind = Answer // typed, but not as it was typed: there are no marks in it
+			it.Kind, it.Partial = Answer, s.Partial // there are no marks in it
 			items = append(items, it)
 		case s.Role == "assistant":
 			it.Kind, it.Closing = Assistant, true
@@ -33,16 +33,12 @@ func Recall(segs []Segment) []Item {
 	return items
 }
 
-// tools tells apart what the engine writes in the role of tools: files, commands, errors and the rest.
+// tools tells apart what the engine writes in the role of tools: lists, commands, errors and the rest.
 func tools(it Item) []Item {
-	if names, ok := strings.CutPrefix(it.Text, changed); ok && !strings.Contains(names, "\n") {
-		var items []Item
-		for name := range strings.SplitSeq(names, ", ") {
-			f := it
-			f.Kind, f.Target, f.Text = Edit, name, ""
-			items = append(items, f)
+	if !strings.Contains(it.Text, "\n") {
+		if c, names, ok := listOf(it.Text); ok {
+			return listItems(it, c, strings.Split(names, ", "))
 		}
-		return items
 	}
 	switch {
 	case strings.HasPrefix(it.Text, "$ "):
@@ -51,6 +47,23 @@ func tools(it Item) []Item {
 		it.Kind = Failure
 	default:
 		it.Kind = Recap
+	}
+	return []Item{it}
+}
+
+// listItems are the items of the names of a list.
+func listItems(it Item, c class, names []string) []Item {
+	if c == file {
+		items := make([]Item, len(names))
+		for i, name := range names {
+			items[i] = it
+			items[i].Kind, items[i].Target, items[i].Text = Edit, name, ""
+		}
+		return items
+	}
+	it.Kind, it.Text = Edit, strings.Join(names, " ")
+	if c == failed {
+		it.Kind, it.Text = Failure, failedLine+strings.Join(names, "\n"+failedLine)
 	}
 	return []Item{it}
 }

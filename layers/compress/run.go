@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"sort"
+	"strings"
 
 	"github.com/memvcs/mem/layers/tokens"
 )
@@ -33,18 +34,16 @@ type Result struct {
 	Messages int    // how many messages the segments name
 }
 
-// Run carries out a plan. An engine that is [Extract] does it as the one that the plan names. Run promises that the tokens of the result are at most p.Budget, measured by the plan's
+// ErrEngineGone says that a plan is for an engine that this program does not have: what it once made cannot be made again.
+var ErrEngineGone = errors.New("made by another version of the engine")
+
+// Run carries out a plan. Run promises that the tokens of the result are at most p.Budget, measured by the plan's
 // counter on [Text] of the segments and on [Markdown] of them, and that every kept span is there byte for byte, in
 // order; otherwise it fails. The error is a [*PinError] if the kept spans alone are too large.
 func Run(ctx context.Context, in Input, p Plan, engine Summarizer) (Result, error) {
-	own, isOwn := engine.(Extract)
-	if isOwn {
-		if e, ok := ExtractByID(p.Engine); ok {
-			own, engine = e, e
-		}
-	}
+	_, isOwn := engine.(Extract)
 	if engine.ID() != p.Engine {
-		return Result{}, fmt.Errorf("the plan is for engine %s, not %s", p.Engine, engine.ID())
+		return Result{}, fmt.Errorf("%w: it was %s, this is %s", ErrEngineGone, p.Engine, engine.ID())
 	}
 	c, err := tokens.ByID(p.Tokenizer)
 	if err != nil {
@@ -53,8 +52,7 @@ func Run(ctx context.Context, in Input, p Plan, engine Summarizer) (Result, erro
 	r := &run{in: in, plan: p, count: c, engine: engine, sizes: sizer{}}
 	work := in.Aside.again()
 	if isOwn {
-		r.engine, r.reads = newExtractor(own, r.sizes, in.Aside.Text, work), own.version() > 1
-		r.evens = own.version() > 3
+		r.engine, r.own = newExtractor(r.sizes, in.Aside.Text, work), true
 	} else {
 		r.in.Items = in.Aside.whole(in.Items)
 	}
@@ -87,8 +85,7 @@ type run struct {
 	plan   Plan
 	count  Counter
 	engine Summarizer
-	evens  bool // the engine leaves tokens of a room that it fills so that the text is as long as usual
-	reads  bool // the engine reads details and the output of tools where a good part fits
+	own    bool // the engine is Extract
 	pins   []pin
 	parts  []*part
 	sizes  sizer
@@ -184,7 +181,7 @@ func (r *run) fill(ctx context.Context) error {
 			if p.used >= p.room*9/10 && p.used > 0 {
 				todo = append(todo, p)
 				hungry += p.room
-				if r.evens {
+				if r.own {
 					left -= p.room - p.used
 				}
 			}
@@ -228,7 +225,7 @@ func (r *run) summarize(ctx context.Context, p *part) error {
 		return nil
 	}
 	room := r.count.Unscale(p.room)
-	close := r.reads && near(p.items, room, p.Level)
+	close := r.own && near(p.items, room, p.Level)
 	if p.extra == 0 && (close || r.in.roomy(p.items, room)) {
 		p.extra++
 		p.items = zip(p.items, p.detail)
@@ -305,9 +302,32 @@ func (r *run) splice() []Segment {
 	return append(out, pinSegments(pins)...)
 }
 
+// markPartial marks the segments of the user that are not one unbroken piece of what was typed, white space aside.
+func (r *run) markPartial(segs []Segment) {
+	items := r.in.Items
+	for i := range segs {
+		s := &segs[i]
+		if s.Role != "user" || s.Keep != "" || len(s.Src) == 0 {
+			continue
+		}
+		text, first := flat(s.Text), s.Src[0][0]
+		s.Partial = true
+		for k := sort.Search(len(items), func(k int) bool { return items[k].N >= first }); k < len(items) && items[k].N <= s.Src[len(s.Src)-1][1]; k++ {
+			if it := &items[k]; (it.Kind == User || it.Kind == Answer) && !it.Partial && strings.Contains(flat(r.in.Text(it)), text) {
+				s.Partial = false
+				break
+			}
+		}
+	}
+}
+
+// flat returns a text with single spaces.
+func flat(s string) string { return strings.Join(strings.Fields(s), " ") }
+
 // finish checks the promises and encodes the version.
 func (r *run) finish(pins []pin) (Result, error) {
 	res := Result{Segments: r.splice()}
+	r.markPartial(res.Segments)
 	for _, s := range res.Segments {
 		if s.Keep == "" || len(pins) == 0 {
 			continue

@@ -8,7 +8,6 @@ import (
 	"iter"
 	"math/rand"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 
@@ -310,41 +309,6 @@ func withDiffs(items []Item) []Item {
 	return out
 }
 
-// Every line of an output is a line, sentence or entry of its source, or what is left of one without some words.
-func TestUnitsAreWhole(t *testing.T) {
-	t.Parallel()
-	items, st, _ := session(5, 300)
-	source := map[int][]string{}
-	for _, it := range items {
-		source[it.N] = append(source[it.N], strings.Fields(strings.ReplaceAll(it.Text, "##", " ## "))...)
-	}
-	for _, ratio := range []int{3, 10, 50} {
-		p, _, err := Resolve(Settings{Ratio: ratio, Keepit: Ignore}, st, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := Run(context.Background(), Input{Items: items}, p, Extract{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, s := range r.Segments {
-			if strings.HasPrefix(s.Text, "Changed: ") || strings.Contains(s.Text, ".go: ") {
-				continue
-			}
-			have := source[s.Src[0][0]]
-			for _, w := range strings.Fields(s.Text) {
-				k := slices.IndexFunc(have, func(h string) bool {
-					return strings.Trim(h, ".,:;?!*") == strings.Trim(w, ".,:;?!*")
-				})
-				if k < 0 {
-					t.Fatalf("%d:1: %q of %q is not in message %d in this order", ratio, w, s.Text, s.Src[0][0])
-				}
-				have = have[k+1:]
-			}
-		}
-	}
-}
-
 // Room that L1 cannot use goes to the details and to what tools returned.
 func TestToolOutputFillsRoom(t *testing.T) {
 	t.Parallel()
@@ -474,33 +438,6 @@ func TestDecodeRejects(t *testing.T) {
 		`{"role":"user","text":"a","src":[[1,1]],"keep":"0.8"}`} {
 		if segs, err := Decode([]byte(s)); err == nil {
 			t.Errorf("Decode(%s) = %+v, want an error", s, segs)
-		}
-	}
-}
-
-func TestTelegraph(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		in   string
-		t    terse
-		want string
-	}{
-		{"We should not keep the old parser in the cache.", whole, "We should not keep the old parser in the cache."},
-		{"We should not keep the old parser in the cache.", telegram, "We should not keep old parser cache."},
-		{"I don't want that it is in `the old cache` at all, is it?", telegram, "I don't want `the old cache` all, is it?"},
-	} {
-		got := telegraph(c.in, c.t)
-		if c.t == telegram {
-			for _, w := range []string{"not", "don't", "`the old cache`"} {
-				if strings.Contains(c.in, w) && !strings.Contains(got, w) {
-					t.Errorf("telegraph(%q) = %q lost %q", c.in, got, w)
-				}
-			}
-			if len(got) >= len(c.in) {
-				t.Errorf("telegraph(%q) = %q is not shorter", c.in, got)
-			}
-		} else if got != c.want {
-			t.Errorf("telegraph(%q) = %q, want %q", c.in, got, c.want)
 		}
 	}
 }

@@ -21,8 +21,10 @@ type unit struct {
 	cost  int32         // plain tokens of its text, as it will be written
 	prior int32         // per cent
 	alone [kinds]uint16 // concepts that no other unit has, and that have no number
+	at    uint16        // which piece of its line
 	class class
 	tells tells
+	edges edges
 }
 
 // tells is what the text of a unit says of it.
@@ -67,7 +69,8 @@ const (
 	prose           // what it says in between
 	failure         // error lines
 	file            // a file that was changed
-	symbols         // what changed in a file
+	symbols         // a symbol that an edit touched
+	failed          // a test that failed
 	command
 	call
 	output // other results of tools
@@ -75,22 +78,9 @@ const (
 	classes
 )
 
-const (
-	longLine = 120 // longer lines are cut into sentences
-	longUnit = 600 // bytes; longer ones are cut between words
-)
-
-// A cutter says how units are made.
-type cutter struct {
-	terse
-	first bool // as the first engine did
-	near  bool // a good part of the items fits
-}
-
-// split makes the units of items. What tools returned and the lines of files stay as they are, but for what their lines
-// begin with; the first engine took out words of them, too. Said returns the text of an item.
-func split(items []Item, said func(*Item) string, c cutter, aside *Aside) apart {
-	t := &taker{cutter: c, apart: apart{texts: newShelf(aside, 8)}, said: &digestSet{}}
+// split makes the units of items. Said returns the text of an item.
+func split(items []Item, said func(*Item) string, near bool, aside *Aside) apart {
+	t := &taker{apart: apart{texts: newShelf(aside, 8)}, said: &digestSet{}}
 	line := int32(0)
 	put := func(i int, c class, text string) { t.put(unit{item: int32(i), line: line, class: c}, text) }
 	files := map[string]bool{}
@@ -102,34 +92,41 @@ func split(items []Item, said func(*Item) string, c cutter, aside *Aside) apart 
 			class := proseClass(*it)
 			eachLine(said(it), func(s string) {
 				line++
-				eachSentence(s, func(s string) { put(i, class, s) })
+				at := uint16(0)
+				eachPiece(s, func(p piece) {
+					t.put(unit{item: int32(i), line: line, at: at, class: class, edges: p.edges}, p.text)
+					at++
+				})
 			})
 		case Edit:
-			name := it.Target
-			if c.terse > whole {
-				name = path.Base(strings.ReplaceAll(name, `\`, "/"))
-			}
+			name := path.Base(strings.ReplaceAll(it.Target, `\`, "/"))
 			if !files[name] && name != "" {
 				files[name] = true
 				put(i, file, name)
 			}
-			if text := said(it); text != "" {
-				put(i, symbols, name+c.place(*it)+": "+c.one(text, 300))
+			for s := range strings.FieldsSeq(said(it)) {
+				put(i, symbols, s)
 			}
 		case Command:
-			put(i, command, c.one(c.command(said(it)), 240))
+			put(i, command, oneLine(ShortCommand(said(it)), 240))
 		case Call:
-			put(i, call, c.one(c.command(said(it)), 240))
+			put(i, call, oneLine(said(it), 240))
 		case Failure:
-			eachLine(said(it), func(s string) { put(i, failure, c.one(s, 240)) })
+			eachLine(said(it), func(s string) {
+				if test, ok := failedTest(s); ok {
+					put(i, failed, test)
+					return
+				}
+				put(i, failure, oneLine(s, 240))
+			})
 		case Output, Diff:
 			class := change
-			if it.Kind == Output || c.first {
+			if it.Kind == Output {
 				class = output
 			}
 			eachLine(said(it), func(s string) {
 				line++
-				put(i, class, c.bare(it.Kind, s))
+				put(i, class, bareLine(it.Kind, s))
 			})
 		}
 	}
@@ -138,9 +135,30 @@ func split(items []Item, said func(*Item) string, c cutter, aside *Aside) apart 
 	return t.apart
 }
 
+// failedLine begins a line of Go's about a test that failed.
+const failedLine = "--- FAIL: "
+
+// failedTest returns the name of the test that a line says has failed.
+func failedTest(line string) (name string, ok bool) {
+	rest, ok := strings.CutPrefix(line, failedLine)
+	if !ok {
+		return "", false
+	}
+	name, _, _ = strings.Cut(rest, " ")
+	return name, name != ""
+}
+
+// bareLine returns a line of a file, or of the changes of one, without what stands before its text: the number and arrow of
+// the client, and how far it is indented.
+func bareLine(k Kind, s string) string {
+	if k == Diff {
+		return s[:1] + strings.TrimLeft(s[1:], " \t")
+	}
+	return unnumbered(s)
+}
+
 // A taker makes units of texts, many at once.
 type taker struct {
-	cutter
 	apart
 	fresh []unit   // not looked at yet
 	found []string // their texts
@@ -155,18 +173,8 @@ func (t *taker) put(u unit, text string) {
 	}
 }
 
-// flush shortens the texts and measures those that say what none before them says.
+// flush measures the texts that say what none before them says.
 func (t *taker) flush() {
-	if t.terse > whole {
-		parallel(len(t.fresh), func(i int) {
-			switch u := t.fresh[i]; {
-			case u.class == userClass:
-				t.found[i] = telegraph(t.found[i], min(t.terse, telegram)) // the user's own words go last
-			case t.first || u.class < output:
-				t.found[i] = telegraph(t.found[i], t.terse)
-			}
-		})
-	}
 	n := 0
 	for i, u := range t.fresh {
 		text := t.found[i]
@@ -242,46 +250,6 @@ func eachLine(text string, yield func(string)) {
 	}
 }
 
-// eachSentence yields a short line whole and a long one in sentences, and these in parts of at most longUnit bytes.
-func eachSentence(s string, yield func(string)) {
-	if len(s) <= longLine {
-		yield(s)
-		return
-	}
-	for s != "" {
-		n := sentence(s)
-		if part := strings.TrimSpace(s[:n]); part != "" {
-			yield(part)
-		}
-		s = s[n:]
-	}
-}
-
-// sentence returns the length of the sentence that s starts with.
-func sentence(s string) int {
-	for i, r := range s {
-		switch r {
-		case '.', '!', '?':
-			j := i + 1
-			for j < len(s) && strings.IndexByte(`"')]*`+"`", s[j]) >= 0 {
-				j++
-			}
-			if j < len(s) && s[j] == ' ' && j >= 20 {
-				return j + 1
-			}
-		case '。', '！', '？':
-			return i + utf8.RuneLen(r)
-		}
-		if i >= longUnit {
-			if k := strings.LastIndexByte(s[:i], ' '); k > longUnit/2 {
-				return k + 1
-			}
-			return i
-		}
-	}
-	return len(s)
-}
-
 // oneLine joins the lines of s and cuts it to at most n bytes, between words where there is a place.
 func oneLine(s string, n int) string {
 	s = strings.Join(strings.Fields(cut(s, 4*n)), " ")
@@ -349,7 +317,7 @@ func (a *apart) measure(near bool, aside *Aside) {
 // frame is what the sign before a unit and the line end behind it cost.
 func frame(c class) int32 {
 	switch c {
-	case userClass, file:
+	case userClass:
 		return 2
 	}
 	return 1

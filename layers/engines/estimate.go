@@ -38,5 +38,5 @@ func (e *Estimate) Summarize(ctx context.Context, req compress.Request) (compres
 			e.sum.Usage = e.sum.Usage.Add(Usage{in, out, e.of.opts.Price.Cost(in, out)})
 		}
 	}
-	return compress.First().Summarize(ctx, req)
+	return compress.Extract{}.Summarize(ctx, req)
 }

@@ -263,7 +263,7 @@ func size(segs []compress.Segment) int {
 }
 
 func extract(ctx context.Context, items []compress.Item, room int, level compress.Level) ([]compress.Segment, error) {
-	sum, err := compress.First().Summarize(ctx, compress.Request{Items: items, Budget: room, Level: level})
+	sum, err := compress.Extract{}.Summarize(ctx, compress.Request{Items: items, Budget: room, Level: level})
 	return sum.Segments, err
 }
 
