@@ -58,6 +58,7 @@ func commands() []command {
 		{name: "log", group: groupLook, make: (*Env).log},
 		{name: "show", group: groupLook, make: (*Env).show},
 		{name: "search", group: groupLook, make: (*Env).search},
+		{name: "suggest", group: groupLook, make: (*Env).suggestCommand},
 		{name: "diff", group: groupLook, make: (*Env).diff},
 		{name: "blame", group: groupLook, make: (*Env).blame},
 		{name: "lineage", group: groupLook, make: (*Env).lineage},

@@ -41,7 +41,8 @@ func (e *Env) compose() *cli.Command {
 		Usage:     "make one context of several sessions under a token budget",
 		ArgsUsage: "<name> <rev>[=TOKENS]...",
 		Description: "A session takes its original if that fits its share, else the version of the best score, else a new one. A\n" +
-			"version that is named is taken as it is. The whole never exceeds the budget. Write it out with \"mem checkout\".",
+			"version that is named is taken as it is. The whole never exceeds the budget. Write it out with \"mem checkout\".\n" +
+			"The revision - stands for those on standard input, one a line.",
 		Flags: []*cli.Flag{
 			cli.Parsed(&o.budget, "budget", "use at most `T` tokens, such as 16k (the default)", parseTokens),
 			cli.Choice(&o.allocate, "allocate", "share the budget by `RULE`: equal, proportional, recency or inverse-recency", "equal", "proportional", "recency", "inverse-recency"),
@@ -58,7 +59,11 @@ func (e *Env) compose() *cli.Command {
 			if err := e.wantOperands(c, least, -1); err != nil {
 				return err
 			}
-			return e.runCompose(ctx, o, e.operand(0), e.operands[1:])
+			revs, err := e.fromInput(e.operands[1:])
+			if err != nil {
+				return err
+			}
+			return e.runCompose(ctx, o, e.operand(0), revs)
 		},
 	}
 }
