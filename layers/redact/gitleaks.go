@@ -89,9 +89,12 @@ func (p *pattern) compile() {
 	p.least = leastOfGroup(tree)
 }
 
-// leastOfGroup returns how many bytes the first group of re has at least, 0 if there is none or it may hold a blank.
+// leastOfGroup returns how many bytes the first group of re has at least; 0 if there is none, or none in some matches, or it may hold a blank.
 func leastOfGroup(re *syntax.Regexp) int {
-	if re.Op == syntax.OpCapture {
+	switch re.Op {
+	case syntax.OpAlternate, syntax.OpQuest, syntax.OpStar, syntax.OpRepeat:
+		return 0 // the group may be missing
+	case syntax.OpCapture:
 		if blankless(re.Sub[0]) {
 			return shortest(re.Sub[0])
 		}
@@ -206,7 +209,7 @@ func (p *pattern) match(s *scan, at int, w *word) {
 		start = at
 	}
 	p.once.Do(p.compile)
-	if p.assigns && p.least > 4 && !holdsWord(text[at+len(w.text):min(len(text), at+p.reach)], p.least) {
+	if p.least > 4 && !holdsWord(text[start:min(len(text), at+p.reach+8+p.least)], p.least) {
 		return
 	}
 	for reach := p.reach + 8; ; reach *= 4 {

@@ -142,12 +142,22 @@ var printed = setOf("\n\t\r\x1b")
 // readable64 reports whether text, base64 of 24 characters, says something readable. Most does not, from its start on.
 func readable64(text []byte) bool {
 	var b [minEncoded / 4 * 3]byte
+	more := 0 // bytes that the character still has
 	for i, k := 0, 0; i < minEncoded; i, k = i+4, k+3 {
 		v := uint32(sextets[text[i]])<<18 | uint32(sextets[text[i+1]])<<12 | uint32(sextets[text[i+2]])<<6 | uint32(sextets[text[i+3]])
 		b[k], b[k+1], b[k+2] = byte(v>>16), byte(v>>8), byte(v)
 		for _, c := range b[k : k+3] {
-			if c < ' ' && !printed.has(c) || c == 0x7f {
+			switch {
+			case (c&0xc0 == 0x80) != (more > 0), c < ' ' && !printed.has(c), c == 0x7f, c > 0xf4:
 				return false
+			case more > 0:
+				more--
+			case c >= 0xf0:
+				more = 3
+			case c >= 0xe0:
+				more = 2
+			case c >= 0xc0:
+				more = 1
 			}
 		}
 	}
