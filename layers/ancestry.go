@@ -84,7 +84,7 @@ func (m *Memory) ancestry(ctx context.Context) (*ancestry, error) {
 		if err != nil {
 			return nil, err
 		}
-		a.add(Project{id, st.Name, st.Identity}, st)
+		a.add(st.project(), st)
 	}
 	return a, nil
 }

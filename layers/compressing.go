@@ -173,10 +173,10 @@ func (m *Memory) accepted(ctx context.Context, c Compressed, b basis) error {
 	return b.accept(segs)
 }
 
-// made returns the version that a derivation made, nil if there is none.
+// made returns the version that a derivation made, nil if there is none. What a device that is not trusted says it made is none.
 func (st *State) made(k lineage.Key) *Version {
 	for _, v := range slices.Backward(st.Versions) {
-		if !v.Deleted && v.key == k {
+		if !v.Deleted && !v.guest && v.key == k {
 			return v
 		}
 	}

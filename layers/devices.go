@@ -267,9 +267,11 @@ func (m *Memory) setPeer(ctx context.Context, d Device, message string, change f
 	if b == was {
 		return nil
 	}
-	return m.repo.Update(ctx, refs.Home, message, func(tx *refs.Tx) error {
+	err = m.repo.Update(ctx, refs.Home, message, func(tx *refs.Tx) error {
 		tx.Trailer("Op", "device")
 		_, err := tx.Add(kindPeer, b)
 		return err
 	})
+	m.outlines.Clear() // they depend on who is trusted
+	return err
 }

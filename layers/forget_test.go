@@ -403,7 +403,7 @@ func TestForgetNeedsTrust(t *testing.T) {
 	add(t, a, src)
 	pushAll(t, a)
 	fetchAll(t, b)
-	forget(t, b, ForgetOptions{Revs: []Rev{revOf(t, b, "aaaa0001")}})
+	forget(t, b, ForgetOptions{Revs: []Rev{revOf(t, b, "aaaa0001~"+a.repo.Device().ID)}})
 	pushAll(t, b)
 	if in := fetchAll(t, a); len(in.Unheeded) != 1 || len(in.Forgotten) > 0 {
 		t.Errorf("fetch: %+v", in)

@@ -44,7 +44,7 @@ func (m *Memory) Heed(ctx context.Context, swept bool) (things []ForgottenThing,
 	}
 	defer unlock()
 	for _, st := range ahead {
-		p := Project{st.Project, st.Name, st.Identity}
+		p := st.project()
 		f, err := m.forgetIn(ctx, p, ForgetOptions{}, st.purged)
 		if err != nil {
 			return things, unheeded, fmt.Errorf("project %s: %w", p.Name, err)

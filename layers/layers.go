@@ -151,9 +151,13 @@ type NotFoundError struct {
 	Name       string
 	Of         string // the session that has no such version; else empty
 	Candidates []string
+	Guests     []string // what devices that are not trusted call so, as it is named here
 }
 
 func (e *NotFoundError) Error() string {
+	if len(e.Guests) > 0 {
+		return fmt.Sprintf("'%s' is a %s of a device that is not trusted only", e.Name, e.What)
+	}
 	if e.Of != "" {
 		return fmt.Sprintf("'%s' is not a %s of %s", e.Name, e.What, e.Of)
 	}

@@ -18,15 +18,15 @@ type names struct {
 	changed bool
 }
 
-const namesVersion = 1
+const namesVersion = 2
 
-// A storedName is what a project is called at some tips, as long as the same devices are trusted of those that forgot something
-// of it: see [Memory.stillHeeds].
+// A storedName is what a project is called at some tips, as long as the same devices are trusted: see [Memory.stillHeeds].
 type storedName struct {
 	tips           []refs.Tip
 	name, identity string
 	heeded         []string
 	unheeded       []string
+	strangers      []string
 }
 
 func (m *Memory) readNames() *names {
@@ -55,16 +55,21 @@ func (m *Memory) nameOf(ctx context.Context, id refs.Project, known *names) (Pro
 	if err != nil {
 		return Project{}, err
 	}
-	if same && len(tips) > 0 && slices.Equal(n.tips, tips) {
+	strangers, err := m.strangersAt(ctx, id, tips)
+	if err != nil {
+		return Project{}, err
+	}
+	if same && slices.Equal(n.strangers, strangers) && len(tips) > 0 && slices.Equal(n.tips, tips) {
 		return Project{id, n.name, n.identity}, nil
 	}
 	st, err := m.Outline(ctx, id)
 	if err != nil {
 		return Project{}, err
 	}
-	known.of[id] = storedName{st.Tips, st.Name, st.Identity, st.heeded(), st.Unheeded}
+	p := st.project()
+	known.of[id] = storedName{st.Tips, p.Name, p.Identity, st.heeded(), st.Unheeded, st.Strangers}
 	known.changed = true
-	return Project{id, st.Name, st.Identity}, nil
+	return p, nil
 }
 
 func (n *names) code(c *codec) {
@@ -85,6 +90,7 @@ func (n *names) code(c *codec) {
 		word(c, &x.identity)
 		c.words(&x.heeded)
 		c.words(&x.unheeded)
+		c.words(&x.strangers)
 		n.of[*id] = x
 	})
 }

@@ -10,12 +10,14 @@ import (
 
 func (s *Session) code(c *codec) {
 	word(c, &s.ID)
-	list(c, &s.Points, func(p *Point) {
-		p.Stamp.code(c)
-		c.time(&p.Time)
-		p.Session = s.ID
-		p.Snapshot.code(c)
-	})
+	for _, points := range []*[]Point{&s.Points, &s.Guests} {
+		list(c, points, func(p *Point) {
+			p.Stamp.code(c)
+			c.time(&p.Time)
+			p.Session = s.ID
+			p.Snapshot.code(c)
+		})
+	}
 	if len(s.Points) == 0 {
 		c.failed = true // a session is what its points say
 	}

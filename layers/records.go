@@ -121,6 +121,7 @@ type Version struct {
 	Revoked string    `json:"-"` // why it is hidden, "" if it is not
 	Used    Rehearsal `json:"-"`
 
+	guest bool        // a device that is not trusted made it
 	shown string      // the label with the device behind it, if another device made one of the same label
 	key   lineage.Key // of Derivation, once the version is part of a State
 }

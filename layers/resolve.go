@@ -50,6 +50,7 @@ type Rev struct {
 	Commit      string
 	From, To    int // of messages
 	Fact        *facts.Fact
+	Device      string // that the name of the session ended in, or the start of its id
 	How         string // how the name was resolved, for people
 }
 
@@ -89,6 +90,10 @@ func (m *Memory) Resolve(ctx context.Context, sc Scope, s string) (Rev, error) {
 		}
 	}
 	rev, err := m.resolveSession(ctx, sc, name)
+	var missing *NotFoundError
+	if _, _, ok := m.deviceSuffix(ctx, sub); ok && errors.As(err, &missing) && len(missing.Guests) == 1 {
+		rev, err = m.resolveSession(ctx, sc, missing.Guests[0]) // abc1:v001~desk of a session that only such devices have
+	}
 	if err != nil {
 		return rev, err
 	}
@@ -134,7 +139,7 @@ func (m *Memory) scoped(ctx context.Context, sc Scope, f func(p Project, st *Sta
 		if err != nil {
 			return err
 		}
-		if f(Project{id, st.Name, st.Identity}, st) {
+		if f(st.project(), st) {
 			return nil
 		}
 	}
@@ -149,18 +154,24 @@ func (m *Memory) resolveSession(ctx context.Context, sc Scope, name string) (Rev
 	var found []Rev
 	var near []string // the sessions of the scope's project, or of all if it has none
 	inScope, known := false, false
+	base, device, hasDevice := m.deviceSuffix(ctx, name)
+	var guests []string
 	err := m.scoped(ctx, sc, func(p Project, st *State) bool {
 		var names []string
 		for _, s := range st.Sessions {
-			if how := s.matches(name); how != "" {
+			if how := s.matches(name); how != "" && s.Guest == "" {
 				rev := Rev{Kind: IsSession, Project: p, Session: s, Hash: s.Now().Original, How: how}
 				if s.ID == name {
 					found = []Rev{rev}
 					return true
 				}
 				found = append(found, rev)
+			} else if one := s.named(base, device); hasDevice && one != nil {
+				found = append(found, Rev{Kind: IsSession, Project: p, Session: one, Hash: one.Now().Original, Device: device, How: one.matches(base)})
+			} else if how != "" {
+				guests = append(guests, s.Name())
 			} else if s.shown() && s.Parent() == "" {
-				names = append(names, ShortID(s.ID))
+				names = append(names, s.Name())
 			}
 		}
 		for _, c := range st.Compositions {
@@ -180,7 +191,7 @@ func (m *Memory) resolveSession(ctx context.Context, sc Scope, name string) (Rev
 	found = preferSessions(preferShown(found))
 	switch len(found) {
 	case 0:
-		return Rev{}, &NotFoundError{What: "session", Name: name, Candidates: near}
+		return Rev{}, &NotFoundError{What: "session", Name: name, Candidates: near, Guests: guests}
 	case 1:
 		return found[0], nil
 	}
@@ -198,8 +209,8 @@ func describeAll(found []Rev) []string {
 	}
 	var names []string
 	for _, r := range found {
-		id := ShortID(r.Session.ID)
-		if starts[id] > 1 {
+		id := r.Session.Name()
+		if starts[ShortID(r.Session.ID)] > 1 {
 			id = r.Session.ID
 		}
 		if t := r.Session.Now().Scan.Title; t != "" {
@@ -250,11 +261,12 @@ func (s *Session) matches(name string) string {
 // shown reports whether the session is in the lists.
 func (s *Session) shown() bool { return !s.Deleted && s.Revoked == "" }
 
-// Recent returns the sessions of a state, the newest first, without subagents, deleted and hidden ones.
+// Recent returns the sessions of a state, the newest first, without subagents, deleted and hidden ones, and those that only devices
+// which are not trusted have.
 func (st *State) Recent() []*Session {
 	var out []*Session
 	for _, s := range st.Sessions {
-		if s.shown() && s.Parent() == "" {
+		if s.shown() && s.Parent() == "" && s.Guest == "" {
 			out = append(out, s)
 		}
 	}
@@ -280,6 +292,9 @@ func (m *Memory) resolveRecent(ctx context.Context, sc Scope, name string) (Rev,
 	recent := st.Recent()
 	if back >= len(recent) {
 		missing := &NotFoundError{What: "session", Name: name}
+		if len(recent) == 0 {
+			missing.Guests = st.guests()
+		}
 		if n := len(recent); n > 0 {
 			missing.Candidates = []string{fmt.Sprintf("@~%d", n-1)}
 		}
@@ -312,17 +327,22 @@ func (m *Memory) resolveSub(ctx context.Context, rev Rev, sub string) (Rev, erro
 		return rev, err
 	}
 	versions := st.VersionsOf(rev.Session.ID)
-	if strings.EqualFold(sub, "latest") && len(versions) > 0 {
-		return m.at(ctx, rev, versions[len(versions)-1])
+	means := func(v *Version) bool { return !v.guest } // a name without a device
+	by := func(v *Version) bool { return rev.Device != "" && strings.HasPrefix(v.Device, rev.Device) }
+	if meant := slices.DeleteFunc(slices.Clone(versions), func(v *Version) bool { return !by(v) }); len(meant) > 0 {
+		means = by
+	}
+	if meant := slices.DeleteFunc(slices.Clone(versions), func(v *Version) bool { return !means(v) }); strings.EqualFold(sub, "latest") && len(meant) > 0 {
+		return m.at(ctx, rev, meant[len(meant)-1])
 	}
 	var labels []string
 	for _, v := range versions {
 		labels = append(labels, v.Name())
 	}
-	label, device, _ := strings.Cut(normalLabel(sub), "~")
+	label, device, _ := strings.Cut(normalLabel(m.WithDevice(ctx, sub)), "~")
 	var found []*Version
 	for _, v := range st.VersionsOf(rev.Session.ID, Everything) { // a hidden one can be named
-		if v.Label == label && (device == "" || strings.HasPrefix(v.Device, device)) {
+		if v.Label == label && (device == "" && means(v) || device != "" && strings.HasPrefix(v.Device, device)) {
 			found = append(found, v)
 		}
 	}
@@ -331,7 +351,13 @@ func (m *Memory) resolveSub(ctx context.Context, rev Rev, sub string) (Rev, erro
 	}
 	switch len(found) {
 	case 0:
-		return rev, &NotFoundError{What: "version", Name: sub, Of: ShortID(rev.Session.ID), Candidates: labels}
+		missing := &NotFoundError{What: "version", Name: sub, Of: ShortID(rev.Session.ID), Candidates: labels}
+		for _, v := range versions {
+			if v.guest && v.Label == label && device == "" {
+				missing.Guests = append(missing.Guests, ShortID(rev.Session.ID)+":"+v.Name())
+			}
+		}
+		return rev, missing
 	case 1:
 		return m.at(ctx, rev, found[0])
 	}
@@ -370,7 +396,7 @@ func (m *Memory) resolveLabel(ctx context.Context, sc Scope, label string) (Rev,
 		var rev Rev
 		err := m.scoped(ctx, sc, func(p Project, st *State) bool {
 			if s := st.session(sc.Last.ID); s != nil {
-				rev = Rev{Kind: IsSession, Project: p, Session: s, How: "of the session named last"}
+				rev = Rev{Kind: IsSession, Project: p, Session: s, Device: sc.Last.Guest, How: "of the session named last"}
 			}
 			return rev.Session != nil
 		})
@@ -414,9 +440,10 @@ func (m *Memory) resolveComposition(ctx context.Context, sc Scope, s string) (Re
 	}
 	var found []Rev
 	var homes []string // the projects that have it
+	guest := m.WithDevice(ctx, name)
 	err := m.scoped(ctx, sc, func(p Project, st *State) bool {
 		for i := len(st.Compositions) - 1; i >= 0; i-- {
-			if c := st.Compositions[i]; c.Name == name && !c.Deleted {
+			if c := st.Compositions[i]; (c.Name == name || c.Name == guest) && !c.Deleted {
 				found = append(found, Rev{Kind: IsComposition, Project: p, Composition: c, Hash: c.Derivation.Output, How: "name of a composition"})
 			}
 		}

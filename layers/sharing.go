@@ -76,8 +76,8 @@ func (m *Memory) foreignParts(ctx context.Context, p Project) (*ForeignError, er
 
 // projectName returns the name of a project for people, or its id.
 func (m *Memory) projectName(ctx context.Context, p refs.Project) string {
-	if st, err := m.Outline(ctx, p); err == nil && st.Name != "" {
-		return st.Name
+	if st, err := m.Outline(ctx, p); err == nil && st.project().Name != "" {
+		return st.project().Name
 	}
 	return string(p)[:8]
 }

@@ -288,7 +288,7 @@ func (m *Memory) partRev(ctx context.Context, p CompositionPart) (Rev, error) {
 	if err != nil {
 		return Rev{}, err
 	}
-	rev := Rev{Kind: IsOriginal, Project: Project{p.Project, st.Name, st.Identity}, Session: st.session(p.Session), Hash: p.Output}
+	rev := Rev{Kind: IsOriginal, Project: st.project(), Session: st.session(p.Session), Hash: p.Output}
 	if rev.Session == nil || p.Label == "original" {
 		return rev, nil
 	}

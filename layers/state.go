@@ -36,6 +36,8 @@ type State struct {
 	Unknown      int            // records of kinds this program does not know
 	Purges       []storedPurge  // that are heeded, in the order of records
 	Unheeded     []string       // devices that the user does not trust and that have others
+	Strangers    []string       // devices with a lane that the user does not trust, sorted: see strangers.go
+	Guest        guestName
 
 	bulk  *bulks // nil in an outline
 	byID  map[string]*Session
@@ -93,6 +95,8 @@ type Session struct {
 	Points []Point // growth points, in the order of records; see Now
 	// Deleted says that the session was taken out of the lists; its bytes stay.
 	Deleted   bool
+	Guests    []Point    // of devices that are not trusted, if a trusted one has the session too: they change nothing of it
+	Guest     string     // the device of Now if only devices that are not trusted have the session, else ""
 	Revoked   string     // why it is hidden, "" if it is not
 	Overrides []Override // on its markers, in the order in which they were first spoken of
 	Used      Rehearsal
@@ -191,13 +195,20 @@ func (st *State) apply(r refs.Record) error {
 		})
 	case kindComposition:
 		return applyTo(r, func(b Composition) {
+			b.Name = st.nameBy(b.Name, r.Device)
 			st.Stored.Compositions = append(st.Stored.Compositions, storedItem[Composition]{stampOf(r), r.Time, &b})
 		})
 	case kindSet:
-		return applyTo(r, func(b setBody) { st.assign(assignment{b, stampOf(r)}) })
+		return applyTo(r, func(b setBody) { st.assign(assignment{st.assignedBy(b, r.Device), stampOf(r)}) })
 	case kindKeepit:
+		if st.stranger(r.Device) {
+			return nil
+		}
 		return applyTo(r, func(b Override) { st.override(override{b, stampOf(r), stampOf(r)}) })
 	case kindUse:
+		if st.stranger(r.Device) {
+			return nil
+		}
 		return applyTo(r, func(b Use) { st.Uses = append(st.Uses, storedUse{b, stampOf(r)}) })
 	case kindRevoke:
 		return applyTo(r, func(b revokeBody) { st.Revokes = append(st.Revokes, storedRevoke{b, stampOf(r), r.Time}) })
@@ -224,6 +235,10 @@ func applyTo[T any](r refs.Record, f func(T)) error {
 
 func (st *State) applyProject(r refs.Record) error {
 	return applyTo(r, func(b projectBody) {
+		if st.stranger(r.Device) {
+			st.Guest.claim(stampOf(r), b)
+			return
+		}
 		if s := stampOf(r); st.Name == "" || s.compare(st.NameStamp) > 0 {
 			st.Name, st.Identity, st.NameStamp = strings.Map(onLine, b.Name), b.Identity, s
 		}
@@ -271,8 +286,14 @@ func (st *State) assign(a assignment) {
 func (st *State) finish() {
 	order(st.Sessions, func(a, b **Session) int { return cmp.Compare((*a).ID, (*b).ID) })
 	for _, s := range st.Sessions {
+		st.seat(s)
 		order(s.Points, func(a, b *Point) int { return a.Stamp.compare(b.Stamp) })
+		order(s.Guests, func(a, b *Point) int { return a.Stamp.compare(b.Stamp) })
 		s.settle()
+		s.Guest = ""
+		if d := s.Now().Stamp.Device; st.stranger(d) {
+			s.Guest = d
+		}
 		s.Deleted, s.Overrides = false, nil
 	}
 	order(st.Keepits, func(a, b *override) int { return a.First.compare(b.First) })
@@ -291,6 +312,7 @@ func (st *State) finish() {
 	st.Versions = slices.Grow(st.Versions[:0], len(st.Stored.Versions))
 	for _, v := range st.Stored.Versions {
 		v.Body.ID, v.Body.Device, v.Body.Time, v.Body.Deleted = v.Stamp.Record, v.Stamp.Device, v.Time, false
+		v.Body.guest = st.stranger(v.Stamp.Device)
 		st.Versions = append(st.Versions, v.Body)
 	}
 	st.Compositions = slices.Grow(st.Compositions[:0], len(st.Stored.Compositions))
@@ -302,7 +324,8 @@ func (st *State) finish() {
 	st.applyUses()
 }
 
-// nameVersions tells versions of the same label apart. What a bare label means on the device own never changes by a pull.
+// nameVersions tells versions of the same label apart, and those of devices that are not trusted from all others. What a bare label means
+// on the device own never changes by a pull.
 func (st *State) nameVersions(own string) {
 	type name struct{ session, label string }
 	devices := map[name]string{}
@@ -316,7 +339,7 @@ func (st *State) nameVersions(own string) {
 	}
 	for _, v := range st.Versions {
 		v.shown = ""
-		if v.Device != own && twice[name{v.Session, v.Label}] {
+		if v.guest || v.Device != own && twice[name{v.Session, v.Label}] {
 			v.shown = v.Label + "~" + v.Device[:8]
 		}
 	}
@@ -354,8 +377,16 @@ func (st *State) applySets() {
 			if s := st.session(name); s != nil {
 				s.Deleted = a.Value
 			}
+		case guestTarget + "session":
+			if s := st.session(name); s != nil && s.Guest != "" {
+				s.Deleted = a.Value
+			}
 		case "version":
 			if v := versions[name]; v != nil {
+				v.Deleted = a.Value
+			}
+		case guestTarget + "version":
+			if v := versions[name]; v != nil && v.guest {
 				v.Deleted = a.Value
 			}
 		case "composition":
@@ -372,11 +403,17 @@ func (st *State) seenElsewhere(k transcript.Key, session string) bool {
 	if st.typed == nil {
 		st.typed = map[transcript.Key]string{}
 		for _, c := range st.Compositions {
+			if st.stranger(c.Device) {
+				continue
+			}
 			for _, k := range c.Typed {
 				st.typed[k] = "composition " + c.Name
 			}
 		}
 		for _, s := range st.Sessions {
+			if s.Guest != "" {
+				continue // else a device that is not trusted could take words away from the user
+			}
 			for _, p := range s.Points {
 				for _, t := range p.Typed {
 					if _, ok := st.typed[t.Key]; !ok {

@@ -15,7 +15,7 @@ import (
 // neither depends on the other.
 
 // stateVersion is the version of both files; another one is rebuilt.
-const stateVersion = 14
+const stateVersion = 15
 
 // A bulk is what the outline leaves out of one record.
 type bulk struct {
@@ -126,6 +126,11 @@ func (m *Memory) outlineAt(ctx context.Context, h *history, p refs.Project) (*St
 	if err != nil {
 		return nil, err
 	}
+	strangers, err := m.strangersAt(ctx, p, h.tips)
+	if err != nil {
+		return nil, err
+	}
+	same = same && slices.Equal(st.Strangers, strangers)
 	if slices.Equal(st.Tips, h.tips) && same {
 		st.finish()
 		st.nameVersions(m.repo.Device().ID)
@@ -142,6 +147,7 @@ func (m *Memory) outlineAt(ctx context.Context, h *history, p refs.Project) (*St
 	if !follows {
 		st = newState(p)
 	}
+	st.Strangers = strangers
 	if err := m.heed(ctx, st, records); err != nil {
 		return nil, err
 	}
@@ -242,10 +248,12 @@ func (b *bulks) apply(r refs.Record) error {
 // fill puts the bulk into the state.
 func (st *State) fill(b *bulks) {
 	for _, s := range st.Sessions {
-		for i := range s.Points {
-			p := &s.Points[i]
-			x := b.of[p.Stamp.Record]
-			p.Typed, p.Scan.Queue = x.typed, x.queue
+		for _, points := range [][]Point{s.Points, s.Guests} {
+			for i := range points {
+				p := &points[i]
+				x := b.of[p.Stamp.Record]
+				p.Typed, p.Scan.Queue = x.typed, x.queue
+			}
 		}
 	}
 	for _, v := range st.Versions {
@@ -362,6 +370,9 @@ func (st *State) code(c *codec) {
 	list(c, &st.Revokes, func(r *storedRevoke) { r.code(c) })
 	list(c, &st.Purges, func(q *storedPurge) { q.code(c) })
 	list(c, &st.Unheeded, func(d *string) { word(c, d) })
+	list(c, &st.Strangers, func(d *string) { word(c, d) })
+	word(c, &st.Guest.Name)
+	st.Guest.Stamp.code(c)
 }
 
 func (s *stamp) code(c *codec) {

@@ -104,7 +104,7 @@ func (m *Memory) checkProject(ctx context.Context, id refs.Project, full bool, c
 		if err != nil {
 			return err
 		}
-		c.Roots = append(c.Roots, Root{Project{id, st.Name, st.Identity}, root})
+		c.Roots = append(c.Roots, Root{st.project(), root})
 		return m.checkLineage(ctx, tx, st, upper, c)
 	})
 	if err != nil {
@@ -116,7 +116,7 @@ func (m *Memory) checkProject(ctx context.Context, id refs.Project, full bool, c
 // checkLineage looks whether everything that records name is there and fits together.
 func (m *Memory) checkLineage(ctx context.Context, tx *refs.Tx, st *State, upper []facts.Record, c *Checked) error {
 	bad := func(what string, err error) {
-		c.Problems = append(c.Problems, refs.Problem{Where: "project " + st.Name + ": " + what, What: err.Error()})
+		c.Problems = append(c.Problems, refs.Problem{Where: "project " + st.project().Name + ": " + what, What: err.Error()})
 	}
 	have := map[objects.Hash]bool{}
 	for h, err := range tx.All(ctx) {
@@ -137,7 +137,7 @@ func (m *Memory) checkLineage(ctx context.Context, tx *refs.Tx, st *State, upper
 		case told[h] || device == m.repo.Device().ID:
 			need(what, h)
 		case !deleted:
-			a := Apart{Project{st.Project, st.Name, st.Identity}, what, device, h}
+			a := Apart{st.project(), what, device, h}
 			if !slices.Contains(c.Apart, a) {
 				c.Apart = append(c.Apart, a)
 			}
@@ -271,7 +271,7 @@ func (m *Memory) checkPatches(ctx context.Context, id refs.Project, st *State, f
 				if errors.Is(err, ErrWithheld) && p.Stamp.Device != m.repo.Device().ID {
 					c.Withheld++
 				} else if err != nil {
-					c.Problems = append(c.Problems, refs.Problem{Where: "project " + st.Name + ": " + what + " of " + ShortID(s.ID), What: err.Error()})
+					c.Problems = append(c.Problems, refs.Problem{Where: "project " + st.project().Name + ": " + what + " of " + ShortID(s.ID), What: err.Error()})
 				}
 			}
 			if p.Withheld {

@@ -118,7 +118,7 @@ func (w *whyer) object(ctx context.Context, rev Rev) (*Reason, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := Project{rev.Project.ID, st.Name, st.Identity}
+	p := st.project()
 	for _, v := range st.Versions {
 		if s := st.session(v.Session); v.Derivation.Output == rev.Hash && s != nil {
 			full, err := w.m.at(ctx, Rev{Project: p, Session: s}, v)

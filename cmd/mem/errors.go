@@ -214,6 +214,9 @@ func isReadOnly(err error) bool {
 // missingHints says what may have been meant by a name that nothing has, or else what there is.
 func missingHints(missing *layers.NotFoundError) []string {
 	switch {
+	case len(missing.Guests) > 0:
+		const most = 3
+		return []string{"name it with its device: " + strings.Join(missing.Guests[:min(most, len(missing.Guests))], ", "), "or trust the device: mem device trust"}
 	case missing.What == "message":
 		return []string{"its messages are " + strings.Join(missing.Candidates, ", ")}
 	case strings.HasPrefix(missing.Name, "@") && len(missing.Candidates) > 0:

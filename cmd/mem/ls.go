@@ -73,7 +73,7 @@ func (e *Env) runLs(ctx context.Context, o lsOptions) error {
 			return e.lsJSON(sc, items)
 		case o.one:
 			for _, it := range items {
-				e.printf("%s\n", e.safe(it.ID))
+				e.printf("%s\n", e.safe(it.name()))
 			}
 			return nil
 		case len(items) == 0:
@@ -191,7 +191,7 @@ func (e *Env) lsTable(o lsOptions, items []listed) error {
 		}
 		row := []cell{
 			{full: it.mark(), short: it.shortMark(), paint: e.style().green},
-			idCell(it.ID, unique[i]), e.timeCell(it.Last), {full: messagesText(it)},
+			it.idCell(unique[i]), e.timeCell(it.Last), {full: messagesText(it)},
 			tokensCell(it.Tokens, it.Counted), {full: labelsOf(it)}, {full: fmt.Sprint(it.Markers)},
 		}
 		if e.opt.allProjects {
@@ -204,6 +204,22 @@ func (e *Env) lsTable(o lsOptions, items []listed) error {
 		t.row(append(row, title)...)
 	}
 	return t.flush()
+}
+
+// name is what names a session: its id, with the device behind it if that is not trusted.
+func (it listed) name() string {
+	if it.Session == nil || it.Session.Guest == "" {
+		return it.ID
+	}
+	return it.ID + "~" + it.Session.Guest[:8]
+}
+
+func (it listed) idCell(unique int) cell {
+	c := idCell(it.ID, unique)
+	behind := strings.TrimPrefix(it.name(), it.ID)
+	c.full += behind
+	c.short += behind
+	return c
 }
 
 // mark is the mark of a session for scripts.
@@ -320,6 +336,7 @@ func counted(n int, ok bool) *int {
 // A sessionAnswer is a session as lists print it with --json.
 type sessionAnswer struct {
 	ID       string   `json:"id"`
+	Name     string   `json:"name,omitempty"` // what names it, if that is not its id: the id and a device that is not trusted
 	Project  string   `json:"project"`
 	Status   string   `json:"status"`
 	Newest   bool     `json:"newest"`
@@ -342,7 +359,9 @@ func sessionAnswerOf(it listed) sessionAnswer {
 		ID: it.ID, Project: it.project.Name, Status: string(it.Status), Newest: it.newest, Title: it.Title, Last: timeText(it.Last),
 		Tokens: counted(it.Tokens, it.Counted), Bytes: it.Bytes, Extra: it.Extra, Versions: []string{}, Markers: it.Markers, Parent: it.Parent, Path: it.Path,
 	}
-	a.Stranger = it.untrusted
+	if a.Stranger = it.untrusted; it.name() != it.ID {
+		a.Name = it.name()
+	}
 	if it.Session != nil {
 		a.Revoked = it.Session.Revoked
 	}

@@ -55,9 +55,10 @@ func (e *Env) projectNamed(ctx context.Context, m *layers.Memory, name string) (
 	}
 	var found []layers.Project
 	var names []string
+	guest := m.WithDevice(ctx, name)
 	for _, p := range all {
 		names = append(names, p.Name)
-		if string(p.ID) == name || p.Name == name || len(name) >= 4 && strings.HasPrefix(string(p.ID), name) {
+		if string(p.ID) == name || p.Name == name || p.Name == guest || len(name) >= 4 && strings.HasPrefix(string(p.ID), name) {
 			found = append(found, p)
 		}
 	}

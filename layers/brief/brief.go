@@ -242,12 +242,33 @@ func body(s Sheet, list []line, gone map[int]bool) string {
 	return b.String()
 }
 
-// attribute keeps a name inside the attribute of a tag, which it could end.
-var attribute = strings.NewReplacer(`"`, "'", "<", "‹", ">", "›")
+// Name cuts a text of any origin to the grammar of a name: at most 60 letters, digits and the marks . _ - ~, with a hyphen for a run of anything
+// else, letters that look like brackets included, and no hyphen or dot at an end.
+func Name(s string) string {
+	var b strings.Builder
+	n, gap := 0, false
+	for _, r := range strings.ToValidUTF8(s[:min(len(s), 8*maxProject)], "") {
+		known := unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) && n > 0 || strings.ContainsRune("._-~", r)
+		if !known || strings.ContainsRune(unseen+likeOpening+likeClosing, r) {
+			gap = n > 0
+			continue
+		}
+		if gap {
+			b.WriteByte('-')
+			n++
+		}
+		if gap = false; n >= maxProject {
+			break
+		}
+		b.WriteRune(r)
+		n++
+	}
+	return strings.Trim(b.String(), "-.")
+}
 
 // fence puts the text between two lines that nothing in it can imitate.
 func fence(s Sheet, text string, seal func(string) string) string {
-	name := attribute.Replace(Plain(s.Project, maxProject))
+	name := Name(s.Project)
 	text = intro + "\n" + text
 	key := seal(name + "\n" + text)
 	return fmt.Sprintf("<%s project=\"%s\" key=\"%s\">\n%s</%s %s>\n", Tag, name, key, text, Tag, key)
