@@ -163,9 +163,17 @@ func (e *Env) checkoutPlace(rev layers.Rev, out string) (layers.Place, error) {
 	at := layers.Place{Path: e.Dir}
 	if rev.Kind == layers.IsComposition {
 		at.Sub = rev.Composition.Name
+		if hiddenDir(at.Sub) {
+			err := usagef("%s would be a hidden directory, where programs look for their settings", at.Sub)
+			return at, withHint(err, shell("mem", "checkout", at.Sub)+" -o DIR")
+		}
 	}
 	return at, e.outside(filepath.Join(at.Path, at.Sub))
 }
+
+// hiddenDir reports whether an element of a path begins with a dot: a composition can be called .claude/commands/x, and its name may come from
+// another device.
+func hiddenDir(name string) bool { return strings.HasPrefix(name, ".") || strings.Contains(name, "/.") }
 
 // outlet is standard output for content: a terminal gets it sanitised, a file or a pipe as it is.
 func (e *Env) outlet() io.Writer {

@@ -354,7 +354,7 @@ func (e *Env) printComposed(req layers.ComposeRequest, d layers.Composed) error 
 		e.printReceipt(r)
 	}
 	if !e.opt.dryRun {
-		e.hint("write it out with \"mem checkout %s -o DIR\"", req.Name)
+		e.hint("write it out with \"%s -o DIR\"", shell("mem", "checkout", req.Name))
 	}
 	return nil
 }

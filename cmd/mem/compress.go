@@ -185,7 +185,7 @@ func (e *Env) compressRev(ctx context.Context, m *layers.Memory, sc layers.Scope
 		return layers.Compressed{}, err
 	}
 	if base.Kind != layers.IsVersion {
-		return layers.Compressed{}, withHint(usagef("--since wants a version, and %s is a %s", since, base.Kind), "mem versions "+shortID(rev.Session.ID))
+		return layers.Compressed{}, withHint(usagef("--since wants a version, and %s is a %s", since, base.Kind), shell("mem", "versions", shortID(rev.Session.ID)))
 	}
 	return m.CompressSince(ctx, rev, base, s, e.opt.dryRun)
 }

@@ -95,7 +95,7 @@ func (e *Env) noCandidates(set *concepts.Set, known *facts.Set, session string) 
 		e.note("every exchange has its concept")
 	case len(known.Of(session)) == 0:
 		e.note("%s has no exchanges: nothing was distilled yet", shortID(session))
-		e.hint("mem facts draft " + shortID(session))
+		e.hint("%s", shell("mem", "facts", "draft", shortID(session)))
 		if c := set.OfSession(session).Concept; c != nil {
 			e.note("as a whole it belongs to %s %s", c.Label, c.Name)
 		}

@@ -143,7 +143,7 @@ func hintsOf(err error) []string {
 		}
 		return hints
 	case errors.As(err, &revoked):
-		return []string{"mem why " + revoked.What + "; mem revoke lists the sources, and mem revoke --undo --source SOURCE takes one back", "to write it all the same: mem checkout --force"}
+		return []string{shell("mem", "why", revoked.What) + "; mem revoke lists the sources, and mem revoke --undo --source SOURCE takes one back", "to write it all the same: mem checkout --force"}
 	case errors.As(err, &untrusted):
 		return []string{shell("mem", "device", "trust", untrusted.Device), "to write it all the same: mem checkout --force"}
 	case errors.As(err, &foreign):
@@ -216,7 +216,7 @@ func missingHints(missing *layers.NotFoundError) []string {
 	switch {
 	case len(missing.Guests) > 0:
 		const most = 3
-		return []string{"name it with its device: " + strings.Join(missing.Guests[:min(most, len(missing.Guests))], ", "), "or trust the device: mem device trust"}
+		return []string{"name it with its device: " + strings.Join(quoteAll(missing.Guests[:min(most, len(missing.Guests))]), ", "), "or trust the device: mem device trust"}
 	case missing.What == "message":
 		return []string{"its messages are " + strings.Join(missing.Candidates, ", ")}
 	case strings.HasPrefix(missing.Name, "@") && len(missing.Candidates) > 0:
@@ -224,11 +224,11 @@ func missingHints(missing *layers.NotFoundError) []string {
 	case strings.HasPrefix(missing.Name, "@"):
 		return []string{"the project has no sessions in memory: mem import", "see what there is with \"mem ls --all-projects\""}
 	case missing.What == "known original" && len(missing.Candidates) == 0:
-		return []string{"its file was never rewritten: mem show " + missing.Of}
+		return []string{"its file was never rewritten: " + shell("mem", "show", missing.Of)}
 	case missing.What == "marker" && len(missing.Candidates) == 0:
-		return []string{"it has none; mark a text of a message: mem keepit add " + missing.Of + "#MESSAGE TEXT"}
+		return []string{"it has none; mark a text of a message: " + shell("mem", "keepit", "add", missing.Of) + "#MESSAGE TEXT"}
 	case missing.Of != "" && len(missing.Candidates) == 0:
-		return []string{"it has none; make one with \"mem compress " + missing.Of + "\""}
+		return []string{"it has none; make one with \"" + shell("mem", "compress", missing.Of) + "\""}
 	case missing.Of != "":
 		return []string{"it has " + strings.Join(missing.Candidates, ", ")}
 	case len(missing.Candidates) == 0:

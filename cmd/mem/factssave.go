@@ -180,7 +180,7 @@ func (e *Env) runFactsSave(ctx context.Context, session, file string) error {
 		if err != nil && !errors.Is(err, layers.ErrAllRejected) {
 			var input *facts.InputError
 			if errors.As(err, &input) {
-				return withHint(err, "mem facts draft "+shortID(rev.Session.ID))
+				return withHint(err, shell("mem", "facts", "draft", shortID(rev.Session.ID)))
 			}
 			return err
 		}

@@ -96,7 +96,7 @@ func (e *Env) showDistilled(ctx context.Context, m *layers.Memory, rev layers.Re
 	}
 	if len(list) == 0 {
 		e.note("%s has no facts yet", shortID(rev.Session.ID))
-		e.hint("mem facts draft %s", shortID(rev.Session.ID))
+		e.hint("%s", shell("mem", "facts", "draft", shortID(rev.Session.ID)))
 		return nil
 	}
 	var w io.Writer = e.out

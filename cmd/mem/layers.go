@@ -45,7 +45,7 @@ type layerRow struct {
 func layerRows(d layers.Debt) []layerRow {
 	next := "mem facts draft SESSION"
 	if len(d.L2) > 0 {
-		next = "mem facts draft " + shortID(d.L2[0])
+		next = shell("mem", "facts", "draft", shortID(d.L2[0]))
 	}
 	due := 0
 	if d.L4 {

@@ -324,7 +324,7 @@ func (e *Env) warnLane(r refs.Remote, l layers.FetchedLane) {
 		return
 	}
 	if l.Own {
-		e.hint("mem push %s", r.Name)
+		e.hint("%s", shell("mem", "push", r.Name))
 	}
 }
 

@@ -241,7 +241,7 @@ func (e *Env) printLeaks(leaks []layers.Leak) {
 		return
 	}
 	if i := slices.IndexFunc(leaks, func(l layers.Leak) bool { return l.Message > 0 }); i >= 0 {
-		e.hint("mem forget %s#%d takes the message out for ever, here and from remotes; mem forget --secret - only the value, wherever it stands", shortID(leaks[i].Session), leaks[i].Message)
+		e.hint("%s#%d takes the message out for ever, here and from remotes; mem forget --secret - only the value, wherever it stands", shell("mem", "forget", shortID(leaks[i].Session)), leaks[i].Message)
 	} else {
 		e.hint("mem forget --secret - takes a value out for ever, wherever it stands, here and from remotes")
 	}

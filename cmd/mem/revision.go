@@ -160,7 +160,7 @@ func storeError(err error) error {
 	switch {
 	case errors.As(err, &behind):
 		id := shortID(behind.Session.ID)
-		return withCode(exitPartial, withHint(err, "run \"mem checkout "+id+":original\" there",
+		return withCode(exitPartial, withHint(err, "run \""+shell("mem", "checkout", id+":original")+"\" there",
 			"the clean transcript of all of it is here: mem cat-file b3:"+behind.Session.Now().Original.String()))
 	case errors.Is(err, layers.ErrNotTranscript):
 		return withHint(err, sessionFiles)

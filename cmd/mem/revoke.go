@@ -183,7 +183,7 @@ func (e *Env) noteRevoked(o revokeOptions, src layers.Origin, a revokeAnswer) {
 	for _, id := range a.Copies {
 		e.warn("session %s was given text that is hidden now: mem revoke --source session:%s, if it acted on it", shortID(id), shortID(id))
 	}
-	e.hint("mem revoke --undo --source %s takes it back; mem push tells other machines", src.String())
+	e.hint("%s takes it back; mem push tells other machines", shell("mem", "revoke", "--undo", "--source", src.String()))
 }
 
 // runRevocations lists what is revoked.

@@ -75,7 +75,7 @@ func removeError(rev layers.Rev, err error) error {
 	var used *layers.UsedError
 	switch {
 	case errors.As(err, &used):
-		return withHint(err, "see it with \"mem show "+revName(rev)+"\"; remove it anyway with -f: compositions keep their own copy")
+		return withHint(err, "see it with \""+shell("mem", "show", revName(rev))+"\"; remove it anyway with -f: compositions keep their own copy")
 	case errors.Is(err, layers.ErrNotRemovable):
 		return withHint(usagef("%v", err), "mem help revisions")
 	}

@@ -80,7 +80,7 @@ func (e *Env) runVersions(ctx context.Context, name string, all bool) error {
 		}
 		if len(list) == 0 {
 			e.note("%s has no versions", shortID(rev.Session.ID))
-			e.hint("mem compress %s", shortID(rev.Session.ID))
+			e.hint("%s", shell("mem", "compress", shortID(rev.Session.ID)))
 		}
 		noted := slices.ContainsFunc(list, func(v *layers.Version) bool { return v.Revoked != "" || strangers.of(v.Device) != "" })
 		columns := []column{{name: "version"}, {name: "made by", shrinks: true}, {name: "tokens", right: true, estimate: true}, {name: "to", right: true, estimate: true},
