@@ -31,7 +31,7 @@ type pending struct {
 // and a capture takes nothing of it in again.
 //
 // Interrupted, it leaves a valid memory; the next Forget brings it to its end. A dry run only says what would go. The error wraps
-// [ErrNothingToForget] if nothing would.
+// [ErrNothingToForget] if nothing would; Finished says then, too, whether another one was brought to its end.
 func (m *Memory) Forget(ctx context.Context, o ForgetOptions) (out Forgotten, err error) {
 	if !o.DryRun {
 		unlock, err := m.repo.LockForget(ctx)
@@ -61,9 +61,6 @@ func (m *Memory) Forget(ctx context.Context, o ForgetOptions) (out Forgotten, er
 		gone, said = append(gone, f.lost()...), append(said, f.purge)
 	}
 	if len(out.Things) == 0 {
-		if out.Finished {
-			return out, nil
-		}
 		if o.Tool != "" && !tools[o.Tool] {
 			return out, &NoToolError{o.Tool, sortedKeys(tools)}
 		}

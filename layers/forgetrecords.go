@@ -174,8 +174,20 @@ func (f *forgetting) listen(ctx context.Context) error {
 		if err := f.read(ctx, v, r); err != nil {
 			return err
 		}
+		if f.unreached(r) {
+			f.direct[r.ID] = true
+		}
 	}
 	return nil
+}
+
+// unreached reports whether a record of another device holds what is to be forgotten in its own words, and nothing else that the
+// purge names makes its device drop it: the purge has to name the record.
+func (f *forgetting) unreached(r refs.Record) bool {
+	if f.own(r.Device) || r.Kind == kindSession || r.Kind == kindUse || slices.Contains(unforgettable, r.Kind) || !f.tells(r) {
+		return false
+	}
+	return !f.passes(r) && !slices.ContainsFunc(sessionsIn(r.Kind, r.Body), func(id string) bool { return f.sessions[id] })
 }
 
 // read looks at the text of a version or composition.

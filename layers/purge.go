@@ -21,7 +21,7 @@ const kindPurge = "purge"
 type Purge struct {
 	Cause    string      `json:"cause"`              // revision, match, secret, tool, since
 	Sessions []string    `json:"sessions,omitempty"` // [purgeKey] of sessions: nothing about them is taken in again
-	Records  []string    `json:"records,omitempty"`  // device/lamport of versions and compositions
+	Records  []string    `json:"records,omitempty"`  // device/lamport of records that no session or passage names
 	Passages []Passage   `json:"passages,omitempty"`
 	Labels   []LabelMark `json:"labels,omitempty"` // so that no number is used twice
 }

@@ -144,14 +144,12 @@ func (e *Env) runForget(ctx context.Context, o forgetOptions) error {
 		if err != nil {
 			return e.forgetError(ctx, m, err)
 		}
-		if !f.DryRun {
+		if !f.DryRun && !e.opt.yes { // what nobody is asked about is planned once
 			plan := f
 			plan.DryRun = true
 			would, err := m.Forget(ctx, plan)
-			if err == nil && !e.opt.yes {
-				e.printForgotten(would, true)
-			}
 			if err == nil {
+				e.printForgotten(would, true)
 				if ok, err := e.confirm("forget this for ever?"); err != nil || !ok {
 					return err
 				}
@@ -159,6 +157,9 @@ func (e *Env) runForget(ctx context.Context, o forgetOptions) error {
 		}
 		out, err := m.Forget(ctx, f)
 		if err != nil {
+			if out.Finished {
+				e.note("finished an interrupted forget")
+			}
 			return e.forgetError(ctx, m, err)
 		}
 		return e.reportForgotten(ctx, m, f, out)

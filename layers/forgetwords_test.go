@@ -1,0 +1,88 @@
+package layers
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"github.com/memvcs/mem/layers/concepts"
+	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/permanent"
+)
+
+// stateWords states facts, a judgement, a rule and a concept that hold a text, and one of each that does not.
+func stateWords(t *testing.T, m *Memory, p Project, text string) {
+	t.Helper()
+	ctx := context.Background()
+	for _, words := range []string{text, "nothing to hide"} {
+		stated := func(s string) facts.Fact {
+			f, err := m.AddFact(ctx, p, StatedFact{Given: facts.GivenFact{Kind: facts.Decision, Text: s}}, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return f
+		}
+		stated("the database is reached with " + words)
+		if err := m.JudgeFacts(ctx, p.ID, []facts.Fact{stated("judged for " + fmt.Sprint(len(words)))}, facts.Refutes, true, "it was "+words, false); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := m.AddRule(ctx, p, permanent.Made{Type: permanent.Types()[0], Text: "always say " + words, ByUser: true, Trust: facts.User, Confidence: 90, State: permanent.Active}, false); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := m.Assign(ctx, p, nil, Filing{New: &concepts.Made{Name: "about " + words}}, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestForgetWordsElsewhere forgets a value that only records of another device hold, of no session or of one that stays: after both
+// have synced it is in neither store nor on the remote, and the records that do not hold it stay.
+func TestForgetWordsElsewhere(t *testing.T) {
+	t.Parallel()
+	const secret = "quokka-4711-wombat"
+	for _, kind := range []string{"dir", "sealed dir"} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			h := newHub(t, kind)
+			a, b := h.memory(t, "a"), h.memory(t, "b")
+			p := add(t, a, write(t, filepath.Join(t.TempDir(), "aaaa0001.jsonl"), userLine(1, "deploy it")+userLine(2, "and go on")))[0].Project
+			pushAll(t, a)
+			fetchAll(t, b)
+			trustAll(t, b)
+			stateWords(t, b, p, secret)
+			pushAll(t, b)
+			fetchAll(t, a)
+			trustAll(t, a)
+			if out := forget(t, a, ForgetOptions{Secret: []byte(secret)}); len(out.Things) == 0 || len(out.Proof.Others) == 0 {
+				t.Errorf("forgot %+v", out)
+			}
+			pushAll(t, a)
+			fetchAll(t, b)
+			pushAll(t, b)
+			fetchAll(t, a)
+			if found := stays(t, secret, []*Memory{a, b}, h.dir); len(found) > 0 {
+				t.Errorf("it stays in %v", found)
+			}
+			if ra, rb := roots(t, a), roots(t, b); ra != rb {
+				t.Errorf("other roots:\n%s\n%s", ra, rb)
+			}
+			for _, m := range []*Memory{a, b} {
+				records, err := m.upper(context.Background(), p.ID)
+				if err != nil {
+					t.Fatal(err)
+				}
+				counts := map[string]int{}
+				for _, r := range records {
+					counts[r.Kind]++
+				}
+				want := map[string]int{facts.KindExchange: 3, facts.KindJudgement: 1, permanent.Kind: 1, concepts.Kind: 1}
+				for kind, n := range want {
+					if counts[kind] != n {
+						t.Errorf("%s has %d records of kind %s, want %d", m.repo.Device().Name, counts[kind], kind, n)
+					}
+				}
+			}
+		})
+	}
+}
