@@ -174,7 +174,7 @@ func (m *Memory) UpdateSearch(ctx context.Context, p refs.Project) error {
 		return err
 	}
 	err = index.Update(m.searchDir(p), plan, m.sameCache)
-	if errors.Is(err, index.ErrDamaged) {
+	if errors.Is(err, index.ErrDamaged) || errors.Is(err, fs.ErrNotExist) {
 		os.RemoveAll(m.searchDir(p)) // it is built again
 		err = index.Update(m.searchDir(p), plan, m.sameCache)
 	}

@@ -1,0 +1,188 @@
+package search
+
+import (
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/memvcs/mem/layers/search/index"
+)
+
+// corpus builds the index of sessions, each a list of documents.
+func corpus(t *testing.T, sessions map[string][]index.Doc) []Corpus {
+	t.Helper()
+	ids := make([]string, 0, len(sessions))
+	for id := range sessions {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	p := index.Plan{Key: "k"}
+	for i, id := range ids {
+		p.Sessions = append(p.Sessions, index.Session{ID: id, Last: int64(1000 + i), Branch: "b" + id, Topics: []string{"about " + id}})
+		p.Sources = append(p.Sources, index.Source{Name: id, Version: "1", Session: i, Docs: func(add func(index.Doc)) error {
+			for n, d := range sessions[id] {
+				d.N, d.Class = n+1, max(d.Class, index.User)
+				add(d)
+			}
+			return nil
+		}})
+	}
+	dir := filepath.Join(t.TempDir(), "index")
+	if err := index.Update(dir, p, func() bool { return true }); err != nil {
+		t.Fatal(err)
+	}
+	r, err := index.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.Close)
+	return []Corpus{{"p", r}}
+}
+
+func texts(all ...string) (out []index.Doc) {
+	for _, s := range all {
+		out = append(out, index.Doc{Text: s})
+	}
+	return out
+}
+
+func names(t *testing.T, c []Corpus, q Query) string {
+	t.Helper()
+	hits, err := Search(c, q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, h := range hits {
+		out = append(out, fmt.Sprintf("%s#%d", h.Session.ID, h.Doc.N))
+	}
+	return strings.Join(out, " ")
+}
+
+func TestSearch(t *testing.T) {
+	t.Parallel()
+	c := corpus(t, map[string][]index.Doc{
+		"a": texts("Where does the fox live?", "In a den under the old oak.", "Thanks."),
+		"b": texts("The hen house needs a door.", "Fixed: openDoor in hens/door.go now closes."),
+		"c": {{Text: "Edit hens/door.go", File: "hens/door.go", Class: index.Tool}, {Text: "go test ./... ECONNRESET", Class: index.Tool}},
+	})
+	for _, x := range []struct {
+		q    Query
+		want string
+	}{
+		{Query{Words: "fox lives"}, "a#1 a#2 a#3"}, // an answer stands behind its question
+		{Query{Words: "econnreset"}, "c#2"},
+		{Query{Words: "opendoor"}, "b#2 b#1"},
+		{Query{Phrases: []string{"hen  HOUSE"}}, "b#1"},
+		{Query{Words: "door", Phrases: []string{"hen house"}}, "b#1"},
+		{Query{Phrases: []string{"is it"}}, ""},
+		{Query{Phrases: []string{"under the"}}, "a#2"},
+		{Query{Patterns: []*regexp.Regexp{regexp.MustCompile(`den|den.*oak`)}}, "a#2"},
+		{Query{Words: "door", By: BySession}, "b#2 c#1"},
+		{Query{Words: "door", By: BySession, Limit: 1}, "b#2"},
+		{Query{Words: "door", Filter: Filter{Files: []string{"door.go"}}}, "c#1"},
+		{Query{Filter: Filter{Branch: "ba"}, Limit: 1}, "a#1"},
+		{Query{Words: "fox door", Filter: Filter{Topic: "about a"}, Limit: 1}, "a#1"},
+		{Query{Words: "door", By: ByFile}, "c#1"},
+		{Query{Words: "zebra"}, ""},
+	} {
+		if got := names(t, c, x.q); got != x.want {
+			t.Errorf("%+v: %q, want %q", x.q, got, x.want)
+		}
+	}
+}
+
+// TestLoose checks that a phrase that no text has counts as words, and that hits say so.
+func TestLoose(t *testing.T) {
+	t.Parallel()
+	c := corpus(t, map[string][]index.Doc{"a": texts("the red fox")})
+	hits, err := Search(c, Query{Phrases: []string{"fox red"}})
+	if err != nil || len(hits) != 1 || !hits[0].Loose {
+		t.Errorf("%+v, %v", hits, err)
+	}
+}
+
+// TestRecallShare checks that the share of a passage is what it has of the question, and is small if the question is about something else.
+func TestRecallShare(t *testing.T) {
+	t.Parallel()
+	c := corpus(t, map[string][]index.Doc{
+		"a": texts("The retry policy doubles the waiting time."), "b": texts("Paint the fence green."), "c": texts("Something else is here."),
+	})
+	for _, x := range []struct {
+		text    string
+		without string
+		atLeast float64
+		atMost  float64
+		none    bool
+	}{
+		{"how does the retry policy wait", "", .99, 1.01, false},
+		{"the retry policy of kubernetes ingress controllers", "", .1, .5, false},
+		{"the retry policy", "a", 0, 0, true},
+		{"yes", "", 0, 0, true},
+	} {
+		got, err := Recall(c, x.text, RecallOptions{Limit: 3, Without: []string{x.without}})
+		if err != nil || (len(got) == 0) != x.none {
+			t.Errorf("%q: %+v, %v", x.text, got, err)
+		} else if !x.none && (got[0].Share < x.atLeast || got[0].Share > x.atMost || got[0].Session.ID != "a") {
+			t.Errorf("%q: share %.2f of %s, want %.2f to %.2f", x.text, got[0].Share, got[0].Doc.Text, x.atLeast, x.atMost)
+		}
+	}
+}
+
+func TestSuggestOrder(t *testing.T) {
+	t.Parallel()
+	c := corpus(t, map[string][]index.Doc{
+		"a": {{Text: "Edit hens/door.go", File: "hens/door.go", Class: index.Tool}},
+		"b": texts("the door of the hens"),
+		"c": texts("nothing of that"),
+	})
+	got, err := Suggest(c, Wish{Files: []string{"door.go"}, Topics: []string{"door hens"}, Now: 1002})
+	if err != nil || len(got) != 2 || got[0].Session.ID != "a" || got[1].Session.ID != "b" || got[0].Score > 1 {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+func TestFileFits(t *testing.T) {
+	t.Parallel()
+	for _, x := range []struct {
+		pattern, file string
+		want          bool
+	}{
+		{"b.go", "a/b.go", true}, {"a/b.go", "a/b.go", true}, {"./b.go", "b.go", true}, {"B.go", "a/b.go", true}, {"b.go", "a/ab.go", false},
+		{"a/*.go", "x/a/b.go", true}, {"*.go", "a/b.go", true}, {"*.md", "a/b.go", false}, {"[", "a", false}, {"b.go", "", false}, {`a\b.go`, "a/b.go", true},
+	} {
+		if got := fileFits(x.pattern, x.file); got != x.want {
+			t.Errorf("fileFits(%q, %q) = %v", x.pattern, x.file, got)
+		}
+	}
+}
+
+func FuzzSnippet(f *testing.F) {
+	f.Add("the red fox", "a red\n\n fox and the retry policy", 20)
+	f.Add("検索", "日本語の検索エンジン\xff", 9)
+	f.Fuzz(func(t *testing.T, query, text string, width int) {
+		if width < 0 || width > 500 {
+			return
+		}
+		s := NewSnippets(Parse(query))
+		for _, x := range []Snippet{s.Line(text, width), s.Lines(text, width%4, width)} {
+			end := 0
+			for _, m := range x.Matches {
+				if m[0] < end || m[1] <= m[0] || m[1] > len(x.Text) {
+					t.Fatalf("match %v in %q behind %d", m, x.Text, end)
+				}
+				end = m[1]
+			}
+			if utf8.ValidString(text) && !utf8.ValidString(x.Text) {
+				t.Fatalf("%q is cut inside of a character", x.Text)
+			}
+		}
+		if strings.Contains(s.Line(text, width).Text, "\n") {
+			t.Fatal("a line has several")
+		}
+	})
+}
