@@ -77,7 +77,7 @@ func (m *Memory) give(s brief.Sheet, limit int) (g Given) {
 const (
 	contextIssues    = 20
 	contextConcepts  = 8
-	contextSessions  = 5
+	contextSessions  = 4
 	contextDecisions = 8
 	contextPending   = 3
 )

@@ -55,6 +55,7 @@ func commands() []command {
 		{name: "status", group: groupLook, make: (*Env).status},
 		{name: "layers", group: groupLook, bare: "status", make: (*Env).layersCommand},
 		{name: "ls", group: groupLook, make: (*Env).ls},
+		{name: "next", group: groupLook, make: (*Env).next},
 		{name: "log", group: groupLook, make: (*Env).log},
 		{name: "show", group: groupLook, make: (*Env).show},
 		{name: "search", group: groupLook, make: (*Env).search},

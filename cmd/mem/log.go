@@ -21,6 +21,7 @@ type logOptions struct {
 	stat    bool
 	patch   bool
 	search  string
+	handed  bool
 }
 
 // log is the command that lists what was done.
@@ -40,6 +41,7 @@ func (e *Env) log() *cli.Command {
 			cli.Bool(&o.graph, "graph", "draw which operations used the results of which"),
 			cli.Bool(&o.stat, "stat", "say in numbers what each operation brought"),
 			cli.Bool(&o.patch, "patch,p", "print how versions and compositions differ from those before"),
+			cli.Bool(&o.handed, "handed", "list what hooks handed over, to which session and when"),
 			cli.String(&o.search, "S", "print the operations by which `TEXT` appeared or vanished"),
 		},
 		Action: func(ctx context.Context, c *cli.Command) error {
@@ -51,6 +53,9 @@ func (e *Env) log() *cli.Command {
 			}
 			if c.IsSet("S") && strings.TrimSpace(o.search) == "" {
 				return usagef("option -S wants a text to look for")
+			}
+			if o.handed {
+				return e.runHanded(ctx, o, e.operand(0))
 			}
 			return e.runLog(ctx, o, e.operand(0), c.IsSet("number"))
 		},

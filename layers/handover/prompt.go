@@ -31,11 +31,12 @@ const (
 	symbolBonus    = 4.0  // of a file that defines or touches a symbol that the prompt spells
 	similarWeight  = 3.0  // of files of sessions in which something similar was asked
 	recentWeight   = 0.5  // of the rank of a file at a start
-	leastFile      = 4.0  // score of a file that is named
-	shareOfBest    = 0.35 // of the score of the best file
+	leastBest      = 7.0  // score of the best file, for any to be named
+	leastFile      = 2.0  // score of a file that is named
+	shareOfBest    = 0.4  // of the score of the best file
 	leastCoverage  = 0.45 // share of the prompt's weight that a passage covers
 	leastEvidence  = 9.0  // weight of the words that a passage shares with the prompt
-	leastAnswering = 0.3  // share of the prompt's weight that the project knows at all, for anything to be said
+	leastAnswering = 0.5  // share of the prompt's weight that the project knows at all, for anything to be said
 )
 
 // A Query is a prompt as it is matched.
@@ -295,6 +296,9 @@ func (m *matcher) files(digests []Digest, asked [][][]string, ranked []Ranked, h
 		list = append(list, f)
 	}
 	slices.SortStableFunc(list, func(a, b found) int { return cmp.Compare(b.score, a.score) })
+	if len(list) == 0 || list[0].score < leastBest {
+		return nil
+	}
 	for _, f := range list {
 		if len(out) == maxPromptFiles || f.score < leastFile || f.score < shareOfBest*list[0].score {
 			break

@@ -18,13 +18,13 @@ const (
 	maxTests   = 6
 	failedBack = 5 // sessions whose failures are looked at
 
-	capStands   = 1400
+	capStands   = 1200
 	capFiles    = 1300
 	capCommands = 500
 
-	showRequest = 220
-	showOutcome = 320
-	showTodo    = 110
+	showRequest = 160
+	showOutcome = 240
+	showTodo    = 90
 )
 
 // An ID shortens the id of a session for people.
@@ -43,8 +43,8 @@ func Start(digests []Digest, id ID) []brief.Section {
 	stands = append(stands, failures(digests, id)...)
 	return []brief.Section{
 		{Title: "Where things stand", Items: stands, Most: capStands},
-		{Title: "Working set (files of the assistant's tool calls, each with its last message)", Items: workingSet(ranked, shown, id), Most: capFiles},
-		{Title: "Commands (as the assistant ran them, and how they last ended)", Items: commandItems(digests, id), Most: capCommands},
+		{Title: "Working set (files of the assistant's tool calls)", Items: workingSet(ranked, shown, id), Most: capFiles},
+		{Title: "Commands of the assistant, and how they last ended", Items: commandItems(digests, id), Most: capCommands},
 	}
 }
 
@@ -54,7 +54,7 @@ type standing struct {
 }
 
 var (
-	atStart   = standing{requests: 2, changed: 8, todos: 4}
+	atStart   = standing{requests: 2, changed: 8, todos: 3}
 	atCompact = standing{requests: 4, changed: 20, todos: 10}
 )
 
@@ -104,7 +104,7 @@ func Compaction(d Digest, id ID) []brief.Section {
 	stands = append(stands, failures([]Digest{d}, id)...)
 	return []brief.Section{
 		{Title: "Where this session stands", Items: stands},
-		{Title: "Commands (as the assistant ran them, and how they last ended)", Items: commandItems([]Digest{d}, id), Rank: 1},
+		{Title: "Commands of the assistant, and how they last ended", Items: commandItems([]Digest{d}, id), Rank: 1},
 	}
 }
 
