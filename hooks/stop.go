@@ -6,17 +6,14 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/transcript"
 )
 
 // rearm is after how many tokens of L1 that are not distilled a session that was kept going once may be kept going again.
 const rearm = 20_000
-
-// interactive are the entry points behind which somebody sits. An older client names none.
-var interactive = []string{"", "cli", "claude-vscode", "claude-desktop"}
 
 // stop is Stop: capture, and perhaps keep the session going until what it established is saved. Nothing depends on it: it
 // does not run after an interrupt, a kill or an error, and memory catches up at the next start.
@@ -28,7 +25,7 @@ func (r *run) stop(ctx context.Context) error {
 		return err
 	}
 	s, err := r.Settings()
-	if err != nil || s.Blocking == "off" || !slices.Contains(interactive, r.Getenv("CLAUDE_CODE_ENTRYPOINT")) || !r.there {
+	if err != nil || s.Blocking == "off" || !transcript.Interactive(r.Getenv("CLAUDE_CODE_ENTRYPOINT")) || !r.there {
 		return err
 	}
 	if off, err := r.off(); off || err != nil {

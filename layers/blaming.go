@@ -228,6 +228,9 @@ func voiceOf(e refine.Entry) string {
 	if e.Role == "tool" && e.Name != "" {
 		return "tool " + e.Name
 	}
+	if e.Prompt() && e.Script {
+		return "script"
+	}
 	return e.Role
 }
 

@@ -83,7 +83,7 @@ const (
 )
 
 // Context returns what a session of the project p should know from the start, inside one fence; no text if there is nothing.
-// The same state gives the same text. Nothing in it was said by tools, files or the web alone, or comes from a device that is
+// The same state gives the same text. Nothing in it was said by tools, files, the web or scripts alone, or comes from a device that is
 // not trusted.
 func (m *Memory) Context(ctx context.Context, p Project, o ContextOptions) (Given, error) {
 	b := &briefing{m: m, o: o, told: map[string]bool{}}
@@ -216,7 +216,7 @@ func (b *briefing) factItem(f facts.Fact) brief.Item {
 func (b *briefing) newestFacts(most int, want func(*facts.Fact) bool) []facts.Fact {
 	var out []facts.Fact
 	for f := range b.known.All() {
-		if f.Stands() && f.Trust > facts.Tool && b.trust.Of(f.Device) && want(f) {
+		if f.Stands() && f.Trust >= facts.Assistant && b.trust.Of(f.Device) && want(f) {
 			out = append(out, *f)
 		}
 	}
@@ -252,7 +252,7 @@ func (b *briefing) conceptItems() (out []brief.Item) {
 	return out
 }
 
-// spokenOf reports whether the user or the model said anything of what a concept holds: a job that only tools, files or the web
+// spokenOf reports whether the user or the model said anything of what a concept holds: a job that only tools, files, the web or scripts
 // speak of may have its name from them.
 func (b *briefing) spokenOf(c *concepts.Concept) bool {
 	if len(c.Exchanges) == 0 {
@@ -261,7 +261,7 @@ func (b *briefing) spokenOf(c *concepts.Concept) bool {
 	if b.spoken == nil {
 		b.spoken = map[string]bool{}
 		for f := range b.known.All() {
-			if f.Stands() && f.Trust > facts.Tool {
+			if f.Stands() && f.Trust >= facts.Assistant {
 				b.spoken[f.Exchange] = true
 			}
 		}
@@ -317,7 +317,11 @@ func (b *briefing) sessionItems() (out []brief.Item) {
 			trust = brief.Assistant
 		}
 		text := now.Scan.Last.UTC().Format("2006-01-02")
-		if now.Scan.Title != "" {
+		switch {
+		case now.Scan.Scripted:
+			trust = brief.Assistant
+			text += " a headless run" // what a script typed is not quoted: it may hold anything
+		case now.Scan.Title != "":
 			text += fmt.Sprintf(" %q", now.Scan.Title)
 		}
 		text += fmt.Sprintf(", %d message%s", now.Scan.Messages, plural(now.Scan.Messages))

@@ -68,7 +68,7 @@ func (c *conversation) said(n int, msg transcript.Message) []compress.Segment {
 	_, own := transcript.Typed(msg) // its texts are what was typed, or repeat it
 	say := func() {
 		if fresh {
-			add("user", typed)
+			add(c.typist(), typed)
 		}
 		fresh = false
 	}
@@ -86,6 +86,14 @@ func (c *conversation) said(n int, msg transcript.Message) []compress.Segment {
 	}
 	say()
 	return out
+}
+
+// typist is the role of the typed text that the queue returned last.
+func (c *conversation) typist() string {
+	if c.queue.Script {
+		return "script"
+	}
+	return "user"
 }
 
 // textRole is the role of a text that the user did not type.

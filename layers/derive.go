@@ -245,7 +245,7 @@ func (m *Memory) material(ctx context.Context, project refs.Project, s *Session,
 	}
 	out.stats.Messages = counts.c.Messages
 	for _, it := range items {
-		if it.Kind == compress.User {
+		if it.Kind == compress.User || it.Kind == compress.Script {
 			out.stats.Typed = append(out.stats.Typed, it.N)
 		}
 	}

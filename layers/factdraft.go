@@ -108,8 +108,10 @@ func (m *Memory) DraftFacts(ctx context.Context, rev Rev, o DraftOptions) (FactD
 // speakerOf says for a draft who speaks a line of L1.
 func speakerOf(e refine.Entry, echo bool) string {
 	switch {
-	case e.Typed() && echo:
+	case e.Prompt() && echo:
 		return "echo"
+	case e.Prompt() && e.Script:
+		return "script"
 	case e.Role == "user" && e.Side:
 		return "agent"
 	case e.Role == "note" && e.Name == "command":

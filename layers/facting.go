@@ -107,10 +107,10 @@ func echoed(s *Session, p *Point) map[int]bool {
 func partsOf(e refine.Entry, echo bool) []facts.Part {
 	said := func(by facts.Speaker) []facts.Part { return []facts.Part{{Speaker: by, Text: e.Said}} }
 	switch {
-	case e.Typed() && echo:
+	case e.Prompt() && echo:
 		return said(facts.ByEcho)
-	case e.Typed():
-		return said(facts.ByUser)
+	case e.Prompt():
+		return said(promptBy(e))
 	case e.Role == "user", e.Role == "assistant", e.Role == "summary":
 		return said(facts.ByAssistant)
 	case e.Role == "note" && e.Name == "command":
@@ -126,18 +126,26 @@ func partsOf(e refine.Entry, echo bool) []facts.Part {
 	}
 	out := []facts.Part{{Speaker: by, Text: call.Text()}}
 	if refusal, ok := strings.CutPrefix(e.Result, "refused by the user: "); ok {
-		return append(out, facts.Part{Speaker: facts.ByUser, Text: refusal})
+		return append(out, facts.Part{Speaker: promptBy(e), Text: refusal})
 	}
 	if e.Name == "AskUserQuestion" { // "question"="answer"
 		for i, s := range strings.Split(e.Result, `"="`) {
 			if answer, _, ok := strings.Cut(s, `"`); ok && i > 0 {
-				out = append(out, facts.Part{Speaker: facts.ByUser, Text: answer})
+				out = append(out, facts.Part{Speaker: promptBy(e), Text: answer})
 			}
 		}
 		return append(out, facts.Part{Speaker: facts.ByCommand, Text: e.Result})
 	}
 	result := refine.Entry{Result: e.Result, Errors: e.Errors, Exit: e.Exit}
 	return append(out, facts.Part{Speaker: facts.ByTool, Text: e.Result}, facts.Part{Speaker: facts.ByTool, Text: result.Text()})
+}
+
+// promptBy returns who types the prompts and answers of an entry.
+func promptBy(e refine.Entry) facts.Speaker {
+	if e.Script {
+		return facts.ByScript
+	}
+	return facts.ByUser
 }
 
 // read adds what L1 leaves out of some messages: what tools returned, and all they were given.

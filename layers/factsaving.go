@@ -260,7 +260,7 @@ func silenced(f, old facts.Fact, says string) string {
 		return old.ID + " is the fact itself"
 	case len(f.Evidence) == 0 && len(old.Evidence) > 0:
 		return fmt.Sprintf("%s has evidence, and a fact without evidence does not make it %s", old.ID, says)
-	case f.Trust < old.Trust && (says != facts.Resolves || f.Trust == facts.Tool):
+	case f.Trust < old.Trust && (says != facts.Resolves || f.Trust < facts.Assistant):
 		return fmt.Sprintf("%s is what the %s said; the quotes of this fact are of the %s", old.ID, old.Trust, f.Trust)
 	}
 	return ""

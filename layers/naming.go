@@ -43,7 +43,7 @@ func (m *Memory) namer(ctx context.Context, p refs.Project, s *Session, open []*
 	for _, parts := range q.text.Parts {
 		for _, part := range parts {
 			switch part.Speaker {
-			case facts.ByUser, facts.ByAssistant:
+			case facts.ByUser, facts.ByScript, facts.ByAssistant:
 				said.WriteString(part.Text + "\n")
 			default:
 				heard.WriteString(part.Text + "\n")

@@ -69,6 +69,7 @@ func (s *Snapshot) codeScan(c *codec) {
 	word(c, &x.Model)
 	word(c, &x.Title)
 	number(c, &x.TitleFrom)
+	c.bool(&x.Scripted)
 	word(c, &x.LastID)
 	word(c, &x.LastUUID)
 }

@@ -159,12 +159,12 @@ func firstWords(s string, n int) string {
 var ErrUsersRule = errors.New("the user stated it: only they can take it away")
 
 // ErrNeedsUser says that only the user's word can make a rule of something.
-var ErrNeedsUser = errors.New("nothing but tools, files or the web vouches for it: it needs the user's word")
+var ErrNeedsUser = errors.New("nothing but tools, files, the web or scripts vouches for it: it needs the user's word")
 
 // Act does something to a rule, and returns what it is then.
 func (m *Memory) Act(ctx context.Context, p Project, r *permanent.Rule, a permanent.Act, dryRun bool) (*permanent.Rule, error) {
 	user := a.ByUser || a.Word != nil
-	if a.Act == permanent.Promote && r.Trust == facts.Tool && !user {
+	if a.Act == permanent.Promote && r.Trust < facts.Assistant && !user {
 		return nil, fmt.Errorf("%s: %w", r.ID, ErrNeedsUser)
 	}
 	a.Rule = r.Record

@@ -189,6 +189,8 @@ func roleOf(k compress.Kind) string {
 	switch k {
 	case compress.User, compress.Answer:
 		return "user"
+	case compress.Script:
+		return "script"
 	case compress.Assistant, compress.Recap:
 		return "assistant"
 	}

@@ -312,6 +312,7 @@ func (b *bulks) code(c *codec) {
 		list(c, &x.queue.Waiting, func(s *string) { word(c, s) })
 		list(c, &x.queue.Took, func(s *string) { word(c, s) })
 		list(c, &x.queue.Taken, func(s *string) { word(c, s) })
+		c.bool(&x.queue.Script)
 		b.of[*id] = x
 	})
 }

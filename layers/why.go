@@ -230,7 +230,7 @@ func (w *whyer) fact(ctx context.Context, p refs.Project, f facts.Fact, whole bo
 
 // speakerTrust is the trust of a fact that a speaker says.
 func speakerTrust(who string, k facts.Kind) string {
-	for _, s := range []facts.Speaker{facts.ByUser, facts.ByAssistant, facts.ByCall} {
+	for _, s := range []facts.Speaker{facts.ByUser, facts.ByScript, facts.ByAssistant, facts.ByCall} {
 		if s.String() == who {
 			return s.Trust(k).String()
 		}
@@ -346,6 +346,8 @@ func leastTrust(segs []compress.Segment) string {
 	for _, s := range segs {
 		switch s.Role {
 		case "user":
+		case "script":
+			least = min(least, facts.Script)
 		case "assistant":
 			least = min(least, facts.Assistant)
 		default:

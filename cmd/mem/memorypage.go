@@ -21,7 +21,7 @@ func (e *Env) memoryPage() *cli.Command {
 		Name:  "memory",
 		Usage: "print memory.md, what the project comes down to",
 		Description: "Core decisions, the current state, recent context and known issues, computed from facts, concepts, rules and sessions. It is\n" +
-			"never longer than the budget: what matters least is left out, and it says how much. What only tools, files or the web said is not in it.",
+			"never longer than the budget: what matters least is left out, and it says how much. What only tools, files, the web or scripts said is not in it.",
 		Flags: []*cli.Flag{
 			cli.Parsed(&budget, "budget", "use at most `T` tokens, such as 2k (the default)", parseTokens),
 		},

@@ -349,8 +349,8 @@ func (e *Env) runActs(ctx context.Context, o ruleOptions, act string, names []st
 				return err
 			}
 			a.Evidence = f.Key().String()
-			if f.Trust == facts.Tool && !a.ByUser {
-				return withHint(fatalf("%s: only tools, files or the web say so: it speaks against no rule", f.ID), fmt.Sprintf("ask for a look: mem rules review %s", names[0]))
+			if f.Trust < facts.Assistant && !a.ByUser {
+				return withHint(fatalf("%s: only tools, files, the web or scripts say so: it speaks against no rule", f.ID), fmt.Sprintf("ask for a look: mem rules review %s", names[0]))
 			}
 		}
 		var list []*permanent.Rule

@@ -30,6 +30,9 @@ const (
 	assistant = "assistant"
 )
 
+// script is the role of a segment that a script typed in a headless run.
+const script = "script"
+
 // turns returns the whole text of c as a conversation: the user first, both sides taking turns, the
 // assistant last. Headings are the user's words.
 func (c Composition) turns() []turn {

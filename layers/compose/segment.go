@@ -33,7 +33,7 @@ func pieces(i int, segments []Segment) func(yield func(string, string) bool) {
 			if strings.TrimSpace(s.Text) == "" {
 				continue
 			}
-			if len(run) > 0 && (side(run[0]) != side(s) || excerpt(run[0]) != excerpt(s)) {
+			if len(run) > 0 && label(run[0]) != label(s) {
 				if !say() {
 					return
 				}
@@ -54,8 +54,17 @@ func side(s Segment) string {
 	return assistant
 }
 
-// excerpt reports whether s is parts of what the user typed.
-func excerpt(s Segment) bool { return s.Role == user && s.Partial }
+// label returns what a tag calls the one who says s, "" if it is the assistant. What a script typed in a headless run is not the
+// user's, and stands under mem's own tag, as an excerpt does.
+func label(s Segment) string {
+	switch {
+	case s.Role == user && s.Partial:
+		return user + ", in part"
+	case s.Role == user, s.Role == script:
+		return s.Role
+	}
+	return ""
+}
 
 // texts returns the texts of a run, each behind a line end.
 func texts(run []Segment) string {
@@ -87,11 +96,8 @@ func tag(i int, run []Segment) string {
 	if last > first {
 		tag += fmt.Sprintf("..%d", last)
 	}
-	switch {
-	case excerpt(run[0]):
-		tag += " " + user + ", in part"
-	case side(run[0]) == user:
-		tag += " " + user
+	if who := label(run[0]); who != "" {
+		tag += " " + who
 	}
 	return tag + "]"
 }

@@ -34,6 +34,7 @@ const (
 	Failure               // error lines of a result
 	Output                // other text that a tool returned; only read when there is room for it
 	Diff                  // the changed lines of an edit; only read when there is room for them
+	Script                // what a script typed or answered in a headless run: no marker counts in it
 )
 
 // An Item is one entry of a session as a compression sees it.

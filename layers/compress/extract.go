@@ -145,7 +145,7 @@ func (e *extractor) Summarize(ctx context.Context, req Request) (Summary, error)
 		it := &req.Items[u.item]
 		u.prior = int32(m.priority(u) * int64(100+it.Weight) / 100)
 		switch {
-		case it.Kind == User && it.length() > pasted:
+		case (it.Kind == User || it.Kind == Script) && it.length() > pasted:
 			u.prior /= 2
 		case close && u.class >= output && u.tells&tellsLittle != 0:
 			u.prior = 0 // only where nothing else is left

@@ -20,12 +20,15 @@ func Items(entries iter.Seq2[refine.Entry, error], echo func(n int) bool, aside 
 			return nil, fmt.Errorf("read items: %w", err)
 		}
 		switch {
-		case e.Typed() && e.Said == "":
-		case e.Typed() && echo != nil && echo(e.N):
+		case e.Prompt() && e.Said == "":
+		case e.Prompt() && echo != nil && echo(e.N):
 			b.add(Item{N: e.N, Kind: Recap, Text: e.Said})
 		case e.Typed():
 			b.close()
 			b.add(Item{N: e.N, Kind: User, Text: e.Said})
+		case e.Prompt():
+			b.close()
+			b.add(Item{N: e.N, Kind: Script, Text: e.Said})
 		case e.Role == "user":
 			b.add(Item{N: e.N, Kind: Recap, Text: e.Said})
 		case e.Role == "assistant":
@@ -91,6 +94,8 @@ func (b *builder) tool(e refine.Entry) {
 	answer, refused := strings.CutPrefix(e.Result, "refused by the user: ")
 	switch {
 	case e.Result == "ok", e.Result == "":
+	case e.Script && (refused || e.Name == "AskUserQuestion"):
+		b.add(Item{N: e.N, Kind: Script, Text: answer})
 	case refused, e.Name == "AskUserQuestion": // the client writes the questions around the answers
 		b.add(Item{N: e.N, Kind: Answer, Text: answer, Partial: !refused})
 	case e.Name == "Task", e.Name == "Agent":

@@ -22,6 +22,9 @@ func Recall(segs []Segment) []Item {
 		case s.Role == "user":
 			it.Kind, it.Partial = Answer, s.Partial // there are no marks in it
 			items = append(items, it)
+		case s.Role == "script":
+			it.Kind = Script
+			items = append(items, it)
 		case s.Role == "assistant":
 			it.Kind, it.Closing = Assistant, true
 			items = append(items, it)

@@ -61,7 +61,7 @@ func render(p *pool, items []Item) []Segment {
 		switch {
 		case u.item != last.item:
 			end()
-			segs = append(segs, Segment{Role: role(u.class), Src: it.sources()})
+			segs = append(segs, Segment{Role: role(it.Kind, u.class), Src: it.sources()})
 		case u.line == last.line && u.at == last.at+1 && u.edges&afterGap == 0:
 			if u.edges&closeBy == 0 {
 				text.WriteByte(' ')
@@ -93,11 +93,13 @@ func render(p *pool, items []Item) []Segment {
 	return segs
 }
 
-func role(c class) string {
-	switch c {
-	case userClass:
+func role(k Kind, c class) string {
+	switch {
+	case k == Script:
+		return "script"
+	case c == userClass:
 		return "user"
-	case closing, prose:
+	case c == closing, c == prose:
 		return "assistant"
 	}
 	return "tool"

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"sort"
 	"strings"
 
@@ -302,7 +303,8 @@ func (r *run) splice() []Segment {
 	return append(out, pinSegments(pins)...)
 }
 
-// markPartial marks the segments of the user that are not one unbroken piece of what was typed, white space aside.
+// markPartial marks the segments of the user that are not one unbroken piece of what was typed, white space aside. What a model
+// calls the user's and only a script typed is the script's.
 func (r *run) markPartial(segs []Segment) {
 	items := r.in.Items
 	for i := range segs {
@@ -312,13 +314,25 @@ func (r *run) markPartial(segs []Segment) {
 		}
 		text, first := flat(s.Text), s.Src[0][0]
 		s.Partial = true
+		script := false
 		for k := sort.Search(len(items), func(k int) bool { return items[k].N >= first }); k < len(items) && items[k].N <= s.Src[len(s.Src)-1][1]; k++ {
+			script = script || items[k].Kind == Script
 			if it := &items[k]; (it.Kind == User || it.Kind == Answer) && !it.Partial && strings.Contains(flat(r.in.Text(it)), text) {
-				s.Partial = false
+				s.Partial, script = false, false
 				break
 			}
 		}
+		if script && !r.typedIn(s) {
+			s.Role, s.Partial = "script", false
+		}
 	}
+}
+
+// typedIn reports whether the user typed or answered anything in the messages of a segment.
+func (r *run) typedIn(s *Segment) bool {
+	return slices.ContainsFunc(r.in.Items, func(it Item) bool {
+		return (it.Kind == User || it.Kind == Answer) && it.N >= s.Src[0][0] && it.N <= s.Src[len(s.Src)-1][1]
+	})
 }
 
 // flat returns a text with single spaces.

@@ -98,8 +98,13 @@ func Segments(r io.Reader) iter.Seq2[Segment, error] {
 }
 
 func (s Segment) check() error {
-	if s.Role != "user" && s.Role != "assistant" && s.Role != "tool" {
-		return fmt.Errorf("role %q: want user, assistant or tool", s.Role)
+	switch s.Role {
+	case "user", "script", "assistant", "tool":
+	default:
+		return fmt.Errorf("role %q: want user, script, assistant or tool", s.Role)
+	}
+	if s.Role == "script" && s.Keep != "" {
+		return fmt.Errorf("a script cannot mark a text")
 	}
 	if s.Keep != "" {
 		if _, err := keepit.ParseWeight(s.Keep); err != nil {

@@ -88,7 +88,7 @@ func split(items []Item, said func(*Item) string, near bool, aside *Aside) apart
 		it := &items[i]
 		line++
 		switch it.Kind {
-		case User, Answer, Assistant, Recap:
+		case User, Answer, Script, Assistant, Recap:
 			class := proseClass(*it)
 			eachLine(said(it), func(s string) {
 				line++
@@ -230,7 +230,7 @@ func parallel(n int, do func(i int)) {
 
 func proseClass(it Item) class {
 	switch {
-	case it.Kind == User, it.Kind == Answer:
+	case it.Kind == User, it.Kind == Answer, it.Kind == Script:
 		return userClass
 	case it.Kind == Assistant && it.Closing:
 		return closing

@@ -104,6 +104,8 @@ func speaker(k compress.Kind) string {
 		return "user"
 	case compress.Assistant:
 		return "assistant"
+	case compress.Script:
+		return "script"
 	case compress.Recap:
 		return "recap"
 	}

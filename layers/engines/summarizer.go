@@ -275,6 +275,8 @@ func trim(ctx context.Context, segs []compress.Segment, room int, level compress
 		switch s.Role {
 		case "user":
 			it.Kind = compress.User
+		case "script":
+			it.Kind = compress.Script
 		case "assistant":
 			it.Kind, it.Closing = compress.Assistant, true
 		default:

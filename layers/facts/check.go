@@ -18,6 +18,7 @@ const (
 	ByTool      Speaker = iota // what a tool returned, or the client wrote
 	ByEcho                     // typed text that mem, a fork or a resumed session brought
 	ByCommand                  // a command of the client with what stands behind it
+	ByScript                   // typed by a script in a headless run
 	ByCall                     // what the model handed to a tool: names of files and texts may be those of others
 	ByAssistant                // the model: its words, the summaries it wrote
 	ByUser                     // typed by the user
@@ -34,6 +35,8 @@ func (s Speaker) Trust(k Kind) Trust {
 		return Tool
 	case ByUser:
 		return User
+	case ByScript:
+		return Script
 	case ByAssistant:
 		return Assistant
 	}
@@ -263,6 +266,8 @@ func (c *checker) speaker() (Verdict, string) {
 		case said(ByUser):
 		case said(ByEcho):
 			return c.reject(what + ", but the quoted text is an echo: it was not typed in this session")
+		case said(ByScript):
+			return Inferred, what + ", but a script typed the quoted text"
 		case said(ByCommand):
 			return Inferred, what + ", but only a command of the client is quoted"
 		case said(ByAssistant):
@@ -471,5 +476,5 @@ func (t *Transcript) Who(e Evidence) (Speaker, bool) {
 }
 
 func (s Speaker) String() string {
-	return [...]string{"tool", "echo", "command", "assistant", "assistant", "user"}[min(max(s, 0), ByUser)]
+	return [...]string{"tool", "echo", "command", "script", "assistant", "assistant", "user"}[min(max(s, 0), ByUser)]
 }

@@ -61,20 +61,23 @@ type Trust int
 // The trusts.
 const (
 	Tool      Trust = iota // only by tools, files, the web, or an echo
+	Script                 // typed by a script in a headless run: it may hold anything
 	Assistant              // by the model
 	User                   // typed by the user
 )
 
-func (t Trust) String() string { return [...]string{"tool", "assistant", "user"}[min(max(t, 0), 2)] }
+func (t Trust) String() string {
+	return [...]string{"tool", "script", "assistant", "user"}[min(max(t, 0), User)]
+}
 
 // ParseTrust reads what String writes.
 func ParseTrust(s string) (Trust, error) {
-	for _, t := range []Trust{Tool, Assistant, User} {
+	for _, t := range []Trust{Tool, Script, Assistant, User} {
 		if t.String() == s {
 			return t, nil
 		}
 	}
-	return Tool, fmt.Errorf("%q is no trust: want tool, assistant or user", s)
+	return Tool, fmt.Errorf("%q is no trust: want tool, script, assistant or user", s)
 }
 
 // MarshalText writes a trust as String does.

@@ -86,11 +86,11 @@ type finder struct {
 }
 
 // Candidates returns what may be worth promoting or taking back, in the order of kinds, the best supported first. What was
-// dismissed, or is a rule already, is not among it. Facts that only tools, files, the web or an echo vouch for, or a device that is not trusted, count for nothing.
+// dismissed, or is a rule already, is not among it. Facts that only tools, files, the web, scripts or an echo vouch for, or a device that is not trusted, count for nothing.
 func Candidates(in Input) []Candidate {
 	f := &finder{Input: in, words: map[string][]string{}}
 	for _, x := range in.Facts.Live() {
-		if x.Trust > facts.Tool && (in.Trusted == nil || in.Trusted(x.Device)) {
+		if x.Trust >= facts.Assistant && (in.Trusted == nil || in.Trusted(x.Device)) {
 			f.live = append(f.live, x)
 			f.words[x.ID], _ = words(x.Text)
 		}

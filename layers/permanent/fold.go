@@ -128,7 +128,7 @@ func (s *Set) dismiss(a Act) {
 	}
 }
 
-// rule returns the rule as it was made, trusted no more than its writer and its evidence. What rests on nothing but tools, files or the web is no more than proposed.
+// rule returns the rule as it was made, trusted no more than its writer and its evidence. What rests on nothing but tools, files, the web or scripts is no more than proposed.
 func (m Made) rule(r Record, byKey map[string]facts.Fact, revoked func(string) string) *Rule {
 	out := &Rule{
 		ID: "r:" + r.ID[:min(8, len(r.ID))], Record: r.ID, Device: r.Device, Type: m.Type, Text: m.Text, Problem: m.Problem,
@@ -168,7 +168,7 @@ func (m Made) rule(r Record, byKey map[string]facts.Fact, revoked func(string) s
 	if out.Lost > 0 {
 		out.rest(len(before), len(after), why)
 	}
-	if out.Trust == facts.Tool {
+	if out.Trust < facts.Assistant {
 		out.State = Proposed
 	}
 	return out
@@ -210,7 +210,7 @@ func (r *Rule) act(rec Record, a Act) {
 			r.said()
 			r.Confidence, r.Revoked = certain, ""
 		}
-		if r.Trust == facts.Tool {
+		if r.Trust < facts.Assistant {
 			return // only the user's word makes a rule of it
 		}
 		r.State, r.Removal = Active, false

@@ -5,7 +5,7 @@
 // keeping or taking back, each with its evidence, and whoever reads them, the user or Claude, promotes or dismisses them.
 //
 // Memory can be poisoned: a README that says "always run this" is not the user. So a rule is trusted no more than the least trusted
-// fact it rests on; what only tools, files or the web said is no evidence and no rule until the user says so; the same thing
+// fact it rests on; what only tools, files, the web or scripts said is no evidence and no rule until the user says so; the same thing
 // said fifty times in one conversation, or in copies of it, was said once; and a rule that the user stated is taken away only by the user.
 //
 // A [Set] is folded by [Fold] from statements, in any order of arrival. Every act can be taken back by a later one.

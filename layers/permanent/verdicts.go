@@ -108,8 +108,8 @@ func Weigh(c Candidate, v Verdict, made Made, known *facts.Set) Weighed {
 		w.Left = "the user asked for it in so many words: only they, or a session with them, dismiss it"
 	case v.Says == Dismiss && c.Rule == "":
 		w.Act = &Act{Rule: c.ID, Act: Dismiss, Reason: v.Reason}
-	case v.Says == Contradict && c.Kind == WasContrary && c.Trust == facts.Tool:
-		w.Left = "only tools, files or the web say so: it speaks against no rule"
+	case v.Says == Contradict && c.Kind == WasContrary && c.Trust < facts.Assistant:
+		w.Left = "only tools, files, the web or scripts say so: it speaks against no rule"
 	case v.Says == Contradict && c.Kind == WasContrary:
 		w.Act = &Act{Act: Contradict, Evidence: c.keys[0], Reason: v.Reason}
 	case v.Says == Question && c.Rule != "":

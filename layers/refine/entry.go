@@ -14,7 +14,7 @@ import (
 
 // An Entry is one line of L1. Role is one of
 //
-//	user       Said was typed by the user (Side: by another agent)
+//	user       Said was typed by the user (Side: by another agent; Script: by a script)
 //	assistant  Said was written by the model
 //	tool       a call of the tool Name, with its result
 //	summary    Said is a compact summary; Name "boundary" is the place of the compaction
@@ -24,7 +24,8 @@ type Entry struct {
 	N       int      `json:"n"` // of the message it comes from
 	TS      string   `json:"ts,omitempty"`
 	Role    string   `json:"role"`
-	Side    bool     `json:"side,omitempty"` // of a sidechain, an agent's own conversation; in a file that is nothing else only what its user says has it
+	Side    bool     `json:"side,omitempty"`   // of a sidechain, an agent's own conversation; in a file that is nothing else only what its user says has it
+	Script  bool     `json:"script,omitempty"` // of a user, or of an answer in Result: the run was headless, a script said it
 	Name    string   `json:"name,omitempty"`
 	Said    string   `json:"text,omitempty"`
 	Target  string   `json:"target,omitempty"` // file (:line of the first change), pattern, question; files in the working directory or beside it relative to it
@@ -42,7 +43,10 @@ type Entry struct {
 }
 
 // Typed reports whether e is text that the user typed.
-func (e Entry) Typed() bool { return e.Role == "user" && !e.Side }
+func (e Entry) Typed() bool { return e.Prompt() && !e.Script }
+
+// Prompt reports whether e is text that was typed, by the user or by a script.
+func (e Entry) Prompt() bool { return e.Role == "user" && !e.Side }
 
 // Entries yields the lines of an L1. An error ends it; it says which line could not be read.
 func Entries(r io.Reader) iter.Seq2[Entry, error] {
@@ -76,6 +80,9 @@ func (e Entry) AppendJSON(b []byte) []byte {
 	b = appendField(b, "role", e.Role)
 	if e.Side {
 		b = append(b, `,"side":true`...)
+	}
+	if e.Script {
+		b = append(b, `,"script":true`...)
 	}
 	b = appendField(b, "name", e.Name)
 	b = appendField(b, "text", e.Said)

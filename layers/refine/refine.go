@@ -29,7 +29,7 @@ import (
 )
 
 // Version is the version of the step: it changes when the same bytes give other entries.
-const Version = 2
+const Version = 3
 
 // A Mode says how much of a tool call is kept.
 type Mode int
@@ -176,6 +176,7 @@ func (r *refiner) opaque(v transcript.Value) {
 func (r *refiner) add(e Entry) *entry {
 	e.N, e.TS, e.UUID = r.m.N, Seconds(r.m.TS), r.m.UUID
 	e.Side = r.m.Sidechain && (!r.agent || e.Role == "user")
+	e.Script = e.Role == "user" && !e.Side && r.queue.Script
 	x := &entry{Entry: e}
 	r.open = append(r.open, x)
 	r.held += len(e.Said) + len(e.Target) + len(e.Cmd) + len(e.Diff)

@@ -27,6 +27,9 @@ func (r *refiner) result(b transcript.Block) {
 	default:
 		x.Result = "ok"
 	}
+	if strings.HasPrefix(x.Result, refused) || x.Name == "AskUserQuestion" {
+		x.Script = !transcript.Interactive(r.m.Entrypoint)
+	}
 	switch x.Name {
 	case "Edit", "MultiEdit", "Write":
 		r.place(&x.Entry)

@@ -13,7 +13,7 @@ type Carry struct {
 	Values    int       `json:"values"`              // closed ones
 	Opaque    int       `json:"opaque,omitempty"`    // of them no objects
 	Messages  int       `json:"messages"`            // see [Counter]
-	Typed     int       `json:"typed,omitempty"`     // messages that the user typed
+	Typed     int       `json:"typed,omitempty"`     // messages that the user or a script typed
 	Read      int64     `json:"read,omitempty"`      // about how many bytes of text a model reads of it; 0 if not known
 	Marked    int       `json:"marked,omitempty"`    // values that hold the bytes "##keepit", whoever wrote them
 	First     time.Time `json:"first,omitzero"`      // first timestamp of a record in file order
@@ -26,6 +26,7 @@ type Carry struct {
 	Model     string    `json:"model,omitempty"`     // the last that answered
 	Title     string    `json:"title,omitempty"`     // one line of at most 80 characters
 	TitleFrom TitleFrom `json:"titleFrom,omitempty"` // what Title is
+	Scripted  bool      `json:"scripted,omitempty"`  // Title is what a script typed
 	LastID    string    `json:"lastID,omitempty"`    // message.id of the last answer
 	LastUUID  string    `json:"lastUUID,omitempty"`  // of the last user or assistant record
 	Queue     Queue     `json:"queue,omitzero"`
@@ -50,11 +51,11 @@ const (
 	FromUser                         // the user named the session
 )
 
-func (c *Carry) title(text string, from TitleFrom) {
+func (c *Carry) title(text string, from TitleFrom, scripted bool) {
 	if text = oneLine(text, 80); text == "" || from < c.TitleFrom || from == c.TitleFrom && from <= FromTyped {
 		return
 	}
-	c.Title, c.TitleFrom = text, from
+	c.Title, c.TitleFrom, c.Scripted = text, from, scripted
 }
 
 // oneLine returns the words of s in one line of at most n characters.
@@ -111,11 +112,11 @@ func (k *Key) UnmarshalText(b []byte) error {
 	return err
 }
 
-// A Prompt is a message that the user typed.
+// A Prompt is a message that the user, or a script in the place of the user, typed.
 type Prompt struct {
 	N    int    `json:"n"`
 	Key  Key    `json:"key"`
-	Text string `json:"text,omitempty"` // only if it holds "##keepit"
+	Text string `json:"text,omitempty"` // only if it holds "##keepit" and a person typed it
 }
 
 // A Summary is what a [Scanner] found.

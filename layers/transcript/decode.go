@@ -71,6 +71,8 @@ func (m *Message) set(key, value []byte) {
 		m.Branch = quoted(value)
 	case "version":
 		m.Version = quoted(value)
+	case "entrypoint":
+		m.Entrypoint = quoted(value)
 	case "agentId":
 		m.AgentID = quoted(value)
 	case "isSidechain":

@@ -50,6 +50,7 @@ type Message struct {
 	Cwd, Branch      string
 	Version          string // of Claude Code
 	AgentID          string
+	Entrypoint       string // how the client was started: "cli", "claude-vscode", "sdk-cli", ...; see [Interactive]
 	Origin           string // origin.kind: who sent a user record, "human" or a part of the client; older clients do not say
 	Operation        string // of queue-operation
 	Mode             string // of a queued command: "prompt" when it was typed

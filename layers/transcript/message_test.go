@@ -99,6 +99,31 @@ func TestTyped(t *testing.T) {
 	}
 }
 
+// TestScripted: the prompts of a headless run are typed by a script, also those out of the queue, whose records name no entrypoint.
+func TestScripted(t *testing.T) {
+	t.Parallel()
+	for entrypoint, want := range map[string]bool{"": false, "cli": false, "claude-vscode": false, "claude-desktop": false, "sdk-cli": true, "sdk-ts": true, "sdk-py": true, "CLI": true, "later": true} {
+		if got := !Interactive(entrypoint); got != want {
+			t.Errorf("Interactive(%q) = %v, want %v", entrypoint, !got, !want)
+		}
+		text := user("begin", `,"timestamp":"2026-01-15T10:00:00Z"`)
+		if entrypoint != "" {
+			text = user("begin", `,"entrypoint":"`+entrypoint+`"`)
+		}
+		text += `
+{"type":"queue-operation","operation":"enqueue","content":"##keepit1.00## more"}
+{"type":"queue-operation","operation":"remove","content":"##keepit1.00## more"}
+`
+		sc := NewScanner(Carry{}, func([]byte) (sum [32]byte) { return })
+		_, _ = sc.Write([]byte(text[:len(text)/2])) // never fails
+		_, _ = sc.Write([]byte(text[len(text)/2:]))
+		sum := sc.Summary()
+		if len(sum.Prompts) != 2 || (sum.Prompts[1].Text == "") != want || sum.Scripted != want || sum.Title != "begin" {
+			t.Errorf("%q: %+v, Scripted %v; want two prompts, scripted: %v", entrypoint, sum.Prompts, sum.Scripted, want)
+		}
+	}
+}
+
 func TestQueue(t *testing.T) {
 	t.Parallel()
 	op := func(operation, content string) string {

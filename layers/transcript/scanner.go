@@ -60,7 +60,7 @@ func (sc *Scanner) Summary() Summary {
 // A record is what the top-level members of an object say, not decoded.
 type record struct {
 	typ, timestamp, session, agent, cwd, branch, version, uuid []byte
-	message, title, leaf                                       []byte
+	message, title, leaf, entrypoint                           []byte
 	size                                                       int64  // of message, behind the limit too
 	begun                                                      []byte // of message, what is before the limit, if it ends behind it
 	meta, sidechain, compact                                   bool
@@ -111,9 +111,9 @@ func (sc *Scanner) record(raw []byte, fields []field, late func(i int) []byte) {
 		if len(r.leaf) > 0 && string(r.leaf) == c.LastUUID {
 			from = FromSummary
 		}
-		c.title(quoted(r.title), from)
+		c.title(quoted(r.title), from, false)
 	case "custom-title":
-		c.title(quoted(r.title), FromUser)
+		c.title(quoted(r.title), FromUser, false)
 	}
 }
 
@@ -160,6 +160,8 @@ func members1(raw []byte, fields []field, late func(i int) []byte) record {
 			r.compact = string(v) == "true"
 		case "summary", "customTitle":
 			r.title = v
+		case "entrypoint":
+			r.entrypoint = bare(v)
 		case "leafUuid":
 			r.leaf = bare(v)
 		}
@@ -246,13 +248,13 @@ func (sc *Scanner) typed(raw []byte) {
 		return
 	}
 	c.Typed++
-	c.title(untilMarker(text), FromTyped)
+	c.title(untilMarker(text), FromTyped, c.Queue.Script)
 	sc.keyText = append(append(sc.keyText[:0], "user\n"...), m.TS...)
 	sc.keyText = append(append(sc.keyText, '\n'), text...)
 	p := Prompt{N: c.Values}
 	hash := sc.sum(sc.keyText)
 	copy(p.Key[:], hash[:])
-	if strings.Contains(text, "##keepit") {
+	if !c.Queue.Script && strings.Contains(text, "##keepit") {
 		p.Text = text
 	}
 	sc.prompts = append(sc.prompts, p)
@@ -265,7 +267,7 @@ func (sc *Scanner) begun(r record) {
 		return
 	}
 	if text, ok := Typed(Message{Type: "user", Blocks: []Block{{Kind: Text, Text: opening(r.begun)}}}); ok {
-		c.title(untilMarker(text), FromTyped)
+		c.title(untilMarker(text), FromTyped, !Interactive(string(r.entrypoint)))
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Typed returns the text of m that the user typed, and whether there is any.
+// Typed returns the text of m that the user typed, or a script in a headless run ([Interactive]), and whether there is any.
 //
 // It is text of a user record or of a queued command, unless the record was written by the client (meta, a compact
 // summary, a notification), belongs to a sidechain (there the "user" is another agent), or starts with one
@@ -114,6 +114,16 @@ func Read(m Message) iter.Seq[string] {
 	}
 }
 
+// Interactive reports whether a person sits behind a client with this entrypoint. An older client names none. An entrypoint
+// that is not known belongs to a program: headless runs and the SDKs get their prompts from scripts.
+func Interactive(entrypoint string) bool {
+	switch entrypoint {
+	case "", "cli", "claude-vscode", "claude-desktop":
+		return true
+	}
+	return false
+}
+
 // A Queue follows what the user typed while the model worked. Old clients leave no other trace of it than
 // queue-operation records; newer ones repeat it as an attachment or beside a tool result. Of each the first counts.
 // The zero Queue is ready; it is part of a [Carry].
@@ -121,6 +131,9 @@ type Queue struct {
 	Waiting []string `json:"waiting,omitempty"`
 	Took    []string `json:"took,omitempty"`  // the keys of what was counted when it left the queue
 	Taken   []string `json:"taken,omitempty"` // its texts, in records of an older mem
+
+	// Script is whether a script, and not a person, typed what Typed returned last.
+	Script bool `json:"script,omitempty"`
 }
 
 // queueKey stands for a text that left the queue: the first 16 hexadecimal digits of its SHA-256. Each record of a
@@ -141,11 +154,13 @@ const (
 	queueBytes = 1 << 20
 )
 
-// Typed is [Typed] for the next message of a session: it adds what left the queue and leaves out its repetition.
+// Typed is [Typed] for the next message of a session: it adds what left the queue and leaves out its repetition. Script
+// tells afterwards who typed it. Records of the queue name no entrypoint: theirs is that of the message before.
 func (q *Queue) Typed(m Message) (text string, ok bool) {
 	if m.Type == "queue-operation" {
 		return q.operation(m)
 	}
+	q.Script = !Interactive(m.Entrypoint)
 	text, ok = Typed(m)
 	switch {
 	case !ok:

@@ -3,7 +3,7 @@
 // Nothing of it is stored. Each view is computed from the facts, concepts, rules and sessions there are, so it is always
 // current, cannot contradict them, and is the same for the same state. memory.md is the rolling summary that a session may read
 // first: it never takes more tokens than its budget, drops what matters least, and says how much it dropped. Text that
-// only tools, files or the web said is not in it.
+// only tools, files, the web or scripts said is not in it.
 package views
 
 import (
@@ -50,7 +50,7 @@ func (p *Project) trusted(device string) bool { return p.Trusted == nil || p.Tru
 func (p *Project) live(kinds ...facts.Kind) []facts.Fact {
 	var out []facts.Fact
 	for f := range p.Facts.All() {
-		if f.Stands() && f.Trust > facts.Tool && p.trusted(f.Device) && slices.Contains(kinds, f.Kind) {
+		if f.Stands() && f.Trust >= facts.Assistant && p.trusted(f.Device) && slices.Contains(kinds, f.Kind) {
 			out = append(out, *f)
 		}
 	}
@@ -256,7 +256,7 @@ func (p *Project) summary(session string) string {
 	const most = 3
 	var parts []string
 	for _, x := range p.Facts.Of(session) {
-		trusted := len(x.Facts) == 0 || slices.ContainsFunc(x.Facts, func(f facts.Fact) bool { return f.Trust > facts.Tool })
+		trusted := len(x.Facts) == 0 || slices.ContainsFunc(x.Facts, func(f facts.Fact) bool { return f.Trust >= facts.Assistant })
 		if text := strings.TrimRight(strings.TrimSpace(cmp.Or(x.Summary, x.Topic)), "."); text != "" && trusted && x.Revoked == "" && p.trusted(x.Device) && !slices.Contains(parts, text) {
 			parts = append(parts, text)
 		}
