@@ -3,7 +3,7 @@ package layers
 import "github.com/memvcs/mem/layers/handover"
 
 // digestVersion is the version of the file of digests in the cache; another one is made again.
-const digestVersion = 1<<8 | handover.Version
+const digestVersion = 2<<8 | handover.Version
 
 // code writes or reads the digests.
 func (f *digestFile) code(c *codec) {

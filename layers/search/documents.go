@@ -55,7 +55,7 @@ func merge(d *index.Doc, e *refine.Entry) {
 func classOf(e *refine.Entry) (index.Class, string) {
 	switch e.Role {
 	case "user":
-		if e.Side {
+		if e.Side || e.Script { // a script is not the user
 			return index.Note, e.Said
 		}
 		return index.User, e.Said
