@@ -65,7 +65,7 @@ func imports() map[string]string {
 
 		"layers": "objects lineage objects/pack objects/gitstore objects/stream refs refs/remote refs/sealed layers/claims layers/transcript layers/keepit layers/tokens layers/redact layers/refine layers/compress layers/engines layers/compose layers/tier layers/trace layers/facts layers/concepts layers/permanent layers/views layers/brief layers/handover layers/records layers/worktree layers/search layers/search/index",
 
-		"hooks": "objects layers layers/brief layers/keepit",
+		"hooks": "objects layers layers/brief layers/keepit layers/transcript",
 
 		"cmd/mem": "layers hooks refs refs/config refs/remote refs/sealed objects layers/transcript layers/keepit layers/tokens layers/compress layers/engines layers/compose layers/tier layers/trace layers/facts layers/concepts layers/permanent layers/views testdata layers/redact layers/worktree layers/search layers/search/index cmd/mem/internal/cli cmd/mem/internal/proof",
 
