@@ -231,7 +231,6 @@ func (e *Env) searchScope(ctx context.Context, m *layers.Memory) ([]refs.Project
 }
 
 func (e *Env) runSearch(ctx context.Context, o searchOptions, q search.Query) error {
-	spendMemory()
 	return e.withStore(func(m *layers.Memory) error {
 		projects, err := e.searchScope(ctx, m)
 		if err != nil {
@@ -256,7 +255,6 @@ func (e *Env) runSearch(ctx context.Context, o searchOptions, q search.Query) er
 
 // runSearchBatch answers the queries of a file, each as one JSON array.
 func (e *Env) runSearchBatch(ctx context.Context, o searchOptions, like search.Query) error {
-	spendMemory()
 	b, err := os.ReadFile(o.batch)
 	if err != nil {
 		return fmt.Errorf("read the queries: %w", err)
