@@ -77,7 +77,7 @@ func (m *Memory) give(s brief.Sheet, limit int) (g Given) {
 const (
 	contextIssues    = 20
 	contextConcepts  = 8
-	contextSessions  = 4
+	contextSessions  = 3
 	contextDecisions = 8
 	contextPending   = 3
 )

@@ -22,9 +22,9 @@ const (
 	capFiles    = 1300
 	capCommands = 500
 
-	showRequest = 160
-	showOutcome = 240
-	showTodo    = 90
+	showRequest = 130
+	showOutcome = 180
+	showTodo    = 80
 )
 
 // An ID shortens the id of a session for people.
