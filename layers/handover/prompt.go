@@ -33,7 +33,7 @@ const (
 	recentWeight   = 0.5  // of the rank of a file at a start
 	leastBest      = 7.0  // score of the best file, for any to be named
 	leastFile      = 2.0  // score of a file that is named
-	shareOfBest    = 0.33  // of the score of the best file
+	shareOfBest    = 0.33 // of the score of the best file
 	leastCoverage  = 0.45 // share of the prompt's weight that a passage covers
 	leastEvidence  = 9.0  // weight of the words that a passage shares with the prompt
 	leastAnswering = 0.5  // share of the prompt's weight that the project knows at all, for anything to be said
