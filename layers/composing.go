@@ -201,6 +201,9 @@ func (c *composing) source(ctx context.Context, i int, p ComposePart) (compose.S
 func (c *composing) versions(ctx context.Context, i int, st *State, p ComposePart, src *compose.Source) error {
 	for _, v := range st.VersionsOf(p.Rev.Session.ID) {
 		asked := p.Rev.Kind == IsVersion && v.ID == p.Rev.Version.ID
+		if v.guest && !asked && p.Rev.Session.Guest == "" {
+			continue
+		}
 		current := v.Origin() == p.Rev.Session.Now().Original && v.Since == ""
 		if p.Rev.Kind == IsVersion && !asked || !asked && !current {
 			continue

@@ -325,7 +325,7 @@ func (b *briefing) sessionItems() (out []brief.Item) {
 			text += fmt.Sprintf(" %q", now.Scan.Title)
 		}
 		text += fmt.Sprintf(", %d message%s", now.Scan.Messages, plural(now.Scan.Messages))
-		if v := b.st.VersionsOf(s.ID); len(v) > 0 {
+		if v := b.st.countedOf(s.ID); len(v) > 0 {
 			text += ", compressed as " + v[len(v)-1].Label
 		}
 		b.told[s.ID] = true

@@ -66,7 +66,11 @@ func (r Rev) target() (target, what string, err error) {
 // hold their own text, and are made again when they need to be.
 func (st *State) usedBy(rev Rev) []string {
 	var names []string
+	guest := rev.Session != nil && rev.Session.Guest != "" || rev.Version != nil && rev.Version.guest
 	for _, c := range st.Compositions {
+		if !guest && st.stranger(c.Device) {
+			continue // such a device can keep nothing in the lists
+		}
 		if c.Deleted || c.Tier != "" || rev.Kind == IsComposition || slices.Contains(names, c.Name) {
 			continue
 		}

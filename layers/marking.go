@@ -60,7 +60,7 @@ func (m *Memory) keepitsIn(ctx context.Context, st *State, rev Rev) ([]Keepit, e
 		return nil, err
 	}
 	out := s.keepits(compress.Input{Items: items}, p)
-	versions := st.VersionsOf(s.ID)
+	versions := st.countedOf(s.ID)
 	for i := range out {
 		for _, v := range versions {
 			switch kept, ok := v.fate(out[i].Mark); {

@@ -179,7 +179,7 @@ func (s *seeker) beforeVersion(st *State, v *Version) (bool, error) {
 		if x.ID == v.ID {
 			break
 		}
-		if x.Session == v.Session && x.Since == "" { // also one that was removed since: the log has it
+		if x.Session == v.Session && x.Since == "" && (!x.guest || v.guest) { // also one that was removed since: the log has it
 			last = x
 		}
 	}

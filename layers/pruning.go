@@ -34,7 +34,7 @@ func (m *Memory) Prune(ctx context.Context, p Project, only *Session, r Retentio
 		if only != nil && s.ID != only.ID {
 			continue
 		}
-		for _, v := range r.beyond(st.VersionsOf(s.ID)) {
+		for _, v := range r.beyond(st.countedOf(s.ID)) {
 			x := Pruning{s, v, st.UsedBy(v)}
 			if len(x.UsedBy) > 0 && !force {
 				spared = append(spared, x)

@@ -129,6 +129,15 @@ func (s *Session) Name() string {
 	return ShortID(s.ID)
 }
 
+// countedOf returns the versions of a session that commands choose from: those of devices that are not trusted only of their own sessions.
+func (st *State) countedOf(session string) []*Version {
+	all := st.VersionsOf(session)
+	if s := st.session(session); s != nil && s.Guest != "" {
+		return all
+	}
+	return slices.DeleteFunc(all, func(v *Version) bool { return v.guest })
+}
+
 // project returns the project of a state. One that only devices which are not trusted name has the name with the device.
 func (st *State) project() Project {
 	if st.Name != "" || st.Guest.Name == "" {

@@ -121,7 +121,7 @@ func (a *aging) source(ctx context.Context, s *Session, counter tokens.Counter, 
 	x.Part = compose.Part{Session: s.ID, Project: a.p.Name, Title: now.Scan.Title, Date: now.Scan.Last, Messages: now.Scan.Messages}
 	x.Distance = max(1, a.st.Distance(s))
 	var full *Version
-	for _, v := range a.st.VersionsOf(s.ID) {
+	for _, v := range a.st.countedOf(s.ID) {
 		if v.Origin() == now.Original && v.Since == "" && (full == nil || v.TokensOut > full.TokensOut) {
 			full = v
 		}

@@ -83,6 +83,9 @@ func (m *Memory) checkProject(ctx context.Context, id refs.Project, full bool, c
 		fresh := newState(id) // not from the cache: that is checked too
 		records, err := tx.Records(ctx, nil)
 		if err == nil {
+			fresh.Strangers, err = m.strangersAt(ctx, id, tx.Tips())
+		}
+		if err == nil {
 			err = m.heed(ctx, fresh, records)
 		}
 		if err == nil {
@@ -115,8 +118,14 @@ func (m *Memory) checkProject(ctx context.Context, id refs.Project, full bool, c
 
 // checkLineage looks whether everything that records name is there and fits together.
 func (m *Memory) checkLineage(ctx context.Context, tx *refs.Tx, st *State, upper []facts.Record, c *Checked) error {
-	bad := func(what string, err error) {
-		c.Problems = append(c.Problems, refs.Problem{Where: "project " + st.project().Name + ": " + what, What: err.Error()})
+	bad := func(what, device string, err error) {
+		p := refs.Problem{Where: "project " + st.project().Name + ": " + what, What: err.Error()}
+		if st.stranger(device) {
+			p.Device = device
+			c.Ignored = append(c.Ignored, p)
+			return
+		}
+		c.Problems = append(c.Problems, p)
 	}
 	have := map[objects.Hash]bool{}
 	for h, err := range tx.All(ctx) {
@@ -125,9 +134,9 @@ func (m *Memory) checkLineage(ctx context.Context, tx *refs.Tx, st *State, upper
 		}
 		have[h] = true
 	}
-	need := func(what string, h objects.Hash) {
+	need := func(what, device string, h objects.Hash) {
 		if !have[h] {
-			bad(what, fmt.Errorf("object %s is missing: %w", h.Short(), objects.ErrNotFound))
+			bad(what, device, fmt.Errorf("object %s is missing: %w", h.Short(), objects.ErrNotFound))
 		}
 	}
 	told := made(st)
@@ -135,7 +144,7 @@ func (m *Memory) checkLineage(ctx context.Context, tx *refs.Tx, st *State, upper
 		switch {
 		case have[h]:
 		case told[h] || device == m.repo.Device().ID:
-			need(what, h)
+			need(what, device, h)
 		case !deleted:
 			a := Apart{st.project(), what, device, h}
 			if !slices.Contains(c.Apart, a) {
@@ -143,53 +152,58 @@ func (m *Memory) checkLineage(ctx context.Context, tx *refs.Tx, st *State, upper
 			}
 		}
 	}
-	if err := checkFacts(upper, need, input); err != nil {
-		bad("facts", err)
+	own := func(what string, h objects.Hash) { need(what, "", h) }
+	if err := checkFacts(upper, own, input); err != nil {
+		bad("facts", "", err)
 	}
 	var graph lineage.Graph
 	for _, s := range st.Sessions {
-		for _, p := range s.Points {
-			need("session "+ShortID(s.ID), p.Original)
+		for _, p := range slices.Concat(s.Points, s.Guests) {
+			need("session "+ShortID(s.ID), p.Stamp.Device, p.Original)
 			graph.AddSource(p.Original)
 			for _, f := range p.Files {
-				need("session "+ShortID(s.ID)+", file "+f.Name, f.Hash)
+				need("session "+ShortID(s.ID)+", file "+f.Name, p.Stamp.Device, f.Hash)
 			}
 		}
 	}
 	for _, v := range st.Versions {
 		c.Versions++
 		what := fmt.Sprintf("version %s:%s", ShortID(v.Session), v.Label)
-		graph.Add(v.Derivation)
-		need(what, v.Derivation.Output)
+		if !v.guest {
+			graph.Add(v.Derivation)
+		}
+		need(what, v.Device, v.Derivation.Output)
 		for _, h := range v.Derivation.Witnesses {
-			need(what, h)
+			need(what, v.Device, h)
 		}
 		for _, h := range v.Derivation.Inputs {
 			input(what, v.Device, v.Deleted, h)
 		}
 		if err := m.checkVersion(ctx, tx, v); err != nil {
-			bad(what, err)
+			bad(what, v.Device, err)
 		}
 	}
 	for _, k := range st.Compositions {
 		c.Compositions++
 		what := "composition " + k.Name
-		need(what, k.Derivation.Output)
-		graph.Add(k.Derivation)
+		need(what, k.Device, k.Derivation.Output)
+		if !st.stranger(k.Device) {
+			graph.Add(k.Derivation)
+		}
 		for i, p := range k.Parts {
 			if p.Project == st.Project {
 				input(what, k.Device, k.Deleted, k.Derivation.Inputs[i])
 			}
 		}
 		for _, in := range k.Derivation.Inputs[min(len(k.Parts), len(k.Derivation.Inputs)):] {
-			need(what, in) // the facts of a summary
+			need(what, k.Device, in) // the facts of a summary
 		}
 		if err := readObject(ctx, tx, k.Derivation.Output, func(b []byte) error { _, err := compose.Decode(b); return err }); err != nil {
-			bad(what, err)
+			bad(what, k.Device, err)
 		}
 	}
 	if err := graph.Check(); err != nil {
-		bad("lineage", err)
+		bad("lineage", "", err)
 	}
 	return nil
 }

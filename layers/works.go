@@ -174,7 +174,7 @@ func (m *Memory) PreviousVersion(ctx context.Context, rev Rev) (Rev, error) {
 		if x.ID == rev.Version.ID {
 			break
 		}
-		if x.Since == "" {
+		if x.Since == "" && (!x.guest || rev.Version.guest) {
 			last = x
 		}
 	}

@@ -67,25 +67,27 @@ func (p *Project) rules() []*permanent.Rule {
 	return out
 }
 
-// updated is when anything of it came or was said last.
+// updated is when anything of it came or was said last by a trusted device.
 func (p *Project) updated() time.Time {
 	var last time.Time
-	see := func(t time.Time) {
-		if t.After(last) {
+	see := func(device string, t time.Time) {
+		if t.After(last) && p.trusted(device) {
 			last = t
 		}
 	}
 	for i := range p.Facts.Exchanges {
-		see(p.Facts.Exchanges[i].Time)
+		see(p.Facts.Exchanges[i].Device, p.Facts.Exchanges[i].Time)
 	}
 	for _, c := range p.Concepts.Concepts {
-		see(c.Updated)
+		see(c.Device, c.Updated)
 	}
 	for _, r := range p.Rules.Rules {
-		see(r.LastValidated)
+		see(r.Device, r.LastValidated)
 	}
 	for _, s := range p.Sessions {
-		see(s.Last)
+		if s.Last.After(last) {
+			last = s.Last
+		}
 	}
 	return last
 }
