@@ -156,7 +156,7 @@ func (m *Memory) notePending(f *forgetting) error {
 		p.Projects = append(p.Projects, f.p.ID)
 	}
 	p.Rebuild = append(p.Rebuild, f.redo...)
-	b, err := json.Marshal(p)
+	b, err := json.MarshalIndent(p, "", "  ")
 	if err != nil {
 		return err
 	}

@@ -72,7 +72,7 @@ func (m *Memory) addSeals(more seals) error {
 	if s.count() == n {
 		return nil
 	}
-	b, err := json.Marshal(s)
+	b, err := json.MarshalIndent(s, "", "  ")
 	if err != nil {
 		return err
 	}

@@ -37,7 +37,7 @@ type Counts struct {
 
 // Check looks at every lane of both repositories: the names and files of refs, the chain of signed commits, the
 // closed grammar of trees, the name and form of every record, the heads of segments and the points of
-// growth; at HEAD, the settings of git, device.json and remotes.json; and it compares every byte of the packs and their indexes with their
+// growth; at HEAD, the settings of git, device.json and the other control files; and it compares every byte of the packs and their indexes with their
 // checksums. So no bit that is flipped at random goes unseen. With full it also reads and hashes every object and every byte of
 // every stream by BLAKE3, and every directory of every commit. It reports what is wrong and returns an error only when it could not go on.
 func (r *Repo) Check(ctx context.Context, full bool, report func(Problem)) (Counts, error) {
@@ -49,11 +49,7 @@ func (r *Repo) Check(ctx context.Context, full bool, report func(Problem)) (Coun
 	}
 	c.where = r.dir
 	c.device(r)
-	_, err := checkSmall(r.dir, remotesFile, &remotesJSON{})
-	if err != nil {
-		c.bad(remotesFile, "%v", err)
-	}
-	return c.n, nil
+	return c.n, c.checkControls(r)
 }
 
 // A part is one of the two repositories.
@@ -132,13 +128,18 @@ func (c *checker) device(r *Repo) {
 	}
 }
 
-// checkSmall reads a small file of JSON in the store and checks that it is as it was written. It is fine if there is none.
+// checkSmall reads a small file of JSON in the store and checks that it is as it was written: as v is encoded, or, if that is nil, by
+// [checkNote]. It is fine if there is none.
 func checkSmall(dir, name string, v any) ([]byte, error) {
 	b, err := pack.ReadFile(filepath.Join(dir, name))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
-	if err == nil {
+	switch {
+	case err != nil:
+	case v == nil:
+		err = checkNote(b)
+	default:
 		err = strictJSON(b, v)
 	}
 	return b, err

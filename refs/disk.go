@@ -124,9 +124,10 @@ func WriteFile(file string, b []byte) error {
 	return syncDir(dir)
 }
 
-// WriteNote makes a file of the store beside the repositories, which never travels: durable and whole, or not at all.
+// WriteNote makes a file of the store beside the repositories, which never travels: durable and whole, or not at all. It is an
+// indented JSON object with a newline behind it, and gets a member "sum".
 func (r *Repo) WriteNote(name string, b []byte) error {
-	if err := WriteFile(filepath.Join(r.dir, name), b); err != nil {
+	if err := WriteFile(filepath.Join(r.dir, name), withSum(b)); err != nil {
 		return writing(fmt.Errorf("write %s: %w", name, err))
 	}
 	return nil

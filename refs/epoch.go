@@ -128,7 +128,7 @@ func (r *Repo) noteCommits(p Project, commits []pack.ID) error {
 	var b strings.Builder
 	b.Write(old)
 	for _, id := range commits {
-		fmt.Fprintln(&b, id)
+		fmt.Fprintln(&b, formerLine(id.String()))
 	}
 	dir := filepath.Dir(r.formerFile(p))
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -158,7 +158,7 @@ func (r *Repo) Former(l Lane, commit pack.ID) (bool, error) {
 		if !lines.Scan() {
 			return false, lines.Err()
 		}
-		if lines.Text() == commit.String() {
+		if id, _, _ := strings.Cut(lines.Text(), " "); id == commit.String() {
 			return true, nil
 		}
 	}

@@ -46,18 +46,21 @@ func (l Loss) Patches() bool { return strings.HasPrefix(l.Where, originalsDir) }
 // A Supply brings what branches have on a remote into w and says where they are there.
 type Supply func(ctx context.Context, branches []string, w *pack.Writer) (map[string]pack.ID, error)
 
-// MendFiles puts right the small files of the store in dir that are damaged: HEAD, the settings of git, device.json and remotes.json.
-// The store need not be one that can be opened. A damaged byte of the latter two is found by their sums. The error wraps
+// MendFiles puts right the small files of the store in dir that are damaged: HEAD, the settings of git, device.json and the other control files.
+// The store need not be one that can be opened. A damaged byte of those with a sum is found by it. The error wraps
 // [ErrNotRepo] if there is nothing of a memory.
 func MendFiles(dir string, dryRun bool) ([]Mending, error) {
 	if !exists(filepath.Join(dir, memoryDir)) && !exists(filepath.Join(dir, deviceFile)) {
 		return nil, fmt.Errorf("%s: %w", dir, ErrNotRepo)
 	}
 	m := &mender{store: dir, dryRun: dryRun}
-	for name, v := range map[string]any{deviceFile: &deviceJSON{}, remotesFile: &remotesJSON{}} {
+	for name, v := range summedFiles(dir) {
 		if err := m.small(name, v); err != nil {
 			return nil, err
 		}
+	}
+	if err := m.former(); err != nil {
+		return nil, err
 	}
 	slices.SortFunc(m.did, func(a, b Mending) int { return strings.Compare(a.Where, b.Where) })
 	d, err := readDevice(dir)

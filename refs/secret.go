@@ -40,7 +40,8 @@ func (r *Repo) Secrets() ([]string, error) {
 
 func (r *Repo) secretPath(name string) string { return filepath.Join(r.dir, keysDir, name+".json") }
 
-// EditSecret changes a file that only this device may see: all of what fn does, durably, or nothing. The name is letters and digits.
+// EditSecret changes a file that only this device may see: all of what fn does, durably, or nothing. The name is letters and digits, the
+// file an indented JSON object with a newline behind it, which gets a member "sum".
 func (r *Repo) EditSecret(ctx context.Context, name string, fn func([]byte) ([]byte, error)) error {
 	if err := os.MkdirAll(filepath.Join(r.dir, keysDir), 0o700); err != nil {
 		return err
@@ -57,7 +58,7 @@ func (r *Repo) EditSecret(ctx context.Context, name string, fn func([]byte) ([]b
 	if b, err = fn(b); err != nil {
 		return err
 	}
-	return WriteFile(r.secretPath(name), b)
+	return WriteFile(r.secretPath(name), withSum(b))
 }
 
 // A Scratch is a repository beside the store that is thrown away when it is closed.

@@ -1,0 +1,81 @@
+package refs
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/memvcs/mem/objects/pack"
+)
+
+// TestControlFilesDamaged flips a bit of each byte of each control file: fsck finds it, and a repair puts it right. config.json and the
+// notes of hooks have tests of their own (refs/config, hooks); the files in mem/known and hooks/*.off are empty.
+func TestControlFilesDamaged(t *testing.T) {
+	t.Parallel()
+	r := newRepo(t)
+	ctx := t.Context()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(r.EditRemotes(ctx, func(l []Remote) ([]Remote, error) { return append(l, Remote{Name: "origin", URL: "/r"}), nil }))
+	must(r.EditSecret(ctx, "0123456789abcdef", func([]byte) ([]byte, error) {
+		return []byte("{\n  \"format\": \"mem keys 1\",\n  \"keys\": [\n    \"AGE-SECRET-KEY-1\"\n  ]\n}\n"), nil
+	}))
+	must(r.WriteNote("forgotten.json", []byte("{\n  \"records\": [\n    \"ab12\"\n  ]\n}\n")))
+	must(r.WriteNote("forgetting.json", []byte("{\n  \"projects\": [\n    \"0000000000000001\"\n  ]\n}\n")))
+	a, b := pack.ID{1}, pack.ID{2}
+	must(r.noteCommits(Home, []pack.ID{a, b}))
+	problems := func() (n int) {
+		_, err := r.Check(ctx, false, func(Problem) { n++ })
+		must(err)
+		return n
+	}
+	if n := problems(); n != 0 {
+		t.Fatalf("%d problems in a good store", n)
+	}
+	former, err := filepath.Rel(r.dir, r.formerFile(Home))
+	must(err)
+	for _, name := range []string{deviceFile, remotesFile, "keys/0123456789abcdef.json", "forgotten.json", "forgetting.json", former} {
+		file := filepath.Join(r.dir, name)
+		good, err := os.ReadFile(file)
+		must(err)
+		for i := range good {
+			bad := bytes.Clone(good)
+			bad[i] ^= 1 << (i % 7)
+			must(os.WriteFile(file, bad, 0o600))
+			if problems() == 0 {
+				t.Errorf("%s: byte %d of %q is %q, and Check finds nothing", name, i, good, bad[i])
+			}
+			if i%16 != 0 && i < len(good)-1 {
+				continue
+			}
+			if _, err := MendFiles(r.dir, false); err != nil {
+				t.Fatal(err)
+			}
+			if got, _ := os.ReadFile(file); !bytes.Equal(got, good) && (name != former || i == len(good)-1) { // a reading error leaves nothing
+				t.Errorf("%s: byte %d: the repair made %q of it, want %q", name, i, got, good)
+			}
+		}
+		must(os.WriteFile(file, good, 0o600))
+	}
+	l := Lane{Project: Home, Device: r.device.ID}
+	for _, id := range []pack.ID{a, b} {
+		if ok, err := r.Former(l, id); !ok || err != nil {
+			t.Errorf("Former(%s) = %v, %v after the repair", id, ok, err)
+		}
+	}
+}
+
+// TestFormerKeepsGoodLines: of a file with a line that cannot be put right, the others stay.
+func TestFormerKeepsGoodLines(t *testing.T) {
+	t.Parallel()
+	a, b := formerLine(pack.ID{1}.String()), pack.ID{2}.String()
+	good, bad := soundLines([]byte(a + "\nnonsense\n" + b + "\n"))
+	if want := a + "\n" + b + "\n"; string(good) != want || bad != 1 {
+		t.Errorf("soundLines = %q, %d, want %q, 1", good, bad, want)
+	}
+}
