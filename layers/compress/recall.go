@@ -65,8 +65,5 @@ func listItems(it Item, c class, names []string) []Item {
 		return items
 	}
 	it.Kind, it.Text = Edit, strings.Join(names, " ")
-	if c == failed {
-		it.Kind, it.Text = Failure, failedLine+strings.Join(names, "\n"+failedLine)
-	}
 	return []Item{it}
 }

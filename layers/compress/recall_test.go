@@ -119,7 +119,7 @@ func TestRecall(t *testing.T) {
 		{Role: "assistant", Text: "Fixed.", Src: [][2]int{{4, 6}}},
 		{Role: "tool", Text: "$ go test ./... -> exit 1", Src: [][2]int{{5, 5}}},
 		{Role: "user", Text: "Then … once more.", Src: [][2]int{{5, 5}}, Partial: true},
-		{Role: "tool", Text: "[failed] TestLock", Src: [][2]int{{5, 5}}},
+		{Role: "tool", Text: "--- FAIL: TestLock", Src: [][2]int{{5, 5}}},
 		{Role: "tool", Text: "[symbols] Lock, Unlock", Src: [][2]int{{7, 7}}},
 		{Role: "tool", Text: "[files] lock.go, lock_test.go", Src: [][2]int{{3, 3}, {7, 7}}},
 	}

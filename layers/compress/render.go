@@ -9,12 +9,11 @@ import (
 const (
 	filesMark   = "[files] "
 	symbolsMark = "[symbols] "
-	failedMark  = "[failed] "
 )
 
 // listOf returns the class of the names in a line and the names, if it is a list.
 func listOf(line string) (c class, names string, ok bool) {
-	for _, c := range [...]class{file, symbols, failed} {
+	for _, c := range [...]class{file, symbols} {
 		if names, ok := strings.CutPrefix(line, markOf(c)); ok {
 			return c, names, true
 		}
@@ -23,13 +22,10 @@ func listOf(line string) (c class, names string, ok bool) {
 }
 
 func markOf(c class) string {
-	switch c {
-	case file:
+	if c == file {
 		return filesMark
-	case symbols:
-		return symbolsMark
 	}
-	return failedMark
+	return symbolsMark
 }
 
 // render writes the units that were taken as segments: neighbours of one message together, names in lists.
@@ -85,7 +81,7 @@ func render(p *pool, items []Item) []Segment {
 		last = u
 	}
 	end()
-	for _, c := range [...]class{file, symbols, failed} {
+	for _, c := range [...]class{file, symbols} {
 		if len(lists[c]) > 0 {
 			segs = append(segs, nameList(p, items, lists[c], c))
 		}
@@ -106,7 +102,7 @@ func role(k Kind, c class) string {
 }
 
 // listed are the classes of names, which are written in lists.
-const listed = classSet(1<<file | 1<<symbols | 1<<failed)
+const listed = classSet(1<<file | 1<<symbols)
 
 func (s classSet) has(c class) bool { return s&(1<<c) != 0 }
 

@@ -31,9 +31,10 @@ type unit struct {
 type tells uint8
 
 const (
-	tellsLittle tells = 1 << iota // see [bare]
-	tellsFailed                   // the name of a test
-	tellsAnchor                   // it is about one
+	tellsLittle  tells = 1 << iota // see [bare]
+	tellsFailed                    // the name of a test
+	tellsAnchor                    // it is about one
+	tellsPackage                   // the package of a test that failed, which says less than the name of the test
 )
 
 // apart is a list of items, taken apart.
@@ -70,7 +71,6 @@ const (
 	failure         // error lines
 	file            // a file that was changed
 	symbols         // a symbol that an edit touched
-	failed          // a test that failed
 	command
 	call
 	output // other results of tools
@@ -113,11 +113,12 @@ func split(items []Item, said func(*Item) string, near bool, aside *Aside) apart
 			put(i, call, oneLine(said(it), 240))
 		case Failure:
 			eachLine(said(it), func(s string) {
-				if test, ok := failedTest(s); ok {
-					put(i, failed, test)
-					return
+				line++
+				u := unit{item: int32(i), line: line, class: failure}
+				if strings.HasPrefix(s, "FAIL\t") && !strings.HasSuffix(s, "]") {
+					u.tells = tellsPackage
 				}
-				put(i, failure, oneLine(s, 240))
+				t.put(u, oneLine(s, 240))
 			})
 		case Output, Diff:
 			class := change
@@ -133,19 +134,6 @@ func split(items []Item, said func(*Item) string, near bool, aside *Aside) apart
 	t.flush()
 	t.texts.close()
 	return t.apart
-}
-
-// failedLine begins a line of Go's about a test that failed.
-const failedLine = "--- FAIL: "
-
-// failedTest returns the name of the test that a line says has failed.
-func failedTest(line string) (name string, ok bool) {
-	rest, ok := strings.CutPrefix(line, failedLine)
-	if !ok {
-		return "", false
-	}
-	name, _, _ = strings.Cut(rest, " ")
-	return name, name != ""
 }
 
 // bareLine returns a line of a file, or of the changes of one, without what stands before its text: the number and arrow of
