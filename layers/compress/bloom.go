@@ -16,7 +16,7 @@ import (
 // is much text, a filter finds out first what comes up again, so that only that is numbered. The choice of the units is the
 // same with it and without: what the filter takes for frequent, and is not, is numbered as if there were no filter.
 
-// A filter says which concepts occur more than once, and perhaps of a few more that they do.
+// A filter is a Bloom filter: it says which concepts occur more than once, and perhaps of a few more that they do.
 type filter struct {
 	seed  maphash.Seed
 	once  []uint64 // three bits of one word for each that was met
