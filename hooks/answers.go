@@ -30,6 +30,7 @@ func (r *run) start(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(caught, err)
 	}
+	caught = errors.Join(caught, r.noteCaller())
 	if !r.wantsContext() {
 		return caught
 	}

@@ -97,11 +97,13 @@ func (x *exam) hooks() {
 		}
 		wrong = true
 	}
-	p := x.e.plugin()
+	p, called := x.e.plugin(), hooks.LastCaller(x.dir)
 	switch s, err := x.e.hookSettings(); {
 	case err != nil: // the check of the settings says what is wrong
 	case p.twice(where):
 		x.warn(check, uninstallFrom(where), "each hook runs twice: from the settings (%s) and from the plugin %s", strings.Join(where, ", "), p.ID)
+	case p == nil && len(where) > 0 && called.Both():
+		x.warn(check, uninstallFrom(where), "each hook runs twice: from the settings (%s) and from the plugin in %s", strings.Join(where, ", "), x.e.safe(called.Root))
 	case p != nil && p.off != "" && !wrong:
 		x.warn(check, edit(p.off, "take \"disableAllHooks\" out of it"), "all hooks are switched off in %s", p.off)
 	case p != nil && p.off == "" && s.Capture:
@@ -112,6 +114,8 @@ func (x *exam) hooks() {
 		x.warn(check, "mem config set hooks.capture true", "they are installed (%s) and capture nothing", strings.Join(where, ", "))
 	case len(where) > 0:
 		x.ok(check, "installed (%s)", strings.Join(where, ", "))
+	case !wrong && called.Plugin.After(called.Setting) && s.Capture:
+		x.ok(check, "by the plugin in %s (--plugin-dir), last at %s", x.e.safe(called.Root), called.Plugin.Format("2006-01-02 15:04"))
 	case !wrong:
 		x.warn(check, "mem hooks install", "none: sessions are only captured by \"mem add\"")
 	}
