@@ -10,7 +10,7 @@ import (
 // A room of a few lines is hard to fill: the best of them leave a gap that no other line fits, and are longer or shorter
 // than the tokens say, for tokens differ. A brimmer exchanges units so that at most a tenth of the tokens is left and that
 // the text is about as long as the same tokens of the session are: a budget that is counted in letters is met, too.
-// Each exchange is that which loses least. Where none fills the room, the beginning of a unit does, with a sign that
+// Each exchange is that which loses least. Where not one unit fits, the beginning of one stands there, with a sign that
 // it is one.
 
 const (
