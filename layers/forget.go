@@ -189,15 +189,13 @@ func (m *Memory) finishForgetting(ctx context.Context) (some bool, made []string
 	if err := m.dropBytes(ctx); err != nil {
 		return true, made, err
 	}
-	for _, r := range p.Rebuild {
-		h, err := m.rebuild(ctx, r)
-		if err != nil {
-			return true, made, fmt.Errorf("make %s%s again: %w", r.Name, r.Label, err)
+	if len(p.Rebuild) > 0 {
+		if made, err = m.rebuildAll(ctx, p.Rebuild); err != nil {
+			return true, made, err
 		}
-		made = append(made, h.String())
-	}
-	if err := m.dropBytes(ctx); err != nil {
-		return true, made, err
+		if err := m.dropBytes(ctx); err != nil {
+			return true, made, err
+		}
 	}
 	return true, made, m.repo.RemoveNote(pendingFile)
 }
@@ -251,32 +249,6 @@ func (m *Memory) dropPatches(ctx context.Context, p refs.Project) error {
 		return err
 	}
 	return m.repo.RewritePatches(ctx, p, func(h objects.Hash) bool { return keep[h] })
-}
-
-// rebuild makes something again that was made of what is forgotten. What is left may be too little for it: then it stays away.
-func (m *Memory) rebuild(ctx context.Context, r rebuild) (made objects.Hash, err error) {
-	st, err := m.State(ctx, r.Project.ID)
-	if err != nil {
-		return made, err
-	}
-	if r.Name != "" {
-		return m.composeRebuilt(ctx, st, r)
-	}
-	s := st.session(r.Session)
-	if s == nil || !st.free(r.Session, m.repo.Device().ID, r.Label) {
-		return made, nil
-	}
-	settings, err := r.Settings.asked(r.Counter)
-	if err != nil {
-		return made, err
-	}
-	now := s.Now()
-	rev := Rev{Kind: IsSession, Project: r.Project, Session: s, Hash: now.Original}
-	c, err := m.compress(ctx, rev, basis{point: now, input: now.Original, label: r.Label}, settings, false)
-	if err != nil {
-		return made, unlessStore(err)
-	}
-	return c.Version.Derivation.Output, nil
 }
 
 // unlessStore drops an error that says that too little is left to make something of; those of the store stay.

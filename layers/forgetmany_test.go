@@ -1,0 +1,59 @@
+package layers
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/memvcs/mem/layers/compress"
+)
+
+// TestForgetManyVersions forgets a message of a session that has many versions: all are made again under their labels, and a commit
+// has many of them.
+func TestForgetManyVersions(t *testing.T) {
+	skipShort(t)
+	t.Parallel()
+	ctx := context.Background()
+	m := newMemory(t, testOptions())
+	var text strings.Builder
+	for i := range 60 {
+		text.WriteString(userLine(i, fmt.Sprintf("step %d of the work on module %d, told at length so that there is something to leave out: %s", i, i*7, strings.Repeat("word ", 10))))
+	}
+	p := add(t, m, write(t, filepath.Join(t.TempDir(), "s1.jsonl"), text.String()))[0].Project
+	rev := revOf(t, m, "s1")
+	const versions = rebuildBatch + 6
+	for i := range versions {
+		if _, err := m.Compress(ctx, rev, compress.Settings{Tokens: 400 + 5*i}, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out := forget(t, m, ForgetOptions{Revs: []Rev{revOf(t, m, "s1#50")}})
+	rebuilt := 0
+	for _, x := range out.Things {
+		if x.Kind == "version" && x.Rebuilt {
+			rebuilt++
+		}
+	}
+	st, err := m.State(ctx, p.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range versions {
+		if label := fmt.Sprintf("v%03d", i+1); st.free(rev.Session.ID, m.repo.Device().ID, label) {
+			t.Errorf("%s is not there", label)
+		}
+	}
+	commits := 0
+	for _, err := range m.repo.Log(ctx, p.ID, nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		commits++
+	}
+	if rebuilt != versions || len(st.Versions) != versions || commits > 3 {
+		t.Errorf("%d versions were to be made again, %d are there, in %d commits; want %d in 3", rebuilt, len(st.Versions), commits, versions)
+	}
+	roots(t, m)
+}
