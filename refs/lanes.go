@@ -149,7 +149,7 @@ const maxPath = 7
 
 func (d *differ) diff(path []string, tree, old pack.ID) error {
 	if len(path) >= maxPath {
-		return fmt.Errorf("directories are %d deep", len(path))
+		return fmt.Errorf("directories are %d deep: %w", len(path), gitstore.ErrTree)
 	}
 	now, err := d.git.Tree(tree)
 	if err != nil {

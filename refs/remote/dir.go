@@ -79,6 +79,9 @@ func (f *copier) lane(ctx context.Context, tip pack.ID, stop map[pack.ID]bool) e
 			return fmt.Errorf("more than %d commits: %w", f.l.Objects, pack.ErrTooLarge)
 		}
 		c, err := f.git.Commit(id)
+		if malformed(err) {
+			break // the lane alone is refused, by the check of what came
+		}
 		if err != nil {
 			return err
 		}
@@ -91,8 +94,11 @@ func (f *copier) lane(ctx context.Context, tip pack.ID, stop map[pack.ID]bool) e
 	var ids []pack.ID
 	for s, err := range refs.Steps(ctx, f.git, commits, f.seen) {
 		ids = append(ids, s.Objects...)
-		if errors.Is(err, gitstore.ErrTree) {
-			ids = append(ids, f.rest(commits)...) // who looks at what came refuses this lane alone
+		if malformed(err) {
+			for _, id := range s.Objects {
+				delete(f.seen, id) // another lane may have more of them
+			}
+			ids = append(ids, f.rest(commits)...)
 			break
 		}
 		if err != nil {
@@ -111,6 +117,11 @@ func (f *copier) lane(ctx context.Context, tip pack.ID, stop map[pack.ID]bool) e
 		}
 	}
 	return ctx.Err()
+}
+
+// malformed reports whether an error is the fault of one lane: it leads to what is no commit, or to a directory that is none.
+func malformed(err error) bool {
+	return errors.Is(err, gitstore.ErrTree) || errors.Is(err, gitstore.ErrKind) || errors.Is(err, gitstore.ErrCommit)
 }
 
 // rest returns the commits that were not seen.
