@@ -166,9 +166,16 @@ func (m *Memory) nextConcept(ctx context.Context, tx *refs.Tx, p refs.Project, m
 	if err != nil {
 		return made, err
 	}
-	set, err := concepts.Fold(statements(records, concepts.Kind), &facts.Set{}, nil)
+	trust, err := m.Trust(ctx)
+	if err != nil {
+		return made, err
+	}
+	set, err := concepts.Fold(statements(records, concepts.Kind), &facts.Set{}, trust.Of)
+	if err != nil {
+		return made, err
+	}
 	made.Label = set.NextLabel()
-	return made, err
+	return made, nil
 }
 
 func (m *Memory) wouldAssign(ctx context.Context, p Project, to Filing) (*concepts.Concept, error) {

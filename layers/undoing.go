@@ -191,6 +191,9 @@ var anew = []string{"clean", "forget"}
 func (u *undoing) read(st *State, records []refs.Record) error {
 	captures := map[*undoOp]bool{}
 	for _, r := range records {
+		if st.stranger(r.Device) {
+			continue // the user's word stands, whatever it says
+		}
 		cells, err := st.cells(r)
 		if err != nil {
 			return err

@@ -1,13 +1,16 @@
 package layers
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
+	"github.com/memvcs/mem/layers/brief"
 	"github.com/memvcs/mem/layers/compose"
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/facts"
@@ -107,7 +110,8 @@ func (m *Memory) checkProject(ctx context.Context, id refs.Project, full bool, c
 		if err != nil {
 			return err
 		}
-		c.Roots = append(c.Roots, Root{st.project(), root})
+		named := Project{id, cmp.Or(st.Name, brief.Plain(st.Guest.Name, 60)), st.Identity} // the same in every store
+		c.Roots = append(c.Roots, Root{named, root})
 		return m.checkLineage(ctx, tx, st, upper, c)
 	})
 	if err != nil {
@@ -116,96 +120,141 @@ func (m *Memory) checkProject(ctx context.Context, id refs.Project, full bool, c
 	return m.checkPatches(ctx, id, st, full, c)
 }
 
-// checkLineage looks whether everything that records name is there and fits together.
-func (m *Memory) checkLineage(ctx context.Context, tx *refs.Tx, st *State, upper []facts.Record, c *Checked) error {
-	bad := func(what, device string, err error) {
-		p := refs.Problem{Where: "project " + st.project().Name + ": " + what, What: err.Error()}
-		if st.stranger(device) {
-			p.Device = device
-			c.Ignored = append(c.Ignored, p)
-			return
-		}
-		c.Problems = append(c.Problems, p)
+// A lineageCheck looks whether everything that the records of a project name is there and fits together. What a device that is not trusted
+// names amiss is ignored and told with the device: nothing of the user's is made from it.
+type lineageCheck struct {
+	m    *Memory
+	tx   *refs.Tx
+	st   *State
+	c    *Checked
+	have map[objects.Hash]bool
+	told map[objects.Hash]bool // texts that the records of trusted devices say are here
+}
+
+func (l *lineageCheck) bad(what, device string, err error) {
+	l.c.problem(l.st, what, device, err)
+}
+
+// problem notes what is wrong about what a device recorded.
+func (c *Checked) problem(st *State, what, device string, err error) {
+	p := refs.Problem{Where: "project " + st.project().Name + ": " + what, What: err.Error()}
+	if st.stranger(device) {
+		p.Device = device
+		c.Ignored = append(c.Ignored, p)
+		return
 	}
-	have := map[objects.Hash]bool{}
+	c.Problems = append(c.Problems, p)
+}
+
+func (l *lineageCheck) need(what, device string, h objects.Hash) {
+	if !l.have[h] {
+		l.bad(what, device, fmt.Errorf("object %s is missing: %w", h.Short(), objects.ErrNotFound))
+	}
+}
+
+// input looks for what something was made from.
+func (l *lineageCheck) input(what, device string, deleted bool, h objects.Hash) {
+	switch {
+	case l.have[h]:
+	case l.told[h] || device == l.m.repo.Device().ID || l.st.stranger(device):
+		l.need(what, device, h)
+	case !deleted:
+		a := Apart{l.st.project(), what, device, h}
+		if !slices.Contains(l.c.Apart, a) {
+			l.c.Apart = append(l.c.Apart, a)
+		}
+	}
+}
+
+func (m *Memory) checkLineage(ctx context.Context, tx *refs.Tx, st *State, upper []facts.Record, c *Checked) error {
+	l := &lineageCheck{m: m, tx: tx, st: st, c: c, have: map[objects.Hash]bool{}, told: made(st)}
 	for h, err := range tx.All(ctx) {
 		if err != nil {
 			return err
 		}
-		have[h] = true
+		l.have[h] = true
 	}
-	need := func(what, device string, h objects.Hash) {
-		if !have[h] {
-			bad(what, device, fmt.Errorf("object %s is missing: %w", h.Short(), objects.ErrNotFound))
-		}
-	}
-	told := made(st)
-	input := func(what, device string, deleted bool, h objects.Hash) {
-		switch {
-		case have[h]:
-		case told[h] || device == m.repo.Device().ID:
-			need(what, device, h)
-		case !deleted:
-			a := Apart{st.project(), what, device, h}
-			if !slices.Contains(c.Apart, a) {
-				c.Apart = append(c.Apart, a)
-			}
-		}
-	}
-	own := func(what string, h objects.Hash) { need(what, "", h) }
-	if err := checkFacts(upper, own, input); err != nil {
-		bad("facts", "", err)
-	}
+	l.upper(upper)
 	var graph lineage.Graph
 	for _, s := range st.Sessions {
 		for _, p := range slices.Concat(s.Points, s.Guests) {
-			need("session "+ShortID(s.ID), p.Stamp.Device, p.Original)
+			l.need("session "+ShortID(s.ID), p.Stamp.Device, p.Original)
 			graph.AddSource(p.Original)
 			for _, f := range p.Files {
-				need("session "+ShortID(s.ID)+", file "+f.Name, p.Stamp.Device, f.Hash)
+				l.need("session "+ShortID(s.ID)+", file "+f.Name, p.Stamp.Device, f.Hash)
 			}
 		}
 	}
 	for _, v := range st.Versions {
-		c.Versions++
-		what := fmt.Sprintf("version %s:%s", ShortID(v.Session), v.Label)
 		if !v.guest {
 			graph.Add(v.Derivation)
 		}
-		need(what, v.Device, v.Derivation.Output)
-		for _, h := range v.Derivation.Witnesses {
-			need(what, v.Device, h)
-		}
-		for _, h := range v.Derivation.Inputs {
-			input(what, v.Device, v.Deleted, h)
-		}
-		if err := m.checkVersion(ctx, tx, v); err != nil {
-			bad(what, v.Device, err)
-		}
+		l.version(ctx, v)
 	}
 	for _, k := range st.Compositions {
-		c.Compositions++
-		what := "composition " + k.Name
-		need(what, k.Device, k.Derivation.Output)
 		if !st.stranger(k.Device) {
 			graph.Add(k.Derivation)
 		}
-		for i, p := range k.Parts {
-			if p.Project == st.Project {
-				input(what, k.Device, k.Deleted, k.Derivation.Inputs[i])
-			}
-		}
-		for _, in := range k.Derivation.Inputs[min(len(k.Parts), len(k.Derivation.Inputs)):] {
-			need(what, k.Device, in) // the facts of a summary
-		}
-		if err := readObject(ctx, tx, k.Derivation.Output, func(b []byte) error { _, err := compose.Decode(b); return err }); err != nil {
-			bad(what, k.Device, err)
-		}
+		l.composition(ctx, k)
 	}
 	if err := graph.Check(); err != nil {
-		bad("lineage", "", err)
+		l.bad("lineage", "", err)
 	}
-	return nil
+	return ctx.Err()
+}
+
+func (l *lineageCheck) version(ctx context.Context, v *Version) {
+	l.c.Versions++
+	what := fmt.Sprintf("version %s:%s", ShortID(v.Session), v.Label)
+	l.need(what, v.Device, v.Derivation.Output)
+	for _, h := range v.Derivation.Witnesses {
+		l.need(what, v.Device, h)
+	}
+	for _, h := range v.Derivation.Inputs {
+		l.input(what, v.Device, v.Deleted, h)
+	}
+	if err := l.m.checkVersion(ctx, l.tx, v); err != nil {
+		l.bad(what, v.Device, err)
+	}
+}
+
+func (l *lineageCheck) composition(ctx context.Context, k *Composition) {
+	l.c.Compositions++
+	what := "composition " + k.Name
+	l.need(what, k.Device, k.Derivation.Output)
+	parts := min(len(k.Parts), len(k.Derivation.Inputs))
+	if parts < len(k.Parts) {
+		l.bad(what, k.Device, fmt.Errorf("%d parts of %d inputs", len(k.Parts), parts))
+	}
+	for i, p := range k.Parts[:parts] {
+		if p.Project == l.st.Project {
+			l.input(what, k.Device, k.Deleted, k.Derivation.Inputs[i])
+		}
+	}
+	for _, in := range k.Derivation.Inputs[parts:] {
+		l.need(what, k.Device, in) // the facts of a summary
+	}
+	if err := readObject(ctx, l.tx, k.Derivation.Output, func(b []byte) error { _, err := compose.Decode(b); return err }); err != nil {
+		l.bad(what, k.Device, err)
+	}
+}
+
+// upper looks at facts and rules: those of trusted devices together, those of each other device by themselves.
+func (l *lineageCheck) upper(records []facts.Record) {
+	of := map[string][]facts.Record{}
+	for _, r := range records {
+		device := ""
+		if l.st.stranger(r.Device) {
+			device = r.Device
+		}
+		of[device] = append(of[device], r)
+	}
+	for _, device := range slices.Sorted(maps.Keys(of)) {
+		need := func(what string, h objects.Hash) { l.need(what, device, h) }
+		if err := checkFacts(of[device], need, l.input); err != nil {
+			l.bad("facts", device, err)
+		}
+	}
 }
 
 // checkFacts looks whether the transcripts that facts quote are there, and what models were asked and answered.
@@ -234,19 +283,26 @@ func checkFacts(records []facts.Record, need func(string, objects.Hash), input f
 	return nil
 }
 
-// made returns the texts that the records of a project say are here: transcripts, and what was made of them.
+// made returns the texts that the records of a project say are here: transcripts, and what was made of them. Devices that are not trusted say
+// nothing about that.
 func made(st *State) map[objects.Hash]bool {
 	out := map[objects.Hash]bool{}
 	for _, s := range st.Sessions {
 		for _, p := range s.Points {
-			out[p.Original] = true
+			if !st.stranger(p.Stamp.Device) {
+				out[p.Original] = true
+			}
 		}
 	}
 	for _, v := range st.Versions {
-		out[v.Derivation.Output] = true
+		if !v.guest {
+			out[v.Derivation.Output] = true
+		}
 	}
 	for _, k := range st.Compositions {
-		out[k.Derivation.Output] = true
+		if !st.stranger(k.Device) {
+			out[k.Derivation.Output] = true
+		}
 	}
 	return out
 }
@@ -285,7 +341,7 @@ func (m *Memory) checkPatches(ctx context.Context, id refs.Project, st *State, f
 				if errors.Is(err, ErrWithheld) && p.Stamp.Device != m.repo.Device().ID {
 					c.Withheld++
 				} else if err != nil {
-					c.Problems = append(c.Problems, refs.Problem{Where: "project " + st.project().Name + ": " + what + " of " + ShortID(s.ID), What: err.Error()})
+					c.problem(st, what+" of "+ShortID(s.ID), p.Stamp.Device, err)
 				}
 			}
 			if p.Withheld {

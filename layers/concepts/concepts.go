@@ -89,6 +89,7 @@ type Member struct {
 type Set struct {
 	Concepts []*Concept // in the order in which they were made; also those that do not stand any more
 
+	trusted  func(device string) bool // nil: all are
 	byRecord map[string]*Concept
 	members  map[string]Member // by "session/..." and "exchange/...", whether the thing is known or not
 }
@@ -130,12 +131,14 @@ func (s *Set) Assigned(exchange string) bool {
 // Record returns the concept of a record, nil if there is none.
 func (s *Set) Record(id string) *Concept { return s.byRecord[id] }
 
-// NextLabel returns the label of the next concept. It is above all that are known, so that only devices that
-// have not heard of each other make the same one.
+// NextLabel returns the label of the next concept. It is above all that trusted devices gave, so that only devices that
+// have not heard of each other make the same one. A device that is not trusted cannot use the numbers up.
 func (s *Set) NextLabel() string {
 	n := 0
 	for _, c := range s.Concepts {
-		n = max(n, number(c.Label))
+		if s.trusted == nil || s.trusted(c.Device) {
+			n = max(n, number(c.Label))
+		}
 	}
 	return labelOf(n + 1)
 }

@@ -30,10 +30,11 @@ func (r Record) Compare(o Record) int {
 // passed over; their order does not matter. What a device that is not trusted says of concepts counts only for its own and those of
 // others like it; nil trusts all.
 func Fold(records []Record, known *facts.Set, trusted func(device string) bool) (*Set, error) {
+	given := trusted
 	if trusted == nil {
 		trusted = func(string) bool { return true }
 	}
-	f := folding{trusted: trusted, Set: &Set{byRecord: map[string]*Concept{}, members: map[string]Member{}}, assigned: map[string]assignment{}}
+	f := folding{trusted: trusted, Set: &Set{trusted: given, byRecord: map[string]*Concept{}, members: map[string]Member{}}, assigned: map[string]assignment{}}
 	records = slices.SortedFunc(slices.Values(records), Record.Compare)
 	for _, r := range records { // a device may speak of a concept that another one made later by the clock of neither
 		if r.Kind == Kind {
