@@ -57,6 +57,7 @@ type ancestry struct {
 	originals    map[objects.Hash]*Made
 	inputs       map[*Made][]objects.Hash
 	users        map[objects.Hash][]*Made // by input
+	guests       map[objects.Hash]bool    // originals that only devices which are not trusted have
 	points       map[string][]objects.Hash
 	session      map[*Made]string // of an original
 	names        map[objects.Hash]string
@@ -69,7 +70,7 @@ type ancestry struct {
 func (m *Memory) ancestry(ctx context.Context) (*ancestry, error) {
 	a := &ancestry{
 		versions: map[objects.Hash][]*Made{}, compositions: map[objects.Hash][]*Made{}, originals: map[objects.Hash]*Made{},
-		inputs: map[*Made][]objects.Hash{}, users: map[objects.Hash][]*Made{}, points: map[string][]objects.Hash{}, session: map[*Made]string{},
+		inputs: map[*Made][]objects.Hash{}, users: map[objects.Hash][]*Made{}, guests: map[objects.Hash]bool{}, points: map[string][]objects.Hash{}, session: map[*Made]string{},
 		names: map[objects.Hash]string{}, records: map[objects.Hash]*Made{}, text: map[*Made]objects.Hash{}, base: map[*Made]objects.Hash{}, followers: map[objects.Hash][]*Made{},
 	}
 	ids, err := m.repo.Projects()
@@ -93,9 +94,10 @@ func (a *ancestry) add(p Project, st *State) {
 	for _, s := range st.Sessions {
 		for i := range s.Points {
 			q := &s.Points[i]
-			if a.originals[q.Original] != nil {
+			if a.originals[q.Original] != nil && (s.Guest != "" || !a.guests[q.Original]) {
 				continue
 			}
+			a.guests[q.Original] = s.Guest != "" // one that a trusted device captured goes before it
 			name := ShortID(s.ID) + ":original"
 			if q.Original != s.Now().Original {
 				name += fmt.Sprintf(" (messages 1-%d)", q.Scan.Values)

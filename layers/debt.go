@@ -35,7 +35,7 @@ type debtCache struct {
 	Debt   Debt       `json:"debt"`
 }
 
-const debtVersion = 2
+const debtVersion = 3
 
 // leastUnsaid is up to how many tokens of L1, estimated, a session counts as distilled: the client writes notes of its own
 // behind the last message.
@@ -88,7 +88,21 @@ func (m *Memory) debt(ctx context.Context, p refs.Project, st *State) (d Debt, e
 			}
 		}
 	}
-	d.Facts, d.Exchanges, d.L3 = len(known.Live()), len(known.Exchanges), len(jobs.Unassigned(known))
+	for _, f := range known.Live() {
+		if !st.stranger(f.Device) {
+			d.Facts++
+		}
+	}
+	for _, x := range known.Exchanges {
+		if !st.stranger(x.Device) {
+			d.Exchanges++
+		}
+	}
+	for _, x := range jobs.Unassigned(known) {
+		if !st.stranger(x.Device) {
+			d.L3++
+		}
+	}
 	d.Rules, d.L4, d.Reflected = len(rules.In(permanent.Active)), factStatements(records) > rules.Reflected, rules.ReflectedAt
 	return d, nil
 }

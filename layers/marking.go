@@ -64,7 +64,7 @@ func (m *Memory) keepitsIn(ctx context.Context, st *State, rev Rev) ([]Keepit, e
 	for i := range out {
 		for _, v := range versions {
 			switch kept, ok := v.fate(out[i].Mark); {
-			case !ok:
+			case !ok, v.guest && s.Guest == "":
 			case kept:
 				out[i].Kept = append(out[i].Kept, v.Label)
 			default:

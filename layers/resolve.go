@@ -391,6 +391,22 @@ func (st *State) VersionsOf(session string, hidden ...bool) []*Version {
 	return out
 }
 
+// OwnVersionsOf returns the versions of a session that lists name beside it: not those of devices that are not trusted, unless only such devices
+// have the session.
+func (st *State) OwnVersionsOf(s *Session) []*Version {
+	return s.withoutGuests(st.VersionsOf(s.ID))
+}
+
+func (s *Session) withoutGuests(all []*Version) []*Version {
+	if s.Guest != "" {
+		return all
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(v *Version) bool { return v.guest })
+}
+
+// Guest reports whether a device that is not trusted made the version.
+func (v *Version) Guest() bool { return v.guest }
+
 func (m *Memory) resolveLabel(ctx context.Context, sc Scope, label string) (Rev, error) {
 	if sc.Last != nil {
 		var rev Rev

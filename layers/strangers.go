@@ -35,6 +35,9 @@ func (st *State) stranger(device string) bool {
 	return found
 }
 
+// Stranger reports whether a device with a lane of the project is not trusted.
+func (st *State) Stranger(device string) bool { return st.stranger(device) }
+
 // withDevice is how a thing of a device is named.
 func withDevice(name, device string) string { return name + "~" + device[:min(8, len(device))] }
 

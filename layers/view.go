@@ -131,7 +131,7 @@ func (m *Memory) List(ctx context.Context, p Project, o ListOptions) ([]Item, *S
 
 func (m *Memory) item(s *Session, versions []*Version, known map[objects.Hash]int) Item {
 	now := s.Now()
-	it := Item{ID: s.ID, Status: Stored, Title: now.Scan.Title, Last: now.Scan.Last, Messages: now.Scan.Messages, Bytes: now.Size, Versions: versions, Markers: s.marked(), Parent: s.Parent(), Session: s, Device: now.Stamp.Device}
+	it := Item{ID: s.ID, Status: Stored, Title: now.Scan.Title, Last: now.Scan.Last, Messages: now.Scan.Messages, Bytes: now.Size, Versions: s.withoutGuests(versions), Markers: s.marked(), Parent: s.Parent(), Session: s, Device: now.Stamp.Device}
 	if it.Last.IsZero() {
 		it.Last = now.Time
 	}

@@ -75,18 +75,18 @@ func describeProject(ctx context.Context, m *layers.Memory, p layers.Project) (p
 		return a, err
 	}
 	for _, s := range st.Sessions {
-		if !s.Deleted {
+		if !s.Deleted && s.Guest == "" {
 			a.Sessions++
 		}
 	}
 	for _, v := range st.Versions {
-		if !v.Deleted {
+		if !v.Deleted && !v.Guest() {
 			a.Versions++
 		}
 	}
 	names := map[string]bool{}
 	for _, c := range st.Compositions {
-		if !c.Deleted {
+		if !c.Deleted && !st.Stranger(c.Device) {
 			names[c.Name] = true
 		}
 	}

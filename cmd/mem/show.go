@@ -251,7 +251,7 @@ func (e *Env) describeContent(ctx context.Context, m *layers.Memory, rev layers.
 		if err != nil {
 			return err
 		}
-		for _, v := range st.VersionsOf(rev.Session.ID) {
+		for _, v := range st.OwnVersionsOf(rev.Session) {
 			s.Versions = append(s.Versions, versionAnswerOf(st, v, strangers))
 		}
 		if len(rev.Session.Markers()) == 0 {
@@ -374,7 +374,7 @@ func (e *Env) showSession(ctx context.Context, m *layers.Memory, rev layers.Rev)
 	for i, p := range rev.Session.Earlier() {
 		e.field("Earlier", fmt.Sprintf("original@{%d}  %s, %s, captured %s", i+1, count(p.Scan.Messages, "message"), bytesText(p.Size), e.local(p.Time).Format("2 Jan 2006 15:04")))
 	}
-	for _, v := range st.VersionsOf(rev.Session.ID) {
+	for _, v := range st.OwnVersionsOf(rev.Session) {
 		e.field("Version", fmt.Sprintf("%s  %s  %s tok  %.1f:1", v.Name(), modeOf(v), tokens.Commas(v.TokensOut), v.Ratio))
 	}
 	if len(rev.Session.Markers()) > 0 {

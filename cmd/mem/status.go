@@ -89,7 +89,11 @@ func (e *Env) runStatus(ctx context.Context, o statusOptions) error {
 		if list, err := m.Revocations(ctx, sc.Project.ID); err != nil {
 			return err
 		} else if !e.opt.allProjects {
-			r.revoked = len(list)
+			for _, l := range list {
+				if l.InForce {
+					r.revoked++
+				}
+			}
 		}
 		if err := e.printStatus(o, r); err != nil {
 			return err
