@@ -52,8 +52,24 @@ func newForger(t testing.TB, dir, device string) *forger {
 	if err != nil || len(all) != 1 {
 		t.Fatalf("lanes of the remote: %v, %v", all, err)
 	}
-	f := &forger{t: t, dir: dir, ref: all[0].Name, id: all[0].ID, seed: d.Seed}
-	if f.tip, err = g.Commit(f.id); err != nil {
+	f := openForger(t, dir, all[0].Name)
+	f.seed = d.Seed
+	return f
+}
+
+// openForger returns a forger without a key that reads a lane.
+func openForger(t testing.TB, dir, ref string) *forger {
+	t.Helper()
+	g, err := gitstore.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	f := &forger{t: t, dir: dir, ref: ref}
+	if f.id, err = g.Ref(ref); err == nil {
+		f.tip, err = g.Commit(f.id)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	f.root = f.entries(f.tip.Tree)
