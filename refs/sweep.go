@@ -116,10 +116,24 @@ func lost(g *gitstore.Repo, ref string) error {
 
 // DropFrom takes what is not kept out of a repository, packed or not.
 func DropFrom(g *gitstore.Repo, mark string, keep func(pack.ID) bool) error {
+	if err := dropCommitGraph(filepath.Dir(g.PackDir())); err != nil {
+		return err
+	}
 	if err := pack.Drop(g.PackDir(), mark, keep); err != nil {
 		return err
 	}
 	return pack.DropLoose(filepath.Dir(g.PackDir()), keep)
+}
+
+// dropCommitGraph removes the commit-graph that a "git gc" wrote: it names commits that are about to go, and git takes one that it
+// names and does not find for damage. The next "git gc" writes another.
+func dropCommitGraph(objects string) error {
+	info := filepath.Join(objects, "info")
+	err := os.Remove(filepath.Join(info, "commit-graph"))
+	if errors.Is(err, os.ErrNotExist) {
+		err = nil
+	}
+	return errors.Join(err, os.RemoveAll(filepath.Join(info, "commit-graphs")))
 }
 
 // Reachable returns every object that a ref of a repository leads to.
