@@ -308,19 +308,23 @@ func (v *Version) FileName() string {
 	return fmt.Sprintf("%s_%s-%s_%dk", v.Label, v.Settings.Mode, kind, (v.TokensOut+500)/1000)
 }
 
-// fate reports whether the version kept the mark; ok is false if it knew nothing of it.
-func (v *Version) fate(mark compress.Mark) (kept, ok bool) {
+// placeOf is where a mark stands, as a plan names it: message, start and end of its text.
+func placeOf(mark compress.Mark) [3]int { return [3]int{mark.Message, mark.TextStart, mark.TextEnd} }
+
+// markFates returns for each mark that the version knew whether it kept it.
+func (v *Version) markFates() map[[3]int]bool {
 	plan, err := v.Plan()
 	if err != nil {
-		return false, false
+		return nil
 	}
-	is := func(s compress.Span) bool {
-		return s.Message == mark.Message && s.Start == mark.TextStart && s.End == mark.TextEnd
+	out := map[[3]int]bool{}
+	for _, s := range plan.Summarised {
+		out[[3]int{s.Message, s.Start, s.End}] = false
 	}
-	if slices.ContainsFunc(plan.Kept, is) {
-		return true, true
+	for _, s := range plan.Kept {
+		out[[3]int{s.Message, s.Start, s.End}] = true
 	}
-	return false, slices.ContainsFunc(plan.Summarised, is)
+	return out
 }
 
 // Pressure returns under which pressure a uniform compression of the session with these settings puts its

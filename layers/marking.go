@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/memvcs/mem/layers/compress"
@@ -61,10 +62,14 @@ func (m *Memory) keepitsIn(ctx context.Context, st *State, rev Rev) ([]Keepit, e
 	}
 	out := s.keepits(compress.Input{Items: items}, p)
 	versions := st.countedOf(s.ID)
-	for i := range out {
-		for _, v := range versions {
-			switch kept, ok := v.fate(out[i].Mark); {
-			case !ok, v.guest && s.Guest == "":
+	for _, v := range versions {
+		if v.guest && s.Guest == "" {
+			continue
+		}
+		fates := v.markFates()
+		for i := range out {
+			switch kept, ok := fates[placeOf(out[i].Mark)]; {
+			case !ok:
 			case kept:
 				out[i].Kept = append(out[i].Kept, v.Label)
 			default:
@@ -75,9 +80,18 @@ func (m *Memory) keepitsIn(ctx context.Context, st *State, rev Rev) ([]Keepit, e
 	return out, nil
 }
 
-// lastWords returns the end of s in one line of at most n characters.
+// lastWords returns the end of s in one line of at most n characters. It reads no more of s than that takes.
 func lastWords(s string, n int) string {
-	r := []rune(strings.Join(strings.Fields(s), " "))
+	at, space, left := len(s), true, n+2 // characters that are still wanted: one more than fits, and a space before it
+	for at > 0 && left > 0 {
+		r, size := utf8.DecodeLastRuneInString(s[:at])
+		at -= size
+		if is := unicode.IsSpace(r); !is || !space {
+			left--
+			space = is
+		}
+	}
+	r := []rune(strings.Join(strings.Fields(s[at:]), " "))
 	if len(r) > n {
 		return "…" + string(r[len(r)-n+1:])
 	}

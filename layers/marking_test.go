@@ -150,3 +150,32 @@ func TestAddKeepitRefuses(t *testing.T) {
 		t.Error("set a marker that there is not")
 	}
 }
+
+// TestLastWords: the end of a text in one line, of which no more is read than that takes.
+func TestLastWords(t *testing.T) { // not parallel: it counts allocations
+	for _, c := range []struct {
+		text string
+		n    int
+		want string
+	}{
+		{"", 5, ""},
+		{"abcde", 5, "abcde"},
+		{"abcdef", 5, "…cdef"},
+		{"ab   cd", 5, "ab cd"},
+		{"xab \n\t cd  ", 5, "…b cd"},
+		{" äöüß ", 4, "äöüß"},
+		{strings.Repeat("word ", 1000), 9, "…ord word"},
+	} {
+		if got := lastWords(c.text, c.n); got != c.want {
+			t.Errorf("lastWords(%.20q, %d) = %q, want %q", c.text, c.n, got, c.want)
+		}
+	}
+	long := strings.Repeat("some words ", 1<<20)
+	if n := testing.Benchmark(func(b *testing.B) {
+		for b.Loop() {
+			lastWords(long, 60)
+		}
+	}).AllocedBytesPerOp(); n > 10_000 {
+		t.Errorf("%d bytes are allocated for the end of a long text", n)
+	}
+}
