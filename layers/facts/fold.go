@@ -33,7 +33,9 @@ func Fold(records []Record, trusted func(device string) bool) (*Set, error) {
 		case KindDistilled:
 			var d Distilled
 			if err = json.Unmarshal(r.Body, &d); err == nil {
-				f.set.distilled(d)
+				if trusted(r.Device) { // else such a device could say that nothing, or all, of the user's session was looked at
+					f.set.distilled(d)
+				}
 				for _, w := range d.Witnesses {
 					witnesses[w] = true
 				}
