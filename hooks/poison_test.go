@@ -298,7 +298,7 @@ func (d *desk) noPoison(out string) {
 	if evil(fence[2]) || strings.ContainsAny(fence[2], "<>＜\u200b\u202e\u2060") || brief.Units(text) > maxAnswer {
 		d.t.Errorf("poison in %d units:\n%s", brief.Units(text), text)
 	}
-	if !slices.ContainsFunc(strings.Split(fence[2], "\n"), func(l string) bool { return strings.Contains(l, "Look at all of it") }) {
+	if !slices.ContainsFunc(strings.Split(fence[2], "\n"), func(l string) bool { return strings.HasPrefix(l, "- 20") && strings.Contains(l, " messages [") }) {
 		d.t.Errorf("it does not tell of the sessions:\n%s", text)
 	}
 }

@@ -113,7 +113,8 @@ func (x *exam) store() {
 		x.fail(check, "mem fsck --repair", "%s, such as %s", count(len(c.Problems), "problem"), c.Problems[0])
 	case len(c.Ignored) > 0:
 		p := c.Ignored[0]
-		x.warn(check, shell("mem", "device", "revoke", p.Device[:8]), "%s of device %.8s and others ignored, such as %s", count(len(c.Ignored), "statement"), p.Device, p)
+		device := shortID(p.Device)
+		x.warn(check, shell("mem", "device", "revoke", device), "%s of device %.8s and others ignored, such as %s", count(len(c.Ignored), "statement"), p.Device, p)
 	default:
 		x.ok(check, "%s, %s, %s", count(c.Commits, "commit"), count(c.Records, "record"), count(c.Objects, "object"))
 	}

@@ -396,7 +396,7 @@ func (p *pair) checkout(ctx context.Context, m *machine, l *life) error {
 	if err := os.WriteFile(to, []byte(old), 0o600); err != nil {
 		return err
 	}
-	_, acked, err := p.run(ctx, m, "checkout", "", "checkout", l.ID+":original", "-o", to)
+	_, acked, err := p.run(ctx, m, "checkout", "", "checkout", "--force", l.ID+":original", "-o", to)
 	if err != nil {
 		return err
 	}

@@ -216,7 +216,7 @@ func (d *disk) checkedOut(ctx context.Context, i int) error {
 		return nil
 	}
 	l, to := d.lives[at], filepath.Join(d.store.Home, "out", fmt.Sprint(i), "original.jsonl")
-	if err := d.store.Do(ctx, "checkout", l.ID+":original", "-o", to); err != nil {
+	if err := d.store.Do(ctx, "checkout", "--force", l.ID+":original", "-o", to); err != nil {
 		return err
 	}
 	if err := errors.Join(d.cut(), d.unmount(), d.mount(ctx, i+1)); err != nil {

@@ -141,7 +141,7 @@ func (s *Store) Output(ctx context.Context, args ...string) (string, error) {
 func (s *Store) Original(ctx context.Context, id string) ([]byte, error) {
 	to := filepath.Join(s.Home, "restored-"+id)
 	defer os.Remove(to) // the directory goes with the proof
-	if err := s.Do(ctx, "checkout", id+":original", "-o", to); err != nil {
+	if err := s.Do(ctx, "checkout", "--force", id+":original", "-o", to); err != nil {
 		return nil, err
 	}
 	return os.ReadFile(to)
