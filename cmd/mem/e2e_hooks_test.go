@@ -161,7 +161,8 @@ func (d *desk) workOn() string {
 	return a.SessionID
 }
 
-// compacts compacts a session: the compaction is told what must survive.
+// compacts compacts a session: the compaction is told what memory holds. What a script typed, as in all of these runs without a
+// terminal, is no marker of the user.
 func (d *desk) compacts(id string) {
 	d.t.Helper()
 	d.calmly("a compaction", func() (wrong string) {
@@ -171,7 +172,7 @@ func (d *desk) compacts(id string) {
 		for _, req := range d.api.asked()[before:] {
 			if req.compacts() {
 				told++
-				if s := lastUser(req); !strings.Contains(s, "mem holds this session word for word") || !strings.Contains(s, "heron-4711") {
+				if s := lastUser(req); !strings.Contains(s, "mem holds this session word for word") || strings.Contains(s, "The user marked") {
 					wrong = "it is asked: ..." + s[max(0, len(s)-600):]
 				}
 			}
@@ -275,8 +276,11 @@ func (d *desk) distils() {
 	}
 	a := d.print("Always sign the commits.")
 	d.captured(a.SessionID, "a session that is distilled")
-	for _, what := range [][]string{{"facts", "list", "--all-projects"}, {"rules", "list", "-p", "work"}} {
-		d.waitFor("mem "+strings.Join(what, " ")+" to show it", func() bool { return strings.Contains(d.ok(what...), "Always sign the commits.") })
+	d.waitFor("mem facts list to show it", func() bool {
+		return strings.Contains(d.ok("facts", "list", "--all-projects"), "Always sign the commits.")
+	})
+	if out := d.ok("rules", "list", "-p", "work"); strings.Contains(out, "Always sign the commits.") {
+		d.t.Errorf("what a script typed is a rule: %s", out)
 	}
 	d.ok("config", "unset", "distill.engine")
 }

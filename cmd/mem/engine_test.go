@@ -107,7 +107,7 @@ func distilling(q engines.Question) string {
 			continue
 		}
 		decides := os.Getenv("MODEL_MODE") == "colleague" && who == "assistant:" && strings.Contains(said, "decide")
-		if who != "user:" && !decides {
+		if who != "user:" && who != "script:" && !decides {
 			continue
 		}
 		fact := func(text string) object {
