@@ -210,6 +210,8 @@ func called(t *testing.T, where string, fn *ast.FuncDecl, call *ast.CallExpr) []
 		return []string{edit("path", linesOf(t, where, fn, call.Args[1])[0])}
 	case id.Name == "uninstallFrom":
 		return []string{uninstallFrom([]string{"user", "local"})}
+	case id.Name == "shortID":
+		return []string{"name"}
 	case id.Name == "setClock":
 		return []string{setClock()}
 	case slices.Contains([]string{"mendOpen", "mendConfig", "mendRemote"}, id.Name):
