@@ -19,13 +19,13 @@ import (
 // The control files of a store are the small files beside the objects that decide what mem does. docs/formats.md lists them all, with how
 // damage of each is found.
 
-// forgetNotes are the files that [Repo.WriteNote] writes.
-var forgetNotes = []string{"forgotten.json", "forgetting.json"}
+// notes are the control files whose form only a part of mem knows: those that [Repo.WriteNote] writes, and the mark of a clone.
+var notes = []string{"forgotten.json", "forgetting.json", cloneFile}
 
 // summedFiles returns the control files in dir that hold JSON with a sum, as paths in the store, with what each decodes to.
 func summedFiles(dir string) map[string]any {
 	out := map[string]any{deviceFile: &deviceJSON{}, remotesFile: &remotesJSON{}}
-	for _, name := range forgetNotes {
+	for _, name := range notes {
 		out[name] = nil
 	}
 	keys, err := filepath.Glob(filepath.Join(dir, keysDir, "*.json"))

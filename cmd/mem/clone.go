@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
@@ -18,6 +19,7 @@ type cloneOptions struct {
 	seal   sealOptions
 	sealed bool // found out
 
+	resumed bool           // an interrupted clone of the same remote is here
 	session remote.Session // that is gone on with; nil: a new one
 }
 
@@ -28,7 +30,7 @@ func (e *Env) clone() *cli.Command {
 		Name:      "clone",
 		Usage:     "make a memory of what a remote has: the next machine, or after a loss",
 		ArgsUsage: "<url>",
-		Description: "There must be no memory yet. This machine becomes a new device; the lanes of the others are checked byte by byte, as in\n" +
+		Description: "There must be no memory yet, or one that an interrupted clone of the same remote left: it is resumed. This machine becomes a new device; the lanes of the others are checked byte by byte, as in\n" +
 			"\"mem fetch\". The remote is called origin. An encrypted one needs its recovery key, or the word of a device that can read it.",
 		Flags: append([]*cli.Flag{
 			cli.String(&o.device, "device", "call this device `NAME` instead of by its host name"),
@@ -48,12 +50,7 @@ func (e *Env) runClone(ctx context.Context, address string, o cloneOptions) erro
 	if err != nil {
 		return err
 	}
-	m, err := e.memory()
-	if err == nil {
-		defer m.Close()
-		return withHint(fatalf("there is a memory in %s already", m.Repo().Dir()), "mem remote add origin "+u.String()+", then mem pull", "or choose another place: --mem-dir")
-	}
-	if !errors.Is(err, refs.ErrNotRepo) {
+	if o.resumed, err = e.cloneBegun(u); err != nil {
 		return err
 	}
 	// Before anything is made, see whether somebody answers.
@@ -93,6 +90,32 @@ func (e *Env) runClone(ctx context.Context, address string, o cloneOptions) erro
 	return e.makeClone(ctx, u, o, options, lanes)
 }
 
+// cloneBegun reports whether an interrupted clone of the remote is here. Any other memory is an error.
+func (e *Env) cloneBegun(u remote.URL) (bool, error) {
+	dir, err := e.memoryDir()
+	if err != nil {
+		return false, err
+	}
+	from, err := refs.Cloning(dir)
+	switch {
+	case err != nil:
+		return false, err
+	case from == u.String():
+		return true, nil
+	case from != "":
+		return false, withHint(fatalf("an interrupted clone of %s is in %s", from, dir), "resume it: "+shell("mem", "clone", from), "or choose another place: --mem-dir")
+	}
+	m, err := e.memory()
+	if err == nil {
+		defer m.Close()
+		return false, withHint(fatalf("a memory already exists in %s", dir), "mem remote add origin "+u.String()+", then mem pull", "or choose another place: --mem-dir")
+	}
+	if !errors.Is(err, refs.ErrNotRepo) {
+		return false, err
+	}
+	return false, nil
+}
+
 // makeClone makes the memory, and fetches what the remote has.
 func (e *Env) makeClone(ctx context.Context, u remote.URL, o cloneOptions, options layers.Options, lanes int) error {
 	m, r, err := e.initClone(ctx, u, o, options)
@@ -102,7 +125,12 @@ func (e *Env) makeClone(ctx context.Context, u remote.URL, o cloneOptions, optio
 	defer m.Close()
 	out, err := e.runFetchOn(ctx, m, r, o.session)
 	if err != nil {
-		return withHint(travelError(err), "the memory is there; go on with \"mem pull\"")
+		return withHint(travelError(err), "run the same command again: it resumes")
+	}
+	if o.resumed {
+		if out.Devices, err = untrusted(ctx, m); err != nil {
+			return err
+		}
 	}
 	for i, d := range out.Devices {
 		if o.trust {
@@ -111,6 +139,9 @@ func (e *Env) makeClone(ctx context.Context, u remote.URL, o cloneOptions, optio
 			}
 			out.Devices[i].Trusted = true
 		}
+	}
+	if err := m.Repo().EndClone(u.String()); err != nil {
+		return err
 	}
 	if o.sealed {
 		for _, l := range out.Lanes {
@@ -122,6 +153,12 @@ func (e *Env) makeClone(ctx context.Context, u remote.URL, o cloneOptions, optio
 	return e.printClone(u, out, lanes, false)
 }
 
+// untrusted returns the other devices that are not trusted yet. A resumed clone cannot tell which of them it was the first to see.
+func untrusted(ctx context.Context, m *layers.Memory) ([]layers.Device, error) {
+	all, err := m.Devices(ctx)
+	return slices.DeleteFunc(all, func(d layers.Device) bool { return d.Own || d.Trusted }), err
+}
+
 // initClone makes an empty memory with the remote that is cloned.
 func (e *Env) initClone(ctx context.Context, u remote.URL, o cloneOptions, options layers.Options) (m *layers.Memory, r refs.Remote, err error) {
 	dir, err := e.memoryDir()
@@ -131,6 +168,11 @@ func (e *Env) initClone(ctx context.Context, u remote.URL, o cloneOptions, optio
 	if o.device == "" {
 		if o.device, err = e.Hostname(); err != nil || o.device == "" {
 			o.device = "device" // a machine need not have a name
+		}
+	}
+	if !o.resumed {
+		if err = refs.BeginClone(dir, u.String()); err != nil {
+			return nil, r, fmt.Errorf("make a memory in %s: %w", dir, err)
 		}
 	}
 	if m, err = layers.Init(ctx, dir, o.device, options); err != nil {
@@ -146,8 +188,11 @@ func (e *Env) initClone(ctx context.Context, u remote.URL, o cloneOptions, optio
 	return m, r, nil
 }
 
-// addOrigin adds the remote that is cloned.
+// addOrigin adds the remote that is cloned, unless an interrupted clone has.
 func (e *Env) addOrigin(ctx context.Context, m *layers.Memory, u remote.URL, o cloneOptions) error {
+	if there, err := hasOrigin(ctx, m, u, o); there || err != nil {
+		return err
+	}
 	if !o.sealed && o.seal.originals {
 		return m.AddRawRemote(ctx, "origin", u)
 	}
@@ -156,13 +201,33 @@ func (e *Env) addOrigin(ctx context.Context, m *layers.Memory, u remote.URL, o c
 	}
 	j, err := m.AddSealed(ctx, "origin", u, layers.Seal{Recovery: o.seal.recovery})
 	if err != nil {
-		return withHint(travelError(err), "the memory is there; go on with \"mem remote add --encrypt --recovery-key FILE origin "+u.String()+"\"")
+		return withHint(travelError(err), "run the same command again: it resumes")
 	}
 	if !j.Open {
 		return sealError(&sealed.WaitingError{Request: j.Request})
 	}
 	e.warnGuest(j)
 	return nil
+}
+
+// hasOrigin reports whether an interrupted clone has added the remote as the options want it. One that differs, or is to be opened with a
+// recovery key, is removed first.
+func hasOrigin(ctx context.Context, m *layers.Memory, u remote.URL, o cloneOptions) (bool, error) {
+	all, err := m.Remotes()
+	i := slices.IndexFunc(all, func(r refs.Remote) bool { return r.Name == "origin" })
+	if err != nil || i < 0 {
+		return false, err
+	}
+	same := all[i].URL == u.String() && (all[i].Sealed != "") == o.sealed
+	if o.sealed {
+		same = same && o.seal.recovery == ""
+	} else {
+		same = same && all[i].Originals == o.seal.originals
+	}
+	if same {
+		return true, nil
+	}
+	return false, m.RemoveRemote(ctx, "origin")
 }
 
 func (e *Env) printClone(u remote.URL, out layers.Fetched, lanes int, unknown bool) error {

@@ -91,6 +91,7 @@ func (e *Env) runDoctor(ctx context.Context, fix, ask bool) error {
 		defer x.m.Close()
 		x.clock()
 		x.spool()
+		x.clone()
 		x.store()
 		x.cache()
 		x.disk()

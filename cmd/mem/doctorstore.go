@@ -102,6 +102,18 @@ func (x *exam) foldSpool() error {
 	return x.e.command(x.ctx, []string{"MEM_DIR=" + x.dir, "MEM_HOOK="}, self, "hook", hooks.Work).Run()
 }
 
+// clone looks for a clone that was interrupted. Without one there is nothing to tell.
+func (x *exam) clone() {
+	const check = "clone"
+	from, err := refs.Cloning(x.dir)
+	switch {
+	case err != nil:
+		x.fail(check, "mem fsck --repair", "%v", err)
+	case from != "":
+		x.warn(check, shell("mem", "clone", from), "the clone of %s was interrupted", from)
+	}
+}
+
 // store checks the store as "mem fsck" does.
 func (x *exam) store() {
 	const check = "store"

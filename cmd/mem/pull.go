@@ -88,7 +88,11 @@ func (e *Env) withRemote(f func(*layers.Memory, refs.Remote) error) error {
 
 // runFetch fetches the project of -p, or all.
 func (e *Env) runFetch(ctx context.Context, m *layers.Memory, r refs.Remote) (layers.Fetched, error) {
-	return e.runFetchOn(ctx, m, r, nil)
+	out, err := e.runFetchOn(ctx, m, r, nil)
+	if err == nil && !e.opt.dryRun && e.opt.project == "" {
+		err = m.Repo().EndClone(r.URL) // an interrupted clone has all that it was to bring
+	}
+	return out, err
 }
 
 // runFetchOn is runFetch in a conversation that was begun already, if s is one. It ends it.

@@ -168,6 +168,9 @@ func Join(ctx context.Context, r *refs.Repo, c *remote.Client, recovery string, 
 		return v.create(ctx, originals)
 	}
 	if recovery != "" {
+		if ok, err := v.reuse(ctx); err == nil && ok { // an interrupted Join got so far
+			return Joined{ID: v.id, Open: true, Originals: v.st.Keyring.Originals}, nil
+		}
 		guest, err := v.enter(ctx, recovery)
 		return Joined{ID: v.id, Open: true, Guest: guest, Originals: v.st.Keyring.Originals}, err
 	}

@@ -1,0 +1,69 @@
+package refs
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/memvcs/mem/objects/pack"
+)
+
+// cloneFile marks a store whose clone has not finished. It is written before anything else of the store and removed last, so an
+// interrupted clone is told apart from a memory that somebody uses.
+const cloneFile = "clone.json"
+
+// cloneJSON is the file clone.json.
+type cloneJSON struct {
+	URL string `json:"url"`
+}
+
+// BeginClone makes the directory of a store and marks it as an unfinished clone of the given address. The mark is durable when it
+// returns.
+func BeginClone(dir, url string) error {
+	if err := makeRoot(dir); err != nil {
+		return err
+	}
+	b, err := json.MarshalIndent(cloneJSON{url}, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := WriteFile(filepath.Join(dir, cloneFile), withSum(append(b, '\n'))); err != nil {
+		return writing(fmt.Errorf("write %s: %w", cloneFile, err))
+	}
+	return nil
+}
+
+// Cloning returns the address of the unfinished clone in dir, "" if there is none. A damaged mark is [ErrDamaged].
+func Cloning(dir string) (url string, err error) {
+	file := filepath.Join(dir, cloneFile)
+	b, err := pack.ReadFile(file)
+	if errors.Is(err, os.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	var j cloneJSON
+	if err = checkNote(b); err == nil {
+		err = json.NewDecoder(bytes.NewReader(b)).Decode(&j)
+	}
+	if err == nil && j.URL == "" {
+		err = errors.New("it names no remote")
+	}
+	if err != nil {
+		return "", fmt.Errorf("read %s: %w: %w", file, ErrDamaged, err)
+	}
+	return j.URL, nil
+}
+
+// EndClone removes the mark of an unfinished clone of the given address, if there is one.
+func (r *Repo) EndClone(url string) error {
+	from, err := Cloning(r.dir)
+	if err != nil || from != url {
+		return err
+	}
+	return r.RemoveNote(cloneFile)
+}
