@@ -39,7 +39,8 @@ func (m *Memory) Forget(ctx context.Context, o ForgetOptions) (out Forgotten, er
 			return out, err
 		}
 		defer unlock()
-		if out.Finished, _, err = m.finishForgetting(ctx); err != nil {
+		err = m.repo.Freeing(func() (err error) { out.Finished, _, err = m.finishForgetting(ctx); return err })
+		if err != nil {
 			return out, fmt.Errorf("finish what was interrupted: %w", err)
 		}
 	}
@@ -47,7 +48,8 @@ func (m *Memory) Forget(ctx context.Context, o ForgetOptions) (out Forgotten, er
 	var said []Purge
 	tools := map[string]bool{}
 	for _, p := range o.places() {
-		f, err := m.forgetIn(ctx, p, o, nil)
+		var f *forgetting
+		err := m.repo.Freeing(func() (err error) { f, err = m.forgetIn(ctx, p, o, nil); return err })
 		if err != nil {
 			return out, fmt.Errorf("project %s: %w", p.Name, err)
 		}
@@ -75,10 +77,16 @@ func (m *Memory) Forget(ctx context.Context, o ForgetOptions) (out Forgotten, er
 	if out.Remotes, err = m.remotesOf(o.places()); err != nil || o.DryRun {
 		return out, err
 	}
-	_, made, err := m.finishForgetting(ctx)
+	var made []string
+	err = m.repo.Freeing(func() error {
+		_, again, err := m.finishForgetting(ctx)
+		made = append(made, again...)
+		return err
+	})
 	if err != nil {
 		return out, err
 	}
+	_ = m.repo.KeepReserve() // there may still be no room: "mem doctor" tells
 	gone = slices.DeleteFunc(gone, func(name string) bool { return slices.Contains(made, name) })
 	out.Proof, err = m.prove(ctx, o, gone, said)
 	return out, err
@@ -315,6 +323,7 @@ func (m *Memory) FinishForgetting(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	defer unlock()
-	some, _, err := m.finishForgetting(ctx)
+	some := false
+	err = m.repo.Freeing(func() (err error) { some, _, err = m.finishForgetting(ctx); return err })
 	return some, err
 }

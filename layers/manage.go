@@ -43,10 +43,12 @@ func (m *Memory) Remove(ctx context.Context, rev Rev, force, dryRun bool) error 
 	if dryRun {
 		return nil
 	}
-	return m.repo.Update(ctx, rev.Project.ID, "rm "+what, func(tx *refs.Tx) error {
-		tx.Trailer("Op", "rm")
-		_, err := tx.Add(kindSet, setBody{target, "deleted", true})
-		return err
+	return m.repo.Freeing(func() error {
+		return m.repo.Update(ctx, rev.Project.ID, "rm "+what, func(tx *refs.Tx) error {
+			tx.Trailer("Op", "rm")
+			_, err := tx.Add(kindSet, setBody{target, "deleted", true})
+			return err
+		})
 	})
 }
 

@@ -50,9 +50,11 @@ func (m *Memory) Prune(ctx context.Context, p Project, only *Session, r Retentio
 	if len(taken) == 1 {
 		message = "prune " + ShortID(taken[0].Session.ID) + ":" + taken[0].Version.Label
 	}
-	return taken, spared, m.repo.Update(ctx, p.ID, message, func(tx *refs.Tx) error {
-		tx.Trailer("Op", "prune")
-		return hide(tx, taken)
+	return taken, spared, m.repo.Freeing(func() error {
+		return m.repo.Update(ctx, p.ID, message, func(tx *refs.Tx) error {
+			tx.Trailer("Op", "prune")
+			return hide(tx, taken)
+		})
 	})
 }
 

@@ -1,6 +1,7 @@
 package refs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,26 +19,39 @@ type Size struct {
 	Bytes int64 // with their indexes
 }
 
+// ErrNoRoom says that packs were not merged because the disk is full.
+var ErrNoRoom = errors.New("there is no room to merge packs")
+
 // Compact merges the packs of each repository into one and removes what earlier merges left for git
 // processes that were reading. It drops no object. Without doing anything it returns the size before and
-// after if dryRun is set.
+// after if dryRun is set. What can be freed is freed before anything is written; the error wraps [ErrNoRoom] if that was all.
 func (r *Repo) Compact(ctx context.Context, dryRun bool) (before, after Size, err error) {
 	if before, err = r.packSize(); err != nil || dryRun {
 		return before, before, err
 	}
-	for _, dir := range []string{memoryDir, originalsDir} {
-		if err := r.compact(ctx, dir); err != nil {
-			return before, after, fmt.Errorf("compact %s: %w", dir, err)
+	var full error
+	for _, merge := range []bool{false, true} {
+		for _, dir := range []string{memoryDir, originalsDir} {
+			err := r.Freeing(func() error { return r.compact(ctx, dir, merge) })
+			if merge && isFull(err) {
+				full = fmt.Errorf("%w: %w", ErrNoRoom, err)
+				continue
+			}
+			if err != nil {
+				return before, after, fmt.Errorf("compact %s: %w", dir, err)
+			}
+		}
+		if err := errors.Join(r.sweepScratch(), r.sweepFiles()); err != nil {
+			return before, after, fmt.Errorf("compact: %w", err)
 		}
 	}
-	if err := errors.Join(r.sweepScratch(), r.sweepFiles()); err != nil {
-		return before, after, fmt.Errorf("compact: %w", err)
-	}
+	_ = r.KeepReserve() // as far as there is room; "mem doctor" tells
 	after, err = r.packSize()
-	return before, after, err
+	return before, after, cmp.Or(err, full)
 }
 
-func (r *Repo) compact(ctx context.Context, dir string) error {
+// compact removes what is left over in a repository and, with merge, merges its packs.
+func (r *Repo) compact(ctx context.Context, dir string, merge bool) error {
 	done, err := r.lockMerges(ctx, dir)
 	if err != nil {
 		return err
@@ -58,8 +72,10 @@ func (r *Repo) compact(ctx context.Context, dir string) error {
 	if err := pack.Sweep(packs, mergeMark); err != nil {
 		return err
 	}
-	if _, err := pack.MergeAll(packs, mergeMark); err != nil {
-		return err
+	if merge {
+		if _, err := pack.MergeAll(packs, mergeMark); err != nil {
+			return err
+		}
 	}
 	return pack.Expire(packs, 0)
 }

@@ -9,6 +9,9 @@ import (
 	"syscall"
 )
 
+// diskQuota is the error of a user's share of a disk that is full.
+const diskQuota = syscall.EDQUOT
+
 // checkPrivate refuses a directory that somebody else owns or may write to.
 func checkPrivate(dir string) error {
 	fi, err := os.Stat(dir)

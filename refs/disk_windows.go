@@ -3,7 +3,11 @@ package refs
 import (
 	"io/fs"
 	"os"
+	"syscall"
 )
+
+// diskQuota is the error of a disk that is full, as Windows says it.
+const diskQuota = syscall.Errno(112)
 
 // checkPrivate checks that dir is there: the profile's access list keeps other users out.
 func checkPrivate(dir string) error {

@@ -155,6 +155,7 @@ func Init(ctx context.Context, dir, deviceName string, opts Options) (*Repo, err
 	if err := r.initHome(ctx); err != nil {
 		return nil, fmt.Errorf("init %s: %w", dir, err)
 	}
+	_ = r.KeepReserve() // a disk that is nearly full takes the rest of the store all the same; "mem doctor" tells
 	return r, nil
 }
 

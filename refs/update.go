@@ -87,7 +87,12 @@ func (r *Repo) Update(ctx context.Context, p Project, message string, fn func(*T
 	if err := tx.commit(message); err != nil {
 		return writing(fmt.Errorf("commit: %w", err))
 	}
-	return writing(errors.Join(r.mergePacks(ctx, memoryDir), r.mergePacks(ctx, originalsDir)))
+	for _, dir := range []string{memoryDir, originalsDir} {
+		if err := r.mergePacks(ctx, dir); err != nil && !isFull(err) { // what is committed is; the merge waits for room
+			return writing(err)
+		}
+	}
+	return nil
 }
 
 // lockLane takes the lock of those who write lanes of a project, in either repository.

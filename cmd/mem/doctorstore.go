@@ -163,6 +163,24 @@ const (
 	noSpace     = 64 << 20
 )
 
+// reserve looks for the room that forgetting needs on a full disk. A whole one is not worth a line.
+func (x *exam) reserve() {
+	const check = "reserve"
+	n, err := x.m.Repo().Reserve()
+	if err == nil && n < refs.ReserveSize && x.fix {
+		if err = x.m.Repo().KeepReserve(); err == nil {
+			x.fixed(check, "%s kept for forget and gc on a full disk", bytesText(refs.ReserveSize))
+			return
+		}
+	}
+	switch {
+	case err != nil:
+		x.warn(check, "mem doctor --fix", "%v: forget and gc may fail on a full disk", err)
+	case n < refs.ReserveSize:
+		x.warn(check, "mem doctor --fix", "%s of %s: forget and gc may fail on a full disk", bytesText(n), bytesText(refs.ReserveSize))
+	}
+}
+
 func (x *exam) disk() {
 	const check = "disk"
 	for _, dir := range []string{x.dir, filepath.Join(x.dir, "memory.git"), filepath.Join(x.dir, "originals.git")} {
@@ -175,6 +193,7 @@ func (x *exam) disk() {
 			return
 		}
 	}
+	x.reserve()
 	free, ok := freeSpace(x.dir)
 	switch {
 	case !ok:

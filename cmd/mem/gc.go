@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/refs"
 )
 
 // gc is the command that makes the store as small as it can be.
@@ -39,9 +41,19 @@ func (e *Env) runGC(ctx context.Context) error {
 	}
 	defer m.Close()
 	before, after, err := m.Repo().Compact(ctx, e.opt.dryRun)
-	if err != nil {
+	if err != nil && !errors.Is(err, refs.ErrNoRoom) {
 		return &unwritable{err}
 	}
+	if err := e.printGC(before, after); err != nil {
+		return err
+	}
+	if err != nil {
+		return withCode(exitPartial, &unwritable{err})
+	}
+	return nil
+}
+
+func (e *Env) printGC(before, after refs.Size) error {
 	if e.opt.json {
 		return e.printJSON("gc", gcAnswer{before.Packs, after.Packs, before.Bytes, after.Bytes, e.opt.dryRun})
 	}

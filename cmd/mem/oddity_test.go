@@ -41,7 +41,7 @@ const mayBeLink = "config.json"
 
 // mayBeStrange is what is made again where something strange is in the way, means nothing but by its name, or is opened by other commands
 // only.
-var mayBeStrange = regexp.MustCompile(`^(cache(/|$)|config\.json\.sum$|.*\.lock$|scratch|.*\.git/mem/known/.*|.*\.git/(refs/tags|objects/info|info|branches|description)$)`)
+var mayBeStrange = regexp.MustCompile(`^(cache(/|$)|reserve$|config\.json\.sum$|.*\.lock$|scratch|.*\.git/mem/known/.*|.*\.git/(refs/tags|objects/info|info|branches|description)$)`)
 
 // TestOddities puts links, pipes, devices and directories in the place of every file and directory of a store. No command hangs or
 // follows them: they are refused, or replaced where nothing is lost by that.

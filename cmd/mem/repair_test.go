@@ -92,7 +92,7 @@ func (s *damagedStore) copy() string {
 }
 
 // meaningless are the files whose bytes say nothing: locks, names of branches that were here, and what can be made again.
-var meaningless = regexp.MustCompile(`^(cache/|.*\.lock$|(memory|originals)\.git/mem/)`)
+var meaningless = regexp.MustCompile(`^(cache/|reserve$|.*\.lock$|(memory|originals)\.git/mem/)`)
 
 // files lists the files of the store that carry meaning, and the others.
 func (s *damagedStore) files() (meaning, none []string) {

@@ -1,0 +1,21 @@
+package refs
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// allocate gives a file a size and the blocks for all of it.
+func allocate(f *os.File, size int64) error {
+	for {
+		err := syscall.Fallocate(int(f.Fd()), 0, 0, size)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+			continue
+		case errors.Is(err, syscall.EOPNOTSUPP), errors.Is(err, syscall.ENOSYS):
+			return fill(f, size)
+		}
+		return err
+	}
+}
