@@ -114,21 +114,35 @@ func (m *Memory) remotesOf(projects []Project) (out []string, err error) {
 	return out, err
 }
 
+// freePlans is how many times a forgetting is planned while others write. The next time they wait, so that it ends.
+const freePlans = 2
+
 // forgetIn plans what a project is to forget and, unless it is a dry run, does it. If another writer comes first it begins again.
 func (m *Memory) forgetIn(ctx context.Context, p Project, o ForgetOptions, heeding *purges) (*forgetting, error) {
 	for try := 0; ; try++ {
-		f, err := m.tryForget(ctx, p, o, heeding)
-		if !errors.Is(err, refs.ErrConflict) || try == 20 {
+		hold := try >= freePlans && !o.DryRun
+		f, err := m.tryForget(ctx, p, o, heeding, hold)
+		if !errors.Is(err, refs.ErrConflict) || hold {
 			return f, err
 		}
 	}
 }
 
-func (m *Memory) tryForget(ctx context.Context, p Project, o ForgetOptions, heeding *purges) (*forgetting, error) {
+// tryForget plans once; with hold nobody else writes the project meanwhile.
+func (m *Memory) tryForget(ctx context.Context, p Project, o ForgetOptions, heeding *purges, hold bool) (*forgetting, error) {
+	var held *refs.Writer
+	if hold {
+		var err error
+		if held, err = m.repo.Writer(ctx, p.ID); err != nil {
+			return nil, err
+		}
+		defer held.Close()
+	}
 	f, err := m.newForgetting(ctx, p, o, heeding)
 	if err != nil {
 		return nil, err
 	}
+	f.held = held
 	defer f.stage.Close()
 	if err := f.plan(ctx); err != nil {
 		return f, err

@@ -102,6 +102,7 @@ type forgetting struct {
 	missing map[objects.Hash]bool // records that name a transcript that is not there any more
 	stale   map[objects.Hash]bool // records that name one of which others will leave something out
 
+	held    *refs.Writer // of the project, if others wait while it is planned
 	stage   *refs.Stage
 	streams map[objects.Hash]bool            // that go, or are made anew
 	points  map[objects.Hash]bool            // growth points of them
@@ -416,10 +417,18 @@ func (f *forgetting) apply(ctx context.Context) error {
 		}
 		return nil
 	}
-	if !f.changes() {
-		return f.m.repo.Update(ctx, f.p.ID, "forget", func(tx *refs.Tx) error { return write(tx, tx) })
+	w := f.held
+	if w == nil {
+		var err error
+		if w, err = f.m.repo.Writer(ctx, f.p.ID); err != nil {
+			return err
+		}
+		defer w.Close()
 	}
-	return f.m.repo.Rewrite(ctx, f.p.ID, "forget", func(old, tx *refs.Tx) error {
+	if !f.changes() {
+		return w.Update(ctx, "forget", func(tx *refs.Tx) error { return write(tx, tx) })
+	}
+	return w.Rewrite(ctx, "forget", func(old, tx *refs.Tx) error {
 		if err := f.rewrite(old, tx); err != nil {
 			return err
 		}

@@ -18,7 +18,17 @@ import (
 // one to write, and its commit has no parent and begins a new epoch. What fn does not put there is not in the lane any more; its
 // bytes go with [Repo.Sweep].
 func (r *Repo) Rewrite(ctx context.Context, p Project, message string, fn func(old, tx *Tx) error) error {
-	return r.Update(ctx, p, message, func(tx *Tx) error {
+	w, err := r.Writer(ctx, p)
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	return w.Rewrite(ctx, message, fn)
+}
+
+// rewrite is [Repo.Rewrite] of whoever holds the lanes of the project.
+func (r *Repo) rewrite(ctx context.Context, p Project, message string, fn func(old, tx *Tx) error) error {
+	return r.update(ctx, p, message, func(tx *Tx) error {
 		old := *tx
 		old.write, old.lanes = false, slices.Clone(tx.lanes)
 		own := tx.own()

@@ -17,14 +17,42 @@ import (
 
 // sweepLock is held by those who add packs and move refs, together, and by a sweep alone: what no ref leads to while nobody
 // writes is garbage.
+//
+// Who wants either takes the gate first. Those who add keep it for a moment only, a sweep until it is done: nobody new joins those that it
+// waits for, so that it starts when they are done, however many write.
 const (
 	sweepLock  = "sweep.lock"
+	sweepGate  = "sweep-gate.lock"
 	sharePause = 5 * time.Millisecond
 )
 
 // share holds off a sweep until the returned function is called.
 func (r *Repo) share(ctx context.Context) (func(), error) {
+	open, err := r.gate(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer open()
 	return shareFile(ctx, r.sweepPath(), r.opts.LockTimeout)
+}
+
+// gate keeps others from joining those who add packs until the returned function is called.
+func (r *Repo) gate(ctx context.Context) (func(), error) {
+	return lockFile(ctx, filepath.Join(r.dir, memoryDir, "mem", sweepGate), r.opts.LockTimeout)
+}
+
+// alone waits until nobody adds packs or moves refs, and keeps it so until the returned function is called.
+func (r *Repo) alone(ctx context.Context) (func(), error) {
+	open, err := r.gate(ctx)
+	if err != nil {
+		return nil, err
+	}
+	unlock, err := lockFile(ctx, r.sweepPath(), r.opts.LockTimeout)
+	if err != nil {
+		open()
+		return nil, err
+	}
+	return func() { unlock(); open() }, nil
 }
 
 func (r *Repo) sweepPath() string { return filepath.Join(r.dir, memoryDir, "mem", sweepLock) }
@@ -53,7 +81,7 @@ func shareFile(ctx context.Context, file string, d time.Duration) (func(), error
 // packs that were merged into others. Nothing that is stored is touched; when it is interrupted it can be done again. The error wraps
 // [ErrDamaged] if a branch is gone: what it led to can still be repaired.
 func (r *Repo) Sweep(ctx context.Context) error {
-	unlock, err := lockFile(ctx, r.sweepPath(), r.opts.LockTimeout)
+	unlock, err := r.alone(ctx)
 	if err != nil {
 		return writing(fmt.Errorf("sweep: %w", err))
 	}
@@ -191,7 +219,8 @@ func reachTree(g *gitstore.Repo, tree pack.ID, seen map[pack.ID]struct{}) error 
 	return nil
 }
 
-// Objects calls f with every object of both repositories; live says whether a ref leads to it.
+// Objects calls f with every object of both repositories; live says whether a ref leads to it. Those to which none did at first are looked
+// at again while nobody writes: they may be of a commit that came meanwhile.
 func (r *Repo) Objects(ctx context.Context, f func(repo string, g *gitstore.Repo, id pack.ID, live bool) error) error {
 	for _, part := range []struct {
 		dir string
@@ -201,15 +230,46 @@ func (r *Repo) Objects(ctx context.Context, f func(repo string, g *gitstore.Repo
 		if err != nil {
 			return err
 		}
+		var unsure []pack.ID
 		for id, err := range part.git.Packs().All() {
 			if err != nil {
 				return err
 			}
-			_, live := seen[id]
-			if err := f(part.dir, part.git, id, live); err != nil {
+			if _, live := seen[id]; !live {
+				unsure = append(unsure, id)
+				continue
+			}
+			if err := f(part.dir, part.git, id, true); err != nil {
+				return err
+			}
+		}
+		live, err := r.liveOf(ctx, part.git, unsure)
+		if err != nil {
+			return err
+		}
+		for _, id := range unsure {
+			if err := f(part.dir, part.git, id, live[id]); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// liveOf reports which of some objects a ref leads to, while nobody writes.
+func (r *Repo) liveOf(ctx context.Context, g *gitstore.Repo, ids []pack.ID) (map[pack.ID]bool, error) {
+	live := map[pack.ID]bool{}
+	if len(ids) == 0 {
+		return live, nil
+	}
+	unlock, err := r.alone(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	seen, err := Reachable(ctx, g)
+	for _, id := range ids {
+		_, live[id] = seen[id]
+	}
+	return live, err
 }

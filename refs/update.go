@@ -49,11 +49,16 @@ func (r *Repo) Look(ctx context.Context, p Project, fn func(*Tx) error) error {
 // than the timeout, and [ErrConflict] if what fn adopted was built on a state that is gone. The message
 // becomes the first line of the commit's.
 func (r *Repo) Update(ctx context.Context, p Project, message string, fn func(*Tx) error) error {
-	done, err := r.writes(ctx, p)
+	w, err := r.Writer(ctx, p)
 	if err != nil {
 		return err
 	}
-	defer done()
+	defer w.Close()
+	return w.Update(ctx, message, fn)
+}
+
+// update is [Repo.Update] of whoever holds the lanes of the project.
+func (r *Repo) update(ctx context.Context, p Project, message string, fn func(*Tx) error) error {
 	for _, dir := range []string{memoryDir, originalsDir} {
 		if err := r.sweepStages(dir); err != nil {
 			return writing(err)

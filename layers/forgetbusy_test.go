@@ -1,0 +1,75 @@
+package layers
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"regexp"
+	"testing"
+	"time"
+
+	"github.com/memvcs/mem/refs"
+)
+
+// A busy reader of randomness calls write before each read. A plan of a forgetting makes a stage, which needs some, after it has read the
+// project: another writer always comes between the plan and its commit, unless it has to wait.
+type busy struct {
+	io.Reader
+	write func()
+}
+
+func (b *busy) Read(p []byte) (int, error) {
+	b.write()
+	return b.Reader.Read(p)
+}
+
+// TestForgetBusy forgets while another process writes during each plan: after a bounded number of plans that process waits.
+func TestForgetBusy(t *testing.T) {
+	t.Parallel()
+	m := newMemory(t, testOptions())
+	dir := t.TempDir()
+	add(t, m, write(t, filepath.Join(dir, "aaaa0001.jsonl"), userLine(1, "call me zaphod")+userLine(2, "go on")))
+	o := testOptions()
+	o.LockTimeout = 50 * time.Millisecond
+	other, err := Open(m.repo.Dir(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	wrote, waited, n := 0, 0, 100
+	o = testOptions()
+	o.Rand = &busy{rand.Reader, func() {
+		n++
+		file := write(t, filepath.Join(dir, fmt.Sprintf("bbbb%04d.jsonl", n)), userLine(n, "another session"))
+		switch _, err := other.Add(t.Context(), []Source{file}, AddOptions{}); {
+		case err == nil:
+			wrote++
+		case errors.Is(err, refs.ErrLocked):
+			waited++
+		default:
+			t.Error(err)
+		}
+	}}
+	forgetter, err := Open(m.repo.Dir(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer forgetter.Close()
+	p, err := m.Projects(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := forgetter.Forget(t.Context(), ForgetOptions{Projects: p, Match: regexp.MustCompile("zaphod")})
+	if err != nil || len(out.Proof.Left) > 0 {
+		t.Fatalf("Forget: %v, left %v; others wrote %d times, waited %d times", err, out.Proof.Left, wrote, waited)
+	}
+	if wrote < freePlans || waited == 0 {
+		t.Errorf("others wrote %d times and waited %d times, want at least %d and 1: else nothing was tried", wrote, waited, freePlans)
+	}
+	if found := stays(t, "zaphod", []*Memory{m}); len(found) > 0 {
+		t.Errorf("it stays in %v", found)
+	}
+	roots(t, m)
+}

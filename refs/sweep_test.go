@@ -1,0 +1,52 @@
+package refs
+
+import (
+	"errors"
+	"path/filepath"
+	"runtime"
+	"testing"
+	"time"
+)
+
+// TestSweepIsNotStarved lets a sweep wait for somebody who writes: nobody new joins those that it waits for, so it starts when they are done.
+func TestSweepIsNotStarved(t *testing.T) {
+	t.Parallel()
+	r := newRepo(t)
+	late, err := Open(r.Dir(), Options{Now: r.opts.Now, Rand: r.opts.Rand, LockTimeout: 50 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer late.Close()
+	unshare, err := r.share(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	swept := make(chan error)
+	go func() { swept <- r.Sweep(t.Context()) }()
+	for {
+		unlock, free, err := tryLockFile(filepath.Join(r.dir, memoryDir, "mem", sweepGate))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !free {
+			break // the sweep waits
+		}
+		unlock()
+		runtime.Gosched()
+	}
+	if done, err := late.share(t.Context()); !errors.Is(err, ErrLocked) {
+		t.Errorf("share while a sweep waits: %v, want ErrLocked", err)
+		if err == nil {
+			done()
+		}
+	}
+	unshare()
+	if err := <-swept; err != nil {
+		t.Errorf("Sweep: %v", err)
+	}
+	if done, err := late.share(t.Context()); err != nil {
+		t.Errorf("share after a sweep: %v", err)
+	} else {
+		done()
+	}
+}
