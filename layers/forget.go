@@ -7,12 +7,10 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/memvcs/mem/layers/compose"
 	"github.com/memvcs/mem/objects"
-	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -186,14 +184,8 @@ func (m *Memory) notePending(f *forgetting) error {
 }
 
 func (m *Memory) readPending() (p pending, ok bool, err error) {
-	b, err := pack.ReadFile(filepath.Join(m.repo.Dir(), pendingFile))
-	if errors.Is(err, os.ErrNotExist) {
-		return p, false, nil
-	}
-	if err == nil {
-		err = json.Unmarshal(b, &p)
-	}
-	return p, err == nil, err
+	ok, err = m.repo.ReadNote(pendingFile, &p)
+	return p, ok, err
 }
 
 // finishForgetting drops the bytes of what the lanes do not hold any more, and makes again what was made of it. It reports

@@ -2,16 +2,12 @@ package layers
 
 import (
 	"encoding/json"
-	"errors"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 
 	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/objects"
-	"github.com/memvcs/mem/objects/pack"
 )
 
 // What was forgotten is still in the files of Claude Code for a while. A capture sees them through a guard, which puts a
@@ -27,14 +23,10 @@ type seals struct {
 	Files   []string      `json:"files,omitempty"`   // overflow files
 }
 
+// readSeals returns what was forgotten here. Without it forgotten text would be taken in again, so a damaged file is an error and not an
+// empty one.
 func (m *Memory) readSeals() (s seals, err error) {
-	b, err := pack.ReadFile(filepath.Join(m.repo.Dir(), sealsFile))
-	if errors.Is(err, os.ErrNotExist) {
-		return s, nil
-	}
-	if err == nil {
-		err = json.Unmarshal(b, &s)
-	}
+	_, err = m.repo.ReadNote(sealsFile, &s)
 	return s, err
 }
 

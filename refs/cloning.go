@@ -1,14 +1,9 @@
 package refs
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
-
-	"github.com/memvcs/mem/objects/pack"
 )
 
 // cloneFile marks a store whose clone has not finished. It is written before anything else of the store and removed last, so an
@@ -38,25 +33,12 @@ func BeginClone(dir, url string) error {
 
 // Cloning returns the address of the unfinished clone in dir, "" if there is none. A damaged mark is [ErrDamaged].
 func Cloning(dir string) (url string, err error) {
-	file := filepath.Join(dir, cloneFile)
-	b, err := pack.ReadFile(file)
-	if errors.Is(err, os.ErrNotExist) {
-		return "", nil
-	}
-	if err != nil {
-		return "", err
-	}
 	var j cloneJSON
-	if err = checkNote(b); err == nil {
-		err = json.NewDecoder(bytes.NewReader(b)).Decode(&j)
+	some, err := readNote(dir, cloneFile, &j)
+	if some && j.URL == "" {
+		err = fmt.Errorf("read %s: %w: it names no remote", filepath.Join(dir, cloneFile), ErrDamaged)
 	}
-	if err == nil && j.URL == "" {
-		err = errors.New("it names no remote")
-	}
-	if err != nil {
-		return "", fmt.Errorf("read %s: %w: %w", file, ErrDamaged, err)
-	}
-	return j.URL, nil
+	return j.URL, err
 }
 
 // EndClone removes the mark of an unfinished clone of the given address, if there is one.

@@ -2,6 +2,7 @@ package refs
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -131,6 +132,28 @@ func (r *Repo) WriteNote(name string, b []byte) error {
 		return writing(fmt.Errorf("write %s: %w", name, err))
 	}
 	return nil
+}
+
+// ReadNote decodes what [Repo.WriteNote] wrote into v, and reports false if it is not there. The error wraps [ErrDamaged] if it is not as
+// it was written: a damaged note is never taken for a missing one.
+func (r *Repo) ReadNote(name string, v any) (bool, error) { return readNote(r.dir, name, v) }
+
+func readNote(dir, name string, v any) (bool, error) {
+	file := filepath.Join(dir, name)
+	b, err := pack.ReadFile(file)
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("read %s: %w", file, err)
+	}
+	if err = checkNote(b); err == nil {
+		err = json.Unmarshal(b, v)
+	}
+	if err != nil {
+		return false, fmt.Errorf("read %s: %w: %w", file, ErrDamaged, err)
+	}
+	return true, nil
 }
 
 // RemoveNote removes what [Repo.WriteNote] wrote.
