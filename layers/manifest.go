@@ -162,7 +162,7 @@ func (m *Memory) Manifest(ctx context.Context, p Project, settings ManifestSetti
 	}
 	for _, c := range st.Compositions {
 		if !c.Deleted {
-			out.Compositions[c.Name] = manifestComposition(c)
+			out.Compositions[c.Name] = ManifestCompositionOf(c)
 			last = later(last, c.Time)
 		}
 	}
@@ -171,6 +171,15 @@ func (m *Memory) Manifest(ctx context.Context, p Project, settings ManifestSetti
 	}
 	out.CreatedAt, out.LastModified = stampText(first), stampText(last)
 	return out, nil
+}
+
+// ManifestOf returns the entry of one session in the manifest of its project.
+func (m *Memory) ManifestOf(ctx context.Context, rev Rev) (ManifestSession, error) {
+	st, err := m.State(ctx, rev.Project.ID)
+	if err != nil {
+		return ManifestSession{}, err
+	}
+	return m.manifestSession(ctx, Rev{Kind: IsSession, Project: rev.Project, Session: rev.Session}, st, m.knownTokens(rev.Project.ID))
 }
 
 func later(a, b time.Time) time.Time {
@@ -198,7 +207,7 @@ func (m *Memory) manifestSession(ctx context.Context, rev Rev, st *State, known 
 		Markers:  []ManifestMarker{}, Compressions: []ManifestVersion{},
 	}
 	for _, v := range st.VersionsOf(s.ID) {
-		mv, err := manifestVersion(v)
+		mv, err := ManifestVersionOf(v)
 		if err != nil {
 			return out, err
 		}
@@ -253,7 +262,8 @@ func (m *Memory) saidIn(ctx context.Context, rev Rev, marks []Keepit) (map[int]e
 	return out, err
 }
 
-func manifestVersion(v *Version) (ManifestVersion, error) {
+// ManifestVersionOf returns a version as a manifest has it.
+func ManifestVersionOf(v *Version) (ManifestVersion, error) {
 	plan, err := v.Plan()
 	if err != nil {
 		return ManifestVersion{}, fmt.Errorf("version %s: %w", v.Label, err)
@@ -280,7 +290,8 @@ func manifestVersion(v *Version) (ManifestVersion, error) {
 	}, nil
 }
 
-func manifestComposition(c *Composition) ManifestComposition {
+// ManifestCompositionOf returns a composition as a manifest has it.
+func ManifestCompositionOf(c *Composition) ManifestComposition {
 	out := ManifestComposition{
 		ID: compose.ID(c.Derivation.Output), Name: c.Name, CreatedAt: stampText(c.Time), Components: []ManifestComponent{},
 		OutputFile: c.Name + "/composed.md", Tokens: c.Tokens, Messages: c.Messages, UsedIn: append([]string{}, c.Used.By...),

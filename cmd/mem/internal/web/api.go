@@ -1,0 +1,159 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// apiPrefix is where the seeds put the API.
+const apiPrefix = "/api/memory"
+
+// An endpoint is one operation of the API. The routes and the OpenAPI file are made of these.
+type endpoint struct {
+	method, path string // below apiPrefix
+	summary      string
+	query        []param
+	body         any         // a zero value of what is sent, nil for nothing
+	answers      map[int]any // a zero value of what is answered, by status; a string is a media type
+	do           func(*Server, *call) (reply, error)
+}
+
+// A param is a parameter of a query.
+type param struct{ name, kind, about string }
+
+// A call is one request to an endpoint.
+type call struct {
+	context.Context
+	w http.ResponseWriter
+	r *http.Request
+}
+
+// A reply is what an endpoint answers. One without a status has been written already.
+type reply struct {
+	status int
+	body   any
+}
+
+func ok(body any) (reply, error)      { return reply{http.StatusOK, body}, nil }
+func created(body any) (reply, error) { return reply{http.StatusCreated, body}, nil }
+
+// removed is the answer to a deletion.
+type removedAnswer struct {
+	Removed string `json:"removed"`
+}
+
+// endpoints is the whole API, in the order of appendix A and then of what the commands have besides.
+func endpoints() []endpoint {
+	var all []endpoint
+	for _, part := range [][]endpoint{
+		projectEndpoints(), versionEndpoints(), keepitEndpoints(), compositionEndpoints(), lookEndpoints(), knowledgeEndpoints(), jobEndpoints(),
+	} {
+		all = append(all, part...)
+	}
+	return all
+}
+
+func (s *Server) routeAPI(mux *http.ServeMux) {
+	for _, e := range endpoints() {
+		mux.HandleFunc(e.method+" "+apiPrefix+e.path, func(w http.ResponseWriter, r *http.Request) {
+			out, err := e.do(s, &call{r.Context(), w, r})
+			if err != nil {
+				s.fail(w, r, err)
+				return
+			}
+			if out.status != 0 {
+				writeJSON(w, out.status, out.body)
+			}
+		})
+	}
+	mux.HandleFunc("GET "+apiPrefix+"/openapi.json", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, http.StatusOK, openAPI()) })
+	mux.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) {
+		s.fail(w, r, newProblem(http.StatusNotFound, "not_found", "there is no such endpoint", "GET "+apiPrefix+"/openapi.json"))
+	})
+}
+
+// into reads the body of a request into v. Members that v does not have are an error.
+func (c *call) into(v any) error {
+	b, err := io.ReadAll(c.r.Body)
+	if err != nil {
+		return fmt.Errorf("read the request: %w", err)
+	}
+	dec := json.NewDecoder(bytes.NewReader(b))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(v); err != nil {
+		return badRequest("the body is not as it must be: " + strings.TrimPrefix(err.Error(), "json: "))
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return badRequest("the body is more than one JSON value")
+	}
+	return nil
+}
+
+// number reads a whole number from the query.
+func (c *call) number(name string, otherwise, most int) (int, error) {
+	text := c.r.URL.Query().Get(name)
+	if text == "" {
+		return otherwise, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 || n > most {
+		return 0, badRequest(fmt.Sprintf("%s is a whole number from 0 to %d", name, most))
+	}
+	return n, nil
+}
+
+// flag reads a true or false from the query.
+func (c *call) flag(name string) (bool, error) {
+	text := c.r.URL.Query().Get(name)
+	if text == "" {
+		return false, nil
+	}
+	on, err := strconv.ParseBool(text)
+	if err != nil {
+		return false, badRequest(name + " is true or false")
+	}
+	return on, nil
+}
+
+// Limits of a page of a list.
+const (
+	usualPage = 50
+	mostPage  = 500
+)
+
+// pageParams are the parameters of every list.
+func pageParams(more ...param) []param {
+	return append(more, param{"limit", "integer", "elements of a page, 50 without it, 500 at most"}, param{"cursor", "string", "the nextCursor of the page before"})
+}
+
+// paged returns the page of a list that a request asks for. The cursor is the key of the last element of the page before, so that
+// what is added meanwhile moves nothing.
+func paged[T any](c *call, list []T, key func(T) string) (page []T, next string, err error) {
+	limit, err := c.number("limit", usualPage, mostPage)
+	if err != nil {
+		return nil, "", err
+	}
+	limit = max(limit, 1)
+	from := 0
+	if cursor := c.r.URL.Query().Get("cursor"); cursor != "" {
+		for from < len(list) && key(list[from]) != cursor {
+			from++
+		}
+		if from == len(list) {
+			return nil, "", badRequest("the cursor is of no element of the list: begin again without one")
+		}
+		from++
+	}
+	to := min(len(list), from+limit)
+	if page = append([]T{}, list[from:to]...); to < len(list) {
+		next = key(list[to-1])
+	}
+	return page, next, nil
+}

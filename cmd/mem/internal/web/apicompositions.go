@@ -1,0 +1,281 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/compose"
+	"github.com/memvcs/mem/layers/compress"
+)
+
+func compositionEndpoints() []endpoint {
+	return []endpoint{
+		{http.MethodGet, "/projects/{projectId}/compositions", "List compositions", pageParams(), nil, answers(compositionList{}), (*Server).apiCompositions},
+		{http.MethodPost, "/projects/{projectId}/compositions", "Create composition: 202 and a job whose result is its address", nil,
+			compositionRequest{}, map[int]any{http.StatusAccepted: jobAnswer{}}, (*Server).apiCompose},
+		{http.MethodPost, "/projects/{projectId}/compositions/preview", "Preview a composition: nothing is written and no model is asked", nil,
+			compositionRequest{}, answers(compositionPreview{}), (*Server).apiComposePreview},
+		{http.MethodGet, "/compositions/{compositionId}", "Get composition details, by id or name",
+			[]param{{"format", "string", "md or jsonl: the content alone"}}, nil, answers(compositionDetails{}), (*Server).apiComposition},
+		{http.MethodDelete, "/compositions/{compositionId}", "Delete composition: take it out of the lists",
+			[]param{{"force", "boolean", "also if it is used"}}, nil, answers(removedAnswer{}), (*Server).apiDeleteComposition},
+	}
+}
+
+type compositionList struct {
+	Compositions []layers.ManifestComposition `json:"compositions"`
+	Next         string                       `json:"nextCursor,omitempty"`
+}
+
+// A compositionRequest is the seeds' CompositionRequest, and how the budget is shared.
+type compositionRequest struct {
+	Name       string             `json:"name"`
+	Components []componentRequest `json:"components"`
+	Budget     int                `json:"totalTokenBudget"`
+	Format     string             `json:"outputFormat,omitempty"`       // md, jsonl or both: what a client downloads afterwards
+	Strategy   string             `json:"allocationStrategy,omitempty"` // equal, proportional, recency or inverse-recency
+}
+
+// A componentRequest is a part: a version that exists, or with "auto" or settings one that fits.
+type componentRequest struct {
+	SessionID  string               `json:"sessionId"`
+	VersionID  string               `json:"versionId,omitempty"`
+	Tokens     int                  `json:"tokenAllocation,omitempty"`
+	Recompress *compressionSettings `json:"recompressSettings,omitempty"`
+}
+
+// maxParts is how many parts a composition may be asked for.
+const maxParts = 200
+
+func (s *Server) apiCompositions(c *call) (reply, error) {
+	p, err := s.project(c, c.r.PathValue("projectId"))
+	if err != nil {
+		return reply{}, err
+	}
+	st, err := s.Memory.Outline(c, p.ID)
+	if err != nil {
+		return reply{}, err
+	}
+	page, next, err := paged(c, st.Named(), func(x *layers.Composition) string { return x.Name })
+	if err != nil {
+		return reply{}, err
+	}
+	out := compositionList{Compositions: []layers.ManifestComposition{}, Next: next}
+	for _, one := range page {
+		out.Compositions = append(out.Compositions, layers.ManifestCompositionOf(one))
+	}
+	return ok(out)
+}
+
+// composeRequest turns a request into what the memory is asked for.
+func (s *Server) composeRequest(ctx context.Context, p layers.Project, in compositionRequest, dryRun bool) (layers.ComposeRequest, error) {
+	out := layers.ComposeRequest{Project: p, Name: in.Name, Budget: in.Budget, DryRun: dryRun}
+	if err := checkCompositionName(in.Name); err != nil {
+		return out, err
+	}
+	if in.Budget < 1 || in.Budget > most || len(in.Components) == 0 || len(in.Components) > maxParts {
+		return out, badRequest(fmt.Sprintf("a composition has a totalTokenBudget from 1 and 1 to %d components", maxParts))
+	}
+	switch in.Format {
+	case "", "md", "markdown", "jsonl", "both":
+	default:
+		return out, badRequest("outputFormat is md, jsonl or both")
+	}
+	if in.Strategy == "" {
+		in.Strategy = "equal"
+	}
+	var err error
+	if out.Strategy, err = compose.ParseStrategy(in.Strategy); err != nil {
+		return out, badRequest(err.Error())
+	}
+	engines := map[string]compressionSettings{}
+	for _, c := range in.Components {
+		part, err := s.part(ctx, p, c, dryRun)
+		if err != nil {
+			return out, err
+		}
+		if c.Recompress != nil {
+			engines[part.Rev.Session.ID] = *c.Recompress
+		}
+		out.Parts = append(out.Parts, part)
+	}
+	out.Engine = func(ctx context.Context, part layers.Rev) (compress.Summarizer, error) {
+		part.Kind, part.Version = layers.IsSession, nil
+		set := engines[part.Session.ID]
+		return s.Engine(ctx, part, set.Engine, set.Model)
+	}
+	return out, nil
+}
+
+// part finds what a component names. One with settings of its own is compressed by them first; a preview takes the session.
+func (s *Server) part(ctx context.Context, p layers.Project, c componentRequest, dryRun bool) (layers.ComposePart, error) {
+	if c.Tokens < 0 || c.Tokens > most {
+		return layers.ComposePart{}, badRequest("tokenAllocation is a whole number from 0")
+	}
+	out := layers.ComposePart{Share: c.Tokens}
+	var err error
+	if c.VersionID != "" && c.VersionID != "auto" && c.Recompress == nil {
+		if c.VersionID == compose.Original {
+			if out.Rev, err = s.session(ctx, c.SessionID); err == nil {
+				out.Rev, err = s.resolve(ctx, s.scopeOf(p), sessionName(out.Rev.Session)+":original")
+			}
+			return out, err
+		}
+		out.Rev, err = s.version(ctx, c.SessionID, c.VersionID)
+		return out, err
+	}
+	if out.Rev, err = s.session(ctx, c.SessionID); err != nil || c.Recompress == nil {
+		return out, err
+	}
+	if dryRun || !c.Recompress.sized() {
+		out.Recompress = true
+		return out, nil
+	}
+	done, err := s.compress(ctx, out.Rev, *c.Recompress, false)
+	if err != nil {
+		return out, err
+	}
+	out.Rev, err = s.Memory.RevOf(ctx, done.Project, done.Version, nil)
+	return out, err
+}
+
+// checkCompositionName refuses names that could be taken for something else, or that are paths.
+func checkCompositionName(name string) error {
+	for part := range strings.SplitSeq(name, "/") {
+		if !plainName(part) {
+			return badRequest(fmt.Sprintf("%q cannot be the name of a composition", name), "use letters, digits, '-', '.' and '/', such as feature-x")
+		}
+	}
+	if len(name) > 100 || strings.ContainsAny(name, " ~=") || strings.HasPrefix(name, "-") || name == "HEAD" || layers.IsLabel(name) ||
+		path.Clean(name) != name || !filepath.IsLocal(name) {
+		return badRequest(fmt.Sprintf("%q cannot be the name of a composition", name), "use letters, digits, '-', '.' and '/', such as feature-x")
+	}
+	return nil
+}
+
+func (s *Server) apiCompose(c *call) (reply, error) {
+	p, in, err := s.composeInput(c)
+	if err != nil {
+		return reply{}, err
+	}
+	if _, err := s.composeRequest(c, p, in, true); err != nil { // what is wrong shows at once
+		return reply{}, err
+	}
+	j := s.jobs.start("compose "+in.Name, func(ctx context.Context) (string, error) {
+		done, err := s.compose(ctx, p, in)
+		if err != nil {
+			return "", err
+		}
+		return apiPrefix + "/compositions/" + compose.ID(done.Composition.Derivation.Output), nil
+	})
+	return reply{http.StatusAccepted, j}, nil
+}
+
+func (s *Server) compose(ctx context.Context, p layers.Project, in compositionRequest) (layers.Composed, error) {
+	req, err := s.composeRequest(ctx, p, in, false)
+	if err != nil {
+		return layers.Composed{}, err
+	}
+	return s.Memory.Compose(ctx, req)
+}
+
+func (s *Server) composeInput(c *call) (layers.Project, compositionRequest, error) {
+	var in compositionRequest
+	if err := c.into(&in); err != nil {
+		return layers.Project{}, in, err
+	}
+	p, err := s.project(c, c.r.PathValue("projectId"))
+	return p, in, err
+}
+
+// A compositionPreview is what a composition would be made of.
+type compositionPreview struct {
+	Tokens   int           `json:"totalTokens"`
+	Budget   int           `json:"totalTokenBudget"`
+	Left     int           `json:"unusedTokens"`
+	Frame    int           `json:"frameTokens"` // headings, sources and tags
+	Parts    []partPreview `json:"components"`
+	Requests int           `json:"requests"`
+	Dollars  float64       `json:"estimatedDollars"`
+}
+
+type partPreview struct {
+	SessionID string  `json:"sessionId"`
+	Version   string  `json:"versionId"` // label, "original" or "new"
+	Tokens    int     `json:"tokenContribution"`
+	Share     int     `json:"share"`
+	Score     float64 `json:"score"`
+	Why       string  `json:"reason"`
+}
+
+func (s *Server) apiComposePreview(c *call) (reply, error) {
+	p, in, err := s.composeInput(c)
+	if err != nil {
+		return reply{}, err
+	}
+	out, err := s.previewComposition(c, p, in)
+	if err != nil {
+		return reply{}, err
+	}
+	return ok(out)
+}
+
+func (s *Server) previewComposition(ctx context.Context, p layers.Project, in compositionRequest) (compositionPreview, error) {
+	req, err := s.composeRequest(ctx, p, in, true)
+	if err != nil {
+		return compositionPreview{}, err
+	}
+	done, err := s.Memory.Compose(ctx, req)
+	if err != nil {
+		return compositionPreview{}, err
+	}
+	out := compositionPreview{
+		Tokens: done.Plan.Total, Budget: in.Budget, Left: in.Budget - done.Plan.Total, Frame: done.Plan.Total, Parts: []partPreview{},
+		Requests: done.Receipt.Requests, Dollars: float64(done.Receipt.Usage.Micros) / 1e6,
+	}
+	for _, k := range done.Plan.Picks {
+		part := partPreview{k.Session, k.Label(), k.Tokens - k.Tags, k.Share, float64(max(k.Score, 0)) / 1000, k.Why}
+		out.Frame -= part.Tokens
+		out.Parts = append(out.Parts, part)
+	}
+	return out, nil
+}
+
+// A compositionDetails is the seeds' ComposedContextRecord with its text.
+type compositionDetails struct {
+	layers.ManifestComposition
+	ProjectID string `json:"projectId"`
+	Budget    int    `json:"totalTokenBudget"`
+	Strategy  string `json:"allocationStrategy"`
+	Hash      string `json:"hash"`
+	Content   string `json:"content"` // Markdown
+}
+
+func (s *Server) apiComposition(c *call) (reply, error) {
+	rev, err := s.composition(c, c.r.PathValue("compositionId"))
+	if err != nil {
+		return reply{}, err
+	}
+	if format := c.r.URL.Query().Get("format"); format != "" {
+		return reply{}, s.write(c, rev, format, rev.Composition.Name)
+	}
+	text, err := s.Memory.Markdown(c, rev)
+	if err != nil {
+		return reply{}, err
+	}
+	x := rev.Composition
+	return ok(compositionDetails{layers.ManifestCompositionOf(x), string(rev.Project.ID), x.Budget, x.Strategy, rev.Hash.String(), text})
+}
+
+func (s *Server) apiDeleteComposition(c *call) (reply, error) {
+	rev, err := s.composition(c, c.r.PathValue("compositionId"))
+	if err != nil {
+		return reply{}, err
+	}
+	return s.remove(c, rev)
+}

@@ -1,0 +1,162 @@
+package web
+
+import (
+	"net/http"
+	"slices"
+
+	"github.com/memvcs/mem/layers/concepts"
+	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/permanent"
+)
+
+func knowledgeEndpoints() []endpoint {
+	return []endpoint{
+		{http.MethodGet, "/facts", "List the facts that stand", pageParams(projectParam(), param{"kind", "string", "only of this kind"}), nil, answers(factList{}), (*Server).apiFacts},
+		{http.MethodGet, "/rules", "List the permanent rules", pageParams(projectParam()), nil, answers(ruleList{}), (*Server).apiRules},
+		{http.MethodGet, "/concepts", "List the concepts", pageParams(projectParam()), nil, answers(conceptList{}), (*Server).apiConcepts},
+	}
+}
+
+type factList struct {
+	Facts []factAnswer `json:"facts"`
+	Next  string       `json:"nextCursor,omitempty"`
+}
+
+// A factAnswer is a fact with its evidence.
+type factAnswer struct {
+	ID        string           `json:"id"`
+	Type      string           `json:"type"`
+	Text      string           `json:"text"`
+	Verdict   string           `json:"verdict"`
+	Trust     string           `json:"trust"`
+	Sources   []evidenceAnswer `json:"sources"`
+	Files     []string         `json:"files"`
+	Time      string           `json:"timestamp,omitempty"`
+	Confirmed bool             `json:"validatedByUser"` // the user typed it
+	Open      bool             `json:"open"`            // an issue that nothing has resolved
+}
+
+type evidenceAnswer struct {
+	Session string `json:"sessionId"`
+	Message int    `json:"message"`
+	Excerpt string `json:"excerpt"`
+}
+
+func factOf(f facts.Fact) factAnswer {
+	a := factAnswer{ID: f.ID, Type: string(f.Kind), Text: f.Text, Verdict: string(f.Verdict), Trust: f.Trust.String(), Sources: []evidenceAnswer{},
+		Files: append([]string{}, f.Files...), Time: timeText(f.Time), Confirmed: f.Trust == facts.User, Open: f.Open()}
+	for _, e := range f.Evidence {
+		a.Sources = append(a.Sources, evidenceAnswer{f.Session, e.Message, e.Quote})
+	}
+	return a
+}
+
+func (s *Server) apiFacts(c *call) (reply, error) {
+	p, err := s.projectOf(c, c.r)
+	if err != nil {
+		return reply{}, err
+	}
+	set, err := s.Memory.Facts(c, p.ID)
+	if err != nil {
+		return reply{}, err
+	}
+	page, next, err := paged(c, standing(set, c.r.URL.Query().Get("kind")), func(f facts.Fact) string { return f.ID })
+	if err != nil {
+		return reply{}, err
+	}
+	out := factList{[]factAnswer{}, next}
+	for _, f := range page {
+		out.Facts = append(out.Facts, factOf(f))
+	}
+	return ok(out)
+}
+
+type ruleList struct {
+	Rules []ruleAnswer `json:"rules"`
+	Next  string       `json:"nextCursor,omitempty"`
+}
+
+// A ruleAnswer is a permanent rule.
+type ruleAnswer struct {
+	ID             string   `json:"id"`
+	Type           string   `json:"type"`
+	Text           string   `json:"text"`
+	State          string   `json:"state"`
+	Confidence     float64  `json:"confidence"`
+	Contradictions int      `json:"contradictions"`
+	Stated         bool     `json:"statedByUser"`
+	Evidence       []string `json:"evidence"`
+	Files          []string `json:"files"`
+	LastValidated  string   `json:"lastValidated,omitempty"`
+}
+
+func (s *Server) apiRules(c *call) (reply, error) {
+	p, err := s.projectOf(c, c.r)
+	if err != nil {
+		return reply{}, err
+	}
+	set, err := s.Memory.Rules(c, p.ID)
+	if err != nil {
+		return reply{}, err
+	}
+	page, next, err := paged(c, set.Rules, func(r *permanent.Rule) string { return r.ID })
+	if err != nil {
+		return reply{}, err
+	}
+	out := ruleList{[]ruleAnswer{}, next}
+	for _, r := range page {
+		out.Rules = append(out.Rules, ruleAnswer{r.ID, r.Type, r.Text, r.State, float64(r.Confidence) / 100, r.Contradictions, r.Stated,
+			append([]string{}, r.Evidence...), append([]string{}, r.Files...), timeText(r.LastValidated)})
+	}
+	return ok(out)
+}
+
+type conceptList struct {
+	Concepts []conceptAnswer `json:"concepts"`
+	Next     string          `json:"nextCursor,omitempty"`
+}
+
+// A conceptAnswer is a concept with what belongs to it.
+type conceptAnswer struct {
+	ID       string   `json:"conceptId"`
+	Label    string   `json:"label"`
+	Name     string   `json:"conceptName"`
+	Topic    string   `json:"topic"`
+	Summary  string   `json:"summary"`
+	Sessions []string `json:"sessions"`
+	Files    []string `json:"files"`
+	Updated  string   `json:"updated,omitempty"`
+}
+
+func (s *Server) apiConcepts(c *call) (reply, error) {
+	p, err := s.projectOf(c, c.r)
+	if err != nil {
+		return reply{}, err
+	}
+	set, err := s.Memory.Concepts(c, p.ID)
+	if err != nil {
+		return reply{}, err
+	}
+	var standing []*concepts.Concept
+	for _, x := range set.Concepts {
+		if x.Stands() && x.Revoked == "" {
+			standing = append(standing, x)
+		}
+	}
+	page, next, err := paged(c, standing, func(x *concepts.Concept) string { return x.ID })
+	if err != nil {
+		return reply{}, err
+	}
+	out := conceptList{[]conceptAnswer{}, next}
+	for _, x := range page {
+		out.Concepts = append(out.Concepts, conceptAnswer{x.ID, x.Label, x.Name, x.Topic, x.Summary, append([]string{}, x.Sessions...), append([]string{}, x.Files...), timeText(x.Updated)})
+	}
+	return ok(out)
+}
+
+// standing returns the facts that stand and are not hidden, the newest first; kind "" is all kinds.
+func standing(set *facts.Set, kind string) []facts.Fact {
+	out := slices.DeleteFunc(set.Live(), func(f facts.Fact) bool { return f.Revoked != "" || kind != "" && string(f.Kind) != kind })
+	slices.SortStableFunc(out, func(a, b facts.Fact) int { return b.Time.Compare(a.Time) })
+	return out
+}

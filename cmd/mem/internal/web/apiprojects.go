@@ -1,0 +1,281 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/refs"
+)
+
+func projectEndpoints() []endpoint {
+	return []endpoint{
+		{http.MethodGet, "/projects", "List all projects in memory", pageParams(), nil, answers(projectList{}), (*Server).apiProjects},
+		{http.MethodGet, "/projects/{projectId}", "Get project details", nil, nil, answers(projectRecord{}), (*Server).apiProject},
+		{http.MethodPost, "/projects/{projectId}/sessions/{sessionId}", "Register session", nil, nil,
+			map[int]any{http.StatusCreated: layers.ManifestSession{}}, (*Server).apiRegister},
+		{http.MethodDelete, "/projects/{projectId}/sessions/{sessionId}", "Unregister session: take it out of the lists; its bytes stay",
+			[]param{{"force", "boolean", "also if compositions use it"}}, nil, answers(removedAnswer{}), (*Server).apiUnregister},
+		{http.MethodGet, "/projects/{projectId}/sessions", "List the sessions of a project, also those that are not in memory",
+			pageParams(param{"untracked", "boolean", "only what is not in memory"}), nil, answers(sessionList{}), (*Server).apiSessions},
+	}
+}
+
+func answers(v any) map[int]any { return map[int]any{http.StatusOK: v} }
+
+// A projectSummary is a project in a list.
+type projectSummary struct {
+	ID           refs.Project `json:"projectId"`
+	Identity     string       `json:"identity"`
+	Name         string       `json:"displayName"`
+	Sessions     int          `json:"sessions"`
+	Versions     int          `json:"versions"`
+	Compositions int          `json:"compositions"`
+	LastAccessed string       `json:"lastAccessed"`
+	Current      bool         `json:"current"`
+}
+
+type projectList struct {
+	Projects []projectSummary `json:"projects"`
+	Next     string           `json:"nextCursor,omitempty"`
+}
+
+// A projectRecord is the seeds' ProjectRecord, with the compositions of the manifest.
+type projectRecord struct {
+	ID           refs.Project                 `json:"projectId"`
+	OriginalPath string                       `json:"originalPath"`
+	DisplayName  string                       `json:"displayName"`
+	CreatedAt    string                       `json:"createdAt"`
+	LastAccessed string                       `json:"lastAccessed"`
+	Sessions     []layers.ManifestSession     `json:"sessions"`
+	Compositions []layers.ManifestComposition `json:"compositions"`
+}
+
+func (s *Server) apiProjects(c *call) (reply, error) {
+	all, err := s.projects(c)
+	if err != nil {
+		return reply{}, err
+	}
+	page, next, err := paged(c, all, func(p layers.Project) string { return string(p.ID) })
+	if err != nil {
+		return reply{}, err
+	}
+	out := projectList{Projects: []projectSummary{}, Next: next}
+	for _, p := range page {
+		sum, err := s.summary(c, p)
+		if err != nil {
+			return reply{}, err
+		}
+		out.Projects = append(out.Projects, sum)
+	}
+	return ok(out)
+}
+
+func (s *Server) summary(ctx context.Context, p layers.Project) (projectSummary, error) {
+	st, err := s.Memory.Outline(ctx, p.ID)
+	if err != nil {
+		return projectSummary{}, err
+	}
+	sum := projectSummary{ID: p.ID, Identity: p.Identity, Name: p.Name, Compositions: len(st.Named()), Current: p.ID == s.Scope.Project.ID}
+	recent := st.Recent()
+	for _, one := range recent {
+		sum.Versions += len(st.OwnVersionsOf(one))
+		sum.LastAccessed = max(sum.LastAccessed, timeText(one.Accessed()))
+	}
+	sum.Sessions = len(recent)
+	return sum, nil
+}
+
+func (s *Server) manifest(ctx context.Context, p layers.Project) (layers.Manifest, error) {
+	conf, err := s.Settings()
+	if err != nil {
+		return layers.Manifest{}, err
+	}
+	preset, err := conf.String("defaults.compressionPreset")
+	if err != nil {
+		return layers.Manifest{}, err
+	}
+	auto, err := conf.Bool("defaults.autoRegisterSessions")
+	if err != nil {
+		return layers.Manifest{}, err
+	}
+	decay, err := conf.Bool("defaults.keepitDecayEnabled")
+	if err != nil {
+		return layers.Manifest{}, err
+	}
+	return s.Memory.Manifest(ctx, p, layers.ManifestSettings{Preset: preset, AutoRegister: auto, Decay: decay})
+}
+
+func (s *Server) apiProject(c *call) (reply, error) {
+	p, err := s.project(c, c.r.PathValue("projectId"))
+	if err != nil {
+		return reply{}, err
+	}
+	man, err := s.manifest(c, p)
+	if err != nil {
+		return reply{}, err
+	}
+	out := projectRecord{
+		ID: p.ID, OriginalPath: man.OriginalPath, DisplayName: man.DisplayName, CreatedAt: man.CreatedAt,
+		Sessions: []layers.ManifestSession{}, Compositions: []layers.ManifestComposition{},
+	}
+	for _, one := range man.Sessions {
+		out.Sessions = append(out.Sessions, one)
+		out.LastAccessed = max(out.LastAccessed, one.LastAccessed)
+	}
+	for _, one := range man.Compositions {
+		out.Compositions = append(out.Compositions, one)
+	}
+	slices.SortFunc(out.Sessions, func(a, b layers.ManifestSession) int {
+		return strings.Compare(b.Last+b.SessionID, a.Last+a.SessionID)
+	})
+	slices.SortFunc(out.Compositions, func(a, b layers.ManifestComposition) int { return strings.Compare(a.Name, b.Name) })
+	return ok(out)
+}
+
+// list returns the sessions of a project, in memory or not, the newest first.
+func (s *Server) list(ctx context.Context, p layers.Project, o layers.ListOptions) ([]layers.Item, *layers.State, error) {
+	o.Claude = s.Claude
+	o.Unreadable = func(error) error { return nil } // the list is that of the rest
+	if p.ID == s.Scope.Project.ID {
+		o.Dir = s.Dir
+	}
+	return s.Memory.List(ctx, p, o)
+}
+
+// A sessionRow is a session in a list.
+type sessionRow struct {
+	ID        string   `json:"sessionId"`
+	Status    string   `json:"status"`
+	InMemory  bool     `json:"inMemory"`
+	Title     string   `json:"title"`
+	Last      string   `json:"lastTimestamp"`
+	Messages  int      `json:"messages"`
+	Tokens    *int     `json:"tokens,omitempty"` // if they have been counted
+	Bytes     int64    `json:"bytes"`
+	Versions  []string `json:"versions"`
+	Markers   int      `json:"keepitMarkers"`
+	Untrusted bool     `json:"untrusted,omitempty"`
+}
+
+type sessionList struct {
+	Sessions []sessionRow `json:"sessions"`
+	Next     string       `json:"nextCursor,omitempty"`
+}
+
+func (s *Server) apiSessions(c *call) (reply, error) {
+	p, err := s.project(c, c.r.PathValue("projectId"))
+	if err != nil {
+		return reply{}, err
+	}
+	only, err := c.flag("untracked")
+	if err != nil {
+		return reply{}, err
+	}
+	items, _, err := s.list(c, p, layers.ListOptions{})
+	if err != nil {
+		return reply{}, err
+	}
+	if only {
+		items = slices.DeleteFunc(items, func(it layers.Item) bool { return it.Status != layers.Untracked })
+	}
+	page, next, err := paged(c, items, func(it layers.Item) string { return it.ID })
+	if err != nil {
+		return reply{}, err
+	}
+	out := sessionList{Sessions: []sessionRow{}, Next: next}
+	for _, it := range page {
+		out.Sessions = append(out.Sessions, rowOf(it))
+	}
+	return ok(out)
+}
+
+func rowOf(it layers.Item) sessionRow {
+	row := sessionRow{
+		ID: it.ID, Status: string(it.Status), InMemory: it.Status != layers.Untracked, Title: it.Title, Last: timeText(it.Last), Messages: it.Messages, Bytes: it.Bytes,
+		Versions: []string{}, Markers: it.Markers, Untrusted: it.Session != nil && it.Session.Guest != "",
+	}
+	if it.Counted {
+		row.Tokens = &it.Tokens
+	}
+	for _, v := range it.Versions {
+		row.Versions = append(row.Versions, v.Name())
+	}
+	return row
+}
+
+// register takes a session into memory: one that was removed, or one whose file Claude Code has. It takes no path from anybody.
+func (s *Server) register(ctx context.Context, p layers.Project, id string) error {
+	items, _, err := s.list(ctx, p, layers.ListOptions{Subagents: true, Removed: true, Forgotten: true})
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(items, func(it layers.Item) bool { return it.ID == id })
+	switch {
+	case i < 0:
+		return noSuch("session", id)
+	case items[i].Path == "" && items[i].Status == layers.Stored:
+		return nil
+	case items[i].Path == "":
+		return newProblem(http.StatusConflict, "conflict", "the file of the session is gone", "bring it back: mem undo")
+	}
+	added, err := s.Memory.Add(ctx, []layers.Source{layers.SourceOf(items[i].Path)}, layers.AddOptions{Op: "add"})
+	if err != nil {
+		return err
+	}
+	return s.Memory.CountAdded(ctx, added)
+}
+
+func (s *Server) apiRegister(c *call) (reply, error) {
+	p, err := s.project(c, c.r.PathValue("projectId"))
+	if err != nil {
+		return reply{}, err
+	}
+	id := c.r.PathValue("sessionId")
+	if !plainName(id) {
+		return reply{}, noSuch("session", id)
+	}
+	if err := s.register(c, p, id); err != nil {
+		return reply{}, err
+	}
+	s.events.changed()
+	rev, err := s.session(c, id)
+	if err != nil {
+		return reply{}, err
+	}
+	out, err := s.Memory.ManifestOf(c, rev)
+	if err != nil {
+		return reply{}, err
+	}
+	return created(out)
+}
+
+func (s *Server) apiUnregister(c *call) (reply, error) {
+	p, err := s.project(c, c.r.PathValue("projectId"))
+	if err != nil {
+		return reply{}, err
+	}
+	rev, err := s.session(c, c.r.PathValue("sessionId"))
+	if err == nil && rev.Project.ID != p.ID {
+		err = noSuch("session", c.r.PathValue("sessionId"))
+	}
+	if err != nil {
+		return reply{}, err
+	}
+	return s.remove(c, rev)
+}
+
+// remove takes a thing out of the lists.
+func (s *Server) remove(c *call, rev layers.Rev) (reply, error) {
+	force, err := c.flag("force")
+	if err != nil {
+		return reply{}, err
+	}
+	if err := s.Memory.Remove(c, rev, force, false); err != nil {
+		return reply{}, err
+	}
+	s.events.changed()
+	return ok(removedAnswer{rev.Name()})
+}

@@ -1,0 +1,406 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/keepit"
+)
+
+func versionEndpoints() []endpoint {
+	made := map[int]any{http.StatusOK: layers.ManifestVersion{}, http.StatusCreated: layers.ManifestVersion{}, http.StatusAccepted: jobAnswer{}}
+	return []endpoint{
+		{http.MethodGet, "/sessions/{sessionId}/versions", "List compression versions", nil, nil, answers(versionsFile{}), (*Server).apiVersions},
+		{http.MethodPost, "/sessions/{sessionId}/versions", "Create new compression: 201, 200 if the same recipe was used before, 202 and a job with a model", nil,
+			compressionSettings{}, made, (*Server).apiCompress},
+		{http.MethodPost, "/sessions/{sessionId}/versions/preview", "Preview a compression: nothing is written and no model is asked", nil,
+			compressionSettings{}, answers(compressionPreview{}), (*Server).apiCompressPreview},
+		{http.MethodDelete, "/sessions/{sessionId}/versions/{versionId}", "Delete version: take it out of the lists",
+			[]param{{"force", "boolean", "also if compositions use it"}}, nil, answers(removedAnswer{}), (*Server).apiDeleteVersion},
+		{http.MethodGet, "/sessions/{sessionId}/versions/{versionId}", "Get version content",
+			[]param{{"format", "string", "md, jsonl or text: the content alone"}}, nil, answers(versionContent{}), (*Server).apiVersion},
+		{http.MethodPost, "/decay/preview", "Preview decay for given settings", nil, decayRequest{}, answers(decayPreview{}), (*Server).apiDecay},
+	}
+}
+
+// A compressionSettings is the seeds' CompressionSettings, and what mem compress takes besides.
+type compressionSettings struct {
+	Mode           string        `json:"mode,omitempty"`
+	Ratio          int           `json:"compactionRatio,omitempty"`
+	Aggressiveness string        `json:"aggressiveness,omitempty"`
+	Preset         string        `json:"tierPreset,omitempty"`
+	Tiers          []tierSetting `json:"customTiers,omitempty"`
+	Model          string        `json:"model,omitempty"`
+	Engine         string        `json:"engine,omitempty"`
+	Tokens         int           `json:"tokens,omitempty"`
+	Skip           int           `json:"skipFirstMessages,omitempty"`
+	Keepit         string        `json:"keepitMode,omitempty"`
+	Distance       int           `json:"sessionDistance,omitempty"`
+	Since          string        `json:"since,omitempty"` // label of a version: only what was said after it
+}
+
+// sized reports whether the settings say how small a version is to be.
+func (in compressionSettings) sized() bool {
+	return in.Ratio > 0 || in.Tokens > 0 || in.Preset != "" || len(in.Tiers) > 0
+}
+
+type tierSetting struct {
+	End            int    `json:"endPercent"`
+	Ratio          int    `json:"compactionRatio"`
+	Aggressiveness string `json:"aggressiveness"`
+}
+
+// most is the largest number of a setting.
+const most = 1_000_000_000
+
+// settings turns a request into what the memory is asked for.
+func (s *Server) settings(in compressionSettings) (compress.Settings, error) {
+	out := compress.Settings{Ratio: in.Ratio, Tokens: in.Tokens, Preset: in.Preset, Skip: in.Skip, Keepit: compress.KeepitMode(in.Keepit), Distance: in.Distance}
+	for _, n := range []int{in.Ratio, in.Tokens, in.Skip, in.Distance} {
+		if n < 0 || n > most {
+			return out, badRequest("a number of the settings is negative or too large")
+		}
+	}
+	switch in.Keepit {
+	case "", string(compress.Decay), string(compress.PreserveAll), string(compress.Ignore):
+	default:
+		return out, badRequest("keepitMode is decay, preserve-all or ignore")
+	}
+	switch in.Mode {
+	case "":
+	case "uniform":
+		if in.Preset != "" || len(in.Tiers) > 0 {
+			return out, badRequest("the mode uniform has no tiers")
+		}
+	case "tiered":
+		if in.Ratio != 0 || in.Aggressiveness != "" {
+			return out, badRequest("the mode tiered has compactionRatio and aggressiveness in its tiers")
+		}
+		if in.Preset == "custom" {
+			out.Preset = ""
+		}
+	default:
+		return out, badRequest("mode is uniform or tiered")
+	}
+	if in.Aggressiveness != "" {
+		level, err := keepit.ParseLevel(in.Aggressiveness)
+		if err != nil {
+			return out, badRequest(err.Error())
+		}
+		out.Level = &level
+	}
+	for _, t := range in.Tiers {
+		level, err := keepit.ParseLevel(t.Aggressiveness)
+		if err != nil {
+			return out, badRequest(err.Error())
+		}
+		out.Tiers = append(out.Tiers, compress.Tier{End: t.End, Ratio: t.Ratio, Level: level})
+	}
+	return out, s.usual(&out)
+}
+
+// usual fills in what was not said from the settings of the memory.
+func (s *Server) usual(out *compress.Settings) error {
+	conf, err := s.Settings()
+	if err != nil {
+		return err
+	}
+	if out.Decay, err = s.Decay(conf); err != nil {
+		return err
+	}
+	if on, err := conf.Bool("defaults.keepitDecayEnabled"); err != nil {
+		return err
+	} else if !on && out.Keepit == "" {
+		out.Keepit = compress.PreserveAll
+	}
+	if out.Ratio == 0 && out.Tokens == 0 && out.Preset == "" && len(out.Tiers) == 0 {
+		out.Preset, err = conf.String("defaults.compressionPreset")
+	}
+	return err
+}
+
+// compress compresses a session as a request says. A dry run asks no model.
+func (s *Server) compress(ctx context.Context, rev layers.Rev, in compressionSettings, dryRun bool) (layers.Compressed, error) {
+	set, err := s.settings(in)
+	if err != nil {
+		return layers.Compressed{}, err
+	}
+	if set.Engine, err = s.Engine(ctx, rev, in.Engine, in.Model); err != nil {
+		return layers.Compressed{}, err
+	}
+	if in.Since == "" {
+		return s.Memory.Compress(ctx, rev, set, dryRun)
+	}
+	base, err := s.version(ctx, sessionName(rev.Session), in.Since)
+	if err != nil {
+		return layers.Compressed{}, err
+	}
+	return s.Memory.CompressSince(ctx, rev, base, set, dryRun)
+}
+
+// asks reports whether the engine of a request asks a model, which may take long.
+func (s *Server) asks(ctx context.Context, rev layers.Rev, in compressionSettings) (bool, error) {
+	engine, err := s.Engine(ctx, rev, in.Engine, in.Model)
+	return engine != nil, err
+}
+
+func (s *Server) apiCompress(c *call) (reply, error) {
+	var in compressionSettings
+	if err := c.into(&in); err != nil {
+		return reply{}, err
+	}
+	rev, err := s.session(c, c.r.PathValue("sessionId"))
+	if err != nil {
+		return reply{}, err
+	}
+	long, err := s.asks(c, rev, in)
+	if err != nil {
+		return reply{}, err
+	}
+	if long {
+		j := s.jobs.start("compress "+layers.ShortID(rev.Session.ID), func(ctx context.Context) (string, error) {
+			done, err := s.compress(ctx, rev, in, false)
+			if err != nil {
+				return "", err
+			}
+			return apiPrefix + "/sessions/" + rev.Session.ID + "/versions/" + done.Version.Name(), nil
+		})
+		return reply{http.StatusAccepted, j}, nil
+	}
+	done, err := s.compress(c, rev, in, false)
+	if err != nil {
+		return reply{}, err
+	}
+	s.events.changed()
+	out, err := layers.ManifestVersionOf(done.Version)
+	if done.Existed {
+		return reply{http.StatusOK, out}, err
+	}
+	return reply{http.StatusCreated, out}, err
+}
+
+// A compressionPreview is what a compression would give.
+type compressionPreview struct {
+	InputTokens    int          `json:"inputTokens"`
+	InputMessages  int          `json:"inputMessages"`
+	OutputTokens   int          `json:"estimatedTokens"`
+	OutputMessages int          `json:"estimatedMessages"`
+	Ratio          float64      `json:"estimatedRatio"`
+	Preserve       int          `json:"willPreserve"`
+	Summarise      int          `json:"willSummarize"`
+	Skip           int          `json:"willSkip"`
+	Markers        []markerFate `json:"markers"`
+	Requests       int          `json:"requests"` // of a model
+	Dollars        float64      `json:"estimatedDollars"`
+	Existing       string       `json:"existingVersion,omitempty"` // the same recipe made it before
+}
+
+// A markerFate is what becomes of a marker.
+type markerFate struct {
+	Message   int         `json:"message"`
+	Weight    weight      `json:"weight"`
+	Survives  bool        `json:"survives"`
+	Skipped   bool        `json:"skipped,omitempty"`
+	Pinned    bool        `json:"pinned,omitempty"`
+	Threshold thousandths `json:"threshold"`
+	Margin    thousandths `json:"margin"`
+	Text      string      `json:"text"`
+}
+
+func (s *Server) apiCompressPreview(c *call) (reply, error) {
+	var in compressionSettings
+	if err := c.into(&in); err != nil {
+		return reply{}, err
+	}
+	rev, err := s.session(c, c.r.PathValue("sessionId"))
+	if err != nil {
+		return reply{}, err
+	}
+	done, err := s.compress(c, rev, in, true)
+	if err != nil {
+		return reply{}, err
+	}
+	return ok(previewOf(done))
+}
+
+func previewOf(d layers.Compressed) compressionPreview {
+	v := d.Version
+	out := compressionPreview{
+		InputTokens: v.TokensIn, InputMessages: v.MessagesIn, OutputTokens: d.Plan.Budget, OutputMessages: v.MessagesOut, Ratio: v.Ratio, Preserve: v.Preserved, Summarise: v.Summarised,
+		Markers: []markerFate{}, Requests: d.Receipt.Requests, Dollars: float64(d.Receipt.Usage.Micros) / 1e6,
+	}
+	if d.Existed {
+		out.Existing, out.OutputTokens = v.Name(), v.TokensOut
+	}
+	for _, f := range d.Fates {
+		if f.Skipped {
+			out.Skip++
+		}
+		out.Markers = append(out.Markers, markerFate{
+			f.Mark.Message, weight(f.Mark.Weight), f.Kept, f.Skipped, f.Pinned(), thousandths(f.Threshold), thousandths(f.Margin), strings.TrimSpace(f.Mark.Text),
+		})
+	}
+	return out
+}
+
+// A versionsFile is the seeds' versions.json.
+type versionsFile struct {
+	SessionID        string                   `json:"sessionId"`
+	OriginalFile     string                   `json:"originalFile"`
+	OriginalTokens   int                      `json:"originalTokens"`
+	OriginalMessages int                      `json:"originalMessages"`
+	Versions         []layers.ManifestVersion `json:"versions"`
+}
+
+func (s *Server) apiVersions(c *call) (reply, error) {
+	rev, err := s.session(c, c.r.PathValue("sessionId"))
+	if err != nil {
+		return reply{}, err
+	}
+	man, err := s.Memory.ManifestOf(c, rev)
+	if err != nil {
+		return reply{}, err
+	}
+	return ok(versionsFile{man.SessionID, man.OriginalFile, man.OriginalTokens, man.OriginalMessages, man.Compressions})
+}
+
+// A versionContent is a version with its text.
+type versionContent struct {
+	layers.ManifestVersion
+	SessionID string `json:"sessionId"`
+	Hash      string `json:"hash"`
+	Content   string `json:"content"` // Markdown
+}
+
+func (s *Server) apiVersion(c *call) (reply, error) {
+	rev, err := s.version(c, c.r.PathValue("sessionId"), c.r.PathValue("versionId"))
+	if err != nil {
+		return reply{}, err
+	}
+	if format := c.r.URL.Query().Get("format"); format != "" {
+		return reply{}, s.write(c, rev, format, rev.Version.FileName())
+	}
+	var b strings.Builder
+	if err := s.Memory.Write(c, rev, layers.Markdown, &b); err != nil {
+		return reply{}, err
+	}
+	man, err := layers.ManifestVersionOf(rev.Version)
+	if err != nil {
+		return reply{}, err
+	}
+	return ok(versionContent{man, rev.Session.ID, rev.Hash.String(), b.String()})
+}
+
+// write answers with the content of a thing alone, as a file.
+func (s *Server) write(c *call, rev layers.Rev, format, name string) error {
+	kinds := map[string]string{"md": "text/markdown; charset=utf-8", "jsonl": "application/jsonl; charset=utf-8", "text": "text/plain; charset=utf-8"}
+	kind, ok := kinds[format]
+	if !ok {
+		return badRequest("format is md, jsonl or text")
+	}
+	var b strings.Builder
+	if err := s.Memory.Write(c, rev, layers.Format(format), &b); err != nil {
+		return err
+	}
+	if format == "text" {
+		format = "txt"
+	}
+	download(c.w, kind, fileName(name)+"."+format)
+	_, _ = c.w.Write([]byte(b.String())) // a client that has gone needs no answer
+	return nil
+}
+
+// download says that what follows is a file to be saved and nothing to be shown.
+func download(w http.ResponseWriter, kind, name string) {
+	w.Header().Set("Content-Type", kind)
+	w.Header().Set("Content-Disposition", `attachment; filename="`+name+`"`)
+}
+
+// fileName makes a name harmless as that of a file.
+func fileName(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < 0x80 && (r == '-' || r == '_' || r == '.' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z') {
+			return r
+		}
+		return '-'
+	}, s)
+}
+
+func (s *Server) apiDeleteVersion(c *call) (reply, error) {
+	rev, err := s.version(c, c.r.PathValue("sessionId"), c.r.PathValue("versionId"))
+	if err != nil {
+		return reply{}, err
+	}
+	return s.remove(c, rev)
+}
+
+// A decayRequest is the seeds' request of a decay preview.
+type decayRequest struct {
+	SessionID      string `json:"sessionId"`
+	Ratio          int    `json:"compressionRatio"`
+	Aggressiveness string `json:"aggressiveness"`
+	Distance       int    `json:"sessionDistance"`
+}
+
+type decayPreview struct {
+	Markers   []decayMarker `json:"markers"`
+	Threshold thousandths   `json:"threshold"`
+}
+
+type decayMarker struct {
+	ID       string `json:"markerId"`
+	Weight   weight `json:"weight"`
+	Survives bool   `json:"survives"`
+}
+
+func (s *Server) apiDecay(c *call) (reply, error) {
+	var in decayRequest
+	if err := c.into(&in); err != nil {
+		return reply{}, err
+	}
+	if in.Ratio < 1 || in.Ratio > most || in.Distance < 0 || in.Distance > most {
+		return reply{}, badRequest("compressionRatio is a whole number from 1, sessionDistance from 1, or 0 for the distance of the session")
+	}
+	var level *keepit.Level
+	if in.Aggressiveness != "" {
+		l, err := keepit.ParseLevel(in.Aggressiveness)
+		if err != nil {
+			return reply{}, badRequest(err.Error())
+		}
+		level = &l
+	}
+	rev, err := s.session(c, in.SessionID)
+	if err != nil {
+		return reply{}, err
+	}
+	p, err := s.pressure(c, rev, in.Ratio, level, in.Distance)
+	if err != nil {
+		return reply{}, err
+	}
+	marks, err := s.Memory.Keepits(c, rev)
+	if err != nil {
+		return reply{}, err
+	}
+	out := decayPreview{[]decayMarker{}, thousandths(p.Threshold())}
+	for _, k := range marks {
+		out.Markers = append(out.Markers, decayMarker{k.ID, weight(k.Mark.Weight), p.Keeps(k.Mark.Weight)})
+	}
+	return ok(out)
+}
+
+// pressure returns what presses on the markers of a session, with the constants of the settings.
+func (s *Server) pressure(ctx context.Context, rev layers.Rev, ratio int, level *keepit.Level, distance int) (keepit.Pressure, error) {
+	p, err := s.Memory.Pressure(ctx, rev, ratio, level, distance)
+	if err != nil {
+		return p, err
+	}
+	conf, err := s.Settings()
+	if err != nil {
+		return p, err
+	}
+	p.Decay, err = s.Decay(conf)
+	return p, err
+}

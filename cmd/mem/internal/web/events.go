@@ -1,0 +1,156 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"path/filepath"
+	"sync"
+	"time"
+)
+
+// lookEvery is how often the watcher looks whether the memory was changed from outside, while somebody listens.
+const lookEvery = time.Second
+
+// events tells those who listen what changes. One watcher looks for changes of other processes; without listeners it rests.
+type events struct {
+	store string
+	quit  <-chan struct{}
+
+	mu        sync.Mutex
+	listeners map[chan event]bool
+	watching  bool
+	seen      string
+}
+
+// An event is one message of the stream.
+type event struct{ kind, data string }
+
+func newEvents(store string, quit <-chan struct{}) *events {
+	return &events{store: store, quit: quit, listeners: map[chan event]bool{}}
+}
+
+// send tells all who listen. One that does not keep up misses events: each says only that there is something to fetch.
+func (e *events) send(kind string, v any) {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return // what is sent are our own structs
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for l := range e.listeners {
+		select {
+		case l <- event{kind, string(data)}:
+		default:
+		}
+	}
+}
+
+// changed says that this server has changed the memory.
+func (e *events) changed() {
+	print := e.fingerprint()
+	e.mu.Lock()
+	e.seen = print
+	e.mu.Unlock()
+	e.send("memory", struct{}{})
+}
+
+func (e *events) listen() chan event {
+	l := make(chan event, 16)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.listeners[l] = true
+	if !e.watching {
+		e.watching = true
+		go e.watch()
+	}
+	return l
+}
+
+func (e *events) leave(l chan event) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.listeners, l)
+}
+
+// watch looks until nobody listens. Changes within one look are one event.
+func (e *events) watch() {
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	print := e.fingerprint()
+	e.mu.Lock()
+	e.seen = print
+	e.mu.Unlock()
+	for {
+		select {
+		case <-e.quit:
+			return
+		case <-tick.C:
+		}
+		print := e.fingerprint()
+		e.mu.Lock()
+		if len(e.listeners) == 0 {
+			e.watching = false
+			e.mu.Unlock()
+			return
+		}
+		news := print != e.seen
+		e.seen = print
+		e.mu.Unlock()
+		if news {
+			e.send("memory", struct{}{})
+		}
+	}
+}
+
+// fingerprint changes when a ref of the memory or a setting does.
+func (e *events) fingerprint() string {
+	out := ""
+	add := func(name string, d fs.DirEntry) {
+		if fi, err := d.Info(); err == nil {
+			out += fmt.Sprintf("%s %d %d\n", name, fi.Size(), fi.ModTime().UnixNano())
+		}
+	}
+	for _, name := range []string{"config.json", filepath.Join("memory.git", "packed-refs"), filepath.Join("memory.git", "refs")} {
+		_ = filepath.WalkDir(filepath.Join(e.store, name), func(name string, d fs.DirEntry, err error) error {
+			if err == nil && !d.IsDir() {
+				add(name, d)
+			}
+			return nil // what cannot be read is no change
+		})
+	}
+	return out
+}
+
+// apiEvents writes events until the client or the server ends.
+func (s *Server) apiEvents(c *call) (reply, error) {
+	flush := http.NewResponseController(c.w)
+	l := s.events.listen()
+	defer s.events.leave(l)
+	c.w.Header().Set("Content-Type", "text/event-stream")
+	if _, err := fmt.Fprint(c.w, "retry: 2000\n\n"); err != nil {
+		return reply{}, nil // the client has gone
+	}
+	alive := time.NewTicker(20 * time.Second)
+	defer alive.Stop()
+	for {
+		if err := flush.Flush(); err != nil {
+			return reply{}, nil // as above
+		}
+		var err error
+		select {
+		case <-c.Done():
+			return reply{}, nil
+		case <-s.quit:
+			return reply{}, nil
+		case <-alive.C:
+			_, err = fmt.Fprint(c.w, ": still here\n\n")
+		case ev := <-l:
+			_, err = fmt.Fprintf(c.w, "event: %s\ndata: %s\n\n", ev.kind, ev.data)
+		}
+		if err != nil {
+			return reply{}, nil // as above
+		}
+	}
+}

@@ -1,0 +1,179 @@
+package web
+
+import (
+	"fmt"
+	"html/template"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/tokens"
+)
+
+// funcs are what templates may call.
+func (s *Server) funcs(p *pages) template.FuncMap {
+	return template.FuncMap{
+		"asset":   func(name string) string { return p.assets[name].path },
+		"commas":  tokens.Commas,
+		"tok":     tokens.Format,
+		"bytes":   bytesText,
+		"count":   count,
+		"short":   layers.ShortID,
+		"day":     func(t time.Time) string { return s.local(t).Format("2 Jan 2006") },
+		"minute":  func(t time.Time) string { return s.local(t).Format("2 Jan 2006 15:04") },
+		"stamp":   timeText,
+		"ago":     func(t time.Time) string { return ago(s.Now(), t) },
+		"parse":   parseTime,
+		"ratio":   func(r float64) string { return strconv.FormatFloat(r, 'f', 1, 64) + ":1" },
+		"weight":  func(w keepit.Weight) string { return w.String() },
+		"milli":   keepit.Thousandths,
+		"signed":  signed,
+		"words":   firstWords,
+		"mode":    modeOf,
+		"runs":    runsText,
+		"trim":    strings.TrimSpace,
+		"md":      s.markdown,
+		"add":     func(a, b int) int { return a + b },
+		"dict":    dict,
+		"query":   url.QueryEscape,
+		"dollars": func(d float64) string { return "$" + strconv.FormatFloat(d, 'f', 4, 64) },
+		"program": func() string { return s.Program },
+		"bar":     bar,
+	}
+}
+
+func (s *Server) local(t time.Time) time.Time { return t.In(s.Now().Location()) }
+
+// dict makes a map of names and values, for templates that take several.
+func dict(pairs ...any) (map[string]any, error) {
+	out := map[string]any{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		name, ok := pairs[i].(string)
+		if !ok {
+			return nil, fmt.Errorf("dict: %v is no name", pairs[i])
+		}
+		out[name] = pairs[i+1]
+	}
+	return out, nil
+}
+
+func parseTime(text string) time.Time {
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return time.Time{}
+	}
+	return t
+}
+
+// count writes a number of things: "1 message", "1,204 messages".
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return tokens.Commas(n) + " " + what + "s"
+}
+
+func bytesText(n int64) string {
+	const kilo = 1000
+	switch {
+	case n < kilo:
+		return fmt.Sprintf("%d B", n)
+	case n < kilo*kilo:
+		return fmt.Sprintf("%.0f kB", float64(n)/kilo)
+	case n < kilo*kilo*kilo:
+		return fmt.Sprintf("%.1f MB", float64(n)/kilo/kilo)
+	}
+	return fmt.Sprintf("%.1f GB", float64(n)/kilo/kilo/kilo)
+}
+
+// ago says how long ago a time was, in the largest unit that fits.
+func ago(now, t time.Time) string {
+	const day = 24 * time.Hour
+	d := now.Sub(t)
+	switch {
+	case t.IsZero():
+		return "never"
+	case d < time.Minute:
+		return "just now"
+	case d < time.Hour:
+		return count(int(d/time.Minute), "minute") + " ago"
+	case d < day:
+		return count(int(d/time.Hour), "hour") + " ago"
+	case d < 60*day:
+		return count(int(d/day), "day") + " ago"
+	case d < 730*day:
+		return count(int(d/(30*day)), "month") + " ago"
+	}
+	return count(int(d/(365*day)), "year") + " ago"
+}
+
+// signed writes thousandths with their sign.
+func signed(n int) string {
+	if n > 0 {
+		return "+" + keepit.Thousandths(n)
+	}
+	return keepit.Thousandths(n)
+}
+
+// firstWords returns the first words of a text on one line, n characters at most.
+func firstWords(n int, s string) string {
+	s = strings.Join(strings.Fields(s[:min(len(s), 8*n)]), " ")
+	r := []rune(strings.ToValidUTF8(s, "\ufffd"))
+	if len(r) <= n {
+		return string(r)
+	}
+	return string(r[:n-1]) + "…"
+}
+
+// modeOf writes how a version was made: "uniform 30:1 aggressive", "tiered standard".
+func modeOf(v *layers.Version) string {
+	s := v.Settings
+	out := s.Mode
+	switch {
+	case s.Tiers != "":
+		out = "tiered " + s.Tiers
+	case s.Preset != "":
+		out = "tiered " + s.Preset
+	case s.Ratio > 0:
+		out = fmt.Sprintf("uniform %d:1 %s", s.Ratio, s.Aggressiveness)
+	case s.Tokens > 0:
+		out = "at most " + tokens.Commas(s.Tokens) + " tokens"
+	}
+	if s.Keepit != "" && s.Keepit != "decay" {
+		out += ", " + s.Keepit
+	}
+	if s.Skip > 0 {
+		out += fmt.Sprintf(", skip %d", s.Skip)
+	}
+	if s.Distance > 1 {
+		out += fmt.Sprintf(", distance %d", s.Distance)
+	}
+	if v.Source != "" {
+		out = "of " + v.Source + ", " + out
+	}
+	if v.Since != "" {
+		out = "since " + v.Since + ", " + out
+	}
+	return out
+}
+
+// runsText writes runs of messages: "#12", "#12-18 #77".
+func runsText(src [][2]int) string {
+	const most = 6
+	var words []string
+	for i, r := range src {
+		if i == most {
+			words = append(words, "…")
+			break
+		}
+		if r[0] == r[1] {
+			words = append(words, fmt.Sprintf("#%d", r[0]))
+		} else {
+			words = append(words, fmt.Sprintf("#%d-%d", r[0], r[1]))
+		}
+	}
+	return strings.Join(words, " ")
+}

@@ -1,0 +1,201 @@
+package web
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// maxBody is how many bytes a request may carry.
+const maxBody = 1 << 20
+
+// policy lets a page use what this server serves and nothing else.
+const policy = "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+
+// A guard decides which requests are answered.
+type guard struct {
+	store  string
+	cookie string // its value signs a browser in
+	random io.Reader
+	cross  *http.CrossOriginProtection
+
+	mu     sync.Mutex
+	port   int
+	hosts  []string
+	tokens []string // of addresses that no browser has used yet
+}
+
+func newGuard(w World) (*guard, error) {
+	g := &guard{store: w.Store, random: w.Rand, cross: http.NewCrossOriginProtection()}
+	var err error
+	g.cookie, err = secret(w.Rand)
+	return g, err
+}
+
+// secret returns 256 bits that nobody can guess.
+func secret(r io.Reader) (string, error) {
+	var b [32]byte
+	if _, err := io.ReadFull(r, b[:]); err != nil {
+		return "", fmt.Errorf("make a token: %w", err)
+	}
+	return hex.EncodeToString(b[:]), nil
+}
+
+func (g *guard) at(port int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	p := strconv.Itoa(port)
+	g.port, g.hosts = port, []string{"127.0.0.1:" + p, "localhost:" + p, "[::1]:" + p}
+}
+
+// cookieName is different for each port: browsers send cookies to all ports of a host.
+func (g *guard) cookieName() string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return "mem-" + strconv.Itoa(g.port)
+}
+
+// invitation returns an address with a new one-time token, "" if there is no randomness left.
+func (g *guard) invitation() string {
+	t, err := secret(g.random)
+	if err != nil {
+		return ""
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.tokens = append(g.tokens, t)
+	return "http://127.0.0.1:" + strconv.Itoa(g.port) + "/?token=" + t
+}
+
+// redeem uses a one-time token up.
+func (g *guard) redeem(token string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	i := slices.IndexFunc(g.tokens, func(t string) bool { return equal(t, token) })
+	if i < 0 {
+		return false
+	}
+	g.tokens = slices.Delete(g.tokens, i, i+1)
+	return true
+}
+
+// equal compares two secrets in a time that tells nothing about them.
+func equal(a, b string) bool {
+	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
+	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
+}
+
+// ours reports whether host is a name of this server, so that a page whose name was pointed at this machine is refused.
+func (g *guard) ours(host string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.Contains(g.hosts, strings.ToLower(host))
+}
+
+// protect returns a handler that lets through to next what may pass.
+func (g *guard) protect(s *Server, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		harden(w.Header())
+		if err := g.sameSite(r); err != nil {
+			s.fail(w, r, err)
+			return
+		}
+		if token := r.URL.Query().Get("token"); token != "" && r.Method == http.MethodGet && !isAPI(r) {
+			g.exchange(s, w, r, token)
+			return
+		}
+		if !isPublic(r) {
+			if err := g.known(r); err != nil {
+				s.fail(w, r, err)
+				return
+			}
+		}
+		if s.ReadOnly && changes(r) {
+			s.fail(w, r, newProblem(http.StatusForbidden, "read_only", "this server was started with --read-only"))
+			return
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+		next.ServeHTTP(w, r)
+	})
+}
+
+func harden(h http.Header) {
+	h.Set("Content-Security-Policy", policy)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Frame-Options", "DENY")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Cache-Control", "no-store")
+}
+
+// isAPI reports whether the answer is for a program.
+func isAPI(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, "/api/") }
+
+// isPublic reports whether a request needs no token: what the sign-in page is made of.
+func isPublic(r *http.Request) bool {
+	return r.Method == http.MethodGet && strings.HasPrefix(r.URL.Path, "/assets/")
+}
+
+// changes reports whether a request may change something. A preview looks like it and does not.
+func changes(r *http.Request) bool {
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		return false
+	}
+	return r.Method != http.MethodPost || !strings.HasSuffix(r.URL.Path, "/preview")
+}
+
+// sameSite refuses what is not addressed to this server, or comes from another site.
+func (g *guard) sameSite(r *http.Request) error {
+	if !g.ours(r.Host) {
+		return newProblem(http.StatusForbidden, "foreign_host", "the host of the request is not this server")
+	}
+	if origin := r.Header.Get("Origin"); origin != "" {
+		u, err := url.Parse(origin)
+		if err != nil || u.Scheme != "http" || u.Host != r.Host {
+			return newProblem(http.StatusForbidden, "foreign_origin", "another site sent the request")
+		}
+	}
+	if err := g.cross.Check(r); err != nil {
+		return newProblem(http.StatusForbidden, "foreign_origin", "another site sent the request")
+	}
+	return nil
+}
+
+// known finds out who asks: a browser with the cookie, or a program with a token.
+func (g *guard) known(r *http.Request) error {
+	if bearer, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
+		switch valid, err := ValidToken(g.store, bearer); {
+		case err != nil:
+			return err
+		case !valid:
+			return newProblem(http.StatusUnauthorized, "unauthorized", "the token is not valid", "make one: mem token add NAME")
+		}
+		return nil
+	}
+	if c, err := r.Cookie(g.cookieName()); err == nil && equal(c.Value, g.cookie) {
+		return nil
+	}
+	return newProblem(http.StatusUnauthorized, "unauthorized", "the request has no token", "open the address that mem serve printed", "programs: mem token add NAME")
+}
+
+// exchange signs a browser in with the token of its address, and shows it the same page without.
+func (g *guard) exchange(s *Server, w http.ResponseWriter, r *http.Request, token string) {
+	if !g.redeem(token) && g.known(r) != nil {
+		s.fail(w, r, newProblem(http.StatusUnauthorized, "unauthorized", "the token of this address was used before or is wrong", "start mem serve again"))
+		return
+	}
+	http.SetCookie(w, &http.Cookie{Name: g.cookieName(), Value: g.cookie, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
+	q := r.URL.Query()
+	q.Del("token")
+	to := url.URL{Path: "/" + strings.TrimLeft(r.URL.Path, "/\\"), RawQuery: q.Encode()}
+	http.Redirect(w, r, to.String(), http.StatusSeeOther)
+}

@@ -1,0 +1,192 @@
+package web
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestGuard sends what must not be answered, and beside it what must.
+func TestGuard(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil, nil)
+	form := func(q *http.Request) { q.Header.Set("Content-Type", "application/x-www-form-urlencoded") }
+	for _, c := range []struct {
+		name, method, path string
+		edit               func(*http.Request)
+		want               int
+	}{
+		{"a browser that is signed in", "GET", "/", nil, 200},
+		{"a foreign host", "GET", "/", func(q *http.Request) { q.Host = "evil.example" }, 403},
+		{"a foreign host with our port", "GET", "/", func(q *http.Request) { q.Host = "evil.example:" + port(r) }, 403},
+		{"our host without the port", "GET", "/", func(q *http.Request) { q.Host = "127.0.0.1" }, 403},
+		{"localhost", "GET", "/", func(q *http.Request) { q.Host = "localhost:" + port(r) }, 200},
+		{"no cookie", "GET", "/", func(q *http.Request) { q.Header.Del("Cookie") }, 401},
+		{"no cookie, API", "GET", "/api/memory/projects", func(q *http.Request) { q.Header.Del("Cookie") }, 401},
+		{"a wrong cookie", "GET", "/", func(q *http.Request) {
+			q.Header.Set("Cookie", r.cookie.Name+"="+strings.Repeat("0", 64))
+		}, 401},
+		{"a wrong token of a program", "GET", "/api/memory/projects", func(q *http.Request) {
+			q.Header.Del("Cookie")
+			q.Header.Set("Authorization", "Bearer "+strings.Repeat("0", 64))
+		}, 401},
+		{"the token of a program", "GET", "/api/memory/projects", func(q *http.Request) {
+			q.Header.Del("Cookie")
+			q.Header.Set("Authorization", "Bearer "+r.token)
+		}, 200},
+		{"a wrong one-time token", "GET", "/?token=00", func(q *http.Request) { q.Header.Del("Cookie") }, 401},
+		{"a foreign origin reads", "GET", "/api/memory/projects", func(q *http.Request) { q.Header.Set("Origin", "http://evil.example") }, 403},
+		{"an origin on another port", "POST", "/theme", func(q *http.Request) { form(q); q.Header.Set("Origin", "http://127.0.0.1:1") }, 403},
+		{"a form of another site", "POST", "/theme", func(q *http.Request) { form(q); q.Header.Set("Origin", "https://evil.example") }, 403},
+		{"a form of a page without origin", "POST", "/theme", func(q *http.Request) { form(q); q.Header.Set("Origin", "null") }, 403},
+		{"a form of another site, as browsers tell it", "POST", "/theme", func(q *http.Request) { form(q); q.Header.Set("Sec-Fetch-Site", "cross-site") }, 403},
+		{"a form of the same host and another port", "POST", "/theme", func(q *http.Request) { form(q); q.Header.Set("Sec-Fetch-Site", "same-site") }, 403},
+		{"our own form", "POST", "/theme", func(q *http.Request) { form(q); q.Header.Set("Origin", r.http.URL) }, 303},
+		{"a page that is not there", "GET", "/nothing", nil, 404},
+		{"an endpoint that is not there", "GET", "/api/memory/nothing", nil, 404},
+		{"a list of the assets", "GET", "/assets/", nil, 404},
+	} {
+		a := r.do(c.method, c.path, "theme=dark", c.edit)
+		if a.status != c.want {
+			t.Errorf("%s: %d, want %d: %.200s", c.name, a.status, c.want, a.body)
+		}
+		if csp := a.header.Get("Content-Security-Policy"); !strings.HasPrefix(csp, "default-src 'self'") {
+			t.Errorf("%s: policy %q", c.name, csp)
+		}
+	}
+	if c := r.cookie; c.SameSite != http.SameSiteStrictMode || !c.HttpOnly || c.Path != "/" {
+		t.Errorf("the cookie is %v", c)
+	}
+}
+
+func port(r *rig) string {
+	u, err := url.Parse(r.http.URL)
+	must(r.t, err)
+	return u.Port()
+}
+
+func TestOneTimeToken(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil, nil)
+	at := r.server.Invitation()
+	for i, want := range []int{http.StatusSeeOther, http.StatusUnauthorized} {
+		res, err := client().Get(at)
+		must(t, err)
+		must(t, res.Body.Close())
+		if res.StatusCode != want || len(res.Cookies()) != 1-i {
+			t.Errorf("use %d of the address: %d with %d cookies, want %d", i+1, res.StatusCode, len(res.Cookies()), want)
+		}
+	}
+}
+
+// TestRedirectStays sends addresses that must not lead away from the server.
+func TestRedirectStays(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil, nil)
+	for _, back := range []string{"//evil.example/", "https://evil.example/", `/\evil.example`, "\t//evil.example", "javascript:alert(1)", ""} {
+		a := r.post("/theme", url.Values{"theme": {"dark"}, "back": {back}})
+		if to := a.header.Get("Location"); a.status != http.StatusSeeOther || to != "/" {
+			t.Errorf("back to %q leads to %q", back, to)
+		}
+	}
+	res, err := client().Get(strings.Replace(r.server.Invitation(), "/?", "//evil.example/?", 1))
+	must(t, err)
+	must(t, res.Body.Close())
+	if to := res.Header.Get("Location"); strings.HasPrefix(to, "//") {
+		t.Errorf("signing in leads to %q", to)
+	}
+}
+
+// TestPathTricks puts what is no name where names stand.
+func TestPathTricks(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil, nil)
+	for _, name := range []string{"..%2f..%2fetc%2fpasswd", "%2e%2e", "@", "@~1", "HEAD", "b3:9f2c", r.ids[0] + ":original", "a%00b", "%5c%5chost%5cshare", "..", "x%0d%0ay", "%ff", strings.Repeat("a", 5000)} {
+		for _, path := range []string{"/projects/", "/sessions/%s/versions", "/sessions/" + r.ids[0] + "/versions/", "/compositions/", "/jobs/"} {
+			at := apiPrefix + path + name
+			if strings.Contains(path, "%s") {
+				at = apiPrefix + strings.Replace(path, "%s", name, 1)
+			}
+			a := r.do(http.MethodGet, at, "", nil)
+			if a.status < 300 || a.status >= 500 || strings.Contains(a.body, "root:") {
+				t.Errorf("GET %.80s: %d %.200s", at, a.status, a.body)
+			}
+		}
+	}
+}
+
+func TestReadOnly(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(w *World) { w.ReadOnly = true }, nil)
+	r.api(http.MethodPost, "/sessions/"+r.ids[0]+"/versions", compressionSettings{Ratio: 5}, nil, 403)
+	r.api(http.MethodDelete, "/projects/"+string(r.project.ID)+"/sessions/"+r.ids[0], nil, nil, 403)
+	r.api(http.MethodPost, "/sessions/"+r.ids[0]+"/versions/preview", compressionSettings{Ratio: 5}, nil, 200)
+}
+
+func TestLargeBody(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil, nil)
+	body := `{"mode":"` + strings.Repeat("x", maxBody) + `"}`
+	a := r.do(http.MethodPost, apiPrefix+"/sessions/"+r.ids[0]+"/versions", body, nil)
+	if a.status != http.StatusRequestEntityTooLarge || !strings.Contains(a.body, `"too_large"`) {
+		t.Errorf("%d %.200s", a.status, a.body)
+	}
+}
+
+// TestLoopbackOnly looks where a server listens, and that it ends at once though somebody follows its events.
+func TestLoopbackOnly(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil, nil)
+	s, err := New(r.world)
+	must(t, err)
+	ctx, cancel := withCancel(t)
+	at := make(chan string, 1)
+	done := make(chan error, 1)
+	go func() { done <- s.Serve(ctx, 0, func(address string) { at <- address }) }()
+	u, err := url.Parse(<-at)
+	must(t, err)
+	if u.Hostname() != "127.0.0.1" {
+		t.Errorf("listens on %s", u.Host)
+	}
+	addrs, err := net.InterfaceAddrs()
+	must(t, err)
+	for _, a := range addrs {
+		ip, ok := a.(*net.IPNet)
+		if !ok || ip.IP.IsLoopback() {
+			continue
+		}
+		if c, err := net.DialTimeout("tcp", net.JoinHostPort(ip.IP.String(), u.Port()), time.Second); err == nil {
+			t.Errorf("answers on %s", ip.IP)
+			must(t, c.Close())
+		}
+	}
+	token, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+u.Host+apiPrefix+"/events", nil)
+	must(t, err)
+	token.Header.Set("Authorization", "Bearer "+r.token)
+	res, err := client().Do(token)
+	must(t, err)
+	defer res.Body.Close()
+	cancel()
+	select {
+	case err := <-done:
+		must(t, err)
+	case <-time.After(patience + 5*time.Second):
+		t.Error("the server does not end")
+	}
+}
+
+// TestVendored compares the vendored file with what its makers published.
+func TestVendored(t *testing.T) {
+	t.Parallel()
+	const htmx = "a0abb04f2f45a1f89d1d4844023245537e5e6014c87b144553e0607b4cc32130" // npm: htmx.org 4.0.1, dist/htmx.min.js
+	b, err := files.ReadFile("assets/htmx.min.js")
+	must(t, err)
+	if sum := sha256.Sum256(b); hex.EncodeToString(sum[:]) != htmx {
+		t.Errorf("htmx.min.js has the sum %x", sum)
+	}
+}

@@ -1,0 +1,67 @@
+package web
+
+import (
+	"net/http"
+
+	"github.com/memvcs/mem/layers"
+)
+
+// A homeBody is what the first page shows.
+type homeBody struct {
+	Projects   []projectSummary
+	Current    layers.Project
+	Recent     []*layers.Session
+	Operations []layers.Operation
+	Debt       layers.Debt
+}
+
+// homeRows is how many sessions and operations the first page lists.
+const homeRows = 8
+
+func (s *Server) home(_ http.ResponseWriter, r *http.Request) (string, page, error) {
+	ctx := r.Context()
+	all, err := s.projects(ctx)
+	if err != nil {
+		return "", page{}, err
+	}
+	b := homeBody{Current: s.Scope.Project}
+	shown := false
+	for _, p := range all {
+		sum, err := s.summary(ctx, p)
+		if err != nil {
+			return "", page{}, err
+		}
+		shown = shown || sum.Current
+		b.Projects = append(b.Projects, sum)
+	}
+	if !shown && len(all) > 0 { // the directory of the server belongs to none
+		b.Current = all[0]
+	}
+	st, err := s.Memory.Outline(ctx, b.Current.ID)
+	if err != nil {
+		return "", page{}, err
+	}
+	b.Recent = st.Recent()
+	b.Recent = b.Recent[:min(homeRows, len(b.Recent))]
+	if b.Operations, err = s.Memory.Operations(ctx, b.Current.ID); err != nil {
+		return "", page{}, err
+	}
+	b.Operations = b.Operations[:min(homeRows, len(b.Operations))]
+	if b.Debt, err = s.Memory.Debt(ctx, b.Current.ID); err != nil {
+		return "", page{}, err
+	}
+	return "home", page{Title: "Memory", Project: b.Current, Body: b}, nil
+}
+
+// routePages names the screens by their addresses.
+func (s *Server) routePages(mux *http.ServeMux) {
+	for pattern, do := range map[string]screen{
+		"GET /{$}": s.home,
+	} {
+		mux.HandleFunc(pattern, s.show(do))
+	}
+	mux.HandleFunc("POST /theme", s.setTheme)
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		s.fail(w, r, newProblem(http.StatusNotFound, "not_found", "there is no such page"))
+	})
+}

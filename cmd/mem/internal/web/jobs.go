@@ -1,0 +1,184 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+)
+
+// A job is work that takes long. It belongs to the server, not to the request that started it.
+type job struct {
+	jobAnswer
+	cancel context.CancelFunc
+	done   chan struct{}
+	err    error
+}
+
+// A jobAnswer is a job as clients see it.
+type jobAnswer struct {
+	ID     string   `json:"jobId"`
+	What   string   `json:"what"`
+	State  string   `json:"state"`            // running, done, failed or cancelled
+	Result string   `json:"result,omitempty"` // where to get what was made
+	Error  *problem `json:"error,omitempty"`
+}
+
+// maxJobs is how many jobs run at once, and keptJobs how many are remembered.
+const (
+	maxJobs  = 4
+	keptJobs = 100
+)
+
+type jobs struct {
+	s     *Server
+	ctx   context.Context
+	stop  context.CancelFunc
+	slots chan struct{}
+	run   sync.WaitGroup
+
+	mu   sync.Mutex
+	last int
+	all  []*job
+}
+
+func newJobs(s *Server) *jobs {
+	ctx, stop := context.WithCancel(context.Background())
+	return &jobs{s: s, ctx: ctx, stop: stop, slots: make(chan struct{}, maxJobs)}
+}
+
+// end cancels what runs, and waits a little for it to end.
+func (j *jobs) end() {
+	j.stop()
+	done := make(chan struct{})
+	go func() {
+		j.run.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-time.After(patience):
+	}
+}
+
+// start runs work as a job. It returns where the result is.
+func (j *jobs) start(what string, work func(context.Context) (result string, err error)) jobAnswer {
+	ctx, cancel := context.WithCancel(j.ctx)
+	j.mu.Lock()
+	j.last++
+	one := &job{jobAnswer: jobAnswer{ID: fmt.Sprintf("j%d", j.last), What: what, State: "running"}, cancel: cancel, done: make(chan struct{})}
+	j.all = append(j.all, one)
+	j.forget()
+	out := one.jobAnswer
+	j.mu.Unlock()
+	j.s.events.send("job", out)
+	j.run.Go(func() {
+		defer close(one.done)
+		defer cancel()
+		var result string
+		err := ctx.Err()
+		select {
+		case j.slots <- struct{}{}:
+			result, err = work(ctx)
+			<-j.slots
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
+		j.finish(ctx, one, result, err)
+	})
+	return out
+}
+
+// forget drops the oldest jobs that have ended.
+func (j *jobs) forget() {
+	for len(j.all) > keptJobs {
+		i := slices.IndexFunc(j.all, func(o *job) bool { return o.State != "running" })
+		if i < 0 {
+			return
+		}
+		j.all = slices.Delete(j.all, i, i+1)
+	}
+}
+
+func (j *jobs) finish(ctx context.Context, one *job, result string, err error) {
+	j.mu.Lock()
+	switch {
+	case err == nil:
+		one.State, one.Result = "done", result
+	case ctx.Err() != nil:
+		one.State = "cancelled"
+	default:
+		one.State, one.Error, one.err = "failed", j.s.problemOf(err), err
+	}
+	out := one.jobAnswer
+	j.mu.Unlock()
+	j.s.events.send("job", out)
+	if err == nil {
+		j.s.events.changed()
+	}
+}
+
+func (j *jobs) find(id string) (*job, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, one := range j.all {
+		if one.ID == id {
+			return one, nil
+		}
+	}
+	return nil, noSuch("job", id)
+}
+
+func (j *jobs) answer(one *job) jobAnswer {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return one.jobAnswer
+}
+
+func (j *jobs) list() []jobAnswer {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	out := []jobAnswer{}
+	for _, one := range slices.Backward(j.all) {
+		out = append(out, one.jobAnswer)
+	}
+	return out
+}
+
+func jobEndpoints() []endpoint {
+	return []endpoint{
+		{http.MethodGet, "/jobs", "List jobs, the newest first", nil, nil, answers(jobList{}), (*Server).apiJobs},
+		{http.MethodGet, "/jobs/{jobId}", "Get a job", nil, nil, answers(jobAnswer{}), (*Server).apiJob},
+		{http.MethodDelete, "/jobs/{jobId}", "Cancel a job", nil, nil, answers(jobAnswer{}), (*Server).apiCancelJob},
+		{http.MethodGet, "/events", "Follow what changes, as server-sent events: memory, job", nil, nil, answers("text/event-stream"), (*Server).apiEvents},
+	}
+}
+
+type jobList struct {
+	Jobs []jobAnswer `json:"jobs"`
+}
+
+func (s *Server) apiJobs(*call) (reply, error) { return ok(jobList{s.jobs.list()}) }
+
+func (s *Server) apiJob(c *call) (reply, error) {
+	one, err := s.jobs.find(c.r.PathValue("jobId"))
+	if err != nil {
+		return reply{}, err
+	}
+	return ok(s.jobs.answer(one))
+}
+
+func (s *Server) apiCancelJob(c *call) (reply, error) {
+	one, err := s.jobs.find(c.r.PathValue("jobId"))
+	if err != nil {
+		return reply{}, err
+	}
+	one.cancel()
+	select {
+	case <-one.done:
+	case <-c.Done():
+	}
+	return ok(s.jobs.answer(one))
+}

@@ -1,0 +1,136 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/compose"
+)
+
+// plainName reports whether s can be a name in an address: no revision syntax, no path, nothing invisible.
+func plainName(s string) bool {
+	return s != "" && len(s) <= 200 && s != "." && s != ".." &&
+		!strings.ContainsFunc(s, func(r rune) bool { return strings.ContainsRune(`:#@^{}\/*?<>|"`, r) || !unicode.IsGraphic(r) })
+}
+
+func noSuch(what, name string) error {
+	return newProblem(http.StatusNotFound, "not_found", "no "+what+" is called '"+name+"'")
+}
+
+// projects returns the projects that this server shows.
+func (s *Server) projects(ctx context.Context) ([]layers.Project, error) {
+	all, err := s.Memory.Projects(ctx)
+	if s.Scope.Strict {
+		all = slices.DeleteFunc(all, func(p layers.Project) bool { return p.ID != s.Scope.Project.ID })
+	}
+	slices.SortStableFunc(all, func(a, b layers.Project) int { return strings.Compare(a.Name, b.Name) })
+	return all, err
+}
+
+// project finds a project by its id, the start of it, or its name if only one has it.
+func (s *Server) project(ctx context.Context, name string) (layers.Project, error) {
+	all, err := s.projects(ctx)
+	if err != nil {
+		return layers.Project{}, err
+	}
+	var found []layers.Project
+	for _, p := range all {
+		if string(p.ID) == name {
+			return p, nil
+		}
+		if p.Name == name || len(name) >= 4 && strings.HasPrefix(string(p.ID), name) {
+			found = append(found, p)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return layers.Project{}, noSuch("project", name)
+	case 1:
+		return found[0], nil
+	}
+	return layers.Project{}, newProblem(http.StatusBadRequest, "ambiguous", "several projects are called '"+name+"'", "use the id")
+}
+
+// resolve finds what a revision names, in the projects that this server shows.
+func (s *Server) resolve(ctx context.Context, sc layers.Scope, name string) (layers.Rev, error) {
+	rev, err := s.Memory.Resolve(ctx, sc, name)
+	if err == nil && s.Scope.Strict && rev.Project.ID != s.Scope.Project.ID {
+		return rev, noSuch("revision", name)
+	}
+	return rev, err
+}
+
+// session finds a session by its id or the start of it.
+func (s *Server) session(ctx context.Context, id string) (layers.Rev, error) {
+	if !plainName(id) {
+		return layers.Rev{}, noSuch("session", id)
+	}
+	rev, err := s.resolve(ctx, s.Scope, id)
+	if err == nil && rev.Kind != layers.IsSession {
+		return rev, noSuch("session", id)
+	}
+	return rev, err
+}
+
+// sessionName is what names a session and no other: its id, with the device behind it if that is not trusted.
+func sessionName(s *layers.Session) string {
+	if s.Guest == "" {
+		return s.ID
+	}
+	return s.ID + "~" + s.Guest[:min(8, len(s.Guest))]
+}
+
+// version finds a version of a session by its label.
+func (s *Server) version(ctx context.Context, id, label string) (layers.Rev, error) {
+	rev, err := s.session(ctx, id)
+	if err != nil {
+		return rev, err
+	}
+	if base, _, _ := strings.Cut(label, "~"); !plainName(label) || !layers.IsLabel(base) && label != "latest" {
+		return rev, noSuch("version", label)
+	}
+	return s.resolve(ctx, layers.Scope{Project: rev.Project, Last: rev.Session, Strict: true}, sessionName(rev.Session)+":"+label)
+}
+
+// composition finds a composition by its id, or by its name in any project.
+func (s *Server) composition(ctx context.Context, id string) (layers.Rev, error) {
+	all, err := s.projects(ctx)
+	if err != nil {
+		return layers.Rev{}, err
+	}
+	for _, p := range all {
+		st, err := s.Memory.Outline(ctx, p.ID)
+		if err != nil {
+			return layers.Rev{}, err
+		}
+		for _, c := range st.Named() {
+			if compose.ID(c.Derivation.Output) == id || c.Name == id {
+				return s.Memory.RevOf(ctx, p, nil, c)
+			}
+		}
+	}
+	return layers.Rev{}, noSuch("composition", id)
+}
+
+// compositionIn finds a composition of a project by its name.
+func (s *Server) compositionIn(ctx context.Context, p layers.Project, name string) (layers.Rev, error) {
+	st, err := s.Memory.Outline(ctx, p.ID)
+	if err != nil {
+		return layers.Rev{}, err
+	}
+	for _, c := range st.Named() {
+		if c.Name == name {
+			return s.Memory.RevOf(ctx, p, nil, c)
+		}
+	}
+	return layers.Rev{}, noSuch("composition", name)
+}
+
+// scopeOf is where names are looked up from a project on.
+func (s *Server) scopeOf(p layers.Project) layers.Scope {
+	return layers.Scope{Project: p, Strict: s.Scope.Strict}
+}

@@ -1,0 +1,148 @@
+package web
+
+import (
+	"net/http"
+	"reflect"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// openAPI describes the API, made from the same table as its routes. Schemas come from the types of what is sent and answered.
+func openAPI() map[string]any {
+	d := &describer{schemas: map[string]any{}}
+	paths := map[string]any{}
+	for _, e := range endpoints() {
+		item, ok := paths[apiPrefix+e.path].(map[string]any)
+		if !ok {
+			item = map[string]any{}
+			paths[apiPrefix+e.path] = item
+		}
+		item[strings.ToLower(e.method)] = d.operation(e)
+	}
+	return map[string]any{
+		"openapi": "3.1.0",
+		"info": map[string]any{
+			"title": "mem", "version": "1",
+			"description": "The memory of Claude Code sessions. Served by \"mem serve\" on the loopback interface; a program sends a token of \"mem token add\".",
+		},
+		"paths":    paths,
+		"security": []any{map[string]any{"token": []any{}}, map[string]any{"cookie": []any{}}},
+		"components": map[string]any{
+			"schemas": d.schemas,
+			"securitySchemes": map[string]any{
+				"token":  map[string]any{"type": "http", "scheme": "bearer"},
+				"cookie": map[string]any{"type": "apiKey", "in": "cookie", "name": "mem-PORT"},
+			},
+		},
+	}
+}
+
+type describer struct{ schemas map[string]any }
+
+func (d *describer) operation(e endpoint) map[string]any {
+	op := map[string]any{"summary": e.summary, "operationId": operationID(e)}
+	params := []any{}
+	for _, name := range pathParams(e.path) {
+		params = append(params, map[string]any{"name": name, "in": "path", "required": true, "schema": map[string]any{"type": "string"}})
+	}
+	for _, q := range e.query {
+		params = append(params, map[string]any{"name": q.name, "in": "query", "description": q.about, "schema": map[string]any{"type": q.kind}})
+	}
+	if len(params) > 0 {
+		op["parameters"] = params
+	}
+	if e.body != nil {
+		op["requestBody"] = map[string]any{"required": true, "content": d.content(e.body)}
+	}
+	responses := map[string]any{"default": map[string]any{"description": "An error", "content": d.content(errorAnswer{})}}
+	for status, v := range e.answers {
+		responses[strconv.Itoa(status)] = map[string]any{"description": http.StatusText(status), "content": d.content(v)}
+	}
+	op["responses"] = responses
+	return op
+}
+
+// operationID names an operation by its method and path: getSessionsVersions.
+func operationID(e endpoint) string {
+	id := strings.ToLower(e.method)
+	for part := range strings.SplitSeq(e.path, "/") {
+		part = strings.Trim(part, "{}")
+		if part != "" {
+			id += strings.ToUpper(part[:1]) + part[1:]
+		}
+	}
+	return id
+}
+
+func pathParams(path string) (names []string) {
+	for _, m := range regexp.MustCompile(`\{([^}]+)\}`).FindAllStringSubmatch(path, -1) {
+		names = append(names, m[1])
+	}
+	return names
+}
+
+func (d *describer) content(v any) map[string]any {
+	if kind, ok := v.(string); ok {
+		return map[string]any{kind: map[string]any{"schema": map[string]any{"type": "string"}}}
+	}
+	return map[string]any{"application/json": map[string]any{"schema": d.schema(reflect.TypeOf(v))}}
+}
+
+// schema describes a type. Structs are named; all members without omitempty are required.
+func (d *describer) schema(t reflect.Type) map[string]any {
+	switch {
+	case t.Kind() == reflect.Pointer:
+		return d.schema(t.Elem())
+	case t == reflect.TypeFor[weight]():
+		return map[string]any{"type": "number", "minimum": 0, "maximum": 1}
+	case t == reflect.TypeFor[thousandths](), t.String() == "json.Number":
+		return map[string]any{"type": "number"}
+	}
+	switch t.Kind() {
+	case reflect.String:
+		return map[string]any{"type": "string"}
+	case reflect.Bool:
+		return map[string]any{"type": "boolean"}
+	case reflect.Int, reflect.Int64:
+		return map[string]any{"type": "integer"}
+	case reflect.Float64:
+		return map[string]any{"type": "number"}
+	case reflect.Slice:
+		return map[string]any{"type": "array", "items": d.schema(t.Elem())}
+	case reflect.Array:
+		return map[string]any{"type": "array", "items": d.schema(t.Elem()), "minItems": t.Len(), "maxItems": t.Len()}
+	case reflect.Map:
+		return map[string]any{"type": "object", "additionalProperties": d.schema(t.Elem())}
+	case reflect.Struct:
+		name := strings.ToUpper(t.Name()[:1]) + t.Name()[1:]
+		if _, ok := d.schemas[name]; !ok {
+			d.schemas[name] = nil // for types that hold themselves
+			props, required := map[string]any{}, []any{}
+			d.members(t, props, &required)
+			d.schemas[name] = map[string]any{"type": "object", "properties": props, "required": required, "additionalProperties": false}
+		}
+		return map[string]any{"$ref": "#/components/schemas/" + name}
+	}
+	return map[string]any{}
+}
+
+func (d *describer) members(t reflect.Type, props map[string]any, required *[]any) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch {
+		case f.Anonymous && name == "":
+			d.members(f.Type, props, required)
+			continue
+		case !f.IsExported() || name == "-":
+			continue
+		case name == "":
+			name = f.Name
+		}
+		props[name] = d.schema(f.Type)
+		if !strings.Contains(options, "omit") {
+			*required = append(*required, name)
+		}
+	}
+}

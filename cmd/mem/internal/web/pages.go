@@ -1,0 +1,168 @@
+package web
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"mime"
+	"net/http"
+	"path"
+	"strings"
+
+	"github.com/memvcs/mem/layers"
+)
+
+//go:embed *.html assets
+var files embed.FS
+
+// pages are the templates of all screens, each with the layout around it.
+type pages struct {
+	screens map[string]*template.Template
+	assets  map[string]asset
+}
+
+// An asset is a file that pages use. The sum in its address changes with its content, so browsers may keep it.
+type asset struct {
+	body []byte
+	kind string
+	path string
+}
+
+// A page is what the layout shows around a screen.
+type page struct {
+	Title    string
+	Tab      string // of the navigation
+	Project  layers.Project
+	Crumbs   []crumb
+	Notice   string
+	Theme    string
+	Here     string // the address of the page, for forms that come back to it
+	ReadOnly bool
+	Body     any
+}
+
+type crumb struct{ Name, Link string }
+
+func parsePages(s *Server) (*pages, error) {
+	p := &pages{screens: map[string]*template.Template{}, assets: map[string]asset{}}
+	entries, err := fs.ReadDir(files, "assets")
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		b, err := files.ReadFile("assets/" + e.Name())
+		if err != nil {
+			return nil, err
+		}
+		sum := sha256.Sum256(b)
+		at := "/assets/" + hex.EncodeToString(sum[:6]) + "/" + e.Name()
+		p.assets[e.Name()] = asset{b, mime.TypeByExtension(path.Ext(e.Name())), at}
+	}
+	layout, err := template.New("layout.html").Funcs(s.funcs(p)).ParseFS(files, "layout.html", "parts.html")
+	if err != nil {
+		return nil, fmt.Errorf("templates: %w", err)
+	}
+	names, err := fs.Glob(files, "*.html")
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		if name == "layout.html" || name == "parts.html" {
+			continue
+		}
+		t, err := layout.Clone()
+		if err == nil {
+			t, err = t.ParseFS(files, name)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("templates: %w", err)
+		}
+		p.screens[strings.TrimSuffix(name, ".html")] = t
+	}
+	return p, nil
+}
+
+func (s *Server) routeAssets(mux *http.ServeMux) {
+	for _, a := range s.pages.assets {
+		mux.HandleFunc("GET "+a.path, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", a.kind)
+			w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+			_, _ = w.Write(a.body) // a client that has gone needs no answer
+		})
+	}
+}
+
+// A screen answers one request with the name of its template and what that shows.
+type screen func(w http.ResponseWriter, r *http.Request) (name string, p page, err error)
+
+// show makes a handler of a screen. A screen without a name has answered already, with a redirection or a file.
+func (s *Server) show(do screen) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		name, p, err := do(w, r)
+		if err != nil {
+			s.fail(w, r, err)
+			return
+		}
+		if name != "" {
+			s.render(w, r, http.StatusOK, name, p)
+		}
+	}
+}
+
+// render writes a page, or for htmx the part of it that is asked for: the template named by the part parameter.
+func (s *Server) render(w http.ResponseWriter, r *http.Request, status int, name string, p page) {
+	if p.Project.ID == "" {
+		p.Project = s.Scope.Project
+	}
+	p.ReadOnly, p.Here, p.Theme = s.ReadOnly, r.URL.RequestURI(), theme(r)
+	t, part := s.pages.screens[name], "layout.html"
+	if r.Header.Get("HX-Request") == "true" && r.URL.Query().Get("part") != "" && t.Lookup(r.URL.Query().Get("part")) != nil {
+		part = r.URL.Query().Get("part")
+	}
+	var b bytes.Buffer
+	if err := t.ExecuteTemplate(&b, part, p); err != nil {
+		http.Error(w, "the page cannot be made: "+s.Clean(err.Error()), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write([]byte(s.Clean(b.String()))) // a client that has gone needs no answer
+}
+
+// theme is how the user wants pages to look: light, dark, or "" for as the system does.
+func theme(r *http.Request) string {
+	if c, err := r.Cookie("mem-theme"); err == nil && (c.Value == "light" || c.Value == "dark") {
+		return c.Value
+	}
+	return ""
+}
+
+// setTheme remembers how pages are to look, and goes back.
+func (s *Server) setTheme(w http.ResponseWriter, r *http.Request) {
+	http.SetCookie(w, &http.Cookie{Name: "mem-theme", Value: r.PostFormValue("theme"), Path: "/", MaxAge: 365 * 24 * 3600, HttpOnly: true, SameSite: http.SameSiteStrictMode})
+	back(w, r)
+}
+
+// back sends a browser to the page that its form was on.
+func back(w http.ResponseWriter, r *http.Request) { goTo(w, r, r.PostFormValue("back")) }
+
+// goTo sends a browser to a page of this server, whatever is written there.
+func goTo(w http.ResponseWriter, r *http.Request, to string) {
+	if !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") || strings.ContainsAny(to, "\\\r\n\t") {
+		to = "/"
+	}
+	http.Redirect(w, r, to, http.StatusSeeOther)
+}
+
+// failPage shows an error.
+func (s *Server) failPage(w http.ResponseWriter, r *http.Request, p *problem) {
+	name := "problem"
+	if p.Status == http.StatusUnauthorized {
+		name = "signin"
+	}
+	s.render(w, r, p.Status, name, page{Title: http.StatusText(p.Status), Body: p})
+}

@@ -1,0 +1,152 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/compose"
+	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/engines"
+	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/config"
+)
+
+// A problem is an error as a client sees it.
+type problem struct {
+	Status  int      `json:"-"`
+	Code    string   `json:"code"`
+	Message string   `json:"message"`
+	Hint    string   `json:"hint"`
+	Hints   []string `json:"-"`
+	cause   error
+}
+
+func (p *problem) Error() string { return p.Message }
+func (p *problem) Unwrap() error { return p.cause }
+
+func newProblem(status int, code, message string, hints ...string) *problem {
+	return &problem{Status: status, Code: code, Message: message, Hints: hints}
+}
+
+// badRequest is a problem with what was sent.
+func badRequest(message string, hints ...string) *problem {
+	return newProblem(http.StatusBadRequest, "bad_request", message, hints...)
+}
+
+// causes says with which status and code errors of the memory are answered. The first match holds.
+func causes() []struct {
+	err    error
+	status int
+	code   string
+} {
+	return []struct {
+		err    error
+		status int
+		code   string
+	}{
+		{refs.ErrLocked, http.StatusConflict, "locked"},
+		{config.ErrLocked, http.StatusConflict, "locked"},
+		{refs.ErrConflict, http.StatusConflict, "conflict"},
+		{layers.ErrMeanwhile, http.StatusConflict, "conflict"},
+		{layers.ErrMarked, http.StatusConflict, "conflict"},
+		{layers.ErrNothingToUndo, http.StatusConflict, "nothing_to_undo"},
+		{layers.ErrUsersRule, http.StatusForbidden, "users_rule"},
+		{layers.ErrUntrusted, http.StatusForbidden, "untrusted"},
+		{layers.ErrRevoked, http.StatusForbidden, "revoked"},
+		{compress.ErrTooSmall, http.StatusUnprocessableEntity, "budget"},
+		{compress.ErrEmpty, http.StatusUnprocessableEntity, "empty"},
+		{engines.ErrCap, http.StatusUnprocessableEntity, "budget"},
+		{engines.ErrAuth, http.StatusBadGateway, "engine"},
+		{engines.ErrTimeout, http.StatusGatewayTimeout, "engine"},
+		{compress.ErrSettings, http.StatusBadRequest, "bad_request"},
+		{layers.ErrNoParts, http.StatusBadRequest, "bad_request"},
+		{layers.ErrNotCompressible, http.StatusBadRequest, "bad_request"},
+		{layers.ErrNotRemovable, http.StatusBadRequest, "bad_request"},
+		{layers.ErrNotComparable, http.StatusBadRequest, "bad_request"},
+		{layers.ErrNotBlamable, http.StatusBadRequest, "bad_request"},
+		{layers.ErrLayer, http.StatusNotFound, "not_found"},
+		{layers.ErrNoVersions, http.StatusNotFound, "not_found"},
+		{context.Canceled, 499, "cancelled"},
+	}
+}
+
+// problemOf returns what a client is told about an error.
+func (s *Server) problemOf(err error) *problem {
+	var own *problem
+	if errors.As(err, &own) {
+		p := *own
+		p.Hint = first(p.Hints)
+		return &p
+	}
+	p := &problem{Status: http.StatusInternalServerError, Code: "internal", Message: err.Error(), cause: err, Hints: s.Hints(err)}
+	p.Status, p.Code = statusOf(err)
+	p.Hint = first(p.Hints)
+	return p
+}
+
+func first(list []string) string {
+	if len(list) == 0 {
+		return ""
+	}
+	return list[0]
+}
+
+func statusOf(err error) (int, string) {
+	var missing *layers.NotFoundError
+	var ambiguous *layers.AmbiguousError
+	var used *layers.UsedError
+	var pins *compress.PinError
+	var budget *compose.BudgetError
+	var value *config.ValueError
+	var unknown *config.UnknownKeyError
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &missing):
+		return http.StatusNotFound, "not_found"
+	case errors.As(err, &ambiguous):
+		return http.StatusBadRequest, "ambiguous"
+	case errors.As(err, &used):
+		return http.StatusConflict, "in_use"
+	case errors.As(err, &pins), errors.As(err, &budget):
+		return http.StatusUnprocessableEntity, "budget"
+	case errors.As(err, &value), errors.As(err, &unknown):
+		return http.StatusBadRequest, "bad_request"
+	case errors.As(err, &large):
+		return http.StatusRequestEntityTooLarge, "too_large"
+	}
+	for _, c := range causes() {
+		if errors.Is(err, c.err) {
+			return c.status, c.code
+		}
+	}
+	return http.StatusInternalServerError, "internal"
+}
+
+// fail answers with an error: JSON under /api/, else a page.
+func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
+	p := s.problemOf(err)
+	if isAPI(r) {
+		writeJSON(w, p.Status, errorAnswer{*p})
+		return
+	}
+	s.failPage(w, r, p)
+}
+
+// An errorAnswer is how every error of the API looks.
+type errorAnswer struct {
+	Error problem `json:"error"`
+}
+
+// writeJSON answers with v. Signs that could end a script are escaped.
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	b, err := json.Marshal(v)
+	if err != nil {
+		status, b = http.StatusInternalServerError, []byte(`{"error":{"code":"internal","message":"the answer cannot be encoded","hint":""}}`)
+	}
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write(append(b, '\n')) // a client that has gone needs no answer
+}

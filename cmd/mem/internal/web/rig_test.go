@@ -1,0 +1,221 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/refs/config"
+	"github.com/memvcs/mem/testdata"
+)
+
+// A rig is a server of a memory that holds the sample sessions, and two clients of it: a browser and a program.
+type rig struct {
+	t       testing.TB
+	world   World
+	server  *Server
+	http    *httptest.Server
+	cookie  *http.Cookie
+	token   string
+	project layers.Project
+	ids     []string // sessions, the newest first
+}
+
+// newRig starts a server. Change may alter its world before; extra are transcripts besides the sample, by session id.
+func newRig(t testing.TB, change func(*World), extra map[string]string) *rig {
+	t.Helper()
+	dir := t.TempDir()
+	claude := filepath.Join(dir, "claude")
+	store := filepath.Join(dir, "memory")
+	writeSample(t, claude, extra)
+	now := time.Date(2026, 2, 1, 12, 0, 0, 0, time.UTC)
+	m, err := layers.Init(t.Context(), store, "desk", layers.Options{Now: func() time.Time { return now }, Rand: rand.Reader})
+	must(t, err)
+	t.Cleanup(func() { must(t, m.Close()) })
+	sources, err := layers.Sources(claude)
+	must(t, err)
+	_, err = m.Add(t.Context(), sources, layers.AddOptions{Op: "import"})
+	must(t, err)
+	all, err := m.Projects(t.Context())
+	must(t, err)
+	p := all[0]
+	for _, q := range all {
+		if q.Name == "shop" {
+			p = q
+		}
+	}
+	w := World{
+		Memory: m, Store: store, Scope: layers.Scope{Project: p}, Dir: dir, Claude: claude, Program: "mem", Now: func() time.Time { return now }, Rand: rand.Reader,
+		Clean: func(s string) string { return s }, Hints: func(error) []string { return nil },
+		Settings: func() (*config.Config, error) { return config.Load(filepath.Join(store, "config.json")) },
+		Set: func(ctx context.Context, key, value string) error {
+			return config.Edit(ctx, filepath.Join(store, "config.json"), func(c *config.Config) error {
+				if value == "" {
+					_, err := c.Unset(key)
+					return err
+				}
+				return c.Set(key, value)
+			})
+		},
+		Engine: func(context.Context, layers.Rev, string, string) (compress.Summarizer, error) { return nil, nil },
+		Decay:  func(*config.Config) (keepit.Decay, error) { return keepit.DefaultDecay, nil },
+	}
+	if change != nil {
+		change(&w)
+	}
+	r := &rig{t: t, world: w, project: p}
+	r.server, err = New(w)
+	must(t, err)
+	r.http = httptest.NewServer(r.server)
+	t.Cleanup(func() {
+		r.server.Close()
+		r.http.CloseClientConnections()
+		r.http.Close()
+	})
+	u, err := url.Parse(r.http.URL)
+	must(t, err)
+	port, err := strconv.Atoi(u.Port())
+	must(t, err)
+	r.server.At(port)
+	r.signIn()
+	r.token, err = AddToken(store, "test", now, rand.Reader)
+	must(t, err)
+	st, err := m.Outline(t.Context(), p.ID)
+	must(t, err)
+	for _, s := range st.Recent() {
+		r.ids = append(r.ids, s.ID)
+	}
+	return r
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func writeSample(t testing.TB, claude string, extra map[string]string) {
+	t.Helper()
+	write := func(name string, b []byte) {
+		to := filepath.Join(claude, "projects", filepath.FromSlash(name))
+		must(t, os.MkdirAll(filepath.Dir(to), 0o700))
+		must(t, os.WriteFile(to, b, 0o600))
+	}
+	must(t, fs.WalkDir(testdata.Sample, testdata.SampleRoot, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := testdata.Sample.ReadFile(name)
+		write(strings.TrimPrefix(name, testdata.SampleRoot+"/"), b)
+		return err
+	}))
+	for id, body := range extra {
+		write("-home-user-extra/"+id+".jsonl", []byte(body))
+	}
+}
+
+// client follows no redirection.
+func client() *http.Client {
+	return &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+}
+
+// signIn exchanges a one-time token for the cookie.
+func (r *rig) signIn() {
+	r.t.Helper()
+	res, err := client().Get(r.server.Invitation())
+	must(r.t, err)
+	must(r.t, res.Body.Close())
+	if res.StatusCode != http.StatusSeeOther || len(res.Cookies()) != 1 || strings.Contains(res.Header.Get("Location"), "token") {
+		r.t.Fatalf("sign in: %d, %v", res.StatusCode, res.Header)
+	}
+	r.cookie = res.Cookies()[0]
+}
+
+// An answered is an answer that has been read.
+type answered struct {
+	status int
+	header http.Header
+	body   string
+}
+
+// do sends a request as the browser does; edit may change it.
+func (r *rig) do(method, path, body string, edit func(*http.Request)) answered {
+	r.t.Helper()
+	req, err := http.NewRequestWithContext(r.t.Context(), method, r.http.URL+path, strings.NewReader(body))
+	must(r.t, err)
+	req.AddCookie(r.cookie)
+	if edit != nil {
+		edit(req)
+	}
+	res, err := client().Do(req)
+	must(r.t, err)
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	must(r.t, err)
+	return answered{res.StatusCode, res.Header, string(b)}
+}
+
+// get reads a page that must be there.
+func (r *rig) get(path string) string {
+	r.t.Helper()
+	a := r.do(http.MethodGet, path, "", nil)
+	if a.status != http.StatusOK {
+		r.t.Fatalf("GET %s: %d %s", path, a.status, a.body)
+	}
+	return a.body
+}
+
+// post sends a form.
+func (r *rig) post(path string, form url.Values) answered {
+	r.t.Helper()
+	return r.do(http.MethodPost, path, form.Encode(), func(q *http.Request) {
+		q.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		q.Header.Set("Origin", r.http.URL)
+	})
+}
+
+// api calls an endpoint as a program does, and reads its answer into out, if that is not nil.
+func (r *rig) api(method, path string, in, out any, want int) string {
+	r.t.Helper()
+	var body []byte
+	if in != nil {
+		var err error
+		body, err = json.Marshal(in)
+		must(r.t, err)
+	}
+	req, err := http.NewRequestWithContext(r.t.Context(), method, r.http.URL+apiPrefix+path, bytes.NewReader(body))
+	must(r.t, err)
+	req.Header.Set("Authorization", "Bearer "+r.token)
+	res, err := client().Do(req)
+	must(r.t, err)
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	must(r.t, err)
+	if res.StatusCode != want {
+		r.t.Fatalf("%s %s: %d, want %d: %s", method, path, res.StatusCode, want, b)
+	}
+	if out != nil {
+		must(r.t, json.Unmarshal(b, out))
+	}
+	return string(b)
+}
+
+func withCancel(t testing.TB) (context.Context, context.CancelFunc) {
+	return context.WithCancel(t.Context())
+}

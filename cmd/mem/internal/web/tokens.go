@@ -1,0 +1,115 @@
+package web
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A Token lets a program use the API of every server of a memory. Only its hash is stored, in a file of its own below "tokens".
+type Token struct {
+	Name    string    `json:"name"`
+	Created time.Time `json:"created"`
+	SHA256  string    `json:"sha256"` // of the token, hexadecimal
+}
+
+// ErrTokenName says that a name cannot be one of a token.
+var ErrTokenName = errors.New("want 1 to 64 letters, digits, '-' and '_'")
+
+// tokenFile returns where the token of a name is kept.
+func tokenFile(store, name string) (string, error) {
+	odd := func(r rune) bool {
+		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '-' || r == '_')
+	}
+	if name == "" || len(name) > 64 || strings.ContainsFunc(name, odd) {
+		return "", fmt.Errorf("name of a token %q: %w", name, ErrTokenName)
+	}
+	return filepath.Join(store, "tokens", name+".json"), nil
+}
+
+// AddToken makes a token and returns it; it cannot be read again. The error wraps [fs.ErrExist] if there is one of that name.
+func AddToken(store, name string, now time.Time, random io.Reader) (string, error) {
+	file, err := tokenFile(store, name)
+	if err != nil {
+		return "", err
+	}
+	token, err := secret(random)
+	if err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return "", err
+	}
+	b, err := json.Marshal(Token{name, now.UTC().Truncate(time.Second), hashOf(token)})
+	if err != nil {
+		return "", err
+	}
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return "", fmt.Errorf("store the token: %w", err)
+	}
+	_, err = f.Write(append(b, '\n'))
+	return token, errors.Join(err, f.Sync(), f.Close())
+}
+
+func hashOf(token string) string {
+	h := sha256.Sum256([]byte(token))
+	return hex.EncodeToString(h[:])
+}
+
+// Tokens returns the tokens of a memory, by name.
+func Tokens(store string) ([]Token, error) {
+	dir := filepath.Join(store, "tokens")
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the tokens: %w", err)
+	}
+	var out []Token
+	for _, e := range entries {
+		b, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // removed meanwhile
+		}
+		var t Token
+		if err == nil {
+			err = json.Unmarshal(b, &t)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read the token %s: %w", e.Name(), err)
+		}
+		out = append(out, t)
+	}
+	slices.SortFunc(out, func(a, b Token) int { return strings.Compare(a.Name, b.Name) })
+	return out, nil
+}
+
+// RemoveToken makes a token invalid. The error wraps [fs.ErrNotExist] if there is none of that name.
+func RemoveToken(store, name string) error {
+	file, err := tokenFile(store, name)
+	if err != nil {
+		return err
+	}
+	return os.Remove(file)
+}
+
+// ValidToken reports whether a token is one of the memory's.
+func ValidToken(store, token string) (bool, error) {
+	all, err := Tokens(store)
+	valid := false
+	for _, t := range all {
+		valid = equal(t.SHA256, hashOf(token)) || valid
+	}
+	return valid, err
+}
