@@ -2,6 +2,7 @@ package web
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 	"time"
 
@@ -19,6 +20,9 @@ func (w *weight) UnmarshalJSON(b []byte) error {
 	var n json.Number
 	if err := json.Unmarshal(b, &n); err != nil {
 		return err
+	}
+	if b[0] == '"' {
+		return errors.New("a weight is a number")
 	}
 	whole, fraction, _ := strings.Cut(n.String(), ".")
 	for len(fraction) > 2 && strings.HasSuffix(fraction, "0") {
