@@ -22,8 +22,9 @@ type basis struct {
 	again   bool         // it is made of the version's text
 	without [][2]int     // messages whose calls of tools are left out
 
-	label  string                         // that the version shall have if it is free
-	accept func([]compress.Segment) error // may refuse a text before it is stored; nil takes any
+	purpose string                         // why mem makes it, if nobody asked: see [Version.For]
+	label   string                         // that the version shall have if it is free
+	accept  func([]compress.Segment) error // may refuse a text before it is stored; nil takes any
 }
 
 // A NothingNewError says that a version covers all that was said.
@@ -89,7 +90,7 @@ func basisOf(s *Session, v *Version) (basis, error) {
 
 // note writes into a version what it is made of.
 func (b basis) note(v *Version, device string) {
-	v.Label = b.label
+	v.Label, v.For = b.label, b.purpose
 	if b.version == nil {
 		return
 	}

@@ -209,7 +209,7 @@ func (c *composing) make(ctx context.Context, i, ask, limit, distance int, engin
 		s := c.settings(i, ask, distance)
 		s.Engine = engine
 		var over *compose.BudgetError
-		made, err := c.m.compress(ctx, rev, basis{point: now, input: now.Original, accept: func(segs []compress.Segment) error {
+		made, err := c.m.compress(ctx, rev, basis{point: now, input: now.Original, purpose: ForComposition, accept: func(segs []compress.Segment) error {
 			if n := c.charge(i, segs); n > limit {
 				return &compose.BudgetError{Budget: limit, Need: n}
 			}

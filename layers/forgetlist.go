@@ -20,6 +20,7 @@ type rebuild struct {
 	Project  Project
 	Session  string            `json:",omitempty"`
 	Label    string            `json:",omitempty"`
+	For      string            `json:",omitempty"` // see [Version.For]
 	Settings VersionSettings   `json:",omitzero"`
 	Counter  string            `json:",omitempty"`
 	Name     string            `json:",omitempty"` // of a composition
@@ -180,7 +181,7 @@ func (f *forgetting) again(r refs.Record, v Version) (bool, string) {
 	case !f.left(v.Session):
 		return false, "only another device has the session"
 	}
-	f.redo = append(f.redo, rebuild{Project: f.p, Session: v.Session, Label: v.Label, Settings: v.Settings, Counter: v.Counter})
+	f.redo = append(f.redo, rebuild{Project: f.p, Session: v.Session, Label: v.Label, For: v.For, Settings: v.Settings, Counter: v.Counter})
 	return true, ""
 }
 

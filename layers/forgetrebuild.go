@@ -72,7 +72,7 @@ func (b *rebuilder) version(ctx context.Context, r rebuild) (err error) {
 	}
 	now := s.Now()
 	rev := Rev{Kind: IsSession, Project: r.Project, Session: s, Hash: now.Original}
-	basis := basis{point: now, input: now.Original, label: r.Label}
+	basis := basis{point: now, input: now.Original, label: r.Label, purpose: r.For}
 	c, err := b.m.compressBy(ctx, b.st, rev, basis, settings, false, b.keep)
 	if err != nil {
 		return unlessStore(err)

@@ -20,11 +20,12 @@ type Pruning struct {
 	Session *Session
 	Version *Version
 	UsedBy  []string // compositions
+	Asked   bool     // a person asked for it, and its session was not named
 }
 
 // Prune takes versions that nobody uses out of the lists: of one session, or of all if it is nil. Their bytes stay, and
-// [Memory.Undo] brings them back. It returns what it took and what it spared because compositions use it; force takes that
-// too.
+// [Memory.Undo] brings them back. It returns what it took and what it spared: versions that compositions use, unless force
+// is set, and versions that a person asked for, unless their session is named.
 func (m *Memory) Prune(ctx context.Context, p Project, only *Session, r Retention, force, dryRun bool) (taken, spared []Pruning, err error) {
 	st, err := m.Outline(ctx, p.ID)
 	if err != nil {
@@ -35,8 +36,8 @@ func (m *Memory) Prune(ctx context.Context, p Project, only *Session, r Retentio
 			continue
 		}
 		for _, v := range r.beyond(st.countedOf(s.ID)) {
-			x := Pruning{s, v, st.UsedBy(v)}
-			if len(x.UsedBy) > 0 && !force {
+			x := Pruning{s, v, st.UsedBy(v), only == nil && v.Asked()}
+			if x.Asked || len(x.UsedBy) > 0 && !force {
 				spared = append(spared, x)
 			} else {
 				taken = append(taken, x)

@@ -89,6 +89,7 @@ func (v *Version) code(c *codec) {
 	word(c, &v.Source)
 	word(c, &v.Since)
 	c.hash(&v.Base)
+	word(c, &v.For)
 	c.hash(&v.Original)
 	codeDerivation(c, &v.Derivation)
 	c.hash((*objects.Hash)(&v.key))

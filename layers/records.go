@@ -97,6 +97,7 @@ type Version struct {
 	Source     string             `json:"source,omitempty"` // label of the version whose text it was made from
 	Since      string             `json:"since,omitempty"`  // label of the version whose messages it goes on from
 	Base       objects.Hash       `json:"base,omitzero"`    // record of that version, of either
+	For        string             `json:"for,omitempty"`    // ForTier or ForComposition: mem made it for that; "" if a person asked for it
 	Original   objects.Hash       `json:"original,omitzero"`
 	Derivation lineage.Derivation `json:"derivation"`
 	Engine     string             `json:"engine"`
@@ -125,6 +126,15 @@ type Version struct {
 	shown string      // the label with the device behind it, if another device made one of the same label
 	key   lineage.Key // of Derivation, once the version is part of a State
 }
+
+// What mem makes versions for without being asked for them.
+const (
+	ForTier        = "tier"
+	ForComposition = "composition"
+)
+
+// Asked reports whether a person asked for the version. Such a version leaves the lists only when it, or its session, is named.
+func (v *Version) Asked() bool { return v.For == "" }
 
 // Origin is the content whose messages the version names: the input of its derivation, unless it was made from another
 // version.

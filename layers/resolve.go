@@ -341,10 +341,13 @@ func (m *Memory) resolveSub(ctx context.Context, rev Rev, sub string) (Rev, erro
 	}
 	label, device, _ := strings.Cut(normalLabel(m.WithDevice(ctx, sub)), "~")
 	var found []*Version
-	for _, v := range st.VersionsOf(rev.Session.ID, Everything) { // a hidden one can be named
+	for _, v := range st.AllVersionsOf(rev.Session.ID) { // a hidden one can be named
 		if v.Label == label && (device == "" && means(v) || device != "" && strings.HasPrefix(v.Device, device)) {
 			found = append(found, v)
 		}
+	}
+	if shown := slices.DeleteFunc(slices.Clone(found), func(v *Version) bool { return v.Deleted }); len(shown) > 0 {
+		found = shown
 	}
 	if i := slices.IndexFunc(found, func(v *Version) bool { return v.Device == m.repo.Device().ID }); i >= 0 && device == "" {
 		found = found[i : i+1]
@@ -376,15 +379,16 @@ func (m *Memory) at(ctx context.Context, r Rev, v *Version) (Rev, error) {
 	return r, err
 }
 
-// Everything makes [State.VersionsOf] return what is hidden, too.
-const Everything = true
-
 // VersionsOf returns the versions of a session in the order they were made, without deleted and hidden ones.
-func (st *State) VersionsOf(session string, hidden ...bool) []*Version {
-	all := slices.Contains(hidden, Everything)
+func (st *State) VersionsOf(session string) []*Version {
+	return slices.DeleteFunc(st.AllVersionsOf(session), func(v *Version) bool { return v.Deleted || v.Revoked != "" })
+}
+
+// AllVersionsOf returns the versions of a session in the order they were made, deleted and hidden ones included.
+func (st *State) AllVersionsOf(session string) []*Version {
 	var out []*Version
 	for _, v := range st.Versions {
-		if v.Session == session && !v.Deleted && (all || v.Revoked == "") {
+		if v.Session == session {
 			out = append(out, v)
 		}
 	}

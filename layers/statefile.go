@@ -15,7 +15,7 @@ import (
 // neither depends on the other.
 
 // stateVersion is the version of both files; another one is rebuilt.
-const stateVersion = 15
+const stateVersion = 16
 
 // A bulk is what the outline leaves out of one record.
 type bulk struct {

@@ -101,7 +101,7 @@ func (a *aging) read(ctx context.Context) (err error) {
 		}
 		free := compress.IsExtract(v.Engine)
 		versions[v.Session] = append(versions[v.Session], tier.Version{
-			ID: v.ID.String(), Preset: v.Settings.Preset, Hidden: v.Deleted || v.Revoked != "", Free: free,
+			ID: v.ID.String(), Preset: v.Settings.Preset, Asked: v.Asked(), Hidden: v.Deleted || v.Revoked != "", Free: free,
 			Current: v.Origin() == s.Now().Original && v.Since == "" && v.Source == "", Used: len(a.st.UsedBy(v)) > 0,
 		})
 	}

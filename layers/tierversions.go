@@ -74,7 +74,7 @@ func (t *tierMaker) compress(ctx context.Context, c tier.Compression) (TierVersi
 	rev := Rev{Kind: IsSession, Project: a.p, Session: s}
 	settings := compress.Settings{Preset: c.Preset, Decay: a.o.Decay}
 	for {
-		made, err := a.m.compressBy(ctx, a.st, rev, basis{point: s.Now(), input: s.Now().Original}, settings, a.o.DryRun, t.keep)
+		made, err := a.m.compressBy(ctx, a.st, rev, basis{point: s.Now(), input: s.Now().Original, purpose: ForTier}, settings, a.o.DryRun, t.keep)
 		var pins *compress.PinError
 		if errors.As(err, &pins) && pins.Need > settings.Tokens {
 			settings.Tokens = pins.Need // as small as its markers let it be

@@ -80,7 +80,7 @@ func (m *Memory) List(ctx context.Context, p Project, o ListOptions) ([]Item, *S
 	known := m.knownTokens(p.ID)
 	versions := map[string][]*Version{}
 	for _, v := range st.Versions {
-		if !v.Deleted && (v.Revoked == "" || o.Revoked) {
+		if (!v.Deleted || o.Removed && o.Revoked) && (v.Revoked == "" || o.Revoked) {
 			versions[v.Session] = append(versions[v.Session], v)
 		}
 	}

@@ -26,8 +26,9 @@ func (e *Env) prune() *cli.Command {
 		ArgsUsage: "[<session>]",
 		Description: "Which versions may go says the setting storage.compressionRetention: all stay, or the newest few of each session, or\n" +
 			"those made or used lately; options go before it. Of an age the newest version of each session stays unless --keep-last\n" +
-			"says otherwise. What a composition uses stays, with a warning. Nothing is lost: the bytes stay, and \"mem undo\" brings\n" +
-			"the versions back.",
+			"says otherwise. What a composition uses stays, with a warning. Without a session, only versions that mem made for\n" +
+			"itself go: a version that you asked for stays until its session is named. Nothing is lost: the bytes stay, hidden\n" +
+			"versions are listed by \"mem versions -a\", and \"mem undo\" brings them back.",
 		Flags: []*cli.Flag{
 			cli.String(&o.olderThan, "older-than", "let versions go that were made and used last before `TIME`, such as 60d"),
 			cli.Int(&o.keepLast, "keep-last", "keep the newest `N` versions of each session"),
@@ -100,6 +101,7 @@ type prunedAnswer struct {
 	Tokens  int      `json:"tokens"`
 	Created string   `json:"created"`
 	UsedBy  []string `json:"used_by"`
+	Asked   bool     `json:"asked_for,omitempty"` // a person asked for it, and its session was not named
 }
 
 func (e *Env) runPrune(ctx context.Context, o pruneOptions, r layers.Retention, name string) error {
@@ -137,7 +139,7 @@ func (e *Env) printPruned(taken, spared []layers.Pruning, asked bool) error {
 	}{e.opt.dryRun, []prunedAnswer{}, []prunedAnswer{}}
 	add := func(list *[]prunedAnswer, from []layers.Pruning) {
 		for _, x := range from {
-			*list = append(*list, prunedAnswer{x.Session.ID, x.Version.Label, x.Version.TokensOut, timeText(x.Version.Time), append([]string{}, x.UsedBy...)})
+			*list = append(*list, prunedAnswer{x.Session.ID, x.Version.Label, x.Version.TokensOut, timeText(x.Version.Time), append([]string{}, x.UsedBy...), x.Asked})
 		}
 	}
 	add(&answer.Pruned, taken)
@@ -153,6 +155,10 @@ func (e *Env) printPruned(taken, spared []layers.Pruning, asked bool) error {
 		e.note("%s %s  %s", verb, label(x.Version), modeOf(x.Version))
 	}
 	for _, x := range spared {
+		if x.Asked {
+			e.note("%s stays: you asked for it; name its session to prune it", label(x.Version))
+			continue
+		}
 		e.warn("%s stays: %s uses it; take it anyway with --force", label(x.Version), strings.Join(x.UsedBy, ", "))
 	}
 	switch {

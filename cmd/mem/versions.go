@@ -19,7 +19,7 @@ func (e *Env) versions() *cli.Command {
 		Name:      "versions",
 		Usage:     "list the versions of a session",
 		ArgsUsage: "[<session>]",
-		Flags:     []*cli.Flag{cli.Bool(&all, "all,a", "also those that are hidden by \"mem revoke\"")},
+		Flags:     []*cli.Flag{cli.Bool(&all, "all,a", "list hidden versions too")},
 		Action: func(ctx context.Context, c *cli.Command) error {
 			if err := e.wantOperands(c, 0, 1); err != nil {
 				return err
@@ -56,6 +56,8 @@ type versionAnswer struct {
 	UsedBy      []string               `json:"used_by"`
 	UsedIn      []string               `json:"usedInSessions"`
 	Accessed    string                 `json:"lastAccessed,omitempty"`
+	For         string                 `json:"for,omitempty"`       // tier or composition: mem made it for that
+	Hidden      bool                   `json:"hidden,omitempty"`    // by rm, prune, undo or the tiers
 	Revoked     string                 `json:"revoked,omitempty"`   // why it is hidden
 	Stranger    string                 `json:"untrusted,omitempty"` // the device that made it, if it is not trusted
 }
@@ -70,7 +72,10 @@ func (e *Env) runVersions(ctx context.Context, name string, all bool) error {
 		if err != nil {
 			return err
 		}
-		list := st.VersionsOf(rev.Session.ID, all)
+		list := st.VersionsOf(rev.Session.ID)
+		if all {
+			list = st.AllVersionsOf(rev.Session.ID)
+		}
 		strangers, err := e.strangers(ctx, m)
 		if err != nil {
 			return err
@@ -82,7 +87,7 @@ func (e *Env) runVersions(ctx context.Context, name string, all bool) error {
 			e.note("%s has no versions", shortID(rev.Session.ID))
 			e.hint("%s", shell("mem", "compress", shortID(rev.Session.ID)))
 		}
-		noted := slices.ContainsFunc(list, func(v *layers.Version) bool { return v.Revoked != "" || strangers.of(v.Device) != "" })
+		noted := slices.ContainsFunc(list, func(v *layers.Version) bool { return v.Deleted || v.Revoked != "" || strangers.of(v.Device) != "" })
 		columns := []column{{name: "version"}, {name: "made by", shrinks: true}, {name: "tokens", right: true, estimate: true}, {name: "to", right: true, estimate: true},
 			{name: "ratio", right: true}, {name: "keepits", right: true}, {name: "when"}, {name: "engine"}, {name: "used in"}}
 		if noted {
@@ -95,12 +100,20 @@ func (e *Env) runVersions(ctx context.Context, name string, all bool) error {
 				{full: fmt.Sprintf("%.2f", v.Ratio), short: fmt.Sprintf("%.1f:1", v.Ratio)}, {full: fmt.Sprintf("%d/%d", v.Preserved, v.Preserved+v.Summarised)},
 				e.timeCell(v.Time), {full: v.Engine}, e.usedCell(st.UsedBy(v), v.Used)}
 			if noted {
-				row = append(row, noteCell(v.Revoked, strangers.of(v.Device)))
+				row = append(row, versionNote(v, strangers.of(v.Device)))
 			}
 			t.row(row...)
 		}
 		return t.flush()
 	})
+}
+
+// versionNote says why a version is not in the lists, or not used.
+func versionNote(v *layers.Version, stranger string) cell {
+	if v.Deleted {
+		return cell{full: "hidden"}
+	}
+	return noteCell(v.Revoked, stranger)
 }
 
 // optionsOf writes the settings of a version that are not the usual ones: ", preserve-all, skip 3, distance 5".
@@ -163,6 +176,6 @@ func versionAnswerOf(st *layers.State, v *layers.Version, strangers strangers) v
 		Label: v.Label, Hash: v.Derivation.Output.String(), Device: v.Device, Settings: v.Settings, TokensIn: v.TokensIn, TokensOut: v.TokensOut,
 		Method: v.Counter, Ratio: v.Ratio, MessagesIn: v.MessagesIn, MessagesOut: v.MessagesOut, Kept: v.Preserved, Keepits: v.Preserved + v.Summarised,
 		Created: timeText(v.Time), Engine: v.Engine, UsedBy: append([]string{}, st.UsedBy(v)...),
-		UsedIn: append([]string{}, v.Used.By...), Accessed: timeText(v.Used.Last), Revoked: v.Revoked, Stranger: strangers.of(v.Device),
+		UsedIn: append([]string{}, v.Used.By...), Accessed: timeText(v.Used.Last), For: v.For, Hidden: v.Deleted, Revoked: v.Revoked, Stranger: strangers.of(v.Device),
 	}
 }

@@ -108,6 +108,7 @@ type Version struct {
 	Hidden  bool
 	Free    bool // it can be made again without a model
 	Used    bool // by a composition that the user made
+	Asked   bool // a person asked for it
 }
 
 // Work is what is to be done.
@@ -175,7 +176,7 @@ func (w *Work) compress(p Policy, s Session, now time.Time) Session {
 }
 
 // hide finds the versions of a session that others have made superfluous. The newest stays, and so do the one that the
-// policy wants, what a composition uses, and what a model was paid for.
+// policy wants, what a composition uses, what a person asked for, and what a model was paid for.
 func (w *Work) hide(p Policy, s Session, now time.Time) {
 	if !past(s.Accessed, now, p.IntermediateAfter) {
 		return
@@ -192,7 +193,7 @@ func (w *Work) hide(p Policy, s Session, now time.Time) {
 			wanted = true
 			continue
 		}
-		if i < len(shown)-1 && v.Free && !v.Used {
+		if i < len(shown)-1 && v.Free && !v.Used && !v.Asked {
 			w.Hide = append(w.Hide, Hiding{s.ID, v.ID})
 		}
 	}

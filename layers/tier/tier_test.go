@@ -110,7 +110,7 @@ func TestDecide(t *testing.T) {
 		{"old, with both", []Session{session("s", "2025-12-01 09:00", std, agg)}, nil, []string{"monthly-2025-12 [s]"}, []string{"weekly-2025-W49"}, []string{"v1"}},
 		{"hidden ones are not missed", []Session{session("s", "2025-12-01 09:00", with(std, func(v *Version) { v.Hidden = true }), agg)}, nil,
 			[]string{"monthly-2025-12 [s]"}, []string{"weekly-2025-W49"}, nil},
-		{"used or paid ones stay", []Session{session("s", "2025-12-01 09:00", with(std, func(v *Version) { v.Used = true }), with(std, func(v *Version) { v.Free = false }), agg)}, nil,
+		{"versions that are used, paid for or asked for stay", []Session{session("s", "2025-12-01 09:00", with(std, func(v *Version) { v.Used = true }), with(std, func(v *Version) { v.Free = false }), with(std, func(v *Version) { v.Asked = true }), agg)}, nil,
 			[]string{"monthly-2025-12 [s]"}, []string{"weekly-2025-W49"}, nil},
 		{"the wanted one stays beside the newest", []Session{session("s", "2025-12-01 09:00", std, agg, with(std, func(v *Version) { v.ID = "v3" }))}, nil,
 			[]string{"monthly-2025-12 [s]"}, []string{"weekly-2025-W49"}, []string{"v1"}},
