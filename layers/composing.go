@@ -38,6 +38,8 @@ type ComposeRequest struct {
 	Parts    []ComposePart
 	Budget   int
 	Strategy compose.Strategy
+	Ratio    int // preferred ratio of existing versions; 0 = any
+	Stalest  int // distance that an existing version may have been made for at most; 0 = any
 	DryRun   bool
 
 	// Engine returns what compresses the parts that must be compressed, nil for [compress.Extract]. It is asked only if
@@ -100,7 +102,7 @@ func (m *Memory) compose(ctx context.Context, req ComposeRequest) (*composing, C
 	}
 	c := &composing{m: m, req: req, counter: m.largest(req.Parts)}
 	c.out = compose.Composition{Name: req.Name, Budget: req.Budget}
-	ask := compose.Request{Budget: req.Budget, Strategy: req.Strategy}
+	ask := compose.Request{Budget: req.Budget, Strategy: req.Strategy, Ratio: req.Ratio, Stalest: req.Stalest}
 	for i, p := range req.Parts {
 		src, err := c.source(ctx, i, p)
 		if err != nil {
@@ -216,6 +218,7 @@ func (c *composing) versions(ctx context.Context, i int, st *State, p ComposePar
 		src.Versions = append(src.Versions, compose.Version{
 			Label: v.Label, Hash: v.Derivation.Output, Tokens: part.Tokens, Tags: part.Cost(c.counter, i) - part.Tokens,
 			Ratio: int(v.Ratio), Kept: v.Preserved, Summarised: v.Summarised,
+			Freshness: v.Settings.Distance,
 		})
 		if asked {
 			src.Pin = v.Label

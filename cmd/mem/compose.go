@@ -23,6 +23,8 @@ type composeOptions struct {
 	budget     int
 	allocate   string
 	auto       bool
+	ratio      int      // preferred, 0 = any
+	freshness  int      // distance that a version may have been made for at most, 0 = any
 	recompress []string // revisions, or "all"
 	engine     engineChoice
 }
@@ -46,6 +48,8 @@ func (e *Env) compose() *cli.Command {
 		Flags: []*cli.Flag{
 			cli.Parsed(&o.budget, "budget", "use at most `T` tokens, such as 16k (the default)", parseTokens),
 			cli.Choice(&o.allocate, "allocate", "share the budget by `RULE`: equal, proportional, recency or inverse-recency", "equal", "proportional", "recency", "inverse-recency"),
+			cli.Parsed(&o.ratio, "prefer-ratio", "prefer versions of about `N`:1", parseRatio),
+			cli.Parsed(&o.freshness, "min-freshness", "take no version made for a distance of more than `N` sessions: 1 is current, 10 stale", positive("a distance", "3")),
 			cli.Bool(&o.auto, "auto", "take the newest sessions of the project when none are named"),
 			cli.Parsed(&o.recompress, "recompress", "compress `REV` anew whatever versions exist; without a value, every part", appendTo(&o.recompress)).Optional("all"),
 			cli.Choice(&o.engine.name, "engine", "let `NAME` compress what must be: extract, claude, anthropic, openai, command or replay", engineNames()...),
@@ -84,7 +88,7 @@ func (e *Env) runCompose(ctx context.Context, o composeOptions, name string, rev
 		if err != nil {
 			return err
 		}
-		req := layers.ComposeRequest{Project: sc.Project, Name: name, Parts: parts, Budget: o.budget, Strategy: strategy, DryRun: e.opt.dryRun}
+		req := layers.ComposeRequest{Project: sc.Project, Name: name, Parts: parts, Budget: o.budget, Strategy: strategy, Ratio: o.ratio, Stalest: o.freshness, DryRun: e.opt.dryRun}
 		if req.Engine, err = e.composeEngine(ctx, m, parts, o.engine); err != nil {
 			return err
 		}

@@ -46,6 +46,11 @@ func (e *Env) runRm(ctx context.Context, names []string, force bool) error {
 				return removeError(rev, err)
 			}
 		}
+		if e.Term.Stdin { // a script is not asked: nothing is lost
+			if ok, err := e.confirm("take %s out of the lists?", rmNames(revs)); err != nil || !ok {
+				return err
+			}
+		}
 		answer := struct {
 			DryRun  bool            `json:"dry_run"`
 			Removed []removedAnswer `json:"removed"`
@@ -68,6 +73,14 @@ func (e *Env) runRm(ctx context.Context, names []string, force bool) error {
 		}
 		return nil
 	})
+}
+
+// rmNames writes what would be removed: by name if it is one thing.
+func rmNames(revs []layers.Rev) string {
+	if len(revs) == 1 {
+		return string(revs[0].Kind) + " " + revName(revs[0])
+	}
+	return count(len(revs), "thing")
 }
 
 // removeError adds to an error of a removal what can be done about it.

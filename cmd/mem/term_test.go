@@ -257,6 +257,49 @@ func TestConfirm(t *testing.T) {
 	}
 }
 
+// On a terminal rm asks, unless the setting or --yes answers; a script is not asked.
+func TestRemoveAsks(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		terminal bool
+		typed    string
+		args     []string
+		asked    bool
+		removed  bool
+	}{
+		{true, "n\n", nil, true, false},
+		{true, "y\n", nil, true, true},
+		{true, "n\n", []string{"--yes"}, false, true},
+		{true, "n\n", []string{"-c", "ui.confirmDestructiveActions=false"}, false, true},
+		{true, "y\n", []string{"-n"}, false, false},
+		{false, "", nil, false, true},
+	} {
+		w := newWorld(t, tt.terminal)
+		w.Env.Rand, w.Env.Environ = rand.Reader, func() []string { return nil }
+		w.vars["NO_COLOR"], w.vars["PAGER"] = "1", ""
+		line := `{"type":"user","sessionId":"aaaa0001","cwd":"/w","timestamp":"2026-01-15T09:00:00Z","message":{"role":"user","content":"Keep the prices."}}` + "\n"
+		must(t, os.WriteFile(filepath.Join(w.Env.Dir, "aaaa0001.jsonl"), []byte(line), 0o600))
+		for _, args := range [][]string{{"init", "-q"}, {"add", "-q", "aaaa0001.jsonl"}} {
+			if w.run(args...) != 0 {
+				t.Fatal(w.err.String())
+			}
+		}
+		w.err.Reset()
+		w.Env.Stdin = strings.NewReader(tt.typed)
+		if w.run(append(tt.args, "-p", "w", "rm", "aaaa0001")...) != 0 {
+			t.Fatalf("%+v: %s", tt, w.err.String())
+		}
+		if asked := strings.Contains(w.err.String(), "take session aaaa0001 out of the lists? [y/N]"); asked != tt.asked {
+			t.Errorf("%+v: asked %v: %s", tt, asked, w.err.String())
+		}
+		w.out.Reset()
+		w.run("-p", "w", "ls", "--json")
+		if removed := !strings.Contains(w.out.String(), "aaaa0001"); removed != tt.removed {
+			t.Errorf("%+v: removed %v: %s", tt, removed, w.out.String())
+		}
+	}
+}
+
 func TestStatus(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

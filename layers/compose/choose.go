@@ -19,6 +19,7 @@ type Version struct {
 	Tags             int // what its tags add, see Part.Cost
 	Ratio            int
 	Kept, Summarised int // markers
+	Freshness        int // the distance that it was made for: 1 = current, 10 = stale
 }
 
 // A Source is a session that goes into a composition, with the forms it can take. The zero value of
@@ -43,6 +44,7 @@ type Request struct {
 	Overhead int // tokens to take off the budget first, see Reserve
 	Strategy Strategy
 	Ratio    int // preferred compression ratio of existing versions; 0 = any
+	Stalest  int // greatest [Version.Freshness] of an existing version that is not pinned; 0 = any
 }
 
 // A Kind says which form of a session was picked.
@@ -172,16 +174,15 @@ func (r Request) pick(i, share, room int) Pick {
 	return Pick{Kind: PickNew, Tokens: room, Score: -1}
 }
 
-// worthTaking is the score from which a version is taken rather than a new one made. With every marker kept it is
-// that of a version which uses half of its share: at 0.5, as the seeds have it, the smallest version would do for
-// any share, because what it uses makes no more than half of the score.
-const worthTaking = 750
+// worthTaking is the score from which a version is taken rather than a new one made. A version that kept every marker is
+// taken whatever part of its share it uses; one that lost markers, or is far from the preferred ratio, must use more of it.
+const worthTaking = 500
 
 // best returns the version of s with the highest score among those that fit in room. One that is
 // larger than share is scored as if its share were what it needs.
 func (r Request) best(s Source, share, room int) (best Version, score int, ok bool) {
 	for _, v := range s.Versions {
-		if v.cost() > room {
+		if v.cost() > room || r.stale(v) {
 			continue
 		}
 		n := r.Score(v, max(share, v.cost()))
@@ -192,6 +193,9 @@ func (r Request) best(s Source, share, room int) (best Version, score int, ok bo
 	}
 	return best, score, ok
 }
+
+// stale reports whether v was made for a greater distance than is wanted.
+func (r Request) stale(v Version) bool { return r.Stalest > 0 && v.Freshness > r.Stalest }
 
 // Score says in thousandths how good a version is for a share that it fits in: how much of the share
 // it uses, how near it is to the preferred ratio, how many markers it kept. A version over the share

@@ -68,7 +68,7 @@ func (r Request) explain(p *Pick, i int) {
 		why = append(why, "with what others left")
 	}
 	if p.Kind == PickVersion {
-		why = append(why, larger(s, *p)...)
+		why = append(why, r.larger(s, *p)...)
 	}
 	p.Why = strings.Join(slices.DeleteFunc(why, func(s string) bool { return s == "" }), "; ")
 }
@@ -89,6 +89,8 @@ func (r Request) reason(p Pick, s Source) string {
 		return "asked for: " + would
 	case len(s.Versions) == 0:
 		return "no version yet: " + would
+	case !ok && !slices.ContainsFunc(s.Versions, func(v Version) bool { return !r.stale(v) }):
+		return "no version is fresh enough: " + would
 	case !ok:
 		return "no version fits: " + would
 	default:
@@ -106,11 +108,11 @@ func markers(p Pick) string {
 }
 
 // larger names the smallest version of s that did not fit where p did.
-func larger(s Source, p Pick) []string {
+func (r Request) larger(s Source, p Pick) []string {
 	room := max(p.Share, p.Tokens)
 	var over *Version
 	for i, v := range s.Versions {
-		if n := v.cost(); n > room && (over == nil || n < over.cost() || n == over.cost() && v.Label < over.Label) {
+		if n := v.cost(); n > room && !r.stale(v) && (over == nil || n < over.cost() || n == over.cost() && v.Label < over.Label) {
 			over = &s.Versions[i]
 		}
 	}

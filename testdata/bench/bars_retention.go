@@ -47,8 +47,8 @@ func (b *bench) barRetention() ([]row, error) {
 		demand float64
 	}{
 		{"at the length of the summaries", func(p passage) int { return p.length }, 0},
-		{"at 10x", func(p passage) int { return unitTokens(p.units) / 10 }, .70},
-		{"at 30x", func(p passage) int { return unitTokens(p.units) / 30 }, .45},
+		{"at 10x", func(p passage) int { return unitTokens(p.units) / 10 }, .75},
+		{"at 30x", func(p passage) int { return unitTokens(p.units) / 30 }, .52},
 	} {
 		scores := make([]score, len(ways))
 		for i, w := range ways {
