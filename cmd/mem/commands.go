@@ -105,6 +105,7 @@ func commands() []command {
 		{name: "ls-objects", group: groupPlumbing, plain: true, make: (*Env).lsObjects},
 		{name: "rev-parse", group: groupPlumbing, plain: true, make: (*Env).revParse},
 		{name: "plugin-path", group: groupPlumbing, plain: true, make: (*Env).pluginPath},
+		{name: "mcp", group: groupPlumbing, make: (*Env).mcpCommand},
 		{name: "hook", group: groupPlumbing, make: (*Env).hook},
 		{name: "token", group: groupHelp, bare: "list", writes: []string{"add", "rm"}, make: (*Env).token},
 		{name: "config", group: groupHelp, writes: []string{"set", "unset"}, make: (*Env).config},

@@ -67,11 +67,12 @@ func imports() map[string]string {
 
 		"hooks": "objects layers layers/brief layers/keepit layers/transcript",
 
-		"cmd/mem": "layers hooks refs refs/config refs/remote refs/sealed objects layers/transcript layers/keepit layers/tokens layers/compress layers/engines layers/compose layers/tier layers/trace layers/facts layers/concepts layers/permanent layers/views testdata layers/redact layers/worktree layers/search layers/search/index cmd/mem/internal/cli cmd/mem/internal/proof cmd/mem/internal/web",
+		"cmd/mem": "layers hooks refs refs/config refs/remote refs/sealed objects layers/transcript layers/keepit layers/tokens layers/compress layers/engines layers/compose layers/tier layers/trace layers/facts layers/concepts layers/permanent layers/views testdata layers/redact layers/worktree layers/search layers/search/index cmd/mem/internal/cli cmd/mem/internal/mcp cmd/mem/internal/proof cmd/mem/internal/web",
 
 		"cmd/mem/internal/cli":   "",
 		"cmd/mem/internal/proof": "objects layers",
 		"cmd/mem/internal/web":   "layers layers/compose layers/compress layers/concepts layers/engines layers/facts layers/keepit layers/permanent layers/search layers/search/index layers/tokens layers/trace refs refs/config",
+		"cmd/mem/internal/mcp":   "layers/tokens",
 
 		// Programs and libraries of the tests, which no package of the program imports.
 		"testdata": "",
@@ -94,6 +95,7 @@ func outside() map[string]string {
 		"filippo.io/age":                             "refs/sealed",
 		"golang.org/x/sys":                           "refs",
 		"github.com/yuin/goldmark":                   "cmd/mem/internal/web",
+		"github.com/modelcontextprotocol/go-sdk":     "cmd/mem/internal/mcp",
 	}
 }
 

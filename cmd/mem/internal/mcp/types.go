@@ -1,0 +1,148 @@
+package mcp
+
+// SearchIn is what the tool search is asked.
+type SearchIn struct {
+	Query    string   `json:"query,omitempty" jsonschema:"words to look for; a phrase in double quotes must stand in the text as it is"`
+	Regexp   []string `json:"regexp,omitempty" jsonschema:"regular expressions that the text must match"`
+	Files    []string `json:"files,omitempty" jsonschema:"files that a tool call is about: names, ends of paths or patterns"`
+	Since    string   `json:"since,omitempty" jsonschema:"written at this time or later: 2026-01-15, 3d, 2 weeks ago"`
+	Until    string   `json:"until,omitempty" jsonschema:"written before this time"`
+	Topic    string   `json:"topic,omitempty" jsonschema:"in sessions with this topic"`
+	Keepit   string   `json:"keepit,omitempty" jsonschema:"with a marker of such a weight: >=0.5, <0.8 or 1.00"`
+	Roles    []string `json:"roles,omitempty" jsonschema:"written by: user, assistant, tool or note"`
+	In       string   `json:"in,omitempty" jsonschema:"layers, separated by commas: L1, L2, L3, L4, versions, compositions"`
+	Branch   string   `json:"branch,omitempty" jsonschema:"in sessions on this git branch"`
+	Projects string   `json:"projects,omitempty" jsonschema:"all searches every project; without it, the project of the directory"`
+	Limit    int      `json:"limit,omitempty" jsonschema:"the most hits, 20 without it"`
+}
+
+// A Hit is a place that fits a query.
+type Hit struct {
+	Ref  string `json:"ref" jsonschema:"name of the hit, for the tool show"`
+	Who  string `json:"who" jsonschema:"user, assistant, tool, note, or the kind of a derived thing"`
+	Date string `json:"date,omitempty"`
+	Line string `json:"line" jsonschema:"the text around the match"`
+}
+
+// SearchOut is what the tool search answers.
+type SearchOut struct {
+	Hits []Hit `json:"hits"`
+	More int   `json:"more,omitempty" jsonschema:"hits that did not fit into the answer"`
+}
+
+// TimelineIn is what the tool timeline is asked.
+type TimelineIn struct {
+	Ref   string `json:"ref,omitempty" jsonschema:"a message such as 6ecd8c99#12, or a session; without it the sessions of the project are listed"`
+	Count int    `json:"count,omitempty" jsonschema:"messages before and after, or sessions; 10 without it"`
+}
+
+// A Moment is a line of a timeline.
+type Moment struct {
+	Ref  string `json:"ref"`
+	Who  string `json:"who,omitempty"`
+	Date string `json:"date,omitempty"`
+	Line string `json:"line"`
+}
+
+// TimelineOut is what the tool timeline answers.
+type TimelineOut struct {
+	Moments []Moment `json:"moments"`
+}
+
+// ShowIn is what the tool show is asked.
+type ShowIn struct {
+	Ref    string `json:"ref" jsonschema:"a session, message, message range, layer, version, composition, fact, concept or rule"`
+	Offset int    `json:"offset,omitempty" jsonschema:"where to read on: next of the page before"`
+}
+
+// ShowOut is a page of a text.
+type ShowOut struct {
+	Ref  string `json:"ref"`
+	Kind string `json:"kind"`
+	Text string `json:"text"`
+	Next int    `json:"next,omitempty" jsonschema:"the offset of the next page; absent on the last one"`
+}
+
+// FactsIn is what the tool facts is asked.
+type FactsIn struct {
+	Query   string   `json:"query,omitempty" jsonschema:"words to look for; without them the newest facts are listed"`
+	Kinds   []string `json:"kinds,omitempty" jsonschema:"request, action, decision, issue, solution or preference"`
+	Session string   `json:"session,omitempty" jsonschema:"only facts of this session"`
+	Open    bool     `json:"open,omitempty" jsonschema:"only issues that nothing has resolved"`
+	Limit   int      `json:"limit,omitempty" jsonschema:"the most facts, 20 without it"`
+}
+
+// A Fact is what was established in a session.
+type Fact struct {
+	ID      string `json:"id"`
+	Kind    string `json:"kind"`
+	Verdict string `json:"verdict" jsonschema:"verified: a quote says it; inferred: it follows from what was said"`
+	Ref     string `json:"ref,omitempty" jsonschema:"the message that says it"`
+	Text    string `json:"text"`
+}
+
+// FactsOut is what the tool facts answers.
+type FactsOut struct {
+	Facts []Fact `json:"facts"`
+}
+
+// KeepitIn is what the tool keepit_add is asked.
+type KeepitIn struct {
+	Ref    string `json:"ref" jsonschema:"one message that the user typed, such as 6ecd8c99#12"`
+	Text   string `json:"text,omitempty" jsonschema:"the part to keep, word for word; without it all that was typed"`
+	Weight string `json:"weight,omitempty" jsonschema:"0.00 to 1.00, or pinned, critical, important, notable, minor, hint; 0.80 without it"`
+}
+
+// KeepitOut is what the tool keepit_add answers.
+type KeepitOut struct {
+	ID     string `json:"id"`
+	Ref    string `json:"ref"`
+	Weight string `json:"weight"`
+	Text   string `json:"text"`
+}
+
+// SuggestIn is what the tool suggest is asked.
+type SuggestIn struct {
+	Files  []string `json:"files,omitempty" jsonschema:"files of the task: names, ends of paths or patterns"`
+	Topics []string `json:"topics,omitempty" jsonschema:"what the task is about"`
+	Budget int      `json:"budget,omitempty" jsonschema:"the most tokens in all, 8000 without it"`
+	Limit  int      `json:"limit,omitempty" jsonschema:"the most sessions, 5 without it"`
+}
+
+// A Suggestion is a session or version that fits a task.
+type Suggestion struct {
+	Rev    string   `json:"rev" jsonschema:"name of the suggestion, for the tools show and compose"`
+	Score  float64  `json:"score"`
+	Topics []string `json:"topics,omitempty"`
+	Files  []string `json:"files,omitempty"`
+	Tokens int      `json:"tokens"`
+	Title  string   `json:"title,omitempty"`
+}
+
+// SuggestOut is what the tool suggest answers.
+type SuggestOut struct {
+	Suggestions []Suggestion `json:"suggestions"`
+}
+
+// ComposeIn is what the tool compose is asked.
+type ComposeIn struct {
+	Name   string   `json:"name" jsonschema:"name of the composition"`
+	Revs   []string `json:"revs" jsonschema:"sessions or versions, each with its own share if it ends in =TOKENS"`
+	Budget int      `json:"budget,omitempty" jsonschema:"the most tokens, 16000 without it"`
+}
+
+// A Part is what a composition takes of one session.
+type Part struct {
+	Session string `json:"session"`
+	Pick    string `json:"pick"`
+	Tokens  int    `json:"tokens"`
+	Why     string `json:"why"`
+}
+
+// ComposeOut is what the tool compose answers.
+type ComposeOut struct {
+	Name   string `json:"name"`
+	Tokens int    `json:"tokens"`
+	Parts  []Part `json:"parts"`
+	Saved  bool   `json:"saved" jsonschema:"false: the plan only, the server is read-only"`
+}

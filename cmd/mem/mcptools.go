@@ -1,0 +1,301 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/memvcs/mem/cmd/mem/internal/mcp"
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/compose"
+	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/search"
+)
+
+// lineWidth is how many bytes of a text a line of an answer shows, about.
+const lineWidth = 140
+
+// Search answers as mem search does.
+func (s served) Search(ctx context.Context, in mcp.SearchIn) (out mcp.SearchOut, err error) {
+	e := s.run()
+	e.operands, e.opt.allProjects = []string{in.Query}, in.Projects == "all"
+	if in.Projects != "" && in.Projects != "all" {
+		return out, usagef("projects cannot be %q: want all, or nothing", in.Projects)
+	}
+	q, err := e.searchQuery(searchOptions{patterns: in.Regexp, files: in.Files, since: in.Since, until: in.Until, topic: in.Topic, keepit: in.Keepit,
+		roles: in.Roles, in: in.In, branch: in.Branch, by: string(search.ByMessage), number: cmp.Or(in.Limit, 20)})
+	if err != nil {
+		return out, err
+	}
+	out.Hits = []mcp.Hit{}
+	return out, e.withStore(func(m *layers.Memory) error {
+		projects, err := e.searchScope(ctx, m)
+		if err != nil {
+			return err
+		}
+		hits, err := m.Search(ctx, projects, q)
+		if err != nil {
+			return err
+		}
+		cut, p := search.NewSnippets(q), hitPrinter{e: e}
+		for _, h := range hits {
+			out.Hits = append(out.Hits, mcp.Hit{Ref: hitName(h), Who: p.who(h), Date: dayOf(time.Unix(h.Doc.Time, 0)), Line: sanitizeLine(cut.Line(h.Doc.Text, lineWidth).Text)})
+		}
+		return nil
+	})
+}
+
+// dayOf writes the day of a time, nothing for one that is not known.
+func dayOf(t time.Time) string {
+	if t.IsZero() || t.Unix() <= 0 {
+		return ""
+	}
+	return t.UTC().Format(time.DateOnly)
+}
+
+// Timeline lists messages or sessions.
+func (s served) Timeline(ctx context.Context, in mcp.TimelineIn) (out mcp.TimelineOut, err error) {
+	e, n := s.run(), min(max(cmp.Or(in.Count, 10), 1), 50)
+	out.Moments = []mcp.Moment{}
+	return out, e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+		if in.Ref == "" {
+			st, err := m.Outline(ctx, sc.Project.ID)
+			if err != nil {
+				return err
+			}
+			for _, x := range st.Recent()[:min(n, len(st.Recent()))] {
+				out.Moments = append(out.Moments, mcp.Moment{Ref: shortID(x.ID), Date: dayOf(x.Now().Scan.Last), Line: sanitizeLine(x.Now().Scan.Title)})
+			}
+			return nil
+		}
+		rev, err := e.servable(ctx, m, sc, in.Ref)
+		if err != nil {
+			return err
+		}
+		if rev.Session == nil {
+			return usagef("%s is a %s: want a session or a message", in.Ref, rev.Kind)
+		}
+		from, to := 1, 2*n
+		if rev.Kind == layers.IsMessages {
+			from, to = rev.From-n, rev.To+n
+		}
+		return m.Turns(ctx, rev, from, to, func(t layers.Turn) error {
+			out.Moments = append(out.Moments, mcp.Moment{Ref: fmt.Sprintf("%s#%d", shortID(rev.Session.ID), t.Message), Who: t.Role, Line: sanitizeLine(firstWords(t.Text, lineWidth))})
+			return nil
+		})
+	})
+}
+
+// servable finds what a revision names and refuses what must not be handed to a session.
+func (e *Env) servable(ctx context.Context, m *layers.Memory, sc layers.Scope, name string) (layers.Rev, error) {
+	rev, err := e.resolve(ctx, m, sc, name)
+	if err != nil {
+		return rev, err
+	}
+	return rev, mayServe(ctx, m, rev, name)
+}
+
+// mayServe refuses what must not be handed to a session: what is revoked, removed, or of a device that is not trusted.
+func mayServe(ctx context.Context, m *layers.Memory, rev layers.Rev, name string) error {
+	if err := m.MayHand(ctx, rev); err != nil || rev.Session == nil {
+		return err
+	}
+	switch {
+	case rev.Session.Guest != "":
+		return fmt.Errorf("%s: %w", name, layers.ErrUntrusted)
+	case rev.Session.Deleted:
+		return &layers.NotFoundError{What: "session", Name: name}
+	}
+	return nil
+}
+
+// Show prints a page of a text.
+func (s served) Show(ctx context.Context, in mcp.ShowIn) (out mcp.ShowOut, err error) {
+	e := s.run()
+	return out, e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+		rev, err := e.servable(ctx, m, sc, in.Ref)
+		if err != nil {
+			return err
+		}
+		var b strings.Builder
+		switch rev.Kind {
+		case layers.IsCommit, layers.IsObject:
+			return usagef("%s is a %s, which is not served", in.Ref, rev.Kind)
+		case layers.IsSession, layers.IsOriginal, layers.IsEarlier:
+			rev.Kind, rev.From, rev.To = layers.IsMessages, 1, cmp.Or(rev.Point, rev.Session.Now()).Scan.Messages
+			err = writeTurns(ctx, m, rev, &b)
+		case layers.IsMessages:
+			err = writeTurns(ctx, m, rev, &b)
+		case layers.IsVersion, layers.IsComposition:
+			err = m.Write(ctx, rev, "md", &b)
+		default:
+			err = m.Write(ctx, rev, layers.Text, &b)
+		}
+		if err != nil {
+			return err
+		}
+		out.Ref, out.Kind = in.Ref, string(rev.Kind)
+		out.Text, out.Next = mcp.Page(sanitize(b.String()), in.Offset)
+		return nil
+	})
+}
+
+// Facts answers as mem facts list and search do, without facts of devices that are not trusted.
+func (s served) Facts(ctx context.Context, in mcp.FactsIn) (out mcp.FactsOut, err error) {
+	e, o := s.run(), factsOptions{open: in.Open}
+	if len(in.Kinds) > 0 {
+		if o.kinds, err = parseKinds(strings.Join(in.Kinds, ",")); err != nil {
+			return out, err
+		}
+	}
+	out.Facts = []mcp.Fact{}
+	return out, e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+		strangers, err := e.strangers(ctx, m)
+		if err != nil {
+			return err
+		}
+		project, session := sc.Project.ID, ""
+		if in.Session != "" {
+			rev, err := e.servable(ctx, m, sc, in.Session)
+			if err != nil {
+				return err
+			}
+			if rev.Session == nil {
+				return usagef("%s is a %s, not a session", in.Session, rev.Kind)
+			}
+			project, session = rev.Project.ID, rev.Session.ID
+		}
+		set, err := m.Facts(ctx, project)
+		if err != nil {
+			return err
+		}
+		wants := func(f facts.Fact) bool {
+			return o.wants(f) && strangers.of(f.Device) == "" && (session == "" || f.Session == session)
+		}
+		for _, f := range choose(set, in.Query, wants, cmp.Or(in.Limit, 20)) {
+			out.Facts = append(out.Facts, servedFact(f))
+		}
+		return nil
+	})
+}
+
+// choose returns the best facts for a query, or the newest.
+func choose(set *facts.Set, query string, wants func(facts.Fact) bool, limit int) (list []facts.Fact) {
+	if query != "" {
+		hits := set.Search(query, wants)
+		slices.SortStableFunc(hits, func(a, b facts.Hit) int { return a.Compare(b) })
+		for _, h := range hits {
+			list = append(list, h.Fact)
+		}
+	} else {
+		for f := range set.All() {
+			if wants(*f) {
+				list = append(list, *f)
+			}
+		}
+		slices.SortStableFunc(list, func(a, b facts.Fact) int { return b.Time.Compare(a.Time) })
+	}
+	return list[:min(len(list), max(limit, 0))]
+}
+
+func servedFact(f facts.Fact) mcp.Fact {
+	x := mcp.Fact{ID: f.ID, Kind: string(f.Kind), Verdict: fateOf(f), Text: sanitizeLine(f.Text)}
+	if f.Session != "" {
+		x.Ref = shortID(f.Session)
+		if len(f.Evidence) > 0 {
+			x.Ref = fmt.Sprintf("%s#%d", x.Ref, f.Evidence[0].Message)
+		}
+	}
+	return x
+}
+
+// AddKeepit answers as mem keepit add does.
+func (s served) AddKeepit(ctx context.Context, in mcp.KeepitIn) (out mcp.KeepitOut, err error) {
+	e, w := s.run(), keepit.Weight(80)
+	if in.Weight != "" {
+		if w, err = keepit.ParseTyped(in.Weight); err != nil {
+			return out, err
+		}
+	}
+	return out, e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+		rev, err := e.servable(ctx, m, sc, in.Ref)
+		if err != nil {
+			return err
+		}
+		if rev.Kind != layers.IsMessages || rev.From != rev.To {
+			return usagef("%s is not a message: want one such as 6ecd8c99#12", in.Ref)
+		}
+		k, err := m.AddKeepit(ctx, rev, in.Text, w, false)
+		if errors.Is(err, layers.ErrNotTyped) {
+			return fmt.Errorf("%w: only text that the user typed can be marked", err)
+		}
+		if err != nil {
+			return err
+		}
+		out = mcp.KeepitOut{ID: k.ID, Ref: fmt.Sprintf("%s#%d", shortID(rev.Session.ID), k.Mark.Message), Weight: k.Mark.Weight.String(), Text: sanitize(k.Mark.Text)}
+		return nil
+	})
+}
+
+// Suggest answers as mem suggest does.
+func (s served) Suggest(ctx context.Context, in mcp.SuggestIn) (out mcp.SuggestOut, err error) {
+	e := s.run()
+	out.Suggestions = []mcp.Suggestion{}
+	return out, e.withStore(func(m *layers.Memory) error {
+		projects, err := e.searchScope(ctx, m)
+		if err != nil {
+			return err
+		}
+		all, err := m.Suggest(ctx, layers.SuggestRequest{Projects: projects, Files: in.Files, Topics: in.Topics, Budget: cmp.Or(in.Budget, 8000), Limit: max(cmp.Or(in.Limit, 5), 1)})
+		for _, x := range all {
+			out.Suggestions = append(out.Suggestions, mcp.Suggestion{Rev: x.Rev, Score: x.Score, Topics: x.Topics, Files: x.Files, Tokens: x.Tokens, Title: sanitizeLine(x.Session.Title)})
+		}
+		return err
+	})
+}
+
+// Compose answers as mem compose does; unless save is set, as mem compose --dry-run.
+func (s served) Compose(ctx context.Context, in mcp.ComposeIn, save bool) (out mcp.ComposeOut, err error) {
+	e := s.run()
+	e.opt.dryRun = !save
+	if err := checkName(in.Name); err != nil {
+		return out, err
+	}
+	strategy, err := compose.ParseStrategy("equal")
+	if err != nil || len(in.Revs) == 0 {
+		return out, errors.Join(err, usagef("name at least one session or version in revs"))
+	}
+	return out, e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+		if err := e.nameIsFree(ctx, m, sc, in.Name); err != nil {
+			return err
+		}
+		parts, err := e.composeParts(ctx, m, sc, composeOptions{}, in.Revs)
+		if err != nil {
+			return err
+		}
+		for _, p := range parts {
+			if err := mayServe(ctx, m, p.Rev, p.Rev.Name()); err != nil {
+				return err
+			}
+		}
+		req := layers.ComposeRequest{Project: sc.Project, Name: in.Name, Parts: parts, Budget: cmp.Or(in.Budget, defaultBudget), Strategy: strategy, DryRun: !save}
+		if req.Engine, err = e.composeEngine(ctx, m, parts, engineChoice{}); err != nil {
+			return err
+		}
+		done, err := m.Compose(ctx, req)
+		if err != nil {
+			return composeError(err)
+		}
+		a := e.composeAnswer(req, done)
+		out = mcp.ComposeOut{Name: a.Name, Tokens: a.Tokens, Parts: []mcp.Part{}, Saved: save}
+		for _, p := range a.Parts {
+			out.Parts = append(out.Parts, mcp.Part{Session: shortID(p.Session), Pick: p.Pick, Tokens: p.Tokens, Why: p.Why})
+		}
+		return nil
+	})
+}
