@@ -112,16 +112,17 @@ func (f *copier) lane(ctx context.Context, tip pack.ID, stop map[pack.ID]bool) e
 		return err
 	}
 	for _, id := range ids {
-		if err := f.copy(id); err != nil {
+		if err := f.copy(id); err != nil && !errors.Is(err, pack.ErrNotFound) { // which refuses the lanes that name it
 			return err
 		}
 	}
 	return ctx.Err()
 }
 
-// malformed reports whether an error is the fault of one lane: it leads to what is no commit, or to a directory that is none.
+// malformed reports whether an error is the fault of one lane: it leads to what is no commit, or to a directory that is none, or to what is
+// not there.
 func malformed(err error) bool {
-	return errors.Is(err, gitstore.ErrTree) || errors.Is(err, gitstore.ErrKind) || errors.Is(err, gitstore.ErrCommit)
+	return errors.Is(err, pack.ErrNotFound) || errors.Is(err, gitstore.ErrTree) || errors.Is(err, gitstore.ErrKind) || errors.Is(err, gitstore.ErrCommit)
 }
 
 // rest returns the commits that were not seen.
