@@ -21,6 +21,7 @@ type lsOptions struct {
 	all       bool
 	sort      string
 	one       bool
+	composed  bool
 }
 
 // ls is the command that lists sessions.
@@ -39,11 +40,15 @@ func (e *Env) ls() *cli.Command {
 			cli.Bool(&o.removed, "removed", "list removed sessions too"),
 			cli.Bool(&o.all, "all,a", "list removed and hidden sessions and versions too"),
 			cli.Choice(&o.sort, "sort", "sort by `WHAT`: when or tokens", "when", "tokens"),
+			cli.Bool(&o.composed, "compositions", "list the compositions of the project instead"),
 			cli.Bool(&o.one, "1", "print the ids alone"),
 		},
 		Action: func(ctx context.Context, c *cli.Command) error {
 			if err := e.wantOperands(c, 0, 0); err != nil {
 				return err
+			}
+			if o.composed {
+				return e.runLsCompositions(ctx, o)
 			}
 			return e.runLs(ctx, o)
 		},

@@ -248,7 +248,7 @@ func (sc *Scanner) typed(raw []byte) {
 		return
 	}
 	c.Typed++
-	c.title(untilMarker(text), FromTyped, c.Queue.Script)
+	c.title(titleOf(text), FromTyped, c.Queue.Script)
 	sc.keyText = append(append(sc.keyText[:0], "user\n"...), m.TS...)
 	sc.keyText = append(append(sc.keyText, '\n'), text...)
 	p := Prompt{N: c.Values}
@@ -267,7 +267,7 @@ func (sc *Scanner) begun(r record) {
 		return
 	}
 	if text, ok := Typed(Message{Type: "user", Blocks: []Block{{Kind: Text, Text: opening(r.begun)}}}); ok {
-		c.title(untilMarker(text), FromTyped, !Interactive(string(r.entrypoint)))
+		c.title(titleOf(text), FromTyped, !Interactive(string(r.entrypoint)))
 	}
 }
 
@@ -307,12 +307,21 @@ func beginning(raw []byte) string {
 	return quoted(raw)
 }
 
-// untilMarker returns the words before the first marker, or text if there are none.
-func untilMarker(text string) string {
-	if before, _, ok := strings.Cut(text, "##keepit"); ok && strings.TrimSpace(before) != "" {
-		return before
+// titleOf returns what of a typed text can be a title: the words before its first marker or, if it begins with markers,
+// the words behind them. A composition that a session was resumed from has none: its heading is mem's.
+func titleOf(text string) string {
+	if strings.HasPrefix(text, "# Memory: ") && strings.Contains(text[:min(len(text), 1024)], "\n\nThis is context from earlier sessions, put together by mem.") {
+		return ""
 	}
-	return text
+	before, behind, ok := strings.Cut(text, "##keepit")
+	for ok && strings.TrimSpace(before) == "" {
+		_, words, closed := strings.Cut(behind, "##")
+		if !closed {
+			return text
+		}
+		before, behind, ok = strings.Cut(words, "##keepit")
+	}
+	return before
 }
 
 // bare returns what stands between the quotes of raw.
