@@ -56,7 +56,19 @@ func (s *Server) home(_ http.ResponseWriter, r *http.Request) (string, page, err
 // routePages names the screens by their addresses.
 func (s *Server) routePages(mux *http.ServeMux) {
 	for pattern, do := range map[string]screen{
-		"GET /{$}": s.home,
+		"GET /{$}":                    s.home,
+		"GET /go":                     s.goProject,
+		"GET /p/{project}":            s.browser,
+		"POST /p/{project}/add":       s.addSessions,
+		"GET /s/{session}":            s.sessionScreen,
+		"POST /s/{session}/remove":    s.dropSession,
+		"GET /s/{session}/file":       s.sessionFile,
+		"GET /s/{session}/transcript": s.transcript,
+		"GET /s/{session}/m/{n}":      s.message,
+		"GET /s/{session}/compress":   s.compressScreen,
+		"POST /s/{session}/compress":  s.createCompression,
+		"GET /jobs/{job}":             s.jobScreen,
+		"POST /jobs/{job}/cancel":     s.cancelJob,
 	} {
 		mux.HandleFunc(pattern, s.show(do))
 	}
@@ -64,4 +76,10 @@ func (s *Server) routePages(mux *http.ServeMux) {
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, newProblem(http.StatusNotFound, "not_found", "there is no such page"))
 	})
+}
+
+// goProject leads to the project that was chosen without a script.
+func (s *Server) goProject(w http.ResponseWriter, r *http.Request) (string, page, error) {
+	goTo(w, r, r.URL.Query().Get("go"))
+	return "", page{}, nil
 }

@@ -1,0 +1,239 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/layers"
+)
+
+// A browserBody is the Memory Browser: the sessions of a project by months, and one of them in detail.
+type browserBody struct {
+	Projects []layers.Project
+	Months   []month
+	Filter   url.Values
+	Branches []string
+	Shown    int
+	Total    int
+	New      int // not in memory
+	Detail   *detail
+	Ask      bool // confirm what takes something out of the lists
+}
+
+// A month is a heading of the list.
+type month struct {
+	Name, Key string
+	Open      bool
+	Tokens    int
+	Rows      []browserRow
+}
+
+// A browserRow is a session of the list.
+type browserRow struct {
+	layers.Item
+	Name   string // in addresses
+	Link   string // of its details
+	On     bool
+	Newest bool
+}
+
+// A detail is the pane beside the list.
+type detail struct {
+	layers.Item
+	Name       string
+	Rev        layers.Rev
+	Versions   []*layers.Version
+	Keepits    []layers.Keepit
+	Untrusted  bool
+	InComposed []string
+}
+
+// openMonths is how many months the list shows open.
+const openMonths = 3
+
+func (s *Server) browser(_ http.ResponseWriter, r *http.Request) (string, page, error) {
+	ctx := r.Context()
+	p, err := s.project(ctx, r.PathValue("project"))
+	if err != nil {
+		return "", page{}, err
+	}
+	f := r.URL.Query()
+	items, st, err := s.list(ctx, p, layers.ListOptions{Subagents: f.Get("subagents") != "", Removed: f.Get("status") == "removed"})
+	if err != nil {
+		return "", page{}, err
+	}
+	b := browserBody{Filter: f, Total: len(items)}
+	if b.Projects, err = s.projects(ctx); err != nil {
+		return "", page{}, err
+	}
+	composed := composedOf(st)
+	want, err := s.wanted(r, composed)
+	if err != nil {
+		return "", page{}, err
+	}
+	newest := ""
+	if recent := st.Recent(); len(recent) > 0 {
+		newest = recent[0].ID
+	}
+	for _, it := range items {
+		b.note(it)
+		if want(it) {
+			b.row(s, it, newest)
+		}
+	}
+	slices.Sort(b.Branches)
+	if id := f.Get("s"); id != "" {
+		i := slices.IndexFunc(items, func(it layers.Item) bool { return it.ID == id })
+		if i < 0 {
+			return "", page{}, noSuch("session", id)
+		}
+		if b.Detail, err = s.detail(ctx, p, st, items[i]); err != nil {
+			return "", page{}, err
+		}
+		b.Detail.InComposed = composed[id]
+	}
+	if b.Ask, err = s.asksBefore(); err != nil {
+		return "", page{}, err
+	}
+	return "browser", page{Title: p.Name, Tab: "browser", Project: p, Crumbs: []crumb{{"Memory", "/"}, {p.Name, ""}}, Body: b}, nil
+}
+
+// note counts a session, and remembers its branch for the filter.
+func (b *browserBody) note(it layers.Item) {
+	if it.Status == layers.Untracked {
+		b.New++
+	}
+	if it.Session == nil {
+		return
+	}
+	if branch := it.Session.Now().Scan.Branch; branch != "" && !slices.Contains(b.Branches, branch) {
+		b.Branches = append(b.Branches, branch)
+	}
+}
+
+func (b *browserBody) row(s *Server, it layers.Item, newest string) {
+	b.Shown++
+	last := s.local(it.Last)
+	key := last.Format("2006-01")
+	if n := len(b.Months); n == 0 || b.Months[n-1].Key != key {
+		b.Months = append(b.Months, month{Name: last.Format("January 2006"), Key: key, Open: n < openMonths || b.Filter.Get("q") != ""})
+	}
+	m := &b.Months[len(b.Months)-1]
+	m.Tokens += it.Tokens
+	q := url.Values{}
+	for k, v := range b.Filter {
+		if k != "part" && k != "s" {
+			q[k] = v
+		}
+	}
+	q.Set("s", it.ID)
+	row := browserRow{Item: it, Link: "?" + q.Encode(), On: it.ID == b.Filter.Get("s"), Newest: it.ID == newest, Name: it.ID}
+	if it.Session != nil {
+		row.Name = sessionName(it.Session)
+	}
+	m.Open = m.Open || row.On
+	m.Rows = append(m.Rows, row)
+}
+
+// composedOf returns the compositions of each session.
+func composedOf(st *layers.State) map[string][]string {
+	out := map[string][]string{}
+	for _, c := range st.Named() {
+		for _, part := range c.Parts {
+			if !slices.Contains(out[part.Session], c.Name) {
+				out[part.Session] = append(out[part.Session], c.Name)
+			}
+		}
+	}
+	return out
+}
+
+// wanted returns the filter of a request. Sessions about a file are those that searching finds.
+func (s *Server) wanted(r *http.Request, composed map[string][]string) (func(layers.Item) bool, error) {
+	f := r.URL.Query()
+	text, branch, status := strings.ToLower(strings.TrimSpace(f.Get("q"))), f.Get("branch"), f.Get("status")
+	var about map[string]bool
+	if file := strings.TrimSpace(f.Get("file")); file != "" {
+		q := *r.URL
+		q.RawQuery = url.Values{"file": {file}, "by": {"session"}, "project": {r.PathValue("project")}}.Encode()
+		found, err := s.find(r.Context(), &http.Request{URL: &q}, 10_000)
+		if err != nil {
+			return nil, err
+		}
+		about = map[string]bool{}
+		for _, h := range found.Hits {
+			about[h.Session] = true
+		}
+	}
+	return func(it layers.Item) bool {
+		switch status {
+		case "in":
+			if it.Status == layers.Untracked {
+				return false
+			}
+		case "new":
+			if it.Status != layers.Untracked && it.Status != layers.Changed {
+				return false
+			}
+		case "removed":
+			if it.Status != layers.Removed {
+				return false
+			}
+		}
+		return (text == "" || strings.Contains(strings.ToLower(it.Title+" "+it.ID), text)) &&
+			(branch == "" || it.Session != nil && it.Session.Now().Scan.Branch == branch) &&
+			(f.Get("keepit") == "" || it.Markers > 0) && (f.Get("composed") == "" || len(composed[it.ID]) > 0) && (about == nil || about[it.ID])
+	}, nil
+}
+
+func (s *Server) detail(ctx context.Context, p layers.Project, st *layers.State, it layers.Item) (*detail, error) {
+	d := &detail{Item: it, Name: it.ID}
+	if it.Session == nil {
+		return d, nil
+	}
+	d.Name, d.Untrusted = sessionName(it.Session), it.Session.Guest != ""
+	d.Rev = layers.Rev{Kind: layers.IsSession, Project: p, Session: it.Session}
+	d.Versions = st.OwnVersionsOf(it.Session)
+	if it.Markers == 0 {
+		return d, nil
+	}
+	var err error
+	d.Keepits, err = s.Memory.Keepits(ctx, d.Rev)
+	slices.SortStableFunc(d.Keepits, func(a, b layers.Keepit) int { return cmp.Compare(b.Mark.Weight, a.Mark.Weight) })
+	return d, err
+}
+
+// asksBefore reports whether a page is to ask before it takes something out of the lists.
+func (s *Server) asksBefore() (bool, error) {
+	conf, err := s.Settings()
+	if err != nil {
+		return true, err
+	}
+	return conf.Bool("ui.confirmDestructiveActions")
+}
+
+// addSessions takes sessions into memory.
+func (s *Server) addSessions(w http.ResponseWriter, r *http.Request) (string, page, error) {
+	p, err := s.project(r.Context(), r.PathValue("project"))
+	if err != nil {
+		return "", page{}, err
+	}
+	if err := r.ParseForm(); err != nil {
+		return "", page{}, badRequest(err.Error())
+	}
+	if len(r.PostForm["id"]) == 0 {
+		return "", page{}, badRequest("no session is selected")
+	}
+	for _, id := range r.PostForm["id"] {
+		if err := s.register(r.Context(), p, id); err != nil {
+			return "", page{}, err
+		}
+	}
+	s.events.changed()
+	back(w, r)
+	return "", page{}, nil
+}

@@ -1,0 +1,244 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/compress"
+)
+
+// A compressBody is the form that creates a compression, with what it would give.
+type compressBody struct {
+	Name     string
+	Session  *layers.Session
+	Form     url.Values
+	Tiers    []tierRow
+	Presets  []string
+	Versions []versionRow
+	Engines  []string
+	Engine   string // of the settings
+	Preview  *compressPreview
+	Problem  *problem
+	Distance int // of the session now
+}
+
+// A tierRow is one line of the editor of tiers.
+type tierRow struct{ End, Ratio, Level string }
+
+// A compressPreview is the live part of the form.
+type compressPreview struct {
+	layers.Compressed
+	Sum       string // how the threshold comes about, of one tier
+	Threshold int
+	Preserve  int
+	Summarise int
+	Skip      int
+	Messages  int
+}
+
+// usualForm is the form as the seeds draw it, before anything is filled in.
+func usualForm(preset string) url.Values {
+	return url.Values{"mode": {"uniform"}, "ratio": {"30"}, "level": {"aggressive"}, "preset": {preset}, "keepit": {"decay"}, "distance": {""}, "skip": {"0"}}
+}
+
+// presets are the tiers by name.
+func presets() []string { return append([]string{}, compress.Presets[:]...) }
+
+func (s *Server) compressForm(ctx context.Context, rev layers.Rev, form url.Values) (compressBody, error) {
+	conf, err := s.Settings()
+	if err != nil {
+		return compressBody{}, err
+	}
+	preset, err := conf.String("defaults.compressionPreset")
+	if err != nil {
+		return compressBody{}, err
+	}
+	b := compressBody{Name: sessionName(rev.Session), Session: rev.Session, Form: usualForm(preset), Presets: presets(), Engines: []string{"extract", "claude", "anthropic", "openai", "command", "replay"}}
+	if b.Engine, err = conf.String("engine"); err != nil {
+		return b, err
+	}
+	for k, v := range form {
+		if k != "part" {
+			b.Form[k] = v
+		}
+	}
+	b.Tiers = tierRows(b.Form)
+	if b.Versions, err = s.versionRows(ctx, rev); err != nil {
+		return b, err
+	}
+	p, err := s.Memory.Pressure(ctx, rev, 1, nil, 0)
+	b.Distance = p.Distance
+	return b, err
+}
+
+// tierRows returns the lines of the editor: those of the form, or of the preset to start from.
+func tierRows(f url.Values) []tierRow {
+	var rows []tierRow
+	for i := range f["end"] {
+		if i < len(f["tier-ratio"]) && i < len(f["tier-level"]) && strings.TrimSpace(f["end"][i]) != "" {
+			rows = append(rows, tierRow{f["end"][i], f["tier-ratio"][i], f["tier-level"][i]})
+		}
+	}
+	if len(rows) == 0 {
+		tiers, err := compress.Preset("standard")
+		if err != nil {
+			return nil
+		}
+		for _, t := range tiers {
+			rows = append(rows, tierRow{strconv.Itoa(t.End), strconv.Itoa(t.Ratio), t.Level.String()})
+		}
+	}
+	return append(rows, tierRow{}) // room for one more
+}
+
+// settingsOf reads the form.
+func settingsOf(f url.Values) (compressionSettings, error) {
+	out := compressionSettings{Mode: f.Get("mode"), Keepit: f.Get("keepit"), Engine: f.Get("engine"), Model: strings.TrimSpace(f.Get("model")), Since: f.Get("since")}
+	for name, to := range map[string]*int{"distance": &out.Distance, "skip": &out.Skip, "tokens": &out.Tokens} {
+		if text := strings.TrimSpace(f.Get(name)); text != "" {
+			n, err := strconv.Atoi(text)
+			if err != nil || n < 0 {
+				return out, badRequest(name + " is a whole number from 0")
+			}
+			*to = n
+		}
+	}
+	if out.Mode == "uniform" {
+		n, err := strconv.Atoi(strings.TrimSuffix(strings.TrimSpace(f.Get("ratio")), ":1"))
+		if err != nil || n < 1 {
+			return out, badRequest("the ratio is a whole number from 1")
+		}
+		out.Ratio, out.Aggressiveness = n, f.Get("level")
+		return out, nil
+	}
+	out.Mode, out.Preset = "tiered", f.Get("preset")
+	if out.Preset != "custom" {
+		return out, nil
+	}
+	for _, row := range tierRows(f) {
+		if row.End == "" {
+			continue
+		}
+		t, err := compress.ParseTier(fmt.Sprintf("%s:%s:%s", row.End, row.Ratio, row.Level))
+		if err != nil {
+			return out, badRequest(err.Error())
+		}
+		out.Tiers = append(out.Tiers, tierSetting{t.End, t.Ratio, t.Level.String()})
+	}
+	return out, nil
+}
+
+func (s *Server) compressScreen(_ http.ResponseWriter, r *http.Request) (string, page, error) {
+	return s.compressPage(r.Context(), r.PathValue("session"), r.URL.Query())
+}
+
+// compressPage shows the form with its preview. What is wrong with the form is part of the preview.
+func (s *Server) compressPage(ctx context.Context, id string, form url.Values) (string, page, error) {
+	rev, p, err := s.sessionPage(ctx, id, "Create compression")
+	if err != nil {
+		return "", page{}, err
+	}
+	b, err := s.compressForm(ctx, rev, form)
+	if err != nil {
+		return "", page{}, err
+	}
+	in, err := settingsOf(b.Form)
+	var done layers.Compressed
+	if err == nil {
+		done, err = s.compress(ctx, rev, in, true)
+	}
+	if err != nil {
+		if errors.Is(err, context.Canceled) {
+			return "", page{}, err
+		}
+		b.Problem = s.problemOf(err)
+	} else {
+		b.Preview = livePreview(done)
+	}
+	p.Body = b
+	return "compress", p, nil
+}
+
+func livePreview(d layers.Compressed) *compressPreview {
+	out := &compressPreview{Compressed: d, Preserve: d.Version.Preserved, Summarise: d.Version.Summarised, Messages: d.Version.MessagesOut}
+	for _, f := range d.Fates {
+		if f.Skipped {
+			out.Skip++
+		}
+	}
+	if len(d.Plan.Tiers) == 1 && len(d.Fates) > 0 && compress.KeepitMode(d.Version.Settings.Keepit) == compress.Decay {
+		out.Sum, out.Threshold = d.Fates[0].Pressure.String(), d.Fates[0].Threshold
+	}
+	return out
+}
+
+// createCompression compresses a session as a form says: at once, or with a model as a job.
+func (s *Server) createCompression(w http.ResponseWriter, r *http.Request) (string, page, error) {
+	ctx := r.Context()
+	if err := r.ParseForm(); err != nil {
+		return "", page{}, badRequest(err.Error())
+	}
+	rev, err := s.session(ctx, r.PathValue("session"))
+	if err != nil {
+		return "", page{}, err
+	}
+	in, err := settingsOf(r.PostForm)
+	if err != nil {
+		return "", page{}, err
+	}
+	long, err := s.asks(ctx, rev, in)
+	if err != nil {
+		return "", page{}, err
+	}
+	work := func(ctx context.Context) (string, error) {
+		done, err := s.compress(ctx, rev, in, false)
+		if err != nil {
+			return "", err
+		}
+		return "/s/" + sessionName(rev.Session) + "/v/" + done.Version.Name(), nil
+	}
+	if long {
+		goTo(w, r, "/jobs/"+s.jobs.start("compress "+layers.ShortID(rev.Session.ID), work).ID)
+		return "", page{}, nil
+	}
+	to, err := work(ctx)
+	if err != nil {
+		return "", page{}, err
+	}
+	s.events.changed()
+	goTo(w, r, to)
+	return "", page{}, nil
+}
+
+// jobScreen shows a job, and leads on to what it made.
+func (s *Server) jobScreen(w http.ResponseWriter, r *http.Request) (string, page, error) {
+	one, err := s.jobs.find(r.PathValue("job"))
+	if err != nil {
+		return "", page{}, err
+	}
+	a := s.jobs.answer(one)
+	if a.State == "done" && !strings.HasPrefix(a.Result, apiPrefix) {
+		goTo(w, r, a.Result)
+		return "", page{}, nil
+	}
+	if a.State == "running" {
+		w.Header().Set("Refresh", "2") // without scripts
+	}
+	return "job", page{Title: a.What, Body: a}, nil
+}
+
+func (s *Server) cancelJob(w http.ResponseWriter, r *http.Request) (string, page, error) {
+	one, err := s.jobs.find(r.PathValue("job"))
+	if err != nil {
+		return "", page{}, err
+	}
+	one.cancel()
+	goTo(w, r, "/jobs/"+one.ID)
+	return "", page{}, nil
+}

@@ -1,0 +1,128 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"slices"
+
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/facts"
+)
+
+// A sessionBody is a session with all that was made of it.
+type sessionBody struct {
+	*layers.Session
+	Name     string
+	Tokens   int
+	Counted  bool
+	Versions []versionRow
+	Keepits  []layers.Keepit
+	Facts    []facts.Fact
+	Made     *layers.Made // what was made from the session
+	Earlier  []*layers.Point
+	New      int // messages since the newest version
+	Ask      bool
+	InMemory []string
+}
+
+// A versionRow is a version of a list.
+type versionRow struct {
+	*layers.Version
+	UsedBy []string
+}
+
+// sessionPage returns what the pages of a session have in common.
+func (s *Server) sessionPage(ctx context.Context, id string, last ...string) (layers.Rev, page, error) {
+	rev, err := s.session(ctx, id)
+	if err != nil {
+		return rev, page{}, err
+	}
+	title := cmp.Or(rev.Session.Now().Scan.Title, layers.ShortID(rev.Session.ID))
+	p := page{Title: title, Tab: "browser", Project: rev.Project, Crumbs: []crumb{{"Memory", "/"}, {rev.Project.Name, "/p/" + string(rev.Project.ID)}}}
+	link := "/s/" + sessionName(rev.Session)
+	if len(last) == 0 {
+		link = ""
+	}
+	p.Crumbs = append(p.Crumbs, crumb{layers.ShortID(rev.Session.ID), link})
+	for _, name := range last {
+		p.Crumbs = append(p.Crumbs, crumb{name, ""})
+		p.Title = name + " · " + p.Title
+	}
+	return rev, p, nil
+}
+
+func (s *Server) sessionScreen(_ http.ResponseWriter, r *http.Request) (string, page, error) {
+	ctx := r.Context()
+	rev, p, err := s.sessionPage(ctx, r.PathValue("session"))
+	if err != nil {
+		return "", page{}, err
+	}
+	b := sessionBody{Session: rev.Session, Name: sessionName(rev.Session), Earlier: rev.Session.Earlier()}
+	b.Tokens, b.Counted = s.Memory.TokensOf(rev.Project.ID, rev.Session)
+	if b.Versions, err = s.versionRows(ctx, rev); err != nil {
+		return "", page{}, err
+	}
+	if len(rev.Session.Markers()) > 0 {
+		if b.Keepits, err = s.Memory.Keepits(ctx, rev); err != nil {
+			return "", page{}, err
+		}
+	}
+	set, err := s.Memory.Facts(ctx, rev.Project.ID)
+	if err != nil {
+		return "", page{}, err
+	}
+	for _, f := range standing(set, "") {
+		if f.Session == rev.Session.ID {
+			b.Facts = append(b.Facts, f)
+		}
+	}
+	if b.Made, err = s.Memory.Lineage(ctx, rev, true); err != nil {
+		return "", page{}, err
+	}
+	if b.Ask, err = s.asksBefore(); err != nil {
+		return "", page{}, err
+	}
+	b.New = sinceNewest(rev, b.Versions)
+	p.Body = b
+	return "session", p, nil
+}
+
+// sinceNewest returns how many messages a session has that its newest version of the whole does not know.
+func sinceNewest(rev layers.Rev, versions []versionRow) int {
+	for _, v := range slices.Backward(versions) {
+		if v.Source == "" && v.Since == "" && v.Skip() == 0 {
+			return max(0, rev.Session.Now().Scan.Messages-v.MessagesIn)
+		}
+	}
+	return 0
+}
+
+// Skip is how many messages at the start the version leaves out.
+func (v versionRow) Skip() int { return v.Settings.Skip }
+
+func (s *Server) versionRows(ctx context.Context, rev layers.Rev) ([]versionRow, error) {
+	st, err := s.Memory.Outline(ctx, rev.Project.ID)
+	if err != nil {
+		return nil, err
+	}
+	var out []versionRow
+	for _, v := range st.OwnVersionsOf(rev.Session) {
+		out = append(out, versionRow{v, st.UsedBy(v)})
+	}
+	return out, nil
+}
+
+// dropSession takes a session out of the lists.
+func (s *Server) dropSession(w http.ResponseWriter, r *http.Request) (string, page, error) {
+	rev, err := s.session(r.Context(), r.PathValue("session"))
+	if err != nil {
+		return "", page{}, err
+	}
+	if err := s.Memory.Remove(r.Context(), rev, r.PostFormValue("force") != "", false); err != nil {
+		return "", page{}, err
+	}
+	s.events.changed()
+	goTo(w, r, "/p/"+string(rev.Project.ID))
+	return "", page{}, nil
+}

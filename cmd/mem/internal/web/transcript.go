@@ -1,0 +1,385 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/refine"
+)
+
+// pageOfMessages is how many messages a page of a transcript has.
+const pageOfMessages = 200
+
+// A transcriptBody is one page of a session, from its refined transcript. What that leaves out is behind "raw" of each message.
+type transcriptBody struct {
+	Name     string
+	ID       string
+	Turns    []turn
+	Filter   url.Values
+	From, To int
+	Values   int // of the whole session
+	Previous string
+	Next     string
+	Prompts  []prompt
+	Found    int
+	Roles    []string
+}
+
+// A turn is one entry of a page.
+type turn struct {
+	refine.Entry
+	First  bool // of its message: the permalink
+	Marks  []layers.Keepit
+	Before string // of a text with markers: what stands before the first of them
+	Diff   []diffLine
+	Hit    bool
+	Agent  string // the subagent's session, if it is in memory
+}
+
+// A diffLine is a line of a diff with its class.
+type diffLine struct{ Class, Text string }
+
+// A prompt is an entry of the navigator.
+type prompt struct {
+	N    int
+	Text string
+	Link string
+}
+
+// A pager takes the entries of one page out of a refined transcript as it is written.
+type pager struct {
+	rest    []byte
+	from    int
+	most    int
+	want    func(refine.Entry) bool
+	entries []refine.Entry
+	prompts []refine.Entry
+	numbers int // different messages taken
+	last    int
+	before  []int // numbers of wanted messages before the page
+	next    int
+	err     error
+}
+
+// Write takes whole lines.
+func (p *pager) Write(b []byte) (int, error) {
+	n := len(b)
+	if len(p.rest) > 0 {
+		b = append(p.rest, b...)
+	}
+	for {
+		i := bytes.IndexByte(b, '\n')
+		if i < 0 {
+			break
+		}
+		if err := p.line(b[:i]); err != nil {
+			return 0, err
+		}
+		b = b[i+1:]
+	}
+	p.rest = append([]byte(nil), b...)
+	return n, nil
+}
+
+// line looks at an entry, and reads it only if a page or the navigator needs it.
+func (p *pager) line(b []byte) error {
+	n, role := peek(b)
+	if n == 0 {
+		return nil
+	}
+	inside := n >= p.from && (p.numbers < p.most || n == p.last)
+	if !inside && role != "user" && p.want == nil {
+		p.outside(n)
+		return nil
+	}
+	var e refine.Entry
+	if err := json.Unmarshal(b, &e); err != nil {
+		return fmt.Errorf("entry of message %d: %w", n, err)
+	}
+	if e.Typed() && !e.Side {
+		p.prompts = append(p.prompts, refine.Entry{N: e.N, Said: firstWords(80, e.Said)})
+	}
+	if p.want != nil && !p.want(e) {
+		return nil
+	}
+	if !inside {
+		p.outside(n)
+		return nil
+	}
+	if n != p.last {
+		p.numbers++
+		p.last = n
+	}
+	p.entries = append(p.entries, e)
+	return nil
+}
+
+// outside remembers where the pages before and after begin.
+func (p *pager) outside(n int) {
+	switch {
+	case n < p.from && (len(p.before) == 0 || p.before[len(p.before)-1] != n):
+		p.before = append(p.before, n)
+	case n >= p.from && p.next == 0 && n != p.last:
+		p.next = n
+	}
+}
+
+// peek reads the number and role of an entry, which stand first, without reading the rest.
+func peek(b []byte) (n int, role string) {
+	b, ok := bytes.CutPrefix(b, []byte(`{"n":`))
+	if !ok {
+		return 0, ""
+	}
+	i := 0
+	for i < len(b) && b[i] >= '0' && b[i] <= '9' {
+		n = n*10 + int(b[i]-'0')
+		i++
+	}
+	head := b[i:min(len(b), i+80)]
+	if _, after, ok := bytes.Cut(head, []byte(`"role":"`)); ok {
+		name, _, _ := bytes.Cut(after, []byte(`"`))
+		role = string(name)
+	}
+	return n, role
+}
+
+func (s *Server) transcript(_ http.ResponseWriter, r *http.Request) (string, page, error) {
+	ctx := r.Context()
+	rev, p, err := s.sessionPage(ctx, r.PathValue("session"), "Transcript")
+	if err != nil {
+		return "", page{}, err
+	}
+	f := r.URL.Query()
+	from, err := strconv.Atoi(f.Get("from"))
+	if err != nil || from < 1 {
+		from = 1
+	}
+	pg := &pager{from: from, most: pageOfMessages, want: wantedEntries(f)}
+	l1 := rev
+	l1.Kind = layers.IsL1
+	if err := s.Memory.Write(ctx, l1, layers.JSONL, pg); err != nil {
+		return "", page{}, err
+	}
+	b := transcriptBody{Name: sessionName(rev.Session), ID: rev.Session.ID, Filter: f, Values: rev.Session.Now().Scan.Values, Roles: []string{"user", "assistant", "tool", "summary", "note"}}
+	if b.Turns, err = s.turns(ctx, rev, pg.entries, f.Get("q")); err != nil {
+		return "", page{}, err
+	}
+	if n := len(pg.entries); n > 0 {
+		b.From, b.To = pg.entries[0].N, pg.entries[n-1].N
+	}
+	link := func(n int) string {
+		q := url.Values{}
+		for _, k := range []string{"role", "q", "tool"} {
+			q[k] = nonEmpty(f[k])
+		}
+		q.Set("from", strconv.Itoa(n))
+		return "?" + q.Encode()
+	}
+	if n := len(pg.before); n > 0 {
+		b.Previous = link(pg.before[max(0, n-pageOfMessages)])
+	}
+	if pg.next > 0 {
+		b.Next = link(pg.next)
+	}
+	for _, e := range pg.prompts {
+		to := fmt.Sprintf("#m%d", e.N)
+		if e.N < b.From || e.N > b.To {
+			to = "?from=" + strconv.Itoa(e.N) + to
+		}
+		b.Prompts = append(b.Prompts, prompt{e.N, e.Said, to})
+	}
+	p.Body = b
+	return "transcript", p, nil
+}
+
+// wantedEntries returns the filter of a request, nil if everything is wanted.
+func wantedEntries(f url.Values) func(refine.Entry) bool {
+	roles, text, tool := nonEmpty(f["role"]), strings.ToLower(strings.TrimSpace(f.Get("q"))), strings.ToLower(strings.TrimSpace(f.Get("tool")))
+	if len(roles) == 0 && text == "" && tool == "" {
+		return nil
+	}
+	return func(e refine.Entry) bool {
+		return (len(roles) == 0 || slices.Contains(roles, e.Role)) && (text == "" || strings.Contains(strings.ToLower(e.Text()), text)) &&
+			(tool == "" || e.Role == "tool" && strings.ToLower(e.Name) == tool)
+	}
+}
+
+// turns makes the entries of a page ready to be shown: with markers, and diffs by lines.
+func (s *Server) turns(ctx context.Context, rev layers.Rev, entries []refine.Entry, q string) ([]turn, error) {
+	marks := map[int][]layers.Keepit{}
+	if len(rev.Session.Markers()) > 0 || len(rev.Session.Overrides) > 0 {
+		all, err := s.Memory.Keepits(ctx, rev)
+		if err != nil {
+			return nil, err
+		}
+		for _, k := range all {
+			marks[k.Mark.Message] = append(marks[k.Mark.Message], k)
+		}
+	}
+	var out []turn
+	for i, e := range entries {
+		t := turn{Entry: e, First: i == 0 || entries[i-1].N != e.N, Hit: strings.TrimSpace(q) != ""}
+		if e.Role == "user" {
+			t.Marks = marks[e.N]
+		}
+		for line := range strings.SplitSeq(e.Diff, "\n") {
+			class := ""
+			switch {
+			case strings.HasPrefix(line, "+"):
+				class = "plus"
+			case strings.HasPrefix(line, "-"):
+				class = "minus"
+			case strings.HasPrefix(line, "@@"):
+				class = "at"
+			}
+			if e.Diff != "" {
+				t.Diff = append(t.Diff, diffLine{class, line})
+			}
+		}
+		out = append(out, t)
+	}
+	return out, nil
+}
+
+// A rawBody is one message as it stands in the transcript, and where it went.
+type rawBody struct {
+	Name string
+	N    int
+	JSON string
+	Kept []keptIn
+	Prev int
+	Next int
+}
+
+// A keptIn are the lines of a version that came from a message.
+type keptIn struct {
+	Version string
+	Lines   []layers.Blamed
+}
+
+// mostRaw is how many bytes of a message are shown.
+const mostRaw = 512 << 10
+
+// message shows one message as it stands, and answers which versions kept it.
+func (s *Server) message(_ http.ResponseWriter, r *http.Request) (string, page, error) {
+	ctx := r.Context()
+	n, err := strconv.Atoi(r.PathValue("n"))
+	if err != nil || n < 1 {
+		return "", page{}, noSuch("message", r.PathValue("n"))
+	}
+	rev, p, err := s.sessionPage(ctx, r.PathValue("session"), "Message "+r.PathValue("n"))
+	if err != nil {
+		return "", page{}, err
+	}
+	if n > rev.Session.Now().Scan.Values {
+		return "", page{}, noSuch("message", r.PathValue("n"))
+	}
+	one := rev
+	one.Kind, one.From, one.To = layers.IsMessages, n, n
+	var raw bytes.Buffer
+	if err := s.Memory.Write(ctx, one, layers.JSONL, limited(&raw, mostRaw)); err != nil {
+		return "", page{}, err
+	}
+	b := rawBody{Name: sessionName(rev.Session), N: n, JSON: raw.String(), Prev: n - 1, Next: n + 1}
+	if n == rev.Session.Now().Scan.Values {
+		b.Next = 0
+	}
+	var wide bytes.Buffer
+	if json.Indent(&wide, raw.Bytes(), "", "  ") == nil { // else it is shown as it stands
+		b.JSON = wide.String()
+	}
+	if b.Kept, err = s.keptIn(ctx, one); err != nil {
+		return "", page{}, err
+	}
+	p.Body = b
+	return "message", p, nil
+}
+
+// keptIn returns what the versions of a session have of messages.
+func (s *Server) keptIn(ctx context.Context, rev layers.Rev) ([]keptIn, error) {
+	rows, err := s.versionRows(ctx, rev)
+	if err != nil {
+		return nil, err
+	}
+	var out []keptIn
+	for _, v := range rows {
+		of, err := s.Memory.RevOf(ctx, rev.Project, v.Version, nil)
+		if err != nil {
+			return nil, err
+		}
+		lines, err := s.Memory.Blame(ctx, of)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, keptIn{v.Name(), layers.BlamedFrom(lines, rev)})
+	}
+	return out, nil
+}
+
+// limited writes the first n bytes to w and drops the rest.
+func limited(w io.Writer, n int) io.Writer { return &limit{w, n} }
+
+type limit struct {
+	w    io.Writer
+	left int
+}
+
+func (l *limit) Write(b []byte) (int, error) {
+	take := min(l.left, len(b))
+	l.left -= take
+	if _, err := l.w.Write(b[:take]); err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}
+
+// sessionFile answers with the original or the conversation as a file.
+func (s *Server) sessionFile(w http.ResponseWriter, r *http.Request) (string, page, error) {
+	rev, err := s.session(r.Context(), r.PathValue("session"))
+	if err != nil {
+		return "", page{}, err
+	}
+	format := r.URL.Query().Get("format")
+	if format != "jsonl" && format != "text" {
+		return "", page{}, badRequest("format is jsonl or text")
+	}
+	name := fileName(rev.Session.ID) + map[string]string{"jsonl": ".jsonl", "text": ".txt"}[format]
+	return "", page{}, s.stream(w, r, rev, layers.Format(format), name)
+}
+
+// stream sends what may be long as it is read. An error after the first byte cuts the answer off.
+func (s *Server) stream(w http.ResponseWriter, r *http.Request, rev layers.Rev, f layers.Format, name string) error {
+	if err := s.Memory.MayHand(r.Context(), rev); err != nil {
+		return err
+	}
+	out := &lateHead{w: w, head: func() { download(w, "application/octet-stream", name) }}
+	err := s.Memory.Write(r.Context(), rev, f, out)
+	if err != nil && out.begun {
+		panic(http.ErrAbortHandler) // the client must not take it for the whole
+	}
+	return err
+}
+
+// A lateHead calls head before the first byte, so that an error before can still be answered as one.
+type lateHead struct {
+	w     io.Writer
+	head  func()
+	begun bool
+}
+
+func (l *lateHead) Write(b []byte) (int, error) {
+	if !l.begun {
+		l.head()
+		l.begun = true
+	}
+	return l.w.Write(b)
+}
