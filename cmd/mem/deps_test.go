@@ -71,7 +71,7 @@ func imports() map[string]string {
 
 		"cmd/mem/internal/cli":   "",
 		"cmd/mem/internal/proof": "objects layers",
-		"cmd/mem/internal/web":   "layers layers/compose layers/compress layers/concepts layers/engines layers/facts layers/keepit layers/permanent layers/search layers/search/index layers/tokens layers/trace refs refs/config",
+		"cmd/mem/internal/web":   "layers layers/compose layers/compress layers/concepts layers/engines layers/facts layers/keepit layers/permanent layers/refine layers/search layers/search/index layers/tokens layers/trace refs refs/config",
 		"cmd/mem/internal/mcp":   "layers/tokens",
 
 		// Programs and libraries of the tests, which no package of the program imports.
