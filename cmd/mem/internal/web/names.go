@@ -93,7 +93,11 @@ func (s *Server) version(ctx context.Context, id, label string) (layers.Rev, err
 	if base, _, _ := strings.Cut(label, "~"); !plainName(label) || !layers.IsLabel(base) && label != "latest" {
 		return rev, noSuch("version", label)
 	}
-	return s.resolve(ctx, layers.Scope{Project: rev.Project, Last: rev.Session, Strict: true}, sessionName(rev.Session)+":"+label)
+	found, err := s.resolve(ctx, layers.Scope{Project: rev.Project, Last: rev.Session, Strict: true}, sessionName(rev.Session)+":"+label)
+	if err == nil && found.Version.Deleted {
+		return found, newProblem(http.StatusNotFound, "not_found", label+" was taken out of the lists", "mem undo", "mem versions -a")
+	}
+	return found, err
 }
 
 // composition finds a composition by its id, or by its name in any project.
