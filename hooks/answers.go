@@ -10,6 +10,10 @@ import (
 
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/brief"
+	"github.com/memvcs/mem/layers/handover"
+	"github.com/memvcs/mem/layers/knowledge"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
 )
 
 // maxAnswer is how many UTF-16 units an answer has at most: of a longer one Claude Code shows the model only the start.
@@ -26,7 +30,7 @@ func (r *run) start(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(caught, err)
 	}
-	p, _, err := m.Locate(ctx, r.p.Cwd)
+	p, _, err := m.Projects().Locate(ctx, r.p.Cwd)
 	if err != nil {
 		return errors.Join(caught, err)
 	}
@@ -51,16 +55,16 @@ func (r *run) start(ctx context.Context) error {
 const digestTime = 800 * time.Millisecond
 
 // context returns what the session is given at its start, or after a compaction.
-func (r *run) context(ctx context.Context, m *layers.Memory, p layers.Project, s Settings, left int) (layers.Given, error) {
-	o := layers.ContextOptions{
+func (r *run) context(ctx context.Context, m *layers.Memory, p state.Project, s Settings, left int) (handover.Given, error) {
+	o := handover.ContextOptions{
 		Session: r.p.Session, Dir: r.p.Cwd, Program: r.Program(), Limit: min(s.ContextSize, maxAnswer), Pending: s.speakFrom(), Behind: left, Decay: s.Decay,
 	}
 	if r.p.Source == sourceCompact {
-		return m.Compaction(ctx, p, o)
+		return m.Handover().Compaction(ctx, p, o)
 	}
 	end := r.Uptime() + digestTime
 	o.Late = func() bool { return r.Uptime() > end }
-	return m.Context(ctx, p, o)
+	return m.Handover().Context(ctx, p, o)
 }
 
 // say writes the answer, in one piece.
@@ -115,21 +119,21 @@ func (r *run) ask(ctx context.Context) error {
 }
 
 // pending returns what the upper layers lack of the session.
-func (r *run) pending(ctx context.Context) (layers.Pending, error) {
+func (r *run) pending(ctx context.Context) (knowledge.Pending, error) {
 	m, err := r.open()
 	if err != nil {
-		return layers.Pending{}, err
+		return knowledge.Pending{}, err
 	}
-	p, _, err := m.Locate(ctx, r.p.Cwd)
+	p, _, err := m.Projects().Locate(ctx, r.p.Cwd)
 	if err != nil {
-		return layers.Pending{}, err
+		return knowledge.Pending{}, err
 	}
-	return m.Pending(ctx, p.ID, r.p.Session)
+	return m.Knowledge().Pending(ctx, p.ID, r.p.Session)
 }
 
 // undistilled says what is left to say of the session, and the commands for it.
-func (r *run) undistilled(left layers.Pending) string {
-	id := layers.ShortID(r.p.Session)
+func (r *run) undistilled(left knowledge.Pending) string {
+	id := records.ShortID(r.p.Session)
 	return fmt.Sprintf("messages %d to %d of this session, about %d tokens of what was said and done, have no facts in memory yet. `%s facts draft %s` prints them with the form that `%s facts save` takes.",
 		left.From, left.To, left.Tokens, r.Program(), id, r.Program())
 }
@@ -150,11 +154,11 @@ func (r *run) compact(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p, _, err := m.Locate(ctx, r.p.Cwd)
+	p, _, err := m.Projects().Locate(ctx, r.p.Cwd)
 	if err != nil {
 		return err
 	}
-	h, err := m.Held(ctx, p, r.p.Session)
+	h, err := m.Knowledge().Held(ctx, p, r.p.Session)
 	if err != nil || h.Messages == 0 {
 		return err
 	}
@@ -162,8 +166,8 @@ func (r *run) compact(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	text := compaction(h, r.Program(), layers.ShortID(r.p.Session))
-	doing, err := m.Compaction(ctx, p, layers.ContextOptions{Session: r.p.Session, Dir: r.p.Cwd, Program: r.Program(), Limit: min(settings.ContextSize, maxAnswer-brief.Units(text)), Unpinned: true})
+	text := compaction(h, r.Program(), records.ShortID(r.p.Session))
+	doing, err := m.Handover().Compaction(ctx, p, handover.ContextOptions{Session: r.p.Session, Dir: r.p.Cwd, Program: r.Program(), Limit: min(settings.ContextSize, maxAnswer-brief.Units(text)), Unpinned: true})
 	if err != nil {
 		r.note(string(r.event), r.p.Session, err) // what is held is told all the same
 	}
@@ -172,7 +176,7 @@ func (r *run) compact(ctx context.Context) error {
 }
 
 // compaction is what the compaction is told: what memory holds, and the kept markers, the heaviest first.
-func compaction(h layers.Held, program, id string) string {
+func compaction(h knowledge.Held, program, id string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "mem holds this session word for word up to its message %d", h.Messages)
 	if h.Facts > 0 {

@@ -9,6 +9,8 @@ import (
 
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/brief"
+	"github.com/memvcs/mem/layers/knowledge"
+	"github.com/memvcs/mem/layers/state"
 )
 
 // TestCompaction tells a compaction of many long markers: the heaviest come first, what does not fit is counted, and the text stays below
@@ -17,9 +19,9 @@ func TestCompaction(t *testing.T) {
 	t.Parallel()
 	for _, piece := range []string{"never round prices ", "가격을 반올림하지 마세요 ", "🙂🙃"} {
 		for _, n := range []int{0, 1, 10, 500} {
-			h := layers.Held{Messages: 7, Facts: 2}
+			h := knowledge.Held{Messages: 7, Facts: 2}
 			for i := range n {
-				h.Kept = append(h.Kept, layers.KeptText{Weight: 90, Text: fmt.Sprintf("%d %s", i, strings.Repeat(piece, 100))})
+				h.Kept = append(h.Kept, knowledge.KeptText{Weight: 90, Text: fmt.Sprintf("%d %s", i, strings.Repeat(piece, 100))})
 			}
 			text := compaction(h, "mem", "aaaa1111")
 			told := strings.Count(text, "\n- (0.90) ")
@@ -44,7 +46,7 @@ func TestContextFits(t *testing.T) {
 			d.write(fmt.Sprintf("old-%d", i), fmt.Sprintf("%d %s", i, strings.Repeat(piece, 40)))
 		}
 		d.hook("SessionStart", "new-0", nil)
-		d.memory(func(m *layers.Memory, p layers.Project) { d.rulesOf(m, p, piece, 36) })
+		d.memory(func(m *layers.Memory, p state.Project) { d.rulesOf(m, p, piece, 36) })
 		out := d.hook("SessionStart", "new-1", nil)
 		text := contextOf(t, out)
 		if units := brief.Units(text); units > d.settings.ContextSize || units < 1400 || !strings.Contains(text, " more did not fit and were left out") || strings.Count(text, "<mem-context ") != 1 {

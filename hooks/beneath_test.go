@@ -10,19 +10,21 @@ import (
 	"testing"
 
 	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/refs"
 )
 
 // in returns the file of a session that ran in a directory of the desk.
 func (d *desk) in(cwd, session string) string {
-	return filepath.Join(d.dir, "claude", "projects", layers.ClientDir(cwd), session+".jsonl")
+	return filepath.Join(d.dir, "claude", "projects", capture.ClientDir(cwd), session+".jsonl")
 }
 
 // owners returns the project of each session that the memory has, by its directory's name.
 func (d *desk) owners() map[string]string {
 	out := map[string]string{}
-	d.memory(func(m *layers.Memory, _ layers.Project) {
-		projects, err := m.Projects(context.Background())
+	d.memory(func(m *layers.Memory, _ state.Project) {
+		projects, err := m.Trusted().Projects(context.Background())
 		if err != nil {
 			d.t.Fatal(err)
 		}
@@ -30,7 +32,7 @@ func (d *desk) owners() map[string]string {
 			if p.ID == refs.Home {
 				continue
 			}
-			st, err := m.Outline(context.Background(), p.ID)
+			st, err := m.Trusted().Outline(context.Background(), p.ID)
 			if err != nil {
 				d.t.Fatal(err)
 			}
@@ -70,7 +72,7 @@ func TestCatchUpBeneath(t *testing.T) {
 	d.writeAt(sibling, strings.TrimSuffix(d.in(sibling, "other-1"), ".jsonl")+"/subagents/agent-o1.jsonl", "Count")
 	linked := filepath.Join(d.dir, "beside")
 	d.writeAt(filepath.Join(d.cwd, "link"), filepath.Join(linked, "link-1.jsonl"), "Behind a link")
-	if err := os.Symlink(linked, filepath.Join(d.dir, "claude", "projects", layers.ClientDir(filepath.Join(d.cwd, "link")))); err != nil {
+	if err := os.Symlink(linked, filepath.Join(d.dir, "claude", "projects", capture.ClientDir(filepath.Join(d.cwd, "link")))); err != nil {
 		t.Fatal(err)
 	}
 	d.env = map[string]string{"MEM_CAPTURE": "off"}
@@ -132,8 +134,8 @@ func TestCatchUpBeneathUnmetQuiet(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.hook("SessionStart", "new-0", nil)
-	d.memory(func(m *layers.Memory, _ layers.Project) {
-		if _, known, err := m.Locate(context.Background(), d.cwd); known || err != nil {
+	d.memory(func(m *layers.Memory, _ state.Project) {
+		if _, known, err := m.Projects().Locate(context.Background(), d.cwd); known || err != nil {
 			t.Errorf("known: %v, %v; %s", known, err, d.log())
 		}
 	})
@@ -144,7 +146,7 @@ func TestCatchUpBeneathSwitches(t *testing.T) {
 	t.Parallel()
 	for name, off := range map[string]func(*Settings){
 		"all":     func(s *Settings) { s.Capture = false },
-		"project": func(s *Settings) { s.CaptureProject = func(layers.Project) bool { return false } },
+		"project": func(s *Settings) { s.CaptureProject = func(state.Project) bool { return false } },
 		"new":     func(s *Settings) { s.Register = false },
 	} {
 		d := newDesk(t)
@@ -175,8 +177,8 @@ func TestBehindOnce(t *testing.T) {
 	d.writeAt(sub, d.in(sub, "mine-1"), "A question")
 	d.writeAt(sibling, d.in(sibling, "other-1"), "A question")
 	look := func() (paths []string) {
-		d.memory(func(m *layers.Memory, p layers.Project) {
-			behind, err := m.Behind(context.Background(), p, layers.ListOptions{Claude: filepath.Join(d.dir, "claude"), Dir: d.cwd}, d.sessions())
+		d.memory(func(m *layers.Memory, p state.Project) {
+			behind, err := m.Capture().Behind(context.Background(), p, capture.ListOptions{Claude: filepath.Join(d.dir, "claude"), Dir: d.cwd}, d.sessions())
 			if err != nil {
 				t.Fatal(err)
 			}

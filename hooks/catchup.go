@@ -9,7 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/objects"
 )
 
@@ -66,11 +67,11 @@ func (w *World) catchUpAt(ctx context.Context, at place, end time.Duration) (lef
 	if err != nil {
 		return 0, err
 	}
-	p, known, err := m.Locate(ctx, at.Cwd)
+	p, known, err := m.Projects().Locate(ctx, at.Cwd)
 	if err != nil {
 		return 0, err
 	}
-	behind, err := m.Behind(ctx, p, layers.ListOptions{Claude: w.Claude, Dir: at.Cwd}, filepath.Dir(at.Path))
+	behind, err := m.Capture().Behind(ctx, p, capture.ListOptions{Claude: w.Claude, Dir: at.Cwd}, filepath.Dir(at.Path))
 	if err != nil || len(behind) == 0 {
 		return 0, err
 	}
@@ -78,9 +79,9 @@ func (w *World) catchUpAt(ctx context.Context, at place, end time.Duration) (lef
 	if err != nil {
 		return 0, err
 	}
-	wanted := w.wanted(behind, w.elsewhere(m.Holder(ctx), p), s)
-	if !known && s.CaptureProject(p) && slices.ContainsFunc(wanted, func(c layers.Candidate) bool { return c.Cwd != "" && c.Cwd != at.Cwd }) {
-		if err := m.Meet(ctx, p, at.Cwd); err != nil { // or they would be captured as projects of their own
+	wanted := w.wanted(behind, w.elsewhere(m.Capture().Holder(ctx), p), s)
+	if !known && s.CaptureProject(p) && slices.ContainsFunc(wanted, func(c capture.Candidate) bool { return c.Cwd != "" && c.Cwd != at.Cwd }) {
+		if err := m.Projects().Meet(ctx, p, at.Cwd); err != nil { // or they would be captured as projects of their own
 			return len(wanted), err
 		}
 	}
@@ -106,7 +107,7 @@ func (w *World) catchUpAt(ctx context.Context, at place, end time.Duration) (lef
 }
 
 // wanted returns the files that may be captured here.
-func (w *World) wanted(behind []layers.Candidate, elsewhere func(path string) bool, s Settings) (out []layers.Candidate) {
+func (w *World) wanted(behind []capture.Candidate, elsewhere func(path string) bool, s Settings) (out []capture.Candidate) {
 	for _, c := range behind {
 		if !c.Known && (!s.Register || elsewhere(c.Path)) || w.isOff(sessionOf(c.Path)) || ignored(c.Cwd) {
 			continue
@@ -119,7 +120,7 @@ func (w *World) wanted(behind []layers.Candidate, elsewhere func(path string) bo
 }
 
 // step returns how many files are captured at once.
-func step(wanted []layers.Candidate) int {
+func step(wanted []capture.Candidate) int {
 	var bytes int64
 	for i, c := range wanted {
 		if bytes += c.Size; i == stepFiles || i > 0 && bytes > stepBytes {
@@ -131,7 +132,7 @@ func step(wanted []layers.Candidate) int {
 
 // elsewhere returns a function that reports whether a file that a project does not know is another one's, or no session at all:
 // names of directories can be the same for two projects.
-func (w *World) elsewhere(holds func(project, session string) bool, p layers.Project) func(path string) bool {
+func (w *World) elsewhere(holds func(project, session string) bool, p state.Project) func(path string) bool {
 	return func(path string) bool {
 		name, ok := w.remembered(path)
 		if !ok || name == string(p.ID) {
@@ -140,7 +141,7 @@ func (w *World) elsewhere(holds func(project, session string) bool, p layers.Pro
 		if name == noProject {
 			return true
 		}
-		return holds(name, layers.Source{Path: path}.SessionID())
+		return holds(name, capture.Source{Path: path}.SessionID())
 	}
 }
 
@@ -204,9 +205,9 @@ func (w *World) digestAt(ctx context.Context, at place) error {
 	if err != nil {
 		return err
 	}
-	p, known, err := m.Locate(ctx, at.Cwd)
+	p, known, err := m.Projects().Locate(ctx, at.Cwd)
 	if err != nil || !known {
 		return err
 	}
-	return m.MakeDigests(ctx, p)
+	return m.Handover().MakeDigests(ctx, p)
 }

@@ -14,6 +14,8 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/state"
 )
 
 // Work is what the worker that SessionEnd starts is called on the command line, beside the names of events.
@@ -249,7 +251,7 @@ func (w *World) foldNotes(ctx context.Context, notes []note) error {
 // written to when they stopped.
 func (n note) files() []string {
 	out := []string{n.Path, n.Agent}
-	agents, err := layers.Subagents(n.Path)
+	agents, err := capture.Subagents(n.Path)
 	if err != nil {
 		return out // the next SessionStart looks again, and says what is wrong
 	}
@@ -275,19 +277,19 @@ func (w *World) captureFiles(ctx context.Context, files []string, cwds map[strin
 		return nil, err
 	}
 	stamps := map[string]stamp{}
-	var sources []layers.Source
+	var sources []capture.Source
 	for _, f := range files {
 		if at, ok := stampOf(f); ok {
 			stamps[f] = at
-			src := layers.SourceOf(f)
+			src := capture.SourceOf(f)
 			src.Cwd = cwds[f]
 			sources = append(sources, src)
 		}
 	}
-	added, err := m.Add(ctx, sources, layers.AddOptions{Op: "capture", Unasked: true, Known: !s.Register, Only: s.CaptureProject, Within: func(dir string) bool { return !ignored(dir) }})
+	added, err := m.Capture().Add(ctx, sources, capture.AddOptions{Op: "capture", Unasked: true, Known: !s.Register, Only: s.CaptureProject, Within: func(dir string) bool { return !ignored(dir) }})
 	for _, a := range added {
 		w.remember(a.Path, stamps[a.Path], string(a.Project.ID))
-		if w.worker && !slices.ContainsFunc(w.grown, func(p layers.Project) bool { return p.ID == a.Project.ID }) {
+		if w.worker && !slices.ContainsFunc(w.grown, func(p state.Project) bool { return p.ID == a.Project.ID }) {
 			w.grown = append(w.grown, a.Project)
 		}
 	}
@@ -298,11 +300,11 @@ func (w *World) captureFiles(ctx context.Context, files []string, cwds map[strin
 func (w *World) failures(err error, stamps map[string]stamp) (failed map[string]bool, fatal error) {
 	failed = map[string]bool{}
 	for _, one := range split(err) {
-		var src *layers.SourceError
+		var src *capture.SourceError
 		switch {
 		case !errors.As(one, &src):
 			fatal = errors.Join(fatal, one)
-		case errors.Is(one, layers.ErrNotTranscript):
+		case errors.Is(one, state.ErrNotTranscript):
 			w.remember(src.Source.Path, stamps[src.Source.Path], noProject)
 		case !errors.Is(one, fs.ErrNotExist):
 			w.note("capture", src.Source.SessionID(), cause(src.Err))
@@ -329,11 +331,11 @@ func (r *run) held(ctx context.Context) bool {
 	if err != nil {
 		return false
 	}
-	p, _, err := m.Locate(ctx, r.p.Cwd)
+	p, _, err := m.Projects().Locate(ctx, r.p.Cwd)
 	if err != nil {
 		return false
 	}
-	s, err := m.SessionOf(ctx, p.ID, r.p.Session)
+	s, err := m.Knowledge().SessionOf(ctx, p.ID, r.p.Session)
 	return err == nil && s != nil
 }
 
@@ -350,7 +352,7 @@ func (r *run) digestGrown(ctx context.Context) error {
 	}
 	m, err := r.open()
 	for i := 0; err == nil && i < len(r.grown); i++ {
-		err = m.MakeDigests(ctx, r.grown[i])
+		err = m.Handover().MakeDigests(ctx, r.grown[i])
 	}
 	return err
 }

@@ -56,10 +56,10 @@ func (w *World) recordGiven(ctx context.Context) error {
 		if ctx.Err() != nil {
 			break
 		}
-		p, _, err := m.Locate(ctx, g.Cwd)
+		p, _, err := m.Projects().Locate(ctx, g.Cwd)
 		known := false
 		if err == nil {
-			known, err = m.RecordGiven(ctx, p.ID, g.session, g.Used, g.At)
+			known, err = m.Markers().RecordGiven(ctx, p.ID, g.session, g.Used, g.At)
 		}
 		if known || w.Now().Sub(g.At) > keepGiven {
 			err = errors.Join(err, g.word.done())

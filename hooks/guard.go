@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/capture"
 )
 
 // errRefused says that a payload names what no hook of Claude Code would.
@@ -158,5 +158,5 @@ func sessionOf(path string) string {
 	if dir := filepath.Dir(path); filepath.Base(dir) == "subagents" {
 		return filepath.Base(filepath.Dir(dir))
 	}
-	return layers.Source{Path: path}.SessionID()
+	return capture.Source{Path: path}.SessionID()
 }

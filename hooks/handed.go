@@ -9,18 +9,19 @@ import (
 	"strings"
 	"time"
 
-	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/handover"
+	"github.com/memvcs/mem/layers/state"
 )
 
 // A Handed is what a hook handed over to a session, without its text: a line of the file that "mem log --handed" reads.
 type Handed struct {
-	Time    time.Time     `json:"time"`
-	Session string        `json:"session"`
-	Project string        `json:"project"`
-	Event   Event         `json:"event"`
-	Units   int           `json:"units"` // UTF-16 units of the text
-	Hash    string        `json:"hash"`  // of the text, keyed by this device
-	Lines   []layers.Line `json:"lines"`
+	Time    time.Time       `json:"time"`
+	Session string          `json:"session"`
+	Project string          `json:"project"`
+	Event   Event           `json:"event"`
+	Units   int             `json:"units"` // UTF-16 units of the text
+	Hash    string          `json:"hash"`  // of the text, keyed by this device
+	Lines   []handover.Line `json:"lines"`
 }
 
 // handedSize is how long the file of what was handed over may get; the one before it is kept beside it.
@@ -31,7 +32,7 @@ const handedSize = 1 << 20
 func HandedFile(dir string) string { return filepath.Join(dir, "hooks", "handed") }
 
 // noteHanded notes what was handed over. What cannot be noted is in the log.
-func (r *run) noteHanded(p layers.Project, given layers.Given) {
+func (r *run) noteHanded(p state.Project, given handover.Given) {
 	b, err := json.Marshal(Handed{Time: r.Now().UTC(), Session: r.p.Session, Project: string(p.ID), Event: r.event, Units: given.Units, Hash: given.Hash, Lines: given.Lines})
 	if err == nil {
 		err = r.appendHanded(append(b, '\n'))

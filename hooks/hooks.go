@@ -29,6 +29,7 @@ import (
 
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/state"
 )
 
 // A World is what a hook is given of the world outside.
@@ -55,16 +56,16 @@ type World struct {
 	Unhurried bool
 
 	memory *layers.Memory
-	busy   bool             // another hook folds: this one only leaves its note
-	worker bool             // nobody waits for this one
-	grown  []layers.Project // that the worker captured something of
+	busy   bool            // another hook folds: this one only leaves its note
+	worker bool            // nobody waits for this one
+	grown  []state.Project // that the worker captured something of
 }
 
 // Settings are the settings under "hooks.".
 type Settings struct {
 	Capture        bool
-	CaptureProject func(layers.Project) bool // of this project
-	Register       bool                      // sessions that are not in memory yet
+	CaptureProject func(state.Project) bool // of this project
+	Register       bool                     // sessions that are not in memory yet
 	Every          int
 	Ask            bool // tell the model what has no facts yet
 	AskAfterTokens int

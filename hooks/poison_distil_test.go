@@ -14,7 +14,9 @@ import (
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/engines"
 	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/permanent"
+	"github.com/memvcs/mem/layers/state"
 )
 
 // A gull is a model that believes every text it is shown: it says that the user wants what the text wants, that honest facts
@@ -245,8 +247,8 @@ func TestPoisonDistilled(t *testing.T) {
 func (d *desk) letDistil(model engines.Model, g *gull) (recorded []engines.Exchange) {
 	d.t.Helper()
 	ctx := context.Background()
-	d.memory(func(m *layers.Memory, p layers.Project) {
-		st, err := m.Outline(ctx, p.ID)
+	d.memory(func(m *layers.Memory, p state.Project) {
+		st, err := m.Trusted().Outline(ctx, p.ID)
 		if err != nil {
 			d.t.Fatal(err)
 		}
@@ -258,13 +260,13 @@ func (d *desk) letDistil(model engines.Model, g *gull) (recorded []engines.Excha
 				if honest != (g.mixed < 0) {
 					continue
 				}
-				out, err := m.Distill(ctx, layers.Rev{Kind: layers.IsSession, Project: p, Session: s}, engines.NewAsker(model, engines.Options{}), layers.DistillOptions{})
+				out, err := m.Knowledge().Distill(ctx, state.Rev{Kind: state.IsSession, Project: p, Session: s}, engines.NewAsker(model, engines.Options{}), knowledge.DistillOptions{})
 				if err != nil || len(out.Saved) == 0 {
 					d.t.Fatalf("%s distils %s: %d parts, %v", model.ID(), s.ID, len(out.Saved), err)
 				}
 			}
 		}
-		pondered, err := m.DistillRules(ctx, p, engines.NewAsker(model, engines.Options{}), layers.DistillOptions{})
+		pondered, err := m.Knowledge().DistillRules(ctx, p, engines.NewAsker(model, engines.Options{}), knowledge.DistillOptions{})
 		if err != nil {
 			d.t.Fatal(err)
 		}
@@ -272,7 +274,7 @@ func (d *desk) letDistil(model engines.Model, g *gull) (recorded []engines.Excha
 			d.t.Errorf("%d candidates became %d rules, %v left", pondered.Candidates, len(pondered.Rules), pondered.Left)
 		}
 		d.noneOfIt(m, p)
-		if recorded, err = m.Witnessed(ctx, p.ID); err != nil {
+		if recorded, err = m.Knowledge().Witnessed(ctx, p.ID); err != nil {
 			d.t.Fatal(err)
 		}
 	})
@@ -281,10 +283,10 @@ func (d *desk) letDistil(model engines.Model, g *gull) (recorded []engines.Excha
 }
 
 // noneOfIt checks that no poison is more than what a tool said.
-func (d *desk) noneOfIt(m *layers.Memory, p layers.Project) {
+func (d *desk) noneOfIt(m *layers.Memory, p state.Project) {
 	d.t.Helper()
 	ctx := context.Background()
-	known, err := m.Facts(ctx, p.ID)
+	known, err := m.Revision().Facts(ctx, p.ID)
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -304,7 +306,7 @@ func (d *desk) noneOfIt(m *layers.Memory, p layers.Project) {
 	if stored < 100 || open != 1 {
 		d.t.Errorf("%d poisons are stored and %d honest issues open: the test shows nothing", stored, open)
 	}
-	rules, err := m.Rules(ctx, p.ID)
+	rules, err := m.Revision().Rules(ctx, p.ID)
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -316,12 +318,12 @@ func (d *desk) noneOfIt(m *layers.Memory, p layers.Project) {
 	if n := len(rules.In(permanent.Active)); n != 2 {
 		d.t.Errorf("%d rules hold, want the two honest ones", n)
 	}
-	st, err := m.Outline(ctx, p.ID)
+	st, err := m.Trusted().Outline(ctx, p.ID)
 	if err != nil {
 		d.t.Fatal(err)
 	}
 	for _, s := range st.Recent() {
-		if marks, err := m.Keepits(ctx, layers.Rev{Kind: layers.IsSession, Project: p, Session: s}); err != nil || len(marks) > 0 {
+		if marks, err := m.Markers().Keepits(ctx, state.Rev{Kind: state.IsSession, Project: p, Session: s}); err != nil || len(marks) > 0 {
 			d.t.Errorf("%s: pins %v, %v", s.ID, marks, err)
 		}
 	}

@@ -17,7 +17,9 @@ import (
 	"github.com/memvcs/mem/layers/brief"
 	"github.com/memvcs/mem/layers/concepts"
 	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/permanent"
+	"github.com/memvcs/mem/layers/state"
 )
 
 // poisons are texts that want to become a rule, a pin or text outside the fence, each with a word of its own: evil007.
@@ -147,7 +149,7 @@ func TestPoison(t *testing.T) {
 	if n := d.stored(); n != sessions {
 		t.Fatalf("%d sessions; %s", n, d.log())
 	}
-	d.memory(func(m *layers.Memory, p layers.Project) {
+	d.memory(func(m *layers.Memory, p state.Project) {
 		saved := 0
 		for place := range places() {
 			for copy := range copies(place) {
@@ -198,10 +200,10 @@ func (d *desk) poisoned(session string, texts []string, values func(id, text str
 
 // takenIn saves what somebody would who believes every text, and files it under concepts named after it. It returns how many facts
 // were not rejected.
-func (d *desk) takenIn(m *layers.Memory, p layers.Project, session string, texts []string) int {
+func (d *desk) takenIn(m *layers.Memory, p state.Project, session string, texts []string) int {
 	d.t.Helper()
 	ctx := context.Background()
-	s, err := m.SessionOf(ctx, p.ID, session)
+	s, err := m.Knowledge().SessionOf(ctx, p.ID, session)
 	if err != nil || s == nil {
 		d.t.Fatal(session, s, err)
 	}
@@ -221,19 +223,19 @@ func (d *desk) takenIn(m *layers.Memory, p layers.Project, session string, texts
 		x.Facts = []facts.GivenFact{{Kind: kinds[i%4], Text: said, Evidence: []facts.Evidence{{Message: at, Quote: said}}}}
 		given.Exchanges = append(given.Exchanges, x)
 	}
-	rev := layers.Rev{Kind: layers.IsSession, Project: p, Session: s}
-	saved, err := m.SaveFacts(ctx, rev, given, layers.SaveOptions{})
+	rev := state.Rev{Kind: state.IsSession, Project: p, Session: s}
+	saved, err := m.Knowledge().SaveFacts(ctx, rev, given, knowledge.SaveOptions{})
 	if err != nil {
 		d.t.Fatalf("save facts of %s: %v", session, err)
 	}
 	for i := range saved.Exchanges[:2] {
-		x := layers.Member{Project: p, Session: session, Exchange: &saved.Exchanges[i]}
-		to := layers.Filing{New: &concepts.Made{Name: texts[i], Topic: texts[i], Summary: texts[i]}, Topic: texts[i], Reason: texts[i]}
-		if _, err := m.Assign(ctx, p, []layers.Member{x}, to, false); err != nil {
+		x := knowledge.Member{Project: p, Session: session, Exchange: &saved.Exchanges[i]}
+		to := knowledge.Filing{New: &concepts.Made{Name: texts[i], Topic: texts[i], Summary: texts[i]}, Topic: texts[i], Reason: texts[i]}
+		if _, err := m.Knowledge().Assign(ctx, p, []knowledge.Member{x}, to, false); err != nil {
 			d.t.Fatal(err)
 		}
 	}
-	marks, err := m.Keepits(ctx, rev)
+	marks, err := m.Markers().Keepits(ctx, rev)
 	if err != nil || len(marks) > 0 {
 		d.t.Errorf("%s: pins %v, %v", session, marks, err)
 	}
@@ -241,35 +243,35 @@ func (d *desk) takenIn(m *layers.Memory, p layers.Project, session string, texts
 }
 
 // reflectAll promotes whatever reflection shows, as somebody who is not the user and believes everything; and states every fact as a rule.
-func (d *desk) reflectAll(m *layers.Memory, p layers.Project) {
+func (d *desk) reflectAll(m *layers.Memory, p state.Project) {
 	d.t.Helper()
 	ctx := context.Background()
-	found, err := m.Reflect(ctx, p, time.Time{}, false)
+	found, err := m.Knowledge().Reflect(ctx, p, time.Time{}, false)
 	if err != nil {
 		d.t.Fatal(err)
 	}
 	for _, c := range found.Candidates {
 		d.t.Errorf("candidate %s (%s, trust %s): %q", c.ID, c.Kind, c.Trust, c.Text)
 		if c.Rule == "" {
-			if _, err := m.AddRule(ctx, p, layers.RuleOf(c), false); err != nil {
+			if _, err := m.Knowledge().AddRule(ctx, p, knowledge.RuleOf(c), false); err != nil {
 				d.t.Fatal(err)
 			}
 		}
 	}
-	known, err := m.Facts(ctx, p.ID)
+	known, err := m.Revision().Facts(ctx, p.ID)
 	if err != nil {
 		d.t.Fatal(err)
 	}
 	for _, f := range known.Live()[:40] {
-		r, err := m.AddRule(ctx, p, permanent.Made{Type: permanent.IsRule, Text: f.Text, Evidence: []string{f.Key().String()}, Trust: facts.Assistant, Confidence: 95, State: permanent.Active}, false)
+		r, err := m.Knowledge().AddRule(ctx, p, permanent.Made{Type: permanent.IsRule, Text: f.Text, Evidence: []string{f.Key().String()}, Trust: facts.Assistant, Confidence: 95, State: permanent.Active}, false)
 		if err != nil {
 			d.t.Fatal(err)
 		}
-		if _, err := m.Act(ctx, p, r, permanent.Act{Act: permanent.Promote}, false); err == nil {
+		if _, err := m.Knowledge().Act(ctx, p, r, permanent.Act{Act: permanent.Promote}, false); err == nil {
 			d.t.Errorf("%s was promoted: %q", r.ID, r.Text)
 		}
 	}
-	rules, err := m.Rules(ctx, p.ID)
+	rules, err := m.Revision().Rules(ctx, p.ID)
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -278,7 +280,7 @@ func (d *desk) reflectAll(m *layers.Memory, p layers.Project) {
 			d.t.Errorf("a rule holds: %q", r.Text)
 		}
 	}
-	page, err := m.MemoryPage(ctx, p, 0)
+	page, err := m.History().MemoryPage(ctx, p, 0)
 	if err != nil {
 		d.t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/handover"
 	"github.com/memvcs/mem/objects"
 )
 
@@ -33,11 +33,11 @@ func (r *run) prompt(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p, known, err := m.Locate(ctx, r.p.Cwd)
+	p, known, err := m.Projects().Locate(ctx, r.p.Cwd)
 	if err != nil || !known {
 		return err
 	}
-	given, err := m.Remind(ctx, p, r.p.Text, layers.ContextOptions{
+	given, err := m.Handover().Remind(ctx, p, r.p.Text, handover.ContextOptions{
 		Session: r.p.Session, Dir: r.p.Cwd, Program: r.Program(), Limit: min(s.PromptSize, maxAnswer), Had: r.had(),
 	})
 	if err != nil || given.Text == "" {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/state"
 )
 
 // recorded returns what the client handed to hooks at every event, and a few that mem takes no part in, for the desk: by the names
@@ -97,8 +98,8 @@ func TestRecordedPayloads(t *testing.T) {
 	if n := d.stored(); n != len(sessions)+1 || d.log() != "" {
 		t.Errorf("%d sessions are captured of %d and a subagent; %s", n, len(sessions), d.log())
 	}
-	d.memory(func(m *layers.Memory, p layers.Project) {
-		s, err := m.SessionOf(context.Background(), p.ID, "agent-a3f61ca7dd3c8e8ce")
+	d.memory(func(m *layers.Memory, p state.Project) {
+		s, err := m.Knowledge().SessionOf(context.Background(), p.ID, "agent-a3f61ca7dd3c8e8ce")
 		if err != nil || s == nil || !sessions[s.Parent()] {
 			t.Errorf("the subagent is %v, %v", s, err)
 		}

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/capture"
 )
 
 // A stamp is what a file looked like before it was captured: if it still looks so, nothing has to be read. It only saves work
@@ -29,7 +29,7 @@ func stampOf(path string) (stamp, bool) {
 const noProject = "none"
 
 func (w *World) seenFile(path string) string {
-	id := layers.Source{Path: path}.SessionID()
+	id := capture.Source{Path: path}.SessionID()
 	if checkSession(id) != nil {
 		return ""
 	}

@@ -8,7 +8,8 @@ import (
 	"os"
 	"strings"
 
-	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/knowledge"
+	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/transcript"
 )
 
@@ -115,7 +116,7 @@ func (r *run) little(s Settings, t turn) (size int64, little bool) {
 
 // blocks decides whether the session is kept going. Once: if much is left to say, and again only after much more was said that
 // is not distilled either. Strict: until nothing is lacking, but it gives up when the last time changed nothing.
-func blocks(s Settings, left layers.Pending, t turn, active bool) bool {
+func blocks(s Settings, left knowledge.Pending, t turn, active bool) bool {
 	much := left.Tokens > s.AskAfterTokens
 	switch s.Blocking {
 	case "once":
@@ -134,14 +135,14 @@ func blocks(s Settings, left layers.Pending, t turn, active bool) bool {
 }
 
 // lacking names what is lacking, so that two states can be compared: the messages that were said meanwhile are no change.
-func lacking(left layers.Pending) string {
+func lacking(left knowledge.Pending) string {
 	return fmt.Sprintf("%d %d %d %v", left.From, left.Facts, left.Unassigned, left.Reflect)
 }
 
 // reason says what is lacking and the commands for it.
-func (r *run) reason(s Settings, left layers.Pending) string {
+func (r *run) reason(s Settings, left knowledge.Pending) string {
 	var parts []string
-	id := layers.ShortID(r.p.Session)
+	id := records.ShortID(r.p.Session)
 	if left.Tokens > s.AskAfterTokens {
 		parts = append(parts, r.undistilled(left))
 	}

@@ -7,20 +7,20 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/knowledge"
 )
 
 // TestBlocks decides whether Stop keeps a session going.
 func TestBlocks(t *testing.T) {
 	t.Parallel()
-	left := func(from, to, tokens, total, unassigned int, reflect bool) layers.Pending {
-		return layers.Pending{Undistilled: layers.Undistilled{From: from, To: to, Tokens: tokens, Total: total}, Facts: 3, Unassigned: unassigned, Reflect: reflect}
+	left := func(from, to, tokens, total, unassigned int, reflect bool) knowledge.Pending {
+		return knowledge.Pending{Undistilled: knowledge.Undistilled{From: from, To: to, Tokens: tokens, Total: total}, Facts: 3, Unassigned: unassigned, Reflect: reflect}
 	}
 	before := turn{Blocks: 1, BlockedAt: 5000, BlockedBy: lacking(left(1, 9, 3000, 5000, 0, false))}
 	for _, tt := range []struct {
 		what     string
 		blocking string
-		left     layers.Pending
+		left     knowledge.Pending
 		turn     turn
 		active   bool
 		blocks   bool

@@ -14,8 +14,10 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/facts"
 	"github.com/memvcs/mem/layers/permanent"
+	"github.com/memvcs/mem/layers/state"
 )
 
 // A desk is a place with a Claude Code directory and a memory, where hooks run in this process.
@@ -38,7 +40,7 @@ func newDesk(t *testing.T) *desk {
 		t.Fatal(err)
 	}
 	d := &desk{t: t, dir: dir, cwd: filepath.Join(dir, "w"), now: time.Date(2026, 1, 20, 14, 0, 0, 0, time.UTC)}
-	d.settings = Settings{Capture: true, Register: true, Every: 5, AskAfterTokens: 2000, Blocking: "off", ContextSize: 4000, PromptSize: 1500, Recall: true, CaptureProject: func(layers.Project) bool { return true }}
+	d.settings = Settings{Capture: true, Register: true, Every: 5, AskAfterTokens: 2000, Blocking: "off", ContextSize: 4000, PromptSize: 1500, Recall: true, CaptureProject: func(state.Project) bool { return true }}
 	for _, sub := range []string{d.cwd, d.sessions(), filepath.Join(dir, "tmp")} {
 		if err := os.MkdirAll(sub, 0o700); err != nil {
 			t.Fatal(err)
@@ -49,11 +51,11 @@ func newDesk(t *testing.T) *desk {
 
 func (d *desk) store() string { return filepath.Join(d.dir, "memory") }
 func (d *desk) sessions() string {
-	return filepath.Join(d.dir, "claude", "projects", layers.ClientDir(d.cwd))
+	return filepath.Join(d.dir, "claude", "projects", capture.ClientDir(d.cwd))
 }
 
 func (d *desk) open() (*layers.Memory, error) {
-	o := layers.Options{Now: func() time.Time { return d.now }, Rand: rand.Reader, Workers: 2, LockTimeout: 5 * time.Minute, Caps: layers.Caps{Tokens: -1, Micros: -1}}
+	o := state.Options{Now: func() time.Time { return d.now }, Rand: rand.Reader, Workers: 2, LockTimeout: 5 * time.Minute, Caps: state.Caps{Tokens: -1, Micros: -1}}
 	if _, err := os.Stat(filepath.Join(d.store(), "memory.git")); err != nil {
 		return layers.Init(context.Background(), d.store(), "desk", o)
 	}
@@ -105,7 +107,7 @@ func (d *desk) write(session string, texts ...string) {
 // writeAt writes such a session, of a working directory, into a file.
 func (d *desk) writeAt(cwd, file string, texts ...string) {
 	d.t.Helper()
-	session := layers.Source{Path: file}.SessionID()
+	session := capture.Source{Path: file}.SessionID()
 	var b strings.Builder
 	for i, text := range texts {
 		quoted, err := json.Marshal(text)
@@ -126,14 +128,14 @@ func (d *desk) writeAt(cwd, file string, texts ...string) {
 }
 
 // memory looks into the memory.
-func (d *desk) memory(look func(m *layers.Memory, p layers.Project)) {
+func (d *desk) memory(look func(m *layers.Memory, p state.Project)) {
 	d.t.Helper()
 	m, err := d.open()
 	if err != nil {
 		d.t.Fatal(err)
 	}
 	defer m.Close()
-	p, _, err := m.Locate(context.Background(), d.cwd)
+	p, _, err := m.Projects().Locate(context.Background(), d.cwd)
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -142,8 +144,8 @@ func (d *desk) memory(look func(m *layers.Memory, p layers.Project)) {
 
 // stored returns how many sessions the memory has.
 func (d *desk) stored() (n int) {
-	d.memory(func(m *layers.Memory, p layers.Project) {
-		st, err := m.Outline(context.Background(), p.ID)
+	d.memory(func(m *layers.Memory, p state.Project) {
+		st, err := m.Trusted().Outline(context.Background(), p.ID)
 		if err != nil {
 			d.t.Fatal(err)
 		}
@@ -154,8 +156,8 @@ func (d *desk) stored() (n int) {
 
 // messages returns how many messages of a session the memory has.
 func (d *desk) messages(session string) (n int) {
-	d.memory(func(m *layers.Memory, p layers.Project) {
-		if s, err := m.SessionOf(context.Background(), p.ID, session); err != nil {
+	d.memory(func(m *layers.Memory, p state.Project) {
+		if s, err := m.Knowledge().SessionOf(context.Background(), p.ID, session); err != nil {
 			d.t.Fatal(err)
 		} else if s != nil {
 			n = s.Now().Scan.Values
@@ -166,13 +168,13 @@ func (d *desk) messages(session string) (n int) {
 
 // everywhere returns how many messages of a session the memory has, in any project.
 func (d *desk) everywhere(session string) (n int) {
-	d.memory(func(m *layers.Memory, _ layers.Project) {
-		projects, err := m.Projects(context.Background())
+	d.memory(func(m *layers.Memory, _ state.Project) {
+		projects, err := m.Trusted().Projects(context.Background())
 		if err != nil {
 			d.t.Fatal(err)
 		}
 		for _, p := range projects {
-			if s, err := m.SessionOf(context.Background(), p.ID, session); err == nil && s != nil {
+			if s, err := m.Knowledge().SessionOf(context.Background(), p.ID, session); err == nil && s != nil {
 				n += s.Now().Scan.Values
 			}
 		}
@@ -190,11 +192,11 @@ func (d *desk) log() string {
 }
 
 // rulesOf makes rules that hold, as the user states them.
-func (d *desk) rulesOf(m *layers.Memory, p layers.Project, text string, n int) {
+func (d *desk) rulesOf(m *layers.Memory, p state.Project, text string, n int) {
 	d.t.Helper()
 	for i := range n {
 		r := permanent.Made{Type: permanent.IsRule, Text: fmt.Sprintf("%d %s", i, strings.Repeat(text, 400/len([]rune(text)))), Trust: facts.User, Confidence: 100, State: permanent.Active, ByUser: true}
-		if _, err := m.AddRule(context.Background(), p, r, false); err != nil {
+		if _, err := m.Knowledge().AddRule(context.Background(), p, r, false); err != nil {
 			d.t.Fatal(err)
 		}
 	}

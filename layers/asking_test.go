@@ -12,7 +12,9 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/engines"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -50,7 +52,7 @@ func (p *parrot) Ask(_ context.Context, q engines.Question) (engines.Answer, err
 }
 
 // talkMemory is a memory with a session of n requests, one of them pinned.
-func talkMemory(t *testing.T, n int, caps Caps, clock ...func() time.Time) (*Memory, Rev) {
+func talkMemory(t *testing.T, n int, caps state.Caps, clock ...func() time.Time) (*Memory, state.Rev) {
 	t.Helper()
 	o := testOptions()
 	if len(clock) > 0 {
@@ -72,14 +74,14 @@ func talkMemory(t *testing.T, n int, caps Caps, clock ...func() time.Time) (*Mem
 	if err != nil || len(ids) != 1 {
 		t.Fatalf("%v, %v", ids, err)
 	}
-	st, err := m.State(ctx, ids[0])
+	st, err := m.Trusted().State(ctx, ids[0])
 	if err != nil {
 		t.Fatal(err)
 	}
-	return m, Rev{Kind: IsSession, Project: Project{ID: ids[0], Name: "shop"}, Session: st.Sessions[0]}
+	return m, state.Rev{Kind: state.IsSession, Project: state.Project{ID: ids[0], Name: "shop"}, Session: st.Sessions[0]}
 }
 
-var noCaps = Caps{Tokens: -1, Micros: -1}
+var noCaps = state.Caps{Tokens: -1, Micros: -1}
 
 func settingsBy(p *parrot) compress.Settings {
 	return compress.Settings{Ratio: 3, Engine: engines.New(p, engines.Options{Window: 2000, Price: engines.Price{Input: 1e6, Output: 1e6}})}
@@ -90,11 +92,11 @@ func TestCompressByModel(t *testing.T) {
 	ctx := context.Background()
 	m, rev := talkMemory(t, 200, noCaps)
 	p := &parrot{usage: engines.Usage{Input: 1000, Output: 100}}
-	would, err := m.Compress(ctx, rev, settingsBy(p), true)
+	would, err := m.Derive().Compress(ctx, rev, settingsBy(p), true)
 	if err != nil || p.asked != 0 || would.Receipt.Requests < 3 || would.Receipt.Usage.Micros == 0 {
 		t.Fatalf("a dry run asked %d times and foresees %+v, %v", p.asked, would.Receipt, err)
 	}
-	c, err := m.Compress(ctx, rev, settingsBy(p), false)
+	c, err := m.Derive().Compress(ctx, rev, settingsBy(p), false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,12 +111,12 @@ func TestCompressByModel(t *testing.T) {
 		t.Error("the pinned text is gone")
 	}
 	asked := p.asked
-	again, err := m.Compress(ctx, rev, settingsBy(p), false)
+	again, err := m.Derive().Compress(ctx, rev, settingsBy(p), false)
 	if err != nil || !again.Existed || p.asked != asked {
 		t.Errorf("the same recipe was paid for twice: %v", err)
 	}
 
-	st, err := m.State(ctx, rev.Project.ID)
+	st, err := m.Trusted().State(ctx, rev.Project.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +124,7 @@ func TestCompressByModel(t *testing.T) {
 	if v.Receipt != r {
 		t.Errorf("stored receipt %+v, want %+v", v.Receipt, r)
 	}
-	xs, err := m.Recorded(ctx, rev)
+	xs, err := m.Derive().Recorded(ctx, rev)
 	if err != nil || len(xs) != r.Requests {
 		t.Fatalf("%d exchanges, %v", len(xs), err)
 	}
@@ -131,18 +133,18 @@ func TestCompressByModel(t *testing.T) {
 			t.Error("the pinned text was shown to the model")
 		}
 	}
-	made, err := m.Reproduce(ctx, Rev{Kind: IsVersion, Project: rev.Project, Session: rev.Session, Version: v})
+	made, err := m.Derive().Reproduce(ctx, state.Rev{Kind: state.IsVersion, Project: rev.Project, Session: rev.Session, Version: v})
 	if err != nil || !made.Same || p.asked != asked {
 		t.Errorf("reproduced: %v, same %v", err, made.Same)
 	}
-	replayed, err := m.Compress(ctx, rev, compress.Settings{Ratio: 3, Engine: engines.New(engines.NewReplay("", xs), engines.Options{Window: 2000})}, false)
+	replayed, err := m.Derive().Compress(ctx, rev, compress.Settings{Ratio: 3, Engine: engines.New(engines.NewReplay("", xs), engines.Options{Window: 2000})}, false)
 	if err != nil || replayed.Version.Derivation.Output != c.Version.Derivation.Output || replayed.Version.Label != "v002" {
 		t.Errorf("replayed as %v: %v", replayed.Version, err)
 	}
-	if sum, err := m.today(ctx); err != nil || sum.Input != 1000*r.Requests || sum.Micros != int64(1100*r.Requests) {
+	if sum, err := m.Derive().Today(ctx); err != nil || sum.Input != 1000*r.Requests || sum.Micros != int64(1100*r.Requests) {
 		t.Errorf("today %+v, %v", sum, err)
 	}
-	check, err := m.Check(ctx, true)
+	check, err := m.Repair().Check(ctx, true)
 	if err != nil || len(check.Problems) > 0 {
 		t.Errorf("%v, %v", check.Problems, err)
 	}
@@ -152,18 +154,18 @@ func TestReproduceExtract(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	m, rev := talkMemory(t, 50, noCaps)
-	c, err := m.Compress(ctx, rev, compress.Settings{Ratio: 3}, false)
+	c, err := m.Derive().Compress(ctx, rev, compress.Settings{Ratio: 3}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := m.Reproduce(ctx, Rev{Kind: IsVersion, Project: rev.Project, Session: rev.Session, Version: c.Version})
+	r, err := m.Derive().Reproduce(ctx, state.Rev{Kind: state.IsVersion, Project: rev.Project, Session: rev.Session, Version: c.Version})
 	if err != nil || !r.Same {
 		t.Errorf("%v, same %v", err, r.Same)
 	}
 	if b, err := compress.Encode(c.Segments); err != nil || !bytes.Equal(b, r.Body) {
 		t.Errorf("other bytes, %v", err)
 	}
-	if _, err := m.Recorded(ctx, rev); !errors.Is(err, ErrNoWitnesses) {
+	if _, err := m.Derive().Recorded(ctx, rev); !errors.Is(err, derive.ErrNoWitnesses) {
 		t.Errorf("Recorded: %v", err)
 	}
 }
@@ -173,31 +175,31 @@ func TestCaps(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	for name, c := range map[string]struct {
-		caps    Caps
+		caps    state.Caps
 		setting string
 		asked   int
 	}{
-		"zero":    {Caps{}, "llm.maxTokensPerDay", 0},
-		"tokens":  {Caps{30_000, -1}, "llm.maxTokensPerDay", 2},
-		"dollars": {Caps{-1, 30_000}, "llm.maxUSDPerDay", 2},
+		"zero":    {state.Caps{}, "llm.maxTokensPerDay", 0},
+		"tokens":  {state.Caps{Tokens: 30_000, Micros: -1}, "llm.maxTokensPerDay", 2},
+		"dollars": {state.Caps{Tokens: -1, Micros: 30_000}, "llm.maxUSDPerDay", 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			m, rev := talkMemory(t, 200, c.caps)
 			p := &parrot{usage: engines.Usage{Input: 9000, Output: 1000}}
-			_, err := m.Compress(ctx, rev, settingsBy(p), false)
-			var over *CapError
+			_, err := m.Derive().Compress(ctx, rev, settingsBy(p), false)
+			var over *state.CapError
 			if !errors.Is(err, engines.ErrCap) || !errors.As(err, &over) || over.Setting != c.setting {
 				t.Fatalf("got %v", err)
 			}
 			if p.asked != c.asked {
 				t.Errorf("asked %d times, want %d", p.asked, c.asked)
 			}
-			st, err := m.State(ctx, rev.Project.ID)
+			st, err := m.Trusted().State(ctx, rev.Project.ID)
 			if err != nil || len(st.Versions) != 0 {
 				t.Errorf("%d versions, %v", len(st.Versions), err)
 			}
-			costs, err := m.Costs(ctx)
+			costs, err := m.Derive().Costs(ctx)
 			if err != nil || c.asked > 0 && (len(costs) != 1 || costs[0].Requests != c.asked || costs[0].Day != "2026-01-20" || costs[0].Model != "m1-2026") {
 				t.Errorf("costs %+v, %v", costs, err)
 			}
@@ -210,24 +212,24 @@ func TestLedger(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	now := testOptions().Now()
-	m, rev := talkMemory(t, 200, Caps{30_000, -1}, func() time.Time { return now })
+	m, rev := talkMemory(t, 200, state.Caps{Tokens: 30_000, Micros: -1}, func() time.Time { return now })
 	p := &parrot{usage: engines.Usage{Input: 9000, Output: 1000, Micros: 5}, stuck: 2}
-	if _, err := m.Compress(ctx, rev, settingsBy(p), false); err == nil || !strings.Contains(err.Error(), "the line is dead") {
+	if _, err := m.Derive().Compress(ctx, rev, settingsBy(p), false); err == nil || !strings.Contains(err.Error(), "the line is dead") {
 		t.Fatalf("got %v", err)
 	}
 	now = now.Add(10 * time.Hour)
-	if sum, err := m.today(ctx); err != nil || sum != (engines.Usage{}) {
+	if sum, err := m.Derive().Today(ctx); err != nil || sum != (engines.Usage{}) {
 		t.Errorf("the next day has cost %+v, %v", sum, err)
 	}
-	k := &meter{m: m, caps: m.opts.Caps, project: rev.Project.ID, session: "s1", engine: "e"}
+	k := &derive.Meter{M: derive.On(m.DB), Caps: m.Opts.Caps, Project: rev.Project.ID, Session: "s1", Engine: "e"}
 	if err := k.Spend(ctx, "m", engines.Usage{Input: 1}); err != nil {
 		t.Fatal(err)
 	}
-	costs, err := m.Costs(ctx)
+	costs, err := m.Derive().Costs(ctx)
 	if err != nil || len(costs) != 2 || costs[0].Requests != 2 || costs[0].Usage != (engines.Usage{Input: 18_000, Output: 2000, Micros: 10}) || costs[1].Day != "2026-01-21" {
 		t.Errorf("%+v, %v", costs, err)
 	}
-	entries, err := m.Log(ctx, refs.Home, 1)
+	entries, err := m.Ledger().Log(ctx, refs.Home, 1)
 	if err != nil || !strings.HasPrefix(entries[0].Subject, "cost s1") {
 		t.Errorf("%+v, %v", entries, err)
 	}

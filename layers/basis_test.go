@@ -6,11 +6,14 @@ import (
 	"testing"
 
 	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/derive"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
 )
 
 // versionRev returns the revision of a version that was made.
-func versionRev(rev Rev, c Compressed) Rev {
-	rev.Kind, rev.Version, rev.Hash = IsVersion, c.Version, c.Version.Derivation.Output
+func versionRev(rev state.Rev, c derive.Compressed) state.Rev {
+	rev.Kind, rev.Version, rev.Hash = state.IsVersion, c.Version, c.Version.Derivation.Output
 	return rev
 }
 
@@ -24,7 +27,7 @@ func TestVersionsOfVersions(t *testing.T) {
 		if len(rev.Session.Markers()) < 3 {
 			continue
 		}
-		c, err := m.Compress(ctx, rev, compress.Settings{Ratio: 3}, false)
+		c, err := m.Derive().Compress(ctx, rev, compress.Settings{Ratio: 3}, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -32,10 +35,10 @@ func TestVersionsOfVersions(t *testing.T) {
 		for n := range 20 {
 			from := versionRev(rev, c)
 			s := compress.Settings{Tokens: max(120, c.Version.TokensOut*9/10), Distance: 1 + n}
-			if c, err = m.Compress(ctx, from, s, false); err != nil {
+			if c, err = m.Derive().Compress(ctx, from, s, false); err != nil {
 				t.Fatal(err)
 			}
-			again, err := m.Compress(ctx, from, s, false)
+			again, err := m.Derive().Compress(ctx, from, s, false)
 			if err != nil || !again.Existed || again.Version.ID != c.Version.ID {
 				t.Fatalf("round %d once more: %+v, %v", n, again.Version, err)
 			}
@@ -46,21 +49,21 @@ func TestVersionsOfVersions(t *testing.T) {
 			if v.TokensOut > s.Tokens {
 				t.Fatalf("round %d: %d tokens of %d", n, v.TokensOut, s.Tokens)
 			}
-			segs, err := m.VersionSegments(ctx, rev.Project.ID, v)
+			segs, err := m.Checkout().VersionSegments(ctx, rev.Project.ID, v)
 			if err != nil {
 				t.Fatal(err)
 			}
 			checkKept(t, from.Name(), c.Fates, segs)
 		}
 		last := versionRev(rev, c)
-		if a, err := m.Again(ctx, last); err != nil || !a.Same {
+		if a, err := m.Provenance().Again(ctx, last); err != nil || !a.Same {
 			t.Errorf("%s once more: %+v, %v", last.Name(), a, err)
 		}
-		fates, err := m.Fates(ctx, last)
+		fates, err := m.Markers().Fates(ctx, last)
 		if err != nil || len(fates) != len(rev.Session.Markers()) {
 			t.Errorf("%d fates of %d markers, %v", len(fates), len(rev.Session.Markers()), err)
 		}
-		blamed, err := m.Blame(ctx, last)
+		blamed, err := m.Provenance().Blame(ctx, last)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,22 +72,22 @@ func TestVersionsOfVersions(t *testing.T) {
 				t.Errorf("%s: line %d %q is of no message", last.Name(), l.Line, l.Text)
 			}
 		}
-		up, err := m.Lineage(ctx, last, false)
+		up, err := m.History().Lineage(ctx, last, false)
 		if err != nil {
 			t.Fatal(err)
 		}
 		steps := 0
-		for up.Kind == IsVersion {
+		for up.Kind == state.IsVersion {
 			up, steps = up.Next[0], steps+1
 		}
 		if steps != 21 || up.Hash != rev.Hash {
 			t.Errorf("%d versions up to %s, want 21", steps, up.Name)
 		}
-		if before, err := m.Before(ctx, versionRev(rev, Compressed{Version: first})); err != nil || before.Kind != IsOriginal {
+		if before, err := m.Provenance().Before(ctx, versionRev(rev, derive.Compressed{Version: first})); err != nil || before.Kind != state.IsOriginal {
 			t.Errorf("before %s: %s, %v", first.Label, before.Kind, err)
 		}
 	}
-	if checked, err := m.Check(ctx, true); err != nil || len(checked.Problems) > 0 {
+	if checked, err := m.Repair().Check(ctx, true); err != nil || len(checked.Problems) > 0 {
 		t.Errorf("%v, %v", checked.Problems, err)
 	}
 }
@@ -93,26 +96,26 @@ func TestSinceWrongVersions(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	m, revs := sampleSessions(t)
-	c, err := m.Compress(ctx, revs[0], compress.Settings{Ratio: 3}, false)
+	c, err := m.Derive().Compress(ctx, revs[0], compress.Settings{Ratio: 3}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	base := versionRev(revs[0], c)
 	s := compress.Settings{Ratio: 3}
-	if _, err := m.CompressSince(ctx, revs[1], base, s, false); !errors.Is(err, ErrOtherSession) {
+	if _, err := m.Derive().CompressSince(ctx, revs[1], base, s, false); !errors.Is(err, derive.ErrOtherSession) {
 		t.Errorf("of another session: %v", err)
 	}
-	if _, err := m.CompressSince(ctx, revs[0], revs[0], s, false); !errors.Is(err, ErrOtherSession) {
+	if _, err := m.Derive().CompressSince(ctx, revs[0], revs[0], s, false); !errors.Is(err, derive.ErrOtherSession) {
 		t.Errorf("a session: %v", err)
 	}
-	var nothing *NothingNewError
-	if _, err := m.CompressSince(ctx, revs[0], base, s, false); !errors.As(err, &nothing) || nothing.Through != revs[0].Session.Now().Scan.Values {
+	var nothing *derive.NothingNewError
+	if _, err := m.Derive().CompressSince(ctx, revs[0], base, s, false); !errors.As(err, &nothing) || nothing.Through != revs[0].Session.Now().Scan.Values {
 		t.Errorf("nothing new: %v", err)
 	}
-	if _, err := m.CompressSince(ctx, base, base, s, false); !errors.Is(err, ErrNotCompressible) {
+	if _, err := m.Derive().CompressSince(ctx, base, base, s, false); !errors.Is(err, records.ErrNotCompressible) {
 		t.Errorf("since of a version: %v", err)
 	}
-	if _, err := m.Compress(ctx, base, compress.Settings{Ratio: 3, Skip: 2}, false); !errors.Is(err, ErrSkip) {
+	if _, err := m.Derive().Compress(ctx, base, compress.Settings{Ratio: 3, Skip: 2}, false); !errors.Is(err, derive.ErrSkip) {
 		t.Errorf("skip in a version: %v", err)
 	}
 }

@@ -12,8 +12,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/projects"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/lineage"
 	"github.com/memvcs/mem/objects"
@@ -24,7 +28,7 @@ import (
 type big struct {
 	m       *Memory
 	claude  string
-	project Project
+	project state.Project
 }
 
 const bigSessions, bigRecords = 1000, 10_000
@@ -35,16 +39,16 @@ func newBig(tb testing.TB) big {
 	tb.Helper()
 	ctx := context.Background()
 	dir := cmp.Or(os.Getenv("MEM_BIG_STORE"), tb.TempDir())
-	b := big{claude: filepath.Join(dir, "claude"), project: projectOf("path /home/dev/big", "/home/dev/big")}
+	b := big{claude: filepath.Join(dir, "claude"), project: projects.ProjectOf("path /home/dev/big", "/home/dev/big")}
 	var err error
 	if b.m, err = Init(ctx, filepath.Join(dir, "memory"), "desk", testOptions()); err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() { b.m.Close() })
-	if known, err := b.m.Projects(ctx); err != nil || len(known) > 0 {
+	if known, err := b.m.Trusted().Projects(ctx); err != nil || len(known) > 0 {
 		return b
 	}
-	if err := b.m.addPaths(ctx, []pathBody{{Path: "/home/dev/big", Project: b.project.ID, Identity: b.project.Identity, Name: b.project.Name}}); err != nil {
+	if err := b.m.Projects().AddPaths(ctx, []records.PathBody{{Path: "/home/dev/big", Project: b.project.ID, Identity: b.project.Identity, Name: b.project.Name}}); err != nil {
 		tb.Fatal(err)
 	}
 	commits, err := strconv.Atoi(cmp.Or(os.Getenv("MEM_BIG_OPERATIONS"), "50"))
@@ -53,10 +57,10 @@ func newBig(tb testing.TB) big {
 	}
 	rng := rand.New(rand.NewPCG(7, 8))
 	for c := range commits {
-		message := fmt.Sprintf("compress %s  100.2k -> 3.3k tokens", ShortID(bigID(c)))
-		err := b.m.repo.Update(ctx, b.project.ID, message, func(tx *refs.Tx) error {
+		message := fmt.Sprintf("compress %s  100.2k -> 3.3k tokens", records.ShortID(bigID(c)))
+		err := b.m.Refs.Update(ctx, b.project.ID, message, func(tx *refs.Tx) error {
 			if c == 0 {
-				if _, err := tx.Add(kindProject, projectBody{b.project.Identity, b.project.Name}); err != nil {
+				if _, err := tx.Add(records.KindProject, records.ProjectBody{Identity: b.project.Identity, Name: b.project.Name}); err != nil {
 					return err
 				}
 			}
@@ -81,7 +85,7 @@ func newBig(tb testing.TB) big {
 func bigRecord(tx *refs.Tx, i int, rng *rand.Rand) error {
 	s := bigSnapshot(i, rng)
 	if i < bigSessions || i%3 == 0 {
-		_, err := tx.Add(kindSession, s)
+		_, err := tx.Add(records.KindSession, s)
 		return err
 	}
 	plan := compress.Plan{Engine: "extract-1", Budget: 3300}
@@ -92,18 +96,18 @@ func bigRecord(tx *refs.Tx, i int, rng *rand.Rand) error {
 	if err != nil {
 		return err
 	}
-	_, err = tx.Add(kindVersion, &Version{
+	_, err = tx.Add(records.KindVersion, &records.Version{
 		Session: s.Session, Label: fmt.Sprintf("v%03d", 1+(i-bigSessions)/bigSessions), Engine: "extract-1", Counter: "o200k*1.60", TokensIn: 100_234, TokensOut: 3_300,
 		Derivation: lineage.Derivation{Output: objects.Sum(fmt.Append(nil, "out", i)), Inputs: []objects.Hash{s.Original}, Recipe: recipe},
-		Settings:   VersionSettings{Mode: "uniform", Ratio: 30, Aggressiveness: "aggressive", Keepit: "decay", Distance: 5},
+		Settings:   records.VersionSettings{Mode: "uniform", Ratio: 30, Aggressiveness: "aggressive", Keepit: "decay", Distance: 5},
 		MessagesIn: 450, MessagesOut: 15, Ratio: 30.37, Preserved: 4, Summarised: 3,
 	})
 	return err
 }
 
-func bigSnapshot(i int, rng *rand.Rand) Snapshot {
+func bigSnapshot(i int, rng *rand.Rand) records.Snapshot {
 	last := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(i%bigSessions) * 7 * time.Hour)
-	s := Snapshot{
+	s := records.Snapshot{
 		Session: bigID(i), Original: objects.Sum(fmt.Append(nil, "in", i)), Size: 300, Segments: 1 + i/bigSessions, Source: "/home/dev/.claude/projects/-home-dev-big/" + bigID(i) + ".jsonl",
 		Scan: transcript.Carry{
 			Closed: 300, Values: 900, Messages: 450, Typed: 31, First: last.Add(-8 * time.Hour), Last: last, Cwd: "/home/dev/big", Branch: "main", Version: "2.1.0",
@@ -111,13 +115,13 @@ func bigSnapshot(i int, rng *rand.Rand) Snapshot {
 		},
 	}
 	for n := range 10 {
-		k := TypedKey{N: 1 + 30*n}
+		k := records.TypedKey{N: 1 + 30*n}
 		for j := range k.Key {
 			k.Key[j] = byte(rng.UintN(256))
 		}
 		s.Typed = append(s.Typed, k)
 	}
-	s.Markers = []Mark{{N: 31, Weight: keepit.Weight(rng.IntN(101)), Start: 0, End: 90}}
+	s.Markers = []records.Mark{{N: 31, Weight: keepit.Weight(rng.IntN(101)), Start: 0, End: 90}}
 	return s
 }
 
@@ -128,7 +132,7 @@ func bigID(i int) string {
 
 // files writes what Claude Code would have of the sessions: as they are in memory, some grown, some unknown.
 func (b big) files(tb testing.TB) {
-	dir := filepath.Join(b.claude, "projects", ClientDir("/home/dev/big"))
+	dir := filepath.Join(b.claude, "projects", capture.ClientDir("/home/dev/big"))
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		tb.Fatal(err)
 	}
@@ -148,24 +152,24 @@ func BenchmarkLists(b *testing.B) {
 		name string
 		run  func() error
 	}{
-		{"Outline", func() error { _, err := s.m.Outline(ctx, s.project.ID); return err }},
-		{"State", func() error { _, err := s.m.State(ctx, s.project.ID); return err }},
-		{"Log", func() error { _, err := s.m.Log(ctx, s.project.ID, 0); return err }},
+		{"Outline", func() error { _, err := s.m.Trusted().Outline(ctx, s.project.ID); return err }},
+		{"State", func() error { _, err := s.m.Trusted().State(ctx, s.project.ID); return err }},
+		{"Log", func() error { _, err := s.m.Ledger().Log(ctx, s.project.ID, 0); return err }},
 		{"Entries", func() error {
-			found, err := s.m.Entries(ctx, s.project.ID, 0)
+			found, err := s.m.Ledger().Entries(ctx, s.project.ID, 0)
 			for range found {
 			}
 			return err
 		}},
-		{"Projects", func() error { _, err := s.m.Projects(ctx); return err }},
-		{"Log20", func() error { _, err := s.m.Log(ctx, s.project.ID, 20); return err }},
+		{"Projects", func() error { _, err := s.m.Trusted().Projects(ctx); return err }},
+		{"Log20", func() error { _, err := s.m.Ledger().Log(ctx, s.project.ID, 20); return err }},
 		{"List", func() error {
-			_, _, err := s.m.List(ctx, s.project, ListOptions{Claude: s.claude, Dir: "/home/dev/big"})
+			_, _, err := s.m.History().List(ctx, s.project, capture.ListOptions{Claude: s.claude, Dir: "/home/dev/big"})
 			return err
 		}},
 		{"Rebuild", func() error {
-			os.RemoveAll(s.m.cachePath())
-			_, err := s.m.State(ctx, s.project.ID)
+			os.RemoveAll(s.m.CachePath())
+			_, err := s.m.Trusted().State(ctx, s.project.ID)
 			return err
 		}},
 	} {

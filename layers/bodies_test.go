@@ -10,6 +10,8 @@ import (
 	"github.com/memvcs/mem/layers/concepts"
 	"github.com/memvcs/mem/layers/facts"
 	"github.com/memvcs/mem/layers/permanent"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
 )
@@ -19,22 +21,22 @@ func malformed() map[string][]string {
 	hash := `"` + string(make64('a')) + `"`
 	derivation := `{"output":` + hash + `,"inputs":[` + hash + `],"recipe":{"step":"x","version":1,"params":{}}}`
 	return map[string][]string{
-		kindKeepit: {`{"session":"s","weight":"nan"}`, `{"session":"s","weight":"0.8","start":5,"end":1}`, `{"session":"s","message":-1,"weight":"0.8"}`},
-		kindSession: {
+		records.KindKeepit: {`{"session":"s","weight":"nan"}`, `{"session":"s","weight":"0.8","start":5,"end":1}`, `{"session":"s","message":-1,"weight":"0.8"}`},
+		records.KindSession: {
 			`{"session":"s","original":` + hash + `,"scan":{"first":"nonsense"}}`, `{"session":"../victim/precious","original":` + hash + `,"scan":{}}`,
 			`{"session":"s","original":` + hash + `,"scan":{},"files":[{"name":"../../.bashrc","hash":` + hash + `,"size":1}]}`, `{"session":"s","scan":{}}`,
 			`{"session":"s","original":` + hash + `,"segments":-1,"scan":{}}`, `{"session":"s","parent":"..","original":` + hash + `,"scan":{}}`,
 		},
-		kindVersion: {`{"session":"s","label":"v001/../x","derivation":` + derivation + `}`, `{"session":"s","label":"v001","derivation":{}}`,
+		records.KindVersion: {`{"session":"s","label":"v001/../x","derivation":` + derivation + `}`, `{"session":"s","label":"v001","derivation":{}}`,
 			`{"session":"s","label":"v001","tokens_in":-1,"derivation":` + derivation + `}`},
-		kindComposition: {
+		records.KindComposition: {
 			`{"name":"x","parts":[{"project":"0123456789abcdef","session":"s"},{"project":"0123456789abcdef","session":"s"}],"derivation":` + derivation + `}`,
 			`{"name":"../x","parts":[],"derivation":` + derivation + `}`,
 		},
-		kindSet:               {`{"target":"session/..","field":"deleted","value":true}`, `{"target":"session/s","field":"deleted","value":"yes"}`},
-		kindUse:               {`{"by":"s","at":"later","targets":[]}`, `{"by":"s","targets":["version/x"]}`},
-		kindRevoke:            {`{"source":"session","name":"../x","revoked":true}`},
-		kindPurge:             {`{"sessions":["x"]}`, `{"labels":[{"session":"` + string(make64('a'))[:32] + `","device":"` + string(make64('a'))[:32] + `","last":4611686018427387904}]}`},
+		records.KindSet:       {`{"target":"session/..","field":"deleted","value":true}`, `{"target":"session/s","field":"deleted","value":"yes"}`},
+		records.KindUse:       {`{"by":"s","at":"later","targets":[]}`, `{"by":"s","targets":["version/x"]}`},
+		records.KindRevoke:    {`{"source":"session","name":"../x","revoked":true}`},
+		records.KindPurge:     {`{"sessions":["x"]}`, `{"labels":[{"session":"` + string(make64('a'))[:32] + `","device":"` + string(make64('a'))[:32] + `","last":4611686018427387904}]}`},
 		facts.KindExchange:    {`{"session":"s","facts":[{"trust":"god"}]}`, `{"session":"s","from":3,"to":1}`, `{"session":"s","original":"x"}`},
 		facts.KindDistilled:   {`{"session":"s","witnesses":["x"]}`, `{"session":""}`},
 		facts.KindJudgement:   {`{"fact":"x","says":"removed"}`},
@@ -58,21 +60,21 @@ func make64(c byte) []byte {
 // TestMalformedBodies looks at bodies that are none, of every kind.
 func TestMalformedBodies(t *testing.T) {
 	t.Parallel()
-	for kind := range bodies() {
+	for kind := range records.Bodies() {
 		for _, body := range append(malformed()[kind], `[]`, `null`, `"x"`, `7`, `{"session":{},"device":[],"project":1,"from":{},"target":1,"rule":1,"fact":1,"label":1,"concept":1,"by":1,"sessions":1,"name":{},"source":1,"member":1}`) {
-			if err := CheckBody(kind, json.RawMessage(body)); err == nil {
+			if err := records.CheckBody(kind, json.RawMessage(body)); err == nil {
 				t.Errorf("%s: %s is taken", kind, body)
 			}
 		}
 	}
-	if err := CheckBody("of a later mem", json.RawMessage(`[]`)); err != nil {
+	if err := records.CheckBody("of a later mem", json.RawMessage(`[]`)); err != nil {
 		t.Error(err)
 	}
 }
 
 // FuzzBodies takes any JSON for a body of any kind: what the decoder of the kind takes, no fold fails at.
 func FuzzBodies(f *testing.F) {
-	kinds := slices.Sorted(maps.Keys(bodies()))
+	kinds := slices.Sorted(maps.Keys(records.Bodies()))
 	for i, kind := range kinds {
 		for _, body := range malformed()[kind] {
 			f.Add(i, body)
@@ -81,7 +83,7 @@ func FuzzBodies(f *testing.F) {
 	f.Add(0, `{"name":"shop","identity":"path /w","later":[1]}`)
 	f.Fuzz(func(t *testing.T, i int, body string) {
 		kind := kinds[(i%len(kinds)+len(kinds))%len(kinds)]
-		if !json.Valid([]byte(body)) || CheckBody(kind, json.RawMessage(body)) != nil {
+		if !json.Valid([]byte(body)) || records.CheckBody(kind, json.RawMessage(body)) != nil {
 			return
 		}
 		r := refs.Record{Kind: kind, Device: "d1", Lamport: 1, Time: time.Unix(1, 0), Body: json.RawMessage(body)}
@@ -92,22 +94,22 @@ func FuzzBodies(f *testing.F) {
 // foldAll folds records in every way there is.
 func foldAll(t *testing.T, all []refs.Record) {
 	t.Helper()
-	st, b := newState("0123456789abcdef"), &bulks{of: map[objects.Hash]bulk{}}
-	var upper []upperRecord
+	st, b := state.NewState("0123456789abcdef"), &state.Bulks{Of: map[objects.Hash]state.Bulk{}}
+	var upper []state.UpperRecord
 	for _, r := range all {
-		if err := st.apply(r); err != nil {
+		if err := st.Apply(r); err != nil {
 			t.Error(err)
 		}
-		if err := b.apply(r); err != nil {
+		if err := b.Apply(r); err != nil {
 			t.Error(err)
 		}
-		if slices.Contains(upperKinds, r.Kind) {
-			upper = append(upper, upperRecord{r.Kind, stampOf(r), r.Time, r.Body})
+		if slices.Contains(state.UpperKinds, r.Kind) {
+			upper = append(upper, state.UpperRecord{Kind: r.Kind, Stamp: state.StampOf(r), Time: r.Time, Body: r.Body})
 		}
 	}
-	st.finish()
-	st.nameVersions("d0")
-	if !decode(string(encode(st.code)), (&State{}).code) {
+	st.Finish()
+	st.NameVersions("d0")
+	if !state.Decode(string(state.Encode(st.Code)), (&state.State{}).Code) {
 		t.Error("the state cannot be cached")
 	}
 	if _, err := json.Marshal(st); err != nil {
@@ -122,13 +124,13 @@ func foldAll(t *testing.T, all []refs.Record) {
 		t.Error(err)
 		return
 	}
-	if _, err := purgesIn(all); err != nil {
+	if _, err := state.PurgesIn(all); err != nil {
 		t.Error(err)
 	}
-	if _, err := concepts.Fold(statements(upper, concepts.Kind, concepts.KindAssign, concepts.KindSet), known, nil); err != nil {
+	if _, err := concepts.Fold(state.Statements(upper, concepts.Kind, concepts.KindAssign, concepts.KindSet), known, nil); err != nil {
 		t.Error(err)
 	}
-	if _, err := permanent.Fold(statements(upper, permanent.Kind, permanent.KindAct, permanent.KindReflect), known, nil, func(string) string { return "" }); err != nil {
+	if _, err := permanent.Fold(state.Statements(upper, permanent.Kind, permanent.KindAct, permanent.KindReflect), known, nil, func(string) string { return "" }); err != nil {
 		t.Error(err)
 	}
 }

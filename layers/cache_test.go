@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/memvcs/mem/layers/state"
 )
 
 // What another process still writes while something is forgotten does not stop that, and is not there after it.
@@ -17,54 +19,54 @@ func TestCacheIsDroppedBesideWriters(t *testing.T) {
 	for i := range 3 {
 		writers.Go(func() {
 			for !stop.Load() {
-				other, err := Open(m.repo.Dir(), testOptions())
+				other, err := Open(m.Refs.Dir(), testOptions())
 				if err != nil {
 					t.Error(err)
 					return
 				}
 				for range 5 {
-					other.writeCache(other.cachePath("state", strings.Repeat("p", i+1)), "forgotten")
+					other.WriteCache(other.CachePath("state", strings.Repeat("p", i+1)), "forgotten")
 				}
-				other.cacheDir.Close()
-				other.repo.Close()
+				other.CacheDir.Close()
+				other.Refs.Close()
 			}
 		})
 	}
 	for range 50 {
-		if err := m.dropCache(); err != nil {
+		if err := m.DropCache(); err != nil {
 			t.Error(err)
 			break
 		}
 	}
 	stop.Store(true)
 	writers.Wait()
-	if _, err := os.Lstat(m.cachePath() + ".gone"); !os.IsNotExist(err) {
+	if _, err := os.Lstat(m.CachePath() + ".gone"); !os.IsNotExist(err) {
 		t.Errorf("what was dropped is still there: %v", err)
 	}
 }
 
 func TestCacheOfBeforeIsNotWritten(t *testing.T) {
 	m := newMemory(t, testOptions())
-	old, err := Open(m.repo.Dir(), testOptions())
+	old, err := Open(m.Refs.Dir(), testOptions())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer old.Close()
-	file := m.cachePath("state", "p")
-	old.writeCache(file, "forgotten")
-	if err := m.dropCache(); err != nil {
+	file := m.CachePath("state", "p")
+	old.WriteCache(file, "forgotten")
+	if err := m.DropCache(); err != nil {
 		t.Fatal(err)
 	}
-	old.writeCache(file, "forgotten")
-	if left, _ := filepath.Glob(m.cachePath("state", "*")); len(left) > 0 {
+	old.WriteCache(file, "forgotten")
+	if left, _ := filepath.Glob(m.CachePath("state", "*")); len(left) > 0 {
 		t.Errorf("%q are there after the cache was dropped", left)
 	}
-	left, err := filepath.Glob(m.cachePath("state", ".*"))
+	left, err := filepath.Glob(m.CachePath("state", ".*"))
 	if err != nil || len(left) > 0 {
 		t.Errorf("%q are there after the cache was dropped: %v", left, err)
 	}
 	var got string
-	if m.writeCache(file, "new"); !readCache(file, &got) || got != "new" {
+	if m.WriteCache(file, "new"); !state.ReadCache(file, &got) || got != "new" {
 		t.Errorf("the cache that began anew has %q, want %q", got, "new")
 	}
 }

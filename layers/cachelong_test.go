@@ -7,10 +7,12 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/memvcs/mem/layers/state"
 )
 
 // writeInPieces writes content as it may come and returns what finish opens, read.
-func writeInPieces(t *testing.T, w *cacheWriter, content []byte) ([]byte, bool) {
+func writeInPieces(t *testing.T, w *state.CacheWriter, content []byte) ([]byte, bool) {
 	t.Helper()
 	for rest := content; len(rest) > 0; {
 		n := min(len(rest), 1+rand.IntN(100_000))
@@ -19,7 +21,7 @@ func writeInPieces(t *testing.T, w *cacheWriter, content []byte) ([]byte, bool) 
 		}
 		rest = rest[n:]
 	}
-	return readClose(t, w.finish())
+	return readClose(t, w.Finish())
 }
 
 func readClose(t *testing.T, r io.ReadCloser) ([]byte, bool) {
@@ -40,7 +42,7 @@ func readClose(t *testing.T, r io.ReadCloser) ([]byte, bool) {
 // leftovers are the temporary files in the cache.
 func leftovers(t *testing.T, m *Memory) []string {
 	t.Helper()
-	left, err := filepath.Glob(m.cachePath("*", ".tmp-*"))
+	left, err := filepath.Glob(m.CachePath("*", ".tmp-*"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,16 +53,16 @@ func leftovers(t *testing.T, m *Memory) []string {
 func TestLongCached(t *testing.T) {
 	t.Parallel()
 	m := newMemory(t, testOptions())
-	for _, size := range []int{0, 1, 1000, longCached - cacheHead, longCached, longCached + 1, 3*longCached + 7} {
-		file, content := m.cachePath("l1", "f"), bytes.Repeat([]byte("a line of it\n"), size/13+1)[:size]
-		if got, ok := writeInPieces(t, &cacheWriter{m: m, file: file, most: longCached}, content); !ok || !bytes.Equal(got, content) {
+	for _, size := range []int{0, 1, 1000, state.LongCached - state.CacheHead, state.LongCached, state.LongCached + 1, 3*state.LongCached + 7} {
+		file, content := m.CachePath("l1", "f"), bytes.Repeat([]byte("a line of it\n"), size/13+1)[:size]
+		if got, ok := writeInPieces(t, &state.CacheWriter{M: m.DB, File: file, Most: state.LongCached}, content); !ok || !bytes.Equal(got, content) {
 			t.Errorf("%d bytes: written are %d, %v", size, len(got), ok)
 		}
-		r, ok := openCached(file)
+		r, ok := state.OpenCached(file)
 		if got, _ := readClose(t, r); !ok || !bytes.Equal(got, content) {
 			t.Errorf("%d bytes: read are %d, %v", size, len(got), ok)
 		}
-		if b, ok := readCacheBytes(file); !ok || !bytes.Equal(b, content) {
+		if b, ok := state.ReadCacheBytes(file); !ok || !bytes.Equal(b, content) {
 			t.Errorf("%d bytes: read whole are %d, %v", size, len(b), ok)
 		}
 		stored, err := os.ReadFile(file)
@@ -73,7 +75,7 @@ func TestLongCached(t *testing.T) {
 			if err := os.WriteFile(file, b, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if _, ok := openCached(file); ok {
+			if _, ok := state.OpenCached(file); ok {
 				t.Errorf("%d bytes: a damaged file of %d counts as good", size, len(b))
 			}
 		}
@@ -87,25 +89,25 @@ func TestLongCached(t *testing.T) {
 // Where nothing can be cached what is short is there all the same; what is long is not, unless all may be held.
 func TestLongNotCached(t *testing.T) {
 	t.Parallel()
-	long := bytes.Repeat([]byte("0123456789"), longCached/10+1)
+	long := bytes.Repeat([]byte("0123456789"), state.LongCached/10+1)
 	for name, spoil := range map[string]func(m *Memory, file string) error{
 		"no directory": func(m *Memory, file string) error { return os.WriteFile(filepath.Dir(file), nil, 0o600) },
-		"dropped":      func(m *Memory, file string) error { return reopen(t, m).dropCache() },
+		"dropped":      func(m *Memory, file string) error { return reopen(t, m).DropCache() },
 	} {
 		m := newMemory(t, testOptions())
-		file := m.cachePath("l1", "f")
+		file := m.CachePath("l1", "f")
 		if err := spoil(m, file); err != nil {
 			t.Fatal(err)
 		}
-		if got, ok := writeInPieces(t, &cacheWriter{m: m, file: file, most: longCached}, long); ok {
+		if got, ok := writeInPieces(t, &state.CacheWriter{M: m.DB, File: file, Most: state.LongCached}, long); ok {
 			t.Errorf("%s: %d bytes come from nowhere", name, len(got))
 		}
-		for most, content := range map[int][]byte{longCached: long[:longCached], len(long): long} {
-			if got, ok := writeInPieces(t, &cacheWriter{m: m, file: file, most: most}, content); !ok || !bytes.Equal(got, content) {
+		for most, content := range map[int][]byte{state.LongCached: long[:state.LongCached], len(long): long} {
+			if got, ok := writeInPieces(t, &state.CacheWriter{M: m.DB, File: file, Most: most}, content); !ok || !bytes.Equal(got, content) {
 				t.Errorf("%s: %d bytes of %d, %v", name, len(got), len(content), ok)
 			}
 		}
-		if _, ok := openCached(file); ok {
+		if _, ok := state.OpenCached(file); ok {
 			t.Errorf("%s: it is in the cache", name)
 		}
 		if left := leftovers(t, m); len(left) > 0 {

@@ -15,12 +15,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/redact"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/refs"
 )
 
-func testOptions() Options {
-	return Options{
+func testOptions() state.Options {
+	return state.Options{
 		Now:     func() time.Time { return time.Date(2026, 1, 20, 14, 0, 0, 0, time.UTC) },
 		Rand:    rand.Reader,
 		Workers: 2,
@@ -29,7 +31,7 @@ func testOptions() Options {
 	}
 }
 
-func newMemory(t testing.TB, o Options) *Memory {
+func newMemory(t testing.TB, o state.Options) *Memory {
 	t.Helper()
 	m, err := Init(context.Background(), filepath.Join(t.TempDir(), "memory"), "desk", o)
 	if err != nil {
@@ -57,17 +59,17 @@ func userLine(i int, text string) string {
 	return fmt.Sprintf(`{"type":"user","uuid":"u%d","timestamp":"2026-01-15T10:%02d:00Z","cwd":"/home/dev/shop","sessionId":"s1","message":{"role":"user","content":%q}}`+"\n", i, i%60, text)
 }
 
-func write(t testing.TB, path, content string) Source {
+func write(t testing.TB, path, content string) capture.Source {
 	t.Helper()
 	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return SourceOf(path)
+	return capture.SourceOf(path)
 }
 
-func add(t testing.TB, m *Memory, src ...Source) []Added {
+func add(t testing.TB, m *Memory, src ...capture.Source) []capture.Added {
 	t.Helper()
-	added, err := m.Add(context.Background(), src, AddOptions{})
+	added, err := m.Capture().Add(context.Background(), src, capture.AddOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,15 +80,15 @@ func add(t testing.TB, m *Memory, src ...Source) []Added {
 func restored(t testing.TB, m *Memory, p refs.Project, id string) [][]byte {
 	t.Helper()
 	ctx := context.Background()
-	st, err := m.State(ctx, p)
+	st, err := m.Trusted().State(ctx, p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := st.session(id)
+	s := st.Session(id)
 	var out [][]byte
 	for i := range s.Points {
 		var b bytes.Buffer
-		if err := m.WriteOriginal(ctx, p, s, &s.Points[i], &b); err != nil {
+		if err := m.Originals().WriteOriginal(ctx, p, s, &s.Points[i], &b); err != nil {
 			t.Fatalf("growth point %d: %v", i, err)
 		}
 		out = append(out, b.Bytes())
@@ -118,7 +120,7 @@ func TestAnyAppends(t *testing.T) {
 				a := add(t, m, write(t, path, text[:at]))[0]
 				project = a.Project.ID
 				want = append(want, text[:at])
-				if again := add(t, m, SourceOf(path))[0]; again.Change != "unchanged" {
+				if again := add(t, m, capture.SourceOf(path))[0]; again.Change != "unchanged" {
 					t.Fatalf("round %d: added twice: %s", round, again.Change)
 				}
 			}
@@ -141,7 +143,7 @@ func TestAnyAppends(t *testing.T) {
 
 func checkClean(t testing.TB, m *Memory) {
 	t.Helper()
-	if _, err := m.repo.Check(context.Background(), true, func(p refs.Problem) { t.Errorf("check: %s", p) }); err != nil {
+	if _, err := m.Refs.Check(context.Background(), true, func(p refs.Problem) { t.Errorf("check: %s", p) }); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -150,12 +152,12 @@ func checkClean(t testing.TB, m *Memory) {
 func noSecret(t *testing.T, m *Memory, p refs.Project) {
 	t.Helper()
 	ctx := context.Background()
-	err := m.repo.View(ctx, p, func(tx *refs.Tx) error {
+	err := m.Refs.View(ctx, p, func(tx *refs.Tx) error {
 		for h, err := range tx.All(ctx) {
 			if err != nil {
 				return err
 			}
-			b, err := m.object(ctx, p, h)
+			b, err := m.Originals().Object(ctx, p, h)
 			if err != nil {
 				return err
 			}
@@ -199,20 +201,20 @@ func TestAddRefuses(t *testing.T) {
 	m := newMemory(t, testOptions())
 	dir := t.TempDir()
 	good := write(t, filepath.Join(dir, "good.jsonl"), userLine(1, "hello"))
-	bad := []Source{
+	bad := []capture.Source{
 		{Path: dir}, {Path: filepath.Join(dir, "missing.jsonl")},
 		write(t, filepath.Join(dir, "empty.jsonl"), ""),
 		write(t, filepath.Join(dir, "text.jsonl"), "no transcript\nat all\n"),
 		write(t, filepath.Join(dir, "torn.jsonl"), `{"type":"user","mess`),
 	}
 	for _, src := range bad {
-		_, err := m.Add(context.Background(), []Source{src}, AddOptions{})
-		if err == nil || !errors.Is(err, ErrNotTranscript) && !errors.Is(err, os.ErrNotExist) {
+		_, err := m.Capture().Add(context.Background(), []capture.Source{src}, capture.AddOptions{})
+		if err == nil || !errors.Is(err, state.ErrNotTranscript) && !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("Add(%s): %v", filepath.Base(src.Path), err)
 		}
 	}
-	added, err := m.Add(context.Background(), append(bad, good), AddOptions{})
-	var se *SourceError
+	added, err := m.Capture().Add(context.Background(), append(bad, good), capture.AddOptions{})
+	var se *capture.SourceError
 	if !errors.As(err, &se) || len(added) != 1 || added[0].Session != "good" {
 		t.Errorf("Add(bad and good) = %d added, %v", len(added), err)
 	}
@@ -244,7 +246,7 @@ func TestStateCache(t *testing.T) {
 		p := add(t, m, write(t, filepath.Join(dir, fmt.Sprintf("s%d.jsonl", i%3)), text))[0].Project.ID
 		files := func() (all []byte) {
 			for _, name := range []string{"state", "bulk"} {
-				b, err := os.ReadFile(m.cachePath(name, string(p)))
+				b, err := os.ReadFile(m.CachePath(name, string(p)))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -253,17 +255,17 @@ func TestStateCache(t *testing.T) {
 			return all
 		}
 		left := files() // by adding, before anything asked for the state
-		cached, err := m.State(ctx, p)
+		cached, err := m.Trusted().State(ctx, p)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if i == 5 { // a damaged cache counts as none
-			os.WriteFile(m.cachePath("state", string(p)), []byte("garbage"), 0o600)
+			os.WriteFile(m.CachePath("state", string(p)), []byte("garbage"), 0o600)
 		} else {
-			os.RemoveAll(m.cachePath("state"))
-			os.RemoveAll(m.cachePath("bulk"))
+			os.RemoveAll(m.CachePath("state"))
+			os.RemoveAll(m.CachePath("bulk"))
 		}
-		fresh, err := m.State(ctx, p)
+		fresh, err := m.Trusted().State(ctx, p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -276,7 +278,7 @@ func TestStateCache(t *testing.T) {
 	}
 }
 
-func deref(st *State) (out []Session) {
+func deref(st *state.State) (out []state.Session) {
 	for _, s := range st.Sessions {
 		out = append(out, *s)
 	}
@@ -343,7 +345,7 @@ func TestNoDirectoryYet(t *testing.T) {
 	t.Parallel()
 	for _, known := range []bool{false, true} {
 		m := newMemory(t, testOptions())
-		dir := filepath.Join(t.TempDir(), ClientDir("/home/dev/shop"))
+		dir := filepath.Join(t.TempDir(), capture.ClientDir("/home/dev/shop"))
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			t.Fatal(err)
 		}

@@ -8,6 +8,9 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/redact"
 	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/objects"
@@ -55,8 +58,8 @@ func TestChangingFile(t *testing.T) {
 			}
 		})
 		for range rounds(60) {
-			_, err := m.Add(t.Context(), []Source{SourceOf(path)}, AddOptions{})
-			var src *SourceError
+			_, err := m.Capture().Add(t.Context(), []capture.Source{capture.SourceOf(path)}, capture.AddOptions{})
+			var src *capture.SourceError
 			if err != nil && !errors.As(err, &src) {
 				t.Error(err)
 			}
@@ -64,13 +67,13 @@ func TestChangingFile(t *testing.T) {
 		close(stop)
 		writer.Wait()
 		got := restored(t, m, project, "s1")
-		st, err := m.State(t.Context(), project)
+		st, err := m.Trusted().State(t.Context(), project)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i, p := range st.session("s1").Points {
+		for i, p := range st.Session("s1").Points {
 			sc := transcript.NewScanner(transcript.Carry{}, func([]byte) [32]byte { return [32]byte{} })
-			if err := m.WriteObject(t.Context(), project, p.Original, sc); err != nil {
+			if err := m.Originals().WriteObject(t.Context(), project, p.Original, sc); err != nil {
 				t.Fatal(err)
 			}
 			if sum := sc.Summary(); sum.Values != p.Scan.Values || sum.Opaque != p.Scan.Opaque || sum.Messages != p.Scan.Messages {
@@ -91,21 +94,21 @@ func TestExactIsWhatWasRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s1.jsonl")
 	before := userLine(0, "nothing")
 	one, two := before+userLine(1, "TOKEN_aaaaaaaa"), before+userLine(1, "TOKEN_bbbbbbbb")
-	base := &Point{}
+	base := &records.Point{}
 	base.Original, base.Size = objects.Sum([]byte(before)), int64(len(before))
-	c := &capture{m: m, rules: o.Rules, base: base}
+	c := &capture.Capture{M: capture.On(m.DB), Rules: o.Rules, Base: base}
 	read := objects.NewHasher()
 	read.Write([]byte(one[len(before):]))
-	at := place{raw: base.Size}
-	for text, want := range map[string]error{one: nil, two: ErrChanging, userLine(9, "nothing") + one[len(before):]: ErrChanging, one[:len(one)-1]: ErrChanging} {
+	at := originals.Place{Raw: base.Size}
+	for text, want := range map[string]error{one: nil, two: capture.ErrChanging, userLine(9, "nothing") + one[len(before):]: capture.ErrChanging, one[:len(one)-1]: capture.ErrChanging} {
 		var err error
-		if c.file, err = os.Open(write(t, path, text).Path); err != nil {
+		if c.File, err = os.Open(write(t, path, text).Path); err != nil {
 			t.Fatal(err)
 		}
-		sum, err := c.exact(at, int64(len(one)), true, read)
+		sum, err := c.Exact(at, int64(len(one)), true, read)
 		if !errors.Is(err, want) || err == nil && sum != objects.Sum([]byte(one)) {
 			t.Errorf("exact of %q: %v, want %v", text, err, want)
 		}
-		c.file.Close()
+		c.File.Close()
 	}
 }

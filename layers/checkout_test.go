@@ -7,6 +7,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/memvcs/mem/layers/checkout"
+	"github.com/memvcs/mem/layers/state"
 )
 
 // Whoever is interrupted while he writes something out stops, and leaves no half of it.
@@ -14,17 +17,17 @@ func TestCheckoutStops(t *testing.T) {
 	t.Parallel()
 	m := newMemory(t, testOptions())
 	p := add(t, m, write(t, filepath.Join(t.TempDir(), "s1.jsonl"), userLine(1, strings.Repeat("x", 3<<20))+userLine(2, "that is all")))[0].Project
-	rev, err := m.Resolve(t.Context(), Scope{Project: p}, "s1:original")
+	rev, err := m.Revision().Resolve(t.Context(), state.Scope{Project: p}, "s1:original")
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	if err := m.Write(ctx, rev, "", calling(cancel)); !errors.Is(err, context.Canceled) {
+	if err := m.Checkout().Write(ctx, rev, "", calling(cancel)); !errors.Is(err, context.Canceled) {
 		t.Errorf("interrupted after the first bytes: %v, want context.Canceled", err)
 	}
 	dir := t.TempDir()
-	if _, err := m.Checkout(ctx, rev, Place{Path: filepath.Join(dir, "out.jsonl")}, CheckoutOptions{}); !errors.Is(err, context.Canceled) {
+	if _, err := m.Checkout().Checkout(ctx, rev, checkout.Place{Path: filepath.Join(dir, "out.jsonl")}, checkout.CheckoutOptions{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("a checkout that was interrupted: %v, want context.Canceled", err)
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {

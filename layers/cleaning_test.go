@@ -11,7 +11,9 @@ import (
 	"testing"
 
 	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/forget"
 	"github.com/memvcs/mem/layers/redact"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -47,24 +49,24 @@ func TestCleanLane(t *testing.T) {
 	}
 	other := add(t, m, write(t, filepath.Join(dir, "s2.jsonl"), userLine(1, "nothing to hide")))[0]
 	p := other.Project.ID
-	st, err := m.State(ctx, p)
+	st, err := m.Trusted().State(ctx, p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	rev := Rev{Kind: IsSession, Project: other.Project, Session: st.session("s1"), Hash: st.session("s1").Now().Original}
-	if _, err := m.Compress(ctx, rev, compress.Settings{Ratio: 2}, false); err != nil {
+	rev := state.Rev{Kind: state.IsSession, Project: other.Project, Session: st.Session("s1"), Hash: st.Session("s1").Now().Original}
+	if _, err := m.Derive().Compress(ctx, rev, compress.Settings{Ratio: 2}, false); err != nil {
 		t.Fatal(err)
 	}
-	m.opts.Rules = rules
-	done, err := m.CleanLane(ctx, p)
+	m.Opts.Rules = rules
+	done, err := m.Forget().CleanLane(ctx, p)
 	if err != nil || done.Sessions != 1 || done.Objects < 2 || done.Records < 4 {
 		t.Fatalf("CleanLane = %+v, %v", done, err)
 	}
-	if leaks, err := m.ScanOutgoing(ctx, p, never); err != nil || len(leaks) > 0 {
+	if leaks, err := m.Secrets().ScanOutgoing(ctx, p, never); err != nil || len(leaks) > 0 {
 		t.Errorf("leaks %v, %v", leaks, err)
 	}
 	checkClean(t, m)
-	if c, err := m.Check(ctx, true); err != nil || len(c.Problems) > 0 {
+	if c, err := m.Repair().Check(ctx, true); err != nil || len(c.Problems) > 0 {
 		t.Errorf("check: %v, %v", c.Problems, err)
 	}
 	got := restored(t, m, p, "s1")
@@ -73,21 +75,21 @@ func TestCleanLane(t *testing.T) {
 			t.Fatalf("growth point %d does not come back", i)
 		}
 	}
-	st, err = m.State(ctx, p)
+	st, err = m.Trusted().State(ctx, p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := st.session("s1")
+	s := st.Session("s1")
 	var b strings.Builder
-	if err := m.WriteFile(ctx, p, s, s.Now(), s.Now().Files[0], &b); err != nil || b.String() != overflow {
+	if err := m.Capture().WriteFile(ctx, p, s, s.Now(), s.Now().Files[0], &b); err != nil || b.String() != overflow {
 		t.Errorf("the overflow file is %q, %v", b.String(), err)
 	}
-	if now := st.session("s2").Now(); now.Original != other.Now.Original || now.Stamp.Record != other.ID {
+	if now := st.Session("s2").Now(); now.Original != other.Now.Original || now.Stamp.Record != other.ID {
 		t.Error("a session without secrets has other names")
 	}
-	noBytes(t, filepath.Join(m.repo.Dir(), "memory.git"), secret) // not even what no branch leads to
+	noBytes(t, filepath.Join(m.Refs.Dir(), "memory.git"), secret) // not even what no branch leads to
 	mirror := filepath.Join(t.TempDir(), "mirror.git")
-	if out, err := exec.Command("git", "clone", "-q", "--mirror", "file://"+filepath.Join(m.repo.Dir(), "memory.git"), mirror).CombinedOutput(); err != nil {
+	if out, err := exec.Command("git", "clone", "-q", "--mirror", "file://"+filepath.Join(m.Refs.Dir(), "memory.git"), mirror).CombinedOutput(); err != nil {
 		t.Skipf("SKIPPED: no git: %v %s", err, out)
 	}
 	noBytes(t, mirror, secret)
@@ -96,7 +98,7 @@ func TestCleanLane(t *testing.T) {
 	if a := add(t, m, src)[0]; a.Change != "grown" {
 		t.Errorf("added again: %s", a.Change)
 	}
-	if again, err := m.CleanLane(ctx, p); err != nil || again != (Cleaned{}) {
+	if again, err := m.Forget().CleanLane(ctx, p); err != nil || again != (forget.Cleaned{}) {
 		t.Errorf("cleaned twice: %+v, %v", again, err)
 	}
 	got = restored(t, m, p, "s1")
@@ -134,8 +136,8 @@ func TestNewRules(t *testing.T) {
 	}
 	p := revOf(t, m, "s1").Project.ID
 	was := revOf(t, m, "s1").Session.Points
-	m.opts.Rules = with("CODE-[0-9]{6}", "PASS-[0-9]{6}")
-	if done, err := m.CleanLane(ctx, p); err != nil || done.Sessions != 1 {
+	m.Opts.Rules = with("CODE-[0-9]{6}", "PASS-[0-9]{6}")
+	if done, err := m.Forget().CleanLane(ctx, p); err != nil || done.Sessions != 1 {
 		t.Fatalf("CleanLane = %+v, %v", done, err)
 	}
 	now := revOf(t, m, "s1").Session.Points
@@ -148,7 +150,7 @@ func TestNewRules(t *testing.T) {
 		}
 	}
 	var b strings.Builder
-	if err := m.repo.View(ctx, p, func(tx *refs.Tx) error {
+	if err := m.Refs.View(ctx, p, func(tx *refs.Tx) error {
 		r, err := tx.Get(ctx, now[len(now)-1].Original)
 		if err != nil {
 			return err
@@ -218,22 +220,22 @@ func TestCleanLaneFiles(t *testing.T) {
 			capture(file) // its patch stands with the record before this one
 			capture(file, write(t, filepath.Join(dir, "0-BADGE-000001.txt"), "TOKEN_87654321").Path)
 			p := revOf(t, m, "s1").Project.ID
-			m.opts.Rules = newer
-			if done, err := m.CleanLane(t.Context(), p); err != nil || done == (Cleaned{}) {
+			m.Opts.Rules = newer
+			if done, err := m.Forget().CleanLane(t.Context(), p); err != nil || done == (forget.Cleaned{}) {
 				t.Fatalf("CleanLane = %+v, %v", done, err)
 			}
-			if leaks, err := m.ScanOutgoing(t.Context(), p, never); err != nil || len(leaks) > 0 {
+			if leaks, err := m.Secrets().ScanOutgoing(t.Context(), p, never); err != nil || len(leaks) > 0 {
 				t.Errorf("leaks %v, %v", leaks, err)
 			}
 			s := revOf(t, m, "s1").Session
 			for i := range s.Points {
 				f := s.Points[i].Files[len(s.Points[i].Files)-1]
 				var b strings.Builder
-				if err := m.WriteFile(t.Context(), p, s, &s.Points[i], f, &b); err != nil || b.String() != c.file {
+				if err := m.Capture().WriteFile(t.Context(), p, s, &s.Points[i], f, &b); err != nil || b.String() != c.file {
 					t.Errorf("growth point %d: the file is %q, %v; want %q", i, b.String(), err, c.file)
 				}
 			}
-			if c, err := m.Check(t.Context(), true); err != nil || len(c.Problems) > 0 {
+			if c, err := m.Repair().Check(t.Context(), true); err != nil || len(c.Problems) > 0 {
 				t.Errorf("check: %v, %v", c.Problems, err)
 			}
 		})

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/transcript"
 )
 
@@ -20,9 +21,9 @@ func TestConversation(t *testing.T) {
 		{Type: "assistant", Role: "assistant", Blocks: []transcript.Block{{Kind: transcript.Text, Text: " Yes. "}}},
 	}
 	got := ""
-	var c conversation
+	var c originals.Conversation
 	for i, msg := range messages {
-		for _, s := range c.said(i+1, msg) {
+		for _, s := range c.Said(i+1, msg) {
 			got += fmt.Sprintf("%d %s %q, ", s.Src[0][0], s.Role, s.Text)
 		}
 	}

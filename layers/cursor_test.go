@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/memvcs/mem/layers/ledger"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -47,23 +49,23 @@ func TestLogsTogether(t *testing.T) {
 	for round := range 300 {
 		newestN := rng.IntN(2) * (1 + rng.IntN(30))
 		var all []refs.Entry
-		var logs []*cursor
+		var logs []*ledger.Cursor
 		for i := range 1 + rng.IntN(4) {
 			p := refs.Project(fmt.Sprint("p", i))
 			entries := someLog(rng, p, rng.IntN(40), round%2 == 0)
-			l := &ledger{format: ledgerVersion, entries: entries}
+			l := &ledger.Ledger{Format: ledger.LedgerVersion, Entries: entries}
 			if rng.IntN(4) > 0 {
-				l = &ledger{}
-				if !l.read(string(encode((&ledger{format: ledgerVersion, entries: entries}).code))) {
+				l = &ledger.Ledger{}
+				if !l.Read(string(state.Encode((&ledger.Ledger{Format: ledger.LedgerVersion, Entries: entries}).Code))) {
 					t.Fatal("cannot read what was written")
 				}
-				if got := l.newest(p, 0); !slices.EqualFunc(got, entries, func(a, b refs.Entry) bool { return told(&a) == told(&b) }) {
+				if got := l.Newest(p, 0); !slices.EqualFunc(got, entries, func(a, b refs.Entry) bool { return told(&a) == told(&b) }) {
 					t.Fatalf("wrote %v, read %v", entries, got)
 				}
 			}
-			all = append(all, newest(entries, newestN)...)
-			k := l.by(p, newestN, true)
-			k.place = i
+			all = append(all, ledger.Newest(entries, newestN)...)
+			k := l.By(p, newestN, true)
+			k.Place = i
 			logs = append(logs, k)
 		}
 		slices.SortStableFunc(all, func(a, b refs.Entry) int { return b.Time.Compare(a.Time) })
@@ -71,7 +73,7 @@ func TestLogsTogether(t *testing.T) {
 		for i := range all {
 			want = append(want, told(&all[i]))
 		}
-		for e := range together(logs) {
+		for e := range ledger.Together(logs) {
 			got = append(got, told(e))
 		}
 		if !reflect.DeepEqual(got, want) {
@@ -84,12 +86,12 @@ func TestLogsTogether(t *testing.T) {
 func TestOneLogKeepsItsOrder(t *testing.T) {
 	t.Parallel()
 	entries := someLog(rand.New(rand.NewPCG(1, 2)), "p", 50, true)
-	l := &ledger{}
-	if !l.read(string(encode((&ledger{format: ledgerVersion, entries: entries}).code))) || l.falls {
-		t.Fatalf("read a log of a wrong clock: falls = %v", l.falls)
+	l := &ledger.Ledger{}
+	if !l.Read(string(state.Encode((&ledger.Ledger{Format: ledger.LedgerVersion, Entries: entries}).Code))) || l.Falls {
+		t.Fatalf("read a log of a wrong clock: falls = %v", l.Falls)
 	}
 	i := 0
-	for e := range together([]*cursor{l.by("p", 0, false)}) {
+	for e := range ledger.Together([]*ledger.Cursor{l.By("p", 0, false)}) {
 		if told(e) != told(&entries[i]) {
 			t.Fatalf("entry %d is %s, want %s", i, told(e), told(&entries[i]))
 		}
@@ -102,12 +104,12 @@ func TestOneLogKeepsItsOrder(t *testing.T) {
 
 // TestGoingThroughALogTakesNoMemory: nothing is kept of an entry, so that a log of any length takes little.
 func TestGoingThroughALogTakesNoMemory(t *testing.T) {
-	l := &ledger{}
-	if !l.read(string(encode((&ledger{format: ledgerVersion, entries: someLog(rand.New(rand.NewPCG(1, 2)), "p", 2000, false)}).code))) {
+	l := &ledger.Ledger{}
+	if !l.Read(string(state.Encode((&ledger.Ledger{Format: ledger.LedgerVersion, Entries: someLog(rand.New(rand.NewPCG(1, 2)), "p", 2000, false)}).Code))) {
 		t.Fatal("cannot read what was written")
 	}
 	got := testing.AllocsPerRun(5, func() {
-		for range together([]*cursor{l.by("p", 0, true)}) {
+		for range ledger.Together([]*ledger.Cursor{l.By("p", 0, true)}) {
 		}
 	})
 	if got > 200 { // times that are not UTC, of which there is one in twenty

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/knowledge"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -16,16 +18,16 @@ func TestDebt(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	m, sessions := sampleSessions(t)
-	var rev Rev
+	var rev state.Rev
 	for _, s := range sessions {
 		if s.Session.ID == "6ecd8c99-4036-403d-bf84-cf8400f67836" {
 			rev = s
 		}
 	}
 	p := rev.Project
-	debt := func() Debt {
+	debt := func() knowledge.Debt {
 		t.Helper()
-		d, err := m.Debt(ctx, p.ID)
+		d, err := m.Knowledge().Debt(ctx, p.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -33,7 +35,7 @@ func TestDebt(t *testing.T) {
 	}
 	say := func(kind string, body any) {
 		t.Helper()
-		err := m.repo.Update(ctx, p.ID, kind, func(tx *refs.Tx) error {
+		err := m.Refs.Update(ctx, p.ID, kind, func(tx *refs.Tx) error {
 			tx.Trailer("Op", "facts")
 			_, err := tx.Add(kind, body)
 			return err
@@ -46,7 +48,7 @@ func TestDebt(t *testing.T) {
 	if first.Sessions != 5 || first.L1 != 5 || !slices.Contains(first.L2, rev.Session.ID) || first.Distilled+first.Facts+first.L3 != 0 || first.L4 {
 		t.Fatalf("at first %+v", first)
 	}
-	if n, err := m.Refine(ctx, p, nil); err != nil || n != 5 {
+	if n, err := m.Knowledge().Refine(ctx, p, nil); err != nil || n != 5 {
 		t.Fatalf("Refine = %d, %v", n, err)
 	}
 	if d := debt(); d.L1 != 0 {
@@ -60,14 +62,14 @@ func TestDebt(t *testing.T) {
 	if d := debt(); slices.Contains(d.L2, rev.Session.ID) || len(d.L2) != len(first.L2)-1 || d.Distilled != 1 {
 		t.Errorf("after distilling %+v", d)
 	}
-	if _, err := m.Reflect(ctx, p, time.Time{}, false); err != nil {
+	if _, err := m.Knowledge().Reflect(ctx, p, time.Time{}, false); err != nil {
 		t.Fatal(err)
 	}
-	if d := debt(); d.L4 || !d.Reflected.Equal(m.opts.Now()) {
+	if d := debt(); d.L4 || !d.Reflected.Equal(m.Opts.Now()) {
 		t.Errorf("after reflecting %+v", d)
 	}
 	known := debt()
-	if err := os.RemoveAll(m.cachePath("debt")); err != nil {
+	if err := os.RemoveAll(m.CachePath("debt")); err != nil {
 		t.Fatal(err)
 	}
 	if d := debt(); !slices.Equal(d.L2, known.L2) || d.L3 != known.L3 || d.Facts != known.Facts || d.L4 != known.L4 {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/markers"
 )
 
 // TestCountedMessages counts a conversation whose answers begin with what was only thought, whole and grown by a line at a time.
@@ -24,18 +25,18 @@ func TestCountedMessages(t *testing.T) {
 		`{"type":"assistant","message":{"id":"m3","role":"assistant","content":[{"type":"text","text":"Twice."}]}}`,
 	}
 	want := [][2]int{{1, 2}, {4, 4}, {5, 7}, {9, 10}}
-	spans := func(c counted) (out [][2]int) {
+	spans := func(c markers.Counted) (out [][2]int) {
 		for _, m := range c.Messages {
 			out = append(out, [2]int{m.First, m.Last})
 		}
 		return out
 	}
-	var whole, grown counted
-	if err := whole.extend(t.Context(), strings.NewReader(strings.Join(lines, "\n")+"\n"), 1); err != nil {
+	var whole, grown markers.Counted
+	if err := whole.Extend(t.Context(), strings.NewReader(strings.Join(lines, "\n")+"\n"), 1); err != nil {
 		t.Fatal(err)
 	}
 	for _, l := range lines {
-		if err := grown.extend(t.Context(), strings.NewReader(l+"\n"), 1); err != nil {
+		if err := grown.Extend(t.Context(), strings.NewReader(l+"\n"), 1); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -8,6 +8,10 @@ import (
 	"testing"
 
 	"github.com/memvcs/mem/layers/engines"
+	"github.com/memvcs/mem/layers/forget"
+	"github.com/memvcs/mem/layers/knowledge"
+	"github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/state"
 )
 
 // A slow model answers after something has happened.
@@ -28,31 +32,31 @@ func (s *slow) Ask(context.Context, engines.Question) (engines.Answer, error) {
 func TestDistillMeanwhile(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	for name, ask := range map[string]func(m *Memory, rev Rev, meanwhile func()) error{
-		"distill": func(m *Memory, rev Rev, meanwhile func()) error {
+	for name, ask := range map[string]func(m *Memory, rev state.Rev, meanwhile func()) error{
+		"distill": func(m *Memory, rev state.Rev, meanwhile func()) error {
 			answer := `{"exchanges":[{"messages":[1,2],"summary":"","topic":"tests","keywords":[],"files":[],"facts":[` +
 				`{"kind":"request","text":"The user wants to go on with the tests.","evidence":[{"message":2,"quote":"go on with the tests"}]}]}]}`
-			_, err := m.Distill(ctx, rev, engines.NewAsker(&slow{answer, meanwhile}, engines.Options{}), DistillOptions{})
+			_, err := m.Knowledge().Distill(ctx, rev, engines.NewAsker(&slow{answer, meanwhile}, engines.Options{}), knowledge.DistillOptions{})
 			return err
 		},
-		"reflect": func(m *Memory, rev Rev, meanwhile func()) error {
-			_, err := m.DistillRules(ctx, rev.Project, engines.NewAsker(&slow{`{"verdicts":[]}`, meanwhile}, engines.Options{}), DistillOptions{Again: true})
+		"reflect": func(m *Memory, rev state.Rev, meanwhile func()) error {
+			_, err := m.Knowledge().DistillRules(ctx, rev.Project, engines.NewAsker(&slow{`{"verdicts":[]}`, meanwhile}, engines.Options{}), knowledge.DistillOptions{Again: true})
 			return err
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o := testOptions()
-			o.Caps = Caps{Tokens: -1, Micros: -1}
+			o.Caps = state.Caps{Tokens: -1, Micros: -1}
 			m := newMemory(t, o)
 			add(t, m, write(t, filepath.Join(t.TempDir(), "aaaa0001.jsonl"), userLine(1, "Remember: always call me zaphod.")+userLine(2, "and go on with the tests")))
 			asked := 0
 			err := ask(m, revOf(t, m, "aaaa0001"), func() {
 				if asked++; asked == 1 {
-					forget(t, m, ForgetOptions{Match: regexp.MustCompile("zaphod")})
+					forgetText(t, m, forget.ForgetOptions{Match: regexp.MustCompile("zaphod")})
 				}
 			})
-			if !errors.Is(err, ErrMeanwhile) || asked == 0 {
+			if !errors.Is(err, originals.ErrMeanwhile) || asked == 0 {
 				t.Errorf("asked %d times: %v", asked, err)
 			}
 			if found := stays(t, "zaphod", []*Memory{m}); len(found) > 0 {

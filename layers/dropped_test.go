@@ -16,6 +16,9 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/state"
+	syncing "github.com/memvcs/mem/layers/sync"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -93,7 +96,7 @@ func (w *wire) cut(up, down int64) {
 }
 
 // noise writes a session that does not get smaller.
-func noise(t *testing.T, id string, size int) Source {
+func noise(t *testing.T, id string, size int) capture.Source {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(uint64(id[0]), uint64(id[len(id)-1])))
 	raw := make([]byte, 3000)
@@ -144,7 +147,7 @@ func TestDropped(t *testing.T) {
 				pushAll(t, a)
 				before := roots(t, b)
 				w.cut(c[0], c[1])
-				_, err := b.Fetch(context.Background(), FetchOptions{Remote: origin(t, b)})
+				_, err := b.Sync().Fetch(context.Background(), syncing.FetchOptions{Remote: origin(t, b)})
 				w.cut(-1, -1)
 				complains(t, fmt.Sprintf("fetch cut after %d", c), err, true)
 				if roots(t, b) != before {
@@ -155,11 +158,11 @@ func TestDropped(t *testing.T) {
 			}
 			c := h.memory(t, "new") // a clone
 			w.cut(-1, 2*dropBytes)
-			_, err := c.Fetch(context.Background(), FetchOptions{Remote: origin(t, c)})
+			_, err := c.Sync().Fetch(context.Background(), syncing.FetchOptions{Remote: origin(t, c)})
 			w.cut(-1, -1)
 			complains(t, "clone", err, true)
 			noLeftovers(t, c)
-			if lanes, err := c.repo.Lanes(); err != nil || len(lanes) > 0 {
+			if lanes, err := c.Refs.Lanes(); err != nil || len(lanes) > 0 {
 				t.Errorf("clone cut: %d lanes, %v", len(lanes), err)
 			}
 			fetchAll(t, c)
@@ -188,7 +191,7 @@ func complains(t *testing.T, what string, err error, fetch bool) {
 // noLeftovers makes sure that nothing is left of a fetch that failed.
 func noLeftovers(t *testing.T, m *Memory) {
 	t.Helper()
-	err := filepath.WalkDir(m.repo.Dir(), func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(m.Refs.Dir(), func(path string, d fs.DirEntry, err error) error {
 		if name := filepath.Base(path); strings.HasPrefix(name, "quarantine") || strings.Contains(name, "tmp") {
 			t.Errorf("%s is left", path)
 		}
@@ -206,7 +209,7 @@ func TestDroppedDir(t *testing.T) {
 	a, b := h.memory(t, "laptop"), h.memory(t, "desk")
 	p := add(t, a, noise(t, "s1", dropBytes), noise(t, "s2", dropBytes))[0].Project
 	ctx, cancel := context.WithCancel(context.Background())
-	_, err := a.Push(ctx, PushOptions{Remote: origin(t, a), Projects: []Project{p}, Consent: yes, Progress: func(int64) { cancel() }})
+	_, err := a.Sync().Push(ctx, syncing.PushOptions{Remote: origin(t, a), Projects: []state.Project{p}, Consent: yes, Progress: func(int64) { cancel() }})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("a push that was stopped: %v", err)
 	}
@@ -217,7 +220,7 @@ func TestDroppedDir(t *testing.T) {
 	before := roots(t, b)
 	ctx, cancel = context.WithCancel(context.Background())
 	cancel()
-	if _, err := b.Fetch(ctx, FetchOptions{Remote: origin(t, b)}); !errors.Is(err, context.Canceled) {
+	if _, err := b.Sync().Fetch(ctx, syncing.FetchOptions{Remote: origin(t, b)}); !errors.Is(err, context.Canceled) {
 		t.Errorf("a fetch that was stopped: %v", err)
 	}
 	noLeftovers(t, b)
@@ -230,7 +233,7 @@ func TestDroppedDir(t *testing.T) {
 		if err := errors.Join(os.Chmod(pack, 0o600), os.WriteFile(pack, whole[:n], 0o600)); err != nil {
 			t.Fatal(err)
 		}
-		_, err := b.Fetch(context.Background(), FetchOptions{Remote: origin(t, b)})
+		_, err := b.Sync().Fetch(context.Background(), syncing.FetchOptions{Remote: origin(t, b)})
 		complains(t, fmt.Sprintf("a pack of %d of %d bytes", n, len(whole)), err, true)
 		if roots(t, b) != before {
 			t.Errorf("a pack of %d bytes: something was taken over", n)

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/memvcs/mem/layers/state"
 )
 
 // fillCache writes files of 1,000 bytes into a directory of the cache, the first one used longest ago.
@@ -17,11 +19,11 @@ func fillCache(t *testing.T, m *Memory, dir string, n int) []string {
 	t.Helper()
 	var out []string
 	for i := range n {
-		file := m.cachePath(dir, fmt.Sprintf("f%03d", i))
+		file := m.CachePath(dir, fmt.Sprintf("f%03d", i))
 		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		at := m.opts.Now().Add(time.Duration(i-n) * time.Hour)
+		at := m.Opts.Now().Add(time.Duration(i-n) * time.Hour)
 		if err := os.WriteFile(file, make([]byte, 1000), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -49,7 +51,7 @@ func TestEvictCache(t *testing.T) {
 	if err != nil || was.Evicted != 18 || was.Freed != 18_000 || was.Bytes != 18_000 || !there(l1[0]) {
 		t.Fatalf("dry run: %+v, %v", was, err)
 	}
-	m.touch(l1[3]) // it was read: it is of use
+	m.Touch(l1[3]) // it was read: it is of use
 	got, err := m.EvictCache(false)
 	if err != nil || got != was {
 		t.Fatalf("EvictCache = %+v, %v, want %+v", got, err, was)
@@ -92,12 +94,12 @@ func TestAbandonedInCache(t *testing.T) {
 	m := newMemory(t, o)
 	var left, kept []string
 	for _, dir := range []string{"", "l1", "state", "bulk", "seen"} {
-		for name, age := range map[string]time.Duration{".tmp-1": abandoned + time.Hour, ".tmp-2": abandoned - time.Hour, "file": 2 * abandoned} {
-			file := m.cachePath(dir, name)
+		for name, age := range map[string]time.Duration{".tmp-1": state.Abandoned + time.Hour, ".tmp-2": state.Abandoned - time.Hour, "file": 2 * state.Abandoned} {
+			file := m.CachePath(dir, name)
 			if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 				t.Fatal(err)
 			}
-			at := m.opts.Now().Add(-age)
+			at := m.Opts.Now().Add(-age)
 			if err := errors.Join(os.WriteFile(file, []byte("x"), 0o600), os.Chtimes(file, at, at)); err != nil {
 				t.Fatal(err)
 			}
@@ -141,7 +143,7 @@ func TestEvictionIsRare(t *testing.T) {
 	}{{0, true}, {time.Minute, false}, {59 * time.Minute, false}, {time.Hour, true}, {-3 * time.Hour, true}, {-3 * time.Hour, false}} {
 		now = testOptions().Now().Add(tt.after)
 		files := fillCache(t, m, "l1", 10)
-		m.evictSometimes()
+		m.EvictSometimes()
 		if evicted := !there(files[0]); evicted != tt.want {
 			t.Errorf("%v later: evicted %v, want %v", tt.after, evicted, tt.want)
 		}
@@ -152,7 +154,7 @@ func TestEvictionIsRare(t *testing.T) {
 func TestEvictionBesideReaders(t *testing.T) {
 	t.Parallel()
 	m, sessions := sampleSessions(t)
-	m.opts.MaxCache = 1
+	m.Opts.MaxCache = 1
 	want := map[string]string{}
 	for _, s := range sessions {
 		b, err := wholeL1(m, s)
@@ -183,8 +185,8 @@ func TestEvictionBesideReaders(t *testing.T) {
 	wg.Wait()
 }
 
-func wholeL1(m *Memory, rev Rev) (string, error) {
-	r, err := m.l1(context.Background(), rev.Project.ID, rev.Hash, 0)
+func wholeL1(m *Memory, rev state.Rev) (string, error) {
+	r, err := m.Originals().L1(context.Background(), rev.Project.ID, rev.Hash, 0)
 	if err != nil {
 		return "", err
 	}

@@ -8,19 +8,21 @@ import (
 	"testing"
 
 	"github.com/memvcs/mem/layers/facts"
+	bodies "github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/objects"
 )
 
 // TestFactsOfAnyOrder: whichever way records arrive, and whichever lane they are of, the facts are the same.
 func TestFactsOfAnyOrder(t *testing.T) {
 	t.Parallel()
-	var records []upperRecord
+	var records []state.UpperRecord
 	add := func(lamport uint64, device, kind string, body any) {
 		b, err := json.Marshal(body)
 		if err != nil {
 			t.Fatal(err)
 		}
-		records = append(records, upperRecord{Kind: kind, Stamp: stamp{lamport, device, objects.Sum(b)}, Body: b})
+		records = append(records, state.UpperRecord{Kind: kind, Stamp: bodies.Stamp{Lamport: lamport, Device: device, Record: objects.Sum(b)}, Body: b})
 	}
 	fact := func(n int) facts.Fact {
 		return facts.Fact{Session: "s", Kind: facts.Issue, Text: fmt.Sprint(n), Verdict: facts.Verified, Evidence: []facts.Evidence{{Message: n, Quote: "q"}}}
@@ -40,8 +42,8 @@ func TestFactsOfAnyOrder(t *testing.T) {
 		}
 	}
 	folded := func() string {
-		order(records, func(a, b *upperRecord) int { return a.Stamp.compare(b.Stamp) })
-		set, err := foldFacts(records, Trust{})
+		state.Order(records, func(a, b *state.UpperRecord) int { return a.Stamp.Compare(b.Stamp) })
+		set, err := state.FoldFacts(records, state.Trust{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -58,7 +60,7 @@ func TestFactsOfAnyOrder(t *testing.T) {
 			t.Fatalf("in another order\n%s\nwant\n%s", got, want)
 		}
 	}
-	if slices.IndexFunc(records, func(r upperRecord) bool { return r.Kind == facts.KindExchange }) < 0 {
+	if slices.IndexFunc(records, func(r state.UpperRecord) bool { return r.Kind == facts.KindExchange }) < 0 {
 		t.Fatal("no exchange was made")
 	}
 }

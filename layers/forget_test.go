@@ -16,7 +16,11 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/forget"
+	"github.com/memvcs/mem/layers/markers"
+	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/redact"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/refs"
@@ -27,20 +31,20 @@ import (
 func stays(t testing.TB, text string, stores []*Memory, dirs ...string) (found []string) {
 	t.Helper()
 	for _, m := range stores {
-		lanes, err := m.allLanes()
+		lanes, err := m.Forget().AllLanes()
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, l := range lanes {
-			v := &prover{m: m, needles: [][]byte{[]byte(text)}, out: Proof{Others: map[string]int{}}}
-			if err := v.lane(context.Background(), l); err != nil {
+			v := &forget.Prover{M: forget.On(m.DB), Needles: [][]byte{[]byte(text)}, Out: forget.Proof{Others: map[string]int{}}}
+			if err := v.Lane(context.Background(), l); err != nil {
 				t.Fatal(err)
 			}
-			if len(v.out.Left)+len(v.out.Others) > 0 {
+			if len(v.Out.Left)+len(v.Out.Others) > 0 {
 				found = append(found, "lane "+l.Ref())
 			}
 		}
-		dirs = append(dirs, m.repo.Dir())
+		dirs = append(dirs, m.Refs.Dir())
 	}
 	for _, dir := range dirs {
 		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -97,16 +101,16 @@ func staysIn(t testing.TB, text, dir string) (found []string) {
 	return found
 }
 
-func forget(t testing.TB, m *Memory, o ForgetOptions) Forgotten {
+func forgetText(t testing.TB, m *Memory, o forget.ForgetOptions) forget.Forgotten {
 	t.Helper()
 	if o.Projects == nil && o.Revs == nil {
-		all, err := m.Projects(context.Background())
+		all, err := m.Trusted().Projects(context.Background())
 		if err != nil {
 			t.Fatal(err)
 		}
 		o.Projects = all
 	}
-	out, err := m.Forget(context.Background(), o)
+	out, err := m.Forget().Forget(context.Background(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,13 +121,13 @@ func forget(t testing.TB, m *Memory, o ForgetOptions) Forgotten {
 }
 
 // revOf resolves a name in any project.
-func revOf(t testing.TB, m *Memory, name string) Rev {
+func revOf(t testing.TB, m *Memory, name string) state.Rev {
 	t.Helper()
-	all, err := m.Projects(context.Background())
+	all, err := m.Trusted().Projects(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
-	rev, err := m.Resolve(context.Background(), Scope{Project: all[0]}, name)
+	rev, err := m.Revision().Resolve(context.Background(), state.Scope{Project: all[0]}, name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,17 +163,17 @@ func TestForgetSecret(t *testing.T) {
 			add(t, m, src)
 		}
 		add(t, m, write(t, filepath.Join(dir, "s2.jsonl"), userLine(1, "nothing to hide")))
-		if _, err := m.Compress(context.Background(), revOf(t, m, "s1"), compress.Settings{Ratio: 2}, false); err != nil {
+		if _, err := m.Derive().Compress(context.Background(), revOf(t, m, "s1"), compress.Settings{Ratio: 2}, false); err != nil {
 			t.Fatal(err)
 		}
-		forget(t, m, ForgetOptions{Secret: []byte(secret)})
+		forgetText(t, m, forget.ForgetOptions{Secret: []byte(secret)})
 		if found := stays(t, secret, []*Memory{m}); len(found) > 0 {
 			t.Errorf("rules %q: it stays in %v", with.ID, found)
 		}
 		roots(t, m)
 		rev := revOf(t, m, "s1")
 		var b bytes.Buffer
-		if err := m.WriteOriginal(context.Background(), rev.Project.ID, rev.Session, rev.Session.Now(), &b); err != nil {
+		if err := m.Originals().WriteOriginal(context.Background(), rev.Project.ID, rev.Session, rev.Session.Now(), &b); err != nil {
 			t.Fatal(err)
 		}
 		want := userLine(900, "first, without any") + strings.ReplaceAll(text, secret, strings.Repeat("*", len(secret)))
@@ -230,13 +234,13 @@ func TestForgetProperty(t *testing.T) {
 		if !strings.Contains(text.String(), "zaphod") {
 			continue
 		}
-		forget(t, m, ForgetOptions{Match: regexp.MustCompile("zaphod")})
+		forgetText(t, m, forget.ForgetOptions{Match: regexp.MustCompile("zaphod")})
 		if found := stays(t, "zaphod", []*Memory{m}); len(found) > 0 {
 			t.Errorf("round %d: it stays in %v", round, found)
 		}
 		rev := revOf(t, m, "s1")
 		var b bytes.Buffer
-		if err := m.WriteOriginal(context.Background(), rev.Project.ID, rev.Session, rev.Session.Now(), &b); err != nil {
+		if err := m.Originals().WriteOriginal(context.Background(), rev.Project.ID, rev.Session, rev.Session.Now(), &b); err != nil {
 			t.Fatal(err)
 		}
 		got := slices.Collect(transcript.Values(b.Bytes()))
@@ -244,7 +248,7 @@ func TestForgetProperty(t *testing.T) {
 			t.Fatalf("round %d: %d messages, want %d", round, len(got), len(want))
 		}
 		for i, v := range got {
-			if v.Opaque || want[i] != "" && string(v.Raw) != want[i] || want[i] == "" && !isForgotten(v.Raw) {
+			if v.Opaque || want[i] != "" && string(v.Raw) != want[i] || want[i] == "" && !forget.IsForgotten(v.Raw) {
 				t.Errorf("round %d: message %d is %s, want %s", round, v.N, v.Raw, want[i])
 			}
 		}
@@ -266,30 +270,30 @@ func TestForgetKilled(t *testing.T) {
 	for _, step := range []string{"planned", "noted", "rewritten", "patches"} {
 		m := newMemory(t, testOptions())
 		add(t, m, write(t, filepath.Join(t.TempDir(), "s1.jsonl"), userLine(1, "call me zaphod")+userLine(2, "and go on")), write(t, filepath.Join(t.TempDir(), "s2.jsonl"), userLine(1, "stay")))
-		all, err := m.Projects(ctx)
+		all, err := m.Trusted().Projects(ctx)
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := ForgetOptions{Projects: all, Match: regexp.MustCompile("zaphod")}
-		f, err := m.newForgetting(ctx, all[0], o, nil)
+		o := forget.ForgetOptions{Projects: all, Match: regexp.MustCompile("zaphod")}
+		f, err := m.Forget().NewForgetting(ctx, all[0], o, nil)
 		if err == nil {
-			err = f.plan(ctx)
+			err = f.Plan(ctx)
 		}
 		if err == nil && step != "planned" {
-			err = errors.Join(m.addSeals(f.seals), m.notePending(f))
+			err = errors.Join(m.Originals().AddSeals(f.Seals), m.Forget().NotePending(f))
 		}
 		if err == nil && (step == "rewritten" || step == "patches") {
-			err = f.apply(ctx)
+			err = f.Apply(ctx)
 		}
 		if err == nil && step == "patches" {
-			err = m.dropPatches(ctx, all[0].ID)
+			err = m.Forget().DropPatches(ctx, all[0].ID)
 		}
-		if err = errors.Join(err, f.stage.Close()); err != nil {
+		if err = errors.Join(err, f.Stage.Close()); err != nil {
 			t.Fatal(err)
 		}
 		roots(t, m)
-		out, err := m.Forget(ctx, o)
-		if err != nil && !errors.Is(err, ErrNothingToForget) {
+		out, err := m.Forget().Forget(ctx, o)
+		if err != nil && !errors.Is(err, forget.ErrNothingToForget) {
 			t.Fatal(err)
 		}
 		if finished := step != "planned"; out.Finished != finished {
@@ -298,7 +302,7 @@ func TestForgetKilled(t *testing.T) {
 		if found := stays(t, "zaphod", []*Memory{m}); len(found) > 0 {
 			t.Errorf("%s: it stays in %v", step, found)
 		}
-		if _, left, err := m.readPending(); left || err != nil {
+		if _, left, err := m.Forget().ReadPending(); left || err != nil {
 			t.Errorf("%s: still pending, %v", step, err)
 		}
 		roots(t, m)
@@ -329,14 +333,14 @@ func TestForgetOrder(t *testing.T) {
 			add(t, m, write(t, filepath.Join(t.TempDir(), fmt.Sprintf("dddd%04d.jsonl", i)), userLine(1, fmt.Sprintf("own of %d", i))))
 			trustAll(t, m)
 			rev := revOf(t, m, "aaaa0001")
-			if _, err := m.Compress(context.Background(), rev, compress.Settings{Ratio: 2, Distance: 1}, false); err != nil {
+			if _, err := m.Derive().Compress(context.Background(), rev, compress.Settings{Ratio: 2, Distance: 1}, false); err != nil {
 				t.Fatal(err)
 			}
 			add(t, m, write(t, filepath.Join(t.TempDir(), "aaaa0001.jsonl"), text)) // it has the file too
 			pushAll(t, m)
 		}
-		forget(t, ms[0], ForgetOptions{Match: regexp.MustCompile("zaphod")})
-		forget(t, ms[0], ForgetOptions{Revs: []Rev{revOf(t, ms[0], "bbbb0002")}})
+		forgetText(t, ms[0], forget.ForgetOptions{Match: regexp.MustCompile("zaphod")})
+		forgetText(t, ms[0], forget.ForgetOptions{Revs: []state.Rev{revOf(t, ms[0], "bbbb0002")}})
 		for range 3 {
 			for _, i := range order {
 				fetchAll(t, ms[i])
@@ -359,7 +363,7 @@ func TestForgetOrder(t *testing.T) {
 				t.Errorf("order %v: roots differ:\n%s\n%s", order, got, now)
 			}
 		}
-		st, err := ms[2].State(context.Background(), revOf(t, ms[2], "aaaa0001").Project.ID)
+		st, err := ms[2].Trusted().State(context.Background(), revOf(t, ms[2], "aaaa0001").Project.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -381,13 +385,13 @@ func TestForgetOrder(t *testing.T) {
 
 func trustAll(t testing.TB, m *Memory) {
 	t.Helper()
-	devices, err := m.Devices(context.Background())
+	devices, err := m.Devices().Devices(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, d := range devices {
 		if !d.Own && !d.Trusted {
-			if err := m.TrustDevice(context.Background(), d, true); err != nil {
+			if err := m.Devices().TrustDevice(context.Background(), d, true); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -403,7 +407,7 @@ func TestForgetNeedsTrust(t *testing.T) {
 	add(t, a, src)
 	pushAll(t, a)
 	fetchAll(t, b)
-	forget(t, b, ForgetOptions{Revs: []Rev{revOf(t, b, "aaaa0001~"+a.repo.Device().ID)}})
+	forgetText(t, b, forget.ForgetOptions{Revs: []state.Rev{revOf(t, b, "aaaa0001~"+a.Refs.Device().ID)}})
 	pushAll(t, b)
 	if in := fetchAll(t, a); len(in.Unheeded) != 1 || len(in.Forgotten) > 0 {
 		t.Errorf("fetch: %+v", in)
@@ -424,7 +428,7 @@ func TestStaleEpochIsRefused(t *testing.T) {
 	old := filepath.Join(t.TempDir(), "old.git")
 	gitRun(t, "", "clone", "-q", "--mirror", h.dir, old)
 	fetchAll(t, b)
-	forget(t, a, ForgetOptions{Revs: []Rev{revOf(t, a, "aaaa0001")}})
+	forgetText(t, a, forget.ForgetOptions{Revs: []state.Rev{revOf(t, a, "aaaa0001")}})
 	pushAll(t, a)
 	if in := fetchAll(t, b); len(in.Lanes) != 1 || in.Lanes[0].Status != "updated" || in.Lanes[0].Arrival.Epoch != 1 || in.Lanes[0].Arrival.Gone == 0 {
 		t.Errorf("fetch: %+v", in)
@@ -458,7 +462,7 @@ func TestForgetSince(t *testing.T) {
 	t.Parallel()
 	m := newMemory(t, testOptions())
 	add(t, m, session(t, "aaaa0001", "/home/dev/shop", 10))
-	out := forget(t, m, ForgetOptions{Since: time.Date(2026, 1, 15, 10, 7, 0, 0, time.UTC)})
+	out := forgetText(t, m, forget.ForgetOptions{Since: time.Date(2026, 1, 15, 10, 7, 0, 0, time.UTC)})
 	if len(out.Things) != 1 || out.Things[0].Name != "aaaa0001#8..10" || out.Things[0].Count != 3 {
 		t.Errorf("forgot %+v", out.Things)
 	}
@@ -473,26 +477,26 @@ func TestSpellings(t *testing.T) {
 	t.Parallel()
 	m := newMemory(t, testOptions())
 	value := []byte(`p"ss/wörd<&>+42`)
-	var values []sealedValue
-	for _, s := range spellings(value) {
-		values = append(values, m.sealValue(s))
+	var values []originals.SealedValue
+	for _, s := range markers.Spellings(value) {
+		values = append(values, m.Originals().SealValue(s))
 	}
-	g := &guard{m: m, purged: newPurges(nil), seals: seals{Values: values}, key: m.rollKey()}
+	g := &originals.Guard{M: originals.On(m.DB), Purged: state.NewPurges(nil), Seals: originals.Seals{Values: values}, Key: m.Originals().RollKey()}
 	for _, v := range values {
-		g.lengths = append(g.lengths, v.Length)
+		g.Lengths = append(g.Lengths, v.Length)
 	}
-	slices.Sort(g.lengths)
-	g.lengths = slices.Compact(g.lengths)
-	for _, text := range spellings(value) {
+	slices.Sort(g.Lengths)
+	g.Lengths = slices.Compact(g.Lengths)
+	for _, text := range markers.Spellings(value) {
 		for _, around := range []string{"", "x", "some text before "} {
 			b := []byte(around + string(text) + around)
-			at := placesOf(b, spellings(value))
-			if len(at) != 1 || !slices.Equal(g.values(b), at) {
-				t.Errorf("%q stands at %v, sealed at %v", b, at, g.values(b))
+			at := originals.PlacesOf(b, markers.Spellings(value))
+			if len(at) != 1 || !slices.Equal(g.Values(b), at) {
+				t.Errorf("%q stands at %v, sealed at %v", b, at, g.Values(b))
 			}
 		}
 	}
-	if got := g.values([]byte("nothing of the kind, however long it is")); len(got) > 0 {
+	if got := g.Values([]byte("nothing of the kind, however long it is")); len(got) > 0 {
 		t.Errorf("found %v", got)
 	}
 }
@@ -506,8 +510,8 @@ func FuzzFindSealed(f *testing.F) {
 			return
 		}
 		value, key := text[at:at+length], uint64(987654321987)
-		got := joined(findSealed(text, length, key, func(h uint64) bool { return h == roll(value, key) }, func(b []byte) bool { return bytes.Equal(b, value) }))
-		if want := placesOf(text, [][]byte{value}); !slices.Equal(got, want) {
+		got := originals.Joined(originals.FindSealed(text, length, key, func(h uint64) bool { return h == originals.Roll(value, key) }, func(b []byte) bool { return bytes.Equal(b, value) }))
+		if want := originals.PlacesOf(text, [][]byte{value}); !slices.Equal(got, want) {
 			t.Errorf("found %v, want %v", got, want)
 		}
 	})

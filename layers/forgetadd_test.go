@@ -7,6 +7,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/forget"
 )
 
 // TestForgetWhileAdding forgets something while a capture is under way that has read the memory before: the capture begins again on what
@@ -41,19 +44,19 @@ func TestForgetWhileAdding(t *testing.T) {
 			other := reopen(t, m) // as another process
 			var once sync.Once
 			during := func(int64) {
-				once.Do(func() { forget(t, other, ForgetOptions{Match: regexp.MustCompile("zaphod")}) })
+				once.Do(func() { forgetText(t, other, forget.ForgetOptions{Match: regexp.MustCompile("zaphod")}) })
 			}
-			if _, err := m.Add(t.Context(), []Source{write(t, filepath.Join(dir, src.file), src.lines)}, AddOptions{Progress: during}); err != nil {
+			if _, err := m.Capture().Add(t.Context(), []capture.Source{write(t, filepath.Join(dir, src.file), src.lines)}, capture.AddOptions{Progress: during}); err != nil {
 				t.Fatal(err)
 			}
 			m = reopen(t, m)
-			checked, err := m.Check(t.Context(), true)
+			checked, err := m.Repair().Check(t.Context(), true)
 			if err != nil || len(checked.Problems) > 0 {
 				t.Errorf("Check: %v, %v", checked.Problems, err)
 			}
 			found := stays(t, "zaphod", []*Memory{m})
 			if src.foreign { // the other device has yet to hear of it
-				found = slices.DeleteFunc(found, func(where string) bool { return !strings.Contains(where, m.repo.Device().ID) })
+				found = slices.DeleteFunc(found, func(where string) bool { return !strings.Contains(where, m.Refs.Device().ID) })
 			}
 			if len(found) > 0 {
 				t.Errorf("it stays in %v", found)
@@ -71,10 +74,10 @@ func TestForgetElsewhereWhileAdding(t *testing.T) {
 	elsewhere := strings.ReplaceAll(userLine(2, "it was "+secret), "/home/dev/shop", "/home/dev/desk")
 	other := reopen(t, m) // as another process
 	var once sync.Once
-	o := AddOptions{Progress: func(int64) {
-		once.Do(func() { forget(t, other, ForgetOptions{Secret: []byte(secret)}) })
+	o := capture.AddOptions{Progress: func(int64) {
+		once.Do(func() { forgetText(t, other, forget.ForgetOptions{Secret: []byte(secret)}) })
 	}}
-	if _, err := m.Add(t.Context(), []Source{write(t, filepath.Join(t.TempDir(), "bbbb0002.jsonl"), elsewhere)}, o); err != nil {
+	if _, err := m.Capture().Add(t.Context(), []capture.Source{write(t, filepath.Join(t.TempDir(), "bbbb0002.jsonl"), elsewhere)}, o); err != nil {
 		t.Fatal(err)
 	}
 	m = reopen(t, m)

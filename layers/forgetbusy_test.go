@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/forget"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -33,7 +35,7 @@ func TestForgetBusy(t *testing.T) {
 	add(t, m, write(t, filepath.Join(dir, "aaaa0001.jsonl"), userLine(1, "call me zaphod")+userLine(2, "go on")))
 	o := testOptions()
 	o.LockTimeout = 50 * time.Millisecond
-	other, err := Open(m.repo.Dir(), o)
+	other, err := Open(m.Refs.Dir(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +45,7 @@ func TestForgetBusy(t *testing.T) {
 	o.Rand = &busy{rand.Reader, func() {
 		n++
 		file := write(t, filepath.Join(dir, fmt.Sprintf("bbbb%04d.jsonl", n)), userLine(n, "another session"))
-		switch _, err := other.Add(t.Context(), []Source{file}, AddOptions{}); {
+		switch _, err := other.Capture().Add(t.Context(), []capture.Source{file}, capture.AddOptions{}); {
 		case err == nil:
 			wrote++
 		case errors.Is(err, refs.ErrLocked):
@@ -52,21 +54,21 @@ func TestForgetBusy(t *testing.T) {
 			t.Error(err)
 		}
 	}}
-	forgetter, err := Open(m.repo.Dir(), o)
+	forgetter, err := Open(m.Refs.Dir(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer forgetter.Close()
-	p, err := m.Projects(t.Context())
+	p, err := m.Trusted().Projects(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := forgetter.Forget(t.Context(), ForgetOptions{Projects: p, Match: regexp.MustCompile("zaphod")})
+	out, err := forgetter.Forget().Forget(t.Context(), forget.ForgetOptions{Projects: p, Match: regexp.MustCompile("zaphod")})
 	if err != nil || len(out.Proof.Left) > 0 {
 		t.Fatalf("Forget: %v, left %v; others wrote %d times, waited %d times", err, out.Proof.Left, wrote, waited)
 	}
-	if wrote < freePlans || waited == 0 {
-		t.Errorf("others wrote %d times and waited %d times, want at least %d and 1: else nothing was tried", wrote, waited, freePlans)
+	if wrote < forget.FreePlans || waited == 0 {
+		t.Errorf("others wrote %d times and waited %d times, want at least %d and 1: else nothing was tried", wrote, waited, forget.FreePlans)
 	}
 	if found := stays(t, "zaphod", []*Memory{m}); len(found) > 0 {
 		t.Errorf("it stays in %v", found)

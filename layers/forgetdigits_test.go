@@ -3,6 +3,8 @@ package layers
 import (
 	"encoding/json"
 	"testing"
+
+	"github.com/memvcs/mem/layers/originals"
 )
 
 // TestBlot blots out digits in strings and in numbers: what was JSON stays JSON of the same length, with stars wherever they can stand.
@@ -24,7 +26,7 @@ func TestBlot(t *testing.T) {
 		if c.nines {
 			nines = func([]byte) bool { return true }
 		}
-		blot(raw, placesOf(raw, [][]byte{[]byte("481516")}), nines)
+		originals.Blot(raw, originals.PlacesOf(raw, [][]byte{[]byte("481516")}), nines)
 		if string(raw) != c.want || json.Valid(raw) != json.Valid([]byte(c.in)) {
 			t.Errorf("%s became %s, want %s", c.in, raw, c.want)
 		}

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/forget"
+	"github.com/memvcs/mem/layers/state"
 )
 
 // TestForgetManyVersions forgets a message of a session that has many versions: all are made again under their labels, and a commit
@@ -23,30 +25,30 @@ func TestForgetManyVersions(t *testing.T) {
 	}
 	p := add(t, m, write(t, filepath.Join(t.TempDir(), "s1.jsonl"), text.String()))[0].Project
 	rev := revOf(t, m, "s1")
-	const versions = rebuildBatch + 6
+	const versions = forget.RebuildBatch + 6
 	for i := range versions {
-		if _, err := m.Compress(ctx, rev, compress.Settings{Tokens: 400 + 5*i}, false); err != nil {
+		if _, err := m.Derive().Compress(ctx, rev, compress.Settings{Tokens: 400 + 5*i}, false); err != nil {
 			t.Fatal(err)
 		}
 	}
-	out := forget(t, m, ForgetOptions{Revs: []Rev{revOf(t, m, "s1#50")}})
+	out := forgetText(t, m, forget.ForgetOptions{Revs: []state.Rev{revOf(t, m, "s1#50")}})
 	rebuilt := 0
 	for _, x := range out.Things {
 		if x.Kind == "version" && x.Rebuilt {
 			rebuilt++
 		}
 	}
-	st, err := m.State(ctx, p.ID)
+	st, err := m.Trusted().State(ctx, p.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range versions {
-		if label := fmt.Sprintf("v%03d", i+1); st.free(rev.Session.ID, m.repo.Device().ID, label) {
+		if label := fmt.Sprintf("v%03d", i+1); st.Free(rev.Session.ID, m.Refs.Device().ID, label) {
 			t.Errorf("%s is not there", label)
 		}
 	}
 	commits := 0
-	for _, err := range m.repo.Log(ctx, p.ID, nil) {
+	for _, err := range m.Refs.Log(ctx, p.ID, nil) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,7 +11,9 @@ import (
 	"testing"
 
 	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/forget"
 	"github.com/memvcs/mem/layers/permanent"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
 )
@@ -20,7 +22,7 @@ import (
 func reflectOn(t *testing.T, m *Memory, p refs.Project, witness string, sessions ...string) objects.Hash {
 	t.Helper()
 	ctx := context.Background()
-	stage, err := m.repo.Stage(ctx)
+	stage, err := m.Refs.Stage(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +30,7 @@ func reflectOn(t *testing.T, m *Memory, p refs.Project, witness string, sessions
 	if _, err := stage.Put([]byte(witness)); err != nil {
 		t.Fatal(err)
 	}
-	err = m.repo.Update(ctx, p, "reflect", func(tx *refs.Tx) error {
+	err = m.Refs.Update(ctx, p, "reflect", func(tx *refs.Tx) error {
 		if err := tx.Adopt(stage); err != nil {
 			return err
 		}
@@ -49,13 +51,13 @@ func TestForgetReflection(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	for name, c := range map[string]struct {
-		o    ForgetOptions
+		o    forget.ForgetOptions
 		goes []int
 	}{
-		"session": {ForgetOptions{}, []int{0, 1}},
-		"message": {ForgetOptions{Match: regexp.MustCompile("wombat")}, []int{0, 1}},
-		"words":   {ForgetOptions{Match: regexp.MustCompile("quokka")}, []int{2}},
-		"value":   {ForgetOptions{Secret: []byte("quokka-4711")}, []int{2}},
+		"session": {forget.ForgetOptions{}, []int{0, 1}},
+		"message": {forget.ForgetOptions{Match: regexp.MustCompile("wombat")}, []int{0, 1}},
+		"words":   {forget.ForgetOptions{Match: regexp.MustCompile("quokka")}, []int{2}},
+		"value":   {forget.ForgetOptions{Secret: []byte("quokka-4711")}, []int{2}},
 	} {
 		m := newMemory(t, testOptions())
 		dir := t.TempDir()
@@ -70,20 +72,20 @@ func TestForgetReflection(t *testing.T) {
 			reflectOn(t, m, p, "{\"asked\":\"the second session spoke\"}", two.Session.ID),
 		}
 		if name == "session" {
-			c.o.Revs = []Rev{one}
+			c.o.Revs = []state.Rev{one}
 		}
-		forget(t, m, c.o)
+		forgetText(t, m, c.o)
 		for i, h := range witnesses {
-			_, err := m.object(ctx, p, h)
+			_, err := m.Originals().Object(ctx, p, h)
 			if gone := errors.Is(err, objects.ErrNotFound); gone != slices.Contains(c.goes, i) || err != nil && !gone {
 				t.Errorf("%s: witness %d: gone is %v (%v)", name, i, gone, err)
 			}
 		}
-		records, err := m.upper(ctx, p)
+		records, err := m.Upper(ctx, p)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n := len(statements(records, permanent.KindReflect)); n != len(witnesses)-len(c.goes) {
+		if n := len(state.Statements(records, permanent.KindReflect)); n != len(witnesses)-len(c.goes) {
 			t.Errorf("%s: %d reflections stay, want %d", name, n, len(witnesses)-len(c.goes))
 		}
 		roots(t, m)
@@ -100,11 +102,11 @@ func TestForgetEarlierEngine(t *testing.T) {
 	}
 	text.WriteString(userLine(90, "the zaphod message"))
 	add(t, m, write(t, filepath.Join(t.TempDir(), "s1.jsonl"), text.String()))
-	if _, err := m.Compress(context.Background(), revOf(t, m, "s1"), compress.Settings{Ratio: 3, Engine: compress.Extract{}}, false); err != nil {
+	if _, err := m.Derive().Compress(context.Background(), revOf(t, m, "s1"), compress.Settings{Ratio: 3, Engine: compress.Extract{}}, false); err != nil {
 		t.Fatal(err)
 	}
-	out := forget(t, m, ForgetOptions{Match: regexp.MustCompile("zaphod")})
-	i := slices.IndexFunc(out.Things, func(x ForgottenThing) bool { return x.Kind == "version" })
+	out := forgetText(t, m, forget.ForgetOptions{Match: regexp.MustCompile("zaphod")})
+	i := slices.IndexFunc(out.Things, func(x forget.ForgottenThing) bool { return x.Kind == "version" })
 	if i < 0 || !out.Things[i].Rebuilt || out.Things[i].Why != "" {
 		t.Fatalf("forgot %+v", out.Things)
 	}
@@ -116,7 +118,7 @@ func TestForgetEarlierEngine(t *testing.T) {
 // TestForgetAside: what a repair put aside and all of the cache go too, and the receipt looks there.
 func TestForgetAside(t *testing.T) {
 	t.Parallel()
-	for name, o := range map[string]ForgetOptions{
+	for name, o := range map[string]forget.ForgetOptions{
 		"match":  {Match: regexp.MustCompile("swordfish-4711")},
 		"secret": {Secret: []byte("swordfish-4711")},
 	} {
@@ -124,7 +126,7 @@ func TestForgetAside(t *testing.T) {
 		add(t, m, write(t, filepath.Join(t.TempDir(), "s1.jsonl"), userLine(1, "the code is swordfish-4711")+userLine(2, "more")))
 		places := []string{"damaged/memory.git/pack-1.pack", "damaged/spool/note", "cache/looked/" + string(revOf(t, m, "s1").Project.ID) + "/x", "cache/hooks.log", "cache/hooks.json"}
 		for _, place := range places {
-			file := filepath.Join(m.repo.Dir(), filepath.FromSlash(place))
+			file := filepath.Join(m.Refs.Dir(), filepath.FromSlash(place))
 			if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 				t.Fatal(err)
 			}
@@ -132,7 +134,7 @@ func TestForgetAside(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		proof, err := m.prove(context.Background(), o, nil, nil)
+		proof, err := m.Forget().Prove(context.Background(), o, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -143,8 +145,8 @@ func TestForgetAside(t *testing.T) {
 		}
 		dry := o
 		dry.DryRun = true
-		for _, with := range []ForgetOptions{dry, o} {
-			out := forget(t, m, with)
+		for _, with := range []forget.ForgetOptions{dry, o} {
+			out := forgetText(t, m, with)
 			var aside []string
 			for _, x := range out.Things {
 				if x.Kind == "damaged file" {
@@ -155,7 +157,7 @@ func TestForgetAside(t *testing.T) {
 				t.Errorf("%s: dry run %v: damaged files %v", name, with.DryRun, aside)
 			}
 			for _, place := range places {
-				if _, err := os.Lstat(filepath.Join(m.repo.Dir(), filepath.FromSlash(place))); (err == nil) != with.DryRun {
+				if _, err := os.Lstat(filepath.Join(m.Refs.Dir(), filepath.FromSlash(place))); (err == nil) != with.DryRun {
 					t.Errorf("%s: dry run %v: %s: %v", name, with.DryRun, place, err)
 				}
 			}
@@ -183,18 +185,18 @@ func TestForgetNameOfFile(t *testing.T) {
 		text += userLine(2, "more")
 	}
 	p := revOf(t, m, "s1").Project
-	if _, err := m.Forget(t.Context(), ForgetOptions{Projects: []Project{p}, Secret: []byte("quokka-4711")}); err != nil {
+	if _, err := m.Forget().Forget(t.Context(), forget.ForgetOptions{Projects: []state.Project{p}, Secret: []byte("quokka-4711")}); err != nil {
 		t.Fatal(err)
 	}
 	s := revOf(t, m, "s1").Session
 	for i := range s.Points {
 		var b strings.Builder
 		f := s.Points[i].Files[0]
-		if err := m.WriteFile(t.Context(), p.ID, s, &s.Points[i], f, &b); err != nil || b.String() != content || strings.Contains(f.Name, "quokka") {
+		if err := m.Capture().WriteFile(t.Context(), p.ID, s, &s.Points[i], f, &b); err != nil || b.String() != content || strings.Contains(f.Name, "quokka") {
 			t.Errorf("growth point %d: file %s is %q, %v; want %q", i, f.Name, b.String(), err, content)
 		}
 	}
-	if c, err := m.Check(t.Context(), true); err != nil || len(c.Problems) > 0 {
+	if c, err := m.Repair().Check(t.Context(), true); err != nil || len(c.Problems) > 0 {
 		t.Errorf("check: %v, %v", c.Problems, err)
 	}
 }

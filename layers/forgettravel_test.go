@@ -9,6 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/memvcs/mem/layers/forget"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/sync"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -34,7 +37,7 @@ func TestForgetOverServers(t *testing.T) {
 			add(t, b, session(t, "cccc0003", "/home/dev/shop", 5))
 			pushAll(t, b)
 			was := h.branches(t)
-			forget(t, a, ForgetOptions{Match: regexp.MustCompile("zaphod")})
+			forgetText(t, a, forget.ForgetOptions{Match: regexp.MustCompile("zaphod")})
 			if now := h.branches(t); now != was {
 				t.Errorf("forgetting reached the remote by itself:\n%s\n%s", was, now)
 			}
@@ -100,7 +103,7 @@ func TestForgetLease(t *testing.T) {
 				pushAll(t, a)
 				copied := h.copyOf(t, a)
 				add(t, copied, session(t, "cccc0003", "/home/dev/shop", 5))
-				forget(t, a, ForgetOptions{Revs: []Rev{revOf(t, a, "aaaa0001")}})
+				forgetText(t, a, forget.ForgetOptions{Revs: []state.Rev{revOf(t, a, "aaaa0001")}})
 				other := func() { pushAll(t, copied) }
 				if !between {
 					other()
@@ -112,7 +115,7 @@ func TestForgetLease(t *testing.T) {
 					}
 					after = h.branches(t)
 				})
-				var twin *DivergedError
+				var twin *sync.DivergedError
 				if !between {
 					after = h.branches(t)
 				}
@@ -128,12 +131,12 @@ func TestForgetLease(t *testing.T) {
 				pushAll(t, copied)
 				fetchAll(t, a)
 				for _, m := range []*Memory{a, copied} {
-					st, err := m.Outline(context.Background(), p.ID)
+					st, err := m.Trusted().Outline(context.Background(), p.ID)
 					if err != nil {
 						t.Fatal(err)
 					}
-					if st.session("bbbb0002") == nil || st.session("cccc0003") == nil {
-						t.Errorf("%s has not all sessions", m.repo.Device().Name)
+					if st.Session("bbbb0002") == nil || st.Session("cccc0003") == nil {
+						t.Errorf("%s has not all sessions", m.Refs.Device().Name)
 					}
 				}
 				roots(t, a)
@@ -145,11 +148,11 @@ func TestForgetLease(t *testing.T) {
 
 // pushForced pushes one project, and calls seen when the remote has said what it has. The error is that of the push, or says that the
 // remote rejected the lane.
-func pushForced(t testing.TB, m *Memory, p Project, seen func()) error {
+func pushForced(t testing.TB, m *Memory, p state.Project, seen func()) error {
 	t.Helper()
 	r := origin(t, m)
 	r.Projects = nil // so that it asks
-	out, err := m.Push(context.Background(), PushOptions{Remote: r, Projects: []Project{p}, Consent: func(Project, refs.Remote) (bool, error) {
+	out, err := m.Sync().Push(context.Background(), sync.PushOptions{Remote: r, Projects: []state.Project{p}, Consent: func(state.Project, refs.Remote) (bool, error) {
 		seen()
 		return true, nil
 	}})

@@ -8,29 +8,32 @@ import (
 
 	"github.com/memvcs/mem/layers/concepts"
 	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/forget"
+	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/permanent"
+	"github.com/memvcs/mem/layers/state"
 )
 
 // stateWords states facts, a judgement, a rule and a concept that hold a text, and one of each that does not.
-func stateWords(t *testing.T, m *Memory, p Project, text string) {
+func stateWords(t *testing.T, m *Memory, p state.Project, text string) {
 	t.Helper()
 	ctx := context.Background()
 	for _, words := range []string{text, "nothing to hide"} {
 		stated := func(s string) facts.Fact {
-			f, err := m.AddFact(ctx, p, StatedFact{Given: facts.GivenFact{Kind: facts.Decision, Text: s}}, false)
+			f, err := m.Knowledge().AddFact(ctx, p, knowledge.StatedFact{Given: facts.GivenFact{Kind: facts.Decision, Text: s}}, false)
 			if err != nil {
 				t.Fatal(err)
 			}
 			return f
 		}
 		stated("the database is reached with " + words)
-		if err := m.JudgeFacts(ctx, p.ID, []facts.Fact{stated("judged for " + fmt.Sprint(len(words)))}, facts.Refutes, true, "it was "+words, false); err != nil {
+		if err := m.Knowledge().JudgeFacts(ctx, p.ID, []facts.Fact{stated("judged for " + fmt.Sprint(len(words)))}, facts.Refutes, true, "it was "+words, false); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := m.AddRule(ctx, p, permanent.Made{Type: permanent.Types()[0], Text: "always say " + words, ByUser: true, Trust: facts.User, Confidence: 90, State: permanent.Active}, false); err != nil {
+		if _, err := m.Knowledge().AddRule(ctx, p, permanent.Made{Type: permanent.Types()[0], Text: "always say " + words, ByUser: true, Trust: facts.User, Confidence: 90, State: permanent.Active}, false); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := m.Assign(ctx, p, nil, Filing{New: &concepts.Made{Name: "about " + words}}, false); err != nil {
+		if _, err := m.Knowledge().Assign(ctx, p, nil, knowledge.Filing{New: &concepts.Made{Name: "about " + words}}, false); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -54,7 +57,7 @@ func TestForgetWordsElsewhere(t *testing.T) {
 			pushAll(t, b)
 			fetchAll(t, a)
 			trustAll(t, a)
-			if out := forget(t, a, ForgetOptions{Secret: []byte(secret)}); len(out.Things) == 0 || len(out.Proof.Others) == 0 {
+			if out := forgetText(t, a, forget.ForgetOptions{Secret: []byte(secret)}); len(out.Things) == 0 || len(out.Proof.Others) == 0 {
 				t.Errorf("forgot %+v", out)
 			}
 			pushAll(t, a)
@@ -68,7 +71,7 @@ func TestForgetWordsElsewhere(t *testing.T) {
 				t.Errorf("other roots:\n%s\n%s", ra, rb)
 			}
 			for _, m := range []*Memory{a, b} {
-				records, err := m.upper(context.Background(), p.ID)
+				records, err := m.Upper(context.Background(), p.ID)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -79,7 +82,7 @@ func TestForgetWordsElsewhere(t *testing.T) {
 				want := map[string]int{facts.KindExchange: 3, facts.KindJudgement: 1, permanent.Kind: 1, concepts.Kind: 1}
 				for kind, n := range want {
 					if counts[kind] != n {
-						t.Errorf("%s has %d records of kind %s, want %d", m.repo.Device().Name, counts[kind], kind, n)
+						t.Errorf("%s has %d records of kind %s, want %d", m.Refs.Device().Name, counts[kind], kind, n)
 					}
 				}
 			}

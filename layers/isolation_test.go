@@ -8,6 +8,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/sync"
 	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/refs"
@@ -19,7 +21,7 @@ func objectsOf(t *testing.T, m *Memory, p refs.Project) map[pack.ID]struct{} {
 	t.Helper()
 	ctx := context.Background()
 	seen := map[pack.ID]struct{}{}
-	lanes, err := m.repo.Lanes()
+	lanes, err := m.Refs.Lanes()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,11 +29,11 @@ func objectsOf(t *testing.T, m *Memory, p refs.Project) map[pack.ID]struct{} {
 		if l.Project != p {
 			continue
 		}
-		commits, _, err := refs.Since(ctx, m.repo.Git(), l.Tip, pack.ID{}, 1000)
+		commits, _, err := refs.Since(ctx, m.Refs.Git(), l.Tip, pack.ID{}, 1000)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, err := range refs.Steps(ctx, m.repo.Git(), commits, seen) {
+		for _, err := range refs.Steps(ctx, m.Refs.Git(), commits, seen) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -83,21 +85,21 @@ func isolation(t *testing.T, rng *mrand.Rand, configs int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := m.AddRemote(ctx, name, u); err != nil {
+		if err := m.Sync().AddRemote(ctx, name, u); err != nil {
 			t.Fatal(err)
 		}
 		allowed := map[refs.Project]bool{}
 		for range 1 + rng.IntN(3) {
-			all, err := m.Projects(ctx)
+			all, err := m.Trusted().Projects(ctx)
 			if err != nil {
 				t.Fatal(err)
 			}
-			chosen := slices.DeleteFunc(all, func(Project) bool { return rng.IntN(2) == 0 })
-			r, err := m.Remote(name)
+			chosen := slices.DeleteFunc(all, func(state.Project) bool { return rng.IntN(2) == 0 })
+			r, err := m.Sync().Remote(name)
 			if err != nil {
 				t.Fatal(err)
 			}
-			out, err := m.Push(ctx, PushOptions{Remote: r, Projects: chosen, Consent: func(p Project, _ refs.Remote) (bool, error) {
+			out, err := m.Sync().Push(ctx, sync.PushOptions{Remote: r, Projects: chosen, Consent: func(p state.Project, _ refs.Remote) (bool, error) {
 				ok := rng.IntN(4) > 0
 				allowed[p.ID] = allowed[p.ID] || ok
 				return ok, nil

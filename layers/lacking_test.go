@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/memvcs/mem/layers/sync"
 	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/refs"
@@ -78,7 +79,7 @@ func lacking(t *testing.T, h *hub, lost pack.ID) {
 	if err := pack.Drop(filepath.Join(h.dir, "objects", "pack"), "test", func(id pack.ID) bool { return id != lost }); err != nil {
 		t.Fatal(err)
 	}
-	out, err := b.Fetch(t.Context(), FetchOptions{Remote: origin(t, b)})
+	out, err := b.Sync().Fetch(t.Context(), sync.FetchOptions{Remote: origin(t, b)})
 	if err != nil {
 		t.Errorf("without %s: %v", lost, err)
 		return
@@ -89,7 +90,7 @@ func lacking(t *testing.T, h *hub, lost pack.ID) {
 			t.Errorf("without %s: refused, and nobody says why", lost)
 		}
 	}
-	st, err := b.State(t.Context(), refs.ProjectOf("/home/dev/shop"))
+	st, err := b.Trusted().State(t.Context(), refs.ProjectOf("/home/dev/shop"))
 	if err != nil || status["refused"] != 1 || status["new"] != 1 {
 		t.Errorf("without %s: %v, %d sessions, %v, want one lane refused and one new", lost, status, len(st.Sessions), err)
 	}

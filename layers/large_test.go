@@ -13,7 +13,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/forget"
 	"github.com/memvcs/mem/layers/redact"
+	"github.com/memvcs/mem/layers/secrets"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/objects/stream"
 	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/testdata/gen/plants"
@@ -22,12 +26,12 @@ import (
 // largeMemory is a memory in which files of 100 bytes are large.
 func largeMemory(t testing.TB, h *hub, device string) *Memory {
 	m := h.memory(t, device)
-	m.opts.LargeFile, m.opts.Rules = 100, toyRules()
+	m.Opts.LargeFile, m.Opts.Rules = 100, toyRules()
 	return m
 }
 
 // sessionWith writes a session of some messages whose tool results are files.
-func sessionWith(t testing.TB, dir, id string, messages int, files map[string]string) Source {
+func sessionWith(t testing.TB, dir, id string, messages int, files map[string]string) capture.Source {
 	t.Helper()
 	results := filepath.Join(dir, id, "tool-results")
 	if err := os.MkdirAll(results, 0o700); err != nil {
@@ -46,16 +50,16 @@ func sessionWith(t testing.TB, dir, id string, messages int, files map[string]st
 // filesOf returns the exact bytes of the files of a session at each of its growth points.
 func filesOf(t testing.TB, m *Memory, p refs.Project, id string) (out []map[string]string) {
 	t.Helper()
-	st, err := m.State(context.Background(), p)
+	st, err := m.Trusted().State(context.Background(), p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := st.session(id)
+	s := st.Session(id)
 	for i := range s.Points {
 		files := map[string]string{}
 		for _, f := range s.Points[i].Files {
 			var b bytes.Buffer
-			if err := m.WriteFile(context.Background(), p, s, &s.Points[i], f, &b); err != nil {
+			if err := m.Capture().WriteFile(context.Background(), p, s, &s.Points[i], f, &b); err != nil {
 				t.Fatalf("growth point %d, %s: %v", i, f.Name, err)
 			}
 			files[f.Name] = b.String()
@@ -68,7 +72,7 @@ func filesOf(t testing.TB, m *Memory, p refs.Project, id string) (out []map[stri
 // longIn counts the objects of a project that are streams of their own.
 func longIn(t testing.TB, m *Memory, p refs.Project) (n int) {
 	t.Helper()
-	err := m.repo.View(context.Background(), p, func(tx *refs.Tx) error {
+	err := m.Refs.View(context.Background(), p, func(tx *refs.Tx) error {
 		for h, err := range tx.All(context.Background()) {
 			if err != nil {
 				return err
@@ -118,7 +122,7 @@ func TestLargeFiles(t *testing.T) {
 	long := strings.Repeat(strings.Repeat("0123456789 and so on\n", 30_000)+"TOKEN_zzzzzzzz\n", 7)
 	files := map[string]string{"long.txt": long + long[:stream.MaxSegment+1<<20-len(long)]}
 	var states []map[string]string
-	var p Project
+	var p state.Project
 	for step := range 8 {
 		for range rng.IntN(4) {
 			files[fmt.Sprintf("f%d", rng.IntN(5))] = randomFile(rng)
@@ -134,7 +138,7 @@ func TestLargeFiles(t *testing.T) {
 		if states, p = append(states, now), got.Project; got.Change == "unchanged" {
 			t.Fatal("a new message is no change")
 		}
-		if again := add(t, a, SourceOf(filepath.Join(dir, "s1.jsonl")))[0]; again.Change != "unchanged" {
+		if again := add(t, a, capture.SourceOf(filepath.Join(dir, "s1.jsonl")))[0]; again.Change != "unchanged" {
 			t.Fatalf("step %d: captured again it is %s", step, again.Change)
 		}
 	}
@@ -173,8 +177,8 @@ func TestLargeFileForgotten(t *testing.T) {
 	p := add(t, a, one, two)[0].Project
 	pushAll(t, a)
 	fetchAll(t, b)
-	forget(t, a, ForgetOptions{Secret: []byte("orchard code")})
-	forget(t, a, ForgetOptions{Match: regexp.MustCompile(`plum \d+`)})
+	forgetText(t, a, forget.ForgetOptions{Secret: []byte("orchard code")})
+	forgetText(t, a, forget.ForgetOptions{Match: regexp.MustCompile(`plum \d+`)})
 	if got := filesOf(t, a, p.ID, "s1"); len(got[0]) != 1 || got[0]["b"] != files["b"] {
 		t.Errorf("left: %d files", len(got[0]))
 	}
@@ -186,7 +190,7 @@ func TestLargeFileForgotten(t *testing.T) {
 	if got := add(t, a, one, two); got[0].Files > 1 || got[1].Change != "unchanged" { // a match is no value: the file d was both
 		t.Errorf("captured again: %+v", got)
 	}
-	forget(t, a, ForgetOptions{Revs: []Rev{revOf(t, a, "s2")}})
+	forgetText(t, a, forget.ForgetOptions{Revs: []state.Rev{revOf(t, a, "s2")}})
 	if found := stays(t, "only in two", []*Memory{a}); len(found) > 0 {
 		t.Errorf("the file of a session that was forgotten is in %v", found)
 	}
@@ -212,7 +216,7 @@ func TestSameContent(t *testing.T) {
 			h := newHub(t, "directory")
 			a, b := largeMemory(t, h, "laptop"), largeMemory(t, h, "desk")
 			if i%2 == 1 {
-				a.opts.LargeFile = 1 << 20 // the copy that is a file is a blob
+				a.Opts.LargeFile = 1 << 20 // the copy that is a file is a blob
 			}
 			dir := t.TempDir()
 			one := sessionWith(t, dir, "s1", 3, nil)
@@ -231,7 +235,7 @@ func TestSameContent(t *testing.T) {
 			}
 			left := []string{"s1", "s2", "s3"}
 			for _, id := range gone {
-				forget(t, a, ForgetOptions{Revs: []Rev{revOf(t, a, id)}})
+				forgetText(t, a, forget.ForgetOptions{Revs: []state.Rev{revOf(t, a, id)}})
 				left = slices.DeleteFunc(left, func(s string) bool { return s == id })
 				for _, id := range left {
 					want := string(text)
@@ -258,12 +262,12 @@ func TestLargeFileCleaned(t *testing.T) {
 	t.Parallel()
 	h := newHub(t, "directory")
 	a := largeMemory(t, h, "laptop")
-	a.opts.Rules = redact.Rules{}
+	a.Opts.Rules = redact.Rules{}
 	filler := strings.Repeat("filler of a long file\n", 30)
 	files := map[string]string{"a": filler + "TOKEN_aaaaaaaa\n", "b": filler, "c": "TOKEN_bbbbbbbb" + filler + "TOKEN_bbbbbbbb"}
 	src := sessionWith(t, t.TempDir(), "s1", 2, files)
 	p := add(t, a, src)[0].Project
-	a.opts.Rules = toyRules()
+	a.Opts.Rules = toyRules()
 	if got := pushAll(t, a); got.Lanes[0].Cleaned.Objects != 2 {
 		t.Errorf("cleaned %+v, want 2 objects", got.Lanes[0].Cleaned)
 	}
@@ -275,7 +279,7 @@ func TestLargeFileCleaned(t *testing.T) {
 	if got := add(t, a, src)[0]; got.Change != "unchanged" {
 		t.Errorf("captured again it is %s", got.Change)
 	}
-	leaks, err := a.ScanOutgoing(t.Context(), p.ID, func(string) bool { return false })
+	leaks, err := a.Secrets().ScanOutgoing(t.Context(), p.ID, func(string) bool { return false })
 	if err != nil || len(leaks) > 0 {
 		t.Errorf("still: %v, %v", leaks, err)
 	}
@@ -285,10 +289,10 @@ func TestLargeFileCleaned(t *testing.T) {
 func TestFileLeak(t *testing.T) {
 	t.Parallel()
 	a := largeMemory(t, newHub(t, "directory"), "laptop")
-	a.opts.Rules = redact.Rules{}
+	a.Opts.Rules = redact.Rules{}
 	p := add(t, a, sessionWith(t, t.TempDir(), "s1", 2, map[string]string{"a": strings.Repeat("filler\n", 30) + "TOKEN_aaaaaaaa\n"}))[0].Project
-	a.opts.Gate = toyRules()
-	leaks, err := a.ScanOutgoing(t.Context(), p.ID, func(string) bool { return false })
+	a.Opts.Gate = toyRules()
+	leaks, err := a.Secrets().ScanOutgoing(t.Context(), p.ID, func(string) bool { return false })
 	if err != nil || len(leaks) != 1 || leaks[0].Kind != "object" || leaks[0].Name != nowOf(t, a, p).Files[0].Hash {
 		t.Errorf("%+v, %v", leaks, err)
 	}
@@ -314,8 +318,8 @@ func TestFileCleaner(t *testing.T) {
 		fmt.Fprintf(&b, "%s\n%s\n", strings.Repeat("and so on, line of a build;\n", rng.IntN(400)), plants.Fill(p.Setting, secret))
 	}
 	text := b.String()
-	c := newFileCleaner(strings.NewReader(text), int64(len(text)), rules)
-	clean, err := io.ReadAll(onlyReader{c})
+	c := secrets.NewFileCleaner(strings.NewReader(text), int64(len(text)), rules)
+	clean, err := io.ReadAll(secrets.OnlyReader{Reader: c})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -323,7 +327,7 @@ func TestFileCleaner(t *testing.T) {
 		t.Error("another number of lines")
 	}
 	var back bytes.Buffer
-	patch := redact.Patch{After: int64(len(clean)), RawLen: int64(len(text)), Cuts: c.cuts}
+	patch := redact.Patch{After: int64(len(clean)), RawLen: int64(len(text)), Cuts: c.Cuts}
 	if err := redact.Restore(&back, bytes.NewReader(clean), patch); back.String() != text {
 		t.Errorf("the cuts do not give the file back: %v", err)
 	}
@@ -337,7 +341,7 @@ func TestFileCleaner(t *testing.T) {
 	if missed*100 > len(planted) {
 		t.Errorf("%d of %d are left", missed, len(planted))
 	}
-	leaks, err := leaksIn(bytes.NewReader(clean), int64(len(clean)), 0, rules, Leak{Kind: "object"})
+	leaks, err := secrets.LeaksIn(bytes.NewReader(clean), int64(len(clean)), 0, rules, secrets.Leak{Kind: "object"})
 	if err != nil || len(leaks)*200 > len(planted) {
 		t.Errorf("looked at again: %d leaks, %v", len(leaks), err)
 	}

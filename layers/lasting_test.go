@@ -10,7 +10,9 @@ import (
 
 	"github.com/memvcs/mem/layers/concepts"
 	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/permanent"
+	"github.com/memvcs/mem/layers/state"
 )
 
 // TestUndoOfWhatLasts says things of concepts and rules at random, undoes and redoes them: what lists show is what it was, step
@@ -21,7 +23,7 @@ func TestUndoOfWhatLasts(t *testing.T) {
 	ctx := context.Background()
 	m, sessions := sampleSessions(t)
 	p := sessions[0].Project
-	sessions = slices.DeleteFunc(sessions, func(r Rev) bool { return r.Project.ID != p.ID || r.Session.Parent() != "" })
+	sessions = slices.DeleteFunc(sessions, func(r state.Rev) bool { return r.Project.ID != p.ID || r.Session.Parent() != "" })
 	rng := rand.New(rand.NewPCG(12, 13))
 	past, future := []string{lasting(t, m, p)}, []string{}
 	for step := range rounds(200) {
@@ -38,12 +40,12 @@ func TestUndoOfWhatLasts(t *testing.T) {
 				past, future = append(past, lasting(t, m, p)), nil
 			}
 		case k == 2 && len(past) > 1:
-			if _, err := m.Undo(ctx, p.ID, 1, false); err != nil {
+			if _, err := m.History().Undo(ctx, p.ID, 1, false); err != nil {
 				t.Fatalf("step %d: %v", step, err)
 			}
 			past, future = past[:len(past)-1], append(future, past[len(past)-1])
 		case k == 3 && len(future) > 0:
-			if _, err := m.Redo(ctx, p.ID, 1, false); err != nil {
+			if _, err := m.History().Redo(ctx, p.ID, 1, false); err != nil {
 				t.Fatalf("step %d: %v", step, err)
 			}
 			past, future = append(past, future[len(future)-1]), future[:len(future)-1]
@@ -55,14 +57,14 @@ func TestUndoOfWhatLasts(t *testing.T) {
 }
 
 // lasting writes down what lists show of concepts and rules.
-func lasting(t *testing.T, m *Memory, p Project) string {
+func lasting(t *testing.T, m *Memory, p state.Project) string {
 	t.Helper()
 	ctx := context.Background()
-	known, err := m.Concepts(ctx, p.ID)
+	known, err := m.Revision().Concepts(ctx, p.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	rules, err := m.Rules(ctx, p.ID)
+	rules, err := m.Revision().Rules(ctx, p.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,15 +79,15 @@ func lasting(t *testing.T, m *Memory, p Project) string {
 }
 
 // anyConcept says something of concepts, and says what.
-func anyConcept(t *testing.T, m *Memory, rev Rev, rng *rand.Rand) string {
+func anyConcept(t *testing.T, m *Memory, rev state.Rev, rng *rand.Rand) string {
 	t.Helper()
 	ctx := context.Background()
-	set, err := m.Concepts(ctx, rev.Project.ID)
+	set, err := m.Revision().Concepts(ctx, rev.Project.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
 	live := set.Live()
-	member := []Member{{Project: rev.Project, Session: rev.Session.ID}}
+	member := []knowledge.Member{{Project: rev.Project, Session: rev.Session.ID}}
 	what := rng.IntN(5)
 	if len(live) < 2 {
 		what = 0
@@ -95,16 +97,16 @@ func anyConcept(t *testing.T, m *Memory, rev Rev, rng *rand.Rand) string {
 		c = live[rng.IntN(len(live))]
 	}
 	change := func(field, value string) error {
-		return m.ChangeConcept(ctx, rev.Project, field+" "+c.Label, concepts.Changed{Concept: c.Record, Field: field, Value: value})
+		return m.Knowledge().ChangeConcept(ctx, rev.Project, field+" "+c.Label, concepts.Changed{Concept: c.Record, Field: field, Value: value})
 	}
 	switch what {
 	case 0:
-		_, err = m.Assign(ctx, rev.Project, member, Filing{New: &concepts.Made{Name: fmt.Sprint("job ", rng.IntN(1000))}}, false)
+		_, err = m.Knowledge().Assign(ctx, rev.Project, member, knowledge.Filing{New: &concepts.Made{Name: fmt.Sprint("job ", rng.IntN(1000))}}, false)
 	case 1:
 		if set.OfSession(rev.Session.ID).Concept == c {
 			return ""
 		}
-		_, err = m.Assign(ctx, rev.Project, member, Filing{Concept: c}, false)
+		_, err = m.Knowledge().Assign(ctx, rev.Project, member, knowledge.Filing{Concept: c}, false)
 	case 2:
 		err = change("name", fmt.Sprint("other ", rng.IntN(1000)))
 	case 3:
@@ -123,20 +125,20 @@ func anyConcept(t *testing.T, m *Memory, rev Rev, rng *rand.Rand) string {
 }
 
 // anyRule states a rule or does something to one, and says what.
-func anyRule(t *testing.T, m *Memory, rev Rev, rng *rand.Rand) string {
+func anyRule(t *testing.T, m *Memory, rev state.Rev, rng *rand.Rand) string {
 	t.Helper()
 	ctx := context.Background()
-	set, err := m.Rules(ctx, rev.Project.ID)
+	set, err := m.Revision().Rules(ctx, rev.Project.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(set.Rules) == 0 || rng.IntN(2) == 0 {
-		_, err = m.AddRule(ctx, rev.Project, permanent.Made{
+		_, err = m.Knowledge().AddRule(ctx, rev.Project, permanent.Made{
 			Type: permanent.IsRule, Text: fmt.Sprint("rule ", rng.IntN(1000)), Trust: facts.Assistant, Confidence: 70, State: permanent.Active,
 		}, false)
 	} else {
 		acts := []string{permanent.Validate, permanent.Contradict, permanent.Retire, permanent.Promote}
-		_, err = m.Act(ctx, rev.Project, set.Rules[rng.IntN(len(set.Rules))], permanent.Act{Act: acts[rng.IntN(len(acts))]}, false)
+		_, err = m.Knowledge().Act(ctx, rev.Project, set.Rules[rng.IntN(len(set.Rules))], permanent.Act{Act: acts[rng.IntN(len(acts))]}, false)
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -17,6 +17,9 @@ import (
 	"github.com/memvcs/mem/layers/concepts"
 	"github.com/memvcs/mem/layers/facts"
 	"github.com/memvcs/mem/layers/permanent"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
 )
@@ -117,24 +120,24 @@ func (w *world) statement(d *peer) (kind string, body any) {
 	}
 	switch n(17) {
 	case 16:
-		src := Origin{[]string{SessionSource, ToolSource, HostSource}[n(3)], fmt.Sprint("s", n(4))}
-		return kindRevoke, revokeBody{Origin: src, Revoked: n(3) > 0}
+		src := records.Origin{Kind: []string{records.SessionSource, records.ToolSource, records.HostSource}[n(3)], Name: fmt.Sprint("s", n(4))}
+		return records.KindRevoke, records.RevokeBody{Origin: src, Revoked: n(3) > 0}
 	case 0:
-		return kindProject, projectBody{Identity: "i", Name: fmt.Sprint("name", n(3))}
+		return records.KindProject, records.ProjectBody{Identity: "i", Name: fmt.Sprint("name", n(3))}
 	case 1, 2, 3:
-		p := Snapshot{Session: session, Generation: n(2), Original: objects.Sum([]byte{byte(n(9))}), Size: int64(n(100)), Segments: 1 + n(3)}
+		p := records.Snapshot{Session: session, Generation: n(2), Original: objects.Sum([]byte{byte(n(9))}), Size: int64(n(100)), Segments: 1 + n(3)}
 		p.Scan.Values = n(40)
-		return kindSession, p
+		return records.KindSession, p
 	case 4, 5:
-		return kindVersion, Version{Session: session, Label: fmt.Sprintf("v%03d", 1+n(3)), Ratio: float64(n(40))}
+		return records.KindVersion, records.Version{Session: session, Label: fmt.Sprintf("v%03d", 1+n(3)), Ratio: float64(n(40))}
 	case 6:
-		return kindComposition, Composition{Name: fmt.Sprint("c", n(3)), Budget: n(1000)}
+		return records.KindComposition, records.Composition{Name: fmt.Sprint("c", n(3)), Budget: n(1000)}
 	case 7:
-		return kindSet, setBody{w.target(d, session), "deleted", n(3) > 0}
+		return records.KindSet, records.SetBody{Target: w.target(d, session), Field: "deleted", Value: n(3) > 0}
 	case 8:
-		return kindKeepit, Override{Session: session, Generation: n(2), Message: n(3), Start: n(2), End: 5, Weight: 10, Added: n(2) == 0, Removed: n(3) == 0}
+		return records.KindKeepit, records.Override{Session: session, Generation: n(2), Message: n(3), Start: n(2), End: 5, Weight: 10, Added: n(2) == 0, Removed: n(3) == 0}
 	case 9:
-		return kindUse, Use{By: fmt.Sprintf("s%d", n(4)), At: d.clock, Targets: []string{w.target(d, session)}}
+		return records.KindUse, records.Use{By: fmt.Sprintf("s%d", n(4)), At: d.clock, Targets: []string{w.target(d, session)}}
 	case 10:
 		return facts.KindExchange, facts.Exchange{Session: session, From: n(5), To: 5 + n(3), Facts: []facts.Fact{fact(), fact()}}.Bare()
 	case 11:
@@ -160,7 +163,7 @@ func (w *world) statement(d *peer) (kind string, body any) {
 func (w *world) target(d *peer, session string) string {
 	switch w.rng.IntN(3) {
 	case 0:
-		return "version/" + w.record(d, kindVersion)
+		return "version/" + w.record(d, records.KindVersion)
 	case 1:
 		return fmt.Sprint("composition/c", w.rng.IntN(3))
 	}
@@ -185,11 +188,11 @@ func (w *world) record(d *peer, kind string) string {
 type merged struct {
 	t     *testing.T
 	has   map[objects.Hash]refs.Record
-	state *State
+	state *state.State
 }
 
 func newMerged(t *testing.T) *merged {
-	return &merged{t, map[objects.Hash]refs.Record{}, newState("0123456789abcdef")}
+	return &merged{t, map[objects.Hash]refs.Record{}, state.NewState("0123456789abcdef")}
 }
 
 // with takes in what is new among records, in the order in which they come, and brings everything up to date.
@@ -201,11 +204,11 @@ func (m *merged) with(rng *rand.Rand, records map[objects.Hash]refs.Record) *mer
 			continue
 		}
 		m.has[id] = records[id]
-		if err := m.state.apply(records[id]); err != nil {
+		if err := m.state.Apply(records[id]); err != nil {
 			m.t.Fatal(err)
 		}
 	}
-	m.state.finish()
+	m.state.Finish()
 	return m
 }
 
@@ -216,31 +219,31 @@ func (m *merged) root() objects.Hash {
 // is returns all that the project is, as bytes.
 func (m *merged) is(rng *rand.Rand) string {
 	var b bytes.Buffer
-	b.Write(encode(m.state.code))
+	b.Write(state.Encode(m.state.Code))
 	for _, s := range m.state.Sessions {
-		fmt.Fprintln(&b, s.ID, s.Deleted, s.now, s.Overrides, s.Used)
+		fmt.Fprintln(&b, s.ID, s.Deleted, s.NowAt, s.Overrides, s.Used)
 	}
-	m.state.nameVersions("00b55d1c0ffee000")
+	m.state.NameVersions("00b55d1c0ffee000")
 	for _, v := range m.state.Versions {
 		fmt.Fprintln(&b, v.Name(), v.Deleted, v.Used)
 	}
 	for _, c := range m.state.Compositions {
 		fmt.Fprintln(&b, c.Name, c.Deleted, c.Used)
 	}
-	fmt.Fprintln(&b, revocations(m.state.Revokes, func(string) bool { return true }))
-	var upper []upperRecord
+	fmt.Fprintln(&b, trust.Revocations(m.state.Revokes, func(string) bool { return true }))
+	var upper []state.UpperRecord
 	for _, id := range slices.SortedFunc(maps.Keys(m.has), objects.Hash.Compare) {
-		if r := m.has[id]; slices.Contains(upperKinds, r.Kind) {
-			upper = append(upper, upperRecord{r.Kind, stampOf(r), r.Time, r.Body})
+		if r := m.has[id]; slices.Contains(state.UpperKinds, r.Kind) {
+			upper = append(upper, state.UpperRecord{Kind: r.Kind, Stamp: state.StampOf(r), Time: r.Time, Body: r.Body})
 		}
 	}
 	rng.Shuffle(len(upper), func(i, k int) { upper[i], upper[k] = upper[k], upper[i] })
-	order(upper, func(a, b *upperRecord) int { return a.Stamp.compare(b.Stamp) })
-	known, err := foldFacts(upper, Trust{})
+	state.Order(upper, func(a, b *state.UpperRecord) int { return a.Stamp.Compare(b.Stamp) })
+	known, err := state.FoldFacts(upper, state.Trust{})
 	m.must(err)
-	of, err := concepts.Fold(statements(upper, concepts.Kind, concepts.KindAssign, concepts.KindSet), known, nil)
+	of, err := concepts.Fold(state.Statements(upper, concepts.Kind, concepts.KindAssign, concepts.KindSet), known, nil)
 	m.must(err)
-	rules, err := permanent.Fold(statements(upper, permanent.Kind, permanent.KindAct, permanent.KindReflect), known, nil, nil)
+	rules, err := permanent.Fold(state.Statements(upper, permanent.Kind, permanent.KindAct, permanent.KindReflect), known, nil, nil)
 	m.must(err)
 	m.must(json.NewEncoder(&b).Encode([]any{known, of.Concepts, rules}))
 	return b.String()
@@ -318,8 +321,8 @@ func (w *world) lostNothing(t *testing.T, what string, m *merged) {
 	last := map[string]refs.Record{}
 	for _, r := range w.all {
 		kinds[r.Kind]++
-		if r.Kind == kindSet {
-			var b setBody
+		if r.Kind == records.KindSet {
+			var b records.SetBody
 			if err := json.Unmarshal(r.Body, &b); err != nil {
 				t.Fatal(err)
 			}
@@ -333,7 +336,7 @@ func (w *world) lostNothing(t *testing.T, what string, m *merged) {
 		points += len(s.Points)
 	}
 	for kind, have := range map[string]int{
-		kindSession: points, kindVersion: len(m.state.Versions), kindComposition: len(m.state.Compositions), kindUse: len(m.state.Uses),
+		records.KindSession: points, records.KindVersion: len(m.state.Versions), records.KindComposition: len(m.state.Compositions), records.KindUse: len(m.state.Uses),
 	} {
 		if have != kinds[kind] {
 			t.Errorf("%s: %d of %d records of the kind %s", what, have, kinds[kind], kind)
@@ -343,8 +346,8 @@ func (w *world) lostNothing(t *testing.T, what string, m *merged) {
 		t.Errorf("%s: %d things are set, want %d", what, len(m.state.Sets), len(last))
 	}
 	for _, s := range m.state.Sets {
-		if s.Stamp != stampOf(last[s.Target]) {
-			t.Errorf("%s: of what was said of %s, %v wins, want %v", what, s.Target, s.Stamp, stampOf(last[s.Target]))
+		if s.Stamp != state.StampOf(last[s.Target]) {
+			t.Errorf("%s: of what was said of %s, %v wins, want %v", what, s.Target, s.Stamp, state.StampOf(last[s.Target]))
 		}
 	}
 	if len(m.has) != len(w.all) || m.state.Unknown != 0 {

@@ -8,7 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/redact"
+	"github.com/memvcs/mem/layers/secrets"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
 )
@@ -32,11 +34,11 @@ func TestLooked(t *testing.T) {
 	first := tipOf(t, m, p)
 	text += userLine(2, "and TOKEN_ffff0000")
 	add(t, m, write(t, path, text))
-	lane := refs.Lane{Project: p, Device: m.repo.Device().ID}
+	lane := refs.Lane{Project: p, Device: m.Refs.Device().ID}
 	gate := func(name string, rules redact.Rules, have func(string) bool, want ...string) {
 		t.Helper()
-		m.opts.Gate = rules
-		leaks, err := m.gateLane(ctx, lane, have)
+		m.Opts.Gate = rules
+		leaks, err := m.Secrets().GateLane(ctx, lane, have)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -56,14 +58,14 @@ func TestLooked(t *testing.T) {
 	gate("newer rules", other, never, "session", "record", "commit")
 	gate("newer rules again", other, never, "session", "record", "commit")                    // what has leaks is not noted
 	gate("the growth alone", toyRules(), func(c string) bool { return c == first }, "record") // its title is the first words
-	if leaks, err := m.ScanOutgoing(ctx, p, never); err != nil || len(leaks) < 3 {
+	if leaks, err := m.Secrets().ScanOutgoing(ctx, p, never); err != nil || len(leaks) < 3 {
 		t.Errorf("a scan by the user's wish: %v, %v", leaks, err)
 	}
-	m.opts.World.Agent = "mem/2"
+	m.Opts.World.Agent = "mem/2"
 	gate("another version of mem", toyRules(), never, "session", "record", "commit")
-	m.opts.World.Agent = ""
+	m.Opts.World.Agent = ""
 
-	files, err := filepath.Glob(m.cachePath("looked", string(p), "*"))
+	files, err := filepath.Glob(m.CachePath("looked", string(p), "*"))
 	if err != nil || len(files) != 1 {
 		t.Fatalf("notes: %v, %v", files, err)
 	}
@@ -111,7 +113,7 @@ func TestLookedValues(t *testing.T) {
 	}
 	m := newMemory(t, testOptions())
 	end := objects.Sum([]byte("x"))
-	m.noteLooked("0123456789abcdef", with("one-1234-abcd", "two-1234-abcd"), []look{{end: end}})
+	m.Secrets().NoteLooked("0123456789abcdef", with("one-1234-abcd", "two-1234-abcd"), []secrets.Look{{End: end}})
 	for _, c := range []struct {
 		rules redact.Rules
 		want  bool
@@ -119,11 +121,11 @@ func TestLookedValues(t *testing.T) {
 		{with("one-1234-abcd", "two-1234-abcd"), true}, {with("two-1234-abcd", "one-1234-abcd"), true}, {with("two-1234-abcd"), true}, {with(), true},
 		{with("three-1234-abcd"), false}, {with("one-1234-abcd", "two-1234-abcd", "three-1234-abcd"), false},
 	} {
-		if got := m.looked("0123456789abcdef", c.rules).covers(objects.Hash{}, end); got != c.want {
+		if got := m.Secrets().Looked("0123456789abcdef", c.rules).Covers(objects.Hash{}, end); got != c.want {
 			t.Errorf("with %d values: covers = %v, want %v", len(c.rules.Known()), got, c.want)
 		}
 	}
-	if m.looked("fedcba9876543210", with()).covers(objects.Hash{}, end) {
+	if m.Secrets().Looked("fedcba9876543210", with()).Covers(objects.Hash{}, end) {
 		t.Error("a note of another project is believed")
 	}
 }
@@ -137,19 +139,19 @@ func TestLookedLong(t *testing.T) {
 	m := newMemory(t, o)
 	dir := t.TempDir()
 	p := add(t, m, write(t, filepath.Join(dir, "s1.jsonl"), userLine(1, "short")+userLine(2, strings.Repeat("long ", redact.Window/2))))[0].Project.ID
-	torn := userLine(1, "whole") + `{"type":"user","message":{"role":"user","content":"` + strings.Repeat("y", maxTail+10)
+	torn := userLine(1, "whole") + `{"type":"user","message":{"role":"user","content":"` + strings.Repeat("y", capture.MaxTail+10)
 	add(t, m, write(t, filepath.Join(dir, "s2.jsonl"), torn))
-	if l := m.looked(p, o.Rules); len(l) > 0 {
+	if l := m.Secrets().Looked(p, o.Rules); len(l) > 0 {
 		t.Errorf("%d notes, want none", len(l))
 	}
 	add(t, m, write(t, filepath.Join(dir, "s3.jsonl"), userLine(1, "short")))
-	if l := m.looked(p, o.Rules); len(l) != 1 {
+	if l := m.Secrets().Looked(p, o.Rules); len(l) != 1 {
 		t.Errorf("%d notes, want 1", len(l))
 	}
-	if leaks, err := m.gateLane(context.Background(), refs.Lane{Project: p, Device: m.repo.Device().ID}, never); err != nil || len(leaks) > 0 {
+	if leaks, err := m.Secrets().GateLane(context.Background(), refs.Lane{Project: p, Device: m.Refs.Device().ID}, never); err != nil || len(leaks) > 0 {
 		t.Fatalf("leaks %v, %v", leaks, err)
 	}
-	if l := m.looked(p, o.Rules); len(l) != 3 {
+	if l := m.Secrets().Looked(p, o.Rules); len(l) != 3 {
 		t.Errorf("%d notes after a push looked, want 3", len(l))
 	}
 }
@@ -160,10 +162,10 @@ func FuzzLooks(f *testing.F) {
 	f.Add([]byte("rules 0123456789abcdef\nknown 0123456789abcdef\n" + h + " " + h + "\n"))
 	f.Add([]byte(h + " " + h))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		head, notes := splitLooks(b)
+		head, notes := secrets.SplitLooks(b)
 		for _, l := range notes {
-			if !strings.Contains(strings.ToLower(string(b)), l.base.String()+" "+l.end.String()+"\n") {
-				t.Errorf("the note %s %s stands nowhere", l.base, l.end)
+			if !strings.Contains(strings.ToLower(string(b)), l.Base.String()+" "+l.End.String()+"\n") {
+				t.Errorf("the note %s %s stands nowhere", l.Base, l.End)
 			}
 		}
 		for _, line := range head {

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/refs/remote"
 )
 
@@ -44,13 +46,13 @@ func newComputer(t *testing.T, h *hub, name string) *computer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := m.AddRemote(t.Context(), "origin", u); err != nil {
+	if err := m.Sync().AddRemote(t.Context(), "origin", u); err != nil {
 		t.Fatal(err)
 	}
 	return c
 }
 
-func (c *computer) options() Options {
+func (c *computer) options() state.Options {
 	o := testOptions()
 	o.World = c.h.world()
 	o.Now = c.now
@@ -69,7 +71,7 @@ func (c *computer) now() time.Time {
 func (c *computer) save() {
 	c.t.Helper()
 	c.backup, c.then = filepath.Join(c.t.TempDir(), "backup"), maps.Clone(c.acked)
-	if out, err := exec.Command("cp", "-a", c.m.repo.Dir(), c.backup).CombinedOutput(); err != nil {
+	if out, err := exec.Command("cp", "-a", c.m.Refs.Dir(), c.backup).CombinedOutput(); err != nil {
 		c.t.Fatalf("cp: %v %s", err, out)
 	}
 }
@@ -77,7 +79,7 @@ func (c *computer) save() {
 // restore loses the disk and goes on from the backup.
 func (c *computer) restore() {
 	c.t.Helper()
-	dir := c.m.repo.Dir()
+	dir := c.m.Refs.Dir()
 	if err := errors.Join(c.m.Close(), os.RemoveAll(dir), os.Rename(c.backup, dir)); err != nil {
 		c.t.Fatal(err)
 	}
@@ -102,10 +104,10 @@ func (c *computer) add(rng *mrand.Rand) {
 // trustAll trusts every device that is here.
 func (c *computer) trustAll() {
 	c.t.Helper()
-	devices, err := c.m.Devices(c.t.Context())
+	devices, err := c.m.Devices().Devices(c.t.Context())
 	for _, d := range devices {
 		if err == nil && !d.Own {
-			err = c.m.TrustDevice(c.t.Context(), d, true)
+			err = c.m.Devices().TrustDevice(c.t.Context(), d, true)
 		}
 	}
 	if err != nil {
@@ -115,25 +117,25 @@ func (c *computer) trustAll() {
 
 // derive compresses a session or takes it out of the lists.
 func (c *computer) derive(rng *mrand.Rand) {
-	projects, err := c.m.Projects(c.t.Context())
+	projects, err := c.m.Trusted().Projects(c.t.Context())
 	if err != nil || len(projects) == 0 {
 		return
 	}
 	p := projects[rng.IntN(len(projects))]
-	st, err := c.m.State(c.t.Context(), p.ID)
+	st, err := c.m.Trusted().State(c.t.Context(), p.ID)
 	if err != nil {
 		c.t.Fatal(err)
 	}
 	if len(st.Sessions) == 0 {
 		return
 	}
-	rev := Rev{Kind: IsSession, Project: p, Session: st.Sessions[rng.IntN(len(st.Sessions))]}
+	rev := state.Rev{Kind: state.IsSession, Project: p, Session: st.Sessions[rng.IntN(len(st.Sessions))]}
 	if rng.IntN(3) == 0 {
-		err = c.m.Remove(c.t.Context(), rev, true, false)
+		err = c.m.Derive().Remove(c.t.Context(), rev, true, false)
 	} else {
-		_, err = c.m.Compress(c.t.Context(), rev, compress.Settings{Tokens: 100 + rng.IntN(300)}, false)
+		_, err = c.m.Derive().Compress(c.t.Context(), rev, compress.Settings{Tokens: 100 + rng.IntN(300)}, false)
 	}
-	var behind *BehindError
+	var behind *originals.BehindError
 	if err != nil && !errors.As(err, &behind) && !errors.Is(err, compress.ErrTooSmall) {
 		c.t.Fatal(err)
 	}
@@ -143,12 +145,12 @@ func (c *computer) derive(rng *mrand.Rand) {
 func (c *computer) holds(all map[string]int, what string) {
 	c.t.Helper()
 	have := map[string]int{}
-	projects, err := c.m.Projects(context.Background())
+	projects, err := c.m.Trusted().Projects(context.Background())
 	if err != nil {
 		c.t.Fatal(err)
 	}
 	for _, p := range projects {
-		st, err := c.m.State(context.Background(), p.ID)
+		st, err := c.m.Trusted().State(context.Background(), p.ID)
 		if err != nil {
 			c.t.Fatal(err)
 		}

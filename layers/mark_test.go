@@ -4,6 +4,9 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/memvcs/mem/layers/forget"
+	"github.com/memvcs/mem/layers/state"
 )
 
 // TestKilledBeforeMark lets a push be taken by the remote without a mark of it here, as when it is killed just then, and goes
@@ -23,14 +26,14 @@ func testKilledBeforeMark(t *testing.T, kind string, forgets bool) {
 	add(t, m, session(t, "s1", "/home/dev/shop", 30))
 	add(t, m, session(t, "s2", "/home/dev/shop", 3))
 	pushAll(t, m)
-	file := filepath.Join(m.repo.Dir(), "remotes.json")
+	file := filepath.Join(m.Refs.Dir(), "remotes.json")
 	marks, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	add(t, m, session(t, "s1", "/home/dev/shop", 40))
 	if forgets {
-		forget(t, m, ForgetOptions{Revs: []Rev{revOf(t, m, "s2")}})
+		forgetText(t, m, forget.ForgetOptions{Revs: []state.Rev{revOf(t, m, "s2")}})
 	}
 	pushAll(t, m)
 	if err := os.WriteFile(file, marks, 0o600); err != nil {

@@ -11,6 +11,9 @@ import (
 
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/markers"
+	"github.com/memvcs/mem/layers/provenance"
+	"github.com/memvcs/mem/layers/state"
 )
 
 // TestAnyMarkers adds, sets and removes markers at random and compresses: what counts is kept byte for byte and in order,
@@ -28,14 +31,14 @@ func TestAnyMarkers(t *testing.T) {
 			changeAny(t, m, rev, rng)
 		}
 		rev = now(t, m, rev)
-		marks, err := m.Keepits(ctx, rev)
+		marks, err := m.Markers().Keepits(ctx, rev)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if got := len(rev.Session.Markers()); got != len(marks) {
 			t.Errorf("%s: %d markers in lists, %d in the session", rev.Name(), got, len(marks))
 		}
-		c, err := m.Compress(ctx, rev, compress.Settings{Ratio: 1, Keepit: compress.PreserveAll}, false)
+		c, err := m.Derive().Compress(ctx, rev, compress.Settings{Ratio: 1, Keepit: compress.PreserveAll}, false)
 		if errors.Is(err, compress.ErrEmpty) {
 			continue
 		}
@@ -47,8 +50,8 @@ func TestAnyMarkers(t *testing.T) {
 			t.Fatal(err)
 		}
 		v := rev
-		v.Kind, v.Version, v.Hash = IsVersion, c.Version, c.Version.Derivation.Output
-		segs, err := m.VersionSegments(ctx, rev.Project.ID, c.Version)
+		v.Kind, v.Version, v.Hash = state.IsVersion, c.Version, c.Version.Derivation.Output
+		segs, err := m.Checkout().VersionSegments(ctx, rev.Project.ID, c.Version)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -64,27 +67,27 @@ func TestAnyMarkers(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("%s kept %q, want %q", v.Name(), got, want)
 		}
-		if a, err := m.Again(ctx, v); err != nil || !a.Same {
+		if a, err := m.Provenance().Again(ctx, v); err != nil || !a.Same {
 			t.Errorf("%s once more: %+v, %v", v.Name(), a, err)
 		}
 	}
 }
 
 // now returns the session of a revision as it is now.
-func now(t *testing.T, m *Memory, rev Rev) Rev {
+func now(t *testing.T, m *Memory, rev state.Rev) state.Rev {
 	t.Helper()
-	st, err := m.State(context.Background(), rev.Project.ID)
+	st, err := m.Trusted().State(context.Background(), rev.Project.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	rev.Session = st.session(rev.Session.ID)
+	rev.Session = st.Session(rev.Session.ID)
 	return rev
 }
 
-func changeAny(t *testing.T, m *Memory, rev Rev, rng *rand.Rand) {
+func changeAny(t *testing.T, m *Memory, rev state.Rev, rng *rand.Rand) {
 	t.Helper()
 	ctx := context.Background()
-	all, err := m.AllKeepits(ctx, rev)
+	all, err := m.Markers().AllKeepits(ctx, rev)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,16 +95,16 @@ func changeAny(t *testing.T, m *Memory, rev Rev, rng *rand.Rand) {
 	if len(all) > 0 && rng.IntN(2) == 0 {
 		id := all[rng.IntN(len(all))].ID
 		if rng.IntN(2) == 0 {
-			if _, err = m.SetKeepit(ctx, rev, id, w, false); errors.Is(err, ErrMarked) {
+			if _, err = m.Markers().SetKeepit(ctx, rev, id, w, false); errors.Is(err, markers.ErrMarked) {
 				return
 			}
 		} else {
-			_, err = m.RemoveKeepit(ctx, rev, id, false)
+			_, err = m.Markers().RemoveKeepit(ctx, rev, id, false)
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		after, err := m.AllKeepits(ctx, now(t, m, rev))
+		after, err := m.Markers().AllKeepits(ctx, now(t, m, rev))
 		if err != nil || len(after) != len(all) {
 			t.Fatalf("%d markers, then %d, %v", len(all), len(after), err)
 		}
@@ -112,7 +115,7 @@ func changeAny(t *testing.T, m *Memory, rev Rev, rng *rand.Rand) {
 		}
 		return
 	}
-	items, err := m.items(ctx, rev.Project.ID, rev.Session, rev.Session.Now())
+	items, err := m.Markers().Items(ctx, rev.Project.ID, rev.Session, rev.Session.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,12 +123,12 @@ func changeAny(t *testing.T, m *Memory, rev Rev, rng *rand.Rand) {
 	from := rng.IntN(len(it.Text) + 1)
 	to := from + rng.IntN(len(it.Text)+1-from)
 	text := strings.TrimSpace(it.Text[from:to])
-	rev.Kind, rev.From, rev.To = IsMessages, it.N, it.N
-	k, err := m.AddKeepit(ctx, rev, text, w, false)
+	rev.Kind, rev.From, rev.To = state.IsMessages, it.N, it.N
+	k, err := m.Markers().AddKeepit(ctx, rev, text, w, false)
 	switch {
-	case err == nil && it.Kind == compress.User && text != "" && squeeze(k.Mark.Text) != squeeze(text):
+	case err == nil && it.Kind == compress.User && text != "" && provenance.Squeeze(k.Mark.Text) != provenance.Squeeze(text):
 		t.Fatalf("marked %q, want %q", k.Mark.Text, text)
-	case errors.Is(err, ErrNotTyped) && it.Kind == compress.User, errors.Is(err, ErrNoText) && it.Kind == compress.User && utf8.ValidString(text):
+	case errors.Is(err, markers.ErrNotTyped) && it.Kind == compress.User, errors.Is(err, markers.ErrNoText) && it.Kind == compress.User && utf8.ValidString(text):
 		t.Fatal(err)
 	}
 }
@@ -134,19 +137,19 @@ func TestAddKeepitRefuses(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	m, rev := talkMemory(t, 10, noCaps)
-	items, err := m.items(ctx, rev.Project.ID, rev.Session, rev.Session.Now())
+	items, err := m.Markers().Items(ctx, rev.Project.ID, rev.Session, rev.Session.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, it := range items {
 		at := rev
-		at.Kind, at.From, at.To = IsMessages, it.N, it.N
-		_, err := m.AddKeepit(ctx, at, "no such text, surely", 80, true)
-		if want := ErrNoText; it.Kind == compress.User && !errors.Is(err, want) || it.Kind != compress.User && !errors.Is(err, ErrNotTyped) {
+		at.Kind, at.From, at.To = state.IsMessages, it.N, it.N
+		_, err := m.Markers().AddKeepit(ctx, at, "no such text, surely", 80, true)
+		if want := markers.ErrNoText; it.Kind == compress.User && !errors.Is(err, want) || it.Kind != compress.User && !errors.Is(err, markers.ErrNotTyped) {
 			t.Errorf("message %d: %v", it.N, err)
 		}
 	}
-	if _, err := m.SetKeepit(ctx, rev, "k99", 50, false); err == nil {
+	if _, err := m.Markers().SetKeepit(ctx, rev, "k99", 50, false); err == nil {
 		t.Error("set a marker that there is not")
 	}
 }
@@ -166,14 +169,14 @@ func TestLastWords(t *testing.T) { // not parallel: it counts allocations
 		{" äöüß ", 4, "äöüß"},
 		{strings.Repeat("word ", 1000), 9, "…ord word"},
 	} {
-		if got := lastWords(c.text, c.n); got != c.want {
+		if got := state.LastWords(c.text, c.n); got != c.want {
 			t.Errorf("lastWords(%.20q, %d) = %q, want %q", c.text, c.n, got, c.want)
 		}
 	}
 	long := strings.Repeat("some words ", 1<<20)
 	if n := testing.Benchmark(func(b *testing.B) {
 		for b.Loop() {
-			lastWords(long, 60)
+			state.LastWords(long, 60)
 		}
 	}).AllocedBytesPerOp(); n > 10_000 {
 		t.Errorf("%d bytes are allocated for the end of a long text", n)

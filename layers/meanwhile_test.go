@@ -8,6 +8,9 @@ import (
 	"testing"
 
 	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/derive"
+	"github.com/memvcs/mem/layers/forget"
+	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/objects"
 )
 
@@ -20,27 +23,27 @@ func TestForgetMeanwhile(t *testing.T) {
 	lines := userLine(1, "call me zaphod") + userLine(2, "and go on with the tests. They are slow. Find out why they are slow. Then make them fast.")
 	p := add(t, m, write(t, filepath.Join(t.TempDir(), "aaaa0001.jsonl"), lines))[0].Project
 	rev := revOf(t, m, "aaaa0001")
-	version, err := m.Compress(ctx, rev, compress.Settings{Ratio: 2}, false)
+	version, err := m.Derive().Compress(ctx, rev, compress.Settings{Ratio: 2}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	req := ComposeRequest{Project: p, Name: "ctx", Budget: 2000, Parts: []ComposePart{{Rev: rev}}}
-	late, done, err := m.compose(ctx, req)
+	req := derive.ComposeRequest{Project: p, Name: "ctx", Budget: 2000, Parts: []derive.ComposePart{{Rev: rev}}}
+	late, done, err := m.Derive().ComposeParts(ctx, req)
 	if err != nil {
 		t.Fatal(err)
 	}
-	forget(t, m, ForgetOptions{Match: regexp.MustCompile("zaphod")})
-	if _, err := late.save(ctx, done); !errors.Is(err, ErrMeanwhile) {
+	forgetText(t, m, forget.ForgetOptions{Match: regexp.MustCompile("zaphod")})
+	if _, err := late.Save(ctx, done); !errors.Is(err, originals.ErrMeanwhile) {
 		t.Errorf("a composition was stored: %v", err)
 	}
-	if _, err := m.saveVersion(ctx, version, nil); !errors.Is(err, ErrMeanwhile) {
+	if _, err := m.Derive().SaveVersion(ctx, version, nil); !errors.Is(err, originals.ErrMeanwhile) {
 		t.Errorf("a version was stored: %v", err)
 	}
 	if found := stays(t, "zaphod", []*Memory{m}); len(found) > 0 {
 		t.Errorf("it stays in %v", found)
 	}
 	req.Parts[0].Rev = revOf(t, m, "aaaa0001")
-	if _, err := m.Compose(ctx, req); err != nil {
+	if _, err := m.Derive().Compose(ctx, req); err != nil {
 		t.Errorf("of what is left: %v", err)
 	}
 	roots(t, m)
@@ -57,22 +60,22 @@ func TestForgetTexts(t *testing.T) {
 	fetchAll(t, b)
 	trustAll(t, b)
 	for _, m := range []*Memory{a, b} {
-		c, err := m.Compress(ctx, revOf(t, m, "aaaa0001"), compress.Settings{Ratio: 2}, false)
+		c, err := m.Derive().Compress(ctx, revOf(t, m, "aaaa0001"), compress.Settings{Ratio: 2}, false)
 		if err != nil {
 			t.Fatal(err)
 		}
-		text := []byte(`{"role":"assistant","text":"` + m.repo.Device().Name + ` calls it zaphod","src":[[1,1]]}` + "\n")
+		text := []byte(`{"role":"assistant","text":"` + m.Refs.Device().Name + ` calls it zaphod","src":[[1,1]]}` + "\n")
 		v := *c.Version
 		v.Engine, v.Derivation.Output, v.Derivation.Recipe.Version = "a model", objects.Sum(text), 99
 		c.Version = &v
-		if _, err := m.saveVersion(ctx, c, [][]byte{text}); err != nil {
+		if _, err := m.Derive().SaveVersion(ctx, c, [][]byte{text}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	pushAll(t, b)
 	fetchAll(t, a)
 	trustAll(t, a)
-	out := forget(t, a, ForgetOptions{Match: regexp.MustCompile("zaphod")})
+	out := forgetText(t, a, forget.ForgetOptions{Match: regexp.MustCompile("zaphod")})
 	versions := 0
 	for _, x := range out.Things {
 		if x.Kind == "version" {
@@ -90,12 +93,12 @@ func TestForgetTexts(t *testing.T) {
 		t.Errorf("it stays in %v", found)
 	}
 	for _, m := range []*Memory{a, b} {
-		st, err := m.Outline(ctx, revOf(t, m, "aaaa0001").Project.ID)
+		st, err := m.Trusted().Outline(ctx, revOf(t, m, "aaaa0001").Project.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if len(st.Versions) != 2 {
-			t.Errorf("%d versions are left on %s, want 2", len(st.Versions), m.repo.Device().Name)
+			t.Errorf("%d versions are left on %s, want 2", len(st.Versions), m.Refs.Device().Name)
 		}
 	}
 	if ra, rb := roots(t, a), roots(t, b); ra != rb {

@@ -11,6 +11,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/history"
+	"github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
 )
@@ -22,8 +27,8 @@ func fetch(t *testing.T, into, from *Memory) {
 	if err != nil {
 		t.Skip("SKIPPED: copying lanes needs git")
 	}
-	cmd := exec.CommandContext(t.Context(), git, "-C", filepath.Join(into.repo.Dir(), "memory.git"),
-		"fetch", "-q", filepath.Join(from.repo.Dir(), "memory.git"), "refs/heads/p/*/"+from.repo.Device().ID+":refs/heads/p/*/"+from.repo.Device().ID)
+	cmd := exec.CommandContext(t.Context(), git, "-C", filepath.Join(into.Refs.Dir(), "memory.git"),
+		"fetch", "-q", filepath.Join(from.Refs.Dir(), "memory.git"), "refs/heads/p/*/"+from.Refs.Device().ID+":refs/heads/p/*/"+from.Refs.Device().ID)
 	cmd.Env = append(cmd.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("git fetch: %v\n%s", err, out)
@@ -33,7 +38,7 @@ func fetch(t *testing.T, into, from *Memory) {
 // reopen opens the memory anew, so that it sees what git fetched.
 func reopen(t *testing.T, m *Memory) *Memory {
 	t.Helper()
-	n, err := Open(m.repo.Dir(), m.opts)
+	n, err := Open(m.Refs.Dir(), m.Opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,24 +55,24 @@ func both(t *testing.T, a, b *Memory) (*Memory, *Memory) {
 }
 
 // exactNow returns what "mem checkout s1:original" writes.
-func exactNow(t *testing.T, m *Memory, p Project) (string, error) {
+func exactNow(t *testing.T, m *Memory, p state.Project) (string, error) {
 	t.Helper()
-	rev, err := m.Resolve(t.Context(), Scope{Project: p}, "s1:original")
+	rev, err := m.Revision().Resolve(t.Context(), state.Scope{Project: p}, "s1:original")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	err = m.Write(t.Context(), rev, "", &b)
+	err = m.Checkout().Write(t.Context(), rev, "", &b)
 	return b.String(), err
 }
 
-func nowOf(t *testing.T, m *Memory, p Project) *Point {
+func nowOf(t *testing.T, m *Memory, p state.Project) *records.Point {
 	t.Helper()
-	st, err := m.Outline(t.Context(), p.ID)
+	st, err := m.Trusted().Outline(t.Context(), p.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return st.session("s1").Now()
+	return st.Session("s1").Now()
 }
 
 // TestTwoDevices captures one session on two devices whose lanes reach each other, where exact bytes stay at
@@ -108,7 +113,7 @@ func TestTwoDevices(t *testing.T) {
 			}
 			check := func(m *Memory, own, other string, behind bool) {
 				got, err := exactNow(t, m, p)
-				var be *BehindError
+				var be *originals.BehindError
 				want := own
 				if c.withoutRules {
 					want = longer(own, other)
@@ -116,7 +121,7 @@ func TestTwoDevices(t *testing.T) {
 				if got != want || errors.As(err, &be) != behind || (err != nil) != behind {
 					t.Errorf("wrote %d bytes, %v; want %d, behind %v", len(got), err, len(want), behind)
 				}
-				if behind && !errors.Is(err, ErrWithheld) {
+				if behind && !errors.Is(err, originals.ErrWithheld) {
 					t.Errorf("%v does not wrap ErrWithheld", err)
 				}
 			}
@@ -144,8 +149,8 @@ func TestOnlyElsewhere(t *testing.T) {
 	p := add(t, a, write(t, filepath.Join(t.TempDir(), "s1.jsonl"), userLine(1, "TOKEN_12345678")))[0].Project
 	fetch(t, b, a)
 	got, err := exactNow(t, reopen(t, b), p)
-	var be *BehindError
-	if got != "" || !errors.Is(err, ErrWithheld) || errors.As(err, &be) {
+	var be *originals.BehindError
+	if got != "" || !errors.Is(err, originals.ErrWithheld) || errors.As(err, &be) {
 		t.Errorf("wrote %q, %v", got, err)
 	}
 }
@@ -157,7 +162,7 @@ func TestChangedIsOfThisDevice(t *testing.T) {
 	o.Rules = toyRules()
 	a, b := newMemory(t, o), newMemory(t, o)
 	claude := t.TempDir()
-	path := filepath.Join(claude, "projects", ClientDir("/home/dev/shop"), "s1.jsonl")
+	path := filepath.Join(claude, "projects", capture.ClientDir("/home/dev/shop"), "s1.jsonl")
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -166,18 +171,18 @@ func TestChangedIsOfThisDevice(t *testing.T) {
 	add(t, b, write(t, filepath.Join(t.TempDir(), "s1.jsonl"), one+userLine(2, "more")))
 	fetch(t, a, b)
 	a = reopen(t, a)
-	list := func() Item {
-		items, _, err := a.List(t.Context(), p, ListOptions{Claude: claude, Dir: "/home/dev/shop"})
+	list := func() history.Item {
+		items, _, err := a.History().List(t.Context(), p, capture.ListOptions{Claude: claude, Dir: "/home/dev/shop"})
 		if err != nil || len(items) != 1 {
 			t.Fatalf("%d sessions, %v", len(items), err)
 		}
 		return items[0]
 	}
-	if it := list(); it.Status != Stored || it.Messages != 2 {
+	if it := list(); it.Status != history.Stored || it.Messages != 2 {
 		t.Errorf("status %s, %d messages; want stored, 2", it.Status, it.Messages)
 	}
 	write(t, path, one+userLine(2, "mine"))
-	if it := list(); it.Status != Changed || it.Extra != int64(len(userLine(2, "mine"))) {
+	if it := list(); it.Status != history.Changed || it.Extra != int64(len(userLine(2, "mine"))) {
 		t.Errorf("after it grew: status %s, %d more", it.Status, it.Extra)
 	}
 }
@@ -189,24 +194,24 @@ func TestNowOfAnyOrder(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range rounds(300) {
 		lamports, generations := map[string]uint64{}, map[string]int{}
-		var points []Point
+		var points []records.Point
 		for i := range 2 + rng.IntN(8) {
 			device := strings.Repeat("abc"[rng.IntN(3):][:1], 32)
 			lamports[device] += 1 + uint64(rng.IntN(4))
 			generations[device] = max(0, generations[device]+rng.IntN(3)-1)
-			p := Point{Stamp: stamp{lamports[device], device, objects.Sum([]byte{byte(i)})}}
+			p := records.Point{Stamp: records.Stamp{Lamport: lamports[device], Device: device, Record: objects.Sum([]byte{byte(i)})}}
 			p.Session, p.Generation, p.Size, p.Scan.Values = "s1", generations[device], int64(rng.IntN(5)), rng.IntN(5)
 			points = append(points, p)
 		}
-		var want Point
+		var want records.Point
 		for try := range 5 {
 			rng.Shuffle(len(points), func(i, k int) { points[i], points[k] = points[k], points[i] })
-			st := newState(refs.Project("0123456789abcdef"))
-			st.index()
+			st := state.NewState(refs.Project("0123456789abcdef"))
+			st.Index()
 			for _, p := range points {
-				st.addPoint(p)
+				st.AddPoint(p)
 			}
-			st.finish()
+			st.Finish()
 			s := st.Sessions[0]
 			if now := *s.Now(); try == 0 {
 				want = now
@@ -214,7 +219,7 @@ func TestNowOfAnyOrder(t *testing.T) {
 				t.Fatalf("now is %+v in one order and %+v in another", want, now)
 			}
 			for device := range lamports {
-				if last := s.last(device); s.Now().reaches(last) < 0 {
+				if last := s.Last(device); s.Now().Reaches(last) < 0 {
 					t.Fatalf("%+v reaches further than now, %+v", last, s.Now())
 				}
 			}

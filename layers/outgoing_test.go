@@ -20,8 +20,8 @@ func TestScanOutgoing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s1.jsonl")
 	text := userLine(1, "see TOKEN_abcd1234 here") + userLine(2, "clean")
 	p := add(t, m, write(t, path, text))[0].Project.ID
-	m.opts.Rules = toyRules()
-	leaks, err := m.ScanOutgoing(ctx, p, never)
+	m.Opts.Rules = toyRules()
+	leaks, err := m.Secrets().ScanOutgoing(ctx, p, never)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,10 +39,10 @@ func TestScanOutgoing(t *testing.T) {
 		t.Errorf("leaks by kind: %v", kinds)
 	}
 	pushed := tipOf(t, m, p)
-	m.opts.Rules.Rules = nil
+	m.Opts.Rules.Rules = nil
 	add(t, m, write(t, path, text+userLine(3, "later TOKEN_ffff0000")))
-	m.opts.Rules = toyRules()
-	leaks, err = m.ScanOutgoing(ctx, p, func(commit string) bool { return commit == pushed })
+	m.Opts.Rules = toyRules()
+	leaks, err = m.Secrets().ScanOutgoing(ctx, p, func(commit string) bool { return commit == pushed })
 	if err != nil || len(leaks) == 0 {
 		t.Fatalf("leaks %v, %v", leaks, err)
 	}
@@ -51,14 +51,14 @@ func TestScanOutgoing(t *testing.T) {
 			t.Errorf("leak of what was pushed: %+v", l)
 		}
 	}
-	if leaks, err = m.ScanOutgoing(ctx, p, func(commit string) bool { return commit == tipOf(t, m, p) }); err != nil || len(leaks) > 0 {
+	if leaks, err = m.Secrets().ScanOutgoing(ctx, p, func(commit string) bool { return commit == tipOf(t, m, p) }); err != nil || len(leaks) > 0 {
 		t.Errorf("nothing to push, but %v, %v", leaks, err)
 	}
 }
 
 func tipOf(t *testing.T, m *Memory, p refs.Project) (tip string) {
 	t.Helper()
-	err := m.repo.View(context.Background(), p, func(tx *refs.Tx) error {
+	err := m.Refs.View(context.Background(), p, func(tx *refs.Tx) error {
 		tip = tx.Tips()[0].Commit
 		return nil
 	})

@@ -7,6 +7,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	capturing "github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/originals"
 )
 
 // TestOverflowFiles captures a session whose tool results have files of their own, with secrets in them: what
@@ -49,12 +52,12 @@ func TestOverflowFiles(t *testing.T) {
 	capture("grown", state{"a.txt": "plain\n", "b.json": `{"key":"TOKEN_87654321"}`})
 	capture("grown", state{"a.txt": "more\n", "b.json": `{"key":"TOKEN_87654321"}`}) // with a torn end as it was
 
-	p := add(t, m, SourceOf(path))[0].Project.ID
-	st, err := m.State(t.Context(), p)
+	p := add(t, m, capturing.SourceOf(path))[0].Project.ID
+	st, err := m.Trusted().State(t.Context(), p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := st.session("s1")
+	s := st.Session("s1")
 	if len(s.Points) != len(states) {
 		t.Fatalf("%d growth points, want %d", len(s.Points), len(states))
 	}
@@ -62,7 +65,7 @@ func TestOverflowFiles(t *testing.T) {
 		got := state{}
 		for _, f := range s.Points[i].Files {
 			var b bytes.Buffer
-			if err := m.WriteFile(t.Context(), p, s, &s.Points[i], f, &b); err != nil {
+			if err := m.Capture().WriteFile(t.Context(), p, s, &s.Points[i], f, &b); err != nil {
 				t.Fatalf("growth point %d, %s: %v", i, f.Name, err)
 			}
 			if got[f.Name] = b.String(); f.Withheld != strings.Contains(b.String(), "TOKEN_") {
@@ -75,7 +78,7 @@ func TestOverflowFiles(t *testing.T) {
 	}
 	noSecret(t, m, p)
 	checkClean(t, m)
-	if c, err := m.Check(t.Context(), true); err != nil || len(c.Problems) > 0 {
+	if c, err := m.Repair().Check(t.Context(), true); err != nil || len(c.Problems) > 0 {
 		t.Errorf("check: %v, %v", c.Problems, err)
 	}
 }
@@ -95,14 +98,14 @@ func TestOverflowElsewhere(t *testing.T) {
 	fetch(t, b, a)
 	b = reopen(t, b)
 	now := nowOf(t, b, p)
-	st, err := b.State(t.Context(), p.ID)
+	st, err := b.Trusted().State(t.Context(), p.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := b.WriteFile(t.Context(), p.ID, st.session("s1"), now, now.Files[0], &bytes.Buffer{}); !errors.Is(err, ErrWithheld) {
+	if err := b.Capture().WriteFile(t.Context(), p.ID, st.Session("s1"), now, now.Files[0], &bytes.Buffer{}); !errors.Is(err, originals.ErrWithheld) {
 		t.Errorf("WriteFile: %v, want ErrWithheld", err)
 	}
-	if c, err := b.Check(t.Context(), true); err != nil || len(c.Problems) > 0 || c.Withheld != 1 {
+	if c, err := b.Repair().Check(t.Context(), true); err != nil || len(c.Problems) > 0 || c.Withheld != 1 {
 		t.Errorf("check: %d withheld, %v, %v", c.Withheld, c.Problems, err)
 	}
 }

@@ -15,7 +15,7 @@ func TestParcels(t *testing.T) {
 	w.cut(-1, -1)
 	a := h.memory(t, "laptop")
 	const part = 1 << 20
-	a.parcels.part = part
+	a.Parcels.Part = part
 	grow := func(ids ...string) {
 		for _, id := range ids {
 			add(t, a, noise(t, id, part*3/4))

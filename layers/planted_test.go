@@ -14,6 +14,7 @@ import (
 
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/redact"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/objects/stream"
 	"github.com/memvcs/mem/testdata/gen/plants"
 )
@@ -31,7 +32,7 @@ func TestPlantedRemote(t *testing.T) {
 	}
 	h := newHub(t, "dir")
 	m := h.memory(t, "laptop")
-	m.opts.Rules = rules
+	m.Opts.Rules = rules
 	rng := rand.New(rand.NewPCG(77, 1))
 	var bare []string
 	for i, c := range plants.Codings() {
@@ -45,17 +46,17 @@ func TestPlantedRemote(t *testing.T) {
 		}
 		add(t, m, write(t, filepath.Join(t.TempDir(), id+".jsonl"), string(b)))
 	}
-	projects, err := m.Projects(ctx)
+	projects, err := m.Trusted().Projects(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
-	st, err := m.State(ctx, projects[0].ID)
+	st, err := m.Trusted().State(ctx, projects[0].ID)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range st.Sessions {
-		rev := Rev{Kind: IsSession, Project: projects[0], Session: s}
-		if _, err := m.Compress(ctx, rev, compress.Settings{Ratio: 2}, false); err != nil {
+		rev := state.Rev{Kind: state.IsSession, Project: projects[0], Session: s}
+		if _, err := m.Derive().Compress(ctx, rev, compress.Settings{Ratio: 2}, false); err != nil {
 			t.Fatal(err)
 		}
 	}

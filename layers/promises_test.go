@@ -10,32 +10,37 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/checkout"
 	"github.com/memvcs/mem/layers/compose"
 	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
 )
 
 // sampleSessions captures testdata/transcripts and returns its sessions as revisions.
-func sampleSessions(t *testing.T) (*Memory, []Rev) {
+func sampleSessions(t *testing.T) (*Memory, []state.Rev) {
 	t.Helper()
 	ctx := context.Background()
 	m := newMemory(t, testOptions())
-	sources, err := Sources(filepath.Join("..", "testdata", "transcripts"))
+	sources, err := capture.Sources(filepath.Join("..", "testdata", "transcripts"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	added, err := m.Add(ctx, sources, AddOptions{})
+	added, err := m.Capture().Add(ctx, sources, capture.AddOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var revs []Rev
+	var revs []state.Rev
 	for _, a := range added {
-		st, err := m.State(ctx, a.Project.ID)
+		st, err := m.Trusted().State(ctx, a.Project.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := st.session(a.Session)
-		revs = append(revs, Rev{Kind: IsSession, Project: a.Project, Session: s, Hash: s.Now().Original})
+		s := st.Session(a.Session)
+		revs = append(revs, state.Rev{Kind: state.IsSession, Project: a.Project, Session: s, Hash: s.Now().Original})
 	}
 	return m, revs
 }
@@ -46,16 +51,16 @@ func TestGuess(t *testing.T) {
 	m, revs := sampleSessions(t)
 	n := 0
 	for _, rev := range revs {
-		c, err := m.Count(t.Context(), rev)
+		c, err := m.Checkout().Count(t.Context(), rev)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := m.estimate(rev.Session.Now(), nil)
+		got := m.Markers().Estimate(rev.Session.Now(), nil)
 		if c.Tokens < 400 {
 			continue
 		}
 		if n++; got < c.Tokens*2/3 || got > c.Tokens*3/2 {
-			t.Errorf("%s: guessed %d tokens, counted %d", ShortID(rev.Session.ID), got, c.Tokens)
+			t.Errorf("%s: guessed %d tokens, counted %d", records.ShortID(rev.Session.ID), got, c.Tokens)
 		}
 	}
 	if n < 3 {
@@ -75,8 +80,8 @@ func TestCompressKeepsItsPromises(t *testing.T) {
 	for i := range rounds(60) {
 		rev := revs[i%len(revs)]
 		s := randomSettings(rng)
-		name := fmt.Sprintf("%s %+v", ShortID(rev.Session.ID), s)
-		c, err := m.Compress(ctx, rev, s, false)
+		name := fmt.Sprintf("%s %+v", records.ShortID(rev.Session.ID), s)
+		c, err := m.Derive().Compress(ctx, rev, s, false)
 		var pins *compress.PinError
 		switch {
 		case errors.As(err, &pins):
@@ -93,17 +98,17 @@ func TestCompressKeepsItsPromises(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		segs, err := m.VersionSegments(ctx, rev.Project.ID, c.Version)
+		segs, err := m.Checkout().VersionSegments(ctx, rev.Project.ID, c.Version)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, text := range []string{compress.Text(segs), compress.Markdown(segs)} {
-			if n := m.counter(c.Point).Count(text); n > c.Plan.Budget {
+			if n := m.Markers().Counter(c.Point).Count(text); n > c.Plan.Budget {
 				t.Errorf("%s: %d tokens of %d", name, n, c.Plan.Budget)
 			}
 		}
 		checkKept(t, name, c.Fates, segs)
-		again, err := m.Compress(ctx, rev, s, false)
+		again, err := m.Derive().Compress(ctx, rev, s, false)
 		if err != nil || !again.Existed || again.Version.ID != c.Version.ID {
 			t.Errorf("%s again: %v, existed %v", name, err, again.Existed)
 		}
@@ -163,8 +168,8 @@ func TestComposeKeepsItsPromises(t *testing.T) {
 		name := fmt.Sprintf("%s of %d parts, budget %d, %s", req.Name, len(req.Parts), req.Budget, req.Strategy)
 		dry := req
 		dry.DryRun = true
-		planned, dryErr := m.Compose(ctx, dry)
-		done, err := m.Compose(ctx, req)
+		planned, dryErr := m.Derive().Compose(ctx, dry)
+		done, err := m.Derive().Compose(ctx, req)
 		if (dryErr == nil) != (err == nil) {
 			t.Errorf("%s: %v, but a dry run: %v", name, err, dryErr)
 		}
@@ -184,11 +189,11 @@ func TestComposeKeepsItsPromises(t *testing.T) {
 			t.Errorf("%s: %d tokens, planned were %d", name, done.Composition.Tokens, planned.Plan.Total)
 		}
 		checkComposed(t, m, name, req, done)
-		again, err := m.Compose(ctx, req)
+		again, err := m.Derive().Compose(ctx, req)
 		if err != nil || again.Composition.Tokens > req.Budget {
 			t.Errorf("%s again: %v", name, err)
 		}
-		third, err := m.Compose(ctx, req)
+		third, err := m.Derive().Compose(ctx, req)
 		if err != nil || !third.Existed || third.Composition.Derivation.Output != again.Composition.Derivation.Output {
 			t.Errorf("%s a third time: %v, existed %v", name, err, third.Existed)
 		}
@@ -198,15 +203,15 @@ func TestComposeKeepsItsPromises(t *testing.T) {
 	}
 }
 
-func randomCompose(rng *rand.Rand, revs []Rev) ComposeRequest {
-	req := ComposeRequest{Budget: 100 + rng.IntN(1<<(8+rng.IntN(7))), Strategy: compose.Strategy(rng.IntN(4))}
+func randomCompose(rng *rand.Rand, revs []state.Rev) derive.ComposeRequest {
+	req := derive.ComposeRequest{Budget: 100 + rng.IntN(1<<(8+rng.IntN(7))), Strategy: compose.Strategy(rng.IntN(4))}
 	for _, i := range rng.Perm(len(revs))[:1+rng.IntN(4)] {
-		p := ComposePart{Rev: revs[i], Recompress: rng.IntN(5) == 0}
+		p := derive.ComposePart{Rev: revs[i], Recompress: rng.IntN(5) == 0}
 		switch rng.IntN(8) {
 		case 0:
 			p.Share = 50 + rng.IntN(800)
 		case 1:
-			p.Rev.Kind = IsOriginal
+			p.Rev.Kind = state.IsOriginal
 		}
 		req.Parts = append(req.Parts, p)
 	}
@@ -214,18 +219,18 @@ func randomCompose(rng *rand.Rand, revs []Rev) ComposeRequest {
 	return req
 }
 
-func checkComposed(t *testing.T, m *Memory, name string, req ComposeRequest, done Composed) {
+func checkComposed(t *testing.T, m *Memory, name string, req derive.ComposeRequest, done derive.Composed) {
 	t.Helper()
 	ctx := context.Background()
-	rev := Rev{Kind: IsComposition, Project: req.Project, Composition: done.Composition, Hash: done.Composition.Derivation.Output}
+	rev := state.Rev{Kind: state.IsComposition, Project: req.Project, Composition: done.Composition, Hash: done.Composition.Derivation.Output}
 	var md bytes.Buffer
-	if err := m.Write(ctx, rev, Markdown, &md); err != nil {
+	if err := m.Checkout().Write(ctx, rev, checkout.Markdown, &md); err != nil {
 		t.Fatal(err)
 	}
-	if n := m.largest(req.Parts).Count(md.String()); n > req.Budget {
+	if n := m.Derive().Largest(req.Parts).Count(md.String()); n > req.Budget {
 		t.Errorf("%s: composed.md has %d tokens", name, n)
 	}
-	c, err := m.Composed(ctx, rev)
+	c, err := m.Checkout().Composed(ctx, rev)
 	if err != nil {
 		t.Fatal(err)
 	}

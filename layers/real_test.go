@@ -7,7 +7,10 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
 )
 
 // TestRealTranscripts takes the sessions under MEM_TRANSCRIPTS through the whole journey and compares every
@@ -19,11 +22,11 @@ func TestRealTranscripts(t *testing.T) {
 	}
 	ctx := context.Background()
 	m := newMemory(t, testOptions())
-	sources, err := Sources(dir)
+	sources, err := capture.Sources(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	added, err := m.Add(ctx, sources, AddOptions{})
+	added, err := m.Capture().Add(ctx, sources, capture.AddOptions{})
 	if err != nil {
 		t.Errorf("Add: %v", err)
 	}
@@ -39,27 +42,27 @@ func TestRealTranscripts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		st, err := m.State(ctx, a.Project.ID)
+		st, err := m.Trusted().State(ctx, a.Project.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := st.session(a.Session)
+		s := st.Session(a.Session)
 		var got bytes.Buffer
-		if err := m.WriteOriginal(ctx, a.Project.ID, s, s.Now(), &got); err != nil || !bytes.Equal(got.Bytes(), want) {
+		if err := m.Originals().WriteOriginal(ctx, a.Project.ID, s, s.Now(), &got); err != nil || !bytes.Equal(got.Bytes(), want) {
 			t.Errorf("original of %s: %d bytes, %v, want %d", a.Session, got.Len(), err, len(want))
 		}
 	}
-	if err := m.Derive(ctx, added, nil); err != nil {
+	if err := m.Derive().Derive(ctx, added, nil); err != nil {
 		t.Errorf("Derive: %v", err)
 	}
 	guessed(t, m, added)
 	for _, a := range added[:min(40, len(added))] {
-		st, err := m.State(ctx, a.Project.ID)
+		st, err := m.Trusted().State(ctx, a.Project.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
-		rev := Rev{Kind: IsSession, Project: a.Project, Session: st.session(a.Session)}
-		c, err := m.Compress(ctx, rev, compress.Settings{Ratio: 10}, false)
+		rev := state.Rev{Kind: state.IsSession, Project: a.Project, Session: st.Session(a.Session)}
+		c, err := m.Derive().Compress(ctx, rev, compress.Settings{Ratio: 10}, false)
 		if err != nil {
 			t.Errorf("compress %s: %v", a.Session, err)
 			continue
@@ -68,7 +71,7 @@ func TestRealTranscripts(t *testing.T) {
 			t.Errorf("compress %s: %d tokens of a budget of %d", a.Session, v.TokensOut, c.Plan.Budget)
 		}
 	}
-	checked, err := m.Check(ctx, true)
+	checked, err := m.Repair().Check(ctx, true)
 	if err != nil || len(checked.Problems) > 0 {
 		t.Errorf("check: %v %v", checked.Problems, err)
 	}
@@ -76,21 +79,21 @@ func TestRealTranscripts(t *testing.T) {
 }
 
 // guessed compares what capture says of the size of sessions with what they count.
-func guessed(t *testing.T, m *Memory, added []Added) {
+func guessed(t *testing.T, m *Memory, added []capture.Added) {
 	var off []float64
 	for _, a := range added {
-		st, err := m.State(t.Context(), a.Project.ID)
+		st, err := m.Trusted().State(t.Context(), a.Project.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if now := st.session(a.Session).Now(); now.Original != a.Now.Original || now.Size < 100<<10 {
+		if now := st.Session(a.Session).Now(); now.Original != a.Now.Original || now.Size < 100<<10 {
 			continue
 		}
-		c, err := m.Count(t.Context(), Rev{Kind: IsSession, Project: a.Project, Session: st.session(a.Session)})
+		c, err := m.Checkout().Count(t.Context(), state.Rev{Kind: state.IsSession, Project: a.Project, Session: st.Session(a.Session)})
 		if err != nil {
 			t.Fatal(err)
 		}
-		guess := m.estimate(&Point{Snapshot: a.Now}, nil)
+		guess := m.Markers().Estimate(&records.Point{Snapshot: a.Now}, nil)
 		off = append(off, max(float64(guess)/float64(c.Tokens), float64(c.Tokens)/float64(guess)))
 	}
 	slices.Sort(off)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/memvcs/mem/layers/redact"
+	"github.com/memvcs/mem/layers/secrets"
 )
 
 // TestRedactOwn cuts what people wrote from records and messages of commits, and none of what holds them together, whatever a rule finds.
@@ -31,7 +32,7 @@ func TestRedactOwn(t *testing.T) {
 		{"undo compress 12345678:v001\n\nMem-Op: undo\n", ""},
 		{"undo 12345679\n\nMem-Undoes: " + hash[:40] + "\n", "cut"},
 	} {
-		clean, cuts := redactOwn(rules, []byte(c[0]))
+		clean, cuts := secrets.RedactOwn(rules, []byte(c[0]))
 		switch want := c[1]; {
 		case want == "" && (string(clean) != c[0] || len(cuts) > 0), want == "cut" && len(cuts) == 0, want != "" && want != "cut" && string(clean) != want:
 			t.Errorf("%s became %s, want %q", c[0], clean, want)

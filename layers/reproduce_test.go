@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/provenance"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trace"
 )
 
@@ -14,33 +17,33 @@ func TestAgain(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	m, rev := talkMemory(t, 50, noCaps)
-	first, err := m.Compress(ctx, rev, compress.Settings{Ratio: 3}, false)
+	first, err := m.Derive().Compress(ctx, rev, compress.Settings{Ratio: 3}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := m.Compress(ctx, rev, compress.Settings{Ratio: 6}, false)
+	second, err := m.Derive().Compress(ctx, rev, compress.Settings{Ratio: 6}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := func(v Version) Rev {
-		return Rev{Kind: IsVersion, Project: rev.Project, Session: rev.Session, Version: &v, Hash: v.Derivation.Output}
+	at := func(v records.Version) state.Rev {
+		return state.Rev{Kind: state.IsVersion, Project: rev.Project, Session: rev.Session, Version: &v, Hash: v.Derivation.Output}
 	}
-	if a, err := m.Again(ctx, at(*first.Version)); err != nil || !a.Same || a.Why != "" || a.Err != nil {
+	if a, err := m.Provenance().Again(ctx, at(*first.Version)); err != nil || !a.Same || a.Why != "" || a.Err != nil {
 		t.Errorf("the same: %+v, %v", a, err)
 	}
 	other := *first.Version
 	other.Derivation.Output = second.Version.Derivation.Output
-	a, err := m.Again(ctx, at(other))
+	a, err := m.Provenance().Again(ctx, at(other))
 	if err != nil || a.Same || a.Err != nil || !strings.Contains(a.Why, "segments then") || !strings.Contains(a.Why, "first in message") {
 		t.Errorf("of another recipe: %+v, %v", a, err)
 	}
 	gone := *first.Version
 	gone.Derivation.Recipe.Params = []byte(strings.Replace(string(gone.Derivation.Recipe.Params), `"extract/5"`, `"extract/0"`, 1))
-	if a, err = m.Again(ctx, at(gone)); err != nil || a.Err == nil || !strings.Contains(a.Err.Error(), "extract/0") {
+	if a, err = m.Provenance().Again(ctx, at(gone)); err != nil || a.Err == nil || !strings.Contains(a.Err.Error(), "extract/0") {
 		t.Errorf("of another engine: %+v, %v", a, err)
 	}
 	n := 0
-	if err := m.AllAgain(ctx, rev.Project, func(a Attempt) {
+	if err := m.Provenance().AllAgain(ctx, rev.Project, func(a provenance.Attempt) {
 		if n++; !a.Same {
 			t.Errorf("%+v", a)
 		}
@@ -57,24 +60,24 @@ func TestCompareSample(t *testing.T) {
 	ctx := context.Background()
 	m, sessions := sampleSessions(t)
 	for _, s := range sessions {
-		revs := []Rev{s}
+		revs := []state.Rev{s}
 		l1 := s
-		l1.Kind = IsL1
+		l1.Kind = state.IsL1
 		revs = append(revs, l1)
 		for _, settings := range []compress.Settings{{Ratio: 3}, {Preset: "standard"}} {
-			c, err := m.Compress(ctx, s, settings, false)
+			c, err := m.Derive().Compress(ctx, s, settings, false)
 			if err != nil {
 				continue // too short for that
 			}
 			v := s
-			v.Kind, v.Version, v.Hash = IsVersion, c.Version, c.Version.Derivation.Output
+			v.Kind, v.Version, v.Hash = state.IsVersion, c.Version, c.Version.Derivation.Output
 			revs = append(revs, v)
-			if again, err := m.Compress(ctx, v, compress.Settings{Tokens: c.Version.TokensOut * 2 / 3}, false); err == nil {
+			if again, err := m.Derive().Compress(ctx, v, compress.Settings{Tokens: c.Version.TokensOut * 2 / 3}, false); err == nil {
 				w := v
 				w.Version, w.Hash = again.Version, again.Version.Derivation.Output
 				revs, v = append(revs, w), w
 			}
-			blamed, err := m.Blame(ctx, v)
+			blamed, err := m.Provenance().Blame(ctx, v)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -86,7 +89,7 @@ func TestCompareSample(t *testing.T) {
 		}
 		for _, a := range revs {
 			for _, b := range revs {
-				c, err := m.Compare(ctx, a, b)
+				c, err := m.Provenance().Compare(ctx, a, b)
 				if err != nil {
 					t.Fatalf("%s with %s: %v", a.Name(), b.Name(), err)
 				}

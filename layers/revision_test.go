@@ -6,7 +6,12 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/derive"
+	"github.com/memvcs/mem/layers/projects"
+	"github.com/memvcs/mem/layers/revision"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/objects"
 )
 
@@ -20,25 +25,25 @@ func FuzzResolve(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Cleanup(func() { m.Close() })
-	sources, err := Sources(filepath.Join("..", "testdata", "transcripts"))
+	sources, err := capture.Sources(filepath.Join("..", "testdata", "transcripts"))
 	if err != nil {
 		f.Fatal(err)
 	}
-	added, err := m.Add(ctx, sources, AddOptions{})
+	added, err := m.Capture().Add(ctx, sources, capture.AddOptions{})
 	if err != nil {
 		f.Fatal(err)
 	}
-	sc := Scope{Project: added[0].Project}
-	rev, err := m.Resolve(ctx, sc, added[0].Session)
+	sc := state.Scope{Project: added[0].Project}
+	rev, err := m.Revision().Resolve(ctx, sc, added[0].Session)
 	if err != nil {
 		f.Fatal(err)
 	}
 	for _, ratio := range []int{2, 3} {
-		if _, err := m.Compress(ctx, rev, compress.Settings{Ratio: ratio}, false); err != nil {
+		if _, err := m.Derive().Compress(ctx, rev, compress.Settings{Ratio: ratio}, false); err != nil {
 			f.Fatal(err)
 		}
 	}
-	if _, err := m.Compose(ctx, ComposeRequest{Project: rev.Project, Name: "feature-x", Parts: []ComposePart{{Rev: rev}}, Budget: 4000}); err != nil {
+	if _, err := m.Derive().Compose(ctx, derive.ComposeRequest{Project: rev.Project, Name: "feature-x", Parts: []derive.ComposePart{{Rev: rev}}, Budget: 4000}); err != nil {
 		f.Fatal(err)
 	}
 	id := rev.Session.ID
@@ -51,14 +56,14 @@ func FuzzResolve(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		for _, scope := range []Scope{sc, {Project: sc.Project, Last: rev.Session, Strict: true}, {Project: projectOf("path /home/dev/none", "/home/dev/none")}} {
-			got, err := m.Resolve(ctx, scope, s)
-			var missing *NotFoundError
-			var ambiguous *AmbiguousError
+		for _, scope := range []state.Scope{sc, {Project: sc.Project, Last: rev.Session, Strict: true}, {Project: projects.ProjectOf("path /home/dev/none", "/home/dev/none")}} {
+			got, err := m.Revision().Resolve(ctx, scope, s)
+			var missing *state.NotFoundError
+			var ambiguous *state.AmbiguousError
 			switch {
 			case err == nil:
 				checkRev(t, s, got)
-			case errors.As(err, &missing), errors.As(err, &ambiguous), errors.Is(err, ErrLayer), errors.Is(err, objects.ErrNotFound):
+			case errors.As(err, &missing), errors.As(err, &ambiguous), errors.Is(err, revision.ErrLayer), errors.Is(err, objects.ErrNotFound):
 			default:
 				t.Errorf("%q: %v", s, err)
 			}
@@ -67,21 +72,21 @@ func FuzzResolve(f *testing.F) {
 }
 
 // checkRev checks that what a kind of revision needs is there.
-func checkRev(t *testing.T, s string, r Rev) {
+func checkRev(t *testing.T, s string, r state.Rev) {
 	t.Helper()
 	ok := r.Name() != ""
 	switch r.Kind {
-	case IsSession, IsOriginal, IsL1:
+	case state.IsSession, state.IsOriginal, state.IsL1:
 		ok = ok && r.Session != nil
-	case IsMessages:
+	case state.IsMessages:
 		ok = ok && r.Session != nil && 1 <= r.From && r.From <= r.To && r.To <= r.Session.Now().Scan.Values
-	case IsVersion:
+	case state.IsVersion:
 		ok = ok && r.Session != nil && r.Version != nil && r.Hash == r.Version.Derivation.Output && r.Version.Session == r.Session.ID
-	case IsComposition:
+	case state.IsComposition:
 		ok = ok && r.Composition != nil && r.Hash == r.Composition.Derivation.Output
-	case IsObject:
+	case state.IsObject:
 		ok = ok && !r.Hash.IsZero()
-	case IsCommit:
+	case state.IsCommit:
 		ok = ok && r.Commit != ""
 	}
 	if !ok || r.Kind == "" {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/memvcs/mem/layers/sync"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/refs"
@@ -139,7 +140,7 @@ func TestSealedHostile(t *testing.T) {
 			known := bad.copyOf(t, b)
 			u, _, err := remote.ParseURL(bad.url, nil)
 			if err == nil {
-				err = known.SetRemoteURL(context.Background(), "origin", u)
+				err = known.Sync().SetRemoteURL(context.Background(), "origin", u)
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -190,7 +191,7 @@ func TestSealedKeyring(t *testing.T) {
 	pushAll(t, b)
 	before := roots(t, a)
 	fetch := func() error {
-		_, err := a.Fetch(context.Background(), FetchOptions{Remote: origin(t, a)})
+		_, err := a.Sync().Fetch(context.Background(), sync.FetchOptions{Remote: origin(t, a)})
 		return err
 	}
 	stranger := newHub(t, "sealed dir")
@@ -237,7 +238,7 @@ func TestSealedForgets(t *testing.T) {
 	a := h.memory(t, "laptop")
 	add(t, a, session(t, "s1", "/home/dev/shop", 10))
 	pushAll(t, a)
-	keys := filepath.Join(a.repo.Dir(), "keys")
+	keys := filepath.Join(a.Refs.Dir(), "keys")
 	kept := filepath.Join(t.TempDir(), "keys")
 	copyDir(t, keys, kept)
 	add(t, a, session(t, "s1", "/home/dev/shop", 20))
@@ -267,13 +268,13 @@ func TestSealedInterrupted(t *testing.T) {
 	stopped := 0
 	for i := range 12 {
 		add(t, a, session(t, "s1", "/home/dev/shop", 10+10*i), session(t, "s2", "/home/dev/blog", 5+5*i))
-		projects, err := a.Projects(context.Background())
+		projects, err := a.Trusted().Projects(context.Background())
 		if err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithCancel(context.Background())
 		n := 0
-		_, err = a.Push(ctx, PushOptions{Remote: origin(t, a), Projects: projects, Consent: yes, Progress: func(int64) {
+		_, err = a.Sync().Push(ctx, sync.PushOptions{Remote: origin(t, a), Projects: projects, Consent: yes, Progress: func(int64) {
 			if n++; n == 1+3*i {
 				cancel()
 			}
@@ -310,7 +311,7 @@ func TestSealedWhole(t *testing.T) {
 	branch := lanesOf(t, h.dir)[0]
 	was := git(t, h.dir, nil, "rev-parse", branch)
 	lane := func() refs.Lane {
-		lanes, err := a.repo.Lanes()
+		lanes, err := a.Refs.Lanes()
 		if err != nil || len(lanes) != 1 {
 			t.Fatalf("lanes %v, %v", lanes, err)
 		}
@@ -321,12 +322,12 @@ func TestSealedWhole(t *testing.T) {
 		t.Errorf("%d objects of a lane that is here, want all %d", n, all)
 	}
 	old := lane()
-	if err := a.repo.Rewrite(ctx, p, "begin anew", func(before, tx *refs.Tx) error {
+	if err := a.Refs.Rewrite(ctx, p, "begin anew", func(before, tx *refs.Tx) error {
 		return errors.Join(tx.Carry(before, func(string, objects.Hash) bool { return true }), addMark(tx))
 	}); err != nil {
 		t.Fatal(err)
 	}
-	client, err := a.client(ctx, origin(t, a), nil)
+	client, err := a.Sync().Client(ctx, origin(t, a), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -338,7 +339,7 @@ func TestSealedWhole(t *testing.T) {
 	ids := stepsOf(t, a, lane())
 	b := remote.Batch{Updates: []remote.Update{{Ref: old.Ref(), Old: old.Tip, New: lane().Tip}}, Objects: len(ids)}
 	for _, id := range ids {
-		n, err := remote.EntrySize(a.repo.Git(), id)
+		n, err := remote.EntrySize(a.Refs.Git(), id)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -346,7 +347,7 @@ func TestSealedWhole(t *testing.T) {
 	}
 	b.Entries = func(yield func(pack.Entry) error) error {
 		for _, id := range ids {
-			e, err := remote.Entry(a.repo.Git(), id)
+			e, err := remote.Entry(a.Refs.Git(), id)
 			if err = errors.Join(err, yield(e)); err != nil {
 				return err
 			}
@@ -377,11 +378,11 @@ func addMark(tx *refs.Tx) error {
 
 func stepsOf(t *testing.T, m *Memory, l refs.Lane) (ids []pack.ID) {
 	t.Helper()
-	commits, _, err := refs.Since(context.Background(), m.repo.Git(), l.Tip, pack.ID{}, 1000)
+	commits, _, err := refs.Since(context.Background(), m.Refs.Git(), l.Tip, pack.ID{}, 1000)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for step, err := range refs.Steps(context.Background(), m.repo.Git(), commits, map[pack.ID]struct{}{}) {
+	for step, err := range refs.Steps(context.Background(), m.Refs.Git(), commits, map[pack.ID]struct{}{}) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -394,7 +395,7 @@ func stepsOf(t *testing.T, m *Memory, l refs.Lane) (ids []pack.ID) {
 func wholeLane(t *testing.T, m *Memory, l refs.Lane) int {
 	t.Helper()
 	ctx := context.Background()
-	client, err := m.client(ctx, origin(t, m), nil)
+	client, err := m.Sync().Client(ctx, origin(t, m), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -407,7 +408,7 @@ func wholeLane(t *testing.T, m *Memory, l refs.Lane) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = s.Fetch(ctx, []pack.ID{l.Tip}, nil, w, limits(nil))
+	_, err = s.Fetch(ctx, []pack.ID{l.Tip}, nil, w, sync.Limits(nil))
 	if err = errors.Join(err, s.Close(), w.Abort()); err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/memvcs/mem/layers/capture"
 )
 
 // TestSeenAgain looks at a file that cannot be read, and then can: what went wrong is no fact about the file.
@@ -13,27 +15,27 @@ func TestSeenAgain(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "aaaa1111.jsonl")
 	src := write(t, path, userLine(1, "hello")+userLine(2, "and more"))
 	p := add(t, m, src)[0].Project.ID
-	st, err := m.State(t.Context(), p)
+	st, err := m.Trusted().State(t.Context(), p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := st.session("aaaa1111")
+	s := st.Session("aaaa1111")
 	fi, err := os.Stat(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, found := clientFile{path: path, size: fi.Size(), modified: fi.ModTime()}, m.readSeen(p)
-	found.reads = true
+	f, found := capture.ClientFile{Path: path, Size: fi.Size(), Modified: fi.ModTime()}, m.Capture().ReadSeen(p)
+	found.Reads = true
 	if err := os.Rename(path, path+".away"); err != nil {
 		t.Fatal(err)
 	}
-	if _, changed := m.changedFile(t.Context(), p, s, f, found); !changed {
+	if _, changed := m.Capture().ChangedFile(t.Context(), p, s, f, found); !changed {
 		t.Error("a file that cannot be read is unchanged")
 	}
 	if err := os.Rename(path+".away", path); err != nil {
 		t.Fatal(err)
 	}
-	if _, changed := m.changedFile(t.Context(), p, s, f, found); changed {
+	if _, changed := m.Capture().ChangedFile(t.Context(), p, s, f, found); changed {
 		t.Error("a file that could not be read once is changed for ever")
 	}
 }

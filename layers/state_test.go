@@ -8,6 +8,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -56,27 +58,27 @@ func TestStateOfAnyOrder(t *testing.T) {
 // folded returns the state of records as the cache holds it, finished after the first n of them too.
 func folded(t *testing.T, p refs.Project, records []refs.Record, n int) []byte {
 	t.Helper()
-	st := newState(p)
+	st := state.NewState(p)
 	for i, r := range records {
 		if i == n {
-			st.finish()
+			st.Finish()
 		}
-		if err := st.apply(r); err != nil {
+		if err := st.Apply(r); err != nil {
 			t.Fatal(err)
 		}
 	}
-	st.finish()
-	return encode(st.code)
+	st.Finish()
+	return state.Encode(st.Code)
 }
 
 // TestPathsAreTheDevices gives a memory the word of another device on a directory: it counts for nothing.
 func TestPathsAreTheDevices(t *testing.T) {
 	t.Parallel()
-	st := newState(refs.Home)
+	st := state.NewState(refs.Home)
 	for i, device := range []string{"here", "there"} {
-		st.Paths = append(st.Paths, storedPath{stamp{Lamport: uint64(i), Device: device}, pathBody{Path: "/src", Name: "the one " + device}})
+		st.Paths = append(st.Paths, state.StoredPath{Stamp: records.Stamp{Lamport: uint64(i), Device: device}, PathBody: records.PathBody{Path: "/src", Name: "the one " + device}})
 	}
-	if got := st.pathsOf("here"); len(got) != 1 || got[0].Name != "the one here" {
+	if got := st.PathsOf("here"); len(got) != 1 || got[0].Name != "the one here" {
 		t.Errorf("pathsOf(here) = %v, want the one here", got)
 	}
 }

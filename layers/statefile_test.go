@@ -12,8 +12,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/ledger"
 	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
@@ -68,39 +71,39 @@ func fillValue(v reflect.Value, rng *rand.Rand) {
 
 // records returns a record of each kind, with every field of its body set.
 func someRecords(t *testing.T, rng *rand.Rand) []refs.Record {
-	var s Snapshot
-	var v Version
-	var c Composition
-	var set setBody
-	var project projectBody
-	var path pathBody
-	var cost costBody
-	var word Override
-	var use Use
+	var s records.Snapshot
+	var v records.Version
+	var c records.Composition
+	var set records.SetBody
+	var project records.ProjectBody
+	var path records.PathBody
+	var cost records.CostBody
+	var word records.Override
+	var use records.Use
 	var out []refs.Record
 	for kind, body := range map[string]any{
-		kindSession: &s, kindVersion: &v, kindComposition: &c, kindSet: &set, kindProject: &project, kindPath: &path, kindCost: &cost, kindKeepit: &word, kindUse: &use, "other": &path,
+		records.KindSession: &s, records.KindVersion: &v, records.KindComposition: &c, records.KindSet: &set, records.KindProject: &project, records.KindPath: &path, records.KindCost: &cost, records.KindKeepit: &word, records.KindUse: &use, "other": &path,
 	} {
 		fillValue(reflect.ValueOf(body).Elem(), rng)
 		name := func(letter string) string { return fmt.Sprintf("%s%03d", letter, 1+rng.IntN(999)) }
 		switch b := body.(type) {
-		case *Snapshot:
+		case *records.Snapshot:
 			b.Size, b.Scan.TitleFrom = b.Scan.Closed+b.Size, transcript.FromUser
 			for i := range b.Markers {
 				b.Markers[i].End += b.Markers[i].Start
 			}
-		case *Version:
+		case *records.Version:
 			b.Label, b.Source, b.Since = name("v"), name("v"), name("v")
-		case *Composition:
+		case *records.Composition:
 			b.Name, b.Parts[0].Project = name("text-"), "0123456789abcdef"
 			b.Parts = b.Parts[:1]
-		case *pathBody:
+		case *records.PathBody:
 			b.Project = "0123456789abcdef"
-		case *Override:
+		case *records.Override:
 			b.End += b.Start
-		case *setBody:
+		case *records.SetBody:
 			b.Target = "session/" + b.Target
-		case *Use:
+		case *records.Use:
 			b.Targets[0] = "composition/" + name("text-")
 			b.Targets = b.Targets[:1]
 		}
@@ -121,29 +124,29 @@ func TestStateFile(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range rounds(50) {
-		want, all := newState("0123456789abcdef"), &bulks{of: map[objects.Hash]bulk{}}
+		want, all := state.NewState("0123456789abcdef"), &state.Bulks{Of: map[objects.Hash]state.Bulk{}}
 		for range 1 + rng.IntN(4) {
 			for _, r := range someRecords(t, rng) {
-				if err := want.apply(r); err != nil {
+				if err := want.Apply(r); err != nil {
 					t.Fatal(err)
 				}
-				if err := all.apply(r); err != nil {
+				if err := all.Apply(r); err != nil {
 					t.Fatal(err)
 				}
 			}
 		}
 		want.Tips = []refs.Tip{{Device: "d1", Commit: "c1"}}
-		all.tips = want.Tips
-		want.finish()
-		got, bulk := &State{}, &bulks{}
-		if !decode(string(encode(want.code)), got.code) || !decode(string(encode(all.code)), bulk.code) {
+		all.Tips = want.Tips
+		want.Finish()
+		got, bulk := &state.State{}, &state.Bulks{}
+		if !state.Decode(string(state.Encode(want.Code)), got.Code) || !state.Decode(string(state.Encode(all.Code)), bulk.Code) {
 			t.Fatal("cannot read what was written")
 		}
-		got.finish()
+		got.Finish()
 		if len(got.Sessions[0].Points[0].Typed) > 0 || got.Versions[0].Derivation.Recipe.Params != nil {
 			t.Error("the outline holds bulk")
 		}
-		got.fill(bulk)
+		got.Fill(bulk)
 		if a, b := show(want), show(got); a != b {
 			t.Fatalf("wrote\n%s\nread\n%s", a, b)
 		}
@@ -151,18 +154,18 @@ func TestStateFile(t *testing.T) {
 }
 
 // show writes out everything that a state says.
-func show(st *State) string {
+func show(st *state.State) string {
 	c := *st
-	c.byID, c.sets, c.typed, c.costs = nil, nil, nil, nil
+	c.ByID, c.SetAt, c.Typed, c.CostAt = nil, nil, nil, nil
 	b, err := json.Marshal(c)
 	if err != nil {
 		return err.Error()
 	}
 	for _, v := range st.Versions {
-		b = fmt.Appendf(b, "\n%s %s %v", v.key, v.ID, v.Deleted)
+		b = fmt.Appendf(b, "\n%s %s %v", v.Key, v.ID, v.Deleted)
 	}
 	for _, s := range st.Sessions {
-		b = fmt.Appendf(b, "\nnow %d", s.now)
+		b = fmt.Appendf(b, "\nnow %d", s.NowAt)
 		for _, p := range s.Points {
 			b = fmt.Appendf(b, "\n%+v", p)
 		}
@@ -171,23 +174,23 @@ func show(st *State) string {
 }
 
 func FuzzStateFile(f *testing.F) {
-	st := newState("0123456789abcdef")
-	st.addPoint(Point{Snapshot: Snapshot{Session: "s1", Scan: transcript.Carry{Title: "title"}}})
-	f.Add(encode(st.code))
-	f.Add(encode((&bulks{of: map[objects.Hash]bulk{{1}: {params: []byte("{}")}}}).code))
-	f.Add(encode((&ledger{format: ledgerVersion, entries: []refs.Entry{{Subject: "init"}}}).code))
-	f.Add(encode((&seen{format: seenVersion, titles: map[string]fileTitle{"a": {1, 2, "title"}}, cuts: map[string]fileCut{"b": {3, 4, objects.Hash{5}, true}}, sizes: map[objects.Hash]int64{{1}: 2}}).code))
+	st := state.NewState("0123456789abcdef")
+	st.AddPoint(records.Point{Snapshot: records.Snapshot{Session: "s1", Scan: transcript.Carry{Title: "title"}}})
+	f.Add(state.Encode(st.Code))
+	f.Add(state.Encode((&state.Bulks{Of: map[objects.Hash]state.Bulk{{1}: {Params: []byte("{}")}}}).Code))
+	f.Add(state.Encode((&ledger.Ledger{Format: ledger.LedgerVersion, Entries: []refs.Entry{{Subject: "init"}}}).Code))
+	f.Add(state.Encode((&capture.Seen{Format: capture.SeenVersion, Titles: map[string]capture.FileTitle{"a": {Size: 1, Modified: 2, Title: "title"}}, Cuts: map[string]capture.FileCut{"b": {Size: 3, Modified: 4, Record: objects.Hash{5}, Held: true}}, Sizes: map[objects.Hash]int64{{1}: 2}}).Code))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		st := &State{}
-		if decode(string(b), st.code) {
-			st.finish()
-			if again := (&State{}); !decode(string(encode(st.code)), again.code) {
+		st := &state.State{}
+		if state.Decode(string(b), st.Code) {
+			st.Finish()
+			if again := (&state.State{}); !state.Decode(string(state.Encode(st.Code)), again.Code) {
 				t.Error("cannot read what was written")
 			}
 		}
-		decode(string(b), (&bulks{}).code)
-		(&ledger{}).read(string(b))
-		decode(string(b), (&seen{}).code)
+		state.Decode(string(b), (&state.Bulks{}).Code)
+		(&ledger.Ledger{}).Read(string(b))
+		state.Decode(string(b), (&capture.Seen{}).Code)
 	})
 }
 
@@ -202,10 +205,10 @@ func TestStateAfterEverything(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	p := add(t, m, write(t, filepath.Join(dir, "s0.jsonl"), userLine(0, "text")))[0].Project
 	for step := range rounds(40) {
-		err := m.repo.Update(ctx, p.ID, fmt.Sprint("step ", step), func(tx *refs.Tx) error {
+		err := m.Refs.Update(ctx, p.ID, fmt.Sprint("step ", step), func(tx *refs.Tx) error {
 			for range rng.IntN(3) + 1 {
 				for _, r := range someRecords(t, rng) {
-					if r.Kind == kindSet {
+					if r.Kind == records.KindSet {
 						continue
 					}
 					if _, err := tx.Add(r.Kind, r.Body); err != nil {
@@ -213,7 +216,7 @@ func TestStateAfterEverything(t *testing.T) {
 					}
 				}
 				target := []string{"session/s0", "session/text 1", "composition/text-002"}[rng.IntN(3)]
-				if _, err := tx.Add(kindSet, setBody{target, "deleted", rng.IntN(2) == 0}); err != nil {
+				if _, err := tx.Add(records.KindSet, records.SetBody{Target: target, Field: "deleted", Value: rng.IntN(2) == 0}); err != nil {
 					return err
 				}
 			}
@@ -230,23 +233,23 @@ func TestStateAfterEverything(t *testing.T) {
 func checkCaches(t *testing.T, m *Memory, p refs.Project, harm int) {
 	t.Helper()
 	ctx := context.Background()
-	outline, err := m.Outline(ctx, p)
+	outline, err := m.Trusted().Outline(ctx, p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	full, err := m.State(ctx, p)
+	full, err := m.Trusted().State(ctx, p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	log, err := m.Log(ctx, p, 0)
+	log, err := m.Ledger().Log(ctx, p, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	fresh := newState(p)
-	err = m.repo.View(ctx, p, func(tx *refs.Tx) error {
+	fresh := state.NewState(p)
+	err = m.Refs.View(ctx, p, func(tx *refs.Tx) error {
 		records, err := tx.Records(ctx, nil)
 		for _, r := range records {
-			if err := fresh.apply(r); err != nil {
+			if err := fresh.Apply(r); err != nil {
 				return err
 			}
 		}
@@ -256,16 +259,16 @@ func checkCaches(t *testing.T, m *Memory, p refs.Project, harm int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fresh.finish()
+	fresh.Finish()
 	if a, b := show(full), show(fresh); a != b {
 		t.Fatalf("cached\n%s\nfresh\n%s", a, b)
 	}
-	fresh.strip()
+	fresh.Strip()
 	if a, b := show(outline), show(fresh); a != b {
 		t.Fatalf("outline\n%s\nfresh\n%s", a, b)
 	}
 	i := 0
-	for e, err := range m.repo.Log(ctx, p, nil) {
+	for e, err := range m.Refs.Log(ctx, p, nil) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -278,13 +281,13 @@ func checkCaches(t *testing.T, m *Memory, p refs.Project, harm int) {
 		t.Fatalf("log has %d entries, want %d", len(log), i)
 	}
 	for range 2 { // from the outlines, and from the cache of names
-		known, err := m.Projects(ctx)
-		i := slices.IndexFunc(known, func(k Project) bool { return k.ID == p })
+		known, err := m.Trusted().Projects(ctx)
+		i := slices.IndexFunc(known, func(k state.Project) bool { return k.ID == p })
 		if err != nil || i < 0 || known[i].Name != fresh.Name || known[i].Identity != fresh.Identity {
 			t.Fatalf("Projects = %+v, %v, want one called %s, %s", known, err, fresh.Name, fresh.Identity)
 		}
 	}
-	for _, file := range []string{m.cachePath("state", string(p)), m.cachePath("bulk", string(p)), m.cachePath("log", string(p)), m.cachePath("names")} {
+	for _, file := range []string{m.CachePath("state", string(p)), m.CachePath("bulk", string(p)), m.CachePath("log", string(p)), m.CachePath("names")} {
 		switch harm {
 		case 1:
 			os.Remove(file)

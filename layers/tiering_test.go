@@ -11,13 +11,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tier"
 	"github.com/memvcs/mem/refs"
 )
 
-func tierOptions() TierOptions {
-	return TierOptions{Policy: tier.Policy{
+func tierOptions() derive.TierOptions {
+	return derive.TierOptions{Policy: tier.Policy{
 		WeeklyAfter: 7, MonthlyAfter: 30, WeeklyTokens: 1500, MonthlyTokens: 2500,
 		CreateAfter: 7, CreatePreset: "standard", AggressiveAfter: 30, AggressivePreset: "aggressive", IntermediateAfter: 60,
 	}}
@@ -40,11 +43,11 @@ func TestAgeing(t *testing.T) {
 	before := looks(t, m, p)
 	stateFact(t, m, p)
 	clock := time.Date(2026, 2, 12, 12, 0, 0, 0, time.UTC)
-	m.opts.Now = func() time.Time { return clock }
+	m.Opts.Now = func() time.Time { return clock }
 	made, hidden := map[string]bool{}, 0
 	for range 20 {
 		clock = clock.AddDate(0, 0, 9)
-		did, err := m.Tier(ctx, p, tierOptions())
+		did, err := m.Derive().Tier(ctx, p, tierOptions())
 		if err != nil || len(did.Failed) > 0 {
 			t.Fatalf("%v: %v, %v", clock, err, did.Failed)
 		}
@@ -55,7 +58,7 @@ func TestAgeing(t *testing.T) {
 			made[s.Label] = true
 		}
 		hidden += len(did.Hidden)
-		again, err := m.Tier(ctx, p, tierOptions())
+		again, err := m.Derive().Tier(ctx, p, tierOptions())
 		if err != nil || !again.Nothing() {
 			t.Fatalf("%v: a second run: %v, %+v", clock, err, again)
 		}
@@ -72,7 +75,7 @@ func TestAgeing(t *testing.T) {
 	if got := originalsOf(t, m, p); got != root {
 		t.Error("an original has changed")
 	}
-	if _, err := m.Undo(ctx, p.ID, 1000, false); err != nil {
+	if _, err := m.History().Undo(ctx, p.ID, 1000, false); err != nil {
 		t.Fatal(err)
 	}
 	if got := looks(t, m, p); got != before {
@@ -89,23 +92,23 @@ func TestTierLimit(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	m, sessions := sampleSessions(t)
-	var p Project
+	var p state.Project
 	for _, s := range sessions {
 		if s.Project.Name == "shop" {
 			p = s.Project
 		}
 	}
-	m.opts.Now = func() time.Time { return time.Date(2026, 3, 20, 12, 0, 0, 0, time.UTC) }
+	m.Opts.Now = func() time.Time { return time.Date(2026, 3, 20, 12, 0, 0, 0, time.UTC) }
 	o := tierOptions()
 	o.Most = 2
 	for left := -1; left != 0; {
-		did, err := m.Tier(ctx, p, o)
+		did, err := m.Derive().Tier(ctx, p, o)
 		if err != nil || len(did.Compressed) == 0 || len(did.Compressed) > 2 || left >= 0 && did.Waiting >= left || (len(did.Summaries) > 0) != (did.Waiting == 0) {
 			t.Fatalf("%d were left: %+v, %v", left, did, err)
 		}
 		left = did.Waiting
 	}
-	if did, err := m.Tier(ctx, p, tierOptions()); err != nil || !did.Nothing() {
+	if did, err := m.Derive().Tier(ctx, p, tierOptions()); err != nil || !did.Nothing() {
 		t.Errorf("after that there is %+v, %v", did, err)
 	}
 }
@@ -128,19 +131,19 @@ func TestTierAtOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 6 {
 		wg.Go(func() {
-			other, err := Open(m.repo.Dir(), o)
+			other, err := Open(m.Refs.Dir(), o)
 			if err != nil {
 				t.Error(err)
 				return
 			}
 			defer other.Close()
-			if did, err := other.Tier(ctx, p, tierOptions()); err != nil || len(did.Failed) > 0 {
+			if did, err := other.Derive().Tier(ctx, p, tierOptions()); err != nil || len(did.Failed) > 0 {
 				t.Error(err, did.Failed)
 			}
 		})
 	}
 	wg.Wait()
-	ops, err := m.Operations(ctx, p.ID)
+	ops, err := m.History().Operations(ctx, p.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +153,7 @@ func TestTierAtOnce(t *testing.T) {
 			n++
 		}
 	}
-	st, err := m.State(ctx, p.ID)
+	st, err := m.Trusted().State(ctx, p.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +172,7 @@ func TestTierAtOnce(t *testing.T) {
 	labels := map[string]bool{}
 	for _, v := range st.Versions {
 		label := v.Session + ":" + v.Label
-		if labels[label] || st.made(v.Derivation.Key()) != v && !v.Deleted {
+		if labels[label] || st.Made(v.Derivation.Key()) != v && !v.Deleted {
 			t.Errorf("%s was made twice", label)
 		}
 		labels[label] = true
@@ -183,8 +186,8 @@ func TestTierBatches(t *testing.T) {
 	t.Parallel()
 	m := newMemory(t, testOptions())
 	dir := t.TempDir()
-	var sources []Source
-	const sessions = 2*tierBatch + 5
+	var sources []capture.Source
+	const sessions = 2*derive.TierBatch + 5
 	for i := range sessions {
 		text := strings.Repeat(fmt.Sprintf("Question %d about the parser of the shop and what it does with prices. ", i), 60)
 		sources = append(sources, write(t, filepath.Join(dir, fmt.Sprintf("s%03d-padding.jsonl", i)), fmt.Sprintf(
@@ -195,21 +198,21 @@ func TestTierBatches(t *testing.T) {
 	o.Policy.WeeklyAfter, o.Policy.MonthlyAfter, o.Policy.AggressiveAfter, o.Policy.IntermediateAfter = 700, 800, 900, 900
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	const made = tierBatch + 7
+	const made = derive.TierBatch + 7
 	o.Progress = func(done, of int) {
 		if done == made {
 			cancel()
 		}
 	}
-	if _, err := m.Tier(ctx, p, o); !errors.Is(err, context.Canceled) {
+	if _, err := m.Derive().Tier(ctx, p, o); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
 	count := func() (versions, commits int) {
-		st, err := m.State(context.Background(), p.ID)
+		st, err := m.Trusted().State(context.Background(), p.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
-		ops, err := m.Operations(context.Background(), p.ID)
+		ops, err := m.History().Operations(context.Background(), p.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -224,7 +227,7 @@ func TestTierBatches(t *testing.T) {
 		t.Errorf("%d versions in %d commits, want %d in 2", versions, commits, made)
 	}
 	o.Progress = nil
-	did, err := m.Tier(context.Background(), p, o)
+	did, err := m.Derive().Tier(context.Background(), p, o)
 	if err != nil || len(did.Compressed) != sessions-made || did.Compressed[0].Label != "v001" {
 		t.Fatal(len(did.Compressed), err)
 	}
@@ -234,7 +237,7 @@ func TestTierBatches(t *testing.T) {
 }
 
 // stateFact states a fact about the session of the outbox.
-func stateFact(t *testing.T, m *Memory, p Project) {
+func stateFact(t *testing.T, m *Memory, p state.Project) {
 	t.Helper()
 	x := facts.Exchange{Session: "2c5ea4c0-4067-41e9-8bad-9b1deb4d3b7d", From: 3, To: 3, Facts: []facts.Fact{{
 		Kind: facts.Decision, Text: "The queue is a file on disk.", Verdict: facts.Verified, Trust: facts.User,
@@ -242,7 +245,7 @@ func stateFact(t *testing.T, m *Memory, p Project) {
 	}, {
 		Kind: facts.Decision, Text: "A web page said so.", Verdict: facts.Verified, Trust: facts.Tool, Evidence: []facts.Evidence{{Message: 3, Quote: "x"}},
 	}}}
-	err := m.repo.Update(context.Background(), p.ID, "facts", func(tx *refs.Tx) error {
+	err := m.Refs.Update(context.Background(), p.ID, "facts", func(tx *refs.Tx) error {
 		_, err := tx.Add(facts.KindExchange, x)
 		return err
 	})
@@ -252,10 +255,10 @@ func stateFact(t *testing.T, m *Memory, p Project) {
 }
 
 // checkSummaries reads all summaries of a project.
-func checkSummaries(t *testing.T, m *Memory, p Project) {
+func checkSummaries(t *testing.T, m *Memory, p state.Project) {
 	t.Helper()
 	ctx := context.Background()
-	st, err := m.State(ctx, p.ID)
+	st, err := m.Trusted().State(ctx, p.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -264,19 +267,19 @@ func checkSummaries(t *testing.T, m *Memory, p Project) {
 		if c.Tier == "" {
 			continue
 		}
-		rev := Rev{Kind: IsComposition, Project: p, Composition: c, Hash: c.Derivation.Output}
-		text, err := m.Markdown(ctx, rev)
+		rev := state.Rev{Kind: state.IsComposition, Project: p, Composition: c, Hash: c.Derivation.Output}
+		text, err := m.Provenance().Markdown(ctx, rev)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n := m.counter(st.session(c.Parts[0].Session).Now()).Count(text); n > c.Budget {
+		if n := m.Markers().Counter(st.Session(c.Parts[0].Session).Now()).Count(text); n > c.Budget {
 			t.Errorf("%s has %d tokens of %d", c.Name, n, c.Budget)
 		}
 		said = said || strings.Contains(text, "- decision: The queue is a file on disk. (f:")
 		if strings.Contains(text, "web page") {
 			t.Errorf("%s repeats what only a tool said", c.Name)
 		}
-		a, err := m.Again(ctx, rev)
+		a, err := m.Provenance().Again(ctx, rev)
 		if err != nil || a.Err != nil || !a.Same {
 			t.Errorf("%s made again: %v, %v, %s", c.Name, err, a.Err, a.Why)
 		}
@@ -284,7 +287,7 @@ func checkSummaries(t *testing.T, m *Memory, p Project) {
 	if !said {
 		t.Error("no summary says the fact")
 	}
-	checked, err := m.Check(ctx, true)
+	checked, err := m.Repair().Check(ctx, true)
 	if err != nil || len(checked.Problems) > 0 {
 		t.Errorf("check: %v, %v", err, checked.Problems)
 	}
@@ -296,19 +299,19 @@ func TestAutoTier(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	m := newMemory(t, testOptions())
-	p := Project{ID: "0123456789abcdef"}
+	p := state.Project{ID: "0123456789abcdef"}
 	for _, tt := range []struct {
-		schedule TierSchedule
+		schedule derive.TierSchedule
 		want     int
-	}{{TierOff, 0}, {"", 0}, {TierDaily, 22}, {TierWeekly, 4}, {TierAccess, 7 * 24 * 3}} {
+	}{{derive.TierOff, 0}, {"", 0}, {derive.TierDaily, 22}, {derive.TierWeekly, 4}, {derive.TierAccess, 7 * 24 * 3}} {
 		start := time.Date(2026, 1, 1, 10, 0, 0, 0, time.UTC) // a Thursday
 		o := tierOptions()
 		o.Policy.WeeklyTokens += tt.want // another policy counts as not run yet
 		ran := 0
 		for hour := range 7 * 24 * 3 {
 			now := start.Add(time.Duration(hour) * time.Hour)
-			m.opts.Now = func() time.Time { return now }
-			_, did, err := m.AutoTier(ctx, p, tt.schedule, o)
+			m.Opts.Now = func() time.Time { return now }
+			_, did, err := m.Derive().AutoTier(ctx, p, tt.schedule, o)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -326,12 +329,12 @@ func TestAutoTier(t *testing.T) {
 func TestFactsOfSummaries(t *testing.T) {
 	t.Parallel()
 	in := []tier.Fact{{ID: "f:1", Session: "s", Kind: "decision", Text: "a <b>", Src: [][2]int{{1, 1}}}, {ID: "f:2", Session: "t", Kind: "issue", Text: "c", Src: [][2]int{{2, 3}}}}
-	out, err := decodeFacts(encodeFacts(in))
+	out, err := derive.DecodeFacts(derive.EncodeFacts(in))
 	if err != nil || !slices.EqualFunc([]tier.Fact{out["s"][0], out["t"][0]}, in, func(a, b tier.Fact) bool { return fmt.Sprint(a) == fmt.Sprint(b) }) {
 		t.Errorf("decode = %v, %v", out, err)
 	}
 	for _, bad := range []string{"{", "[]", `{"id":"f:1"}`, `{"src":"x"}`} {
-		if _, err := decodeFacts([]byte(bad)); err == nil {
+		if _, err := derive.DecodeFacts([]byte(bad)); err == nil {
 			t.Errorf("decodeFacts(%q) = nil", bad)
 		}
 	}
@@ -340,12 +343,12 @@ func TestFactsOfSummaries(t *testing.T) {
 func FuzzFactsOfSummaries(f *testing.F) {
 	f.Add([]byte(`{"id":"f:1","session":"s","kind":"decision","text":"a","src":[[1,1]]}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		out, err := decodeFacts(b)
+		out, err := derive.DecodeFacts(b)
 		if err != nil {
 			return
 		}
 		for s, list := range out {
-			again, err := decodeFacts(encodeFacts(list))
+			again, err := derive.DecodeFacts(derive.EncodeFacts(list))
 			if err != nil || fmt.Sprint(again[s]) != fmt.Sprint(list) {
 				t.Fatalf("%v became %v: %v", list, again[s], err)
 			}

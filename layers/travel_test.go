@@ -19,6 +19,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/state"
+	syncing "github.com/memvcs/mem/layers/sync"
 	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/remote"
 )
@@ -215,9 +218,9 @@ func (h *hub) memory(t testing.TB, device string) *Memory {
 		t.Fatal(err)
 	}
 	if !h.sealed {
-		err = m.AddRemote(context.Background(), "origin", u)
+		err = m.Sync().AddRemote(context.Background(), "origin", u)
 	} else {
-		j, serr := m.AddSealed(context.Background(), "origin", u, Seal{Recovery: h.recovery})
+		j, serr := m.Sync().AddSealed(context.Background(), "origin", u, syncing.Seal{Recovery: h.recovery})
 		h.recovery, err = cmp.Or(j.Recovery, h.recovery), serr
 	}
 	if err != nil {
@@ -226,11 +229,11 @@ func (h *hub) memory(t testing.TB, device string) *Memory {
 	return m
 }
 
-func yes(Project, refs.Remote) (bool, error) { return true, nil }
+func yes(state.Project, refs.Remote) (bool, error) { return true, nil }
 
 func origin(t testing.TB, m *Memory) refs.Remote {
 	t.Helper()
-	r, err := m.Remote("")
+	r, err := m.Sync().Remote("")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -238,7 +241,7 @@ func origin(t testing.TB, m *Memory) refs.Remote {
 }
 
 // pushAll pushes every project and fails the test unless all went out.
-func pushAll(t testing.TB, m *Memory) Pushed {
+func pushAll(t testing.TB, m *Memory) syncing.Pushed {
 	t.Helper()
 	out, err := tryPush(t, m)
 	if err != nil {
@@ -252,18 +255,18 @@ func pushAll(t testing.TB, m *Memory) Pushed {
 	return out
 }
 
-func tryPush(t testing.TB, m *Memory) (Pushed, error) {
+func tryPush(t testing.TB, m *Memory) (syncing.Pushed, error) {
 	t.Helper()
-	projects, err := m.Projects(context.Background())
+	projects, err := m.Trusted().Projects(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return m.Push(context.Background(), PushOptions{Remote: origin(t, m), Projects: projects, Consent: yes})
+	return m.Sync().Push(context.Background(), syncing.PushOptions{Remote: origin(t, m), Projects: projects, Consent: yes})
 }
 
-func fetchAll(t testing.TB, m *Memory) Fetched {
+func fetchAll(t testing.TB, m *Memory) syncing.Fetched {
 	t.Helper()
-	out, err := m.Fetch(context.Background(), FetchOptions{Remote: origin(t, m)})
+	out, err := m.Sync().Fetch(context.Background(), syncing.FetchOptions{Remote: origin(t, m)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -273,12 +276,12 @@ func fetchAll(t testing.TB, m *Memory) Fetched {
 // roots returns the hashes of all projects, after a check that finds nothing wrong.
 func roots(t testing.TB, m *Memory) string {
 	t.Helper()
-	c, err := m.Check(context.Background(), true)
+	c, err := m.Repair().Check(context.Background(), true)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, p := range c.Problems {
-		t.Errorf("%s: %v", m.repo.Dir(), p)
+		t.Errorf("%s: %v", m.Refs.Dir(), p)
 	}
 	var b strings.Builder
 	for _, r := range c.Roots {
@@ -288,7 +291,7 @@ func roots(t testing.TB, m *Memory) string {
 }
 
 // session writes a transcript of n lines in a project.
-func session(t testing.TB, id, cwd string, n int) Source {
+func session(t testing.TB, id, cwd string, n int) capture.Source {
 	t.Helper()
 	dir := t.TempDir()
 	var b strings.Builder
@@ -382,7 +385,7 @@ func TestAuthentication(t *testing.T) {
 		t.Errorf("push with a wrong password: %v, want ErrAuth", err)
 	}
 	h.user = "" // now anybody may read
-	if _, err := tryPush(t, m); !errors.Is(err, ErrPublic) {
+	if _, err := tryPush(t, m); !errors.Is(err, syncing.ErrPublic) {
 		t.Errorf("push to a public repository: %v, want ErrPublic", err)
 	}
 	if refs := gitRun(t, h.dir, "for-each-ref"); refs != "" {
@@ -391,7 +394,7 @@ func TestAuthentication(t *testing.T) {
 	h.user = "me"
 	h.login(t, "s3cret")
 	pushAll(t, m)
-	b, err := os.ReadFile(filepath.Join(m.repo.Dir(), "remotes.json"))
+	b, err := os.ReadFile(filepath.Join(m.Refs.Dir(), "remotes.json"))
 	if err != nil || strings.Contains(string(b), "s3cret") {
 		t.Errorf("remotes.json: %v %s", err, b)
 	}

@@ -14,6 +14,9 @@ import (
 	"testing"
 
 	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/forget"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/sync"
 	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/remote"
 )
@@ -22,7 +25,7 @@ import (
 func (h *hub) copyOf(t testing.TB, m *Memory) *Memory {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "memory")
-	if out, err := exec.Command("cp", "-a", m.repo.Dir(), dir).CombinedOutput(); err != nil {
+	if out, err := exec.Command("cp", "-a", m.Refs.Dir(), dir).CombinedOutput(); err != nil {
 		t.Fatalf("cp: %v %s", err, out)
 	}
 	o := testOptions()
@@ -40,14 +43,14 @@ func settle(t testing.TB, m *Memory) {
 	t.Helper()
 	for range 3 {
 		_, err := tryPush(t, m)
-		var twin *DivergedError
+		var twin *sync.DivergedError
 		if !errors.As(err, &twin) {
 			if err != nil {
 				t.Fatal(err)
 			}
 			return
 		}
-		if err := m.Split(context.Background(), origin(t, m), twin.Own); err != nil {
+		if err := m.Sync().Split(context.Background(), origin(t, m), twin.Own); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -58,7 +61,7 @@ func settle(t testing.TB, m *Memory) {
 func fetchSettled(t testing.TB, m *Memory) {
 	t.Helper()
 	if out := fetchAll(t, m); out.Twin {
-		if err := m.Split(context.Background(), origin(t, m), true); err != nil {
+		if err := m.Sync().Split(context.Background(), origin(t, m), true); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -66,7 +69,7 @@ func fetchSettled(t testing.TB, m *Memory) {
 
 func sessionsOf(t testing.TB, m *Memory, p refs.Project) []string {
 	t.Helper()
-	st, err := m.Outline(context.Background(), p)
+	st, err := m.Trusted().Outline(context.Background(), p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,15 +90,15 @@ func sessionsOf(t testing.TB, m *Memory, p refs.Project) []string {
 
 func compressSession(t testing.TB, m *Memory, p refs.Project, id string) {
 	t.Helper()
-	st, err := m.State(context.Background(), p)
+	st, err := m.Trusted().State(context.Background(), p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := st.session(id)
+	s := st.Session(id)
 	if s == nil {
 		t.Fatalf("no session %s", id)
 	}
-	_, err = m.Compress(context.Background(), Rev{Kind: IsSession, Project: Project{ID: p, Name: st.Name, Identity: st.Identity}, Session: s}, compress.Settings{Tokens: 200}, false)
+	_, err = m.Derive().Compress(context.Background(), state.Rev{Kind: state.IsSession, Project: state.Project{ID: p, Name: st.Name, Identity: st.Identity}, Session: s}, compress.Settings{Tokens: 200}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,10 +130,10 @@ func testClonedHome(t *testing.T, kind string) {
 			add(t, b, session(t, "s4", "/home/dev/other", 12))
 			compressSession(t, b, p, "s3")
 			settle(t, a)
-			was := b.repo.Device().ID
+			was := b.Refs.Device().ID
 			settle(t, b)
-			if b.repo.Device().ID == was || b.repo.Device().Name != "laptop-2" {
-				t.Errorf("the copy is still %+v", b.repo.Device())
+			if b.Refs.Device().ID == was || b.Refs.Device().Name != "laptop-2" {
+				t.Errorf("the copy is still %+v", b.Refs.Device())
 			}
 			fetchAll(t, a)
 			fetchAll(t, b)
@@ -206,7 +209,7 @@ func TestOldBackupForgets(t *testing.T) {
 				for i := range more {
 					add(t, a, session(t, fmt.Sprintf("cccc000%d", i), "/home/dev/shop", 5))
 				}
-				forget(t, a, ForgetOptions{Match: regexp.MustCompile("zaphod")})
+				forgetText(t, a, forget.ForgetOptions{Match: regexp.MustCompile("zaphod")})
 				pushAll(t, a)
 				add(t, old, session(t, "dddd0004", "/home/dev/shop", 5))
 				settle(t, old)
@@ -366,14 +369,14 @@ func TestSeenAlready(t *testing.T) {
 	pushAll(t, a)
 	fetchAll(t, b)
 	ctx := t.Context()
-	if err := b.RemoveRemote(ctx, "origin"); err != nil {
+	if err := b.Sync().RemoveRemote(ctx, "origin"); err != nil {
 		t.Fatal(err)
 	}
 	u, _, err := remote.ParseURL(h.url, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := b.AddRemote(ctx, "origin", u); err != nil {
+	if err := b.Sync().AddRemote(ctx, "origin", u); err != nil {
 		t.Fatal(err)
 	}
 	if got := fetchAll(t, b); len(got.Lanes) != 0 {

@@ -65,12 +65,12 @@ func TestTwins(t *testing.T) {
 			if got := restored(t, m, p, "s1"); string(got[len(got)-1]) != part {
 				t.Fatal("the original does not come back")
 			}
-			leaks, err := m.ScanOutgoing(ctx, p, never)
+			leaks, err := m.Secrets().ScanOutgoing(ctx, p, never)
 			if err != nil || len(leaks) > 0 {
 				t.Errorf("leaks %v, %v", leaks, err)
 			}
 		}
-		noBytes(t, filepath.Join(m.repo.Dir(), "memory.git"), secret)
+		noBytes(t, filepath.Join(m.Refs.Dir(), "memory.git"), secret)
 		tips = append(tips, tip)
 	}
 	if tips[0] != tips[1] || tips[0] != tips[2] {

@@ -10,27 +10,31 @@ import (
 	"testing"
 
 	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/history"
 	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/refs"
 )
 
 // looks writes down what lists show of a project: the sessions, their markers and versions, the compositions, the facts.
-func looks(t *testing.T, m *Memory, p Project) string {
+func looks(t *testing.T, m *Memory, p state.Project) string {
 	t.Helper()
 	ctx := context.Background()
-	st, err := m.State(ctx, p.ID)
+	st, err := m.Trusted().State(ctx, p.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var b strings.Builder
 	for _, s := range st.Sessions {
 		fmt.Fprintln(&b, "session", s.ID, s.Deleted)
-		marks, err := m.Keepits(ctx, Rev{Kind: IsSession, Project: p, Session: s, Hash: s.Now().Original})
+		marks, err := m.Markers().Keepits(ctx, state.Rev{Kind: state.IsSession, Project: p, Session: s, Hash: s.Now().Original})
 		if err != nil {
 			t.Fatal(err)
 		}
-		slices.SortFunc(marks, func(a, b Keepit) int { return strings.Compare(a.Mark.Text, b.Mark.Text) })
+		slices.SortFunc(marks, func(a, b state.Keepit) int { return strings.Compare(a.Mark.Text, b.Mark.Text) })
 		for _, k := range marks {
 			fmt.Fprintln(&b, " marker", k.Mark.Message, k.Mark.Weight, k.Mark.Text)
 		}
@@ -41,7 +45,7 @@ func looks(t *testing.T, m *Memory, p Project) string {
 	for _, c := range st.Named() {
 		fmt.Fprintln(&b, "composition", c.Name, c.Derivation.Output)
 	}
-	set, err := m.Facts(ctx, p.ID)
+	set, err := m.Revision().Facts(ctx, p.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +66,7 @@ func TestUndoIsTheWayBack(t *testing.T) {
 	ctx := context.Background()
 	m, sessions := sampleSessions(t)
 	p := sessions[0].Project
-	sessions = slices.DeleteFunc(sessions, func(r Rev) bool { return r.Project.ID != p.ID || r.Session.Parent() != "" })
+	sessions = slices.DeleteFunc(sessions, func(r state.Rev) bool { return r.Project.ID != p.ID || r.Session.Parent() != "" })
 	sessions = sessions[:min(3, len(sessions))]
 	root := originalsOf(t, m, p)
 	rng := rand.New(rand.NewPCG(10, 11))
@@ -77,9 +81,9 @@ func TestUndoIsTheWayBack(t *testing.T) {
 				t.Fatalf("step %d: %s changed nothing", step, did)
 			}
 		case 1:
-			_, err := m.Undo(ctx, p.ID, 1, false)
+			_, err := m.History().Undo(ctx, p.ID, 1, false)
 			if len(past) == 1 {
-				if !errors.Is(err, ErrNothingToUndo) {
+				if !errors.Is(err, history.ErrNothingToUndo) {
 					t.Fatalf("step %d: undo of nothing: %v", step, err)
 				}
 				continue
@@ -89,9 +93,9 @@ func TestUndoIsTheWayBack(t *testing.T) {
 			}
 			past, future = past[:len(past)-1], append(future, past[len(past)-1])
 		case 2:
-			_, err := m.Redo(ctx, p.ID, 1, false)
+			_, err := m.History().Redo(ctx, p.ID, 1, false)
 			if len(future) == 0 {
-				if !errors.Is(err, ErrNothingToUndo) {
+				if !errors.Is(err, history.ErrNothingToUndo) {
 					t.Fatalf("step %d: redo of nothing: %v", step, err)
 				}
 				continue
@@ -106,7 +110,7 @@ func TestUndoIsTheWayBack(t *testing.T) {
 		}
 	}
 	n := len(past) - 1
-	did, err := m.Undo(ctx, p.ID, n, false)
+	did, err := m.History().Undo(ctx, p.ID, n, false)
 	if n > 0 && (err != nil || len(did) != n) {
 		t.Fatalf("undo of all %d: %d, %v", n, len(did), err)
 	}
@@ -119,16 +123,16 @@ func TestUndoIsTheWayBack(t *testing.T) {
 }
 
 // originalsOf returns the hashes of what the exact originals are.
-func originalsOf(t *testing.T, m *Memory, p Project) string {
+func originalsOf(t *testing.T, m *Memory, p state.Project) string {
 	t.Helper()
-	st, err := m.State(context.Background(), p.ID)
+	st, err := m.Trusted().State(context.Background(), p.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var all []string
 	for _, s := range st.Sessions {
 		var b strings.Builder
-		if err := m.WriteOriginal(context.Background(), p.ID, s, s.Now(), &b); err != nil {
+		if err := m.Originals().WriteOriginal(context.Background(), p.ID, s, s.Now(), &b); err != nil {
 			t.Fatal(err)
 		}
 		all = append(all, s.ID+b.String())
@@ -137,11 +141,11 @@ func originalsOf(t *testing.T, m *Memory, p Project) string {
 }
 
 // anyOperation does something that can be undone, if it happens to be possible, and says what.
-func anyOperation(t *testing.T, m *Memory, sessions []Rev, rng *rand.Rand) string {
+func anyOperation(t *testing.T, m *Memory, sessions []state.Rev, rng *rand.Rand) string {
 	t.Helper()
 	ctx := context.Background()
 	rev := now(t, m, sessions[rng.IntN(len(sessions))])
-	st, err := m.State(ctx, rev.Project.ID)
+	st, err := m.Trusted().State(ctx, rev.Project.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,24 +161,24 @@ func anyOperation(t *testing.T, m *Memory, sessions []Rev, rng *rand.Rand) strin
 		if rev.Session.Deleted {
 			return ""
 		}
-		must(m.Remove(ctx, rev, true, false))
+		must(m.Derive().Remove(ctx, rev, true, false))
 		return "rm session"
 	case 1:
 		if len(versions) == 0 {
 			return ""
 		}
-		rev.Kind, rev.Version = IsVersion, versions[rng.IntN(len(versions))]
-		must(m.Remove(ctx, rev, true, false))
+		rev.Kind, rev.Version = state.IsVersion, versions[rng.IntN(len(versions))]
+		must(m.Derive().Remove(ctx, rev, true, false))
 		return "rm version"
 	case 2:
-		c, err := m.Compress(ctx, rev, compress.Settings{Ratio: 4 + rng.IntN(4)}, false)
+		c, err := m.Derive().Compress(ctx, rev, compress.Settings{Ratio: 4 + rng.IntN(4)}, false)
 		must(err)
 		if c.Existed {
 			return ""
 		}
 		return "compress"
 	case 3, 4, 8, 9:
-		c, err := m.Compose(ctx, ComposeRequest{Project: rev.Project, Name: []string{"one", "two"}[rng.IntN(2)], Budget: 20_000, Parts: []ComposePart{{Rev: rev}}})
+		c, err := m.Derive().Compose(ctx, derive.ComposeRequest{Project: rev.Project, Name: []string{"one", "two"}[rng.IntN(2)], Budget: 20_000, Parts: []derive.ComposePart{{Rev: rev}}})
 		must(err)
 		if c.Existed {
 			return ""
@@ -183,19 +187,19 @@ func anyOperation(t *testing.T, m *Memory, sessions []Rev, rng *rand.Rand) strin
 	case 5, 10, 11:
 		for _, i := range rng.Perm(len(st.Compositions)) {
 			if c := st.Compositions[i]; !c.Deleted {
-				must(m.Remove(ctx, Rev{Kind: IsComposition, Project: rev.Project, Composition: c}, true, false))
+				must(m.Derive().Remove(ctx, state.Rev{Kind: state.IsComposition, Project: rev.Project, Composition: c}, true, false))
 				return "rm composition"
 			}
 		}
 	case 6:
-		marks, err := m.Keepits(ctx, rev)
+		marks, err := m.Markers().Keepits(ctx, rev)
 		must(err)
 		if len(marks) > 0 {
 			k := marks[rng.IntN(len(marks))]
 			if rng.IntN(2) == 0 {
-				_, err = m.RemoveKeepit(ctx, rev, k.ID, false)
+				_, err = m.Markers().RemoveKeepit(ctx, rev, k.ID, false)
 			} else {
-				_, err = m.SetKeepit(ctx, rev, k.ID, (k.Mark.Weight+keepit.Weight(1+rng.IntN(50)))%100, false)
+				_, err = m.Markers().SetKeepit(ctx, rev, k.ID, (k.Mark.Weight+keepit.Weight(1+rng.IntN(50)))%100, false)
 			}
 			must(err)
 			return "keepit"
@@ -207,10 +211,10 @@ func anyOperation(t *testing.T, m *Memory, sessions []Rev, rng *rand.Rand) strin
 }
 
 // anyFact states a fact, or removes one.
-func anyFact(t *testing.T, m *Memory, rev Rev, rng *rand.Rand) string {
+func anyFact(t *testing.T, m *Memory, rev state.Rev, rng *rand.Rand) string {
 	t.Helper()
 	ctx := context.Background()
-	set, err := m.Facts(ctx, rev.Project.ID)
+	set, err := m.Revision().Facts(ctx, rev.Project.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,7 +227,7 @@ func anyFact(t *testing.T, m *Memory, rev Rev, rng *rand.Rand) string {
 		kind, body = facts.KindJudgement, facts.Judgement{Fact: live[0].Key(), Says: facts.Removes, Value: true}
 		did = "rm fact"
 	}
-	err = m.repo.Update(ctx, rev.Project.ID, "facts", func(tx *refs.Tx) error {
+	err = m.Refs.Update(ctx, rev.Project.ID, "facts", func(tx *refs.Tx) error {
 		tx.Trailer("Op", "facts")
 		_, err := tx.Add(kind, body)
 		return err
@@ -240,28 +244,28 @@ func TestUndoLeavesWhatOthersChanged(t *testing.T) {
 	ctx := context.Background()
 	m, sessions := sampleSessions(t)
 	rev := sessions[0]
-	if err := m.Remove(ctx, rev, false, false); err != nil {
+	if err := m.Derive().Remove(ctx, rev, false, false); err != nil {
 		t.Fatal(err)
 	}
-	other := setBody{"session/" + rev.Session.ID, "deleted", false}
-	u := &undoing{said: timeline{}}
-	add := func(device string, lamport uint64, commit string, b setBody) {
-		st := newState(rev.Project.ID)
-		for _, c := range st.setCells(b) {
-			c.stamp = stamp{Lamport: lamport, Device: device}
-			c = u.said.add(c)
+	other := records.SetBody{Target: "session/" + rev.Session.ID, Field: "deleted", Value: false}
+	u := &history.Undoing{Said: state.Timeline{}}
+	add := func(device string, lamport uint64, commit string, b records.SetBody) {
+		st := state.NewState(rev.Project.ID)
+		for _, c := range st.SetCells(b) {
+			c.Stamp = records.Stamp{Lamport: lamport, Device: device}
+			c = u.Said.Add(c)
 			if device == "mine" {
-				u.ops = append(u.ops, &undoOp{Entry: refs.Entry{Commit: commit, Device: device, Lamport: lamport}, from: lamport - 1, cells: []cell{c}})
+				u.Ops = append(u.Ops, &history.UndoOp{Entry: refs.Entry{Commit: commit, Device: device, Lamport: lamport}, From: lamport - 1, Cells: []state.Cell{c}})
 			}
 		}
 	}
-	add("mine", 5, "c1", setBody{other.Target, "deleted", true})
+	add("mine", 5, "c1", records.SetBody{Target: other.Target, Field: "deleted", Value: true})
 	add("theirs", 6, "", other)
-	u.fold()
-	if r, say := u.plan(u.ops[0], "undo"); len(say) != 0 || len(r.Left) != 1 || len(r.Changed) != 0 {
+	u.Fold()
+	if r, say := u.Plan(u.Ops[0], "undo"); len(say) != 0 || len(r.Left) != 1 || len(r.Changed) != 0 {
 		t.Errorf("undo of what was changed since: %v, %v", r, say)
 	}
-	if _, _, ok := u.next("undo"); ok {
+	if _, _, ok := u.Next("undo"); ok {
 		t.Error("there is something to undo")
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/memvcs/mem/layers/originals"
 )
 
 // TestWindows looks for needles in what is written in pieces of any length: what bytes.Contains finds is found, wherever pieces end.
@@ -14,23 +16,23 @@ func TestWindows(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(31, 32))
 	for range 60 {
-		text := bytes.Repeat([]byte("abcdefgh"), rng.IntN(3*windowSize/8))
+		text := bytes.Repeat([]byte("abcdefgh"), rng.IntN(3*originals.WindowSize/8))
 		needle := []byte("needle in a stack")[:2+rng.IntN(15)]
 		if at := rng.IntN(len(text) + 1); rng.IntN(3) > 0 {
-			if rng.IntN(2) == 0 && len(text) > windowSize+20 { // over the end of a window
-				at = windowSize - 10 + rng.IntN(20)
+			if rng.IntN(2) == 0 && len(text) > originals.WindowSize+20 { // over the end of a window
+				at = originals.WindowSize - 10 + rng.IntN(20)
 			}
 			text = slices.Insert(text, at, needle...)
 		}
-		w := needleWindows([][]byte{[]byte("not there, and longer"), needle})
+		w := originals.NeedleWindows([][]byte{[]byte("not there, and longer"), needle})
 		for rest := text; len(rest) > 0; {
-			n := min(len(rest), 1+rng.IntN(2*windowSize))
+			n := min(len(rest), 1+rng.IntN(2*originals.WindowSize))
 			if k, err := w.Write(rest[:n]); k != n || err != nil {
 				t.Fatal(k, err)
 			}
 			rest = rest[n:]
 		}
-		if got, want := w.done(), bytes.Contains(text, needle); got != want {
+		if got, want := w.Done(), bytes.Contains(text, needle); got != want {
 			t.Errorf("%d bytes, needle %q: %v, want %v", len(text), needle, got, want)
 		}
 	}
@@ -48,7 +50,7 @@ func FuzzMatchesLine(f *testing.F) {
 		if err != nil {
 			t.Skip()
 		}
-		got, err := matchesLine(re, strings.NewReader(text), 16) // the least that bufio has
+		got, err := originals.MatchesLine(re, strings.NewReader(text), 16) // the least that bufio has
 		if want := slices.ContainsFunc(strings.Split(text, "\n"), re.MatchString); err != nil || got != want {
 			t.Errorf("%q in %q: %v, %v, want %v", expr, text, got, err, want)
 		}

@@ -14,6 +14,9 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
+	capturing "github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/history"
+	"github.com/memvcs/mem/layers/state"
 )
 
 type addOptions struct {
@@ -49,7 +52,7 @@ func (e *Env) add() *cli.Command {
 
 func (e *Env) runAdd(ctx context.Context, o addOptions, names []string) error {
 	return e.withStore(func(m *layers.Memory) error {
-		scope := sync.OnceValues(func() (layers.Scope, error) { return e.scope(ctx, m) })
+		scope := sync.OnceValues(func() (state.Scope, error) { return e.scope(ctx, m) })
 		if e.opt.project != "" {
 			if _, err := scope(); err != nil {
 				return err
@@ -59,13 +62,13 @@ func (e *Env) runAdd(ctx context.Context, o addOptions, names []string) error {
 		if err != nil {
 			return err
 		}
-		return e.addAll(ctx, m, "add", sources, nil, func(added []layers.Added) error { return m.CountAdded(ctx, added) })
+		return e.addAll(ctx, m, "add", sources, nil, func(added []capturing.Added) error { return m.Capture().CountAdded(ctx, added) })
 	})
 }
 
 // addSources finds the files that are to be added.
-func (e *Env) addSources(ctx context.Context, m *layers.Memory, scope func() (layers.Scope, error), o addOptions, names []string) ([]layers.Source, error) {
-	var sources []layers.Source
+func (e *Env) addSources(ctx context.Context, m *layers.Memory, scope func() (state.Scope, error), o addOptions, names []string) ([]capturing.Source, error) {
+	var sources []capturing.Source
 	for _, name := range names {
 		src, err := e.sourceNamed(ctx, m, scope, name)
 		if err != nil {
@@ -85,24 +88,24 @@ func (e *Env) addSources(ctx context.Context, m *layers.Memory, scope func() (la
 		return nil, err
 	}
 	for _, it := range items {
-		if it.Path != "" && (it.Status == layers.Untracked && o.all || it.Status == layers.Changed) {
-			subagents, err := layers.Subagents(it.Path)
+		if it.Path != "" && (it.Status == history.Untracked && o.all || it.Status == history.Changed) {
+			subagents, err := capturing.Subagents(it.Path)
 			if err != nil {
 				return nil, err
 			}
-			sources = append(append(sources, layers.SourceOf(it.Path)), subagents...)
+			sources = append(append(sources, capturing.SourceOf(it.Path)), subagents...)
 		}
 	}
 	return sources, nil
 }
 
 // clientItems lists the sessions of a project with what Claude Code's files say of them, also of forgotten ones if so told.
-func (e *Env) clientItems(ctx context.Context, m *layers.Memory, p layers.Project, forgotten bool) ([]layers.Item, error) {
+func (e *Env) clientItems(ctx context.Context, m *layers.Memory, p state.Project, forgotten bool) ([]history.Item, error) {
 	claude, err := e.claudeDir()
 	if err != nil {
 		return nil, err
 	}
-	items, _, err := m.List(ctx, p, layers.ListOptions{Claude: claude, Dir: e.Dir, Forgotten: forgotten})
+	items, _, err := m.History().List(ctx, p, capturing.ListOptions{Claude: claude, Dir: e.Dir, Forgotten: forgotten})
 	if errors.Is(err, fs.ErrPermission) {
 		return nil, withHint(fmt.Errorf("Claude Code's files: %w", err), "make the directory readable: chmod u+rx", "or name files: mem add FILE...")
 	}
@@ -110,24 +113,24 @@ func (e *Env) clientItems(ctx context.Context, m *layers.Memory, p layers.Projec
 }
 
 // sourceNamed finds the file that a user means: a path, or a session of Claude Code by the start of its id.
-func (e *Env) sourceNamed(ctx context.Context, m *layers.Memory, scope func() (layers.Scope, error), name string) (layers.Source, error) {
+func (e *Env) sourceNamed(ctx context.Context, m *layers.Memory, scope func() (state.Scope, error), name string) (capturing.Source, error) {
 	path := e.path(name)
 	_, err := os.Stat(path)
 	if err == nil || strings.ContainsRune(name, filepath.Separator) || strings.HasSuffix(name, ".jsonl") {
-		return layers.SourceOf(path), nil // whatever is wrong with it, reading it will say so
+		return capturing.SourceOf(path), nil // whatever is wrong with it, reading it will say so
 	}
 	if !errors.Is(err, os.ErrNotExist) {
-		return layers.Source{}, err
+		return capturing.Source{}, err
 	}
 	sc, err := scope()
 	if err != nil {
-		return layers.Source{}, err
+		return capturing.Source{}, err
 	}
 	items, err := e.clientItems(ctx, m, sc.Project, true)
 	if err != nil {
-		return layers.Source{}, err
+		return capturing.Source{}, err
 	}
-	var found, stored []layers.Item
+	var found, stored []history.Item
 	for _, it := range items {
 		switch {
 		case it.ID != name && (len(name) < 4 || !strings.HasPrefix(it.ID, name)):
@@ -139,10 +142,10 @@ func (e *Env) sourceNamed(ctx context.Context, m *layers.Memory, scope func() (l
 	}
 	switch len(found) {
 	case 1:
-		return layers.SourceOf(found[0].Path), nil
+		return capturing.SourceOf(found[0].Path), nil
 	case 0:
 		src, err := e.sourceAnywhere(name)
-		var missing *layers.NotFoundError
+		var missing *state.NotFoundError
 		if errors.As(err, &missing) && len(stored) > 0 {
 			id := shortID(stored[0].ID)
 			err = withHint(fatalf("Claude Code has no file of %s any more: it stays in memory as it is", id), shell("mem", "checkout", id+":original", "-o", stored[0].ID+".jsonl"))
@@ -153,19 +156,19 @@ func (e *Env) sourceNamed(ctx context.Context, m *layers.Memory, scope func() (l
 	for _, it := range found {
 		names = append(names, shortID(it.ID)+" "+it.Title)
 	}
-	return layers.Source{}, withHint(&layers.AmbiguousError{What: "session", Name: name, Candidates: names}, "write more of the id")
+	return capturing.Source{}, withHint(&state.AmbiguousError{What: "session", Name: name, Candidates: names}, "write more of the id")
 }
 
 // sourceAnywhere looks for a session in all of Claude Code's projects.
-func (e *Env) sourceAnywhere(name string) (layers.Source, error) {
-	missing := withHint(&layers.NotFoundError{What: "session", Name: name}, "see the sessions of this project with \"mem ls\"")
+func (e *Env) sourceAnywhere(name string) (capturing.Source, error) {
+	missing := withHint(&state.NotFoundError{What: "session", Name: name}, "see the sessions of this project with \"mem ls\"")
 	claude, err := e.claudeDir()
 	if err != nil {
-		return layers.Source{}, err
+		return capturing.Source{}, err
 	}
-	sources, err := layers.Sources(claude)
+	sources, err := capturing.Sources(claude)
 	if errors.Is(err, os.ErrNotExist) {
-		return layers.Source{}, missing
+		return capturing.Source{}, missing
 	}
 	for _, src := range sources {
 		if id := src.SessionID(); id == name || len(name) >= 8 && strings.HasPrefix(id, name) {
@@ -173,14 +176,14 @@ func (e *Env) sourceAnywhere(name string) (layers.Source, error) {
 		}
 	}
 	if err != nil { // it may be where nobody could look
-		return layers.Source{}, err
+		return capturing.Source{}, err
 	}
-	return layers.Source{}, missing
+	return capturing.Source{}, missing
 }
 
 // tuneMemory sets the garbage collector up for capturing: almost all of the heap is buffers then. Of a
 // long file at most [captureMemory] is aimed at; what is short needs no collection at all.
-func (e *Env) tuneMemory(sources []layers.Source, size int64) {
+func (e *Env) tuneMemory(sources []capturing.Source, size int64) {
 	switch {
 	case size <= captureShort:
 		e.growing = func() { reserveHeap(captureMemory) }
@@ -201,11 +204,11 @@ const (
 
 // addAll captures sources and says what became of them; failed are those that could not even be looked at. then, if
 // any, works on what was stored.
-func (e *Env) addAll(ctx context.Context, m *layers.Memory, op string, sources []layers.Source, failed []error, then func([]layers.Added) error) error {
+func (e *Env) addAll(ctx context.Context, m *layers.Memory, op string, sources []capturing.Source, failed []error, then func([]capturing.Added) error) error {
 	size := totalSize(sources)
 	e.tuneMemory(sources, size)
 	bar := e.progressBytes(op, size)
-	added, err := m.Add(ctx, sources, layers.AddOptions{DryRun: e.opt.dryRun, Op: op, Progress: bar.add})
+	added, err := m.Capture().Add(ctx, sources, capturing.AddOptions{DryRun: e.opt.dryRun, Op: op, Progress: bar.add})
 	bar.end()
 	more, fatal := splitErrors(err)
 	failed = append(failed, more...)
@@ -233,8 +236,8 @@ func (e *Env) addAll(ctx context.Context, m *layers.Memory, op string, sources [
 }
 
 // stoppedAdding says what was stored before the store failed, if anything was.
-func (e *Env) stoppedAdding(op string, added []layers.Added, fatal error) error {
-	added = slices.DeleteFunc(added, func(a layers.Added) bool { return a.Change == "unchanged" || a.Change == "forgotten" })
+func (e *Env) stoppedAdding(op string, added []capturing.Added, fatal error) error {
+	added = slices.DeleteFunc(added, func(a capturing.Added) bool { return a.Change == "unchanged" || a.Change == "forgotten" })
 	if len(added) == 0 {
 		return fatal
 	}
@@ -247,7 +250,7 @@ func (e *Env) stoppedAdding(op string, added []layers.Added, fatal error) error 
 	return fatal
 }
 
-func totalSize(sources []layers.Source) (n int64) {
+func totalSize(sources []capturing.Source) (n int64) {
 	for _, s := range sources {
 		if fi, err := os.Stat(s.Path); err == nil {
 			n += fi.Size()
@@ -266,7 +269,7 @@ func splitErrors(err error) (failed []error, fatal error) {
 		list = joined.Unwrap()
 	}
 	for _, one := range list {
-		var src *layers.SourceError
+		var src *capturing.SourceError
 		if errors.As(one, &src) {
 			failed = append(failed, one)
 		} else {

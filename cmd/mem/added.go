@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/memvcs/mem/layers"
+	capturing "github.com/memvcs/mem/layers/capture"
+	bodies "github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/refs"
 )
@@ -37,7 +38,7 @@ type addAnswer struct {
 	Errors []string      `json:"errors"`
 }
 
-func (e *Env) printAdded(op string, added []layers.Added, failed []error) error {
+func (e *Env) printAdded(op string, added []capturing.Added, failed []error) error {
 	answer := addAnswer{DryRun: e.opt.dryRun, Added: []addedAnswer{}, Errors: []string{}}
 	for _, a := range added {
 		answer.Added = append(answer.Added, answerOf(a))
@@ -66,7 +67,7 @@ func (e *Env) printAdded(op string, added []layers.Added, failed []error) error 
 	return nil
 }
 
-func answerOf(a layers.Added) addedAnswer {
+func answerOf(a capturing.Added) addedAnswer {
 	now := a.Now
 	return addedAnswer{
 		Session: a.Session, Change: a.Change, Project: a.Project.Name, Title: now.Scan.Title, Messages: now.Scan.Messages,
@@ -76,7 +77,7 @@ func answerOf(a layers.Added) addedAnswer {
 }
 
 // newMarkers counts the markers in what was added.
-func newMarkers(a layers.Added) int {
+func newMarkers(a capturing.Added) int {
 	if a.Change == "unchanged" {
 		return 0
 	}
@@ -84,7 +85,7 @@ func newMarkers(a layers.Added) int {
 }
 
 // sayAdded tells people of one session.
-func (e *Env) sayAdded(a layers.Added) {
+func (e *Env) sayAdded(a capturing.Added) {
 	id := shortID(a.Session)
 	if a.Change == "unchanged" {
 		e.note("%s is unchanged", id)
@@ -157,7 +158,7 @@ func storedText(n int64) string {
 }
 
 // weights counts markers by weight, the heaviest first.
-func weights(marks []layers.Mark) string {
+func weights(marks []bodies.Mark) string {
 	var parts []string
 	for w := 100; w >= 0; w-- {
 		n := 0
@@ -174,7 +175,7 @@ func weights(marks []layers.Mark) string {
 }
 
 // sayProjects tells people of many sessions, a line for each project.
-func (e *Env) sayProjects(op string, added []layers.Added) {
+func (e *Env) sayProjects(op string, added []capturing.Added) {
 	type sum struct {
 		name                    string
 		fresh, grown, subagents int
@@ -224,7 +225,7 @@ func (e *Env) sayProjects(op string, added []layers.Added) {
 }
 
 // sayTotal tells people of all sessions together, withOpaque of the records too that could not be read.
-func (e *Env) sayTotal(op string, added []layers.Added, withOpaque bool) {
+func (e *Env) sayTotal(op string, added []capturing.Added, withOpaque bool) {
 	var bytes, stored int64
 	opaque, long, unchanged, forgotten := 0, 0, 0, 0
 	for _, a := range added {

@@ -10,6 +10,8 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/provenance"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trace"
 )
 
@@ -67,13 +69,13 @@ func (e *Env) blame() *cli.Command {
 
 func (e *Env) runBlame(ctx context.Context, o blameOptions, name string) error {
 	spendMemory()
-	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) error {
 		rev, err := e.resolve(ctx, m, sc, name)
 		if err != nil {
 			return err
 		}
-		lines, err := m.Blame(ctx, rev)
-		if errors.Is(err, layers.ErrNotBlamable) {
+		lines, err := m.Provenance().Blame(ctx, rev)
+		if errors.Is(err, provenance.ErrNotBlamable) {
 			return withHint(err, shell("mem", "blame", name+":latest"))
 		}
 		if err != nil {
@@ -95,7 +97,7 @@ func (e *Env) runBlame(ctx context.Context, o blameOptions, name string) error {
 			if err != nil {
 				return err
 			}
-			lines = layers.BlamedFrom(lines, from)
+			lines = provenance.BlamedFrom(lines, from)
 		}
 		return e.printBlame(o, rev, lines)
 	})
@@ -116,7 +118,7 @@ type blameLine struct {
 	Supported  bool     `json:"supported"`
 }
 
-func (e *Env) printBlame(o blameOptions, rev layers.Rev, lines []layers.Blamed) error {
+func (e *Env) printBlame(o blameOptions, rev state.Rev, lines []provenance.Blamed) error {
 	content, unsupported := 0, 0
 	for _, l := range lines {
 		if !l.Frame {
@@ -144,7 +146,7 @@ func (e *Env) printBlame(o blameOptions, rev layers.Rev, lines []layers.Blamed) 
 	return nil
 }
 
-func (e *Env) blameTable(rev layers.Rev, lines []layers.Blamed) error {
+func (e *Env) blameTable(rev state.Rev, lines []provenance.Blamed) error {
 	if err := e.page("blame"); err != nil {
 		return err
 	}
@@ -158,7 +160,7 @@ func (e *Env) blameTable(rev layers.Rev, lines []layers.Blamed) error {
 }
 
 // blameFrom writes the messages of a line, with their session where there are several.
-func (e *Env) blameFrom(rev layers.Rev, l layers.Blamed) cell {
+func (e *Env) blameFrom(rev state.Rev, l provenance.Blamed) cell {
 	switch {
 	case l.Frame:
 		return cell{}
@@ -166,13 +168,13 @@ func (e *Env) blameFrom(rev layers.Rev, l layers.Blamed) cell {
 		return cell{full: "??", paint: e.style().red}
 	}
 	text := runsText(l.Messages)
-	if rev.Kind == layers.IsComposition && l.Session != nil {
+	if rev.Kind == state.IsComposition && l.Session != nil {
 		return cell{full: l.Session.ID + " " + text, short: shortID(l.Session.ID) + " " + text, paint: e.style().yellow}
 	}
 	return cell{full: text, paint: e.style().yellow}
 }
 
-func saidBy(l layers.Blamed) string {
+func saidBy(l provenance.Blamed) string {
 	switch {
 	case l.Frame:
 		return ""
@@ -184,7 +186,7 @@ func saidBy(l layers.Blamed) string {
 	return l.Role
 }
 
-func confidence(l layers.Blamed) string {
+func confidence(l provenance.Blamed) string {
 	if l.Frame {
 		return ""
 	}
@@ -200,7 +202,7 @@ func (e *Env) blameDate(text string) cell {
 	return c
 }
 
-func (e *Env) blameJSON(rev layers.Rev, lines []layers.Blamed, content, unsupported int) error {
+func (e *Env) blameJSON(rev state.Rev, lines []provenance.Blamed, content, unsupported int) error {
 	answer := struct {
 		Name        string      `json:"name"`
 		Hash        string      `json:"hash"`

@@ -8,6 +8,7 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/objects"
 )
 
@@ -54,7 +55,7 @@ func (e *Env) runCatFile(ctx context.Context, o catFileOptions, name string) err
 		return err
 	}
 	defer m.Close()
-	return e.printObject(o, func(w io.Writer) error { return m.WriteAnywhere(ctx, h, w) })
+	return e.printObject(o, func(w io.Writer) error { return m.Originals().WriteAnywhere(ctx, h, w) })
 }
 
 // catNamed is cat-file of what need not be named by its whole hash.
@@ -63,14 +64,14 @@ func (e *Env) catNamed(ctx context.Context, m *layers.Memory, o catFileOptions, 
 		name = "b3:" + h.String()
 	}
 	rev, err := e.resolveContent(ctx, m, name)
-	var missing *layers.NotFoundError
+	var missing *state.NotFoundError
 	if errors.As(err, &missing) && o.exists {
 		return exit(exitNo)
 	}
 	if err != nil || o.exists {
 		return err
 	}
-	return e.printObject(o, func(w io.Writer) error { return m.WriteObject(ctx, rev.Project.ID, rev.Hash, w) })
+	return e.printObject(o, func(w io.Writer) error { return m.Originals().WriteObject(ctx, rev.Project.ID, rev.Hash, w) })
 }
 
 // printObject prints what write gives of an object.
@@ -92,12 +93,12 @@ func (e *Env) printObject(o catFileOptions, write func(io.Writer) error) error {
 }
 
 // resolveContent finds the object that a name stands for. An object's own name needs no project.
-func (e *Env) resolveContent(ctx context.Context, m *layers.Memory, name string) (layers.Rev, error) {
-	var sc layers.Scope
+func (e *Env) resolveContent(ctx context.Context, m *layers.Memory, name string) (state.Rev, error) {
+	var sc state.Scope
 	if len(name) < 3 || name[:3] != "b3:" {
 		var err error
 		if sc, err = e.scope(ctx, m); err != nil {
-			return layers.Rev{}, err
+			return state.Rev{}, err
 		}
 	}
 	rev, err := e.resolve(ctx, m, sc, name)

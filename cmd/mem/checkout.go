@@ -12,6 +12,8 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/checkout"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/worktree"
 )
 
@@ -103,25 +105,25 @@ type checkoutAnswer struct {
 
 func (e *Env) runCheckout(ctx context.Context, o checkoutOptions, name string) error {
 	o.out = outputName(o.out)
-	format := layers.Format(o.format)
+	format := checkout.Format(o.format)
 	if o.format == "both" {
 		format = ""
 	}
-	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) error {
 		rev, err := e.resolve(ctx, m, sc, name)
 		if err != nil {
 			return err
 		}
-		if err := m.MayHand(ctx, rev); err != nil && !o.force {
+		if err := m.Trusted().MayHand(ctx, rev); err != nil && !o.force {
 			return err
 		} else if err != nil {
 			e.warn("%v", err)
 		}
-		if exact := rev.Kind == layers.IsSession || rev.Kind == layers.IsOriginal; o.files && (!exact || o.out == "-") {
+		if exact := rev.Kind == state.IsSession || rev.Kind == state.IsOriginal; o.files && (!exact || o.out == "-") {
 			return usagef("--files goes with a session or its original, and a place for files")
 		}
 		if o.out == "-" {
-			if err := m.Write(ctx, rev, format, e.outlet()); err != nil {
+			if err := m.Checkout().Write(ctx, rev, format, e.outlet()); err != nil {
 				return storeError(err)
 			}
 			return e.rehearse(ctx, m, rev)
@@ -130,12 +132,12 @@ func (e *Env) runCheckout(ctx context.Context, o checkoutOptions, name string) e
 		if err != nil {
 			return err
 		}
-		done, err := m.Checkout(ctx, rev, at, layers.CheckoutOptions{Format: format, Files: o.files, Force: o.force, DryRun: e.opt.dryRun})
+		done, err := m.Checkout().Checkout(ctx, rev, at, checkout.CheckoutOptions{Format: format, Files: o.files, Force: o.force, DryRun: e.opt.dryRun})
 		var noTranscript *worktree.FileError
 		switch {
-		case errors.Is(err, layers.ErrFileName) && errors.As(err, &noTranscript):
+		case errors.Is(err, checkout.ErrFileName) && errors.As(err, &noTranscript):
 			return withHint(usagef("--files goes with a file that ends in .jsonl, not %s", noTranscript.Path), shell("mem", "checkout", name, "--files", "-o", rev.Session.ID+".jsonl"))
-		case errors.Is(err, layers.ErrFormatless):
+		case errors.Is(err, checkout.ErrFormatless):
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		if len(done.Files) == 0 {
@@ -155,13 +157,13 @@ func (e *Env) runCheckout(ctx context.Context, o checkoutOptions, name string) e
 }
 
 // checkoutPlace returns where a checkout writes: where -o says, else the working directory, in it a directory of a composition's name.
-func (e *Env) checkoutPlace(rev layers.Rev, out string) (layers.Place, error) {
+func (e *Env) checkoutPlace(rev state.Rev, out string) (checkout.Place, error) {
 	if out != "" {
 		path, err := e.outputPath(out)
-		return layers.Place{Path: path}, err
+		return checkout.Place{Path: path}, err
 	}
-	at := layers.Place{Path: e.Dir}
-	if rev.Kind == layers.IsComposition {
+	at := checkout.Place{Path: e.Dir}
+	if rev.Kind == state.IsComposition {
 		at.Sub = rev.Composition.Name
 		if hiddenDir(at.Sub) {
 			err := usagef("%s would be a hidden directory, where programs look for their settings", at.Sub)
@@ -217,12 +219,12 @@ func (e *Env) printCheckout(answer checkoutAnswer) error {
 }
 
 // rehearse notes that the session of Claude Code in which mem runs, if it does, was given a version or composition.
-func (e *Env) rehearse(ctx context.Context, m *layers.Memory, rev layers.Rev) error {
+func (e *Env) rehearse(ctx context.Context, m *layers.Memory, rev state.Rev) error {
 	by := e.Getenv("CLAUDE_CODE_SESSION_ID")
 	if e.opt.dryRun || !sessionName(by) || rev.Version == nil && rev.Composition == nil {
 		return nil
 	}
-	if err := m.RecordUse(ctx, rev, by, e.Now()); err != nil {
+	if err := m.Markers().RecordUse(ctx, rev, by, e.Now()); err != nil {
 		return fmt.Errorf("note that session %s uses it: %w", shortID(by), err)
 	}
 	return nil

@@ -8,6 +8,8 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/sync"
 	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/remote"
 	"github.com/memvcs/mem/refs/sealed"
@@ -63,7 +65,7 @@ func (e *Env) runClone(ctx context.Context, address string, o cloneOptions) erro
 		return travelError(fmt.Errorf("clone %s: %w", u, err))
 	}
 	lanes := 0
-	o.sealed = layers.IsSealed(s.Refs())
+	o.sealed = sync.IsSealed(s.Refs())
 	for _, ref := range s.Refs() {
 		if _, ok := refs.ParseLane(ref.Name); ok {
 			lanes++
@@ -77,7 +79,7 @@ func (e *Env) runClone(ctx context.Context, address string, o cloneOptions) erro
 		return err
 	}
 	if e.opt.dryRun {
-		return e.printClone(u, layers.Fetched{}, lanes, o.sealed)
+		return e.printClone(u, sync.Fetched{}, lanes, o.sealed)
 	}
 	if o.sealed {
 		err = e.readRecovery(&o.seal)
@@ -117,7 +119,7 @@ func (e *Env) cloneBegun(u remote.URL) (bool, error) {
 }
 
 // makeClone makes the memory, and fetches what the remote has.
-func (e *Env) makeClone(ctx context.Context, u remote.URL, o cloneOptions, options layers.Options, lanes int) error {
+func (e *Env) makeClone(ctx context.Context, u remote.URL, o cloneOptions, options state.Options, lanes int) error {
 	m, r, err := e.initClone(ctx, u, o, options)
 	if err != nil {
 		return endSession(o.session, err)
@@ -134,7 +136,7 @@ func (e *Env) makeClone(ctx context.Context, u remote.URL, o cloneOptions, optio
 	}
 	for i, d := range out.Devices {
 		if o.trust {
-			if err := m.TrustDevice(ctx, d, true); err != nil {
+			if err := m.Devices().TrustDevice(ctx, d, true); err != nil {
 				return err
 			}
 			out.Devices[i].Trusted = true
@@ -154,13 +156,13 @@ func (e *Env) makeClone(ctx context.Context, u remote.URL, o cloneOptions, optio
 }
 
 // untrusted returns the other devices that are not trusted yet. A resumed clone cannot tell which of them it was the first to see.
-func untrusted(ctx context.Context, m *layers.Memory) ([]layers.Device, error) {
-	all, err := m.Devices(ctx)
-	return slices.DeleteFunc(all, func(d layers.Device) bool { return d.Own || d.Trusted }), err
+func untrusted(ctx context.Context, m *layers.Memory) ([]state.Device, error) {
+	all, err := m.Devices().Devices(ctx)
+	return slices.DeleteFunc(all, func(d state.Device) bool { return d.Own || d.Trusted }), err
 }
 
 // initClone makes an empty memory with the remote that is cloned.
-func (e *Env) initClone(ctx context.Context, u remote.URL, o cloneOptions, options layers.Options) (m *layers.Memory, r refs.Remote, err error) {
+func (e *Env) initClone(ctx context.Context, u remote.URL, o cloneOptions, options state.Options) (m *layers.Memory, r refs.Remote, err error) {
 	dir, err := e.memoryDir()
 	if err != nil {
 		return nil, r, err
@@ -179,7 +181,7 @@ func (e *Env) initClone(ctx context.Context, u remote.URL, o cloneOptions, optio
 		return nil, r, fmt.Errorf("make a memory in %s: %w", dir, err)
 	}
 	if err = e.addOrigin(ctx, m, u, o); err == nil {
-		r, err = m.Remote("origin")
+		r, err = m.Sync().Remote("origin")
 	}
 	if err != nil {
 		m.Close() // the error before it is the cause
@@ -194,12 +196,12 @@ func (e *Env) addOrigin(ctx context.Context, m *layers.Memory, u remote.URL, o c
 		return err
 	}
 	if !o.sealed && o.seal.originals {
-		return m.AddRawRemote(ctx, "origin", u)
+		return m.Sync().AddRawRemote(ctx, "origin", u)
 	}
 	if !o.sealed {
-		return m.AddRemote(ctx, "origin", u)
+		return m.Sync().AddRemote(ctx, "origin", u)
 	}
-	j, err := m.AddSealed(ctx, "origin", u, layers.Seal{Recovery: o.seal.recovery})
+	j, err := m.Sync().AddSealed(ctx, "origin", u, sync.Seal{Recovery: o.seal.recovery})
 	if err != nil {
 		return withHint(travelError(err), "run the same command again: it resumes")
 	}
@@ -213,7 +215,7 @@ func (e *Env) addOrigin(ctx context.Context, m *layers.Memory, u remote.URL, o c
 // hasOrigin reports whether an interrupted clone has added the remote as the options want it. One that differs, or is to be opened with a
 // recovery key, is removed first.
 func hasOrigin(ctx context.Context, m *layers.Memory, u remote.URL, o cloneOptions) (bool, error) {
-	all, err := m.Remotes()
+	all, err := m.Sync().Remotes()
 	i := slices.IndexFunc(all, func(r refs.Remote) bool { return r.Name == "origin" })
 	if err != nil || i < 0 {
 		return false, err
@@ -227,10 +229,10 @@ func hasOrigin(ctx context.Context, m *layers.Memory, u remote.URL, o cloneOptio
 	if same {
 		return true, nil
 	}
-	return false, m.RemoveRemote(ctx, "origin")
+	return false, m.Sync().RemoveRemote(ctx, "origin")
 }
 
-func (e *Env) printClone(u remote.URL, out layers.Fetched, lanes int, unknown bool) error {
+func (e *Env) printClone(u remote.URL, out sync.Fetched, lanes int, unknown bool) error {
 	r := refs.Remote{Name: "origin", URL: u.String()}
 	dir, err := e.memoryDir()
 	if err != nil {

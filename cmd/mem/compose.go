@@ -15,7 +15,10 @@ import (
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/compose"
 	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/engines"
+	"github.com/memvcs/mem/layers/revision"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
 )
 
@@ -80,7 +83,7 @@ func (e *Env) runCompose(ctx context.Context, o composeOptions, name string, rev
 	if err != nil {
 		return usagef("%v", err)
 	}
-	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) error {
 		if err := e.nameIsFree(ctx, m, sc, name); err != nil {
 			return err
 		}
@@ -88,11 +91,11 @@ func (e *Env) runCompose(ctx context.Context, o composeOptions, name string, rev
 		if err != nil {
 			return err
 		}
-		req := layers.ComposeRequest{Project: sc.Project, Name: name, Parts: parts, Budget: o.budget, Strategy: strategy, Ratio: o.ratio, Stalest: o.freshness, DryRun: e.opt.dryRun}
+		req := derive.ComposeRequest{Project: sc.Project, Name: name, Parts: parts, Budget: o.budget, Strategy: strategy, Ratio: o.ratio, Stalest: o.freshness, DryRun: e.opt.dryRun}
 		if req.Engine, err = e.composeEngine(ctx, m, parts, o.engine); err != nil {
 			return err
 		}
-		done, err := m.Compose(ctx, req)
+		done, err := m.Derive().Compose(ctx, req)
 		if err != nil {
 			return composeError(err)
 		}
@@ -106,14 +109,14 @@ func (e *Env) runCompose(ctx context.Context, o composeOptions, name string, rev
 
 // composeEngine returns what finds the engine of a part. One that was named on the command line is set up at once, so
 // that a mistake shows even if nothing must be compressed.
-func (e *Env) composeEngine(ctx context.Context, m *layers.Memory, parts []layers.ComposePart, choice engineChoice) (func(context.Context, layers.Rev) (compress.Summarizer, error), error) {
+func (e *Env) composeEngine(ctx context.Context, m *layers.Memory, parts []derive.ComposePart, choice engineChoice) (func(context.Context, state.Rev) (compress.Summarizer, error), error) {
 	if choice != (engineChoice{}) && choice.name != "replay" {
 		if _, err := e.engine(ctx, m, parts[0].Rev, choice); err != nil {
 			return nil, err
 		}
 	}
-	return func(ctx context.Context, part layers.Rev) (compress.Summarizer, error) {
-		part.Kind, part.Version = layers.IsSession, nil
+	return func(ctx context.Context, part state.Rev) (compress.Summarizer, error) {
+		part.Kind, part.Version = state.IsSession, nil
 		return e.engine(ctx, m, part, choice)
 	}, nil
 }
@@ -123,23 +126,23 @@ func checkName(name string) error {
 	bad := strings.ContainsFunc(name, func(r rune) bool {
 		return strings.ContainsRune(":#@~=^\\", r) || unicode.IsSpace(r) || !unicode.IsGraphic(r)
 	})
-	if bad || strings.HasPrefix(name, "-") || name == "HEAD" || len(name) > 100 || path.Clean(name) != name || !filepath.IsLocal(name) || name == "." || layers.IsLabel(name) {
+	if bad || strings.HasPrefix(name, "-") || name == "HEAD" || len(name) > 100 || path.Clean(name) != name || !filepath.IsLocal(name) || name == "." || revision.IsLabel(name) {
 		return withHint(usagef("%q cannot be the name of a composition", name), "use letters, digits, '-', '.' and '/', such as feature-x")
 	}
 	return nil
 }
 
 // nameIsFree refuses a name that stands for a session: it would hide that.
-func (e *Env) nameIsFree(ctx context.Context, m *layers.Memory, sc layers.Scope, name string) error {
-	rev, err := m.Resolve(ctx, sc, name)
-	var missing *layers.NotFoundError
-	var ambiguous *layers.AmbiguousError
+func (e *Env) nameIsFree(ctx context.Context, m *layers.Memory, sc state.Scope, name string) error {
+	rev, err := m.Revision().Resolve(ctx, sc, name)
+	var missing *state.NotFoundError
+	var ambiguous *state.AmbiguousError
 	switch {
 	case errors.As(err, &missing), errors.As(err, &ambiguous):
 		return nil
 	case err != nil:
 		return err
-	case rev.Kind == layers.IsSession && rev.How != "title":
+	case rev.Kind == state.IsSession && rev.How != "title":
 		return withHint(usagef("%q is the start of a session's id; it cannot be the name of a composition", name), shell("mem", "compose", "NAME", name))
 	}
 	return nil
@@ -151,9 +154,9 @@ func appendTo(list *[]string) func(string) ([]string, error) {
 }
 
 // composeParts resolves the operands REV[=TOKENS].
-func (e *Env) composeParts(ctx context.Context, m *layers.Memory, sc layers.Scope, o composeOptions, revs []string) ([]layers.ComposePart, error) {
+func (e *Env) composeParts(ctx context.Context, m *layers.Memory, sc state.Scope, o composeOptions, revs []string) ([]derive.ComposePart, error) {
 	if len(revs) == 0 {
-		st, err := m.State(ctx, sc.Project.ID)
+		st, err := m.Trusted().State(ctx, sc.Project.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -173,10 +176,10 @@ func (e *Env) composeParts(ctx context.Context, m *layers.Memory, sc layers.Scop
 	if err := checkRecompress(o.recompress, revs); err != nil {
 		return nil, err
 	}
-	var parts []layers.ComposePart
+	var parts []derive.ComposePart
 	for _, operand := range revs {
 		rev, share, hasShare := strings.Cut(operand, "=")
-		part := layers.ComposePart{Recompress: matchesAny(rev, o.recompress)}
+		part := derive.ComposePart{Recompress: matchesAny(rev, o.recompress)}
 		if hasShare {
 			n, err := parseTokens(share)
 			if err != nil {
@@ -188,7 +191,7 @@ func (e *Env) composeParts(ctx context.Context, m *layers.Memory, sc layers.Scop
 		if err != nil {
 			return nil, err
 		}
-		if r.Session == nil || r.Kind != layers.IsSession && r.Kind != layers.IsOriginal && r.Kind != layers.IsVersion {
+		if r.Session == nil || r.Kind != state.IsSession && r.Kind != state.IsOriginal && r.Kind != state.IsVersion {
 			return nil, withHint(fatalf("%s is no session or version", rev), "name sessions, or versions such as abc1:v001")
 		}
 		for _, other := range parts {
@@ -236,7 +239,7 @@ func composeError(err error) error {
 	if errors.As(err, &pins) {
 		return withCode(exitBudget, withHint(err, fmt.Sprintf("mem compose ... SESSION=%d", pins.Need)))
 	}
-	if errors.Is(err, layers.ErrNoParts) {
+	if errors.Is(err, derive.ErrNoParts) {
 		return withCode(exitUsage, err)
 	}
 	return compressError(err)
@@ -267,7 +270,7 @@ type composePicked struct {
 	Why     string `json:"why"`
 }
 
-func (e *Env) composeAnswer(req layers.ComposeRequest, d layers.Composed) composeAnswer {
+func (e *Env) composeAnswer(req derive.ComposeRequest, d derive.Composed) composeAnswer {
 	a := composeAnswer{Frame: frameTokens(d), Project: d.Project.Name, Name: req.Name, Budget: req.Budget, Tokens: d.Plan.Total, Parts: []composePicked{}, Existed: d.Existed, DryRun: e.opt.dryRun, Receipt: d.Receipt}
 	if d.Composition != nil {
 		a.Tokens, a.Counter, a.Hash = d.Composition.Tokens, d.Composition.Counter, d.Composition.Derivation.Output.String()
@@ -287,14 +290,14 @@ func (e *Env) why(p compose.Pick) string {
 }
 
 // pickLabel returns what part i became: a version that was made has its label by now.
-func pickLabel(d layers.Composed, i int) string {
+func pickLabel(d derive.Composed, i int) string {
 	if d.Composition != nil && i < len(d.Composition.Parts) {
 		return d.Composition.Parts[i].Label
 	}
 	return d.Plan.Picks[i].Label()
 }
 
-func pickTokens(d layers.Composed, i int) int {
+func pickTokens(d derive.Composed, i int) int {
 	if d.Composition != nil && i < len(d.Composition.Parts) {
 		return d.Composition.Parts[i].Tokens
 	}
@@ -302,7 +305,7 @@ func pickTokens(d layers.Composed, i int) int {
 }
 
 // frameTokens returns the tokens of a composition that belong to no part.
-func frameTokens(d layers.Composed) int {
+func frameTokens(d derive.Composed) int {
 	n := d.Plan.Total
 	if d.Composition != nil {
 		n = d.Composition.Tokens
@@ -320,7 +323,7 @@ func score(thousandths int) string {
 	return strconv.FormatFloat(float64(thousandths)/1000, 'f', 2, 64)
 }
 
-func (e *Env) printComposed(req layers.ComposeRequest, d layers.Composed) error {
+func (e *Env) printComposed(req derive.ComposeRequest, d derive.Composed) error {
 	if e.opt.quiet && !e.opt.dryRun {
 		return nil
 	}

@@ -12,8 +12,11 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/engines"
 	"github.com/memvcs/mem/layers/keepit"
+	bodies "github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
 )
 
@@ -147,7 +150,7 @@ func (e *Env) runCompress(ctx context.Context, o compressOptions, name string) e
 	} else if !on && s.Keepit == "" {
 		s.Keepit = compress.PreserveAll
 	}
-	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) error {
 		rev, err := e.resolve(ctx, m, sc, name)
 		if err != nil {
 			return err
@@ -169,12 +172,12 @@ func (e *Env) runCompress(ctx context.Context, o compressOptions, name string) e
 }
 
 // compressRev compresses a session or version, or what was said in a session since a version.
-func (e *Env) compressRev(ctx context.Context, m *layers.Memory, sc layers.Scope, rev layers.Rev, s compress.Settings, since string) (layers.Compressed, error) {
+func (e *Env) compressRev(ctx context.Context, m *layers.Memory, sc state.Scope, rev state.Rev, s compress.Settings, since string) (derive.Compressed, error) {
 	if since == "" {
-		return m.Compress(ctx, rev, s, e.opt.dryRun)
+		return m.Derive().Compress(ctx, rev, s, e.opt.dryRun)
 	}
-	if rev.Session == nil || rev.Kind == layers.IsVersion {
-		return layers.Compressed{}, withHint(usagef("--since goes with a session, and %s is a %s", rev.Name(), rev.Kind), "mem compress SESSION --since "+since)
+	if rev.Session == nil || rev.Kind == state.IsVersion {
+		return derive.Compressed{}, withHint(usagef("--since goes with a session, and %s is a %s", rev.Name(), rev.Kind), "mem compress SESSION --since "+since)
 	}
 	if since == "latest" {
 		since = rev.Session.ID + ":latest"
@@ -182,12 +185,12 @@ func (e *Env) compressRev(ctx context.Context, m *layers.Memory, sc layers.Scope
 	sc.Last = rev.Session
 	base, err := e.resolve(ctx, m, sc, since)
 	if err != nil {
-		return layers.Compressed{}, err
+		return derive.Compressed{}, err
 	}
-	if base.Kind != layers.IsVersion {
-		return layers.Compressed{}, withHint(usagef("--since wants a version, and %s is a %s", since, base.Kind), shell("mem", "versions", shortID(rev.Session.ID)))
+	if base.Kind != state.IsVersion {
+		return derive.Compressed{}, withHint(usagef("--since wants a version, and %s is a %s", since, base.Kind), shell("mem", "versions", shortID(rev.Session.ID)))
 	}
-	return m.CompressSince(ctx, rev, base, s, e.opt.dryRun)
+	return m.Derive().CompressSince(ctx, rev, base, s, e.opt.dryRun)
 }
 
 // decay returns the constants of the decay of markers as the settings have them.
@@ -203,13 +206,13 @@ func (e *Env) decay() (keepit.Decay, error) {
 // compressError says what can be done about an error of the engine.
 func compressError(err error) error {
 	var pins *compress.PinError
-	var nothing *layers.NothingNewError
+	var nothing *derive.NothingNewError
 	switch {
 	case errors.As(err, &nothing):
 		return withCode(exitNo, err)
-	case errors.Is(err, layers.ErrOtherSession):
+	case errors.Is(err, derive.ErrOtherSession):
 		return withCode(exitUsage, withHint(err, "name a version of the session itself: mem versions SESSION"))
-	case errors.Is(err, layers.ErrOtherPast):
+	case errors.Is(err, derive.ErrOtherPast):
 		return withHint(err, "compress the whole session: leave out --since")
 	case errors.As(err, &pins):
 		return withCode(exitBudget, withHint(err, "ask for more tokens, or let markers decay with a greater --distance"))
@@ -219,7 +222,7 @@ func compressError(err error) error {
 		return withHint(err, "there must be messages left to compress")
 	case errors.Is(err, compress.ErrSettings):
 		return withCode(exitUsage, withHint(err, "mem compress -h"))
-	case errors.Is(err, layers.ErrNotCompressible):
+	case errors.Is(err, bodies.ErrNotCompressible):
 		return withHint(err, "name a session or a version: mem compress SESSION")
 	}
 	return storeError(err)
@@ -264,7 +267,7 @@ type fateAnswer struct {
 	Text      string `json:"text"`
 }
 
-func (e *Env) compressAnswer(c layers.Compressed) compressAnswer {
+func (e *Env) compressAnswer(c derive.Compressed) compressAnswer {
 	v := c.Version
 	a := compressAnswer{
 		Session: v.Session, Version: v.Label, InputTokens: v.TokensIn, OutputTokens: v.TokensOut, Ratio: v.Ratio,
@@ -286,7 +289,7 @@ func (e *Env) compressAnswer(c layers.Compressed) compressAnswer {
 	return a
 }
 
-func (e *Env) printCompressed(c layers.Compressed) error {
+func (e *Env) printCompressed(c derive.Compressed) error {
 	v := c.Version
 	switch {
 	case e.opt.dryRun:
@@ -305,12 +308,12 @@ func (e *Env) printCompressed(c layers.Compressed) error {
 }
 
 // existing says that a recipe made a version before.
-func (e *Env) existing(v *layers.Version) string {
+func (e *Env) existing(v *bodies.Version) string {
 	return fmt.Sprintf("%s already exists (same recipe): %s -> %s tokens (%.1f:1)", e.safe(label(v)), tokens.Commas(v.TokensIn), tokens.Commas(v.TokensOut), v.Ratio)
 }
 
 // printPreview says what a compression would make, or has made before, what it would take, and what becomes of each marker.
-func (e *Env) printPreview(c layers.Compressed) error {
+func (e *Env) printPreview(c derive.Compressed) error {
 	v := c.Version
 	if c.Existed {
 		e.printf("%s\n", e.existing(v))
@@ -351,7 +354,7 @@ func (e *Env) printPreview(c layers.Compressed) error {
 }
 
 // rangeOf says what a version is made of if that is no whole session: " (#177-240, since v002)", " (of v001)".
-func rangeOf(c layers.Compressed) string {
+func rangeOf(c derive.Compressed) string {
 	switch v := c.Version; {
 	case v.Source != "":
 		return " (of " + v.Source + ")"

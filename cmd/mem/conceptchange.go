@@ -12,6 +12,8 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/concepts"
+	"github.com/memvcs/mem/layers/knowledge"
+	"github.com/memvcs/mem/layers/state"
 )
 
 type assignOptions struct {
@@ -118,12 +120,12 @@ func (e *Env) runAssign(ctx context.Context, c *cli.Command, o assignOptions) er
 	if o.summary != "" && o.name == "" {
 		return withHint(usagef("--summary goes with --new"), "mem concepts rename CONCEPT --summary TEXT")
 	}
-	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) error {
 		members, p, err := e.members(ctx, m, sc, names)
 		if err != nil {
 			return err
 		}
-		to := layers.Filing{Topic: o.topic, Reason: o.reason}
+		to := knowledge.Filing{Topic: o.topic, Reason: o.reason}
 		if o.name != "" {
 			to.New = &concepts.Made{Name: o.name, Topic: o.topic, Summary: o.summary, Reason: o.reason}
 		}
@@ -140,12 +142,12 @@ func (e *Env) runAssign(ctx context.Context, c *cli.Command, o assignOptions) er
 }
 
 // members finds sessions and exchanges, which must be of one project.
-func (e *Env) members(ctx context.Context, m *layers.Memory, sc layers.Scope, names []string) (list []layers.Member, p layers.Project, err error) {
+func (e *Env) members(ctx context.Context, m *layers.Memory, sc state.Scope, names []string) (list []knowledge.Member, p state.Project, err error) {
 	for _, name := range names {
-		x, err := m.Member(ctx, sc, name)
-		var missing *layers.NotFoundError
+		x, err := m.Knowledge().Member(ctx, sc, name)
+		var missing *state.NotFoundError
 		switch {
-		case errors.Is(err, layers.ErrNoMember):
+		case errors.Is(err, knowledge.ErrNoMember):
 			return nil, p, withHint(usagef("%v", err), "an exchange is named as in mem concepts candidates: e:9f2c61ab")
 		case errors.As(err, &missing) && missing.What == "exchange":
 			return nil, p, withHint(err, "mem concepts candidates")
@@ -164,8 +166,8 @@ func (e *Env) members(ctx context.Context, m *layers.Memory, sc layers.Scope, na
 const maxTopicWords = 5
 
 // assign puts members where they belong, and says so.
-func (e *Env) assign(ctx context.Context, m *layers.Memory, p layers.Project, members []layers.Member, to layers.Filing) error {
-	set, err := m.Concepts(ctx, p.ID)
+func (e *Env) assign(ctx context.Context, m *layers.Memory, p state.Project, members []knowledge.Member, to knowledge.Filing) error {
+	set, err := m.Revision().Concepts(ctx, p.ID)
 	if err != nil {
 		return err
 	}
@@ -173,7 +175,7 @@ func (e *Env) assign(ctx context.Context, m *layers.Memory, p layers.Project, me
 	if to.New != nil {
 		near = set.Near(to.New.Name, nil)
 	}
-	c, err := m.Assign(ctx, p, members, to, e.opt.dryRun)
+	c, err := m.Knowledge().Assign(ctx, p, members, to, e.opt.dryRun)
 	if err != nil {
 		return err
 	}
@@ -227,13 +229,13 @@ type conceptChange struct {
 }
 
 // change says something about concepts, and prints what they are then.
-func (e *Env) change(ctx context.Context, m *layers.Memory, p layers.Project, message, note string, changes []concepts.Changed) error {
+func (e *Env) change(ctx context.Context, m *layers.Memory, p state.Project, message, note string, changes []concepts.Changed) error {
 	if !e.opt.dryRun {
-		if err := m.ChangeConcept(ctx, p, message, changes...); err != nil {
+		if err := m.Knowledge().ChangeConcept(ctx, p, message, changes...); err != nil {
 			return err
 		}
 	}
-	set, err := m.Concepts(ctx, p.ID)
+	set, err := m.Revision().Concepts(ctx, p.ID)
 	if err != nil {
 		return err
 	}
@@ -263,7 +265,7 @@ func (e *Env) runRename(ctx context.Context, o assignOptions, concept, name stri
 	if !named && o.topic == "" && o.summary == "" {
 		return withHint(usagef("there is nothing to change"), "mem concepts rename "+concept+" NAME")
 	}
-	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) error {
 		c, err := e.concept(ctx, m, sc.Project, concept)
 		if err != nil {
 			return err
@@ -274,7 +276,7 @@ func (e *Env) runRename(ctx context.Context, o assignOptions, concept, name stri
 				changes = append(changes, concepts.Changed{Concept: c.Record, Field: f[0], Value: f[1]})
 			}
 		}
-		set, err := m.Concepts(ctx, sc.Project.ID)
+		set, err := m.Revision().Concepts(ctx, sc.Project.ID)
 		if err != nil {
 			return err
 		}
@@ -288,7 +290,7 @@ func (e *Env) runRename(ctx context.Context, o assignOptions, concept, name stri
 }
 
 func (e *Env) runMerge(ctx context.Context, o assignOptions, names []string) error {
-	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) error {
 		var into *concepts.Concept
 		if !o.undo {
 			var err error
@@ -331,7 +333,7 @@ func (e *Env) runSplit(ctx context.Context, o assignOptions, concept string, nam
 	if o.name == "" {
 		return withHint(usagef("mem concepts split wants the name of the new concept"), "--new NAME --topic TOPIC")
 	}
-	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) error {
 		members, p, err := e.members(ctx, m, sc, names)
 		if err != nil {
 			return err
@@ -350,14 +352,14 @@ func (e *Env) runSplit(ctx context.Context, o assignOptions, concept string, nam
 				return withHint(fatalf("%s does not belong to %s", names[i], concept), "mem concepts show "+concept)
 			}
 		}
-		return e.assign(ctx, m, p, members, layers.Filing{
+		return e.assign(ctx, m, p, members, knowledge.Filing{
 			New: &concepts.Made{Name: o.name, Topic: o.topic, Summary: o.summary, Reason: o.reason}, Topic: o.topic, Reason: o.reason,
 		})
 	})
 }
 
 func (e *Env) runConceptsRm(ctx context.Context, o assignOptions, names []string) error {
-	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) error {
 		var changes []concepts.Changed
 		var labels []string
 		for _, name := range names {

@@ -11,6 +11,7 @@ import (
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/concepts"
 	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/state"
 )
 
 // concepts is the command about the jobs of a project.
@@ -57,9 +58,9 @@ type conceptAnswer struct {
 }
 
 // concept finds a concept by what the user typed.
-func (e *Env) concept(ctx context.Context, m *layers.Memory, p layers.Project, name string) (*concepts.Concept, error) {
-	c, err := m.FindConcept(ctx, p.ID, name)
-	var missing *layers.NotFoundError
+func (e *Env) concept(ctx context.Context, m *layers.Memory, p state.Project, name string) (*concepts.Concept, error) {
+	c, err := m.Revision().FindConcept(ctx, p.ID, name)
+	var missing *state.NotFoundError
 	switch {
 	case errors.As(err, &missing) && len(missing.Candidates) == 0:
 		return nil, withHint(err, "make one: mem concepts assign SESSION --new NAME --topic TOPIC")
@@ -70,7 +71,7 @@ func (e *Env) concept(ctx context.Context, m *layers.Memory, p layers.Project, n
 }
 
 func (e *Env) runConceptsList(ctx context.Context, all bool) error {
-	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) error {
 		projects, err := e.listedProjects(ctx, m, sc)
 		if err != nil {
 			return err
@@ -86,7 +87,7 @@ func (e *Env) runConceptsList(ctx context.Context, all bool) error {
 		t := e.table(append(columns, column{name: "topic", shrinks: true})...)
 		answers := []conceptAnswer{}
 		for _, p := range projects {
-			set, err := m.Concepts(ctx, p.ID)
+			set, err := m.Revision().Concepts(ctx, p.ID)
 			if err != nil {
 				return err
 			}
@@ -137,7 +138,7 @@ func conceptText(set *concepts.Set, c *concepts.Concept, device string, s strang
 }
 
 func (e *Env) runConceptsShow(ctx context.Context, name string) error {
-	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) error {
 		c, err := e.concept(ctx, m, sc.Project, name)
 		if err != nil {
 			return err
@@ -147,13 +148,13 @@ func (e *Env) runConceptsShow(ctx context.Context, name string) error {
 }
 
 // showConcept prints a concept with what belongs to it.
-func (e *Env) showConcept(ctx context.Context, m *layers.Memory, p layers.Project, c *concepts.Concept) error {
-	set, err := m.Concepts(ctx, p.ID)
+func (e *Env) showConcept(ctx context.Context, m *layers.Memory, p state.Project, c *concepts.Concept) error {
+	set, err := m.Revision().Concepts(ctx, p.ID)
 	if err != nil {
 		return err
 	}
 	c = set.Record(c.Record)
-	known, err := m.Facts(ctx, p.ID)
+	known, err := m.Revision().Facts(ctx, p.ID)
 	if err != nil {
 		return err
 	}

@@ -7,8 +7,8 @@ import (
 	"strconv"
 
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
-	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/engines"
+	bodies "github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/tokens"
 )
 
@@ -53,7 +53,7 @@ func (e *Env) runCost(ctx context.Context, by string) error {
 		return err
 	}
 	defer m.Close() // only what is cached could be lost
-	costs, err := m.Costs(ctx)
+	costs, err := m.Derive().Costs(ctx)
 	if err != nil {
 		return storeError(err)
 	}
@@ -89,7 +89,7 @@ func (r costRow) cells(by string) []cell {
 }
 
 // addUp adds up costs by day, model or session, sorted by name.
-func addUp(costs []layers.Cost, by string) costAnswer {
+func addUp(costs []bodies.Cost, by string) costAnswer {
 	a := costAnswer{By: by, Rows: []costRow{}, Total: costRow{Name: "total"}}
 	for _, c := range costs {
 		name := map[string]string{"day": c.Day, "model": c.Model, "session": c.Session}[by]

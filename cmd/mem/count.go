@@ -10,6 +10,9 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/checkout"
+	"github.com/memvcs/mem/layers/markers"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
 )
 
@@ -85,11 +88,11 @@ func (e *Env) runCount(ctx context.Context, names []string) error {
 }
 
 // countOne counts stdin, a file or a revision.
-func (e *Env) countOne(ctx context.Context, name string) (layers.Count, error) {
+func (e *Env) countOne(ctx context.Context, name string) (markers.Count, error) {
 	if name == "-" {
 		b, err := io.ReadAll(e.Stdin)
 		if err != nil {
-			return layers.Count{}, fmt.Errorf("read stdin: %w", err)
+			return markers.Count{}, fmt.Errorf("read stdin: %w", err)
 		}
 		return e.countBytes(ctx, b)
 	}
@@ -98,19 +101,19 @@ func (e *Env) countOne(ctx context.Context, name string) (layers.Count, error) {
 		return e.countBytes(ctx, b)
 	}
 	if !errors.Is(err, os.ErrNotExist) {
-		return layers.Count{}, err
+		return markers.Count{}, err
 	}
-	var n layers.Count
-	err = e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+	var n markers.Count
+	err = e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) error {
 		rev, err := e.resolve(ctx, m, sc, name)
-		var missing *layers.NotFoundError
+		var missing *state.NotFoundError
 		if errors.As(err, &missing) && missing.What == "session" && missing.Name == name {
 			return withHint(fatalf("there is no file and no session called '%s'", name), missingHints(missing)...)
 		}
 		if err == nil {
-			n, err = m.Count(ctx, rev)
+			n, err = m.Checkout().Count(ctx, rev)
 		}
-		if errors.Is(err, layers.ErrFormatless) {
+		if errors.Is(err, checkout.ErrFormatless) {
 			return withHint(usagef("%s is a %s and has no tokens", name, rev.Kind), "mem help revisions")
 		}
 		return err
@@ -118,14 +121,14 @@ func (e *Env) countOne(ctx context.Context, name string) (layers.Count, error) {
 	return n, err
 }
 
-func (e *Env) countBytes(ctx context.Context, b []byte) (layers.Count, error) {
+func (e *Env) countBytes(ctx context.Context, b []byte) (markers.Count, error) {
 	conf, err := e.settings()
 	if err != nil {
-		return layers.Count{}, err
+		return markers.Count{}, err
 	}
 	model, err := conf.String("tokens.model")
 	if err != nil {
-		return layers.Count{}, err
+		return markers.Count{}, err
 	}
-	return layers.CountBytes(ctx, b, model, runtime.GOMAXPROCS(0))
+	return markers.CountBytes(ctx, b, model, runtime.GOMAXPROCS(0))
 }

@@ -14,7 +14,7 @@ import (
 	"unicode"
 
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
-	"github.com/memvcs/mem/layers"
+	capturing "github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/testdata"
 )
@@ -72,7 +72,7 @@ func (e *Env) runDemo(ctx context.Context, o demoOptions) error {
 	}
 	e.printf("This is mem at work on %s, in a memory of its own:\n%s\n", what, e.safe(dir))
 	d := &demo{e: e, ctx: ctx, dir: dir, store: filepath.Join(dir, "memory")}
-	first := layers.SourceOf(files[0]).SessionID()
+	first := capturing.SourceOf(files[0]).SessionID()
 	out := filepath.Join(dir, "context")
 	steps := []struct {
 		say  string
@@ -117,7 +117,7 @@ func (e *Env) newestSessions() []string {
 	if err != nil {
 		return nil // no home, so no sessions
 	}
-	sources, err := layers.Sources(claude)
+	sources, err := capturing.Sources(claude)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		e.warn("%v", err)
 	}
@@ -183,7 +183,7 @@ func writeSample(dir string) ([]string, error) {
 func ids(files []string) []string {
 	var out []string
 	for _, f := range files {
-		out = append(out, layers.SourceOf(f).SessionID())
+		out = append(out, capturing.SourceOf(f).SessionID())
 	}
 	return out
 }

@@ -6,6 +6,8 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/devices"
+	"github.com/memvcs/mem/layers/state"
 )
 
 // device is the command about the installations of mem that wrote in this memory.
@@ -16,7 +18,7 @@ func (e *Env) device() *cli.Command {
 		}
 		return e.runDeviceList(ctx)
 	}
-	named := func(find func(*layers.Memory, context.Context, string) (layers.Device, error), verb string, f func(context.Context, *layers.Memory, layers.Device) error) func(context.Context, *cli.Command) error {
+	named := func(find func(*layers.Memory, context.Context, string) (state.Device, error), verb string, f func(context.Context, *layers.Memory, state.Device) error) func(context.Context, *cli.Command) error {
 		return func(ctx context.Context, c *cli.Command) error {
 			if err := e.wantOperands(c, 1, 1); err != nil {
 				return err
@@ -32,11 +34,15 @@ func (e *Env) device() *cli.Command {
 		Action: list,
 		Commands: []*cli.Command{
 			{Name: "list", Usage: "list the devices", Action: list},
-			{Name: "trust", Usage: "use what a device wrote", ArgsUsage: "<device>", Action: named((*layers.Memory).Device, "trusted", func(ctx context.Context, m *layers.Memory, d layers.Device) error {
-				return m.TrustDevice(ctx, d, true)
+			{Name: "trust", Usage: "use what a device wrote", ArgsUsage: "<device>", Action: named(func(m *layers.Memory, ctx context.Context, name string) (state.Device, error) {
+				return m.Devices().Device(ctx, name)
+			}, "trusted", func(ctx context.Context, m *layers.Memory, d state.Device) error {
+				return m.Devices().TrustDevice(ctx, d, true)
 			})},
-			{Name: "revoke", Usage: "show what a device wrote, and use it no more; it cannot read what is pushed to encrypted remotes from now on", ArgsUsage: "<device>", Action: named((*layers.Memory).Reader, "not trusted any more", func(ctx context.Context, m *layers.Memory, d layers.Device) error {
-				return m.TrustDevice(ctx, d, false)
+			{Name: "revoke", Usage: "show what a device wrote, and use it no more; it cannot read what is pushed to encrypted remotes from now on", ArgsUsage: "<device>", Action: named(func(m *layers.Memory, ctx context.Context, name string) (state.Device, error) {
+				return m.Devices().Reader(ctx, name)
+			}, "not trusted any more", func(ctx context.Context, m *layers.Memory, d state.Device) error {
+				return m.Devices().TrustDevice(ctx, d, false)
 			})},
 			e.deviceApprove(),
 			{Name: "rename", Usage: "call a device by another name", ArgsUsage: "<device> <name>", Action: func(ctx context.Context, c *cli.Command) error {
@@ -44,8 +50,10 @@ func (e *Env) device() *cli.Command {
 					return err
 				}
 				name := e.operand(1)
-				return e.runDevice(ctx, e.operand(0), (*layers.Memory).Device, "called "+name, func(ctx context.Context, m *layers.Memory, d layers.Device) error {
-					return m.RenameDevice(ctx, d, name)
+				return e.runDevice(ctx, e.operand(0), func(m *layers.Memory, ctx context.Context, name string) (state.Device, error) {
+					return m.Devices().Device(ctx, name)
+				}, "called "+name, func(ctx context.Context, m *layers.Memory, d state.Device) error {
+					return m.Devices().RenameDevice(ctx, d, name)
 				})
 			}},
 		},
@@ -58,13 +66,13 @@ func (e *Env) runDeviceList(ctx context.Context) error {
 		return err
 	}
 	defer m.Close()
-	devices, err := m.Devices(ctx)
+	devices, err := m.Devices().Devices(ctx)
 	if err != nil {
 		return err
 	}
 	if e.opt.json {
 		return e.printJSON("device.list", struct {
-			Devices []layers.Device `json:"devices"`
+			Devices []state.Device `json:"devices"`
 		}{devices})
 	}
 	t := e.table(column{name: ""}, column{name: "device", shrinks: true}, column{name: "id"}, column{name: "trusted"}, column{name: "last"}, column{name: "fingerprint"})
@@ -86,7 +94,7 @@ func (e *Env) runDeviceList(ctx context.Context) error {
 }
 
 // runDevice does something with the device of a name.
-func (e *Env) runDevice(ctx context.Context, name string, find func(*layers.Memory, context.Context, string) (layers.Device, error), verb string, f func(context.Context, *layers.Memory, layers.Device) error) error {
+func (e *Env) runDevice(ctx context.Context, name string, find func(*layers.Memory, context.Context, string) (state.Device, error), verb string, f func(context.Context, *layers.Memory, state.Device) error) error {
 	m, err := e.memory()
 	if err != nil {
 		return err
@@ -97,7 +105,7 @@ func (e *Env) runDevice(ctx context.Context, name string, find func(*layers.Memo
 		return withHint(err, "mem device list")
 	}
 	if !e.opt.dryRun {
-		if err := f(ctx, m, d); errors.Is(err, layers.ErrOwnDevice) {
+		if err := f(ctx, m, d); errors.Is(err, devices.ErrOwnDevice) {
 			return withHint(usagef("%s: %v", d.Name, err), "mem device list")
 		} else if err != nil {
 			return err

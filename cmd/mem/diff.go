@@ -9,6 +9,8 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/provenance"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/trace"
 )
@@ -70,21 +72,21 @@ func (e *Env) runDiff(ctx context.Context, o diffOptions, names []string) error 
 			names = []string{a, b}
 		}
 	}
-	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) error {
 		revs, err := e.resolveAll(ctx, m, sc, names)
 		if err != nil {
 			return err
 		}
-		var c layers.Comparison
+		var c provenance.Comparison
 		switch {
 		case len(revs) == 2:
-			c, err = m.Compare(ctx, revs[0], revs[1])
-		case len(revs) == 0 || revs[0].Kind == layers.IsSession:
-			c, err = m.CompareSince(ctx, sc, append(revs, layers.Rev{})[0])
+			c, err = m.Provenance().Compare(ctx, revs[0], revs[1])
+		case len(revs) == 0 || revs[0].Kind == state.IsSession:
+			c, err = m.Provenance().CompareSince(ctx, sc, append(revs, state.Rev{})[0])
 		default:
-			var before layers.Rev
-			if before, err = m.Before(ctx, revs[0]); err == nil {
-				c, err = m.Compare(ctx, before, revs[0])
+			var before state.Rev
+			if before, err = m.Provenance().Before(ctx, revs[0]); err == nil {
+				c, err = m.Provenance().Compare(ctx, before, revs[0])
 			}
 		}
 		if err != nil {
@@ -101,7 +103,7 @@ func (e *Env) runDiff(ctx context.Context, o diffOptions, names []string) error 
 }
 
 // differs reports whether there is a difference of the kind that was asked for.
-func (o diffOptions) differs(c layers.Comparison) bool {
+func (o diffOptions) differs(c provenance.Comparison) bool {
 	if !o.keepits {
 		return !c.Same()
 	}
@@ -112,17 +114,17 @@ func (o diffOptions) differs(c layers.Comparison) bool {
 
 func diffError(err error, names []string) error {
 	switch {
-	case errors.Is(err, layers.ErrNoVersions) && len(names) > 0:
+	case errors.Is(err, provenance.ErrNoVersions) && len(names) > 0:
 		return withHint(err, shell("mem", "compress", names[0]))
-	case errors.Is(err, layers.ErrNoVersions):
+	case errors.Is(err, provenance.ErrNoVersions):
 		return withHint(err, "mem compress @")
-	case errors.Is(err, layers.ErrNotComparable), errors.Is(err, layers.ErrAlone):
+	case errors.Is(err, provenance.ErrNotComparable), errors.Is(err, provenance.ErrAlone):
 		return withHint(err, "compare versions, originals, L1, messages or compositions: mem diff abc1:v001 abc1:v002")
 	}
 	return err
 }
 
-func (e *Env) printDiff(ctx context.Context, m *layers.Memory, o diffOptions, c layers.Comparison) error {
+func (e *Env) printDiff(ctx context.Context, m *layers.Memory, o diffOptions, c provenance.Comparison) error {
 	if e.opt.json {
 		return e.diffJSON(c)
 	}
@@ -149,9 +151,9 @@ func (e *Env) printDiff(ctx context.Context, m *layers.Memory, o diffOptions, c 
 }
 
 // diffText prints the difference by lines.
-func (e *Env) diffText(ctx context.Context, m *layers.Memory, c layers.Comparison) error {
+func (e *Env) diffText(ctx context.Context, m *layers.Memory, c provenance.Comparison) error {
 	style := e.style()
-	for line, err := range m.Lines(ctx, c) {
+	for line, err := range m.Provenance().Lines(ctx, c) {
 		if err != nil {
 			return err
 		}
@@ -170,9 +172,9 @@ func (e *Env) diffText(ctx context.Context, m *layers.Memory, c layers.Compariso
 }
 
 // diffHead prints what is compared and the difference in numbers.
-func (e *Env) diffHead(c layers.Comparison) {
+func (e *Env) diffHead(c provenance.Comparison) {
 	s, style := c.Summary, e.style()
-	for i, x := range []layers.Compared{c.A, c.B} {
+	for i, x := range []provenance.Compared{c.A, c.B} {
 		sign, paint := "---", style.red
 		if i == 1 {
 			sign, paint = "+++", style.green

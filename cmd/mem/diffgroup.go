@@ -5,14 +5,14 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/provenance"
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/trace"
 )
 
 // diffGroup prints where two texts differ in the messages of a group; whole prints all of it.
-func (e *Env) diffGroup(c layers.Comparison, g trace.Group, whole bool) {
+func (e *Env) diffGroup(c provenance.Comparison, g trace.Group, whole bool) {
 	only := ""
 	switch {
 	case g.Pieces[0] == 0 && g.Pieces[1] > 0:
@@ -179,7 +179,7 @@ type keepitInDiff struct {
 	Margin    string `json:"margin,omitempty"`
 }
 
-func (e *Env) diffJSON(c layers.Comparison) error {
+func (e *Env) diffJSON(c provenance.Comparison) error {
 	s := c.Summary
 	answer := struct {
 		A       diffSide        `json:"a"`
@@ -189,7 +189,7 @@ func (e *Env) diffJSON(c layers.Comparison) error {
 		Anchors []trace.Anchors `json:"anchors"`
 	}{Same: c.Same(), Both: s.Both, Anchors: s.Anchors}
 	for i, to := range []*diffSide{&answer.A, &answer.B} {
-		x := []layers.Compared{c.A, c.B}[i]
+		x := []provenance.Compared{c.A, c.B}[i]
 		*to = diffSide{Name: x.Name, Kind: string(x.Rev.Kind), Tokens: s.Tokens[i], Segments: s.Segments[i], Messages: s.Messages[i], Kept: s.Kept[i], Keepits: s.Marks[i]}
 		if !x.Rev.Hash.IsZero() {
 			to.Hash = x.Rev.Hash.String()
@@ -205,7 +205,7 @@ func (e *Env) diffJSON(c layers.Comparison) error {
 	return errors.Join(err, c.Err())
 }
 
-func groupAnswerOf(c layers.Comparison, g trace.Group) diffGroupAnswer {
+func groupAnswerOf(c provenance.Comparison, g trace.Group) diffGroupAnswer {
 	a := diffGroupAnswer{Messages: g.Src, Segments: g.Pieces, Tokens: g.Tokens, Changes: []diffChangeAnswer{}, Keepits: []diffKeepitAnswer{}}
 	if s := c.Sessions[g.Source]; s != nil {
 		a.Session = s.ID

@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/provenance"
 	"github.com/memvcs/mem/layers/trace"
 )
 
 // diffStat prints what each side holds, the names of what was lost and gained, and where the sides differ.
-func (e *Env) diffStat(c layers.Comparison) error {
+func (e *Env) diffStat(c provenance.Comparison) error {
 	e.printf("\n")
 	t := e.table(column{name: "kind"}, column{name: "before", right: true}, column{name: "after", right: true}, column{name: "lost", right: true},
 		column{name: "gained", right: true}, column{name: "which", shrinks: true})
@@ -42,7 +42,7 @@ func names(a trace.Anchors, most int) string {
 }
 
 // place writes messages: "#12", "#12-18 #77"; the session stands in front where there are several.
-func (e *Env) place(c layers.Comparison, source string, src [][2]int) string {
+func (e *Env) place(c provenance.Comparison, source string, src [][2]int) string {
 	text := runsText(src)
 	if s := c.Sessions[source]; s != nil && len(c.Sessions) > 1 {
 		text = shortID(s.ID) + " " + text
@@ -72,7 +72,7 @@ func runsText(src [][2]int) string {
 }
 
 // diffKeepits prints the markers whose fate changed.
-func (e *Env) diffKeepits(c layers.Comparison) error {
+func (e *Env) diffKeepits(c provenance.Comparison) error {
 	t := e.table(column{name: "weight"}, column{name: "before"}, column{name: "after"}, column{name: "at"}, column{name: "text", shrinks: true})
 	for _, g := range c.Groups {
 		for _, k := range g.Keepits {

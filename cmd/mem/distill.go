@@ -7,8 +7,11 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/engines"
 	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/knowledge"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
 )
 
@@ -49,7 +52,7 @@ func (e *Env) distill() *cli.Command {
 }
 
 // asker returns what asks the model that was chosen.
-func (e *Env) asker(ctx context.Context, m *layers.Memory, p layers.Project, choice engineChoice) (*engines.Asker, error) {
+func (e *Env) asker(ctx context.Context, m *layers.Memory, p state.Project, choice engineChoice) (*engines.Asker, error) {
 	conf, err := e.settings()
 	if err != nil {
 		return nil, err
@@ -72,7 +75,7 @@ func (e *Env) asker(ctx context.Context, m *layers.Memory, p layers.Project, cho
 		return nil, err
 	}
 	if choice.name == "replay" {
-		recorded, err := m.Witnessed(ctx, p.ID)
+		recorded, err := m.Knowledge().Witnessed(ctx, p.ID)
 		if err != nil {
 			return nil, withHint(err, "let a model distil a session once: mem distill --engine claude")
 		}
@@ -82,7 +85,7 @@ func (e *Env) asker(ctx context.Context, m *layers.Memory, p layers.Project, cho
 	if s.timeout, err = conf.Duration("llm.timeout"); err != nil {
 		return nil, err
 	}
-	model, err := s.of(ctx, m, layers.Rev{}, choice.name)
+	model, err := s.of(ctx, m, state.Rev{}, choice.name)
 	if err != nil {
 		return nil, err
 	}
@@ -99,19 +102,19 @@ func (e *Env) runDistill(ctx context.Context, o distillOptions, name string) err
 	if err != nil {
 		return err
 	}
-	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) error {
 		revs, err := e.toDistill(ctx, m, &sc, o, name)
 		if err != nil {
 			return err
 		}
 		var answer distillAnswer
-		answer.Sessions, answer.Reflection = []distilled{}, reflectedOf(layers.Pondered{})
+		answer.Sessions, answer.Reflection = []distilled{}, reflectedOf(knowledge.Pondered{})
 		for _, rev := range revs {
 			asker, err := e.asker(ctx, m, sc.Project, o.engine)
 			if err != nil {
 				return err
 			}
-			d, err := m.Distill(ctx, rev, asker, layers.DistillOptions{Most: most, Again: o.again, DryRun: e.opt.dryRun})
+			d, err := m.Knowledge().Distill(ctx, rev, asker, knowledge.DistillOptions{Most: most, Again: o.again, DryRun: e.opt.dryRun})
 			answer.add(rev, d, e.opt.dryRun)
 			if err == nil || len(d.Saved) > 0 {
 				e.sayDistilled(rev, d)
@@ -134,21 +137,21 @@ func (e *Env) runDistill(ctx context.Context, o distillOptions, name string) err
 }
 
 // distillRules lets the model look back, once for all sessions.
-func (e *Env) distillRules(ctx context.Context, m *layers.Memory, p layers.Project, o distillOptions, answer *distillAnswer) error {
+func (e *Env) distillRules(ctx context.Context, m *layers.Memory, p state.Project, o distillOptions, answer *distillAnswer) error {
 	asker, err := e.asker(ctx, m, p, o.engine)
-	if errors.Is(err, layers.ErrNoWitnesses) && len(answer.Sessions) == 0 {
+	if errors.Is(err, derive.ErrNoWitnesses) && len(answer.Sessions) == 0 {
 		return nil // no model was ever asked, and there is nothing to ask one
 	}
 	if err != nil {
 		return err
 	}
-	found, err := m.DistillRules(ctx, p, asker, layers.DistillOptions{Again: o.again, DryRun: e.opt.dryRun})
+	found, err := m.Knowledge().DistillRules(ctx, p, asker, knowledge.DistillOptions{Again: o.again, DryRun: e.opt.dryRun})
 	if errors.Is(err, engines.ErrRecorded) { // what the sessions hold was replayed
 		e.note("no answer about the %d candidates is recorded: they wait for somebody (mem reflect)", found.Candidates)
 		return nil
 	}
 	if err != nil {
-		return distillError(err, layers.Rev{})
+		return distillError(err, state.Rev{})
 	}
 	answer.Reflection = reflectedOf(found)
 	if e.opt.json || found.Candidates == 0 {
@@ -172,16 +175,16 @@ func (e *Env) distillRules(ctx context.Context, m *layers.Memory, p layers.Proje
 
 // reflectedJSON is what a model made of candidates, as --json prints it.
 type reflectedJSON struct {
-	Candidates int                    `json:"candidates"`
-	Rules      []ruleAnswer           `json:"rules"`
-	Dismissed  []string               `json:"dismissed"`
-	Doubted    []string               `json:"doubted"`
-	Left       []layers.LeftCandidate `json:"left"`
-	Receipt    engines.Receipt        `json:"receipt"`
+	Candidates int                       `json:"candidates"`
+	Rules      []ruleAnswer              `json:"rules"`
+	Dismissed  []string                  `json:"dismissed"`
+	Doubted    []string                  `json:"doubted"`
+	Left       []knowledge.LeftCandidate `json:"left"`
+	Receipt    engines.Receipt           `json:"receipt"`
 }
 
-func reflectedOf(p layers.Pondered) reflectedJSON {
-	x := reflectedJSON{p.Candidates, []ruleAnswer{}, append([]string{}, p.Dismissed...), append([]string{}, p.Doubted...), append([]layers.LeftCandidate{}, p.Left...), p.Receipt}
+func reflectedOf(p knowledge.Pondered) reflectedJSON {
+	x := reflectedJSON{p.Candidates, []ruleAnswer{}, append([]string{}, p.Dismissed...), append([]string{}, p.Doubted...), append([]knowledge.LeftCandidate{}, p.Left...), p.Receipt}
 	for _, r := range p.Rules {
 		x.Rules = append(x.Rules, ruleAnswerOf(r))
 	}
@@ -193,30 +196,30 @@ func costLine(r engines.Receipt) string {
 }
 
 // toDistill returns the sessions to distil.
-func (e *Env) toDistill(ctx context.Context, m *layers.Memory, sc *layers.Scope, o distillOptions, name string) ([]layers.Rev, error) {
+func (e *Env) toDistill(ctx context.Context, m *layers.Memory, sc *state.Scope, o distillOptions, name string) ([]state.Rev, error) {
 	if !o.backlog {
 		rev, err := e.resolveSession(ctx, m, *sc, name)
 		sc.Project = rev.Project
-		return []layers.Rev{rev}, err
+		return []state.Rev{rev}, err
 	}
-	sessions, err := m.Backlog(ctx, sc.Project.ID)
+	sessions, err := m.Knowledge().Backlog(ctx, sc.Project.ID)
 	if err != nil {
 		return nil, err
 	}
-	var revs []layers.Rev
+	var revs []state.Rev
 	for _, s := range sessions {
-		revs = append(revs, layers.Rev{Kind: layers.IsSession, Project: sc.Project, Session: s})
+		revs = append(revs, state.Rev{Kind: state.IsSession, Project: sc.Project, Session: s})
 	}
 	return revs, nil
 }
 
-func distillError(err error, rev layers.Rev) error {
+func distillError(err error, rev state.Rev) error {
 	switch {
 	case errors.Is(err, engines.ErrRecorded):
 		return withHint(err, "the record has grown, or the settings differ; a session that is distilled is asked about once more with --again")
-	case errors.Is(err, layers.ErrAnswer) && rev.Session == nil:
+	case errors.Is(err, knowledge.ErrAnswer) && rev.Session == nil:
 		return withHint(err, "try another model with --model", "or by hand: mem reflect")
-	case errors.Is(err, layers.ErrAnswer):
+	case errors.Is(err, knowledge.ErrAnswer):
 		return withHint(err, "try another model with --model", "or by hand: mem facts draft "+shortID(rev.Session.ID))
 	}
 	return err
@@ -241,7 +244,7 @@ type distilled struct {
 	Receipt  engines.Receipt `json:"receipt"`
 }
 
-func (a *distillAnswer) add(rev layers.Rev, d layers.Distillation, dryRun bool) {
+func (a *distillAnswer) add(rev state.Rev, d knowledge.Distillation, dryRun bool) {
 	x := distilled{Session: rev.Session.ID, Parts: len(d.Saved), Assigned: d.Assigned, Left: d.Left, Receipt: d.Receipt, Facts: []savedFactJSON{}}
 	for _, s := range d.Saved {
 		x.Verified, x.Inferred, x.Rejected = x.Verified+s.Count(facts.Verified), x.Inferred+s.Count(facts.Inferred), x.Rejected+s.Count(facts.Rejected)
@@ -252,7 +255,7 @@ func (a *distillAnswer) add(rev layers.Rev, d layers.Distillation, dryRun bool) 
 	a.Sessions, a.DryRun = append(a.Sessions, x), dryRun
 }
 
-func (e *Env) sayDistilled(rev layers.Rev, d layers.Distillation) {
+func (e *Env) sayDistilled(rev state.Rev, d knowledge.Distillation) {
 	if e.opt.json {
 		return
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/sync"
 	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/remote"
 )
@@ -17,7 +17,7 @@ import (
 // devices looks for devices that wait for the user's word.
 func (x *exam) devices() {
 	const check = "devices"
-	found, err := x.m.Strangers(x.ctx)
+	found, err := x.m.Devices().Strangers(x.ctx)
 	if err != nil {
 		x.fail(check, "mem fsck --repair", "%v", err)
 		return
@@ -36,7 +36,7 @@ func (x *exam) devices() {
 // remotes looks where the memory goes. It asks nobody unless ask is set.
 func (x *exam) remotes(ask bool) {
 	const check = "remote"
-	all, err := x.m.Remotes()
+	all, err := x.m.Sync().Remotes()
 	switch {
 	case err != nil:
 		x.fail(check, "mem fsck --repair", "%v", err)
@@ -47,12 +47,12 @@ func (x *exam) remotes(ask bool) {
 	}
 	for _, r := range all {
 		if r.Sealed != "" {
-			if err := x.m.CheckSealed(r); err != nil {
+			if err := x.m.Sync().CheckSealed(r); err != nil {
 				x.fail(check, shell("mem", "remote", "rm", r.Name)+"; mem remote add --encrypt --recovery-key FILE "+shell(r.Name, r.URL), "the keys of %s: %v", r.Name, err)
 				continue
 			}
 		}
-		t, err := x.m.Travelling(x.ctx, r, ask)
+		t, err := x.m.Sync().Travelling(x.ctx, r, ask)
 		switch {
 		case x.ctx.Err() != nil:
 			return
@@ -67,7 +67,7 @@ func (x *exam) remotes(ask bool) {
 }
 
 // travelling says how a remote stands to this memory.
-func (x *exam) travelling(r refs.Remote, t layers.Travelling, asked bool) {
+func (x *exam) travelling(r refs.Remote, t sync.Travelling, asked bool) {
 	const check = "remote"
 	for _, l := range t.Back {
 		x.warn(check, shell("mem", "push", r.Name), "%s: the lane of %s in %s was %s there since it was seen last", r.Name, l.Device, l.Project, backText(l.State))

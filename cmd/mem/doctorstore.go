@@ -50,7 +50,7 @@ const clockDrift = 5 * time.Minute
 func (x *exam) clock() {
 	const check = "clock"
 	now := x.e.Now()
-	newest, found, err := x.m.Future(x.ctx, now.Add(clockDrift))
+	newest, found, err := x.m.Ledger().Future(x.ctx, now.Add(clockDrift))
 	switch {
 	case err != nil:
 		x.fail(check, "mem fsck --repair", "%v", err)
@@ -117,7 +117,7 @@ func (x *exam) clone() {
 // store checks the store as "mem fsck" does.
 func (x *exam) store() {
 	const check = "store"
-	c, err := x.m.Check(x.ctx, false)
+	c, err := x.m.Repair().Check(x.ctx, false)
 	switch {
 	case err != nil:
 		x.fail(check, "mem fsck --repair", "%v", err)

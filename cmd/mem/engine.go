@@ -14,6 +14,7 @@ import (
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/engines"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/refs/config"
 )
 
@@ -26,7 +27,7 @@ func engineNames() []string {
 type engineChoice struct{ name, model string }
 
 // engine returns the engine that writes a compression, nil for extract. It asks nobody yet.
-func (e *Env) engine(ctx context.Context, m *layers.Memory, rev layers.Rev, choice engineChoice) (compress.Summarizer, error) {
+func (e *Env) engine(ctx context.Context, m *layers.Memory, rev state.Rev, choice engineChoice) (compress.Summarizer, error) {
 	conf, err := e.settings()
 	if err != nil {
 		return nil, err
@@ -75,7 +76,7 @@ type setup struct {
 	server  *engines.Server
 }
 
-func (s *setup) of(ctx context.Context, m *layers.Memory, rev layers.Rev, name string) (engines.Model, error) {
+func (s *setup) of(ctx context.Context, m *layers.Memory, rev state.Rev, name string) (engines.Model, error) {
 	switch name {
 	case "claude":
 		return s.claude()
@@ -86,7 +87,7 @@ func (s *setup) of(ctx context.Context, m *layers.Memory, rev layers.Rev, name s
 	case "command":
 		return s.command()
 	}
-	recorded, err := m.Recorded(ctx, rev)
+	recorded, err := m.Derive().Recorded(ctx, rev)
 	if err != nil {
 		return nil, withHint(err, "compress it by a model once: mem compress --engine claude "+shortID(rev.Session.ID))
 	}
@@ -222,8 +223,8 @@ func (s *setup) price(engine string) (engines.Price, error) {
 }
 
 // caps returns what models may cost a day.
-func (e *Env) caps() (layers.Caps, error) {
-	c := layers.Caps{Tokens: -1, Micros: -1}
+func (e *Env) caps() (state.Caps, error) {
+	c := state.Caps{Tokens: -1, Micros: -1}
 	conf, err := e.settings()
 	if err != nil {
 		return c, err

@@ -14,8 +14,11 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/engines"
+	sources "github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/projects"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/config"
 )
@@ -123,16 +126,16 @@ func hintsOf(err error) []string {
 	var h *hinted
 	var unknown *config.UnknownKeyError
 	var value *config.ValueError
-	var missing *layers.NotFoundError
-	var foreign *layers.ForeignError
+	var missing *state.NotFoundError
+	var foreign *projects.ForeignError
 	var unwritten *refs.WriteError
 	var store *unwritable
 	var unread *unreadable
 	var device *refs.DeviceError
-	var revoked *layers.RevokedError
+	var revoked *trust.RevokedError
 	var call *url.Error
 	var program *engines.ExitError
-	var untrusted *layers.UntrustedError
+	var untrusted *trust.UntrustedError
 	switch {
 	case errors.As(err, &h):
 		hints := slices.Clone(h.hints)
@@ -157,7 +160,7 @@ func hintsOf(err error) []string {
 		return []string{"mem config unset " + value.Key}
 	case errors.As(err, &missing):
 		return missingHints(missing)
-	case errors.Is(err, layers.ErrMeanwhile):
+	case errors.Is(err, sources.ErrMeanwhile):
 		return []string{"do it again: it is made of what is left then"}
 	case errors.Is(err, refs.ErrNotRepo):
 		return []string{"mem init"}
@@ -212,7 +215,7 @@ func isReadOnly(err error) bool {
 }
 
 // missingHints says what may have been meant by a name that nothing has, or else what there is.
-func missingHints(missing *layers.NotFoundError) []string {
+func missingHints(missing *state.NotFoundError) []string {
 	switch {
 	case len(missing.Guests) > 0:
 		const most = 3

@@ -7,14 +7,16 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/checkout"
+	"github.com/memvcs/mem/layers/state"
 )
 
 // shownExchanges is how many exchanges show prints of the start and of the end of a session.
 const shownExchanges = 2
 
 // showExchanges prints the first and the last exchanges of a session.
-func (e *Env) showExchanges(ctx context.Context, m *layers.Memory, rev layers.Rev) error {
-	all, err := m.Exchanges(ctx, rev)
+func (e *Env) showExchanges(ctx context.Context, m *layers.Memory, rev state.Rev) error {
+	all, err := m.Checkout().Exchanges(ctx, rev)
 	if err != nil || len(all) == 0 {
 		return err
 	}
@@ -36,14 +38,14 @@ func (e *Env) showExchanges(ctx context.Context, m *layers.Memory, rev layers.Re
 }
 
 // turnLine prints who said something, where, and how it begins.
-func (e *Env) turnLine(t layers.Turn) {
+func (e *Env) turnLine(t checkout.Turn) {
 	e.printf("%s  %s\n", e.style().cyan(fmt.Sprintf("#%d %s", t.Message, t.Role)), e.safe(firstWords(t.Text, 300)))
 }
 
 // writeTurns writes the messages of a range, each text under its number and who said it.
-func writeTurns(ctx context.Context, m *layers.Memory, rev layers.Rev, w io.Writer) error {
-	between, last := "", layers.Turn{}
-	return m.Turns(ctx, rev, rev.From, rev.To, func(t layers.Turn) error {
+func writeTurns(ctx context.Context, m *layers.Memory, rev state.Rev, w io.Writer) error {
+	between, last := "", checkout.Turn{}
+	return m.Checkout().Turns(ctx, rev, rev.From, rev.To, func(t checkout.Turn) error {
 		head := ""
 		if t.Message != last.Message || t.Role != last.Role {
 			head = fmt.Sprintf("%s#%d %s\n", between, t.Message, t.Role)

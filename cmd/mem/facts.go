@@ -10,6 +10,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/state"
 )
 
 type factsOptions struct {
@@ -106,13 +107,13 @@ func (e *Env) runFactsList(ctx context.Context, o factsOptions, name string) err
 	if o.number < 0 {
 		return usagef("option --number cannot be %d: want a whole number from 0", o.number)
 	}
-	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) error {
 		projects, err := e.listedProjects(ctx, m, sc)
 		session := ""
 		if err == nil && name != "" {
-			var rev layers.Rev
+			var rev state.Rev
 			if rev, err = e.resolveSession(ctx, m, sc, name); err == nil {
-				projects, session = []layers.Project{rev.Project}, rev.Session.ID
+				projects, session = []state.Project{rev.Project}, rev.Session.ID
 			}
 		}
 		if err != nil {
@@ -120,7 +121,7 @@ func (e *Env) runFactsList(ctx context.Context, o factsOptions, name string) err
 		}
 		var list []listedFact
 		for _, p := range projects {
-			set, err := m.Facts(ctx, p.ID)
+			set, err := m.Revision().Facts(ctx, p.ID)
 			if err != nil {
 				return err
 			}
@@ -219,10 +220,10 @@ func placeCell(f facts.Fact) cell {
 }
 
 // oneFact finds the fact that a name stands for.
-func (e *Env) oneFact(ctx context.Context, m *layers.Memory, sc layers.Scope, id string) (facts.Fact, layers.Project, error) {
-	f, p, err := m.FactNamed(ctx, sc, id)
-	var missing *layers.NotFoundError
-	var many *layers.AmbiguousError
+func (e *Env) oneFact(ctx context.Context, m *layers.Memory, sc state.Scope, id string) (facts.Fact, state.Project, error) {
+	f, p, err := m.Revision().FactNamed(ctx, sc, id)
+	var missing *state.NotFoundError
+	var many *state.AmbiguousError
 	switch {
 	case errors.As(err, &missing):
 		return f, p, withHint(err, "IDs of facts begin with f:, see \"mem facts list\"")
@@ -236,7 +237,7 @@ func (e *Env) runFactsSearch(ctx context.Context, o factsOptions, query string) 
 	if o.number < 0 {
 		return usagef("option --number cannot be %d: want a whole number from 0", o.number)
 	}
-	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) error {
 		projects, err := e.listedProjects(ctx, m, sc)
 		if err != nil {
 			return err
@@ -247,7 +248,7 @@ func (e *Env) runFactsSearch(ctx context.Context, o factsOptions, query string) 
 		}
 		var hits []hit
 		for _, p := range projects {
-			set, err := m.Facts(ctx, p.ID)
+			set, err := m.Revision().Facts(ctx, p.ID)
 			if err != nil {
 				return err
 			}

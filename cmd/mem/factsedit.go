@@ -10,6 +10,8 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/knowledge"
+	"github.com/memvcs/mem/layers/state"
 )
 
 type factsEditOptions struct {
@@ -86,8 +88,8 @@ func (e *Env) factsChange() []*cli.Command {
 }
 
 // stated reads the options into a fact, and the session that its evidence is of.
-func (e *Env) stated(ctx context.Context, m *layers.Memory, sc *layers.Scope, o factsEditOptions) (layers.StatedFact, error) {
-	in := layers.StatedFact{Given: facts.GivenFact{
+func (e *Env) stated(ctx context.Context, m *layers.Memory, sc *state.Scope, o factsEditOptions) (knowledge.StatedFact, error) {
+	in := knowledge.StatedFact{Given: facts.GivenFact{
 		Kind: o.kind, Text: strings.Join(strings.Fields(o.text), " "), Keywords: o.keywords, Files: o.files,
 		Supersedes: o.supersedes, Refutes: o.refutes, Resolves: o.resolves,
 	}}
@@ -113,7 +115,7 @@ func (e *Env) stated(ctx context.Context, m *layers.Memory, sc *layers.Scope, o 
 
 func (e *Env) runFactsAdd(ctx context.Context, o factsEditOptions, text string) error {
 	o.text = text
-	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) error {
 		in, err := e.stated(ctx, m, &sc, o)
 		if err != nil {
 			return err
@@ -123,7 +125,7 @@ func (e *Env) runFactsAdd(ctx context.Context, o factsEditOptions, text string) 
 }
 
 func (e *Env) runFactsEdit(ctx context.Context, o factsEditOptions, id string) error {
-	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) error {
 		old, p, err := e.oneFact(ctx, m, sc, id)
 		if err != nil {
 			return err
@@ -161,12 +163,12 @@ func (e *Env) runFactsEdit(ctx context.Context, o factsEditOptions, id string) e
 }
 
 // addFact states a fact and says what became of it.
-func (e *Env) addFact(ctx context.Context, m *layers.Memory, p layers.Project, in layers.StatedFact) error {
+func (e *Env) addFact(ctx context.Context, m *layers.Memory, p state.Project, in knowledge.StatedFact) error {
 	if in.Given.Text == "" {
 		return usagef("a fact needs a text")
 	}
-	f, err := m.AddFact(ctx, p, in, e.opt.dryRun)
-	rejected := errors.Is(err, layers.ErrAllRejected)
+	f, err := m.Knowledge().AddFact(ctx, p, in, e.opt.dryRun)
+	rejected := errors.Is(err, knowledge.ErrAllRejected)
 	if err != nil && !rejected {
 		return silencedHint(err)
 	}
@@ -195,7 +197,7 @@ func (e *Env) addFact(ctx context.Context, m *layers.Memory, p layers.Project, i
 
 // silencedHint says how a fact is overruled, if err is that another one may not do it.
 func silencedHint(err error) error {
-	var no *layers.SilencedError
+	var no *knowledge.SilencedError
 	if !errors.As(err, &no) || no.Says == facts.Resolves && no.Old.Kind != facts.Issue {
 		return err
 	}
@@ -203,7 +205,7 @@ func silencedHint(err error) error {
 }
 
 func (e *Env) runFactsJudge(ctx context.Context, ids []string, says string, value bool, reason string) error {
-	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) error {
 		var list []facts.Fact
 		for i, id := range ids {
 			f, p, err := e.oneFact(ctx, m, sc, id)
@@ -218,7 +220,7 @@ func (e *Env) runFactsJudge(ctx context.Context, ids []string, says string, valu
 			}
 			sc.Project, list = p, append(list, f)
 		}
-		if err := m.JudgeFacts(ctx, sc.Project.ID, list, says, value, reason, e.opt.dryRun); err != nil {
+		if err := m.Knowledge().JudgeFacts(ctx, sc.Project.ID, list, says, value, reason, e.opt.dryRun); err != nil {
 			return err
 		}
 		if e.opt.json {

@@ -12,6 +12,8 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/knowledge"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
 )
 
@@ -65,12 +67,12 @@ func (e *Env) runFactsDraft(ctx context.Context, o factsDraftOptions, name strin
 	if o.tokens == 0 {
 		o.tokens = draftTokens
 	}
-	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) error {
 		rev, err := e.resolveSession(ctx, m, sc, name)
 		if err != nil {
 			return err
 		}
-		d, err := m.DraftFacts(ctx, rev, layers.DraftOptions{All: o.all, Most: o.tokens, Since: o.since})
+		d, err := m.Knowledge().DraftFacts(ctx, rev, knowledge.DraftOptions{All: o.all, Most: o.tokens, Since: o.since})
 		if err != nil {
 			return err
 		}
@@ -97,17 +99,17 @@ func titleText(title string) string {
 	return " " + quoted(title)
 }
 
-func (e *Env) draftJSON(d layers.FactDraft) error {
+func (e *Env) draftJSON(d knowledge.FactDraft) error {
 	return e.printJSON("facts.draft", struct {
-		Session string             `json:"session"`
-		From    int                `json:"from"`
-		To      int                `json:"to"`
-		Total   int                `json:"messages"`
-		Tokens  int                `json:"tokens"`
-		Left    int                `json:"tokens_left"`
-		Lines   []layers.DraftLine `json:"lines"`
-		Known   []facts.Fact       `json:"known"`
-	}{d.Session.ID, d.From, d.To, d.Total, d.Tokens, d.Left, append([]layers.DraftLine{}, d.Lines...), append([]facts.Fact{}, d.Open...)})
+		Session string                `json:"session"`
+		From    int                   `json:"from"`
+		To      int                   `json:"to"`
+		Total   int                   `json:"messages"`
+		Tokens  int                   `json:"tokens"`
+		Left    int                   `json:"tokens_left"`
+		Lines   []knowledge.DraftLine `json:"lines"`
+		Known   []facts.Fact          `json:"known"`
+	}{d.Session.ID, d.From, d.To, d.Total, d.Tokens, d.Left, append([]knowledge.DraftLine{}, d.Lines...), append([]facts.Fact{}, d.Open...)})
 }
 
 func (e *Env) runFactsSchema() error {
@@ -171,13 +173,13 @@ func (e *Env) runFactsSave(ctx context.Context, session, file string) error {
 	if err != nil {
 		return err
 	}
-	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) error {
 		rev, err := e.resolveSession(ctx, m, sc, session)
 		if err != nil {
 			return err
 		}
-		saved, err := m.SaveFacts(ctx, rev, given, layers.SaveOptions{Most: most, DryRun: e.opt.dryRun})
-		if err != nil && !errors.Is(err, layers.ErrAllRejected) {
+		saved, err := m.Knowledge().SaveFacts(ctx, rev, given, knowledge.SaveOptions{Most: most, DryRun: e.opt.dryRun})
+		if err != nil && !errors.Is(err, knowledge.ErrAllRejected) {
 			var input *facts.InputError
 			if errors.As(err, &input) {
 				return withHint(err, shell("mem", "facts", "draft", shortID(rev.Session.ID)))
@@ -206,7 +208,7 @@ type savedFactJSON struct {
 	facts.Fact
 }
 
-func (e *Env) sayFactsSaved(s layers.SavedFacts, failed error) error {
+func (e *Env) sayFactsSaved(s knowledge.SavedFacts, failed error) error {
 	a := savedAnswer{
 		Session: s.Session.ID, Through: s.Through, Verified: s.Count(facts.Verified), Inferred: s.Count(facts.Inferred), Rejected: s.Count(facts.Rejected),
 		Facts: []savedFactJSON{}, Dropped: append([]string{}, s.Dropped...), DryRun: e.opt.dryRun,
@@ -230,7 +232,7 @@ func (e *Env) sayFactsSaved(s layers.SavedFacts, failed error) error {
 	return nil
 }
 
-func (e *Env) printSaved(s layers.SavedFacts, a savedAnswer, none bool) {
+func (e *Env) printSaved(s knowledge.SavedFacts, a savedAnswer, none bool) {
 	for _, f := range s.Facts {
 		if f.Fact.Verdict == facts.Verified {
 			continue

@@ -8,7 +8,10 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/checkout"
 	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/knowledge"
+	"github.com/memvcs/mem/layers/state"
 )
 
 // A shownFact is a fact as --json prints it, with who said each quote.
@@ -18,8 +21,8 @@ type shownFact struct {
 }
 
 func (e *Env) runFactsShow(ctx context.Context, name string) error {
-	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
-		if layers.IsFactID(name) {
+	return e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) error {
+		if knowledge.IsFactID(name) {
 			f, p, err := e.oneFact(ctx, m, sc, name)
 			if err != nil {
 				return err
@@ -35,8 +38,8 @@ func (e *Env) runFactsShow(ctx context.Context, name string) error {
 }
 
 // showFact prints all that is known of a fact.
-func (e *Env) showFact(ctx context.Context, m *layers.Memory, p layers.Project, f facts.Fact) error {
-	said, err := m.Evidence(ctx, p.ID, f)
+func (e *Env) showFact(ctx context.Context, m *layers.Memory, p state.Project, f facts.Fact) error {
+	said, err := m.Knowledge().Evidence(ctx, p.ID, f)
 	if err != nil {
 		return err
 	}
@@ -81,8 +84,8 @@ func byWhom(is bool, by string) string {
 func quoteText(s string) string { return `"` + strings.Join(strings.Fields(s), " ") + `"` }
 
 // showDistilled prints the exchanges of a session with their facts.
-func (e *Env) showDistilled(ctx context.Context, m *layers.Memory, rev layers.Rev) error {
-	set, err := m.Facts(ctx, rev.Project.ID)
+func (e *Env) showDistilled(ctx context.Context, m *layers.Memory, rev state.Rev) error {
+	set, err := m.Revision().Facts(ctx, rev.Project.ID)
 	if err != nil {
 		return err
 	}
@@ -103,7 +106,7 @@ func (e *Env) showDistilled(ctx context.Context, m *layers.Memory, rev layers.Re
 	if e.Term.Stdout {
 		w = &safeWriter{w: e.out}
 	}
-	return m.Write(ctx, layers.Rev{Kind: layers.IsL2, Project: rev.Project, Session: rev.Session}, layers.Text, w)
+	return m.Checkout().Write(ctx, state.Rev{Kind: state.IsL2, Project: rev.Project, Session: rev.Session}, checkout.Text, w)
 }
 
 // A recheck is a fact that was checked once more, as --json prints it.
@@ -119,14 +122,14 @@ type recheck struct {
 }
 
 func (e *Env) runFactsVerify(ctx context.Context, names []string) error {
-	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) error {
 		list, err := e.factsNamed(ctx, m, &sc, names)
 		if err != nil {
 			return err
 		}
-		var checked []layers.CheckedFact
+		var checked []knowledge.CheckedFact
 		if len(list) > 0 || len(names) == 0 {
-			if checked, err = m.VerifyFacts(ctx, sc.Project.ID, list); err != nil {
+			if checked, err = m.Knowledge().VerifyFacts(ctx, sc.Project.ID, list); err != nil {
 				return err
 			}
 		}
@@ -135,12 +138,12 @@ func (e *Env) runFactsVerify(ctx context.Context, names []string) error {
 }
 
 // factsNamed returns the facts that names stand for; of a session all that stand. They are all of one project.
-func (e *Env) factsNamed(ctx context.Context, m *layers.Memory, sc *layers.Scope, names []string) ([]facts.Fact, error) {
+func (e *Env) factsNamed(ctx context.Context, m *layers.Memory, sc *state.Scope, names []string) ([]facts.Fact, error) {
 	var list []facts.Fact
 	for i, name := range names {
 		var some []facts.Fact
-		var p layers.Project
-		if layers.IsFactID(name) {
+		var p state.Project
+		if knowledge.IsFactID(name) {
 			f, home, err := e.oneFact(ctx, m, *sc, name)
 			if err != nil {
 				return nil, err
@@ -151,7 +154,7 @@ func (e *Env) factsNamed(ctx context.Context, m *layers.Memory, sc *layers.Scope
 			if err != nil {
 				return nil, err
 			}
-			set, err := m.Facts(ctx, rev.Project.ID)
+			set, err := m.Revision().Facts(ctx, rev.Project.ID)
 			if err != nil {
 				return nil, err
 			}
@@ -168,7 +171,7 @@ func (e *Env) factsNamed(ctx context.Context, m *layers.Memory, sc *layers.Scope
 	return list, nil
 }
 
-func (e *Env) printChecked(checked []layers.CheckedFact) error {
+func (e *Env) printChecked(checked []knowledge.CheckedFact) error {
 	answer := struct {
 		Checked int       `json:"checked"`
 		Worse   int       `json:"not_as_stored"`

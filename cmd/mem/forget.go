@@ -13,6 +13,10 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/forget"
+	"github.com/memvcs/mem/layers/markers"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/sync"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -63,7 +67,7 @@ func (e *Env) forget() *cli.Command {
 }
 
 // chosen turns the options into what is to be forgotten.
-func (e *Env) toForget(ctx context.Context, m *layers.Memory, sc layers.Scope, o forgetOptions) (f layers.ForgetOptions, err error) {
+func (e *Env) toForget(ctx context.Context, m *layers.Memory, sc state.Scope, o forgetOptions) (f forget.ForgetOptions, err error) {
 	f.DryRun = e.opt.dryRun
 	switch {
 	case len(o.revs) > 0:
@@ -88,7 +92,7 @@ func (e *Env) toForget(ctx context.Context, m *layers.Memory, sc layers.Scope, o
 			return f, err
 		}
 	}
-	all, err := m.Projects(ctx)
+	all, err := m.Trusted().Projects(ctx)
 	if err != nil {
 		return f, err
 	}
@@ -98,7 +102,7 @@ func (e *Env) toForget(ctx context.Context, m *layers.Memory, sc layers.Scope, o
 		}
 	}
 	if f.Secret != nil {
-		f.Projects = append(f.Projects, layers.Project{ID: refs.Home, Name: "this device"})
+		f.Projects = append(f.Projects, state.Project{ID: refs.Home, Name: "this device"})
 	}
 	return f, nil
 }
@@ -113,8 +117,8 @@ func (e *Env) secretValue(s string) ([]byte, error) {
 		}
 		value = bytes.TrimRight(b, "\r\n")
 	}
-	if len(value) < layers.MinSecret {
-		return nil, usagef("option --secret wants at least %d bytes: a shorter value stands everywhere", layers.MinSecret)
+	if len(value) < markers.MinSecret {
+		return nil, usagef("option --secret wants at least %d bytes: a shorter value stands everywhere", markers.MinSecret)
 	}
 	return value, nil
 }
@@ -139,7 +143,7 @@ func (e *Env) span(s string) (from, to time.Time, err error) {
 }
 
 func (e *Env) runForget(ctx context.Context, o forgetOptions) error {
-	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) error {
 		f, err := e.toForget(ctx, m, sc, o)
 		if err != nil {
 			return e.forgetError(ctx, m, err)
@@ -147,7 +151,7 @@ func (e *Env) runForget(ctx context.Context, o forgetOptions) error {
 		if !f.DryRun && !e.opt.yes { // what nobody is asked about is planned once
 			plan := f
 			plan.DryRun = true
-			would, err := m.Forget(ctx, plan)
+			would, err := m.Forget().Forget(ctx, plan)
 			if err == nil {
 				e.printForgotten(would, true)
 				if ok, err := e.confirm("forget this for ever?"); err != nil || !ok {
@@ -155,7 +159,7 @@ func (e *Env) runForget(ctx context.Context, o forgetOptions) error {
 				}
 			}
 		}
-		out, err := m.Forget(ctx, f)
+		out, err := m.Forget().Forget(ctx, f)
 		if err != nil {
 			if out.Finished {
 				e.note("finished an interrupted forget")
@@ -169,9 +173,9 @@ func (e *Env) runForget(ctx context.Context, o forgetOptions) error {
 // forgetError adds hints and a status to an error. An interrupted forget is finished first, since the thing it was about may
 // have no name any more; the status still says that this command found nothing under the name it was given.
 func (e *Env) forgetError(ctx context.Context, m *layers.Memory, err error) error {
-	var missing *layers.NotFoundError
+	var missing *state.NotFoundError
 	if errors.As(err, &missing) && !e.opt.dryRun {
-		done, ferr := m.FinishForgetting(ctx)
+		done, ferr := m.Forget().FinishForgetting(ctx)
 		if ferr != nil {
 			return ferr
 		}
@@ -179,13 +183,13 @@ func (e *Env) forgetError(ctx context.Context, m *layers.Memory, err error) erro
 			e.note("finished an interrupted forget; what this one names is not in memory")
 		}
 	}
-	var tool *layers.NoToolError
+	var tool *forget.NoToolError
 	switch {
 	case errors.As(err, &tool) && len(tool.Tools) > 0:
 		return withCode(exitNo, withHint(err, "there is "+strings.Join(tool.Tools, ", ")))
-	case errors.Is(err, layers.ErrNothingToForget):
+	case errors.Is(err, forget.ErrNothingToForget):
 		return withCode(exitNo, err)
-	case errors.Is(err, layers.ErrNotForgettable):
+	case errors.Is(err, forget.ErrNotForgettable):
 		return withHint(usagef("%v", err), "mem help revisions")
 	}
 	return err
@@ -217,7 +221,7 @@ func heldAnswers(others map[string]int, names map[string]string) []heldAnswer {
 	return out
 }
 
-func forgottenAnswers(things []layers.ForgottenThing, names map[string]string) (out []forgottenAnswer) {
+func forgottenAnswers(things []forget.ForgottenThing, names map[string]string) (out []forgottenAnswer) {
 	for _, t := range things {
 		device := t.Device
 		if n, ok := names[device]; ok {
@@ -229,9 +233,9 @@ func forgottenAnswers(things []layers.ForgottenThing, names map[string]string) (
 }
 
 // reportForgotten prints the receipt. Its status is 3 if something is left here that should not be.
-func (e *Env) reportForgotten(ctx context.Context, m *layers.Memory, f layers.ForgetOptions, out layers.Forgotten) error {
+func (e *Env) reportForgotten(ctx context.Context, m *layers.Memory, f forget.ForgetOptions, out forget.Forgotten) error {
 	names := map[string]string{}
-	devices, err := m.Devices(ctx)
+	devices, err := m.Devices().Devices(ctx)
 	if err != nil {
 		return err
 	}
@@ -266,7 +270,7 @@ func (e *Env) reportForgotten(ctx context.Context, m *layers.Memory, f layers.Fo
 }
 
 // printForgotten lists what is forgotten.
-func (e *Env) printForgotten(out layers.Forgotten, would bool) {
+func (e *Env) printForgotten(out forget.Forgotten, would bool) {
 	if out.Finished {
 		e.note("brought to its end what was being forgotten when it was interrupted")
 	}
@@ -279,7 +283,7 @@ func (e *Env) printForgotten(out layers.Forgotten, would bool) {
 	}
 }
 
-func forgottenLine(verb string, t layers.ForgottenThing) string {
+func forgottenLine(verb string, t forget.ForgottenThing) string {
 	line := fmt.Sprintf("%s %s %s", verb, t.Kind, t.Name)
 	switch t.Kind {
 	case "record":
@@ -312,7 +316,7 @@ func forgottenLine(verb string, t layers.ForgottenThing) string {
 }
 
 // printProof says what was searched, and what is out of reach.
-func (e *Env) printProof(out layers.Forgotten, dry bool, names map[string]string) {
+func (e *Env) printProof(out forget.Forgotten, dry bool, names map[string]string) {
 	p := out.Proof
 	if !dry && p.Bytes > 0 {
 		if len(p.Left) == 0 {
@@ -349,7 +353,7 @@ func sortedNames(m map[string]int) []string {
 }
 
 // printHeeded says what a fetch let this device forget.
-func (e *Env) printHeeded(out layers.Fetched) {
+func (e *Env) printHeeded(out sync.Fetched) {
 	for _, t := range out.Forgotten {
 		of := ""
 		if t.Project != "" {

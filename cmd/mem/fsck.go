@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
-	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/repair"
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/refs"
 )
@@ -140,7 +140,7 @@ func (e *Env) runFsck(ctx context.Context, o fsckOptions) error {
 }
 
 // check checks the store and the small files in it. That it cannot be opened for its damages is one of them.
-func (e *Env) check(ctx context.Context, full bool) (c layers.Checked, err error) {
+func (e *Env) check(ctx context.Context, full bool) (c repair.Checked, err error) {
 	dir, err := e.memoryDir()
 	if err != nil {
 		return c, err
@@ -159,12 +159,12 @@ func (e *Env) check(ctx context.Context, full bool) (c layers.Checked, err error
 		return c, err
 	}
 	defer m.Close()
-	c, err = m.Check(ctx, full)
+	c, err = m.Repair().Check(ctx, full)
 	c.Problems = append(small, c.Problems...)
 	return c, err
 }
 
-func (e *Env) printFsck(o fsckOptions, c layers.Checked) error {
+func (e *Env) printFsck(o fsckOptions, c repair.Checked) error {
 	if e.opt.json {
 		return e.printJSON("fsck", fsckAnswerOf(o, c))
 	}
@@ -224,7 +224,7 @@ func areIs(n int) string {
 }
 
 // tellApart says what was made of texts that lie in lanes which are not here, and how to have them.
-func (e *Env) tellApart(apart []layers.Apart) {
+func (e *Env) tellApart(apart []repair.Apart) {
 	for _, a := range apart {
 		e.note("[%s] %s is whole, and was made of %s, which only the lane of another device holds: the remote it came from has no copy of that",
 			sanitizeLine(a.Project.Name), a.Name, a.Input.Short())
@@ -237,7 +237,7 @@ func (e *Env) tellApart(apart []layers.Apart) {
 // count writes a number of things: "1 object", "2,000 objects".
 func count(n int, what string) string { return tokens.Commas(n) + " " + what + plural(n) }
 
-func fsckAnswerOf(o fsckOptions, c layers.Checked) fsckAnswer {
+func fsckAnswerOf(o fsckOptions, c repair.Checked) fsckAnswer {
 	a := fsckAnswer{
 		OK: len(c.Problems) == 0, Full: o.full, Lanes: c.Lanes, Commits: c.Commits, Objects: c.Objects, Records: c.Records, Streams: c.Streams,
 		Segments: c.Segments, Patches: c.Patches, Versions: c.Versions, Compositions: c.Compositions, Withheld: c.Withheld, Bytes: c.Bytes,

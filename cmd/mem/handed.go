@@ -6,6 +6,7 @@ import (
 
 	"github.com/memvcs/mem/hooks"
 	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/state"
 )
 
 // runHanded lists what hooks handed over, the newest first: hashes, never text.
@@ -14,7 +15,7 @@ func (e *Env) runHanded(ctx context.Context, o logOptions, session string) error
 	if err != nil {
 		return err
 	}
-	return e.withMemory(ctx, func(_ *layers.Memory, sc layers.Scope) error {
+	return e.withMemory(ctx, func(_ *layers.Memory, sc state.Scope) error {
 		all, err := hooks.ReadHanded(dir)
 		if err != nil {
 			return err

@@ -16,9 +16,12 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/hooks"
 	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/engines"
 	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/redact"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/config"
 )
@@ -120,8 +123,8 @@ func (e *Env) distillAsked(ctx context.Context, w *hooks.World) {
 // distilledFor says whether a session is done with after a model was to distil it, and what the log may know: never what a
 // session holds, or what a model answered.
 func distilledFor(err error) (done bool, logged error) {
-	var none *layers.NotFoundError
-	var capped *layers.CapError
+	var none *state.NotFoundError
+	var capped *state.CapError
 	switch {
 	case err == nil:
 		return true, nil
@@ -130,7 +133,7 @@ func distilledFor(err error) (done bool, logged error) {
 	case errors.As(err, &capped):
 		return false, capped // numbers alone
 	}
-	for _, known := range []error{layers.ErrAnswer, engines.ErrRecorded, layers.ErrNoWitnesses} {
+	for _, known := range []error{knowledge.ErrAnswer, engines.ErrRecorded, derive.ErrNoWitnesses} {
 		if errors.Is(err, known) {
 			return true, known // to ask again would cost the same again
 		}
@@ -183,7 +186,7 @@ func (e *Env) hookSettings() (hooks.Settings, error) {
 	if s.Decay, err = decayOf(c); err != nil {
 		s.Decay = keepit.DefaultDecay
 	}
-	s.CaptureProject = func(p layers.Project) bool {
+	s.CaptureProject = func(p state.Project) bool {
 		return hookValue(c.Bool, "hooks.captureProject."+string(p.ID), true)
 	}
 	return s, nil

@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/memvcs/mem/layers"
+	bodies "github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/objects/pack"
 )
@@ -96,7 +96,7 @@ func (f *laneForger) lane(n uint64) forgedLane {
 	for range 1 + rng.IntN(4) {
 		kind := pick(rng, f.book.kinds)
 		body := f.book.body(rng, kind)
-		for try := 0; !wild && layers.CheckBody(kind, body) != nil && try < 20; try++ {
+		for try := 0; !wild && bodies.CheckBody(kind, body) != nil && try < 20; try++ {
 			body = f.book.body(rng, kind)
 		}
 		clock := l.clock - rng.Uint64N(5)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
+	capturing "github.com/memvcs/mem/layers/capture"
 )
 
 type importOptions struct{ noL1 bool }
@@ -40,7 +41,7 @@ func (e *Env) runImport(ctx context.Context, o importOptions, dir string) error 
 	}
 	dir = e.path(dir)
 	return e.withStore(func(m *layers.Memory) error {
-		sources, err := layers.Sources(dir)
+		sources, err := capturing.Sources(dir)
 		if errors.Is(err, os.ErrNotExist) {
 			return withHint(fmt.Errorf("import: %w", err), "name the directory that holds session files (*.jsonl)")
 		}
@@ -51,18 +52,18 @@ func (e *Env) runImport(ctx context.Context, o importOptions, dir string) error 
 		if len(sources) == 0 && len(failed) == 0 {
 			return withHint(fatalf("there are no session files (*.jsonl) under %s", dir), "name the directory that holds them")
 		}
-		return e.addAll(ctx, m, "import", sources, failed, func(added []layers.Added) error {
+		return e.addAll(ctx, m, "import", sources, failed, func(added []capturing.Added) error {
 			if o.noL1 {
 				return nil
 			}
 			bar := e.progressBytes("refining", totalAdded(added))
 			defer bar.end()
-			return errors.Join(m.Derive(ctx, added, bar.add), m.CountAdded(ctx, added))
+			return errors.Join(m.Derive().Derive(ctx, added, bar.add), m.Capture().CountAdded(ctx, added))
 		})
 	})
 }
 
-func totalAdded(added []layers.Added) (n int64) {
+func totalAdded(added []capturing.Added) (n int64) {
 	for _, a := range added {
 		n += a.Now.Size
 	}

@@ -10,6 +10,8 @@ import (
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/keepit"
+	bodies "github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
 )
 
 type keepitOptions struct {
@@ -58,20 +60,20 @@ func (e *Env) keepit() *cli.Command {
 
 // A marked is a session with its markers.
 type marked struct {
-	rev   layers.Rev
-	marks []layers.Keepit
+	rev   state.Rev
+	marks []state.Keepit
 }
 
 // marksOf returns the markers of a session, or of the messages that a revision names.
-func (e *Env) marksOf(ctx context.Context, m *layers.Memory, sc layers.Scope, name string) (marked, error) {
+func (e *Env) marksOf(ctx context.Context, m *layers.Memory, sc state.Scope, name string) (marked, error) {
 	rev, err := e.resolveSession(ctx, m, sc, name)
 	if err != nil {
 		return marked{}, err
 	}
-	marks, err := m.Keepits(ctx, rev)
+	marks, err := m.Markers().Keepits(ctx, rev)
 	out := marked{rev: rev}
 	for _, k := range marks {
-		if rev.Kind != layers.IsMessages || k.Mark.Message >= rev.From && k.Mark.Message <= rev.To {
+		if rev.Kind != state.IsMessages || k.Mark.Message >= rev.From && k.Mark.Message <= rev.To {
 			out.marks = append(out.marks, k)
 		}
 	}
@@ -79,8 +81,8 @@ func (e *Env) marksOf(ctx context.Context, m *layers.Memory, sc layers.Scope, na
 }
 
 // allMarks returns the markers of all sessions of the project that have any, the newest session first.
-func (e *Env) allMarks(ctx context.Context, m *layers.Memory, sc layers.Scope) ([]marked, error) {
-	st, err := m.State(ctx, sc.Project.ID)
+func (e *Env) allMarks(ctx context.Context, m *layers.Memory, sc state.Scope) ([]marked, error) {
+	st, err := m.Trusted().State(ctx, sc.Project.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -89,8 +91,8 @@ func (e *Env) allMarks(ctx context.Context, m *layers.Memory, sc layers.Scope) (
 		if len(s.Markers()) == 0 {
 			continue
 		}
-		rev := layers.Rev{Kind: layers.IsSession, Project: sc.Project, Session: s}
-		marks, err := m.KeepitsIn(ctx, st, rev)
+		rev := state.Rev{Kind: state.IsSession, Project: sc.Project, Session: s}
+		marks, err := m.Markers().KeepitsIn(ctx, st, rev)
 		if err != nil {
 			return nil, err
 		}
@@ -115,7 +117,7 @@ type keepitAnswer struct {
 	Removed    bool     `json:"removed,omitempty"`
 }
 
-func keepitAnswerOf(s *layers.Session, k layers.Keepit) keepitAnswer {
+func keepitAnswerOf(s *state.Session, k state.Keepit) keepitAnswer {
 	return keepitAnswer{
 		ID: k.ID, Session: s.ID, Message: k.Mark.Message, Weight: k.Mark.Weight.String(), Clamped: k.Mark.Clamped, Text: k.Mark.Text, Context: k.Context,
 		Kept: append([]string{}, k.Kept...), Summarised: append([]string{}, k.Lost...),
@@ -124,7 +126,7 @@ func keepitAnswerOf(s *layers.Session, k layers.Keepit) keepitAnswer {
 }
 
 func (e *Env) runKeepitList(ctx context.Context, name string) error {
-	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) (err error) {
+	return e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) (err error) {
 		var all []marked
 		if name == "" {
 			all, err = e.allMarks(ctx, m, sc)
@@ -162,7 +164,7 @@ func (e *Env) runKeepitList(ctx context.Context, name string) error {
 }
 
 // fateText writes what versions made of a marker: "v001 v002", "-v003" for one that summarised it.
-func fateText(k layers.Keepit) string {
+func fateText(k state.Keepit) string {
 	words := append([]string{}, k.Kept...)
 	for _, l := range k.Lost {
 		words = append(words, "-"+l)
@@ -190,7 +192,7 @@ func (e *Env) runKeepitShow(ctx context.Context, names []string) error {
 	case 2:
 		return withHint(usagef("%q is not the name of a marker", names[1]), shell("mem", "keepit", "list", names[0]))
 	}
-	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) error {
 		in, err := e.marksOf(ctx, m, sc, rev)
 		if err != nil {
 			return err
@@ -199,7 +201,7 @@ func (e *Env) runKeepitShow(ctx context.Context, names []string) error {
 		if err != nil {
 			return err
 		}
-		var marks []layers.Keepit
+		var marks []state.Keepit
 		var have []string
 		for _, k := range in.marks {
 			have = append(have, k.ID)
@@ -208,7 +210,7 @@ func (e *Env) runKeepitShow(ctx context.Context, names []string) error {
 			}
 		}
 		if marker != "" && len(marks) == 0 {
-			return &layers.NotFoundError{What: "marker", Name: marker, Of: layers.ShortID(in.rev.Session.ID), Candidates: have}
+			return &state.NotFoundError{What: "marker", Name: marker, Of: bodies.ShortID(in.rev.Session.ID), Candidates: have}
 		}
 		if e.opt.json {
 			return e.keepitShowJSON(in.rev, marks, decay)
@@ -232,7 +234,7 @@ func (e *Env) runKeepitShow(ctx context.Context, names []string) error {
 }
 
 // showKeepit prints a marker and what becomes of it at the usual ratios and distances.
-func (e *Env) showKeepit(rev layers.Rev, k layers.Keepit, decay keepit.Decay) {
+func (e *Env) showKeepit(rev state.Rev, k state.Keepit, decay keepit.Decay) {
 	e.printf("%s  %s  %s#%d  %q  (%d characters)\n", e.style().bold(k.ID), e.style().yellow("##keepit"+k.Mark.Weight.String()+"##"),
 		e.safe(shortID(rev.Session.ID)), k.Mark.Message, sanitizeLine(firstWords(k.Mark.Text, 60)), len([]rune(k.Mark.Text)))
 	e.printf("%-16s%8s", "", fmt.Sprint("dist ", keepit.PreviewDistances[0]))
@@ -249,7 +251,7 @@ func (e *Env) showKeepit(rev layers.Rev, k layers.Keepit, decay keepit.Decay) {
 	}
 }
 
-func (e *Env) keepitShowJSON(rev layers.Rev, marks []layers.Keepit, decay keepit.Decay) error {
+func (e *Env) keepitShowJSON(rev state.Rev, marks []state.Keepit, decay keepit.Decay) error {
 	type row struct {
 		Level string            `json:"level"`
 		Ratio int               `json:"ratio"`
@@ -287,7 +289,7 @@ func fateWord(f keepit.Fate) string {
 }
 
 func (e *Env) runKeepitPreview(ctx context.Context, o keepitOptions, name string) error {
-	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) error {
 		in, err := e.marksOf(ctx, m, sc, name)
 		if err != nil {
 			return err
@@ -323,7 +325,7 @@ func (e *Env) runKeepitPreview(ctx context.Context, o keepitOptions, name string
 }
 
 // pressure returns what presses on the markers of a session under the options.
-func (e *Env) pressure(ctx context.Context, m *layers.Memory, rev layers.Rev, o keepitOptions) (keepit.Pressure, error) {
+func (e *Env) pressure(ctx context.Context, m *layers.Memory, rev state.Rev, o keepitOptions) (keepit.Pressure, error) {
 	const usualRatio = 15
 	if o.ratio == 0 {
 		o.ratio = usualRatio
@@ -336,7 +338,7 @@ func (e *Env) pressure(ctx context.Context, m *layers.Memory, rev layers.Rev, o 
 		}
 		level = &l
 	}
-	p, err := m.Pressure(ctx, rev, o.ratio, level, o.distance)
+	p, err := m.Derive().Pressure(ctx, rev, o.ratio, level, o.distance)
 	if err != nil {
 		return p, err
 	}

@@ -8,6 +8,8 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/markers"
+	"github.com/memvcs/mem/layers/state"
 )
 
 // keepitChanges are the subcommands that change markers, and the one that looks for what was meant to be one.
@@ -25,8 +27,8 @@ func (e *Env) keepitChanges() []*cli.Command {
 				if err != nil {
 					return usagef("%v", err)
 				}
-				return e.changeKeepit(ctx, args[:len(args)-1], func(ctx context.Context, m *layers.Memory, rev layers.Rev, id string) (layers.Keepit, error) {
-					return m.SetKeepit(ctx, rev, id, w, e.opt.dryRun)
+				return e.changeKeepit(ctx, args[:len(args)-1], func(ctx context.Context, m *layers.Memory, rev state.Rev, id string) (state.Keepit, error) {
+					return m.Markers().SetKeepit(ctx, rev, id, w, e.opt.dryRun)
 				})
 			}},
 		{Name: "add", Usage: "mark a text that the user typed", ArgsUsage: "<rev> [<text>]",
@@ -44,8 +46,8 @@ func (e *Env) keepitChanges() []*cli.Command {
 			if err := e.wantOperands(c, 1, 2); err != nil {
 				return err
 			}
-			return e.changeKeepit(ctx, e.operands, func(ctx context.Context, m *layers.Memory, rev layers.Rev, id string) (layers.Keepit, error) {
-				return m.RemoveKeepit(ctx, rev, id, e.opt.dryRun)
+			return e.changeKeepit(ctx, e.operands, func(ctx context.Context, m *layers.Memory, rev state.Rev, id string) (state.Keepit, error) {
+				return m.Markers().RemoveKeepit(ctx, rev, id, e.opt.dryRun)
 			})
 		}},
 		{Name: "lint", Usage: "find what looks like a marker and is none", ArgsUsage: "[<rev>]", Action: func(ctx context.Context, c *cli.Command) error {
@@ -58,7 +60,7 @@ func (e *Env) keepitChanges() []*cli.Command {
 }
 
 // changeKeepit changes the marker that the last operand names, of the session before it or the newest.
-func (e *Env) changeKeepit(ctx context.Context, args []string, change func(context.Context, *layers.Memory, layers.Rev, string) (layers.Keepit, error)) error {
+func (e *Env) changeKeepit(ctx context.Context, args []string, change func(context.Context, *layers.Memory, state.Rev, string) (state.Keepit, error)) error {
 	id := args[len(args)-1]
 	if !markerName(id) {
 		return withHint(usagef("%q is not the name of a marker", id), "names are k1, k2, ...: mem keepit list")
@@ -67,13 +69,13 @@ func (e *Env) changeKeepit(ctx context.Context, args []string, change func(conte
 	if len(args) > 1 {
 		name = args[0]
 	}
-	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) error {
 		rev, err := e.resolveSession(ctx, m, sc, name)
 		if err != nil {
 			return err
 		}
 		k, err := change(ctx, m, rev, id)
-		if errors.Is(err, layers.ErrMarked) {
+		if errors.Is(err, markers.ErrMarked) {
 			return withHint(err, "take that one away first: mem keepit rm "+shortID(rev.Session.ID)+" MARKER")
 		}
 		if err != nil {
@@ -84,7 +86,7 @@ func (e *Env) changeKeepit(ctx context.Context, args []string, change func(conte
 }
 
 // sayKeepit says what became of a marker.
-func (e *Env) sayKeepit(rev layers.Rev, k layers.Keepit) error {
+func (e *Env) sayKeepit(rev state.Rev, k state.Keepit) error {
 	if e.opt.json {
 		return e.printJSON("keepit.change", struct {
 			keepitAnswer
@@ -106,21 +108,21 @@ func (e *Env) runKeepitAdd(ctx context.Context, name, text string, given bool, w
 	if given && text == "" {
 		return usagef("there is no text to mark")
 	}
-	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) error {
 		rev, err := e.resolve(ctx, m, sc, name)
 		if err != nil {
 			return err
 		}
-		if rev.Kind != layers.IsMessages || rev.From != rev.To {
+		if rev.Kind != state.IsMessages || rev.From != rev.To {
 			return withHint(usagef("%s is no message", name), "name one by its number: mem keepit add abc1#234 \"its text\"")
 		}
-		k, err := m.AddKeepit(ctx, rev, text, w, e.opt.dryRun)
+		k, err := m.Markers().AddKeepit(ctx, rev, text, w, e.opt.dryRun)
 		switch {
-		case errors.Is(err, layers.ErrNotTyped):
+		case errors.Is(err, markers.ErrNotTyped):
 			return withHint(err, "only what the user typed can be marked")
-		case errors.Is(err, layers.ErrNoText), errors.Is(err, layers.ErrManyTexts):
+		case errors.Is(err, markers.ErrNoText), errors.Is(err, markers.ErrManyTexts):
 			return withHint(err, fmt.Sprintf("read it: mem show %s#%d", shortID(rev.Session.ID), rev.From))
-		case errors.Is(err, layers.ErrMarked):
+		case errors.Is(err, markers.ErrMarked):
 			return withHint(err, fmt.Sprintf("change that one: mem keepit set %s MARKER %s", shortID(rev.Session.ID), w))
 		case err != nil:
 			return err
@@ -139,7 +141,7 @@ type nearMiss struct {
 }
 
 func (e *Env) runKeepitLint(ctx context.Context, name string) error {
-	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) error {
 		revs, err := e.lintRevs(ctx, m, sc, name)
 		if err != nil {
 			return err
@@ -149,7 +151,7 @@ func (e *Env) runKeepitLint(ctx context.Context, name string) error {
 		}{[]nearMiss{}}
 		t := e.table(column{name: "session"}, column{name: "at"}, column{name: "what"}, column{name: "problem"}, column{name: "hint", shrinks: true})
 		for _, rev := range revs {
-			found, err := m.LintKeepits(ctx, rev)
+			found, err := m.Markers().LintKeepits(ctx, rev)
 			if err != nil {
 				return err
 			}
@@ -172,18 +174,18 @@ func (e *Env) runKeepitLint(ctx context.Context, name string) error {
 }
 
 // lintRevs returns the session that is named, or all of the project.
-func (e *Env) lintRevs(ctx context.Context, m *layers.Memory, sc layers.Scope, name string) ([]layers.Rev, error) {
+func (e *Env) lintRevs(ctx context.Context, m *layers.Memory, sc state.Scope, name string) ([]state.Rev, error) {
 	if name != "" {
 		rev, err := e.resolveSession(ctx, m, sc, name)
-		return []layers.Rev{rev}, err
+		return []state.Rev{rev}, err
 	}
-	st, err := m.Outline(ctx, sc.Project.ID)
+	st, err := m.Trusted().Outline(ctx, sc.Project.ID)
 	if err != nil {
 		return nil, err
 	}
-	var revs []layers.Rev
+	var revs []state.Rev
 	for _, s := range st.Recent() {
-		revs = append(revs, layers.Rev{Kind: layers.IsSession, Project: sc.Project, Session: s})
+		revs = append(revs, state.Rev{Kind: state.IsSession, Project: sc.Project, Session: s})
 	}
 	return revs, nil
 }

@@ -6,6 +6,8 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/knowledge"
+	"github.com/memvcs/mem/layers/state"
 )
 
 // layersCommand is the command about what the layers of a project hold and lack.
@@ -42,7 +44,7 @@ type layerRow struct {
 	Next    string `json:"next"` // the command that goes on
 }
 
-func layerRows(d layers.Debt) []layerRow {
+func layerRows(d knowledge.Debt) []layerRow {
 	next := "mem facts draft SESSION"
 	if len(d.L2) > 0 {
 		next = shell("mem", "facts", "draft", shortID(d.L2[0]))
@@ -60,8 +62,8 @@ func layerRows(d layers.Debt) []layerRow {
 }
 
 func (e *Env) runLayersStatus(ctx context.Context) error {
-	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
-		d, err := m.Debt(ctx, sc.Project.ID)
+	return e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) error {
+		d, err := m.Knowledge().Debt(ctx, sc.Project.ID)
 		if err != nil {
 			return err
 		}
@@ -86,13 +88,13 @@ func (e *Env) runLayersStatus(ctx context.Context) error {
 }
 
 func (e *Env) runLayersBuild(ctx context.Context) error {
-	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
-		size, err := m.Unrefined(ctx, sc.Project)
+	return e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) error {
+		size, err := m.Knowledge().Unrefined(ctx, sc.Project)
 		if err != nil {
 			return err
 		}
 		bar := e.progressBytes("refining", size)
-		n, err := m.Refine(ctx, sc.Project, bar.add)
+		n, err := m.Knowledge().Refine(ctx, sc.Project, bar.add)
 		bar.end()
 		if err != nil {
 			return storeError(err)

@@ -8,6 +8,8 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/history"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
 )
 
@@ -36,16 +38,16 @@ func (e *Env) lineage() *cli.Command {
 }
 
 func (e *Env) runLineage(ctx context.Context, name string, up, down bool) error {
-	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) error {
 		rev, err := e.resolve(ctx, m, sc, name)
 		if err != nil {
 			return err
 		}
-		if !up && (rev.Kind == layers.IsSession || rev.Kind == layers.IsOriginal || rev.Kind == layers.IsMessages) {
+		if !up && (rev.Kind == state.IsSession || rev.Kind == state.IsOriginal || rev.Kind == state.IsMessages) {
 			down = true
 		}
-		made, err := m.Lineage(ctx, rev, down)
-		if errors.Is(err, layers.ErrNoLineage) {
+		made, err := m.History().Lineage(ctx, rev, down)
+		if errors.Is(err, history.ErrNoLineage) {
 			return withHint(err, "name a session, version or composition")
 		}
 		if err != nil {
@@ -60,7 +62,7 @@ func (e *Env) runLineage(ctx context.Context, name string, up, down bool) error 
 		if err := e.page("lineage"); err != nil {
 			return err
 		}
-		printTree(e, made, e.madeLine, func(x *layers.Made) []*layers.Made { return x.Next }, "", "")
+		printTree(e, made, e.madeLine, func(x *history.Made) []*history.Made { return x.Next }, "", "")
 		return nil
 	})
 }
@@ -78,9 +80,9 @@ func printTree[T any](e *Env, x T, line func(T) string, next func(T) []T, first,
 	}
 }
 
-func (e *Env) madeLine(x *layers.Made) string {
+func (e *Env) madeLine(x *history.Made) string {
 	kind := string(x.Kind)
-	if x.Kind == layers.IsObject {
+	if x.Kind == state.IsObject {
 		kind = "missing"
 	}
 	words := []string{kind, e.style().yellow(e.safe(x.Name))}
@@ -130,7 +132,7 @@ type madeAnswer struct {
 	Next      []madeAnswer `json:"next"`
 }
 
-func madeAnswerOf(x *layers.Made) madeAnswer {
+func madeAnswerOf(x *history.Made) madeAnswer {
 	a := madeAnswer{
 		Kind: string(x.Kind), Name: x.Name, Project: x.Project.Name, Step: x.Recipe.Step, Version: x.Recipe.Version, Engine: x.Engine, Since: x.Since,
 		Tokens: x.Tokens, Time: timeText(x.Time), Device: x.Device, Missing: x.Missing, Next: []madeAnswer{},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -71,7 +72,7 @@ func (e *Env) runLog(ctx context.Context, o logOptions, rev string, limited bool
 			return usagef("option --since cannot be %q: %v", o.since, err)
 		}
 	}
-	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) error {
 		n := 0
 		if limited && since.IsZero() && o.search == "" {
 			n = max(o.number, 1)
@@ -105,7 +106,7 @@ func (e *Env) runLog(ctx context.Context, o logOptions, rev string, limited bool
 }
 
 // logDetails prints entries with what the options ask for besides.
-func (e *Env) logDetails(ctx context.Context, m *layers.Memory, sc layers.Scope, o logOptions, rev string, limited bool, entries []refs.Entry, in logScope) error {
+func (e *Env) logDetails(ctx context.Context, m *layers.Memory, sc state.Scope, o logOptions, rev string, limited bool, entries []refs.Entry, in logScope) error {
 	d, err := e.look(ctx, m, o, entries, in)
 	if err != nil {
 		return err
@@ -133,7 +134,7 @@ func (e *Env) logDetails(ctx context.Context, m *layers.Memory, sc layers.Scope,
 	return d.print(o, entries)
 }
 
-func (e *Env) sayNothingLogged(sc layers.Scope, o logOptions, rev string) {
+func (e *Env) sayNothingLogged(sc state.Scope, o logOptions, rev string) {
 	if o.since != "" || o.search != "" || rev != "" || e.opt.allProjects {
 		e.note("no operation is like that")
 		return
@@ -144,15 +145,15 @@ func (e *Env) sayNothingLogged(sc layers.Scope, o logOptions, rev string) {
 
 // notTheProject adds to the error of mem log -p NAME that -p means --patch here, if NAME is a project.
 func (e *Env) notTheProject(ctx context.Context, m *layers.Memory, o logOptions, rev string, err error) error {
-	var missing *layers.NotFoundError
+	var missing *state.NotFoundError
 	if !o.patch || !errors.As(err, &missing) {
 		return err
 	}
-	var several *layers.AmbiguousError
+	var several *state.AmbiguousError
 	if _, nope := e.projectNamed(ctx, m, rev); nope != nil && !errors.As(nope, &several) {
 		return err
 	}
-	return withHint(&layers.NotFoundError{What: missing.What, Name: missing.Name}, "-p of mem log is --patch, as in git; for the project: mem log --project "+rev)
+	return withHint(&state.NotFoundError{What: missing.What, Name: missing.Name}, "-p of mem log is --patch, as in git; for the project: mem log --project "+rev)
 }
 
 // A logScope is what operations were asked for.
@@ -162,7 +163,7 @@ type logScope struct {
 }
 
 // logEntries returns the newest operations, n of them or all if that is 0.
-func (e *Env) logEntries(ctx context.Context, m *layers.Memory, sc layers.Scope, rev string, n int) (iter.Seq[*refs.Entry], logScope, error) {
+func (e *Env) logEntries(ctx context.Context, m *layers.Memory, sc state.Scope, rev string, n int) (iter.Seq[*refs.Entry], logScope, error) {
 	in := logScope{names: map[refs.Project]string{sc.Project.ID: sc.Project.Name}}
 	if rev != "" {
 		r, err := e.resolve(ctx, m, sc, rev)
@@ -173,21 +174,21 @@ func (e *Env) logEntries(ctx context.Context, m *layers.Memory, sc layers.Scope,
 		if r.Session != nil {
 			in.session = r.Session.ID
 		}
-		entries, err := m.LogOf(ctx, r)
+		entries, err := m.Trusted().LogOf(ctx, r)
 		return each(entries), in, err
 	}
 	if !e.opt.allProjects {
-		found, err := m.Entries(ctx, sc.Project.ID, n)
+		found, err := m.Ledger().Entries(ctx, sc.Project.ID, n)
 		return found, in, err
 	}
-	projects, err := m.Projects(ctx)
+	projects, err := m.Trusted().Projects(ctx)
 	if err != nil {
 		return nil, in, err
 	}
 	for _, p := range projects {
 		in.names[p.ID] = p.Name
 	}
-	found, err := m.EntriesByTime(ctx, projects, n)
+	found, err := m.Ledger().EntriesByTime(ctx, projects, n)
 	return found, in, err
 }
 

@@ -8,6 +8,9 @@ import (
 
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/engines"
+	"github.com/memvcs/mem/layers/provenance"
+	"github.com/memvcs/mem/layers/revision"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/refs"
 )
@@ -17,8 +20,8 @@ type details struct {
 	e        *Env
 	m        *layers.Memory
 	ctx      context.Context
-	works    map[string]*layers.Work     // by commit
-	mentions map[string][]layers.Mention // by commit, of the text that is looked for
+	works    map[string]*revision.Work       // by commit
+	mentions map[string][]provenance.Mention // by commit, of the text that is looked for
 }
 
 // asks reports whether the options ask for more than entries.
@@ -26,7 +29,7 @@ func (o logOptions) asks() bool { return o.graph || o.stat || o.patch || o.searc
 
 // look reads what the options ask for of the projects of entries.
 func (e *Env) look(ctx context.Context, m *layers.Memory, o logOptions, entries []refs.Entry, in logScope) (*details, error) {
-	d := &details{e: e, m: m, ctx: ctx, works: map[string]*layers.Work{}, mentions: map[string][]layers.Mention{}}
+	d := &details{e: e, m: m, ctx: ctx, works: map[string]*revision.Work{}, mentions: map[string][]provenance.Mention{}}
 	if !o.asks() {
 		return d, nil
 	}
@@ -36,8 +39,8 @@ func (e *Env) look(ctx context.Context, m *layers.Memory, o logOptions, entries 
 			continue
 		}
 		done[en.Project] = true
-		p := layers.Project{ID: en.Project, Name: in.names[en.Project]}
-		works, err := m.Works(ctx, p)
+		p := state.Project{ID: en.Project, Name: in.names[en.Project]}
+		works, err := m.Revision().Works(ctx, p)
 		if err != nil {
 			return nil, err
 		}
@@ -50,12 +53,12 @@ func (e *Env) look(ctx context.Context, m *layers.Memory, o logOptions, entries 
 		if o.search == "" {
 			continue
 		}
-		found, err := m.Mentions(ctx, p, o.search)
+		found, err := m.Provenance().Mentions(ctx, p, o.search)
 		if err != nil {
 			return nil, err
 		}
 		for commit, f := range found {
-			d.mentions[commit] = slices.DeleteFunc(f, func(f layers.Mention) bool {
+			d.mentions[commit] = slices.DeleteFunc(f, func(f provenance.Mention) bool {
 				return in.session != "" && f.Session != "" && f.Session != in.session
 			})
 		}
@@ -136,7 +139,7 @@ func (d *details) lines(o logOptions, en refs.Entry) []string {
 }
 
 // statLines says in numbers what an operation brought.
-func statLines(w *layers.Work) []string {
+func statLines(w *revision.Work) []string {
 	var out []string
 	for _, c := range w.Captured {
 		messages, values := c.Now.Scan.Messages, c.Now.Size
@@ -171,11 +174,11 @@ func statLines(w *layers.Work) []string {
 func (d *details) patch(en refs.Entry) error {
 	w := d.works[en.Commit]
 	for _, v := range w.Versions {
-		rev, err := d.m.RevOf(d.ctx, w.Project, v, nil)
+		rev, err := d.m.Revision().RevOf(d.ctx, w.Project, v, nil)
 		if err != nil {
 			return err
 		}
-		before, err := d.m.PreviousVersion(d.ctx, rev)
+		before, err := d.m.Provenance().PreviousVersion(d.ctx, rev)
 		if err == nil {
 			err = d.difference(before, rev)
 		}
@@ -184,11 +187,11 @@ func (d *details) patch(en refs.Entry) error {
 		}
 	}
 	for _, c := range w.Compositions {
-		rev, err := d.m.RevOf(d.ctx, w.Project, nil, c)
+		rev, err := d.m.Revision().RevOf(d.ctx, w.Project, nil, c)
 		if err != nil {
 			return err
 		}
-		before, err := d.m.Before(d.ctx, rev)
+		before, err := d.m.Provenance().Before(d.ctx, rev)
 		if err != nil {
 			continue // its first state: there is nothing before it
 		}
@@ -199,8 +202,8 @@ func (d *details) patch(en refs.Entry) error {
 	return nil
 }
 
-func (d *details) difference(a, b layers.Rev) error {
-	c, err := d.m.Compare(d.ctx, a, b)
+func (d *details) difference(a, b state.Rev) error {
+	c, err := d.m.Provenance().Compare(d.ctx, a, b)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,9 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
+	capturing "github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/history"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
 )
 
@@ -57,15 +60,15 @@ func (e *Env) ls() *cli.Command {
 
 // A listed is a session in a list, with its project.
 type listed struct {
-	layers.Item
-	project   layers.Project
+	history.Item
+	project   state.Project
 	newest    bool
 	untrusted string // the device that captured it, if it is not trusted
 }
 
 func (e *Env) runLs(ctx context.Context, o lsOptions) error {
-	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
-		all, err := e.list(ctx, m, sc, layers.ListOptions{Subagents: o.subagents, Removed: o.removed || o.all, Revoked: o.all})
+	return e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) error {
+		all, err := e.list(ctx, m, sc, capturing.ListOptions{Subagents: o.subagents, Removed: o.removed || o.all, Revoked: o.all})
 		if err != nil {
 			return err
 		}
@@ -94,22 +97,22 @@ func (e *Env) runLs(ctx context.Context, o lsOptions) error {
 
 // shows reports whether the options let a session into the list.
 func (o lsOptions) shows(it listed) bool {
-	if o.untracked && it.Status != layers.Untracked {
+	if o.untracked && it.Status != history.Untracked {
 		return false
 	}
 	return o.month.IsZero() || !it.Last.Before(o.month) && it.Last.Before(o.month.AddDate(0, 1, 0))
 }
 
 // listedProjects returns the project of the user, or with --all-projects all.
-func (e *Env) listedProjects(ctx context.Context, m *layers.Memory, sc layers.Scope) ([]layers.Project, error) {
+func (e *Env) listedProjects(ctx context.Context, m *layers.Memory, sc state.Scope) ([]state.Project, error) {
 	if e.opt.allProjects {
-		return m.Projects(ctx)
+		return m.Trusted().Projects(ctx)
 	}
-	return []layers.Project{sc.Project}, nil
+	return []state.Project{sc.Project}, nil
 }
 
 // projectName returns what a row of a list says of its project: nothing if all are of one.
-func (e *Env) projectName(p layers.Project) string {
+func (e *Env) projectName(p state.Project) string {
 	if e.opt.allProjects {
 		return p.Name
 	}
@@ -117,7 +120,7 @@ func (e *Env) projectName(p layers.Project) string {
 }
 
 // list returns the sessions of the project, or with --all-projects of all, the newest first.
-func (e *Env) list(ctx context.Context, m *layers.Memory, sc layers.Scope, o layers.ListOptions) ([]listed, error) {
+func (e *Env) list(ctx context.Context, m *layers.Memory, sc state.Scope, o capturing.ListOptions) ([]listed, error) {
 	spendMemory()
 	var err error
 	if o.Claude, err = e.claudeDir(); err != nil {
@@ -141,7 +144,7 @@ func (e *Env) list(ctx context.Context, m *layers.Memory, sc layers.Scope, o lay
 		if o.Dir = ""; p.ID == sc.Project.ID {
 			o.Dir = e.Dir
 		}
-		items, st, err := m.List(ctx, p, o)
+		items, st, err := m.History().List(ctx, p, o)
 		if err != nil {
 			return nil, err
 		}
@@ -150,10 +153,10 @@ func (e *Env) list(ctx context.Context, m *layers.Memory, sc layers.Scope, o lay
 			newest = recent[0].ID
 		}
 		for _, it := range items {
-			if it.Status == layers.Untracked && files[it.Path] {
+			if it.Status == history.Untracked && files[it.Path] {
 				continue
 			}
-			files[it.Path] = it.Status == layers.Untracked
+			files[it.Path] = it.Status == history.Untracked
 			all = append(all, listed{it, p, it.ID == newest, strangers.of(it.Device)})
 		}
 	}
@@ -163,7 +166,7 @@ func (e *Env) list(ctx context.Context, m *layers.Memory, sc layers.Scope, o lay
 	return all, nil
 }
 
-func (e *Env) sayNothingListed(sc layers.Scope, some bool) {
+func (e *Env) sayNothingListed(sc state.Scope, some bool) {
 	if some {
 		e.note("no session is like that")
 		return
@@ -242,7 +245,7 @@ func (it listed) mark() string {
 // titleText is the title of a session, and why it is hidden or not used.
 func (it listed) titleText() string {
 	switch {
-	case it.Status == layers.Revoked:
+	case it.Status == history.Revoked:
 		return it.Title + " (hidden: " + it.Session.Revoked + ")"
 	case it.untrusted != "":
 		return it.Title + " (device " + it.untrusted + " is not trusted)"
@@ -252,7 +255,7 @@ func (it listed) titleText() string {
 
 // shortMark is the mark of a session for people.
 func (it listed) shortMark() string {
-	mark := map[layers.Status]string{layers.Changed: "M", layers.Untracked: "?", layers.Removed: "D", layers.Revoked: "R"}[it.Status]
+	mark := map[history.Status]string{history.Changed: "M", history.Untracked: "?", history.Removed: "D", history.Revoked: "R"}[it.Status]
 	if it.untrusted != "" {
 		mark += "!"
 	}
@@ -264,7 +267,7 @@ func (it listed) shortMark() string {
 
 // messagesText is how many messages there are; those of a file that is not in memory have not been counted.
 func messagesText(it listed) string {
-	if it.Status == layers.Untracked {
+	if it.Status == history.Untracked {
 		return "-"
 	}
 	return fmt.Sprint(it.Messages)
@@ -370,7 +373,7 @@ func sessionAnswerOf(it listed) sessionAnswer {
 	if it.Session != nil {
 		a.Revoked = it.Session.Revoked
 	}
-	if it.Status != layers.Untracked {
+	if it.Status != history.Untracked {
 		a.Messages = &it.Messages
 	}
 	for _, v := range it.Versions {
@@ -379,7 +382,7 @@ func sessionAnswerOf(it listed) sessionAnswer {
 	return a
 }
 
-func (e *Env) lsJSON(sc layers.Scope, items []listed) error {
+func (e *Env) lsJSON(sc state.Scope, items []listed) error {
 	answer := struct {
 		Project  string          `json:"project"`
 		Sessions []sessionAnswer `json:"sessions"`

@@ -7,6 +7,8 @@ import (
 
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/compose"
+	bodies "github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
 )
 
@@ -26,7 +28,7 @@ type compositionAnswer struct {
 
 // runLsCompositions lists compositions, each in its newest state, the newest first.
 func (e *Env) runLsCompositions(ctx context.Context, o lsOptions) error {
-	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) error {
 		projects, err := e.listedProjects(ctx, m, sc)
 		if err != nil {
 			return err
@@ -35,7 +37,7 @@ func (e *Env) runLsCompositions(ctx context.Context, o lsOptions) error {
 		t := e.table(column{name: "name"}, column{name: "when"}, column{name: "tokens", right: true, estimate: true}, column{name: "budget", right: true},
 			column{name: "msgs", right: true}, column{name: "parts", right: true}, column{name: "used in"}, column{name: "project"}, column{name: "note", shrinks: true})
 		for _, p := range projects {
-			st, err := m.Outline(ctx, p.ID)
+			st, err := m.Trusted().Outline(ctx, p.ID)
 			if err != nil {
 				return err
 			}
@@ -72,10 +74,10 @@ func (e *Env) runLsCompositions(ctx context.Context, o lsOptions) error {
 }
 
 // newestStates returns the newest state of each composition that the options list, the newest first.
-func newestStates(st *layers.State, o lsOptions) []*layers.Composition {
-	var out []*layers.Composition
+func newestStates(st *state.State, o lsOptions) []*bodies.Composition {
+	var out []*bodies.Composition
 	for _, c := range slices.Backward(st.Compositions) {
-		same := func(x *layers.Composition) bool { return x.Name == c.Name }
+		same := func(x *bodies.Composition) bool { return x.Name == c.Name }
 		if !slices.ContainsFunc(out, same) && (!c.Deleted || o.all || o.removed) && (c.Revoked == "" || o.all) {
 			out = append(out, c)
 		}

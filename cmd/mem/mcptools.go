@@ -11,10 +11,15 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/mcp"
 	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/checkout"
 	"github.com/memvcs/mem/layers/compose"
+	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/facts"
 	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/search"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
 )
 
 // lineWidth is how many bytes of a text a line of an answer shows, about.
@@ -38,7 +43,7 @@ func (s served) Search(ctx context.Context, in mcp.SearchIn) (out mcp.SearchOut,
 		if err != nil {
 			return err
 		}
-		hits, err := m.Search(ctx, projects, q)
+		hits, err := m.Search().Search(ctx, projects, q)
 		if err != nil {
 			return err
 		}
@@ -62,9 +67,9 @@ func dayOf(t time.Time) string {
 func (s served) Timeline(ctx context.Context, in mcp.TimelineIn) (out mcp.TimelineOut, err error) {
 	e, n := s.run(), min(max(cmp.Or(in.Count, 10), 1), 50)
 	out.Moments = []mcp.Moment{}
-	return out, e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+	return out, e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) error {
 		if in.Ref == "" {
-			st, err := m.Outline(ctx, sc.Project.ID)
+			st, err := m.Trusted().Outline(ctx, sc.Project.ID)
 			if err != nil {
 				return err
 			}
@@ -81,10 +86,10 @@ func (s served) Timeline(ctx context.Context, in mcp.TimelineIn) (out mcp.Timeli
 			return usagef("%s is a %s: want a session or a message", in.Ref, rev.Kind)
 		}
 		from, to := 1, 2*n
-		if rev.Kind == layers.IsMessages {
+		if rev.Kind == state.IsMessages {
 			from, to = rev.From-n, rev.To+n
 		}
-		return m.Turns(ctx, rev, from, to, func(t layers.Turn) error {
+		return m.Checkout().Turns(ctx, rev, from, to, func(t checkout.Turn) error {
 			out.Moments = append(out.Moments, mcp.Moment{Ref: fmt.Sprintf("%s#%d", shortID(rev.Session.ID), t.Message), Who: t.Role, Line: sanitizeLine(firstWords(t.Text, lineWidth))})
 			return nil
 		})
@@ -92,7 +97,7 @@ func (s served) Timeline(ctx context.Context, in mcp.TimelineIn) (out mcp.Timeli
 }
 
 // servable finds what a revision names and refuses what must not be handed to a session.
-func (e *Env) servable(ctx context.Context, m *layers.Memory, sc layers.Scope, name string) (layers.Rev, error) {
+func (e *Env) servable(ctx context.Context, m *layers.Memory, sc state.Scope, name string) (state.Rev, error) {
 	rev, err := e.resolve(ctx, m, sc, name)
 	if err != nil {
 		return rev, err
@@ -101,15 +106,15 @@ func (e *Env) servable(ctx context.Context, m *layers.Memory, sc layers.Scope, n
 }
 
 // mayServe refuses what must not be handed to a session: what is revoked, removed, or of a device that is not trusted.
-func mayServe(ctx context.Context, m *layers.Memory, rev layers.Rev, name string) error {
-	if err := m.MayHand(ctx, rev); err != nil || rev.Session == nil {
+func mayServe(ctx context.Context, m *layers.Memory, rev state.Rev, name string) error {
+	if err := m.Trusted().MayHand(ctx, rev); err != nil || rev.Session == nil {
 		return err
 	}
 	switch {
 	case rev.Session.Guest != "":
-		return fmt.Errorf("%s: %w", name, layers.ErrUntrusted)
+		return fmt.Errorf("%s: %w", name, trust.ErrUntrusted)
 	case rev.Session.Deleted:
-		return &layers.NotFoundError{What: "session", Name: name}
+		return &state.NotFoundError{What: "session", Name: name}
 	}
 	return nil
 }
@@ -117,24 +122,24 @@ func mayServe(ctx context.Context, m *layers.Memory, rev layers.Rev, name string
 // Show prints a page of a text.
 func (s served) Show(ctx context.Context, in mcp.ShowIn) (out mcp.ShowOut, err error) {
 	e := s.run()
-	return out, e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+	return out, e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) error {
 		rev, err := e.servable(ctx, m, sc, in.Ref)
 		if err != nil {
 			return err
 		}
 		var b strings.Builder
 		switch rev.Kind {
-		case layers.IsCommit, layers.IsObject:
+		case state.IsCommit, state.IsObject:
 			return usagef("%s is a %s, which is not served", in.Ref, rev.Kind)
-		case layers.IsSession, layers.IsOriginal, layers.IsEarlier:
-			rev.Kind, rev.From, rev.To = layers.IsMessages, 1, cmp.Or(rev.Point, rev.Session.Now()).Scan.Messages
+		case state.IsSession, state.IsOriginal, state.IsEarlier:
+			rev.Kind, rev.From, rev.To = state.IsMessages, 1, cmp.Or(rev.Point, rev.Session.Now()).Scan.Messages
 			err = writeTurns(ctx, m, rev, &b)
-		case layers.IsMessages:
+		case state.IsMessages:
 			err = writeTurns(ctx, m, rev, &b)
-		case layers.IsVersion, layers.IsComposition:
-			err = m.Write(ctx, rev, "md", &b)
+		case state.IsVersion, state.IsComposition:
+			err = m.Checkout().Write(ctx, rev, "md", &b)
 		default:
-			err = m.Write(ctx, rev, layers.Text, &b)
+			err = m.Checkout().Write(ctx, rev, checkout.Text, &b)
 		}
 		if err != nil {
 			return err
@@ -154,7 +159,7 @@ func (s served) Facts(ctx context.Context, in mcp.FactsIn) (out mcp.FactsOut, er
 		}
 	}
 	out.Facts = []mcp.Fact{}
-	return out, e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+	return out, e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) error {
 		strangers, err := e.strangers(ctx, m)
 		if err != nil {
 			return err
@@ -170,7 +175,7 @@ func (s served) Facts(ctx context.Context, in mcp.FactsIn) (out mcp.FactsOut, er
 			}
 			project, session = rev.Project.ID, rev.Session.ID
 		}
-		set, err := m.Facts(ctx, project)
+		set, err := m.Revision().Facts(ctx, project)
 		if err != nil {
 			return err
 		}
@@ -222,16 +227,16 @@ func (s served) AddKeepit(ctx context.Context, in mcp.KeepitIn) (out mcp.KeepitO
 			return out, err
 		}
 	}
-	return out, e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+	return out, e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) error {
 		rev, err := e.servable(ctx, m, sc, in.Ref)
 		if err != nil {
 			return err
 		}
-		if rev.Kind != layers.IsMessages || rev.From != rev.To {
+		if rev.Kind != state.IsMessages || rev.From != rev.To {
 			return usagef("%s is not a message: want one such as 6ecd8c99#12", in.Ref)
 		}
-		k, err := m.AddKeepit(ctx, rev, in.Text, w, false)
-		if errors.Is(err, layers.ErrNotTyped) {
+		k, err := m.Markers().AddKeepit(ctx, rev, in.Text, w, false)
+		if errors.Is(err, markers.ErrNotTyped) {
 			return fmt.Errorf("%w: only text that the user typed can be marked", err)
 		}
 		if err != nil {
@@ -251,7 +256,7 @@ func (s served) Suggest(ctx context.Context, in mcp.SuggestIn) (out mcp.SuggestO
 		if err != nil {
 			return err
 		}
-		all, err := m.Suggest(ctx, layers.SuggestRequest{Projects: projects, Files: in.Files, Topics: in.Topics, Budget: cmp.Or(in.Budget, 8000), Limit: max(cmp.Or(in.Limit, 5), 1)})
+		all, err := m.Search().Suggest(ctx, search.SuggestRequest{Projects: projects, Files: in.Files, Topics: in.Topics, Budget: cmp.Or(in.Budget, 8000), Limit: max(cmp.Or(in.Limit, 5), 1)})
 		for _, x := range all {
 			out.Suggestions = append(out.Suggestions, mcp.Suggestion{Rev: x.Rev, Score: x.Score, Topics: x.Topics, Files: x.Files, Tokens: x.Tokens, Title: sanitizeLine(x.Session.Title)})
 		}
@@ -270,7 +275,7 @@ func (s served) Compose(ctx context.Context, in mcp.ComposeIn, save bool) (out m
 	if err != nil || len(in.Revs) == 0 {
 		return out, errors.Join(err, usagef("name at least one session or version in revs"))
 	}
-	return out, e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+	return out, e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) error {
 		if err := e.nameIsFree(ctx, m, sc, in.Name); err != nil {
 			return err
 		}
@@ -283,11 +288,11 @@ func (s served) Compose(ctx context.Context, in mcp.ComposeIn, save bool) (out m
 				return err
 			}
 		}
-		req := layers.ComposeRequest{Project: sc.Project, Name: in.Name, Parts: parts, Budget: cmp.Or(in.Budget, defaultBudget), Strategy: strategy, DryRun: !save}
+		req := derive.ComposeRequest{Project: sc.Project, Name: in.Name, Parts: parts, Budget: cmp.Or(in.Budget, defaultBudget), Strategy: strategy, DryRun: !save}
 		if req.Engine, err = e.composeEngine(ctx, m, parts, engineChoice{}); err != nil {
 			return err
 		}
-		done, err := m.Compose(ctx, req)
+		done, err := m.Derive().Compose(ctx, req)
 		if err != nil {
 			return composeError(err)
 		}

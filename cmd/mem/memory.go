@@ -8,6 +8,7 @@ import (
 
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/redact"
+	"github.com/memvcs/mem/layers/state"
 )
 
 // boundMemory makes commands collect garbage before it takes more than a few hundred megabytes.
@@ -46,7 +47,7 @@ func (e *Env) objectsOnly() (*layers.Memory, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := layers.OpenObjects(dir, layers.Options{Now: e.Now, Rand: e.Rand})
+	m, err := layers.OpenObjects(dir, state.Options{Now: e.Now, Rand: e.Rand})
 	if err != nil {
 		return nil, &unreadable{fmt.Errorf("open the memory: %w", err)}
 	}
@@ -54,26 +55,26 @@ func (e *Env) objectsOnly() (*layers.Memory, error) {
 }
 
 // memoryOptions are what a memory needs of the world and of the settings.
-func (e *Env) memoryOptions() (layers.Options, error) {
+func (e *Env) memoryOptions() (state.Options, error) {
 	conf, err := e.settings()
 	if err != nil {
-		return layers.Options{}, err
+		return state.Options{}, err
 	}
 	wait, err := e.lockTimeout()
 	if err != nil {
-		return layers.Options{}, err
+		return state.Options{}, err
 	}
 	caps, err := e.caps()
 	if err != nil {
-		return layers.Options{}, err
+		return state.Options{}, err
 	}
 	gate, env, err := e.redactRules(conf)
 	if err != nil {
-		return layers.Options{}, err
+		return state.Options{}, err
 	}
 	on, err := conf.String("redact.rules")
 	if err != nil {
-		return layers.Options{}, err
+		return state.Options{}, err
 	}
 	rules := gate
 	if on == "off" {
@@ -81,14 +82,14 @@ func (e *Env) memoryOptions() (layers.Options, error) {
 	}
 	cache, err := conf.Size("storage.maxCacheSize")
 	if err != nil {
-		return layers.Options{}, err
+		return state.Options{}, err
 	}
 	world := e.world()
 	if world.Quiet, err = conf.Duration("remote.quiet"); err != nil {
-		return layers.Options{}, err
+		return state.Options{}, err
 	}
 	model, err := conf.String("tokens.model")
-	return layers.Options{
+	return state.Options{
 		Now: e.Now, Rand: e.Rand, LockTimeout: max(wait, time.Nanosecond), // 0 would mean the default
 		Workers: runtime.GOMAXPROCS(0), Model: model, Caps: caps, Rules: rules, Gate: gate, EnvFiles: env, World: world, MaxCache: max(cache, 1),
 		Growing: func() {

@@ -7,6 +7,9 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/checkout"
+	"github.com/memvcs/mem/layers/history"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/views"
 )
@@ -35,8 +38,8 @@ func (e *Env) memoryPage() *cli.Command {
 }
 
 func (e *Env) runMemory(ctx context.Context, budget int) error {
-	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
-		page, err := m.MemoryPage(ctx, sc.Project, budget)
+	return e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) error {
+		page, err := m.History().MemoryPage(ctx, sc.Project, budget)
 		if errors.Is(err, views.ErrBudget) {
 			return withCode(exitBudget, withHint(err, "mem memory --budget 500"))
 		}
@@ -96,8 +99,8 @@ func (e *Env) export() *cli.Command {
 
 func (e *Env) runExport(ctx context.Context, o exportOptions) error {
 	o.out = outputName(o.out)
-	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
-		format := layers.ExportFormat(o.format)
+	return e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) error {
+		format := history.ExportFormat(o.format)
 		answer := struct {
 			Format  string          `json:"format"`
 			File    string          `json:"file,omitempty"`
@@ -107,7 +110,7 @@ func (e *Env) runExport(ctx context.Context, o exportOptions) error {
 			Text    string          `json:"text,omitempty"`
 		}{Format: o.format, DryRun: e.opt.dryRun}
 		if o.out == "" || o.out == "-" {
-			b, err := m.Export(ctx, sc.Project, format)
+			b, err := m.History().Export(ctx, sc.Project, format)
 			if err != nil {
 				return err
 			}
@@ -116,7 +119,7 @@ func (e *Env) runExport(ctx context.Context, o exportOptions) error {
 			case !e.opt.json:
 				e.printf("%s", e.safe(string(b)))
 				return nil
-			case format == layers.ExportMemory:
+			case format == history.ExportMemory:
 				answer.Text = string(b)
 			default:
 				answer.Content = json.RawMessage(b)
@@ -126,7 +129,7 @@ func (e *Env) runExport(ctx context.Context, o exportOptions) error {
 			if err != nil {
 				return err
 			}
-			n, done, err := m.ExportTo(ctx, sc.Project, format, layers.Place{Path: path}, layers.CheckoutOptions{Force: o.force, DryRun: e.opt.dryRun})
+			n, done, err := m.History().ExportTo(ctx, sc.Project, format, checkout.Place{Path: path}, checkout.CheckoutOptions{Force: o.force, DryRun: e.opt.dryRun})
 			if err != nil {
 				return writeError(err)
 			}

@@ -4,13 +4,13 @@ import (
 	"context"
 	"strings"
 
-	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/state"
 )
 
 // What completion knows of the memory. Where there is none, or it cannot be read, nothing is completed.
 
 // outline returns the memory and the state of the project, for completion.
-func (e *Env) outline(ctx context.Context) (*layers.State, bool) {
+func (e *Env) outline(ctx context.Context) (*state.State, bool) {
 	m, err := e.memory()
 	if err != nil {
 		return nil, false
@@ -20,7 +20,7 @@ func (e *Env) outline(ctx context.Context) (*layers.State, bool) {
 	if err != nil {
 		return nil, false
 	}
-	st, err := m.Outline(ctx, p.ID)
+	st, err := m.Trusted().Outline(ctx, p.ID)
 	return st, err == nil
 }
 
@@ -33,7 +33,7 @@ func completeSession(e *Env, ctx context.Context, typed string) []candidate {
 	return sessionsOf(st, typed)
 }
 
-func sessionsOf(st *layers.State, typed string) []candidate {
+func sessionsOf(st *state.State, typed string) []candidate {
 	var list []candidate
 	for _, s := range st.Recent() {
 		id := shortID(s.ID)
@@ -62,7 +62,7 @@ func completeRev(e *Env, ctx context.Context, typed string) []candidate {
 }
 
 // partsOf offers what stands behind the colon after a session.
-func partsOf(st *layers.State, name string) []candidate {
+func partsOf(st *state.State, name string) []candidate {
 	var list []candidate
 	for i, s := range st.Recent() {
 		if name != s.ID && (len(name) < 4 || !strings.HasPrefix(s.ID, name)) && (name != "@" || i > 0) {
@@ -86,7 +86,7 @@ func completeProject(e *Env, ctx context.Context, _ string) []candidate {
 		return nil
 	}
 	defer m.Close()
-	projects, err := m.Projects(ctx)
+	projects, err := m.Trusted().Projects(ctx)
 	if err != nil {
 		return nil
 	}

@@ -8,10 +8,11 @@ import (
 
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/state"
 )
 
 // here calls f with the memory and the project, for completion. Where they cannot be had nothing is completed.
-func (e *Env) here(ctx context.Context, f func(*layers.Memory, layers.Project)) {
+func (e *Env) here(ctx context.Context, f func(*layers.Memory, state.Project)) {
 	m, err := e.memory()
 	if err != nil {
 		return
@@ -24,8 +25,8 @@ func (e *Env) here(ctx context.Context, f func(*layers.Memory, layers.Project)) 
 
 // completeConcept offers the concepts of the project by label.
 func completeConcept(e *Env, ctx context.Context, _ string) (list []candidate) {
-	e.here(ctx, func(m *layers.Memory, p layers.Project) {
-		set, err := m.Concepts(ctx, p.ID)
+	e.here(ctx, func(m *layers.Memory, p state.Project) {
+		set, err := m.Revision().Concepts(ctx, p.ID)
 		if err != nil {
 			return
 		}
@@ -38,8 +39,8 @@ func completeConcept(e *Env, ctx context.Context, _ string) (list []candidate) {
 
 // completeRule offers the rules of the project by id.
 func completeRule(e *Env, ctx context.Context, _ string) (list []candidate) {
-	e.here(ctx, func(m *layers.Memory, p layers.Project) {
-		set, err := m.Rules(ctx, p.ID)
+	e.here(ctx, func(m *layers.Memory, p state.Project) {
+		set, err := m.Revision().Rules(ctx, p.ID)
 		if err != nil {
 			return
 		}
@@ -55,8 +56,8 @@ const mostCompleted = 200
 
 // completeFact offers the newest facts of the project that stand, by id.
 func completeFact(e *Env, ctx context.Context, _ string) (list []candidate) {
-	e.here(ctx, func(m *layers.Memory, p layers.Project) {
-		set, err := m.Facts(ctx, p.ID)
+	e.here(ctx, func(m *layers.Memory, p state.Project) {
+		set, err := m.Revision().Facts(ctx, p.ID)
 		if err != nil {
 			return
 		}
@@ -71,8 +72,8 @@ func completeFact(e *Env, ctx context.Context, _ string) (list []candidate) {
 
 // completeExchange offers the newest exchanges of the project, by id.
 func completeExchange(e *Env, ctx context.Context, _ string) (list []candidate) {
-	e.here(ctx, func(m *layers.Memory, p layers.Project) {
-		set, err := m.Facts(ctx, p.ID)
+	e.here(ctx, func(m *layers.Memory, p state.Project) {
+		set, err := m.Revision().Facts(ctx, p.ID)
 		if err != nil {
 			return
 		}
@@ -85,8 +86,8 @@ func completeExchange(e *Env, ctx context.Context, _ string) (list []candidate) 
 
 // completeCandidate offers what could become a rule, by id.
 func completeCandidate(e *Env, ctx context.Context, _ string) (list []candidate) {
-	e.here(ctx, func(m *layers.Memory, p layers.Project) {
-		found, err := m.Reflect(ctx, p, time.Time{}, true)
+	e.here(ctx, func(m *layers.Memory, p state.Project) {
+		found, err := m.Knowledge().Reflect(ctx, p, time.Time{}, true)
 		if err != nil {
 			return
 		}

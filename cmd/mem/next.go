@@ -7,6 +7,8 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/handover"
+	"github.com/memvcs/mem/layers/state"
 )
 
 type nextOptions struct {
@@ -54,8 +56,8 @@ func (e *Env) runNext(ctx context.Context, o nextOptions) error {
 	if err != nil {
 		return err
 	}
-	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
-		given, err := m.Context(ctx, sc.Project, layers.ContextOptions{Dir: e.Dir, Program: e.calledAs(), Limit: s.ContextSize, Decay: s.Decay})
+	return e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) error {
+		given, err := m.Handover().Context(ctx, sc.Project, handover.ContextOptions{Dir: e.Dir, Program: e.calledAs(), Limit: s.ContextSize, Decay: s.Decay})
 		if err != nil {
 			return fmt.Errorf("what the next session is given: %w", err)
 		}

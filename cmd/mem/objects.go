@@ -9,6 +9,7 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/objects"
 )
 
@@ -126,16 +127,16 @@ func (e *Env) lsObjects() *cli.Command {
 }
 
 func (e *Env) runLsObjects(ctx context.Context) error {
-	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) (err error) {
-		projects := []layers.Project{sc.Project}
+	return e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) (err error) {
+		projects := []state.Project{sc.Project}
 		if e.opt.allProjects {
-			if projects, err = m.Projects(ctx); err != nil {
+			if projects, err = m.Trusted().Projects(ctx); err != nil {
 				return err
 			}
 		}
 		var names []objects.Hash
 		for _, p := range projects {
-			more, err := m.Objects(ctx, p.ID)
+			more, err := m.Markers().Objects(ctx, p.ID)
 			if err != nil {
 				return err
 			}

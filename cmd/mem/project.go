@@ -8,6 +8,8 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/projects"
+	"github.com/memvcs/mem/layers/state"
 )
 
 // project is the command about projects and the directories that belong to them.
@@ -68,9 +70,9 @@ type projectAnswer struct {
 }
 
 // describeProject counts what is in a project.
-func describeProject(ctx context.Context, m *layers.Memory, p layers.Project) (projectAnswer, error) {
+func describeProject(ctx context.Context, m *layers.Memory, p state.Project) (projectAnswer, error) {
 	a := projectAnswer{ID: string(p.ID), Name: p.Name, Identity: p.Identity}
-	st, err := m.Outline(ctx, p.ID)
+	st, err := m.Trusted().Outline(ctx, p.ID)
 	if err != nil {
 		return a, err
 	}
@@ -95,8 +97,8 @@ func describeProject(ctx context.Context, m *layers.Memory, p layers.Project) (p
 }
 
 func (e *Env) runProjectList(ctx context.Context) error {
-	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
-		projects, err := m.Projects(ctx)
+	return e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) error {
+		projects, err := m.Trusted().Projects(ctx)
 		if err != nil {
 			return err
 		}
@@ -138,7 +140,7 @@ func (e *Env) runProjectShow(ctx context.Context, dir string) error {
 		return err
 	}
 	defer m.Close()
-	p, known, err := m.Locate(ctx, dir)
+	p, known, err := m.Projects().Locate(ctx, dir)
 	if err != nil {
 		return err
 	}
@@ -182,7 +184,7 @@ func (e *Env) runProjectLink(ctx context.Context, name, dir string) error {
 		return err
 	}
 	if !e.opt.dryRun {
-		if err := m.LinkProject(ctx, p, dir); err != nil {
+		if err := m.Projects().LinkProject(ctx, p, dir); err != nil {
 			return err
 		}
 	}
@@ -195,8 +197,8 @@ func (e *Env) runProjectUnlink(ctx context.Context, dir string) error {
 		return err
 	}
 	defer m.Close()
-	p, err := m.UnlinkProject(ctx, dir, e.opt.dryRun)
-	if errors.Is(err, layers.ErrNotLinked) {
+	p, err := m.Projects().UnlinkProject(ctx, dir, e.opt.dryRun)
+	if errors.Is(err, projects.ErrNotLinked) {
 		return withCode(exitNo, withHint(fmt.Errorf("%s: %w", dir, err), shell("mem", "project", "show", dir)))
 	}
 	if err != nil {
@@ -206,7 +208,7 @@ func (e *Env) runProjectUnlink(ctx context.Context, dir string) error {
 }
 
 // printLinked says which project a directory belongs to from now on.
-func (e *Env) printLinked(op string, p layers.Project, dir string) error {
+func (e *Env) printLinked(op string, p state.Project, dir string) error {
 	if e.opt.json {
 		return e.printJSON(op, struct {
 			ID     string `json:"id"`

@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 
-	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/projects"
 )
 
 // runProjectShare says whether text of one project may travel in compositions of another.
@@ -25,7 +25,7 @@ func (e *Env) runProjectShare(ctx context.Context, from, with string, allowed bo
 		return usagef("%s and %s are one project", from, with)
 	}
 	if !e.opt.dryRun {
-		if err := m.Share(ctx, a, b, allowed); err != nil {
+		if err := m.Projects().Share(ctx, a, b, allowed); err != nil {
 			return err
 		}
 	}
@@ -49,6 +49,6 @@ func (e *Env) runProjectShare(ctx context.Context, from, with string, allowed bo
 }
 
 // shareHint is the command that lets text of one project travel with another one.
-func shareHint(f *layers.ForeignError) string {
+func shareHint(f *projects.ForeignError) string {
 	return shell("mem", "project", "share", f.From, f.With)
 }

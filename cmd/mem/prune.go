@@ -8,6 +8,8 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/derive"
+	"github.com/memvcs/mem/layers/state"
 )
 
 type pruneOptions struct {
@@ -57,7 +59,7 @@ func (e *Env) prune() *cli.Command {
 }
 
 // retention returns what the options say must stay, or else the setting; some is false if all must.
-func (e *Env) retention(o pruneOptions, kept bool) (r layers.Retention, some bool, err error) {
+func (e *Env) retention(o pruneOptions, kept bool) (r derive.Retention, some bool, err error) {
 	r.Keep = 1
 	if kept {
 		r.Keep = o.keepLast
@@ -104,9 +106,9 @@ type prunedAnswer struct {
 	Asked   bool     `json:"asked_for,omitempty"` // a person asked for it, and its session was not named
 }
 
-func (e *Env) runPrune(ctx context.Context, o pruneOptions, r layers.Retention, name string) error {
-	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
-		var only *layers.Session
+func (e *Env) runPrune(ctx context.Context, o pruneOptions, r derive.Retention, name string) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) error {
+		var only *state.Session
 		p := sc.Project
 		if name != "" {
 			rev, err := e.resolveSession(ctx, m, sc, name)
@@ -115,7 +117,7 @@ func (e *Env) runPrune(ctx context.Context, o pruneOptions, r layers.Retention, 
 			}
 			only, p = rev.Session, rev.Project
 		}
-		taken, spared, err := m.Prune(ctx, p, only, r, o.force, true)
+		taken, spared, err := m.Derive().Prune(ctx, p, only, r, o.force, true)
 		if err != nil {
 			return err
 		}
@@ -123,7 +125,7 @@ func (e *Env) runPrune(ctx context.Context, o pruneOptions, r layers.Retention, 
 			if ok, err := e.confirm("take %s out of the lists?", count(len(taken), "version")); err != nil || !ok {
 				return err
 			}
-			if taken, spared, err = m.Prune(ctx, p, only, r, o.force, false); err != nil {
+			if taken, spared, err = m.Derive().Prune(ctx, p, only, r, o.force, false); err != nil {
 				return err
 			}
 		}
@@ -131,13 +133,13 @@ func (e *Env) runPrune(ctx context.Context, o pruneOptions, r layers.Retention, 
 	})
 }
 
-func (e *Env) printPruned(taken, spared []layers.Pruning, asked bool) error {
+func (e *Env) printPruned(taken, spared []derive.Pruning, asked bool) error {
 	answer := struct {
 		DryRun bool           `json:"dry_run"`
 		Pruned []prunedAnswer `json:"pruned"`
 		Spared []prunedAnswer `json:"spared"`
 	}{e.opt.dryRun, []prunedAnswer{}, []prunedAnswer{}}
-	add := func(list *[]prunedAnswer, from []layers.Pruning) {
+	add := func(list *[]prunedAnswer, from []derive.Pruning) {
 		for _, x := range from {
 			*list = append(*list, prunedAnswer{x.Session.ID, x.Version.Label, x.Version.TokensOut, timeText(x.Version.Time), append([]string{}, x.UsedBy...), x.Asked})
 		}

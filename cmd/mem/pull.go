@@ -10,6 +10,8 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/sync"
 	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/remote"
 )
@@ -79,7 +81,7 @@ func (e *Env) withRemote(f func(*layers.Memory, refs.Remote) error) error {
 		return err
 	}
 	defer m.Close()
-	r, err := m.Remote(e.operand(0))
+	r, err := m.Sync().Remote(e.operand(0))
 	if err != nil {
 		return travelError(err)
 	}
@@ -87,7 +89,7 @@ func (e *Env) withRemote(f func(*layers.Memory, refs.Remote) error) error {
 }
 
 // runFetch fetches the project of -p, or all.
-func (e *Env) runFetch(ctx context.Context, m *layers.Memory, r refs.Remote) (layers.Fetched, error) {
+func (e *Env) runFetch(ctx context.Context, m *layers.Memory, r refs.Remote) (sync.Fetched, error) {
 	out, err := e.runFetchOn(ctx, m, r, nil)
 	if err == nil && !e.opt.dryRun && e.opt.project == "" {
 		err = m.Repo().EndClone(r.URL) // an interrupted clone has all that it was to bring
@@ -96,12 +98,12 @@ func (e *Env) runFetch(ctx context.Context, m *layers.Memory, r refs.Remote) (la
 }
 
 // runFetchOn is runFetch in a conversation that was begun already, if s is one. It ends it.
-func (e *Env) runFetchOn(ctx context.Context, m *layers.Memory, r refs.Remote, s remote.Session) (layers.Fetched, error) {
-	o := layers.FetchOptions{Remote: r, Session: s, DryRun: e.opt.dryRun}
+func (e *Env) runFetchOn(ctx context.Context, m *layers.Memory, r refs.Remote, s remote.Session) (sync.Fetched, error) {
+	o := sync.FetchOptions{Remote: r, Session: s, DryRun: e.opt.dryRun}
 	if e.opt.project != "" && !e.opt.allProjects {
 		p, err := e.projectNamed(ctx, m, e.opt.project)
 		if err != nil {
-			return layers.Fetched{}, endSession(s, err)
+			return sync.Fetched{}, endSession(s, err)
 		}
 		o.Projects = []refs.Project{p.ID}
 	}
@@ -109,7 +111,7 @@ func (e *Env) runFetchOn(ctx context.Context, m *layers.Memory, r refs.Remote, s
 	if o.Progress = bar.add; bar != nil {
 		bar.idle = "waiting for the remote"
 	}
-	out, err := m.Fetch(ctx, o)
+	out, err := m.Sync().Fetch(ctx, o)
 	bar.end()
 	if err != nil || !out.Twin {
 		return out, err
@@ -130,8 +132,8 @@ func endSession(s remote.Session, err error) error {
 }
 
 // withoutTwins leaves out what becoming a new device has settled.
-func withoutTwins(lanes []layers.FetchedLane) []layers.FetchedLane {
-	var out []layers.FetchedLane
+func withoutTwins(lanes []sync.FetchedLane) []sync.FetchedLane {
+	var out []sync.FetchedLane
 	for _, l := range lanes {
 		if !l.Own || l.Status != "rewritten" {
 			out = append(out, l)
@@ -142,13 +144,13 @@ func withoutTwins(lanes []layers.FetchedLane) []layers.FetchedLane {
 
 // A fetchAnswer is what a fetch did, as --json prints it.
 type fetchAnswer struct {
-	Remote  string          `json:"remote"`
-	URL     string          `json:"url"`
-	Lanes   []fetchedLane   `json:"lanes"`
-	Devices []layers.Device `json:"new_devices"`
-	Objects int             `json:"objects"`
-	Bytes   int64           `json:"bytes"`
-	DryRun  bool            `json:"dry_run"`
+	Remote  string         `json:"remote"`
+	URL     string         `json:"url"`
+	Lanes   []fetchedLane  `json:"lanes"`
+	Devices []state.Device `json:"new_devices"`
+	Objects int            `json:"objects"`
+	Bytes   int64          `json:"bytes"`
+	DryRun  bool           `json:"dry_run"`
 
 	Forgotten []forgottenAnswer `json:"forgotten,omitempty"` // here, because another device forgot it
 	Unheeded  []string          `json:"unheeded,omitempty"`  // devices that forgot something and are not trusted
@@ -167,8 +169,8 @@ type fetchedLane struct {
 	Kinds     map[string]int `json:"kinds"`
 }
 
-func fetchAnswerOf(r refs.Remote, out layers.Fetched, dryRun bool) fetchAnswer {
-	a := fetchAnswer{r.Name, r.URL, []fetchedLane{}, append([]layers.Device{}, out.Devices...), out.Objects, out.Bytes, dryRun, forgottenAnswers(out.Forgotten, nil), out.Unheeded}
+func fetchAnswerOf(r refs.Remote, out sync.Fetched, dryRun bool) fetchAnswer {
+	a := fetchAnswer{r.Name, r.URL, []fetchedLane{}, append([]state.Device{}, out.Devices...), out.Objects, out.Bytes, dryRun, forgottenAnswers(out.Forgotten, nil), out.Unheeded}
 	for _, l := range out.Lanes {
 		kinds := l.Arrival.Kinds
 		if kinds == nil {
@@ -181,7 +183,7 @@ func fetchAnswerOf(r refs.Remote, out layers.Fetched, dryRun bool) fetchAnswer {
 
 // printFetch prints what a fetch did: a fetch as git does, a pull in the words of memory. Its status is 1 if the remote shows
 // something that is not to be believed.
-func (e *Env) printFetch(what string, r refs.Remote, out layers.Fetched) error {
+func (e *Env) printFetch(what string, r refs.Remote, out sync.Fetched) error {
 	if e.opt.json {
 		if err := e.printJSON(what, fetchAnswerOf(r, out, e.opt.dryRun)); err != nil {
 			return err
@@ -193,7 +195,7 @@ func (e *Env) printFetch(what string, r refs.Remote, out layers.Fetched) error {
 }
 
 // fetchStatus is 1 if the remote shows something that is not to be believed, 3 if other lanes were taken.
-func fetchStatus(out layers.Fetched) error {
+func fetchStatus(out sync.Fetched) error {
 	took, bad := 0, 0
 	for _, l := range out.Lanes {
 		switch {
@@ -213,13 +215,13 @@ func fetchStatus(out layers.Fetched) error {
 }
 
 // unsound reports whether a lane is not as it should be on the remote.
-func unsound(l layers.FetchedLane) bool {
+func unsound(l sync.FetchedLane) bool {
 	return slices.Contains([]string{"refused", "rewritten", "missing", "behind"}, l.Status)
 }
 
-func troubled(out layers.Fetched) bool { return slices.ContainsFunc(out.Lanes, unsound) }
+func troubled(out sync.Fetched) bool { return slices.ContainsFunc(out.Lanes, unsound) }
 
-func (e *Env) printFetched(what string, r refs.Remote, out layers.Fetched) {
+func (e *Env) printFetched(what string, r refs.Remote, out sync.Fetched) {
 	if what == "fetch" {
 		e.printFetchLines(r, out)
 	} else {
@@ -238,7 +240,7 @@ func (e *Env) printFetched(what string, r refs.Remote, out layers.Fetched) {
 }
 
 // printFetchLines prints a line for each lane that moved.
-func (e *Env) printFetchLines(r refs.Remote, out layers.Fetched) {
+func (e *Env) printFetchLines(r refs.Remote, out sync.Fetched) {
 	said := false
 	for _, l := range out.Lanes {
 		line := ""
@@ -262,7 +264,7 @@ func (e *Env) printFetchLines(r refs.Remote, out layers.Fetched) {
 }
 
 // printPulled says what came from which device.
-func (e *Env) printPulled(r refs.Remote, out layers.Fetched) {
+func (e *Env) printPulled(r refs.Remote, out sync.Fetched) {
 	verb, said := "pulled", false
 	if e.opt.dryRun {
 		verb = "would pull"
@@ -285,7 +287,7 @@ func (e *Env) printPulled(r refs.Remote, out layers.Fetched) {
 	}
 }
 
-func records(l layers.FetchedLane) string {
+func records(l sync.FetchedLane) string {
 	if l.Exact {
 		return "exact bytes"
 	}
@@ -310,7 +312,7 @@ func kindsText(kinds map[string]int) string {
 }
 
 // warnLane names what is wrong with a lane on a remote.
-func (e *Env) warnLane(r refs.Remote, l layers.FetchedLane) {
+func (e *Env) warnLane(r refs.Remote, l sync.FetchedLane) {
 	whose := "of device " + l.By
 	if l.Own {
 		whose = "of this device"
@@ -342,7 +344,7 @@ func (e *Env) runSync(ctx context.Context, m *layers.Memory, r refs.Remote) erro
 		return travelError(err)
 	}
 	pulled := e.printFetch("pull", r, out)
-	if r, err = m.Remote(r.Name); err != nil {
+	if r, err = m.Sync().Remote(r.Name); err != nil {
 		return err
 	}
 	projects, err := e.projectsToSync(ctx, m, r)
@@ -361,14 +363,14 @@ func (e *Env) syncJSON(ctx context.Context, m *layers.Memory, r refs.Remote) err
 	if err != nil {
 		return travelError(err)
 	}
-	if r, err = m.Remote(r.Name); err != nil {
+	if r, err = m.Sync().Remote(r.Name); err != nil {
 		return err
 	}
 	projects, err := e.projectsToSync(ctx, m, r)
 	if err != nil {
 		return err
 	}
-	out, err := m.Push(ctx, layers.PushOptions{Remote: r, Projects: projects, DryRun: e.opt.dryRun, Consent: e.consent})
+	out, err := m.Sync().Push(ctx, sync.PushOptions{Remote: r, Projects: projects, DryRun: e.opt.dryRun, Consent: e.consent})
 	if err != nil {
 		return travelError(err)
 	}
@@ -386,16 +388,16 @@ func (e *Env) syncJSON(ctx context.Context, m *layers.Memory, r refs.Remote) err
 }
 
 // projectsToSync returns the projects that were pushed to the remote before, and that of the directory.
-func (e *Env) projectsToSync(ctx context.Context, m *layers.Memory, r refs.Remote) ([]layers.Project, error) {
+func (e *Env) projectsToSync(ctx context.Context, m *layers.Memory, r refs.Remote) ([]state.Project, error) {
 	here, err := e.theProject(ctx, m)
 	if err != nil {
 		return nil, err
 	}
-	known, err := m.Projects(ctx)
+	known, err := m.Trusted().Projects(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var out []layers.Project
+	var out []state.Project
 	for _, p := range known {
 		_, before := r.Projects[p.ID]
 		if e.opt.project != "" {

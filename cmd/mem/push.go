@@ -8,6 +8,9 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/secrets"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/sync"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -26,8 +29,8 @@ func (e *Env) push() *cli.Command {
 			if err := e.wantOperands(c, 0, 1); err != nil {
 				return err
 			}
-			return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
-				r, err := m.Remote(e.operand(0))
+			return e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) error {
+				r, err := m.Sync().Remote(e.operand(0))
 				if err != nil {
 					return travelError(err)
 				}
@@ -42,8 +45,8 @@ func (e *Env) push() *cli.Command {
 }
 
 // projectsToPush returns the project of the run, or all.
-func (e *Env) projectsToPush(ctx context.Context, m *layers.Memory, sc layers.Scope, all bool) ([]layers.Project, error) {
-	known, err := m.Projects(ctx)
+func (e *Env) projectsToPush(ctx context.Context, m *layers.Memory, sc state.Scope, all bool) ([]state.Project, error) {
+	known, err := m.Trusted().Projects(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +55,7 @@ func (e *Env) projectsToPush(ctx context.Context, m *layers.Memory, sc layers.Sc
 	}
 	for _, p := range known {
 		if p.ID == sc.Project.ID {
-			return []layers.Project{p}, nil
+			return []state.Project{p}, nil
 		}
 	}
 	return nil, withCode(exitNo, withHint(fatalf("there is no memory of the project %s", sc.Project.Name), "mem push --all", "mem project list"))
@@ -60,38 +63,38 @@ func (e *Env) projectsToPush(ctx context.Context, m *layers.Memory, sc layers.Sc
 
 // A pushAnswer is what a push did, as --json prints it.
 type pushAnswer struct {
-	Remote  string              `json:"remote"`
-	URL     string              `json:"url"`
-	Lanes   []pushedLane        `json:"lanes"`
-	Objects int                 `json:"objects"`
-	Bytes   int64               `json:"bytes"`
-	Secrets int                 `json:"secrets"`
-	Rules   int                 `json:"rules"`
-	DryRun  bool                `json:"dry_run"`
-	Absent  []layers.AbsentLane `json:"absent,omitempty"` // what other devices remember that the remote does not have
+	Remote  string            `json:"remote"`
+	URL     string            `json:"url"`
+	Lanes   []pushedLane      `json:"lanes"`
+	Objects int               `json:"objects"`
+	Bytes   int64             `json:"bytes"`
+	Secrets int               `json:"secrets"`
+	Rules   int               `json:"rules"`
+	DryRun  bool              `json:"dry_run"`
+	Absent  []sync.AbsentLane `json:"absent,omitempty"` // what other devices remember that the remote does not have
 }
 
 type pushedLane struct {
-	Project   string        `json:"project"`
-	ProjectID string        `json:"project_id"`
-	Old       string        `json:"old,omitempty"`
-	New       string        `json:"new,omitempty"`
-	Status    string        `json:"status"`
-	Why       string        `json:"why,omitempty"`
-	Restored  bool          `json:"restored,omitempty"`
-	Leaks     []layers.Leak `json:"leaks,omitempty"`
-	Cleaned   int           `json:"cleaned,omitempty"`   // sessions, objects and records that secrets were taken out of before the first push
-	Exact     bool          `json:"originals,omitempty"` // it is about the exact bytes
-	Forced    bool          `json:"forced,omitempty"`    // the lane begins anew there, without what was forgotten
-	kept      string        // what the remote may keep of it
-	share     string        // the command that would let it go
+	Project   string         `json:"project"`
+	ProjectID string         `json:"project_id"`
+	Old       string         `json:"old,omitempty"`
+	New       string         `json:"new,omitempty"`
+	Status    string         `json:"status"`
+	Why       string         `json:"why,omitempty"`
+	Restored  bool           `json:"restored,omitempty"`
+	Leaks     []secrets.Leak `json:"leaks,omitempty"`
+	Cleaned   int            `json:"cleaned,omitempty"`   // sessions, objects and records that secrets were taken out of before the first push
+	Exact     bool           `json:"originals,omitempty"` // it is about the exact bytes
+	Forced    bool           `json:"forced,omitempty"`    // the lane begins anew there, without what was forgotten
+	kept      string         // what the remote may keep of it
+	share     string         // the command that would let it go
 }
 
-func (e *Env) runPush(ctx context.Context, m *layers.Memory, r refs.Remote, projects []layers.Project) error {
+func (e *Env) runPush(ctx context.Context, m *layers.Memory, r refs.Remote, projects []state.Project) error {
 	bar := e.progressBytes("pushing", 0)
-	out, err := m.Push(ctx, layers.PushOptions{Remote: r, Projects: projects, DryRun: e.opt.dryRun, Progress: bar.add, Consent: e.consent})
+	out, err := m.Sync().Push(ctx, sync.PushOptions{Remote: r, Projects: projects, DryRun: e.opt.dryRun, Progress: bar.add, Consent: e.consent})
 	bar.end()
-	var twin *layers.DivergedError
+	var twin *sync.DivergedError
 	if errors.As(err, &twin) && !e.opt.dryRun {
 		return e.pushAgain(ctx, m, r, projects, twin)
 	}
@@ -102,7 +105,7 @@ func (e *Env) runPush(ctx context.Context, m *layers.Memory, r refs.Remote, proj
 }
 
 // consent asks whether a project may go to a remote. The answer is kept, so that it is asked once.
-func (e *Env) consent(p layers.Project, r refs.Remote) (bool, error) {
+func (e *Env) consent(p state.Project, r refs.Remote) (bool, error) {
 	if e.opt.yes || e.opt.dryRun {
 		return true, nil
 	}
@@ -110,7 +113,7 @@ func (e *Env) consent(p layers.Project, r refs.Remote) (bool, error) {
 }
 
 // pushAnswerOf counts what a push did.
-func pushAnswerOf(r refs.Remote, out layers.Pushed, dryRun bool) (a pushAnswer, refused, done int) {
+func pushAnswerOf(r refs.Remote, out sync.Pushed, dryRun bool) (a pushAnswer, refused, done int) {
 	a = pushAnswer{Remote: r.Name, URL: r.URL, Lanes: []pushedLane{}, Objects: out.Objects, Bytes: out.Bytes, Rules: out.Rules, DryRun: dryRun, Absent: out.Absent}
 	for _, l := range out.Lanes {
 		lane := pushedLane{l.Project.Name, string(l.Project.ID), l.Old, l.New, l.Status, l.Why, l.Restored, l.Leaks, l.Cleaned.Sessions + l.Cleaned.Objects + l.Cleaned.Records, l.Exact, l.Forced, "", ""}
@@ -132,7 +135,7 @@ func pushAnswerOf(r refs.Remote, out layers.Pushed, dryRun bool) (a pushAnswer, 
 	return a, refused, done
 }
 
-func (e *Env) printPush(r refs.Remote, out layers.Pushed) error {
+func (e *Env) printPush(r refs.Remote, out sync.Pushed) error {
 	a, refused, done := pushAnswerOf(r, out, e.opt.dryRun)
 	if e.opt.json {
 		if err := e.printJSON("push", a); err != nil {
@@ -228,7 +231,7 @@ func because(why string) string {
 }
 
 // printLeaks says where secrets stand, never what they are.
-func (e *Env) printLeaks(leaks []layers.Leak) {
+func (e *Env) printLeaks(leaks []secrets.Leak) {
 	const most = 20
 	for i, l := range leaks {
 		if i == most {
@@ -240,7 +243,7 @@ func (e *Env) printLeaks(leaks []layers.Leak) {
 	if len(leaks) == 0 {
 		return
 	}
-	if i := slices.IndexFunc(leaks, func(l layers.Leak) bool { return l.Message > 0 }); i >= 0 {
+	if i := slices.IndexFunc(leaks, func(l secrets.Leak) bool { return l.Message > 0 }); i >= 0 {
 		e.hint("%s#%d takes the message out for ever, here and from remotes; mem forget --secret - only the value, wherever it stands", shell("mem", "forget", shortID(leaks[i].Session)), leaks[i].Message)
 	} else {
 		e.hint("mem forget --secret - takes a value out for ever, wherever it stands, here and from remotes")
@@ -250,15 +253,15 @@ func (e *Env) printLeaks(leaks []layers.Leak) {
 
 // pushAgain pushes as a new device after the remote was found to have other memory of this one: the store is a copy of another,
 // or was restored from an old backup.
-func (e *Env) pushAgain(ctx context.Context, m *layers.Memory, r refs.Remote, projects []layers.Project, twin *layers.DivergedError) error {
+func (e *Env) pushAgain(ctx context.Context, m *layers.Memory, r refs.Remote, projects []state.Project, twin *sync.DivergedError) error {
 	if err := e.split(ctx, m, r, twin.Own); err != nil {
 		return travelError(fmt.Errorf("%w; become a new device: %w", twin, err))
 	}
-	r, err := m.Remote(r.Name)
+	r, err := m.Sync().Remote(r.Name)
 	if err != nil {
 		return err
 	}
-	out, err := m.Push(ctx, layers.PushOptions{Remote: r, Projects: projects, Consent: e.consent})
+	out, err := m.Sync().Push(ctx, sync.PushOptions{Remote: r, Projects: projects, Consent: e.consent})
 	if err != nil {
 		return travelError(err)
 	}
@@ -268,7 +271,7 @@ func (e *Env) pushAgain(ctx context.Context, m *layers.Memory, r refs.Remote, pr
 // split makes the store a new device and says so.
 func (e *Env) split(ctx context.Context, m *layers.Memory, r refs.Remote, own bool) error {
 	was := m.Repo().Device()
-	if err := m.Split(ctx, r, own); err != nil {
+	if err := m.Sync().Split(ctx, r, own); err != nil {
 		return err
 	}
 	if now := m.Repo().Device(); now.ID != was.ID {

@@ -9,6 +9,7 @@ import (
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/facts"
 	"github.com/memvcs/mem/layers/permanent"
+	"github.com/memvcs/mem/layers/state"
 )
 
 // reflectSteps says what to do with candidates, after Reflection.
@@ -53,8 +54,8 @@ func (e *Env) runReflect(ctx context.Context, after string) error {
 			return usagef("option --since cannot be %q: %v", after, err)
 		}
 	}
-	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
-		found, err := m.Reflect(ctx, sc.Project, since, e.opt.dryRun)
+	return e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) error {
+		found, err := m.Knowledge().Reflect(ctx, sc.Project, since, e.opt.dryRun)
 		if err != nil {
 			return err
 		}
@@ -78,7 +79,7 @@ func (e *Env) runReflect(ctx context.Context, after string) error {
 		if n == 0 {
 			return nil
 		}
-		known, err := m.Facts(ctx, sc.Project.ID)
+		known, err := m.Revision().Facts(ctx, sc.Project.ID)
 		if err != nil {
 			return err
 		}

@@ -76,7 +76,7 @@ func (e *Env) changeRemote(ctx context.Context, args []string, f func(context.Co
 }
 
 func (e *Env) remoteRemove(ctx context.Context, m *layers.Memory, args []string) error {
-	if _, err := m.Remote(args[0]); err != nil {
+	if _, err := m.Sync().Remote(args[0]); err != nil {
 		return err
 	}
 	if ok, err := e.confirm("forget the remote %s", args[0]); err != nil || !ok {
@@ -86,7 +86,7 @@ func (e *Env) remoteRemove(ctx context.Context, m *layers.Memory, args []string)
 		e.note("would forget the remote %s", args[0])
 		return nil
 	}
-	return m.RemoveRemote(ctx, args[0])
+	return m.Sync().RemoveRemote(ctx, args[0])
 }
 
 func (e *Env) remoteSetURL(ctx context.Context, m *layers.Memory, args []string) error {
@@ -94,20 +94,20 @@ func (e *Env) remoteSetURL(ctx context.Context, m *layers.Memory, args []string)
 	if err != nil {
 		return err
 	}
-	if _, err := m.Remote(args[0]); err != nil || e.opt.dryRun {
+	if _, err := m.Sync().Remote(args[0]); err != nil || e.opt.dryRun {
 		return err
 	}
-	return m.SetRemoteURL(ctx, args[0], u)
+	return m.Sync().SetRemoteURL(ctx, args[0], u)
 }
 
 func (e *Env) remoteRename(ctx context.Context, m *layers.Memory, args []string) error {
 	if err := refs.CheckRemoteName(args[1]); err != nil {
 		return usagef("%v", err)
 	}
-	if _, err := m.Remote(args[0]); err != nil || e.opt.dryRun {
+	if _, err := m.Sync().Remote(args[0]); err != nil || e.opt.dryRun {
 		return err
 	}
-	return m.RenameRemote(ctx, args[0], args[1])
+	return m.Sync().RenameRemote(ctx, args[0], args[1])
 }
 
 // A remoteAnswer is a remote as --json prints it.
@@ -125,7 +125,7 @@ func (e *Env) runRemoteList() error {
 		return err
 	}
 	defer m.Close()
-	all, err := m.Remotes()
+	all, err := m.Sync().Remotes()
 	if err != nil {
 		return err
 	}
@@ -157,11 +157,11 @@ func (e *Env) runRemoteShow(ctx context.Context, name string) error {
 		return err
 	}
 	defer m.Close()
-	r, err := m.Remote(name)
+	r, err := m.Sync().Remote(name)
 	if err != nil {
 		return travelError(err)
 	}
-	shown, err := m.ShowRemote(ctx, r)
+	shown, err := m.Sync().ShowRemote(ctx, r)
 	if err != nil {
 		return travelError(err)
 	}

@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/hooks"
-	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/derive"
+	bodies "github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/repair"
 	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/config"
 )
@@ -54,7 +56,7 @@ func (e *Env) runRepair(ctx context.Context, fo fsckOptions) error {
 		return err
 	}
 	var unasked []error
-	out, err := layers.Repair(ctx, dir, o, layers.RepairOptions{Remote: fo.remote, DryRun: e.opt.dryRun, Forget: fo.forget, Told: func(name string, err error) {
+	out, err := repair.Repair(ctx, dir, o, repair.RepairOptions{Remote: fo.remote, DryRun: e.opt.dryRun, Forget: fo.forget, Told: func(name string, err error) {
 		e.warn("%s could not be asked: %v", name, err)
 		unasked = append(unasked, err)
 	}})
@@ -88,23 +90,23 @@ func (e *Env) runRepair(ctx context.Context, fo fsckOptions) error {
 }
 
 // unwhole reports whether something is lost that was not given up, or wrong.
-func unwhole(out layers.Repaired) bool { return len(out.Left) > 0 || len(out.Lost) > 0 && !out.GivenUp }
+func unwhole(out repair.Repaired) bool { return len(out.Left) > 0 || len(out.Lost) > 0 && !out.GivenUp }
 
 // forgetLost says what to type when something is lost for good, which keeps a project from travelling: a directory, or what is left
 // of a session.
-func forgetLost(out layers.Repaired) string {
+func forgetLost(out repair.Repaired) string {
 	if out.Stuck && !out.GivenUp {
 		return "; mem fsck --repair --forget, if it is gone for good: then all else goes on"
 	}
 	for _, l := range out.Lost {
 		if l.Session != "" && l.From > 0 {
-			return "; mem forget " + layers.ShortID(l.Session) + ", if it is gone for good: then the rest of the project can be pushed"
+			return "; mem forget " + bodies.ShortID(l.Session) + ", if it is gone for good: then the rest of the project can be pushed"
 		}
 	}
 	return ""
 }
 
-func (e *Env) printRepair(out layers.Repaired) error {
+func (e *Env) printRepair(out repair.Repaired) error {
 	if e.opt.json {
 		a := repairAnswer{OK: !unwhole(out), DryRun: e.opt.dryRun, Repaired: []repairMending{}, Lost: []repairLost{}, Problems: []fsckProblem{}, Roots: []fsckRoot{}}
 		for _, m := range out.Mended {
@@ -154,10 +156,10 @@ func (e *Env) printRepair(out layers.Repaired) error {
 	return nil
 }
 
-func lostText(l layers.Lost) string {
+func lostText(l derive.Lost) string {
 	s := "[" + l.Project + "] "
 	if l.Session != "" {
-		s += "session " + layers.ShortID(l.Session) + ", "
+		s += "session " + bodies.ShortID(l.Session) + ", "
 	}
 	if l.From > 0 {
 		s += fmt.Sprintf("messages %d to %d: ", l.From, l.To)

@@ -5,14 +5,16 @@ import (
 	"errors"
 
 	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/provenance"
+	"github.com/memvcs/mem/layers/state"
 )
 
 // runReproduce makes versions and compositions once more and compares their bytes: the one that is named, all of the
 // project, or with --all those of every project.
 func (e *Env) runReproduce(ctx context.Context, o fsckOptions, name string) error {
-	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
-		var done []layers.Attempt
-		report := func(a layers.Attempt) {
+	return e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) error {
+		var done []provenance.Attempt
+		report := func(a provenance.Attempt) {
 			done = append(done, a)
 			if !e.opt.json {
 				e.sayAttempt(a)
@@ -23,8 +25,8 @@ func (e *Env) runReproduce(ctx context.Context, o fsckOptions, name string) erro
 			if err != nil {
 				return err
 			}
-			a, err := m.Again(ctx, rev)
-			if errors.Is(err, layers.ErrNotBlamable) {
+			a, err := m.Provenance().Again(ctx, rev)
+			if errors.Is(err, provenance.ErrNotBlamable) {
 				return withHint(usagef("%s is a %s: only versions and compositions can be made once more", name, rev.Kind), shell("mem", "fsck", "--reproduce", name+":latest"))
 			}
 			if err != nil {
@@ -33,15 +35,15 @@ func (e *Env) runReproduce(ctx context.Context, o fsckOptions, name string) erro
 			report(a)
 			return e.reproduced(done)
 		}
-		projects := []layers.Project{sc.Project}
+		projects := []state.Project{sc.Project}
 		if o.all || e.opt.allProjects {
 			var err error
-			if projects, err = m.Projects(ctx); err != nil {
+			if projects, err = m.Trusted().Projects(ctx); err != nil {
 				return err
 			}
 		}
 		for _, p := range projects {
-			if err := m.AllAgain(ctx, p, report); err != nil {
+			if err := m.Provenance().AllAgain(ctx, p, report); err != nil {
 				return err
 			}
 		}
@@ -49,7 +51,7 @@ func (e *Env) runReproduce(ctx context.Context, o fsckOptions, name string) erro
 	})
 }
 
-func (e *Env) sayAttempt(a layers.Attempt) {
+func (e *Env) sayAttempt(a provenance.Attempt) {
 	switch {
 	case a.Err != nil:
 		e.printf("%s  %s  %s\n", e.safe(a.Name), e.style().yellow("not made"), e.safe(oneLine(a.Err.Error())))
@@ -72,7 +74,7 @@ type attemptAnswer struct {
 }
 
 // reproduced sums up. The exit status is 1 if something differs, 3 if something could not be made.
-func (e *Env) reproduced(done []layers.Attempt) error {
+func (e *Env) reproduced(done []provenance.Attempt) error {
 	same, differ, failed := 0, 0, 0
 	answer := struct {
 		Same    int             `json:"same"`

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/layers"
+	sources "github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/state"
 )
 
 // TestRestoreWithoutMem runs the script of docs/formats.md, which knows nothing of this program, on the
@@ -25,19 +27,19 @@ func TestRestoreWithoutMem(t *testing.T) {
 	script := filepath.Join(t.TempDir(), "restore.sh")
 	must(t, os.WriteFile(script, []byte(fenced(t, filepath.Join("..", "..", "docs", "formats.md"), "sh")[0]), 0o600))
 	dir := copyStoreV1(t)
-	m, err := layers.Open(dir, layers.Options{Now: time.Now})
+	m, err := layers.Open(dir, state.Options{Now: time.Now})
 	must(t, err)
 	defer m.Close()
-	projects, err := m.Projects(t.Context())
+	projects, err := m.Trusted().Projects(t.Context())
 	must(t, err)
 	restored, growths := 0, 0
 	for _, p := range projects {
-		st, err := m.State(t.Context(), p.ID)
+		st, err := m.Trusted().State(t.Context(), p.ID)
 		must(t, err)
 		for _, s := range st.Sessions {
 			var want bytes.Buffer
-			err := m.WriteOriginal(t.Context(), p.ID, s, s.Now(), &want)
-			withheld := errors.Is(err, layers.ErrWithheld)
+			err := m.Originals().WriteOriginal(t.Context(), p.ID, s, s.Now(), &want)
+			withheld := errors.Is(err, sources.ErrWithheld)
 			var got, errs bytes.Buffer
 			cmd := exec.CommandContext(t.Context(), "sh", script, dir, s.ID)
 			cmd.Stdout, cmd.Stderr = &got, &errs

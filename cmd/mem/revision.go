@@ -11,18 +11,23 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/layers"
+	capturing "github.com/memvcs/mem/layers/capture"
+	sources "github.com/memvcs/mem/layers/originals"
+	bodies "github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/revision"
+	"github.com/memvcs/mem/layers/state"
 )
 
 // project returns the project that the run works on: the one that -p names, by name or id, else the one of
 // the directory.
-func (e *Env) theProject(ctx context.Context, m *layers.Memory) (layers.Project, error) {
+func (e *Env) theProject(ctx context.Context, m *layers.Memory) (state.Project, error) {
 	if e.opt.project == "" && e.Dir == removedDir {
-		return layers.Project{}, withHint(fatalf("the current directory was removed: it belongs to no project"), "name the project with -p, or a directory with -C")
+		return state.Project{}, withHint(fatalf("the current directory was removed: it belongs to no project"), "name the project with -p, or a directory with -C")
 	}
 	if e.opt.project != "" {
 		return e.projectNamed(ctx, m, e.opt.project)
 	}
-	p, _, err := m.Locate(ctx, e.Dir)
+	p, _, err := m.Projects().Locate(ctx, e.Dir)
 	if err != nil || e.opt.dir == "" {
 		return p, err
 	}
@@ -31,31 +36,31 @@ func (e *Env) theProject(ctx context.Context, m *layers.Memory) (layers.Project,
 
 // mustKnow refuses a directory of -C that is not there, unless memory has a project of it, one that was removed or is another machine's,
 // or Claude Code has sessions of it.
-func (e *Env) mustKnow(ctx context.Context, m *layers.Memory, p layers.Project) error {
+func (e *Env) mustKnow(ctx context.Context, m *layers.Memory, p state.Project) error {
 	if _, err := os.Stat(e.Dir); !errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if dir, err := e.claudeDir(); err == nil {
-		if _, err := os.Stat(filepath.Join(dir, "projects", layers.ClientDir(e.Dir))); err == nil {
+		if _, err := os.Stat(filepath.Join(dir, "projects", capturing.ClientDir(e.Dir))); err == nil {
 			return nil
 		}
 	}
-	all, err := m.Projects(ctx)
-	if err != nil || slices.ContainsFunc(all, func(q layers.Project) bool { return q.ID == p.ID }) {
+	all, err := m.Trusted().Projects(ctx)
+	if err != nil || slices.ContainsFunc(all, func(q state.Project) bool { return q.ID == p.ID }) {
 		return err
 	}
 	return withHint(fatalf("cannot change to %s: there is no such directory, and no project of it in memory", e.opt.dir), "mem project list")
 }
 
 // projectNamed finds a project by its id or name, or by a directory of it that is named from the root.
-func (e *Env) projectNamed(ctx context.Context, m *layers.Memory, name string) (layers.Project, error) {
-	all, err := m.Projects(ctx)
+func (e *Env) projectNamed(ctx context.Context, m *layers.Memory, name string) (state.Project, error) {
+	all, err := m.Trusted().Projects(ctx)
 	if err != nil {
-		return layers.Project{}, err
+		return state.Project{}, err
 	}
-	var found []layers.Project
+	var found []state.Project
 	var names []string
-	guest := m.WithDevice(ctx, name)
+	guest := m.Devices().WithDevice(ctx, name)
 	for _, p := range all {
 		names = append(names, p.Name)
 		if string(p.ID) == name || p.Name == name || p.Name == guest || len(name) >= 4 && strings.HasPrefix(string(p.ID), name) {
@@ -65,16 +70,16 @@ func (e *Env) projectNamed(ctx context.Context, m *layers.Memory, name string) (
 	switch len(found) {
 	case 0:
 		if filepath.IsAbs(name) {
-			p, known, err := m.Locate(ctx, filepath.Clean(name))
+			p, known, err := m.Projects().Locate(ctx, filepath.Clean(name))
 			if err != nil || known {
 				return p, err
 			}
 		}
-		err := error(&layers.NotFoundError{What: "project", Name: name})
+		err := error(&state.NotFoundError{What: "project", Name: name})
 		if near := suggest(name, names); len(near) > 0 {
-			return layers.Project{}, withHint(err, didYouMean("", near))
+			return state.Project{}, withHint(err, didYouMean("", near))
 		}
-		return layers.Project{}, withHint(err, "mem project list")
+		return state.Project{}, withHint(err, "mem project list")
 	case 1:
 		return found[0], nil
 	}
@@ -82,19 +87,19 @@ func (e *Env) projectNamed(ctx context.Context, m *layers.Memory, name string) (
 	for _, p := range found {
 		ids = append(ids, string(p.ID[:8])+" ("+strings.TrimPrefix(p.Identity, "path ")+")")
 	}
-	return layers.Project{}, withHint(&layers.AmbiguousError{What: "project", Name: name, Candidates: ids}, "name it by the start of its id: -p "+string(found[0].ID[:8]))
+	return state.Project{}, withHint(&state.AmbiguousError{What: "project", Name: name, Candidates: ids}, "name it by the start of its id: -p "+string(found[0].ID[:8]))
 }
 
 // scope returns where the names of this run are looked up.
-func (e *Env) scope(ctx context.Context, m *layers.Memory) (layers.Scope, error) {
+func (e *Env) scope(ctx context.Context, m *layers.Memory) (state.Scope, error) {
 	p, err := e.theProject(ctx, m)
-	return layers.Scope{Project: p, Strict: e.opt.project != "" && !e.opt.allProjects}, err
+	return state.Scope{Project: p, Strict: e.opt.project != "" && !e.opt.allProjects}, err
 }
 
 // resolve finds what a revision names.
-func (e *Env) resolve(ctx context.Context, m *layers.Memory, sc layers.Scope, rev string) (layers.Rev, error) {
-	r, err := m.Resolve(ctx, sc, rev)
-	var ambiguous *layers.AmbiguousError
+func (e *Env) resolve(ctx context.Context, m *layers.Memory, sc state.Scope, rev string) (state.Rev, error) {
+	r, err := m.Revision().Resolve(ctx, sc, rev)
+	var ambiguous *state.AmbiguousError
 	if errors.As(err, &ambiguous) {
 		hint := "write more of the name"
 		if ambiguous.What == "composition" {
@@ -102,15 +107,15 @@ func (e *Env) resolve(ctx context.Context, m *layers.Memory, sc layers.Scope, re
 		}
 		return r, withHint(err, hint)
 	}
-	if errors.Is(err, layers.ErrLayer) {
+	if errors.Is(err, revision.ErrLayer) {
 		return r, withHint(err, "layers there are: original, L1, L2")
 	}
 	return r, err
 }
 
 // resolveAll finds what revisions name; a bare label belongs to the session named before it.
-func (e *Env) resolveAll(ctx context.Context, m *layers.Memory, sc layers.Scope, revs []string) ([]layers.Rev, error) {
-	var out []layers.Rev
+func (e *Env) resolveAll(ctx context.Context, m *layers.Memory, sc state.Scope, revs []string) ([]state.Rev, error) {
+	var out []state.Rev
 	for _, s := range revs {
 		r, err := e.resolve(ctx, m, sc, s)
 		if err != nil {
@@ -125,7 +130,7 @@ func (e *Env) resolveAll(ctx context.Context, m *layers.Memory, sc layers.Scope,
 }
 
 // withMemory opens the memory, finds the scope of the run and calls f.
-func (e *Env) withMemory(ctx context.Context, f func(m *layers.Memory, sc layers.Scope) error) (err error) {
+func (e *Env) withMemory(ctx context.Context, f func(m *layers.Memory, sc state.Scope) error) (err error) {
 	return e.withStore(func(m *layers.Memory) error {
 		sc, err := e.scope(ctx, m)
 		if err != nil {
@@ -147,26 +152,26 @@ func (e *Env) withStore(f func(m *layers.Memory) error) (err error) {
 }
 
 // label writes the name of a version of a session.
-func label(v *layers.Version) string { return shortID(v.Session) + ":" + v.Name() }
+func label(v *bodies.Version) string { return shortID(v.Session) + ":" + v.Name() }
 
 // shortID returns the start of a session's id, for people.
-func shortID(id string) string { return layers.ShortID(id) }
+func shortID(id string) string { return bodies.ShortID(id) }
 
 // storeError adds to an error of the store what can be done about it.
 func storeError(err error) error {
 	const sessionFiles = "session files are ~/.claude/projects/*/*.jsonl; see them with \"mem ls --untracked\""
-	var behind *layers.BehindError
-	var src *layers.SourceError
+	var behind *sources.BehindError
+	var src *capturing.SourceError
 	switch {
 	case errors.As(err, &behind):
 		id := shortID(behind.Session.ID)
 		return withCode(exitPartial, withHint(err, "run \""+shell("mem", "checkout", id+":original")+"\" there",
 			"the clean transcript of all of it is here: mem cat-file b3:"+behind.Session.Now().Original.String()))
-	case errors.Is(err, layers.ErrNotTranscript):
+	case errors.Is(err, state.ErrNotTranscript):
 		return withHint(err, sessionFiles)
-	case errors.Is(err, layers.ErrChanging):
+	case errors.Is(err, capturing.ErrChanging):
 		return withHint(err, "do it again when nothing writes the file anew; one that only grows may be added at any time")
-	case errors.Is(err, layers.ErrWithheld):
+	case errors.Is(err, sources.ErrWithheld):
 		return withHint(err, fmt.Sprintf("the clean transcript is here: %q", "mem show SESSION --format text"))
 	case errors.As(err, &src) && errors.Is(err, fs.ErrPermission):
 		return withHint(err, "make it readable: chmod u+r")

@@ -8,6 +8,10 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
+	bodies "github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/revocation"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
 )
 
 type revokeOptions struct {
@@ -56,31 +60,31 @@ func (e *Env) revoke() *cli.Command {
 
 // A revokeAnswer is what revoke did in one project, as --json prints it.
 type revokeAnswer struct {
-	Project string          `json:"project"`
-	Kind    string          `json:"source"`
-	Name    string          `json:"name"`
-	Revoked bool            `json:"revoked"`
-	Already bool            `json:"already"`
-	Places  int             `json:"messages"`
-	Changed []layers.Hidden `json:"changed"`
-	Copies  []string        `json:"sessions_given_its_text"`
+	Project string         `json:"project"`
+	Kind    string         `json:"source"`
+	Name    string         `json:"name"`
+	Revoked bool           `json:"revoked"`
+	Already bool           `json:"already"`
+	Places  int            `json:"messages"`
+	Changed []state.Hidden `json:"changed"`
+	Copies  []string       `json:"sessions_given_its_text"`
 }
 
 func (e *Env) runRevoke(ctx context.Context, o revokeOptions) error {
-	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
-		src, home, err := m.FindOrigin(ctx, sc, o.source)
+	return e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) error {
+		src, home, err := m.Revocation().FindOrigin(ctx, sc, o.source)
 		if err != nil {
 			return originError(err, o.source)
 		}
-		projects := []layers.Project{home}
-		if e.opt.allProjects && src.Kind != layers.SessionSource {
-			if projects, err = m.Projects(ctx); err != nil {
+		projects := []state.Project{home}
+		if e.opt.allProjects && src.Kind != bodies.SessionSource {
+			if projects, err = m.Trusted().Projects(ctx); err != nil {
 				return err
 			}
 		}
-		var effects []layers.Effect
+		var effects []revocation.Effect
 		for _, p := range projects {
-			eff, err := m.Revoke(ctx, p, src, o.reason, o.off, true)
+			eff, err := m.Revocation().Revoke(ctx, p, src, o.reason, o.off, true)
 			if err != nil {
 				return fmt.Errorf("revoke %s: %w", src, err)
 			}
@@ -98,8 +102,8 @@ func (e *Env) runRevoke(ctx context.Context, o revokeOptions) error {
 
 // originError says what to do about a source that was not found.
 func originError(err error, name string) error {
-	var missing *layers.NotFoundError
-	var many *layers.AmbiguousError
+	var missing *state.NotFoundError
+	var many *state.AmbiguousError
 	switch {
 	case errors.As(err, &missing) && missing.What == "source":
 		hints := []string{fmt.Sprintf("revoke it before anything came from it: mem revoke --source tool:%s, or host:%s", name, name)}
@@ -116,7 +120,7 @@ func originError(err error, name string) error {
 }
 
 // carryOutRevoke asks and writes.
-func (e *Env) carryOutRevoke(ctx context.Context, m *layers.Memory, o revokeOptions, src layers.Origin, projects []layers.Project, effects []layers.Effect) (bool, error) {
+func (e *Env) carryOutRevoke(ctx context.Context, m *layers.Memory, o revokeOptions, src bodies.Origin, projects []state.Project, effects []revocation.Effect) (bool, error) {
 	n, news := 0, false
 	for _, eff := range effects {
 		n, news = n+len(eff.Changed), news || !eff.Already
@@ -127,21 +131,21 @@ func (e *Env) carryOutRevoke(ctx context.Context, m *layers.Memory, o revokeOpti
 		}
 	}
 	for _, p := range projects {
-		if _, err := m.Revoke(ctx, p, src, o.reason, o.off, false); err != nil {
+		if _, err := m.Revocation().Revoke(ctx, p, src, o.reason, o.off, false); err != nil {
 			return false, fmt.Errorf("revoke %s in %s: %w", src, p.Name, err)
 		}
 	}
 	return true, nil
 }
 
-func (e *Env) printRevoked(o revokeOptions, src layers.Origin, projects []layers.Project, effects []layers.Effect) error {
+func (e *Env) printRevoked(o revokeOptions, src bodies.Origin, projects []state.Project, effects []revocation.Effect) error {
 	answer := struct {
 		DryRun   bool           `json:"dry_run"`
 		Projects []revokeAnswer `json:"projects"`
 	}{e.opt.dryRun, []revokeAnswer{}}
 	for i, eff := range effects {
 		answer.Projects = append(answer.Projects, revokeAnswer{projects[i].Name, src.Kind, src.Name, !o.off, eff.Already, eff.Places,
-			append([]layers.Hidden{}, eff.Changed...), append([]string{}, eff.Copies...)})
+			append([]state.Hidden{}, eff.Changed...), append([]string{}, eff.Copies...)})
 	}
 	if e.opt.json {
 		return e.printJSON("revoke", answer)
@@ -163,7 +167,7 @@ func (e *Env) printRevoked(o revokeOptions, src layers.Origin, projects []layers
 	return nil
 }
 
-func (e *Env) noteRevoked(o revokeOptions, src layers.Origin, a revokeAnswer) {
+func (e *Env) noteRevoked(o revokeOptions, src bodies.Origin, a revokeAnswer) {
 	state := map[bool]string{false: "revoked", true: "not revoked"}[o.off]
 	switch {
 	case a.Already:
@@ -188,16 +192,16 @@ func (e *Env) noteRevoked(o revokeOptions, src layers.Origin, a revokeAnswer) {
 
 // runRevocations lists what is revoked.
 func (e *Env) runRevocations(ctx context.Context) error {
-	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
-		list, err := m.Revocations(ctx, sc.Project.ID)
+	return e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) error {
+		list, err := m.Revocation().Revocations(ctx, sc.Project.ID)
 		if err != nil {
 			return err
 		}
 		if e.opt.json {
 			return e.printJSON("revoke.list", struct {
-				Project string              `json:"project"`
-				Revoked []layers.Revocation `json:"revoked"`
-			}{sc.Project.Name, append([]layers.Revocation{}, list...)})
+				Project string             `json:"project"`
+				Revoked []trust.Revocation `json:"revoked"`
+			}{sc.Project.Name, append([]trust.Revocation{}, list...)})
 		}
 		if len(list) == 0 {
 			e.note("nothing is revoked in project %s", sc.Project.Name)
@@ -206,7 +210,7 @@ func (e *Env) runRevocations(ctx context.Context) error {
 		}
 		t := e.table(column{name: "source"}, column{name: "in force"}, column{name: "when"}, column{name: "device"}, column{name: "reason", shrinks: true})
 		for _, r := range list {
-			by, err := m.DeviceName(ctx, r.Device)
+			by, err := m.Trusted().DeviceName(ctx, r.Device)
 			if err != nil {
 				return err
 			}

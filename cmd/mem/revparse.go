@@ -5,6 +5,7 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/state"
 )
 
 // revParse is the command that says what names stand for.
@@ -40,7 +41,7 @@ type revAnswer struct {
 }
 
 func (e *Env) runRevParse(ctx context.Context, names []string, explain bool) error {
-	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) error {
 		revs, err := e.resolveAll(ctx, m, sc, names)
 		if err != nil {
 			return err
@@ -72,7 +73,7 @@ func (e *Env) runRevParse(ctx context.Context, names []string, explain bool) err
 	})
 }
 
-func describeName(ctx context.Context, m *layers.Memory, name string, rev layers.Rev) (revAnswer, error) {
+func describeName(ctx context.Context, m *layers.Memory, name string, rev state.Rev) (revAnswer, error) {
 	a := revAnswer{Rev: name, Kind: string(rev.Kind), Name: rev.Commit, How: rev.How, Project: rev.Project.Name, From: rev.From, To: rev.To}
 	if rev.Session != nil {
 		a.Session, a.Title = rev.Session.ID, rev.Session.Now().Scan.Title
@@ -89,7 +90,7 @@ func describeName(ctx context.Context, m *layers.Memory, name string, rev layers
 		return a, nil
 	}
 	if rev.Commit == "" {
-		h, err := m.NameOf(ctx, rev)
+		h, err := m.Checkout().NameOf(ctx, rev)
 		if err != nil {
 			return a, err
 		}
@@ -99,7 +100,7 @@ func describeName(ctx context.Context, m *layers.Memory, name string, rev layers
 }
 
 // explain prints how a name was resolved, one step a line.
-func (e *Env) explain(a revAnswer, rev layers.Rev) {
+func (e *Env) explain(a revAnswer, rev state.Rev) {
 	e.field("Name", a.Rev)
 	e.field("Kind", a.Kind)
 	if a.Project != "" {
@@ -117,7 +118,7 @@ func (e *Env) explain(a revAnswer, rev layers.Rev) {
 	if a.How != "" {
 		e.field("How", a.How)
 	}
-	if rev.Kind == layers.IsMessages {
+	if rev.Kind == state.IsMessages {
 		e.printf("%-9s %d to %d\n", "Messages:", a.From, a.To)
 	}
 	e.field("Is", a.Name)

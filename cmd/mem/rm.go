@@ -6,6 +6,8 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/derive"
+	"github.com/memvcs/mem/layers/state"
 )
 
 // rm is the command that takes things out of the lists.
@@ -36,13 +38,13 @@ type removedAnswer struct {
 }
 
 func (e *Env) runRm(ctx context.Context, names []string, force bool) error {
-	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) error {
 		revs, err := e.resolveAll(ctx, m, sc, names)
 		if err != nil {
 			return err
 		}
 		for _, rev := range revs { // all or nothing
-			if err := m.Remove(ctx, rev, force, true); err != nil {
+			if err := m.Derive().Remove(ctx, rev, force, true); err != nil {
 				return removeError(rev, err)
 			}
 		}
@@ -56,7 +58,7 @@ func (e *Env) runRm(ctx context.Context, names []string, force bool) error {
 			Removed []removedAnswer `json:"removed"`
 		}{e.opt.dryRun, []removedAnswer{}}
 		for _, rev := range revs {
-			if err := m.Remove(ctx, rev, force, e.opt.dryRun); err != nil {
+			if err := m.Derive().Remove(ctx, rev, force, e.opt.dryRun); err != nil {
 				return removeError(rev, err)
 			}
 			answer.Removed = append(answer.Removed, removedAnswer{string(rev.Kind), revName(rev)})
@@ -76,7 +78,7 @@ func (e *Env) runRm(ctx context.Context, names []string, force bool) error {
 }
 
 // rmNames writes what would be removed: by name if it is one thing.
-func rmNames(revs []layers.Rev) string {
+func rmNames(revs []state.Rev) string {
 	if len(revs) == 1 {
 		return string(revs[0].Kind) + " " + revName(revs[0])
 	}
@@ -84,19 +86,19 @@ func rmNames(revs []layers.Rev) string {
 }
 
 // removeError adds to an error of a removal what can be done about it.
-func removeError(rev layers.Rev, err error) error {
-	var used *layers.UsedError
+func removeError(rev state.Rev, err error) error {
+	var used *derive.UsedError
 	switch {
 	case errors.As(err, &used):
 		return withHint(err, "see it with \""+shell("mem", "show", revName(rev))+"\"; remove it anyway with -f: compositions keep their own copy")
-	case errors.Is(err, layers.ErrNotRemovable):
+	case errors.Is(err, state.ErrNotRemovable):
 		return withHint(usagef("%v", err), "mem help revisions")
 	}
 	return err
 }
 
 // revName writes what a revision names so that it can be typed.
-func revName(rev layers.Rev) string {
+func revName(rev state.Rev) string {
 	switch {
 	case rev.Version != nil:
 		return label(rev.Version)

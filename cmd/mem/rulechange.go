@@ -9,7 +9,9 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/permanent"
+	"github.com/memvcs/mem/layers/state"
 )
 
 type ruleOptions struct {
@@ -94,7 +96,7 @@ func (e *Env) ruleChanges() []*cli.Command {
 func (e *Env) userHere() bool { return e.Term.Stdin && e.Getenv("CLAUDECODE") == "" }
 
 // word finds the message that --said names as the user's word on a text, nil without the option.
-func (e *Env) word(ctx context.Context, m *layers.Memory, sc layers.Scope, o ruleOptions, text string, against bool) (*permanent.Word, error) {
+func (e *Env) word(ctx context.Context, m *layers.Memory, sc state.Scope, o ruleOptions, text string, against bool) (*permanent.Word, error) {
 	if o.said == "" {
 		return nil, nil
 	}
@@ -102,10 +104,10 @@ func (e *Env) word(ctx context.Context, m *layers.Memory, sc layers.Scope, o rul
 	if err != nil {
 		return nil, err
 	}
-	if rev.Kind != layers.IsMessages || rev.From != rev.To {
+	if rev.Kind != state.IsMessages || rev.From != rev.To {
 		return nil, withHint(usagef("--said %s is no message", o.said), "name one by its number: abc1#12")
 	}
-	w, err := m.Word(ctx, rev, text, against)
+	w, err := m.Knowledge().Word(ctx, rev, text, against)
 	return &w, ruleError(err, "")
 }
 
@@ -114,7 +116,7 @@ func (e *Env) runRulesAdd(ctx context.Context, o ruleOptions, text string) error
 	if err != nil {
 		return usagef("%v", err)
 	}
-	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) error {
 		made := permanent.Made{
 			Type: o.kind, Text: text, Problem: o.problem, Files: o.files, ByUser: e.userHere(), Trust: facts.Tool, Confidence: 70,
 			State: permanent.Proposed, Reason: o.reason,
@@ -139,7 +141,7 @@ func (e *Env) runRulesAdd(ctx context.Context, o ruleOptions, text string) error
 			made.Evidence, least = append(made.Evidence, f.Key().String()), min(least, f.Trust)
 			established = append(established, f.Text)
 		}
-		set, err := m.Rules(ctx, sc.Project.ID)
+		set, err := m.Revision().Rules(ctx, sc.Project.ID)
 		if err != nil {
 			return err
 		}
@@ -162,7 +164,7 @@ func (e *Env) runRulesAdd(ctx context.Context, o ruleOptions, text string) error
 				return err
 			}
 		}
-		r, err := m.AddRule(ctx, sc.Project, made, e.opt.dryRun)
+		r, err := m.Knowledge().AddRule(ctx, sc.Project, made, e.opt.dryRun)
 		if err != nil {
 			return err
 		}
@@ -199,7 +201,7 @@ func (e *Env) sayRules(list []*permanent.Rule) error {
 }
 
 func (e *Env) runPromote(ctx context.Context, o ruleOptions, names []string) error {
-	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) error {
 		var done []*permanent.Rule
 		for _, name := range names {
 			r, err := e.promote(ctx, m, sc, o, name)
@@ -212,7 +214,7 @@ func (e *Env) runPromote(ctx context.Context, o ruleOptions, names []string) err
 	})
 }
 
-func (e *Env) promote(ctx context.Context, m *layers.Memory, sc layers.Scope, o ruleOptions, name string) (*permanent.Rule, error) {
+func (e *Env) promote(ctx context.Context, m *layers.Memory, sc state.Scope, o ruleOptions, name string) (*permanent.Rule, error) {
 	if strings.HasPrefix(name, "p:") {
 		return e.promoteCandidate(ctx, m, sc, o, name)
 	}
@@ -227,11 +229,11 @@ func (e *Env) promote(ctx context.Context, m *layers.Memory, sc layers.Scope, o 
 	if err != nil {
 		return nil, err
 	}
-	r, err = m.Act(ctx, sc.Project, r, permanent.Act{Act: permanent.Promote, Word: w, ByUser: e.userHere(), Reason: o.reason}, e.opt.dryRun)
+	r, err = m.Knowledge().Act(ctx, sc.Project, r, permanent.Act{Act: permanent.Promote, Word: w, ByUser: e.userHere(), Reason: o.reason}, e.opt.dryRun)
 	return r, ruleError(err, name)
 }
 
-func (e *Env) promoteCandidate(ctx context.Context, m *layers.Memory, sc layers.Scope, o ruleOptions, name string) (*permanent.Rule, error) {
+func (e *Env) promoteCandidate(ctx context.Context, m *layers.Memory, sc state.Scope, o ruleOptions, name string) (*permanent.Rule, error) {
 	c, err := e.candidate(ctx, m, sc.Project, name)
 	if err != nil {
 		return nil, err
@@ -239,7 +241,7 @@ func (e *Env) promoteCandidate(ctx context.Context, m *layers.Memory, sc layers.
 	if c.Rule != "" {
 		return nil, withHint(usagef("%s is about a rule that there is: %s", c.ID, c.Rule), "mem rules validate "+c.Rule, "mem rules contradict "+c.Rule, "mem rules retire "+c.Rule)
 	}
-	made := layers.RuleOf(c)
+	made := knowledge.RuleOf(c)
 	made.ByUser = e.userHere()
 	if o.text != "" {
 		made.Text = o.text
@@ -261,7 +263,7 @@ func (e *Env) promoteCandidate(ctx context.Context, m *layers.Memory, sc layers.
 		made.Words = append(made.Words, *w)
 	}
 	if !made.ByUser && (o.text != "" || o.problem != "") {
-		known, err := m.Facts(ctx, sc.Project.ID)
+		known, err := m.Revision().Facts(ctx, sc.Project.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -273,7 +275,7 @@ func (e *Env) promoteCandidate(ctx context.Context, m *layers.Memory, sc layers.
 			return nil, err
 		}
 	}
-	return m.AddRule(ctx, sc.Project, made, e.opt.dryRun)
+	return m.Knowledge().AddRule(ctx, sc.Project, made, e.opt.dryRun)
 }
 
 // usersWords refuses a rule that would be the user's word, by w or the trust of what was established, with words that they did not say.
@@ -292,9 +294,9 @@ func usersWords(w *permanent.Word, trust facts.Trust, established []string, text
 }
 
 // candidate finds a candidate by its id.
-func (e *Env) candidate(ctx context.Context, m *layers.Memory, p layers.Project, name string) (permanent.Candidate, error) {
-	c, err := m.FindCandidate(ctx, p, name)
-	var missing *layers.NotFoundError
+func (e *Env) candidate(ctx context.Context, m *layers.Memory, p state.Project, name string) (permanent.Candidate, error) {
+	c, err := m.Knowledge().FindCandidate(ctx, p, name)
+	var missing *state.NotFoundError
 	if errors.As(err, &missing) {
 		return c, withHint(err, "mem reflect -n")
 	}
@@ -302,7 +304,7 @@ func (e *Env) candidate(ctx context.Context, m *layers.Memory, p layers.Project,
 }
 
 func (e *Env) runDismiss(ctx context.Context, o ruleOptions, names []string) error {
-	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) error {
 		var list []permanent.Candidate
 		for _, name := range names { // all or none
 			c, err := e.candidate(ctx, m, sc.Project, name)
@@ -317,7 +319,7 @@ func (e *Env) runDismiss(ctx context.Context, o ruleOptions, names []string) err
 		}{e.opt.dryRun, []string{}}
 		for _, c := range list {
 			if !e.opt.dryRun {
-				if err := m.DismissCandidate(ctx, sc.Project, c, permanent.Act{ByUser: e.userHere(), Reason: o.reason}); err != nil {
+				if err := m.Knowledge().DismissCandidate(ctx, sc.Project, c, permanent.Act{ByUser: e.userHere(), Reason: o.reason}); err != nil {
 					return err
 				}
 			}
@@ -337,7 +339,7 @@ func (e *Env) runDismiss(ctx context.Context, o ruleOptions, names []string) err
 
 // runActs does the same to several rules.
 func (e *Env) runActs(ctx context.Context, o ruleOptions, act string, names []string) error {
-	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) error {
 		a := permanent.Act{Act: act, ByUser: e.userHere(), Reason: o.reason}
 		evidence := o.evidence
 		if len(evidence) > 1 {
@@ -366,7 +368,7 @@ func (e *Env) runActs(ctx context.Context, o ruleOptions, act string, names []st
 			if a.Word, err = e.word(ctx, m, sc, o, r.Text, act == permanent.Retire); err != nil {
 				return err
 			}
-			if list[i], err = m.Act(ctx, sc.Project, r, a, e.opt.dryRun); err != nil {
+			if list[i], err = m.Knowledge().Act(ctx, sc.Project, r, a, e.opt.dryRun); err != nil {
 				return ruleError(err, r.ID)
 			}
 		}

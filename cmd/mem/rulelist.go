@@ -10,7 +10,10 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/knowledge"
+	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/permanent"
+	layerstate "github.com/memvcs/mem/layers/state"
 )
 
 // rules is the command about what a project knows for good.
@@ -45,7 +48,7 @@ func (e *Env) rules() *cli.Command {
 				if err := e.wantOperands(c, 1, 1); err != nil {
 					return err
 				}
-				return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+				return e.withMemory(ctx, func(m *layers.Memory, sc layerstate.Scope) error {
 					r, err := e.rule(ctx, m, sc.Project, e.operand(0))
 					if err != nil {
 						return err
@@ -68,8 +71,8 @@ func ruleAnswerOf(r *permanent.Rule) ruleAnswer { return ruleAnswer{r, hundredth
 func hundredths(n int) string { return fmt.Sprintf("%d.%02d", n/100, n%100) }
 
 // rule finds a rule by what the user typed.
-func (e *Env) rule(ctx context.Context, m *layers.Memory, p layers.Project, name string) (*permanent.Rule, error) {
-	r, err := m.FindRule(ctx, p.ID, name)
+func (e *Env) rule(ctx context.Context, m *layers.Memory, p layerstate.Project, name string) (*permanent.Rule, error) {
+	r, err := m.Revision().FindRule(ctx, p.ID, name)
 	if err != nil && strings.HasPrefix(name, "p:") {
 		return nil, withHint(err, "p: is a candidate: mem rules promote "+name)
 	}
@@ -86,14 +89,14 @@ type listedRule struct {
 }
 
 func (e *Env) runRulesList(ctx context.Context, kind string, states []string, hidden bool, what string) error {
-	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc layerstate.Scope) error {
 		projects, err := e.listedProjects(ctx, m, sc)
 		if err != nil {
 			return err
 		}
 		list := []listedRule{}
 		for _, p := range projects {
-			set, err := m.Rules(ctx, p.ID)
+			set, err := m.Revision().Rules(ctx, p.ID)
 			if err != nil {
 				return err
 			}
@@ -150,11 +153,11 @@ func ruleText(r *permanent.Rule) string {
 }
 
 // showRule prints a rule with what it rests on.
-func (e *Env) showRule(ctx context.Context, m *layers.Memory, p layers.Project, r *permanent.Rule) error {
+func (e *Env) showRule(ctx context.Context, m *layers.Memory, p layerstate.Project, r *permanent.Rule) error {
 	if e.opt.json {
 		return e.printJSON("rules.show", ruleAnswerOf(r))
 	}
-	known, err := m.Facts(ctx, p.ID)
+	known, err := m.Revision().Facts(ctx, p.ID)
 	if err != nil {
 		return err
 	}
@@ -198,21 +201,21 @@ func (e *Env) showRule(ctx context.Context, m *layers.Memory, p layers.Project, 
 // ruleError adds to an error about a rule what can be done.
 func ruleError(err error, name string) error {
 	switch {
-	case errors.Is(err, layers.ErrNotSaid):
+	case errors.Is(err, knowledge.ErrNotSaid):
 		return withHint(err, "name the message in which the user says it, or let the user type the command at a terminal")
-	case errors.Is(err, layers.ErrNotTyped):
+	case errors.Is(err, markers.ErrNotTyped):
 		return withHint(err, "only what the user typed is their word")
-	case errors.Is(err, layers.ErrUsersRule):
+	case errors.Is(err, knowledge.ErrUsersRule):
 		return withCode(exitPartial, withHint(err, "it waits for review now; the user types, at a terminal: mem rules retire "+name, "or name the message that says so: --said abc1#12"))
-	case errors.Is(err, layers.ErrNeedsUser):
+	case errors.Is(err, knowledge.ErrNeedsUser):
 		return withHint(err, "the user types, at a terminal: mem rules promote "+name, "or name the message that says so: --said abc1#12")
 	}
 	return err
 }
 
 // factOf finds the fact that a name stands for.
-func (e *Env) factOf(ctx context.Context, m *layers.Memory, p layers.Project, name string) (facts.Fact, error) {
-	f, err := m.FindFact(ctx, p.ID, name)
+func (e *Env) factOf(ctx context.Context, m *layers.Memory, p layerstate.Project, name string) (facts.Fact, error) {
+	f, err := m.Revision().FindFact(ctx, p.ID, name)
 	if err != nil {
 		return f, withHint(err, "mem facts list")
 	}

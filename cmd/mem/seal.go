@@ -10,6 +10,7 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/sync"
 	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/remote"
 	"github.com/memvcs/mem/refs/sealed"
@@ -81,16 +82,16 @@ func (e *Env) runRemoteAdd(ctx context.Context, m *layers.Memory, name, address 
 			return j, err
 		}
 		if o.originals {
-			return j, m.AddRawRemote(ctx, name, u)
+			return j, m.Sync().AddRawRemote(ctx, name, u)
 		}
-		return j, m.AddRemote(ctx, name, u)
+		return j, m.Sync().AddRemote(ctx, name, u)
 	}
 	if o.file != "" {
 		if err := e.readRecovery(&o); err != nil {
 			return j, err
 		}
 	}
-	return m.AddSealed(ctx, name, u, layers.Seal{Recovery: o.recovery, Originals: o.originals})
+	return m.Sync().AddSealed(ctx, name, u, sync.Seal{Recovery: o.recovery, Originals: o.originals})
 }
 
 // allowRaw makes sure that the user wants exact bytes on a remote that is not encrypted.
@@ -162,7 +163,7 @@ func (e *Env) runRecoveryKey(ctx context.Context, name string) error {
 		return err
 	}
 	defer m.Close()
-	r, err := m.Remote(name)
+	r, err := m.Sync().Remote(name)
 	if err != nil {
 		return travelError(err)
 	}
@@ -173,7 +174,7 @@ func (e *Env) runRecoveryKey(ctx context.Context, name string) error {
 		e.note("would make a new recovery key for %s", r.Name)
 		return nil
 	}
-	key, err := m.RenewRecovery(ctx, r)
+	key, err := m.Sync().RenewRecovery(ctx, r)
 	if err != nil {
 		return travelError(err)
 	}
@@ -246,7 +247,7 @@ func (e *Env) runDeviceApprove(ctx context.Context, text, name, on string) error
 		name = "device " + request.Device[:8]
 	}
 	if !e.opt.dryRun {
-		if err := m.Approve(ctx, r, request, name); err != nil {
+		if err := m.Sync().Approve(ctx, r, request, name); err != nil {
 			return travelError(fmt.Errorf("approve %s on %s: %w", name, r.Name, err))
 		}
 	}
@@ -269,9 +270,9 @@ func (e *Env) runDeviceApprove(ctx context.Context, text, name, on string) error
 // sealedRemote returns the encrypted remote of a name, or the only one.
 func (e *Env) sealedRemote(m *layers.Memory, name string) (refs.Remote, error) {
 	if name != "" {
-		return m.Remote(name)
+		return m.Sync().Remote(name)
 	}
-	all, err := m.Remotes()
+	all, err := m.Sync().Remotes()
 	if err != nil {
 		return refs.Remote{}, err
 	}
@@ -284,7 +285,7 @@ func (e *Env) sealedRemote(m *layers.Memory, name string) (refs.Remote, error) {
 	}
 	switch len(found) {
 	case 0:
-		return refs.Remote{}, layers.ErrNotSealed
+		return refs.Remote{}, sync.ErrNotSealed
 	case 1:
 		return found[0], nil
 	}
@@ -292,7 +293,7 @@ func (e *Env) sealedRemote(m *layers.Memory, name string) (refs.Remote, error) {
 }
 
 // fieldSeal says who can read a remote.
-func (e *Env) fieldSeal(s layers.Shown) {
+func (e *Env) fieldSeal(s sync.Shown) {
 	if !s.Encrypted {
 		if s.Originals {
 			e.field("Originals", "exact bytes travel there")
@@ -322,7 +323,7 @@ func sealError(err error) error {
 		return withCode(exitNo, withHint(err, "use an empty repository for an encrypted remote"))
 	case errors.Is(err, sealed.ErrKeyring):
 		return withCode(exitNo, withHint(err, "nothing was taken from it; if the remote was restored from a backup, mem push puts the newest keyring back"))
-	case errors.Is(err, layers.ErrNotSealed):
+	case errors.Is(err, sync.ErrNotSealed):
 		return withCode(exitNo, withHint(err, "mem remote add --encrypt NAME URL"))
 	}
 	return err

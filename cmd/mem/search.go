@@ -216,13 +216,13 @@ func (e *Env) searchScope(ctx context.Context, m *layers.Memory) ([]refs.Project
 		if err != nil {
 			return nil, err
 		}
-		has, err := m.HasProject(ctx, p.ID)
+		has, err := m.Projects().HasProject(ctx, p.ID)
 		if err != nil || has || e.opt.project != "" {
 			return []refs.Project{p.ID}, err
 		}
 		e.detail("%s is in no project: all are searched", e.Dir)
 	}
-	all, err := m.Projects(ctx)
+	all, err := m.Trusted().Projects(ctx)
 	var ids []refs.Project
 	for _, p := range all {
 		ids = append(ids, p.ID)
@@ -236,7 +236,7 @@ func (e *Env) runSearch(ctx context.Context, o searchOptions, q search.Query) er
 		if err != nil {
 			return err
 		}
-		hits, err := m.Search(ctx, projects, q)
+		hits, err := m.Search().Search(ctx, projects, q)
 		if err != nil {
 			return err
 		}
@@ -264,7 +264,7 @@ func (e *Env) runSearchBatch(ctx context.Context, o searchOptions, like search.Q
 		if err != nil {
 			return err
 		}
-		s, err := m.Searcher(ctx, projects)
+		s, err := m.Search().Searcher(ctx, projects)
 		if err != nil {
 			return err
 		}

@@ -9,7 +9,10 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
+	sources "github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/redact"
+	"github.com/memvcs/mem/layers/secrets"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/refs/config"
 )
 
@@ -60,8 +63,8 @@ func (e *Env) runSecretsScan(ctx context.Context, name string, all bool) error {
 	if name != "" && all {
 		return usagef("name a revision or use --all, not both")
 	}
-	var leaks []layers.Leak
-	err := e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) (err error) {
+	var leaks []secrets.Leak
+	err := e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) (err error) {
 		leaks, err = e.scanStored(ctx, m, sc, name, all || e.opt.allProjects)
 		return err
 	})
@@ -70,9 +73,9 @@ func (e *Env) runSecretsScan(ctx context.Context, name string, all bool) error {
 	}
 	if e.opt.json {
 		err = e.printJSON("secrets.scan", struct {
-			Rules string        `json:"rules"`
-			Leaks []layers.Leak `json:"leaks"`
-		}{redact.Version, append([]layers.Leak{}, leaks...)})
+			Rules string         `json:"rules"`
+			Leaks []secrets.Leak `json:"leaks"`
+		}{redact.Version, append([]secrets.Leak{}, leaks...)})
 	} else {
 		t := e.table(column{name: "where", shrinks: true}, column{name: "rule"}, column{name: "bytes", right: true}, column{name: "hash"})
 		for _, l := range leaks {
@@ -87,24 +90,24 @@ func (e *Env) runSecretsScan(ctx context.Context, name string, all bool) error {
 	return exit(exitNo)
 }
 
-func (e *Env) scanStored(ctx context.Context, m *layers.Memory, sc layers.Scope, name string, all bool) ([]layers.Leak, error) {
+func (e *Env) scanStored(ctx context.Context, m *layers.Memory, sc state.Scope, name string, all bool) ([]secrets.Leak, error) {
 	if name != "" {
 		rev, err := e.resolve(ctx, m, sc, name)
 		if err != nil {
 			return nil, err
 		}
-		return m.ScanStored(ctx, rev.Project.ID, &rev)
+		return m.Secrets().ScanStored(ctx, rev.Project.ID, &rev)
 	}
-	projects := []layers.Project{sc.Project}
+	projects := []state.Project{sc.Project}
 	if all {
 		var err error
-		if projects, err = m.Projects(ctx); err != nil {
+		if projects, err = m.Trusted().Projects(ctx); err != nil {
 			return nil, err
 		}
 	}
-	var out []layers.Leak
+	var out []secrets.Leak
 	for _, p := range projects {
-		leaks, err := m.ScanStored(ctx, p.ID, nil)
+		leaks, err := m.Secrets().ScanStored(ctx, p.ID, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -115,10 +118,10 @@ func (e *Env) scanStored(ctx context.Context, m *layers.Memory, sc layers.Scope,
 
 func (e *Env) runSecretsList(ctx context.Context, name string) error {
 	answer := struct {
-		Secrets []layers.Secret `json:"secrets"`
-	}{[]layers.Secret{}}
-	err := e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
-		st, err := m.Outline(ctx, sc.Project.ID)
+		Secrets []secrets.Secret `json:"secrets"`
+	}{[]secrets.Secret{}}
+	err := e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) error {
+		st, err := m.Trusted().Outline(ctx, sc.Project.ID)
 		if err != nil {
 			return err
 		}
@@ -128,11 +131,11 @@ func (e *Env) runSecretsList(ctx context.Context, name string) error {
 			if err != nil {
 				return err
 			}
-			project, sessions = rev.Project, []*layers.Session{rev.Session}
+			project, sessions = rev.Project, []*state.Session{rev.Session}
 		}
 		for _, s := range sessions {
-			found, err := m.Secrets(ctx, project.ID, s)
-			if name == "" && errors.Is(err, layers.ErrWithheld) {
+			found, err := m.Secrets().Secrets(ctx, project.ID, s)
+			if name == "" && errors.Is(err, sources.ErrWithheld) {
 				continue // captured elsewhere
 			}
 			if err != nil {

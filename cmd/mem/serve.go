@@ -12,6 +12,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/web"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/refs/config"
 )
 
@@ -52,7 +53,7 @@ func parsePort(s string) (int, error) {
 }
 
 func (e *Env) runServe(ctx context.Context, o serveOptions) error {
-	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) error {
 		world, err := e.webWorld(m, sc)
 		if err != nil {
 			return err
@@ -82,7 +83,7 @@ func (e *Env) runServe(ctx context.Context, o serveOptions) error {
 }
 
 // webWorld is what the server of pages needs of this program.
-func (e *Env) webWorld(m *layers.Memory, sc layers.Scope) (web.World, error) {
+func (e *Env) webWorld(m *layers.Memory, sc state.Scope) (web.World, error) {
 	store, err := e.memoryDir()
 	if err != nil {
 		return web.World{}, err
@@ -104,7 +105,7 @@ func (e *Env) webWorld(m *layers.Memory, sc layers.Scope) (web.World, error) {
 				return err
 			})
 		},
-		Engine: func(ctx context.Context, rev layers.Rev, name, model string) (compress.Summarizer, error) {
+		Engine: func(ctx context.Context, rev state.Rev, name, model string) (compress.Summarizer, error) {
 			one := *e
 			one.conf = nil
 			return one.engine(ctx, m, rev, engineChoice{name, model})

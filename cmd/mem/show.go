@@ -11,7 +11,13 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/checkout"
+	"github.com/memvcs/mem/layers/history"
+	bodies "github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/revision"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/layers/trust"
 )
 
 type showOptions struct {
@@ -52,7 +58,7 @@ func (e *Env) show() *cli.Command {
 }
 
 func (e *Env) runShow(ctx context.Context, o showOptions, name string) error {
-	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) error {
 		if o.manifest {
 			return e.showManifest(ctx, m, sc)
 		}
@@ -60,15 +66,15 @@ func (e *Env) runShow(ctx context.Context, o showOptions, name string) error {
 		if err != nil {
 			return err
 		}
-		if err := m.MayHand(ctx, rev); errors.Is(err, layers.ErrRevoked) || errors.Is(err, layers.ErrUntrusted) {
+		if err := m.Trusted().MayHand(ctx, rev); errors.Is(err, trust.ErrRevoked) || errors.Is(err, trust.ErrUntrusted) {
 			e.warn("%v", err)
 		} else if err != nil {
 			return err
 		}
-		if rev.Kind == layers.IsConcept && o.format == "" {
+		if rev.Kind == state.IsConcept && o.format == "" {
 			return e.showConcept(ctx, m, rev.Project, rev.Concept)
 		}
-		if rev.Kind == layers.IsRule && o.format == "" {
+		if rev.Kind == state.IsRule && o.format == "" {
 			return e.showRule(ctx, m, rev.Project, rev.Rule)
 		}
 		if e.opt.json {
@@ -83,10 +89,10 @@ func (e *Env) runShow(ctx context.Context, o showOptions, name string) error {
 				return err
 			}
 			o.format = "text"
-			if rev.Kind == layers.IsVersion || rev.Kind == layers.IsComposition {
+			if rev.Kind == state.IsVersion || rev.Kind == state.IsComposition {
 				o.format = "md"
 			}
-			if rev.Kind == layers.IsSession || rev.Kind == layers.IsCommit || rev.Kind == layers.IsFact {
+			if rev.Kind == state.IsSession || rev.Kind == state.IsCommit || rev.Kind == state.IsFact {
 				return nil
 			}
 		}
@@ -94,18 +100,18 @@ func (e *Env) runShow(ctx context.Context, o showOptions, name string) error {
 		if o.raw {
 			w = e.out
 		}
-		if rev.Kind == layers.IsMessages && unformatted {
+		if rev.Kind == state.IsMessages && unformatted {
 			return storeError(writeTurns(ctx, m, rev, w))
 		}
-		err = m.Write(ctx, rev, layers.Format(o.format), w)
-		if errors.Is(err, layers.ErrLayer) {
+		err = m.Checkout().Write(ctx, rev, checkout.Format(o.format), w)
+		if errors.Is(err, revision.ErrLayer) {
 			return withHint(err, shell("mem", "show", name+":L1", "--format", "lean"))
 		}
 		return storeError(err)
 	})
 }
 
-func (e *Env) showManifest(ctx context.Context, m *layers.Memory, sc layers.Scope) error {
+func (e *Env) showManifest(ctx context.Context, m *layers.Memory, sc state.Scope) error {
 	conf, err := e.settings()
 	if err != nil {
 		return err
@@ -122,7 +128,7 @@ func (e *Env) showManifest(ctx context.Context, m *layers.Memory, sc layers.Scop
 	if err != nil {
 		return err
 	}
-	man, err := m.Manifest(ctx, sc.Project, layers.ManifestSettings{Preset: preset, AutoRegister: auto, Decay: decay})
+	man, err := m.History().Manifest(ctx, sc.Project, history.ManifestSettings{Preset: preset, AutoRegister: auto, Decay: decay})
 	if err != nil {
 		return err
 	}
@@ -152,9 +158,9 @@ type shown struct {
 	UsedBy      []string            `json:"used_by,omitempty"`
 	UsedIn      []string            `json:"usedInSessions,omitempty"`
 	Accessed    string              `json:"lastAccessed,omitempty"` // by one of those sessions
-	Version     *layers.Version     `json:"version,omitempty"`
+	Version     *bodies.Version     `json:"version,omitempty"`
 	Keepits     []fateAnswer        `json:"keepits,omitempty"` // of a version: what became of the markers
-	Composition *layers.Composition `json:"composition,omitempty"`
+	Composition *bodies.Composition `json:"composition,omitempty"`
 	Commit      string              `json:"commit,omitempty"`
 	Earlier     []earlierAnswer     `json:"earlier,omitempty"` // of a session whose file was rewritten
 	Branch      string              `json:"branch,omitempty"`
@@ -172,14 +178,14 @@ type earlierAnswer struct {
 	Captured string `json:"captured"`
 }
 
-func earlierOf(s *layers.Session) (out []earlierAnswer) {
+func earlierOf(s *state.Session) (out []earlierAnswer) {
 	for i, p := range s.Earlier() {
 		out = append(out, earlierAnswer{fmt.Sprintf("original@{%d}", i+1), p.Original.String(), p.Scan.Messages, p.Size, timeText(p.Time)})
 	}
 	return out
 }
 
-func (e *Env) describeRev(ctx context.Context, m *layers.Memory, rev layers.Rev) (shown, error) {
+func (e *Env) describeRev(ctx context.Context, m *layers.Memory, rev state.Rev) (shown, error) {
 	s := shown{Kind: string(rev.Kind), Project: rev.Project.Name, Version: rev.Version, Composition: rev.Composition, Commit: rev.Commit, From: rev.From, To: rev.To}
 	if !rev.Hash.IsZero() {
 		s.Hash = rev.Hash.String()
@@ -187,14 +193,14 @@ func (e *Env) describeRev(ctx context.Context, m *layers.Memory, rev layers.Rev)
 	if rev.Session != nil {
 		now := cmp.Or(rev.Point, rev.Session.Now())
 		s.Session, s.Title, s.Messages, s.Bytes = rev.Session.ID, now.Scan.Title, now.Scan.Messages, now.Size
-		if rev.Kind == layers.IsSession {
-			s.Tokens, s.Earlier = counted(m.TokensOf(rev.Project.ID, rev.Session)), earlierOf(rev.Session)
+		if rev.Kind == state.IsSession {
+			s.Tokens, s.Earlier = counted(m.Capture().TokensOf(rev.Project.ID, rev.Session)), earlierOf(rev.Session)
 		}
 		s.First, s.Last = timeText(now.Scan.First), timeText(now.Scan.Last)
 		s.UsedIn, s.Accessed = rev.Session.Used.By, timeText(rev.Session.Used.Last)
 	}
 	if rev.Version != nil {
-		st, err := m.State(ctx, rev.Project.ID)
+		st, err := m.Trusted().State(ctx, rev.Project.ID)
 		if err != nil {
 			return s, err
 		}
@@ -220,13 +226,13 @@ func timeText(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-func (e *Env) showJSON(ctx context.Context, m *layers.Memory, rev layers.Rev) error {
+func (e *Env) showJSON(ctx context.Context, m *layers.Memory, rev state.Rev) error {
 	s, err := e.describeRev(ctx, m, rev)
 	if err != nil {
 		return err
 	}
-	if rev.Kind == layers.IsVersion {
-		fates, err := m.Fates(ctx, rev)
+	if rev.Kind == state.IsVersion {
+		fates, err := m.Markers().Fates(ctx, rev)
 		if err != nil {
 			return err
 		}
@@ -239,11 +245,11 @@ func (e *Env) showJSON(ctx context.Context, m *layers.Memory, rev layers.Rev) er
 }
 
 // describeContent adds to a session its versions and markers, and to L1, L2 and messages what they hold.
-func (e *Env) describeContent(ctx context.Context, m *layers.Memory, rev layers.Rev, s *shown) error {
+func (e *Env) describeContent(ctx context.Context, m *layers.Memory, rev state.Rev, s *shown) error {
 	switch rev.Kind {
-	case layers.IsSession:
+	case state.IsSession:
 		s.Branch = rev.Session.Now().Scan.Branch
-		st, err := m.Outline(ctx, rev.Project.ID)
+		st, err := m.Trusted().Outline(ctx, rev.Project.ID)
 		if err != nil {
 			return err
 		}
@@ -257,14 +263,14 @@ func (e *Env) describeContent(ctx context.Context, m *layers.Memory, rev layers.
 		if len(rev.Session.Markers()) == 0 {
 			return nil
 		}
-		marks, err := m.Keepits(ctx, rev)
+		marks, err := m.Markers().Keepits(ctx, rev)
 		for _, k := range marks {
 			s.Markers = append(s.Markers, keepitAnswerOf(rev.Session, k))
 		}
 		return err
-	case layers.IsL1, layers.IsL2, layers.IsMessages:
+	case state.IsL1, state.IsL2, state.IsMessages:
 		var b strings.Builder
-		err := storeError(m.Write(ctx, rev, layers.JSONL, &b))
+		err := storeError(m.Checkout().Write(ctx, rev, checkout.JSONL, &b))
 		s.Content = b.String()
 		return err
 	}
@@ -272,15 +278,15 @@ func (e *Env) describeContent(ctx context.Context, m *layers.Memory, rev layers.
 }
 
 // showHead prints what is known of a thing before its content.
-func (e *Env) showHead(ctx context.Context, m *layers.Memory, rev layers.Rev) error {
+func (e *Env) showHead(ctx context.Context, m *layers.Memory, rev state.Rev) error {
 	s, err := e.describeRev(ctx, m, rev)
 	if err != nil {
 		return err
 	}
 	switch rev.Kind {
-	case layers.IsVersion:
+	case state.IsVersion:
 		return e.showVersion(ctx, m, rev, s)
-	case layers.IsComposition:
+	case state.IsComposition:
 		c := rev.Composition
 		e.headLine("composition "+c.Name, "b3:"+rev.Hash.Short())
 		for _, p := range c.Parts {
@@ -291,11 +297,11 @@ func (e *Env) showHead(ctx context.Context, m *layers.Memory, rev layers.Rev) er
 		e.field("Date", e.dateText(c.Time))
 		e.usedLine(c.Used)
 		e.printf("\n")
-	case layers.IsSession:
+	case state.IsSession:
 		return e.showSession(ctx, m, rev)
-	case layers.IsFact:
+	case state.IsFact:
 		return e.showFact(ctx, m, rev.Project, *rev.Fact)
-	case layers.IsCommit:
+	case state.IsCommit:
 		e.headLine("commit "+rev.Commit, rev.How)
 	}
 	return nil
@@ -308,7 +314,7 @@ func (e *Env) headLine(what, more string) {
 func (e *Env) field(name, value string) { e.printf("%-9s %s\n", name+":", e.safe(value)) }
 
 // usedLine says in which sessions a thing was used, if in any.
-func (e *Env) usedLine(r layers.Rehearsal) {
+func (e *Env) usedLine(r bodies.Rehearsal) {
 	if len(r.By) == 0 {
 		return
 	}
@@ -320,7 +326,7 @@ func (e *Env) usedLine(r layers.Rehearsal) {
 }
 
 // modeOf writes how a version was made: "uniform 30:1 aggressive", "tiered standard", "of v001, uniform 30:1 aggressive".
-func modeOf(v *layers.Version) string {
+func modeOf(v *bodies.Version) string {
 	switch {
 	case v.Source != "":
 		return "of " + v.Source + ", " + recipeOf(v.Settings)
@@ -330,7 +336,7 @@ func modeOf(v *layers.Version) string {
 	return recipeOf(v.Settings)
 }
 
-func recipeOf(s layers.VersionSettings) string {
+func recipeOf(s bodies.VersionSettings) string {
 	switch {
 	case s.Tiers != "":
 		return "tiered " + s.Tiers
@@ -343,7 +349,7 @@ func recipeOf(s layers.VersionSettings) string {
 }
 
 // showSession prints a session: its facts, its versions, its markers.
-func (e *Env) showSession(ctx context.Context, m *layers.Memory, rev layers.Rev) error {
+func (e *Env) showSession(ctx context.Context, m *layers.Memory, rev state.Rev) error {
 	now := rev.Session.Now()
 	e.headLine("session "+rev.Session.ID, "b3:"+now.Original.Short())
 	if now.Scan.Title != "" {
@@ -354,7 +360,7 @@ func (e *Env) showSession(ctx context.Context, m *layers.Memory, rev layers.Rev)
 		e.field("Date", e.spanText(now.Scan.First, now.Scan.Last))
 	}
 	e.field("Messages", tokens.Commas(now.Scan.Messages))
-	if n, ok := m.TokensOf(rev.Project.ID, rev.Session); ok {
+	if n, ok := m.Capture().TokensOf(rev.Project.ID, rev.Session); ok {
 		e.field("Tokens", "~"+tokens.Commas(n))
 	} else {
 		e.field("Tokens", "?")
@@ -366,7 +372,7 @@ func (e *Env) showSession(ctx context.Context, m *layers.Memory, rev layers.Rev)
 	if parent := rev.Session.Parent(); parent != "" {
 		e.field("Parent", parent)
 	}
-	st, err := m.State(ctx, rev.Project.ID)
+	st, err := m.Trusted().State(ctx, rev.Project.ID)
 	if err != nil {
 		return err
 	}
@@ -378,7 +384,7 @@ func (e *Env) showSession(ctx context.Context, m *layers.Memory, rev layers.Rev)
 		e.field("Version", fmt.Sprintf("%s  %s  %s tok  %.1f:1", v.Name(), modeOf(v), tokens.Commas(v.TokensOut), v.Ratio))
 	}
 	if len(rev.Session.Markers()) > 0 {
-		marks, err := m.Keepits(ctx, rev)
+		marks, err := m.Markers().Keepits(ctx, rev)
 		if err != nil {
 			return err
 		}

@@ -7,11 +7,14 @@ import (
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/engines"
 	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/markers"
+	bodies "github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
 )
 
 // showVersion prints how a version was made and what became of the markers.
-func (e *Env) showVersion(ctx context.Context, m *layers.Memory, rev layers.Rev, s shown) error {
+func (e *Env) showVersion(ctx context.Context, m *layers.Memory, rev state.Rev, s shown) error {
 	v := rev.Version
 	e.headLine("version "+label(v), "b3:"+rev.Hash.Short())
 	e.field("Source", sourceOf(v, s.From, s.To))
@@ -30,7 +33,7 @@ func (e *Env) showVersion(ctx context.Context, m *layers.Memory, rev layers.Rev,
 	}
 	e.usedLine(v.Used)
 	e.field("Date", e.dateText(v.Time))
-	fates, err := m.Fates(ctx, rev)
+	fates, err := m.Markers().Fates(ctx, rev)
 	for _, f := range fates {
 		e.field("Keepit", fateLine(f))
 	}
@@ -39,7 +42,7 @@ func (e *Env) showVersion(ctx context.Context, m *layers.Memory, rev layers.Rev,
 }
 
 // sourceOf writes what a version was made from.
-func sourceOf(v *layers.Version, from, to int) string {
+func sourceOf(v *bodies.Version, from, to int) string {
 	of := fmt.Sprintf("%s:original b3:%s, %s tok, %s", shortID(v.Session), v.Origin().Short(), tokens.Commas(v.TokensIn), count(v.MessagesIn, "message"))
 	switch {
 	case v.Source != "":
@@ -51,7 +54,7 @@ func sourceOf(v *layers.Version, from, to int) string {
 }
 
 // fateLine writes what became of a marker: "0.80  kept  threshold 0.65, margin 0.15  #31  text".
-func fateLine(f layers.Judgement) string {
+func fateLine(f markers.Judgement) string {
 	fate, why := "summarised", "threshold not recorded"
 	if f.Kept {
 		fate = "kept"
@@ -68,7 +71,7 @@ func fateLine(f layers.Judgement) string {
 }
 
 // fatesOf returns the markers of a version as --json prints them.
-func fatesOf(fates []layers.Judgement) []fateAnswer {
+func fatesOf(fates []markers.Judgement) []fateAnswer {
 	out := []fateAnswer{}
 	for _, f := range fates {
 		a := fateAnswer{Message: f.Mark.Message, Weight: f.Mark.Weight.String(), Kept: f.Kept, Text: f.Mark.Text}

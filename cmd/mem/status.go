@@ -10,6 +10,10 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
+	capturing "github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/history"
+	"github.com/memvcs/mem/layers/knowledge"
+	"github.com/memvcs/mem/layers/state"
 )
 
 type statusOptions struct {
@@ -45,30 +49,30 @@ func (e *Env) status() *cli.Command {
 
 // A statusReport is what status found.
 type statusReport struct {
-	project            layers.Project
+	project            state.Project
 	stored             int
 	newest             *listed
 	changed, untracked []listed
-	debt               *layers.Debt   // nil if it is about several projects, or nothing is in memory
-	untrusted          map[string]int // sessions of devices that are not trusted, by name
-	revoked            int            // sources, of this project
+	debt               *knowledge.Debt // nil if it is about several projects, or nothing is in memory
+	untrusted          map[string]int  // sessions of devices that are not trusted, by name
+	revoked            int             // sources, of this project
 }
 
 func (r statusReport) clean() bool { return len(r.changed)+len(r.untracked) == 0 }
 
 func (e *Env) runStatus(ctx context.Context, o statusOptions) error {
-	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
-		items, err := e.list(ctx, m, sc, layers.ListOptions{})
+	return e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) error {
+		items, err := e.list(ctx, m, sc, capturing.ListOptions{})
 		if err != nil {
 			return err
 		}
 		r := statusReport{project: sc.Project, untrusted: map[string]int{}}
 		for i, it := range items {
 			switch it.Status {
-			case layers.Untracked:
+			case history.Untracked:
 				r.untracked = append(r.untracked, it)
 				continue
-			case layers.Changed:
+			case history.Changed:
 				r.changed = append(r.changed, it)
 			}
 			r.stored++
@@ -80,13 +84,13 @@ func (e *Env) runStatus(ctx context.Context, o statusOptions) error {
 			}
 		}
 		if !e.opt.allProjects && r.stored > 0 && o.porcelain == "" {
-			d, err := m.Debt(ctx, sc.Project.ID)
+			d, err := m.Knowledge().Debt(ctx, sc.Project.ID)
 			if err != nil {
 				return err
 			}
 			r.debt = &d
 		}
-		if list, err := m.Revocations(ctx, sc.Project.ID); err != nil {
+		if list, err := m.Revocation().Revocations(ctx, sc.Project.ID); err != nil {
 			return err
 		} else if !e.opt.allProjects {
 			for _, l := range list {
@@ -137,8 +141,8 @@ func (r statusReport) lines() []listed {
 }
 
 // code is the mark of a session in the short forms, as git's.
-func code(s layers.Status) string {
-	if s == layers.Untracked {
+func code(s history.Status) string {
+	if s == history.Untracked {
 		return "??"
 	}
 	return " M"
@@ -174,7 +178,7 @@ func (e *Env) longStatus(r statusReport) {
 }
 
 // layersLine says what each layer lacks: "L1 done   L2 2 sessions pending   L3 done   L4 reflected 3 days ago".
-func layersLine(d layers.Debt, now time.Time) string {
+func layersLine(d knowledge.Debt, now time.Time) string {
 	pending := func(n int, what string) string {
 		if n == 0 {
 			return "done"

@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/layers"
+	capturing "github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/redact"
+	"github.com/memvcs/mem/layers/state"
 )
 
 // storeLong is a memory in the format "mem 1" with overflow files that are streams of their own, beside those that are blobs. It was
@@ -25,7 +27,7 @@ const (
 func TestStoreLong(t *testing.T) {
 	t.Parallel()
 	dir := copyStore(t, storeLong)
-	m, err := layers.Open(dir, layers.Options{Now: time.Now, Rand: rand.NewChaCha8([32]byte{1}), LockTimeout: time.Minute, Workers: 2})
+	m, err := layers.Open(dir, state.Options{Now: time.Now, Rand: rand.NewChaCha8([32]byte{1}), LockTimeout: time.Minute, Workers: 2})
 	must(t, err)
 	defer m.Close()
 	got := recordsOf(t, m) + filesOf(t, m)
@@ -40,11 +42,11 @@ func TestStoreLong(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), filepath.Base(longFiles))
 	must(t, os.WriteFile(file, []byte(longSession(3)), 0o600))
-	added, err := m.Add(t.Context(), []layers.Source{layers.SourceOf(file)}, layers.AddOptions{})
+	added, err := m.Capture().Add(t.Context(), []capturing.Source{capturing.SourceOf(file)}, capturing.AddOptions{})
 	if err != nil || added[0].Change != "grown" || len(added[0].Now.Files) != 3 {
 		t.Errorf("grown by a message: %+v, %v", added, err)
 	}
-	if c, err := m.Check(t.Context(), true); err != nil || len(c.Problems) > 0 {
+	if c, err := m.Repair().Check(t.Context(), true); err != nil || len(c.Problems) > 0 {
 		t.Errorf("%v, %v", c.Problems, err)
 	}
 }
@@ -53,15 +55,15 @@ func TestStoreLong(t *testing.T) {
 func filesOf(t *testing.T, m *layers.Memory) string {
 	t.Helper()
 	f := &facting{t: t, m: m, ctx: t.Context()}
-	projects, err := m.Projects(f.ctx)
+	projects, err := m.Trusted().Projects(f.ctx)
 	must(t, err)
 	for _, p := range projects {
-		st, err := m.State(f.ctx, p.ID)
+		st, err := m.Trusted().State(f.ctx, p.ID)
 		must(t, err)
 		for _, s := range st.Sessions {
 			for i := range s.Points {
 				for _, file := range s.Points[i].Files {
-					sum := f.sum(func(w io.Writer) error { return m.WriteFile(f.ctx, p.ID, s, &s.Points[i], file, w) })
+					sum := f.sum(func(w io.Writer) error { return m.Capture().WriteFile(f.ctx, p.ID, s, &s.Points[i], file, w) })
 					f.say("exact %s of point %d withheld %v %s", file.Name, i, file.Withheld, sum)
 				}
 			}

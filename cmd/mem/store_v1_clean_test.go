@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/layers"
+	sources "github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/redact"
+	"github.com/memvcs/mem/layers/state"
 )
 
 // wordRules take words for secrets that stand in the sessions, titles and versions of the store.
@@ -31,19 +33,19 @@ func wordRules() redact.Rules {
 func originals(t *testing.T, m *layers.Memory) (out [][]byte) {
 	t.Helper()
 	ctx := context.Background()
-	projects, err := m.Projects(ctx)
+	projects, err := m.Trusted().Projects(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, p := range projects {
-		st, err := m.State(ctx, p.ID)
+		st, err := m.Trusted().State(ctx, p.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, s := range st.Sessions {
 			for i := range s.Points {
 				var b bytes.Buffer
-				if err := m.WriteOriginal(ctx, p.ID, s, &s.Points[i], &b); err != nil && !errors.Is(err, layers.ErrWithheld) {
+				if err := m.Originals().WriteOriginal(ctx, p.ID, s, &s.Points[i], &b); err != nil && !errors.Is(err, sources.ErrWithheld) {
 					t.Fatal(err)
 				}
 				out = append(out, b.Bytes())
@@ -60,24 +62,24 @@ func TestStoreV1Clean(t *testing.T) {
 	ctx := context.Background()
 	dir := copyStoreV1(t)
 	now := func() time.Time { return time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC) }
-	m, err := layers.Open(dir, layers.Options{Now: now, Rand: bytes.NewReader(make([]byte, 1<<16)), LockTimeout: time.Second, Workers: 2, Rules: wordRules()})
+	m, err := layers.Open(dir, state.Options{Now: now, Rand: bytes.NewReader(make([]byte, 1<<16)), LockTimeout: time.Second, Workers: 2, Rules: wordRules()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer m.Close()
 	want := originals(t, m)
-	projects, err := m.Projects(ctx)
+	projects, err := m.Trusted().Projects(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
 	cleaned := 0
 	for _, p := range projects {
-		done, err := m.CleanLane(ctx, p.ID)
+		done, err := m.Forget().CleanLane(ctx, p.ID)
 		if err != nil {
 			t.Fatalf("clean %s: %v", p.Name, err)
 		}
 		cleaned += done.Sessions
-		leaks, err := m.ScanOutgoing(ctx, p.ID, func(string) bool { return false })
+		leaks, err := m.Secrets().ScanOutgoing(ctx, p.ID, func(string) bool { return false })
 		if err != nil || len(leaks) > 0 {
 			t.Errorf("%s: leaks %v, %v", p.Name, leaks, err)
 		}
@@ -85,7 +87,7 @@ func TestStoreV1Clean(t *testing.T) {
 	if cleaned == 0 {
 		t.Error("no session was cleaned")
 	}
-	c, err := m.Check(ctx, true)
+	c, err := m.Repair().Check(ctx, true)
 	if err != nil || len(c.Problems) > 0 {
 		t.Errorf("check: %v, %v", c.Problems, err)
 	}

@@ -13,9 +13,12 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/layers"
+	capturing "github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/compose"
 	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/redact"
+	"github.com/memvcs/mem/layers/state"
 )
 
 // TestMakeStoreV1 makes the store of the format "mem 1" if there is none and -update is given: from
@@ -55,7 +58,7 @@ type storeMaker struct {
 	now           time.Time
 	random        io.Reader
 	m             *layers.Memory
-	shop          layers.Project
+	shop          state.Project
 }
 
 // The sessions that the store grows from, as files below the projects directory.
@@ -86,7 +89,7 @@ func (s *storeMaker) open(rules redact.Rules) {
 	if s.m != nil {
 		must(s.t, s.m.Close())
 	}
-	o := layers.Options{Now: func() time.Time { return s.now }, Rand: s.random, Workers: 1, Rules: rules}
+	o := state.Options{Now: func() time.Time { return s.now }, Rand: s.random, Workers: 1, Rules: rules}
 	var err error
 	s.m, err = layers.Init(s.t.Context(), s.store, s.name, o)
 	must(s.t, err)
@@ -109,31 +112,31 @@ func (s *storeMaker) growing() {
 }
 
 // file writes a file of the sample, changed, where the store takes it from.
-func (s *storeMaker) file(name string, change func(string) string) layers.Source {
+func (s *storeMaker) file(name string, change func(string) string) capturing.Source {
 	b, err := os.ReadFile(filepath.Join(s.sample, filepath.FromSlash(name)))
 	must(s.t, err)
 	return s.write(name, change(string(b)))
 }
 
-func (s *storeMaker) write(name, content string) layers.Source {
+func (s *storeMaker) write(name, content string) capturing.Source {
 	path := filepath.Join("projects", filepath.FromSlash(name))
 	must(s.t, os.MkdirAll(filepath.Dir(path), 0o700))
 	must(s.t, os.WriteFile(path, []byte(content), 0o600))
-	return layers.SourceOf(path)
+	return capturing.SourceOf(path)
 }
 
 // everything returns all files of the sample: subagents and overflow files belong to their session.
-func (s *storeMaker) everything() []layers.Source {
+func (s *storeMaker) everything() []capturing.Source {
 	must(s.t, os.CopyFS("all/projects", os.DirFS(s.sample)))
 	must(s.t, os.Remove(filepath.Join("all/projects", filepath.FromSlash(rewrite)))) // its first line is gone
-	sources, err := layers.Sources("all")
+	sources, err := capturing.Sources("all")
 	must(s.t, err)
 	return sources
 }
 
-func (s *storeMaker) add(sources ...layers.Source) {
+func (s *storeMaker) add(sources ...capturing.Source) {
 	s.now = s.now.Add(time.Hour)
-	added, err := s.m.Add(s.t.Context(), sources, layers.AddOptions{})
+	added, err := s.m.Capture().Add(s.t.Context(), sources, capturing.AddOptions{})
 	must(s.t, err)
 	s.shop = added[0].Project
 	for _, a := range added {
@@ -210,22 +213,22 @@ func (s *storeMaker) derive() {
 	s.compose("given-up", 3000, "proportional", agents)
 	for _, rev := range []string{id(removed), id(grows) + ":v001", "given-up"} {
 		s.now = s.now.Add(time.Hour)
-		must(s.t, s.m.Remove(s.t.Context(), s.rev(rev), false, false))
+		must(s.t, s.m.Derive().Remove(s.t.Context(), s.rev(rev), false, false))
 	}
 	must(s.t, s.m.Close())
 }
 
 func id(file string) string { return strings.TrimSuffix(filepath.Base(file), ".jsonl") }
 
-func (s *storeMaker) rev(name string) layers.Rev {
-	rev, err := s.m.Resolve(s.t.Context(), layers.Scope{Project: s.shop}, name)
+func (s *storeMaker) rev(name string) state.Rev {
+	rev, err := s.m.Revision().Resolve(s.t.Context(), state.Scope{Project: s.shop}, name)
 	must(s.t, err)
 	return rev
 }
 
 func (s *storeMaker) compress(file string, settings compress.Settings) {
 	s.now = s.now.Add(time.Hour)
-	_, err := s.m.Compress(s.t.Context(), s.rev(id(file)), settings, false)
+	_, err := s.m.Derive().Compress(s.t.Context(), s.rev(id(file)), settings, false)
 	must(s.t, err)
 }
 
@@ -233,10 +236,10 @@ func (s *storeMaker) compose(name string, budget int, strategy string, files ...
 	s.now = s.now.Add(time.Hour)
 	how, err := compose.ParseStrategy(strategy)
 	must(s.t, err)
-	req := layers.ComposeRequest{Project: s.shop, Name: name, Budget: budget, Strategy: how}
+	req := derive.ComposeRequest{Project: s.shop, Name: name, Budget: budget, Strategy: how}
 	for _, file := range files {
-		req.Parts = append(req.Parts, layers.ComposePart{Rev: s.rev(id(file))})
+		req.Parts = append(req.Parts, derive.ComposePart{Rev: s.rev(id(file))})
 	}
-	_, err = s.m.Compose(s.t.Context(), req)
+	_, err = s.m.Derive().Compose(s.t.Context(), req)
 	must(s.t, err)
 }

@@ -16,7 +16,11 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/checkout"
 	"github.com/memvcs/mem/layers/compose"
+	sources "github.com/memvcs/mem/layers/originals"
+	bodies "github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/objects"
 )
 
@@ -32,7 +36,7 @@ const (
 func TestStoreV1(t *testing.T) {
 	t.Parallel()
 	dir := copyStoreV1(t)
-	m, err := layers.Open(dir, layers.Options{Now: time.Now, LockTimeout: time.Second, Workers: 2})
+	m, err := layers.Open(dir, state.Options{Now: time.Now, LockTimeout: time.Second, Workers: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +172,7 @@ func compareLines(t *testing.T, got, want string) {
 func recordsOf(t *testing.T, m *layers.Memory) string {
 	t.Helper()
 	f := &facting{t: t, m: m, ctx: t.Context()}
-	checked, err := m.Check(f.ctx, true)
+	checked, err := m.Repair().Check(f.ctx, true)
 	f.must(err)
 	for _, p := range checked.Problems {
 		f.say("problem %s: %s", p.Where, p.What)
@@ -205,8 +209,8 @@ func (f *facting) sum(write func(io.Writer) error) string {
 	return fmt.Sprintf("%s %d bytes", objects.Sum(b.Bytes()), b.Len())
 }
 
-func (f *facting) project(p layers.Project) {
-	st, err := f.m.State(f.ctx, p.ID)
+func (f *facting) project(p state.Project) {
+	st, err := f.m.Trusted().State(f.ctx, p.ID)
 	f.must(err)
 	for _, s := range st.Sessions {
 		f.say("session %s deleted %v markers %d", s.ID, s.Deleted, len(s.Markers()))
@@ -215,42 +219,42 @@ func (f *facting) project(p layers.Project) {
 		}
 	}
 	for _, v := range st.Versions {
-		rev := layers.Rev{Kind: layers.IsVersion, Project: p, Session: &layers.Session{ID: v.Session}, Version: v, Hash: v.Derivation.Output}
+		rev := state.Rev{Kind: state.IsVersion, Project: p, Session: &state.Session{ID: v.Session}, Version: v, Hash: v.Derivation.Output}
 		f.say("version %s:%s deleted %v key %s output %s", v.Session, v.Label, v.Deleted, v.Derivation.Key(), v.Derivation.Output)
-		f.write(rev, layers.JSONL, layers.Markdown)
+		f.write(rev, checkout.JSONL, checkout.Markdown)
 	}
 	for _, c := range st.Compositions {
 		f.say("composition %s deleted %v budget %d tokens %d output %s", c.Name, c.Deleted, c.Budget, c.Tokens, c.Derivation.Output)
-		rev := layers.Rev{Kind: layers.IsComposition, Project: p, Composition: c, Hash: c.Derivation.Output}
-		f.write(rev, layers.Markdown, layers.JSONL)
-		text, err := f.m.Composed(f.ctx, rev)
+		rev := state.Rev{Kind: state.IsComposition, Project: p, Composition: c, Hash: c.Derivation.Output}
+		f.write(rev, checkout.Markdown, checkout.JSONL)
+		text, err := f.m.Checkout().Composed(f.ctx, rev)
 		f.must(err)
 		b, err := text.Manifest(compose.Meta{CreatedAt: c.Time, OutputFile: "composed.md"})
 		f.must(err)
 		f.say("  composition.json %s %d bytes", objects.Sum(b), len(b))
 	}
-	log, err := f.m.Log(f.ctx, p.ID, 0)
+	log, err := f.m.Ledger().Log(f.ctx, p.ID, 0)
 	f.must(err)
 	for _, e := range log {
 		f.say("log %s %s %d %s %q %q", e.Commit, e.Time.UTC().Format(time.RFC3339), e.Lamport, e.Name, e.Subject, e.Trailers)
 	}
 }
 
-func (f *facting) point(p layers.Project, s *layers.Session, at *layers.Point) {
+func (f *facting) point(p state.Project, s *state.Session, at *bodies.Point) {
 	f.say("  point %s generation %d segments %d clean %s %d bytes values %d parent %q echo %d", at.Stamp.Record, at.Generation, at.Segments,
 		at.Original, at.Size, at.Scan.Values, at.Parent, len(at.Echo))
-	if err := f.m.WriteOriginal(f.ctx, p.ID, s, at, io.Discard); errors.Is(err, layers.ErrWithheld) {
+	if err := f.m.Originals().WriteOriginal(f.ctx, p.ID, s, at, io.Discard); errors.Is(err, sources.ErrWithheld) {
 		f.say("    original withheld")
 	} else {
-		f.say("    original %s", f.sum(func(w io.Writer) error { return f.m.WriteOriginal(f.ctx, p.ID, s, at, w) }))
+		f.say("    original %s", f.sum(func(w io.Writer) error { return f.m.Originals().WriteOriginal(f.ctx, p.ID, s, at, w) }))
 	}
 	for _, file := range at.Files {
-		f.say("    file %s %s", file.Name, f.sum(func(w io.Writer) error { return f.m.WriteObject(f.ctx, p.ID, file.Hash, w) }))
+		f.say("    file %s %s", file.Name, f.sum(func(w io.Writer) error { return f.m.Originals().WriteObject(f.ctx, p.ID, file.Hash, w) }))
 	}
 }
 
-func (f *facting) write(rev layers.Rev, formats ...layers.Format) {
+func (f *facting) write(rev state.Rev, formats ...checkout.Format) {
 	for _, form := range formats {
-		f.say("  %s %s", form, f.sum(func(w io.Writer) error { return f.m.Write(f.ctx, rev, form, w) }))
+		f.say("  %s %s", form, f.sum(func(w io.Writer) error { return f.m.Checkout().Write(f.ctx, rev, form, w) }))
 	}
 }

@@ -12,7 +12,7 @@ import (
 type strangers map[string]string
 
 func (e *Env) strangers(ctx context.Context, m *layers.Memory) (strangers, error) {
-	return m.Strangers(ctx)
+	return m.Devices().Strangers(ctx)
 }
 
 // of returns the name of a device if it is not trusted, else "".

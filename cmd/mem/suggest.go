@@ -10,6 +10,7 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/search"
 )
 
 type suggestOptions struct {
@@ -74,7 +75,7 @@ func (e *Env) runSuggest(ctx context.Context, o suggestOptions) error {
 		if err != nil {
 			return err
 		}
-		all, err := m.Suggest(ctx, layers.SuggestRequest{Projects: projects, Files: files, Topics: o.topics, Budget: o.budget, Limit: o.number})
+		all, err := m.Search().Suggest(ctx, search.SuggestRequest{Projects: projects, Files: files, Topics: o.topics, Budget: o.budget, Limit: o.number})
 		if err != nil {
 			return err
 		}
@@ -95,7 +96,7 @@ func (e *Env) runSuggest(ctx context.Context, o suggestOptions) error {
 	})
 }
 
-func (e *Env) suggestJSON(all []layers.Suggested) error {
+func (e *Env) suggestJSON(all []search.Suggested) error {
 	answers := []suggestAnswer{}
 	for _, x := range all {
 		a := suggestAnswer{x.Rev, x.Session.ID, x.Version, x.Score, x.Topics, x.Files, x.Tokens, x.Session.Title, x.Project}

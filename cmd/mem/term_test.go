@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/config"
 )
@@ -318,7 +318,7 @@ func TestStatus(t *testing.T) {
 		{fmt.Errorf("open: %w", refs.ErrNotRepo), 10},
 		{refs.ErrLocked, 11},
 		{refs.ErrFormat, 128},
-		{&layers.NotFoundError{}, 128},
+		{&state.NotFoundError{}, 128},
 		{&config.ValueError{}, 128},
 	} {
 		if got := statusOf(tt.err); got != tt.want {

@@ -9,6 +9,9 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
+	capturing "github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/derive"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tier"
 	"github.com/memvcs/mem/layers/tokens"
 )
@@ -67,8 +70,8 @@ func parseDays(s string) (int, error) {
 }
 
 // tierPolicy returns how sessions age, by the settings and under the options.
-func (e *Env) tierPolicy(o tierOptions) (layers.TierOptions, error) {
-	out := layers.TierOptions{DryRun: e.opt.dryRun}
+func (e *Env) tierPolicy(o tierOptions) (derive.TierOptions, error) {
+	out := derive.TierOptions{DryRun: e.opt.dryRun}
 	conf, err := e.settings()
 	if err != nil {
 		return out, err
@@ -109,7 +112,7 @@ func (e *Env) runTier(ctx context.Context, o tierOptions) error {
 	if err != nil {
 		return err
 	}
-	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) error {
 		var bar *progress
 		how.Progress = func(done, of int) {
 			if done == 0 {
@@ -118,7 +121,7 @@ func (e *Env) runTier(ctx context.Context, o tierOptions) error {
 			}
 			bar.add(1)
 		}
-		did, err := m.Tier(ctx, sc.Project, how)
+		did, err := m.Derive().Tier(ctx, sc.Project, how)
 		bar.end()
 		if err != nil {
 			return err
@@ -139,7 +142,7 @@ func (e *Env) runTier(ctx context.Context, o tierOptions) error {
 }
 
 // printTiered says what ageing did.
-func (e *Env) printTiered(t layers.Tiered) {
+func (e *Env) printTiered(t derive.Tiered) {
 	compressed, hid := "compressed", "hidden"
 	if e.opt.dryRun {
 		compressed, hid = "would compress", "would hide"
@@ -176,7 +179,7 @@ func someOf(names []string, most int) string {
 }
 
 // summaryLine writes what a summary is of.
-func summaryLine(s layers.TierSummary, would bool) string {
+func summaryLine(s derive.TierSummary, would bool) string {
 	verb := "summarised"
 	if s.Anew {
 		verb = "summarised anew"
@@ -226,7 +229,7 @@ type tierSummary struct {
 	Left     int      `json:"left_out"`
 }
 
-func tieredAnswerOf(t layers.Tiered, dryRun bool) tieredAnswer {
+func tieredAnswerOf(t derive.Tiered, dryRun bool) tieredAnswer {
 	a := tieredAnswer{DryRun: dryRun, Compressed: []tierVersion{}, Summaries: []tierSummary{}, Hidden: append([]string{}, t.Hidden...), Failed: []string{}}
 	for _, v := range t.Compressed {
 		a.Compressed = append(a.Compressed, tierVersion{v.Session.ID, v.Label, v.Preset, v.Tokens, v.Why})
@@ -256,8 +259,8 @@ func (e *Env) runTierStatus(ctx context.Context, o tierOptions) error {
 	if err != nil {
 		return err
 	}
-	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
-		states, todo, err := m.TierStatus(ctx, sc.Project, how)
+	return e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) error {
+		states, todo, err := m.Derive().TierStatus(ctx, sc.Project, how)
 		if err != nil {
 			return err
 		}
@@ -286,11 +289,11 @@ func (e *Env) runTierStatus(ctx context.Context, o tierOptions) error {
 }
 
 // tierRows groups sessions by how they are shown, the newest first.
-func tierRows(states []layers.TierState, todo layers.Tiered) []tierRow {
+func tierRows(states []derive.TierState, todo derive.Tiered) []tierRow {
 	rows := []tierRow{}
 	for _, s := range states {
 		r := tierRow{Tier: string(s.Tier), Period: s.Period.Name, Summary: s.Summary, State: "summarised"}
-		due := slices.ContainsFunc(todo.Summaries, func(t layers.TierSummary) bool { return t.Label == s.Period.Label() })
+		due := slices.ContainsFunc(todo.Summaries, func(t derive.TierSummary) bool { return t.Label == s.Period.Label() })
 		switch {
 		case s.Tier == tier.Recent:
 			r.State = "as they are"
@@ -310,7 +313,7 @@ func tierRows(states []layers.TierState, todo layers.Tiered) []tierRow {
 }
 
 // todoText says in a line what there is to do.
-func todoText(t layers.Tiered) string {
+func todoText(t derive.Tiered) string {
 	var parts []string
 	for _, p := range []struct {
 		n         int
@@ -330,7 +333,7 @@ func todoText(t layers.Tiered) string {
 }
 
 // autoTier lets the project age if the setting autoDecay.run wants it now. That it fails does not fail the command.
-func (e *Env) autoTier(ctx context.Context, m *layers.Memory, p layers.Project) {
+func (e *Env) autoTier(ctx context.Context, m *layers.Memory, p state.Project) {
 	if e.opt.dryRun || p.ID == "" {
 		return
 	}
@@ -340,14 +343,14 @@ func (e *Env) autoTier(ctx context.Context, m *layers.Memory, p layers.Project) 
 			return err
 		}
 		schedule, err := conf.String("autoDecay.run")
-		if err != nil || schedule == string(layers.TierOff) {
+		if err != nil || schedule == string(derive.TierOff) {
 			return err
 		}
 		how, err := e.tierPolicy(tierOptions{})
 		if err != nil {
 			return err
 		}
-		did, _, err := m.AutoTier(ctx, p, layers.TierSchedule(schedule), how)
+		did, _, err := m.Derive().AutoTier(ctx, p, derive.TierSchedule(schedule), how)
 		if !did.Nothing() {
 			e.note("autoDecay: %s", strings.NewReplacer(" to make", "", " to hide", " hidden").Replace(todoText(did)))
 		}
@@ -359,8 +362,8 @@ func (e *Env) autoTier(ctx context.Context, m *layers.Memory, p layers.Project) 
 }
 
 // autoTierAll is autoTier for the projects that sessions were added to.
-func (e *Env) autoTierAll(ctx context.Context, m *layers.Memory, added []layers.Added) {
-	var done []layers.Project
+func (e *Env) autoTierAll(ctx context.Context, m *layers.Memory, added []capturing.Added) {
+	var done []state.Project
 	for _, a := range added {
 		if !slices.Contains(done, a.Project) {
 			done = append(done, a.Project)
@@ -375,7 +378,7 @@ func (e *Env) autoTierEverywhere(ctx context.Context) {
 	if err != nil {
 		return // every other command says so
 	}
-	if schedule, err := conf.String("autoDecay.run"); err != nil || schedule == string(layers.TierOff) {
+	if schedule, err := conf.String("autoDecay.run"); err != nil || schedule == string(derive.TierOff) {
 		return
 	}
 	m, err := e.memory()
@@ -383,7 +386,7 @@ func (e *Env) autoTierEverywhere(ctx context.Context) {
 		return
 	}
 	defer m.Close()
-	projects, err := m.Projects(ctx)
+	projects, err := m.Trusted().Projects(ctx)
 	if err != nil {
 		return
 	}

@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/sync"
 	"github.com/memvcs/mem/refs/remote"
 )
 
@@ -56,15 +56,15 @@ func travelError(err error) error {
 	switch {
 	case errors.As(err, &stalled):
 		return withHint(err, "the same command again: what has arrived stays; a server that needs longer: mem -c remote.quiet=1m ...")
-	case errors.Is(err, layers.ErrNoRemote):
+	case errors.Is(err, sync.ErrNoRemote):
 		return withCode(exitNo, withHint(err, "mem remote add origin git@host:me/memory.git"))
-	case errors.Is(err, layers.ErrWhichRemote):
+	case errors.Is(err, sync.ErrWhichRemote):
 		return withCode(exitUsage, withHint(err, "name one; a remote called origin is meant where none is named"))
-	case errors.Is(err, layers.ErrRemoteExists):
+	case errors.Is(err, sync.ErrRemoteExists):
 		return withHint(err, "mem remote list")
-	case errors.Is(err, layers.ErrIncomplete):
+	case errors.Is(err, sync.ErrIncomplete):
 		return withHint(err, "mem fsck --repair")
-	case errors.Is(err, layers.ErrPublic):
+	case errors.Is(err, sync.ErrPublic):
 		return withCode(exitNo, withHint(err, "make the repository private: memory holds what you and Claude wrote"))
 	case errors.Is(err, remote.ErrAuth):
 		return withCode(exitAuth, withHint(err, "for https: git credential approve, or a helper (git help credentials); for ssh: ssh-add, ssh -T"))

@@ -10,6 +10,8 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/history"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -24,7 +26,9 @@ func (e *Env) undo() *cli.Command {
 			"deletes nothing, so \"mem redo\" does it again. What was captured stays: take it out of the lists with \"mem rm\".\n" +
 			"What another operation or device has changed since is left as it is. \"mem op log\" lists what can be undone.",
 		Action: func(ctx context.Context, c *cli.Command) error {
-			return e.doRevert(ctx, c, "undo", (*layers.Memory).Undo)
+			return e.doRevert(ctx, c, "undo", func(m *layers.Memory, ctx context.Context, p refs.Project, n int, dryRun bool) ([]history.Reverted, error) {
+				return m.History().Undo(ctx, p, n, dryRun)
+			})
 		},
 	}
 }
@@ -37,12 +41,14 @@ func (e *Env) redo() *cli.Command {
 		ArgsUsage:   "[<n>]",
 		Description: "Does the operation again that was undone last, or the last few. A new operation ends what can be done again.",
 		Action: func(ctx context.Context, c *cli.Command) error {
-			return e.doRevert(ctx, c, "redo", (*layers.Memory).Redo)
+			return e.doRevert(ctx, c, "redo", func(m *layers.Memory, ctx context.Context, p refs.Project, n int, dryRun bool) ([]history.Reverted, error) {
+				return m.History().Redo(ctx, p, n, dryRun)
+			})
 		},
 	}
 }
 
-type reverter func(m *layers.Memory, ctx context.Context, p refs.Project, n int, dryRun bool) ([]layers.Reverted, error)
+type reverter func(m *layers.Memory, ctx context.Context, p refs.Project, n int, dryRun bool) ([]history.Reverted, error)
 
 func (e *Env) doRevert(ctx context.Context, c *cli.Command, verb string, revert reverter) error {
 	if err := e.wantOperands(c, 0, 1); err != nil {
@@ -71,13 +77,13 @@ type revertedAnswer struct {
 }
 
 func (e *Env) runRevert(ctx context.Context, verb string, n int, revert reverter) error {
-	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) error {
 		done, err := revert(m, ctx, sc.Project.ID, n, e.opt.dryRun)
-		if errors.Is(err, layers.ErrNothingToUndo) && verb == "undo" && e.forgot(ctx, m, sc) {
-			return withCode(exitNo, fmt.Errorf("what was forgotten is gone: mem undo cannot bring it back, and nothing was done since: %w", layers.ErrNothingToUndo))
+		if errors.Is(err, history.ErrNothingToUndo) && verb == "undo" && e.forgot(ctx, m, sc) {
+			return withCode(exitNo, fmt.Errorf("what was forgotten is gone: mem undo cannot bring it back, and nothing was done since: %w", history.ErrNothingToUndo))
 		}
-		if errors.Is(err, layers.ErrNothingToUndo) {
-			return withHint(withCode(exitNo, fmt.Errorf("there is nothing to %s in project %s: %w", verb, sc.Project.Name, layers.ErrNothingToUndo)), "mem op log", "another project: mem "+verb+" -p PROJECT")
+		if errors.Is(err, history.ErrNothingToUndo) {
+			return withHint(withCode(exitNo, fmt.Errorf("there is nothing to %s in project %s: %w", verb, sc.Project.Name, history.ErrNothingToUndo)), "mem op log", "another project: mem "+verb+" -p PROJECT")
 		}
 		if err != nil {
 			return err
@@ -112,9 +118,9 @@ func (e *Env) runRevert(ctx context.Context, verb string, n int, revert reverter
 }
 
 // forgot reports whether the last operation of this device was to forget something.
-func (e *Env) forgot(ctx context.Context, m *layers.Memory, sc layers.Scope) bool {
-	ops, err := m.Operations(ctx, sc.Project.ID)
-	return err == nil && slices.ContainsFunc(ops, func(o layers.Operation) bool { return o.Trailer("Op") == "forget" })
+func (e *Env) forgot(ctx context.Context, m *layers.Memory, sc state.Scope) bool {
+	ops, err := m.History().Operations(ctx, sc.Project.ID)
+	return err == nil && slices.ContainsFunc(ops, func(o history.Operation) bool { return o.Trailer("Op") == "forget" })
 }
 
 // op is the command about operations as undo sees them.
@@ -150,14 +156,14 @@ type opAnswer struct {
 }
 
 // stateCell says what can be done about an operation.
-func stateCell(s layers.OpState) cell {
-	words := map[layers.OpState]string{layers.OpNext: "next", layers.OpUndoable: "yes", layers.OpRedoable: "undone, can be redone", layers.OpUndone: "undone", layers.OpFixed: "-"}
+func stateCell(s history.OpState) cell {
+	words := map[history.OpState]string{history.OpNext: "next", history.OpUndoable: "yes", history.OpRedoable: "undone, can be redone", history.OpUndone: "undone", history.OpFixed: "-"}
 	return cell{full: string(s), short: words[s]}
 }
 
 func (e *Env) runOpLog(ctx context.Context, n int) error {
-	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
-		ops, err := m.Operations(ctx, sc.Project.ID)
+	return e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) error {
+		ops, err := m.History().Operations(ctx, sc.Project.ID)
 		if err != nil {
 			return err
 		}

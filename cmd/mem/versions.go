@@ -9,6 +9,8 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/compress"
+	bodies "github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
 )
 
@@ -42,7 +44,7 @@ type versionAnswer struct {
 	Label       string                 `json:"label"`
 	Hash        string                 `json:"hash"`
 	Device      string                 `json:"device"`
-	Settings    layers.VersionSettings `json:"settings"`
+	Settings    bodies.VersionSettings `json:"settings"`
 	TokensIn    int                    `json:"tokens_in"`
 	TokensOut   int                    `json:"tokens_out"`
 	Method      string                 `json:"method"`
@@ -63,12 +65,12 @@ type versionAnswer struct {
 }
 
 func (e *Env) runVersions(ctx context.Context, name string, all bool) error {
-	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) error {
 		rev, err := e.resolveSession(ctx, m, sc, name)
 		if err != nil {
 			return err
 		}
-		st, err := m.Outline(ctx, rev.Project.ID)
+		st, err := m.Trusted().Outline(ctx, rev.Project.ID)
 		if err != nil {
 			return err
 		}
@@ -87,7 +89,7 @@ func (e *Env) runVersions(ctx context.Context, name string, all bool) error {
 			e.note("%s has no versions", shortID(rev.Session.ID))
 			e.hint("%s", shell("mem", "compress", shortID(rev.Session.ID)))
 		}
-		noted := slices.ContainsFunc(list, func(v *layers.Version) bool { return v.Deleted || v.Revoked != "" || strangers.of(v.Device) != "" })
+		noted := slices.ContainsFunc(list, func(v *bodies.Version) bool { return v.Deleted || v.Revoked != "" || strangers.of(v.Device) != "" })
 		columns := []column{{name: "version"}, {name: "made by", shrinks: true}, {name: "tokens", right: true, estimate: true}, {name: "to", right: true, estimate: true},
 			{name: "ratio", right: true}, {name: "keepits", right: true}, {name: "when"}, {name: "engine"}, {name: "used in"}}
 		if noted {
@@ -109,7 +111,7 @@ func (e *Env) runVersions(ctx context.Context, name string, all bool) error {
 }
 
 // versionNote says why a version is not in the lists, or not used.
-func versionNote(v *layers.Version, stranger string) cell {
+func versionNote(v *bodies.Version, stranger string) cell {
 	if v.Deleted {
 		return cell{full: "hidden"}
 	}
@@ -117,7 +119,7 @@ func versionNote(v *layers.Version, stranger string) cell {
 }
 
 // optionsOf writes the settings of a version that are not the usual ones: ", preserve-all, skip 3, distance 5".
-func optionsOf(s layers.VersionSettings) string {
+func optionsOf(s bodies.VersionSettings) string {
 	out := ""
 	if s.Keepit != "" && s.Keepit != string(compress.Decay) {
 		out += ", " + s.Keepit
@@ -132,7 +134,7 @@ func optionsOf(s layers.VersionSettings) string {
 }
 
 // usedCell says how many compositions and sessions used a version, and when a session did last.
-func (e *Env) usedCell(compositions []string, r layers.Rehearsal) cell {
+func (e *Env) usedCell(compositions []string, r bodies.Rehearsal) cell {
 	c := cell{full: fmt.Sprint(len(compositions) + len(r.By)), short: "-"}
 	var parts []string
 	if n := len(compositions); n > 0 {
@@ -148,7 +150,7 @@ func (e *Env) usedCell(compositions []string, r layers.Rehearsal) cell {
 }
 
 // resolveSession finds the session that a revision names or is a part of.
-func (e *Env) resolveSession(ctx context.Context, m *layers.Memory, sc layers.Scope, name string) (layers.Rev, error) {
+func (e *Env) resolveSession(ctx context.Context, m *layers.Memory, sc state.Scope, name string) (state.Rev, error) {
 	rev, err := e.resolve(ctx, m, sc, name)
 	if err != nil {
 		return rev, err
@@ -159,7 +161,7 @@ func (e *Env) resolveSession(ctx context.Context, m *layers.Memory, sc layers.Sc
 	return rev, nil
 }
 
-func (e *Env) versionsJSON(st *layers.State, rev layers.Rev, list []*layers.Version, strangers strangers) error {
+func (e *Env) versionsJSON(st *state.State, rev state.Rev, list []*bodies.Version, strangers strangers) error {
 	answer := struct {
 		Session  string          `json:"session"`
 		Project  string          `json:"project"`
@@ -171,7 +173,7 @@ func (e *Env) versionsJSON(st *layers.State, rev layers.Rev, list []*layers.Vers
 	return e.printJSON("versions", answer)
 }
 
-func versionAnswerOf(st *layers.State, v *layers.Version, strangers strangers) versionAnswer {
+func versionAnswerOf(st *state.State, v *bodies.Version, strangers strangers) versionAnswer {
 	return versionAnswer{
 		Label: v.Label, Hash: v.Derivation.Output.String(), Device: v.Device, Settings: v.Settings, TokensIn: v.TokensIn, TokensOut: v.TokensOut,
 		Method: v.Counter, Ratio: v.Ratio, MessagesIn: v.MessagesIn, MessagesOut: v.MessagesOut, Kept: v.Preserved, Keepits: v.Preserved + v.Summarised,

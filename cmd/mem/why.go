@@ -8,6 +8,8 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/concepts"
+	"github.com/memvcs/mem/layers/provenance"
+	"github.com/memvcs/mem/layers/state"
 )
 
 // whyCommand is the command that says what something in memory rests on, and how far that may be trusted.
@@ -29,43 +31,43 @@ func (e *Env) whyCommand() *cli.Command {
 }
 
 func (e *Env) runWhy(ctx context.Context, name string) error {
-	return e.withMemory(ctx, func(m *layers.Memory, sc layers.Scope) error {
+	return e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) error {
 		rev, err := e.resolve(ctx, m, sc, name)
 		if err != nil && concepts.IsLabel(name) { // as concepts are listed
-			if c, found := m.FindConcept(ctx, sc.Project.ID, name); found == nil {
-				rev, err = layers.Rev{Kind: layers.IsConcept, Project: sc.Project, Concept: c}, nil
+			if c, found := m.Revision().FindConcept(ctx, sc.Project.ID, name); found == nil {
+				rev, err = state.Rev{Kind: state.IsConcept, Project: sc.Project, Concept: c}, nil
 			}
 		}
 		if err != nil {
 			return err
 		}
-		r, err := m.Why(ctx, rev)
+		r, err := m.Provenance().Why(ctx, rev)
 		if err != nil {
 			return fmt.Errorf("why %s: %w", name, err)
 		}
 		if e.opt.json {
 			return e.printJSON("why", struct {
-				Root *layers.Reason `json:"root"`
+				Root *provenance.Reason `json:"root"`
 			}{whole(r)})
 		}
 		if err := e.page("why"); err != nil {
 			return err
 		}
-		printTree(e, r, e.reasonLine, func(r *layers.Reason) []*layers.Reason { return r.Next }, "", "")
+		printTree(e, r, e.reasonLine, func(r *provenance.Reason) []*provenance.Reason { return r.Next }, "", "")
 		return nil
 	})
 }
 
 // whole gives lists that are empty a place in JSON.
-func whole(r *layers.Reason) *layers.Reason {
-	r.Notes, r.Next = append([]string{}, r.Notes...), append([]*layers.Reason{}, r.Next...)
+func whole(r *provenance.Reason) *provenance.Reason {
+	r.Notes, r.Next = append([]string{}, r.Notes...), append([]*provenance.Reason{}, r.Next...)
 	for _, n := range r.Next {
 		whole(n)
 	}
 	return r
 }
 
-func (e *Env) reasonLine(r *layers.Reason) string {
+func (e *Env) reasonLine(r *provenance.Reason) string {
 	style := e.style()
 	words := []string{r.Kind, style.yellow(e.safe(r.Name))}
 	if r.Trust != "" {

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/stream"
 	"github.com/memvcs/mem/refs"
@@ -83,7 +85,7 @@ func seedOperations(dir, to string, n int) (err error) {
 	if err != nil {
 		return err
 	}
-	options := layers.Options{Now: time.Now, Rand: rand.Reader, Workers: 1, LockTimeout: time.Minute}
+	options := state.Options{Now: time.Now, Rand: rand.Reader, Workers: 1, LockTimeout: time.Minute}
 	m, err := layers.Open(os.Getenv("MEM_DIR"), options)
 	if err != nil {
 		return err
@@ -96,7 +98,7 @@ func seedOperations(dir, to string, n int) (err error) {
 			return err
 		}
 		for _, f := range files {
-			added, err := m.Add(context.Background(), []layers.Source{{Path: f}}, layers.AddOptions{Op: "add"})
+			added, err := m.Capture().Add(context.Background(), []capture.Source{{Path: f}}, capture.AddOptions{Op: "add"})
 			if err != nil {
 				return fmt.Errorf("add %s: %w", f, err)
 			}

@@ -61,7 +61,7 @@ func (m *machine) holds(ctx context.Context, p *pair, text string) (left []strin
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, mem.Close()) }()
-	return mem.Holds(ctx, []byte(text))
+	return mem.Forget().Holds(ctx, []byte(text))
 }
 
 // bury forgets what is to be forgotten, to its end.

@@ -9,14 +9,15 @@ import (
 	"strings"
 	"time"
 
-	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
 )
 
 // A view is what a store holds.
 type view struct {
-	sessions     map[string]*layers.Session
-	versions     []*layers.Version
-	compositions map[string]*layers.Composition
+	sessions     map[string]*state.Session
+	versions     []*records.Version
+	compositions map[string]*records.Composition
 }
 
 // view opens a store in this process, which costs less than a program.
@@ -26,13 +27,13 @@ func (m *machine) view(ctx context.Context, p *pair) (v view, err error) {
 		return v, broken("open %s: %v", m.Dir, err)
 	}
 	defer func() { err = errors.Join(err, mem.Close()) }()
-	projects, err := mem.Projects(ctx)
+	projects, err := mem.Trusted().Projects(ctx)
 	if err != nil {
 		return v, broken("read %s: %v", m.Dir, err)
 	}
-	v = view{sessions: map[string]*layers.Session{}, compositions: map[string]*layers.Composition{}}
+	v = view{sessions: map[string]*state.Session{}, compositions: map[string]*records.Composition{}}
 	for _, project := range projects {
-		st, err := mem.Outline(ctx, project.ID)
+		st, err := mem.Trusted().Outline(ctx, project.ID)
 		if err != nil {
 			return v, broken("read %s: %v", m.Dir, err)
 		}
@@ -115,7 +116,7 @@ func (l *life) kept(v view, when string) error {
 		return broken("%s: %s is taken out of the lists: %v", when, l, s.Deleted)
 	}
 	for _, label := range slices.Sorted(maps.Keys(l.versions)) {
-		if !slices.ContainsFunc(v.versions, func(made *layers.Version) bool { return made.Session == l.ID && made.Label == label }) {
+		if !slices.ContainsFunc(v.versions, func(made *records.Version) bool { return made.Session == l.ID && made.Label == label }) {
 			return broken("%s: the version %s of %s was acknowledged and is not there", when, label, l)
 		}
 	}

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/checkout"
+	"github.com/memvcs/mem/layers/state"
 )
 
 // A Store is a memory in a home of its own. Its methods may be called from several goroutines at once.
@@ -154,19 +156,19 @@ func (s *Store) Read(ctx context.Context, now func() time.Time, id string) (cont
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, m.Close()) }()
-	projects, err := m.Projects(ctx)
+	projects, err := m.Trusted().Projects(ctx)
 	if err != nil {
 		return nil, err
 	}
 	for _, p := range projects {
-		st, err := m.Outline(ctx, p.ID)
+		st, err := m.Trusted().Outline(ctx, p.ID)
 		if err != nil {
 			return nil, err
 		}
 		for _, session := range st.Sessions {
 			if session.ID == id {
 				var b bytes.Buffer
-				err := m.Write(ctx, layers.Rev{Kind: layers.IsOriginal, Project: p, Session: session}, layers.JSONL, &b)
+				err := m.Checkout().Write(ctx, state.Rev{Kind: state.IsOriginal, Project: p, Session: session}, checkout.JSONL, &b)
 				return b.Bytes(), err
 			}
 		}
@@ -265,5 +267,5 @@ func (s *Store) Private() (int, error) {
 
 // memory opens the store in this process, to look at it.
 func (s *Store) memory(now func() time.Time) (*layers.Memory, error) {
-	return layers.Open(s.Dir, layers.Options{Now: now, LockTimeout: time.Minute})
+	return layers.Open(s.Dir, state.Options{Now: now, LockTimeout: time.Minute})
 }

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/history"
 )
 
 // A checker compares what the API answers with what its OpenAPI file says.
@@ -166,7 +166,7 @@ func TestAPI(t *testing.T) {
 		t.Fatalf("the sample has %d markers", len(markers.Markers))
 	}
 	one := markers.Markers[0]
-	var set layers.ManifestMarker
+	var set history.ManifestMarker
 	c.call("PUT", "/sessions/{sessionId}/keepits/{markerId}", []any{long, one.ID}, "", weightRequest{37}, &set, 200)
 	if set.Weight != "0.37" {
 		t.Errorf("the weight is %s, want 0.37", set.Weight)
@@ -183,7 +183,7 @@ func TestAPI(t *testing.T) {
 
 	settings := compressionSettings{Mode: "uniform", Ratio: 10, Aggressiveness: "moderate", Keepit: "decay", Distance: 1}
 	c.call("POST", "/sessions/{sessionId}/versions/preview", s, "", settings, nil, 200)
-	var v layers.ManifestVersion
+	var v history.ManifestVersion
 	c.call("POST", "/sessions/{sessionId}/versions", s, "", settings, &v, 201)
 	if v.VersionID != "v001" || v.Tokens < 1 || v.Settings.Ratio != 10 {
 		t.Errorf("version %+v", v)

@@ -8,9 +8,13 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/compose"
 	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/derive"
+	"github.com/memvcs/mem/layers/history"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/revision"
+	"github.com/memvcs/mem/layers/state"
 )
 
 func compositionEndpoints() []endpoint {
@@ -28,8 +32,8 @@ func compositionEndpoints() []endpoint {
 }
 
 type compositionList struct {
-	Compositions []layers.ManifestComposition `json:"compositions"`
-	Next         string                       `json:"nextCursor,omitempty"`
+	Compositions []history.ManifestComposition `json:"compositions"`
+	Next         string                        `json:"nextCursor,omitempty"`
 }
 
 // A compositionRequest is the seeds' CompositionRequest, and how the budget is shared.
@@ -57,24 +61,24 @@ func (s *Server) apiCompositions(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	st, err := s.Memory.Outline(c, p.ID)
+	st, err := s.Memory.Trusted().Outline(c, p.ID)
 	if err != nil {
 		return reply{}, err
 	}
-	page, next, err := paged(c, st.Named(), func(x *layers.Composition) string { return x.Name })
+	page, next, err := paged(c, st.Named(), func(x *records.Composition) string { return x.Name })
 	if err != nil {
 		return reply{}, err
 	}
-	out := compositionList{Compositions: []layers.ManifestComposition{}, Next: next}
+	out := compositionList{Compositions: []history.ManifestComposition{}, Next: next}
 	for _, one := range page {
-		out.Compositions = append(out.Compositions, layers.ManifestCompositionOf(one))
+		out.Compositions = append(out.Compositions, history.ManifestCompositionOf(one))
 	}
 	return ok(out)
 }
 
 // composeRequest turns a request into what the memory is asked for.
-func (s *Server) composeRequest(ctx context.Context, p layers.Project, in compositionRequest, dryRun bool) (layers.ComposeRequest, error) {
-	out := layers.ComposeRequest{Project: p, Name: in.Name, Budget: in.Budget, DryRun: dryRun}
+func (s *Server) composeRequest(ctx context.Context, p state.Project, in compositionRequest, dryRun bool) (derive.ComposeRequest, error) {
+	out := derive.ComposeRequest{Project: p, Name: in.Name, Budget: in.Budget, DryRun: dryRun}
 	if err := checkCompositionName(in.Name); err != nil {
 		return out, err
 	}
@@ -104,8 +108,8 @@ func (s *Server) composeRequest(ctx context.Context, p layers.Project, in compos
 		}
 		out.Parts = append(out.Parts, part)
 	}
-	out.Engine = func(ctx context.Context, part layers.Rev) (compress.Summarizer, error) {
-		part.Kind, part.Version = layers.IsSession, nil
+	out.Engine = func(ctx context.Context, part state.Rev) (compress.Summarizer, error) {
+		part.Kind, part.Version = state.IsSession, nil
 		set := engines[part.Session.ID]
 		return s.Engine(ctx, part, set.Engine, set.Model)
 	}
@@ -113,11 +117,11 @@ func (s *Server) composeRequest(ctx context.Context, p layers.Project, in compos
 }
 
 // part finds what a component names. One with settings of its own is compressed by them first; a preview takes the session.
-func (s *Server) part(ctx context.Context, p layers.Project, c componentRequest, dryRun bool) (layers.ComposePart, error) {
+func (s *Server) part(ctx context.Context, p state.Project, c componentRequest, dryRun bool) (derive.ComposePart, error) {
 	if c.Tokens < 0 || c.Tokens > most {
-		return layers.ComposePart{}, badRequest("tokenAllocation is a whole number from 0")
+		return derive.ComposePart{}, badRequest("tokenAllocation is a whole number from 0")
 	}
-	out := layers.ComposePart{Share: c.Tokens}
+	out := derive.ComposePart{Share: c.Tokens}
 	var err error
 	if c.VersionID != "" && c.VersionID != "auto" && c.Recompress == nil {
 		if c.VersionID == compose.Original {
@@ -140,7 +144,7 @@ func (s *Server) part(ctx context.Context, p layers.Project, c componentRequest,
 	if err != nil {
 		return out, err
 	}
-	out.Rev, err = s.Memory.RevOf(ctx, done.Project, done.Version, nil)
+	out.Rev, err = s.Memory.Revision().RevOf(ctx, done.Project, done.Version, nil)
 	return out, err
 }
 
@@ -151,7 +155,7 @@ func checkCompositionName(name string) error {
 			return badRequest(fmt.Sprintf("%q cannot be the name of a composition", name), "use letters, digits, '-', '.' and '/', such as feature-x")
 		}
 	}
-	if len(name) > 100 || strings.ContainsAny(name, " ~=") || strings.HasPrefix(name, "-") || name == "HEAD" || layers.IsLabel(name) ||
+	if len(name) > 100 || strings.ContainsAny(name, " ~=") || strings.HasPrefix(name, "-") || name == "HEAD" || revision.IsLabel(name) ||
 		path.Clean(name) != name || !filepath.IsLocal(name) {
 		return badRequest(fmt.Sprintf("%q cannot be the name of a composition", name), "use letters, digits, '-', '.' and '/', such as feature-x")
 	}
@@ -176,18 +180,18 @@ func (s *Server) apiCompose(c *call) (reply, error) {
 	return reply{http.StatusAccepted, j}, nil
 }
 
-func (s *Server) compose(ctx context.Context, p layers.Project, in compositionRequest) (layers.Composed, error) {
+func (s *Server) compose(ctx context.Context, p state.Project, in compositionRequest) (derive.Composed, error) {
 	req, err := s.composeRequest(ctx, p, in, false)
 	if err != nil {
-		return layers.Composed{}, err
+		return derive.Composed{}, err
 	}
-	return s.Memory.Compose(ctx, req)
+	return s.Memory.Derive().Compose(ctx, req)
 }
 
-func (s *Server) composeInput(c *call) (layers.Project, compositionRequest, error) {
+func (s *Server) composeInput(c *call) (state.Project, compositionRequest, error) {
 	var in compositionRequest
 	if err := c.into(&in); err != nil {
-		return layers.Project{}, in, err
+		return state.Project{}, in, err
 	}
 	p, err := s.project(c, c.r.PathValue("projectId"))
 	return p, in, err
@@ -225,12 +229,12 @@ func (s *Server) apiComposePreview(c *call) (reply, error) {
 	return ok(out)
 }
 
-func (s *Server) previewComposition(ctx context.Context, p layers.Project, in compositionRequest) (compositionPreview, error) {
+func (s *Server) previewComposition(ctx context.Context, p state.Project, in compositionRequest) (compositionPreview, error) {
 	req, err := s.composeRequest(ctx, p, in, true)
 	if err != nil {
 		return compositionPreview{}, err
 	}
-	done, err := s.Memory.Compose(ctx, req)
+	done, err := s.Memory.Derive().Compose(ctx, req)
 	if err != nil {
 		return compositionPreview{}, err
 	}
@@ -248,7 +252,7 @@ func (s *Server) previewComposition(ctx context.Context, p layers.Project, in co
 
 // A compositionDetails is the seeds' ComposedContextRecord with its text.
 type compositionDetails struct {
-	layers.ManifestComposition
+	history.ManifestComposition
 	ProjectID string `json:"projectId"`
 	Budget    int    `json:"totalTokenBudget"`
 	Strategy  string `json:"allocationStrategy"`
@@ -264,12 +268,12 @@ func (s *Server) apiComposition(c *call) (reply, error) {
 	if format := c.r.URL.Query().Get("format"); format != "" {
 		return reply{}, s.write(c, rev, format, rev.Composition.Name)
 	}
-	text, err := s.Memory.Markdown(c, rev)
+	text, err := s.Memory.Provenance().Markdown(c, rev)
 	if err != nil {
 		return reply{}, err
 	}
 	x := rev.Composition
-	return ok(compositionDetails{layers.ManifestCompositionOf(x), string(rev.Project.ID), x.Budget, x.Strategy, rev.Hash.String(), text})
+	return ok(compositionDetails{history.ManifestCompositionOf(x), string(rev.Project.ID), x.Budget, x.Strategy, rev.Hash.String(), text})
 }
 
 func (s *Server) apiDeleteComposition(c *call) (reply, error) {

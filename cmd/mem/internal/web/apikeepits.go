@@ -3,7 +3,7 @@ package web
 import (
 	"net/http"
 
-	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/history"
 	"github.com/memvcs/mem/layers/keepit"
 )
 
@@ -11,12 +11,12 @@ func keepitEndpoints() []endpoint {
 	return []endpoint{
 		{http.MethodGet, "/sessions/{sessionId}/keepits", "List keepit markers", nil, nil, answers(markerList{}), (*Server).apiKeepits},
 		{http.MethodPut, "/sessions/{sessionId}/keepits/{markerId}", "Update keepit weight: versions that exist stay as they are", nil,
-			weightRequest{}, answers(layers.ManifestMarker{}), (*Server).apiSetKeepit},
+			weightRequest{}, answers(history.ManifestMarker{}), (*Server).apiSetKeepit},
 	}
 }
 
 type markerList struct {
-	Markers []layers.ManifestMarker `json:"markers"`
+	Markers []history.ManifestMarker `json:"markers"`
 }
 
 type weightRequest struct {
@@ -28,7 +28,7 @@ func (s *Server) apiKeepits(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	man, err := s.Memory.ManifestOf(c, rev)
+	man, err := s.Memory.History().ManifestOf(c, rev)
 	if err != nil {
 		return reply{}, err
 	}
@@ -47,7 +47,7 @@ func (s *Server) apiSetKeepit(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	k, err := s.Memory.SetKeepit(c, rev, c.r.PathValue("markerId"), keepit.Weight(in.Weight), false)
+	k, err := s.Memory.Markers().SetKeepit(c, rev, c.r.PathValue("markerId"), keepit.Weight(in.Weight), false)
 	if err != nil {
 		return reply{}, err
 	}
@@ -55,7 +55,7 @@ func (s *Server) apiSetKeepit(c *call) (reply, error) {
 	if rev, err = s.session(c, sessionName(rev.Session)); err != nil { // with the new weight
 		return reply{}, err
 	}
-	man, err := s.Memory.ManifestOf(c, rev)
+	man, err := s.Memory.History().ManifestOf(c, rev)
 	if err != nil {
 		return reply{}, err
 	}

@@ -56,7 +56,7 @@ func (s *Server) apiFacts(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	set, err := s.Memory.Facts(c, p.ID)
+	set, err := s.Memory.Revision().Facts(c, p.ID)
 	if err != nil {
 		return reply{}, err
 	}
@@ -95,7 +95,7 @@ func (s *Server) apiRules(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	set, err := s.Memory.Rules(c, p.ID)
+	set, err := s.Memory.Revision().Rules(c, p.ID)
 	if err != nil {
 		return reply{}, err
 	}
@@ -133,7 +133,7 @@ func (s *Server) apiConcepts(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	set, err := s.Memory.Concepts(c, p.ID)
+	set, err := s.Memory.Revision().Concepts(c, p.ID)
 	if err != nil {
 		return reply{}, err
 	}

@@ -7,10 +7,15 @@ import (
 	"strings"
 	"time"
 
-	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/handover"
+	"github.com/memvcs/mem/layers/history"
 	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/provenance"
+	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/search"
 	"github.com/memvcs/mem/layers/search/index"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trace"
 	"github.com/memvcs/mem/refs"
 )
@@ -38,7 +43,7 @@ func lookEndpoints() []endpoint {
 }
 
 // projectOf returns the project of a request.
-func (s *Server) projectOf(ctx context.Context, r *http.Request) (layers.Project, error) {
+func (s *Server) projectOf(ctx context.Context, r *http.Request) (state.Project, error) {
 	if name := r.URL.Query().Get("project"); name != "" {
 		return s.project(ctx, name)
 	}
@@ -174,7 +179,7 @@ func (s *Server) find(ctx context.Context, r *http.Request, limit int) (searchAn
 	if err != nil {
 		return searchAnswer{}, err
 	}
-	hits, err := s.Memory.Search(ctx, projects, q)
+	hits, err := s.Memory.Search().Search(ctx, projects, q)
 	if err != nil {
 		return searchAnswer{}, err
 	}
@@ -225,7 +230,7 @@ func hitOf(h search.Hit, cut *search.Snippets) hitAnswer {
 	short := ""
 	if h.Session != nil {
 		a.Session, a.Title, a.Topics = h.Session.ID, h.Session.Title, h.Session.Topics
-		short = layers.ShortID(h.Session.ID)
+		short = records.ShortID(h.Session.ID)
 	}
 	a.Layer, a.Ref = "L1", short+"#"+strconv.Itoa(h.Doc.N)
 	switch h.Doc.Class {
@@ -283,7 +288,7 @@ func (s *Server) apiSuggest(c *call) (reply, error) {
 		return reply{}, err
 	}
 	q := c.r.URL.Query()
-	all, err := s.Memory.Suggest(c, layers.SuggestRequest{Projects: projects, Files: nonEmpty(q["file"]), Topics: nonEmpty(q["topic"]), Budget: budget, Limit: max(limit, 1)})
+	all, err := s.Memory.Search().Suggest(c, search.SuggestRequest{Projects: projects, Files: nonEmpty(q["file"]), Topics: nonEmpty(q["topic"]), Budget: budget, Limit: max(limit, 1)})
 	if err != nil {
 		return reply{}, err
 	}
@@ -319,7 +324,7 @@ func (s *Server) apiLog(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	all, err := s.Memory.Log(c, p.ID, mostLogged)
+	all, err := s.Memory.Ledger().Log(c, p.ID, mostLogged)
 	if err != nil {
 		return reply{}, err
 	}
@@ -366,17 +371,17 @@ type diffChange struct {
 }
 
 // comparison compares what two revisions name.
-func (s *Server) comparison(ctx context.Context, sc layers.Scope, a, b string) (layers.Comparison, error) {
+func (s *Server) comparison(ctx context.Context, sc state.Scope, a, b string) (provenance.Comparison, error) {
 	first, err := s.resolve(ctx, sc, a)
 	if err != nil {
-		return layers.Comparison{}, err
+		return provenance.Comparison{}, err
 	}
 	sc.Last = first.Session
 	second, err := s.resolve(ctx, sc, b)
 	if err != nil {
-		return layers.Comparison{}, err
+		return provenance.Comparison{}, err
 	}
-	return s.Memory.Compare(ctx, first, second)
+	return s.Memory.Provenance().Compare(ctx, first, second)
 }
 
 func (s *Server) apiDiff(c *call) (reply, error) {
@@ -438,7 +443,7 @@ func (s *Server) apiBlame(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	lines, err := s.Memory.Blame(c, rev)
+	lines, err := s.Memory.Provenance().Blame(c, rev)
 	if err != nil {
 		return reply{}, err
 	}
@@ -485,23 +490,23 @@ func (s *Server) apiStatus(c *call) (reply, error) {
 	return ok(out)
 }
 
-func (s *Server) status(ctx context.Context, p layers.Project) (statusAnswer, error) {
-	items, _, err := s.list(ctx, p, layers.ListOptions{})
+func (s *Server) status(ctx context.Context, p state.Project) (statusAnswer, error) {
+	items, _, err := s.list(ctx, p, capture.ListOptions{})
 	if err != nil {
 		return statusAnswer{}, err
 	}
 	out := statusAnswer{Project: string(p.ID), Changed: []sessionRow{}, Untracked: []sessionRow{}}
 	for _, it := range items {
 		switch it.Status {
-		case layers.Untracked:
+		case history.Untracked:
 			out.Untracked = append(out.Untracked, rowOf(it))
 			continue
-		case layers.Changed:
+		case history.Changed:
 			out.Changed = append(out.Changed, rowOf(it))
 		}
 		out.Stored++
 	}
-	d, err := s.Memory.Debt(ctx, p.ID)
+	d, err := s.Memory.Knowledge().Debt(ctx, p.ID)
 	out.Layers = layersDebt{d.L1, len(d.L2), d.L3, d.L4, d.Facts, d.Rules, timeText(d.Reflected)}
 	return out, err
 }
@@ -533,7 +538,7 @@ func (s *Server) apiNext(c *call) (reply, error) {
 }
 
 // next returns exactly what SessionStart would hand over.
-func (s *Server) next(ctx context.Context, p layers.Project) (nextAnswer, error) {
+func (s *Server) next(ctx context.Context, p state.Project) (nextAnswer, error) {
 	conf, err := s.Settings()
 	if err != nil {
 		return nextAnswer{}, err
@@ -546,11 +551,11 @@ func (s *Server) next(ctx context.Context, p layers.Project) (nextAnswer, error)
 	if err != nil {
 		return nextAnswer{}, err
 	}
-	o := layers.ContextOptions{Program: s.Program, Limit: limit, Decay: decay}
+	o := handover.ContextOptions{Program: s.Program, Limit: limit, Decay: decay}
 	if p.ID == s.Scope.Project.ID {
 		o.Dir = s.Dir
 	}
-	given, err := s.Memory.Context(ctx, p, o)
+	given, err := s.Memory.Handover().Context(ctx, p, o)
 	if err != nil {
 		return nextAnswer{}, err
 	}

@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/history"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -15,7 +17,7 @@ func projectEndpoints() []endpoint {
 		{http.MethodGet, "/projects", "List all projects in memory", pageParams(), nil, answers(projectList{}), (*Server).apiProjects},
 		{http.MethodGet, "/projects/{projectId}", "Get project details", nil, nil, answers(projectRecord{}), (*Server).apiProject},
 		{http.MethodPost, "/projects/{projectId}/sessions/{sessionId}", "Register session", nil, nil,
-			map[int]any{http.StatusCreated: layers.ManifestSession{}}, (*Server).apiRegister},
+			map[int]any{http.StatusCreated: history.ManifestSession{}}, (*Server).apiRegister},
 		{http.MethodDelete, "/projects/{projectId}/sessions/{sessionId}", "Unregister session: take it out of the lists; its bytes stay",
 			[]param{{"force", "boolean", "also if compositions use it"}}, nil, answers(removedAnswer{}), (*Server).apiUnregister},
 		{http.MethodGet, "/projects/{projectId}/sessions", "List the sessions of a project, also those that are not in memory",
@@ -44,13 +46,13 @@ type projectList struct {
 
 // A projectRecord is the seeds' ProjectRecord, with the compositions of the manifest.
 type projectRecord struct {
-	ID           refs.Project                 `json:"projectId"`
-	OriginalPath string                       `json:"originalPath"`
-	DisplayName  string                       `json:"displayName"`
-	CreatedAt    string                       `json:"createdAt"`
-	LastAccessed string                       `json:"lastAccessed"`
-	Sessions     []layers.ManifestSession     `json:"sessions"`
-	Compositions []layers.ManifestComposition `json:"compositions"`
+	ID           refs.Project                  `json:"projectId"`
+	OriginalPath string                        `json:"originalPath"`
+	DisplayName  string                        `json:"displayName"`
+	CreatedAt    string                        `json:"createdAt"`
+	LastAccessed string                        `json:"lastAccessed"`
+	Sessions     []history.ManifestSession     `json:"sessions"`
+	Compositions []history.ManifestComposition `json:"compositions"`
 }
 
 func (s *Server) apiProjects(c *call) (reply, error) {
@@ -58,7 +60,7 @@ func (s *Server) apiProjects(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	page, next, err := paged(c, all, func(p layers.Project) string { return string(p.ID) })
+	page, next, err := paged(c, all, func(p state.Project) string { return string(p.ID) })
 	if err != nil {
 		return reply{}, err
 	}
@@ -73,8 +75,8 @@ func (s *Server) apiProjects(c *call) (reply, error) {
 	return ok(out)
 }
 
-func (s *Server) summary(ctx context.Context, p layers.Project) (projectSummary, error) {
-	st, err := s.Memory.Outline(ctx, p.ID)
+func (s *Server) summary(ctx context.Context, p state.Project) (projectSummary, error) {
+	st, err := s.Memory.Trusted().Outline(ctx, p.ID)
 	if err != nil {
 		return projectSummary{}, err
 	}
@@ -88,24 +90,24 @@ func (s *Server) summary(ctx context.Context, p layers.Project) (projectSummary,
 	return sum, nil
 }
 
-func (s *Server) manifest(ctx context.Context, p layers.Project) (layers.Manifest, error) {
+func (s *Server) manifest(ctx context.Context, p state.Project) (history.Manifest, error) {
 	conf, err := s.Settings()
 	if err != nil {
-		return layers.Manifest{}, err
+		return history.Manifest{}, err
 	}
 	preset, err := conf.String("defaults.compressionPreset")
 	if err != nil {
-		return layers.Manifest{}, err
+		return history.Manifest{}, err
 	}
 	auto, err := conf.Bool("defaults.autoRegisterSessions")
 	if err != nil {
-		return layers.Manifest{}, err
+		return history.Manifest{}, err
 	}
 	decay, err := conf.Bool("defaults.keepitDecayEnabled")
 	if err != nil {
-		return layers.Manifest{}, err
+		return history.Manifest{}, err
 	}
-	return s.Memory.Manifest(ctx, p, layers.ManifestSettings{Preset: preset, AutoRegister: auto, Decay: decay})
+	return s.Memory.History().Manifest(ctx, p, history.ManifestSettings{Preset: preset, AutoRegister: auto, Decay: decay})
 }
 
 func (s *Server) apiProject(c *call) (reply, error) {
@@ -119,7 +121,7 @@ func (s *Server) apiProject(c *call) (reply, error) {
 	}
 	out := projectRecord{
 		ID: p.ID, OriginalPath: man.OriginalPath, DisplayName: man.DisplayName, CreatedAt: man.CreatedAt,
-		Sessions: []layers.ManifestSession{}, Compositions: []layers.ManifestComposition{},
+		Sessions: []history.ManifestSession{}, Compositions: []history.ManifestComposition{},
 	}
 	for _, one := range man.Sessions {
 		out.Sessions = append(out.Sessions, one)
@@ -128,21 +130,21 @@ func (s *Server) apiProject(c *call) (reply, error) {
 	for _, one := range man.Compositions {
 		out.Compositions = append(out.Compositions, one)
 	}
-	slices.SortFunc(out.Sessions, func(a, b layers.ManifestSession) int {
+	slices.SortFunc(out.Sessions, func(a, b history.ManifestSession) int {
 		return strings.Compare(b.Last+b.SessionID, a.Last+a.SessionID)
 	})
-	slices.SortFunc(out.Compositions, func(a, b layers.ManifestComposition) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(out.Compositions, func(a, b history.ManifestComposition) int { return strings.Compare(a.Name, b.Name) })
 	return ok(out)
 }
 
 // list returns the sessions of a project, in memory or not, the newest first.
-func (s *Server) list(ctx context.Context, p layers.Project, o layers.ListOptions) ([]layers.Item, *layers.State, error) {
+func (s *Server) list(ctx context.Context, p state.Project, o capture.ListOptions) ([]history.Item, *state.State, error) {
 	o.Claude = s.Claude
 	o.Unreadable = func(error) error { return nil } // the list is that of the rest
 	if p.ID == s.Scope.Project.ID {
 		o.Dir = s.Dir
 	}
-	return s.Memory.List(ctx, p, o)
+	return s.Memory.History().List(ctx, p, o)
 }
 
 // A sessionRow is a session in a list.
@@ -174,14 +176,14 @@ func (s *Server) apiSessions(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	items, _, err := s.list(c, p, layers.ListOptions{})
+	items, _, err := s.list(c, p, capture.ListOptions{})
 	if err != nil {
 		return reply{}, err
 	}
 	if only {
-		items = slices.DeleteFunc(items, func(it layers.Item) bool { return it.Status != layers.Untracked })
+		items = slices.DeleteFunc(items, func(it history.Item) bool { return it.Status != history.Untracked })
 	}
-	page, next, err := paged(c, items, func(it layers.Item) string { return it.ID })
+	page, next, err := paged(c, items, func(it history.Item) string { return it.ID })
 	if err != nil {
 		return reply{}, err
 	}
@@ -192,9 +194,9 @@ func (s *Server) apiSessions(c *call) (reply, error) {
 	return ok(out)
 }
 
-func rowOf(it layers.Item) sessionRow {
+func rowOf(it history.Item) sessionRow {
 	row := sessionRow{
-		ID: it.ID, Status: string(it.Status), InMemory: it.Status != layers.Untracked, Title: it.Title, Last: timeText(it.Last), Messages: it.Messages, Bytes: it.Bytes,
+		ID: it.ID, Status: string(it.Status), InMemory: it.Status != history.Untracked, Title: it.Title, Last: timeText(it.Last), Messages: it.Messages, Bytes: it.Bytes,
 		Versions: []string{}, Markers: it.Markers, Untrusted: it.Session != nil && it.Session.Guest != "",
 	}
 	if it.Counted {
@@ -207,25 +209,25 @@ func rowOf(it layers.Item) sessionRow {
 }
 
 // register takes a session into memory: one that was removed, or one whose file Claude Code has. It takes no path from anybody.
-func (s *Server) register(ctx context.Context, p layers.Project, id string) error {
-	items, _, err := s.list(ctx, p, layers.ListOptions{Subagents: true, Removed: true, Forgotten: true})
+func (s *Server) register(ctx context.Context, p state.Project, id string) error {
+	items, _, err := s.list(ctx, p, capture.ListOptions{Subagents: true, Removed: true, Forgotten: true})
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(items, func(it layers.Item) bool { return it.ID == id })
+	i := slices.IndexFunc(items, func(it history.Item) bool { return it.ID == id })
 	switch {
 	case i < 0:
 		return noSuch("session", id)
-	case items[i].Path == "" && items[i].Status == layers.Stored:
+	case items[i].Path == "" && items[i].Status == history.Stored:
 		return nil
 	case items[i].Path == "":
 		return newProblem(http.StatusConflict, "conflict", "the file of the session is gone", "bring it back: mem undo")
 	}
-	added, err := s.Memory.Add(ctx, []layers.Source{layers.SourceOf(items[i].Path)}, layers.AddOptions{Op: "add"})
+	added, err := s.Memory.Capture().Add(ctx, []capture.Source{capture.SourceOf(items[i].Path)}, capture.AddOptions{Op: "add"})
 	if err != nil {
 		return err
 	}
-	return s.Memory.CountAdded(ctx, added)
+	return s.Memory.Capture().CountAdded(ctx, added)
 }
 
 func (s *Server) apiRegister(c *call) (reply, error) {
@@ -245,7 +247,7 @@ func (s *Server) apiRegister(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	out, err := s.Memory.ManifestOf(c, rev)
+	out, err := s.Memory.History().ManifestOf(c, rev)
 	if err != nil {
 		return reply{}, err
 	}
@@ -268,12 +270,12 @@ func (s *Server) apiUnregister(c *call) (reply, error) {
 }
 
 // remove takes a thing out of the lists.
-func (s *Server) remove(c *call, rev layers.Rev) (reply, error) {
+func (s *Server) remove(c *call, rev state.Rev) (reply, error) {
 	force, err := c.flag("force")
 	if err != nil {
 		return reply{}, err
 	}
-	if err := s.Memory.Remove(c, rev, force, false); err != nil {
+	if err := s.Memory.Derive().Remove(c, rev, force, false); err != nil {
 		return reply{}, err
 	}
 	s.events.changed()

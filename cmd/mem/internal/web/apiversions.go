@@ -5,13 +5,17 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/checkout"
 	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/derive"
+	"github.com/memvcs/mem/layers/history"
 	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
 )
 
 func versionEndpoints() []endpoint {
-	made := map[int]any{http.StatusOK: layers.ManifestVersion{}, http.StatusCreated: layers.ManifestVersion{}, http.StatusAccepted: jobAnswer{}}
+	made := map[int]any{http.StatusOK: history.ManifestVersion{}, http.StatusCreated: history.ManifestVersion{}, http.StatusAccepted: jobAnswer{}}
 	return []endpoint{
 		{http.MethodGet, "/sessions/{sessionId}/versions", "List compression versions", nil, nil, answers(versionsFile{}), (*Server).apiVersions},
 		{http.MethodPost, "/sessions/{sessionId}/versions", "Create new compression: 201, 200 if the same recipe was used before, 202 and a job with a model", nil,
@@ -123,26 +127,26 @@ func (s *Server) usual(out *compress.Settings) error {
 }
 
 // compress compresses a session as a request says. A dry run asks no model.
-func (s *Server) compress(ctx context.Context, rev layers.Rev, in compressionSettings, dryRun bool) (layers.Compressed, error) {
+func (s *Server) compress(ctx context.Context, rev state.Rev, in compressionSettings, dryRun bool) (derive.Compressed, error) {
 	set, err := s.settings(in)
 	if err != nil {
-		return layers.Compressed{}, err
+		return derive.Compressed{}, err
 	}
 	if set.Engine, err = s.Engine(ctx, rev, in.Engine, in.Model); err != nil {
-		return layers.Compressed{}, err
+		return derive.Compressed{}, err
 	}
 	if in.Since == "" {
-		return s.Memory.Compress(ctx, rev, set, dryRun)
+		return s.Memory.Derive().Compress(ctx, rev, set, dryRun)
 	}
 	base, err := s.version(ctx, sessionName(rev.Session), in.Since)
 	if err != nil {
-		return layers.Compressed{}, err
+		return derive.Compressed{}, err
 	}
-	return s.Memory.CompressSince(ctx, rev, base, set, dryRun)
+	return s.Memory.Derive().CompressSince(ctx, rev, base, set, dryRun)
 }
 
 // asks reports whether the engine of a request asks a model, which may take long.
-func (s *Server) asks(ctx context.Context, rev layers.Rev, in compressionSettings) (bool, error) {
+func (s *Server) asks(ctx context.Context, rev state.Rev, in compressionSettings) (bool, error) {
 	engine, err := s.Engine(ctx, rev, in.Engine, in.Model)
 	return engine != nil, err
 }
@@ -161,7 +165,7 @@ func (s *Server) apiCompress(c *call) (reply, error) {
 		return reply{}, err
 	}
 	if long {
-		j := s.jobs.start("compress "+layers.ShortID(rev.Session.ID), func(ctx context.Context) (string, error) {
+		j := s.jobs.start("compress "+records.ShortID(rev.Session.ID), func(ctx context.Context) (string, error) {
 			done, err := s.compress(ctx, rev, in, false)
 			if err != nil {
 				return "", err
@@ -175,7 +179,7 @@ func (s *Server) apiCompress(c *call) (reply, error) {
 		return reply{}, err
 	}
 	s.events.changed()
-	out, err := layers.ManifestVersionOf(done.Version)
+	out, err := history.ManifestVersionOf(done.Version)
 	if done.Existed {
 		return reply{http.StatusOK, out}, err
 	}
@@ -226,7 +230,7 @@ func (s *Server) apiCompressPreview(c *call) (reply, error) {
 	return ok(previewOf(done))
 }
 
-func previewOf(d layers.Compressed) compressionPreview {
+func previewOf(d derive.Compressed) compressionPreview {
 	v := d.Version
 	out := compressionPreview{
 		InputTokens: v.TokensIn, InputMessages: v.MessagesIn, OutputTokens: d.Plan.Budget, OutputMessages: v.MessagesOut, Ratio: v.Ratio, Preserve: v.Preserved, Summarise: v.Summarised,
@@ -248,11 +252,11 @@ func previewOf(d layers.Compressed) compressionPreview {
 
 // A versionsFile is the seeds' versions.json.
 type versionsFile struct {
-	SessionID        string                   `json:"sessionId"`
-	OriginalFile     string                   `json:"originalFile"`
-	OriginalTokens   int                      `json:"originalTokens"`
-	OriginalMessages int                      `json:"originalMessages"`
-	Versions         []layers.ManifestVersion `json:"versions"`
+	SessionID        string                    `json:"sessionId"`
+	OriginalFile     string                    `json:"originalFile"`
+	OriginalTokens   int                       `json:"originalTokens"`
+	OriginalMessages int                       `json:"originalMessages"`
+	Versions         []history.ManifestVersion `json:"versions"`
 }
 
 func (s *Server) apiVersions(c *call) (reply, error) {
@@ -260,7 +264,7 @@ func (s *Server) apiVersions(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	man, err := s.Memory.ManifestOf(c, rev)
+	man, err := s.Memory.History().ManifestOf(c, rev)
 	if err != nil {
 		return reply{}, err
 	}
@@ -269,7 +273,7 @@ func (s *Server) apiVersions(c *call) (reply, error) {
 
 // A versionContent is a version with its text.
 type versionContent struct {
-	layers.ManifestVersion
+	history.ManifestVersion
 	SessionID string `json:"sessionId"`
 	Hash      string `json:"hash"`
 	Content   string `json:"content"` // Markdown
@@ -284,10 +288,10 @@ func (s *Server) apiVersion(c *call) (reply, error) {
 		return reply{}, s.write(c, rev, format, rev.Version.FileName())
 	}
 	var b strings.Builder
-	if err := s.Memory.Write(c, rev, layers.Markdown, &b); err != nil {
+	if err := s.Memory.Checkout().Write(c, rev, checkout.Markdown, &b); err != nil {
 		return reply{}, err
 	}
-	man, err := layers.ManifestVersionOf(rev.Version)
+	man, err := history.ManifestVersionOf(rev.Version)
 	if err != nil {
 		return reply{}, err
 	}
@@ -295,14 +299,14 @@ func (s *Server) apiVersion(c *call) (reply, error) {
 }
 
 // write answers with the content of a thing alone, as a file.
-func (s *Server) write(c *call, rev layers.Rev, format, name string) error {
+func (s *Server) write(c *call, rev state.Rev, format, name string) error {
 	kinds := map[string]string{"md": "text/markdown; charset=utf-8", "jsonl": "application/jsonl; charset=utf-8", "text": "text/plain; charset=utf-8"}
 	kind, ok := kinds[format]
 	if !ok {
 		return badRequest("format is md, jsonl or text")
 	}
 	var b strings.Builder
-	if err := s.Memory.Write(c, rev, layers.Format(format), &b); err != nil {
+	if err := s.Memory.Checkout().Write(c, rev, checkout.Format(format), &b); err != nil {
 		return err
 	}
 	if format == "text" {
@@ -380,7 +384,7 @@ func (s *Server) apiDecay(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	marks, err := s.Memory.Keepits(c, rev)
+	marks, err := s.Memory.Markers().Keepits(c, rev)
 	if err != nil {
 		return reply{}, err
 	}
@@ -392,8 +396,8 @@ func (s *Server) apiDecay(c *call) (reply, error) {
 }
 
 // pressure returns what presses on the markers of a session, with the constants of the settings.
-func (s *Server) pressure(ctx context.Context, rev layers.Rev, ratio int, level *keepit.Level, distance int) (keepit.Pressure, error) {
-	p, err := s.Memory.Pressure(ctx, rev, ratio, level, distance)
+func (s *Server) pressure(ctx context.Context, rev state.Rev, ratio int, level *keepit.Level, distance int) (keepit.Pressure, error) {
+	p, err := s.Memory.Derive().Pressure(ctx, rev, ratio, level, distance)
 	if err != nil {
 		return p, err
 	}

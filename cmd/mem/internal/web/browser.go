@@ -8,12 +8,15 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/history"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
 )
 
 // A browserBody is the Memory Browser: the sessions of a project by months, and one of them in detail.
 type browserBody struct {
-	Projects []layers.Project
+	Projects []state.Project
 	Months   []month
 	Filter   url.Values
 	Branches []string
@@ -34,7 +37,7 @@ type month struct {
 
 // A browserRow is a session of the list.
 type browserRow struct {
-	layers.Item
+	history.Item
 	Name   string // in addresses
 	Link   string // of its details
 	On     bool
@@ -43,11 +46,11 @@ type browserRow struct {
 
 // A detail is the pane beside the list.
 type detail struct {
-	layers.Item
+	history.Item
 	Name       string
-	Rev        layers.Rev
-	Versions   []*layers.Version
-	Keepits    []layers.Keepit
+	Rev        state.Rev
+	Versions   []*records.Version
+	Keepits    []state.Keepit
 	Untrusted  bool
 	InComposed []string
 }
@@ -62,7 +65,7 @@ func (s *Server) browser(_ http.ResponseWriter, r *http.Request) (string, page, 
 		return "", page{}, err
 	}
 	f := r.URL.Query()
-	items, st, err := s.list(ctx, p, layers.ListOptions{Subagents: f.Get("subagents") != "", Removed: f.Get("status") == "removed"})
+	items, st, err := s.list(ctx, p, capture.ListOptions{Subagents: f.Get("subagents") != "", Removed: f.Get("status") == "removed"})
 	if err != nil {
 		return "", page{}, err
 	}
@@ -87,7 +90,7 @@ func (s *Server) browser(_ http.ResponseWriter, r *http.Request) (string, page, 
 	}
 	slices.Sort(b.Branches)
 	if id := f.Get("s"); id != "" {
-		i := slices.IndexFunc(items, func(it layers.Item) bool { return it.ID == id })
+		i := slices.IndexFunc(items, func(it history.Item) bool { return it.ID == id })
 		if i < 0 {
 			return "", page{}, noSuch("session", id)
 		}
@@ -103,8 +106,8 @@ func (s *Server) browser(_ http.ResponseWriter, r *http.Request) (string, page, 
 }
 
 // note counts a session, and remembers its branch for the filter.
-func (b *browserBody) note(it layers.Item) {
-	if it.Status == layers.Untracked {
+func (b *browserBody) note(it history.Item) {
+	if it.Status == history.Untracked {
 		b.New++
 	}
 	if it.Session == nil {
@@ -115,7 +118,7 @@ func (b *browserBody) note(it layers.Item) {
 	}
 }
 
-func (b *browserBody) row(s *Server, it layers.Item, newest string) {
+func (b *browserBody) row(s *Server, it history.Item, newest string) {
 	b.Shown++
 	last := s.local(it.Last)
 	key := last.Format("2006-01")
@@ -140,7 +143,7 @@ func (b *browserBody) row(s *Server, it layers.Item, newest string) {
 }
 
 // composedOf returns the compositions of each session.
-func composedOf(st *layers.State) map[string][]string {
+func composedOf(st *state.State) map[string][]string {
 	out := map[string][]string{}
 	for _, c := range st.Named() {
 		for _, part := range c.Parts {
@@ -153,7 +156,7 @@ func composedOf(st *layers.State) map[string][]string {
 }
 
 // wanted returns the filter of a request. Sessions about a file are those that searching finds.
-func (s *Server) wanted(r *http.Request, composed map[string][]string) (func(layers.Item) bool, error) {
+func (s *Server) wanted(r *http.Request, composed map[string][]string) (func(history.Item) bool, error) {
 	f := r.URL.Query()
 	text, branch, status := strings.ToLower(strings.TrimSpace(f.Get("q"))), f.Get("branch"), f.Get("status")
 	var about map[string]bool
@@ -169,18 +172,18 @@ func (s *Server) wanted(r *http.Request, composed map[string][]string) (func(lay
 			about[h.Session] = true
 		}
 	}
-	return func(it layers.Item) bool {
+	return func(it history.Item) bool {
 		switch status {
 		case "in":
-			if it.Status == layers.Untracked {
+			if it.Status == history.Untracked {
 				return false
 			}
 		case "new":
-			if it.Status != layers.Untracked && it.Status != layers.Changed {
+			if it.Status != history.Untracked && it.Status != history.Changed {
 				return false
 			}
 		case "removed":
-			if it.Status != layers.Removed {
+			if it.Status != history.Removed {
 				return false
 			}
 		}
@@ -190,20 +193,20 @@ func (s *Server) wanted(r *http.Request, composed map[string][]string) (func(lay
 	}, nil
 }
 
-func (s *Server) detail(ctx context.Context, p layers.Project, st *layers.State, it layers.Item) (*detail, error) {
+func (s *Server) detail(ctx context.Context, p state.Project, st *state.State, it history.Item) (*detail, error) {
 	d := &detail{Item: it, Name: it.ID}
 	if it.Session == nil {
 		return d, nil
 	}
 	d.Name, d.Untrusted = sessionName(it.Session), it.Session.Guest != ""
-	d.Rev = layers.Rev{Kind: layers.IsSession, Project: p, Session: it.Session}
+	d.Rev = state.Rev{Kind: state.IsSession, Project: p, Session: it.Session}
 	d.Versions = st.OwnVersionsOf(it.Session)
 	if it.Markers == 0 {
 		return d, nil
 	}
 	var err error
-	d.Keepits, err = s.Memory.Keepits(ctx, d.Rev)
-	slices.SortStableFunc(d.Keepits, func(a, b layers.Keepit) int { return cmp.Compare(b.Mark.Weight, a.Mark.Weight) })
+	d.Keepits, err = s.Memory.Markers().Keepits(ctx, d.Rev)
+	slices.SortStableFunc(d.Keepits, func(a, b state.Keepit) int { return cmp.Compare(b.Mark.Weight, a.Mark.Weight) })
 	return d, err
 }
 

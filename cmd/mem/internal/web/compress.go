@@ -9,14 +9,16 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/derive"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
 )
 
 // A compressBody is the form that creates a compression, with what it would give.
 type compressBody struct {
 	Name     string
-	Session  *layers.Session
+	Session  *state.Session
 	Form     url.Values
 	Tiers    []tierRow
 	Presets  []string
@@ -33,7 +35,7 @@ type tierRow struct{ End, Ratio, Level string }
 
 // A compressPreview is the live part of the form.
 type compressPreview struct {
-	layers.Compressed
+	derive.Compressed
 	Sum       string // how the threshold comes about, of one tier
 	Threshold int
 	Preserve  int
@@ -50,7 +52,7 @@ func usualForm(preset string) url.Values {
 // presets are the tiers by name.
 func presets() []string { return append([]string{}, compress.Presets[:]...) }
 
-func (s *Server) compressForm(ctx context.Context, rev layers.Rev, form url.Values) (compressBody, error) {
+func (s *Server) compressForm(ctx context.Context, rev state.Rev, form url.Values) (compressBody, error) {
 	conf, err := s.Settings()
 	if err != nil {
 		return compressBody{}, err
@@ -72,7 +74,7 @@ func (s *Server) compressForm(ctx context.Context, rev layers.Rev, form url.Valu
 	if b.Versions, err = s.versionRows(ctx, rev); err != nil {
 		return b, err
 	}
-	p, err := s.Memory.Pressure(ctx, rev, 1, nil, 0)
+	p, err := s.Memory.Derive().Pressure(ctx, rev, 1, nil, 0)
 	b.Distance = p.Distance
 	return b, err
 }
@@ -149,7 +151,7 @@ func (s *Server) compressPage(ctx context.Context, id string, form url.Values) (
 		return "", page{}, err
 	}
 	in, err := settingsOf(b.Form)
-	var done layers.Compressed
+	var done derive.Compressed
 	if err == nil {
 		done, err = s.compress(ctx, rev, in, true)
 	}
@@ -165,7 +167,7 @@ func (s *Server) compressPage(ctx context.Context, id string, form url.Values) (
 	return "compress", p, nil
 }
 
-func livePreview(d layers.Compressed) *compressPreview {
+func livePreview(d derive.Compressed) *compressPreview {
 	out := &compressPreview{Compressed: d, Preserve: d.Version.Preserved, Summarise: d.Version.Summarised, Messages: d.Version.MessagesOut}
 	for _, f := range d.Fates {
 		if f.Skipped {
@@ -204,7 +206,7 @@ func (s *Server) createCompression(w http.ResponseWriter, r *http.Request) (stri
 		return "/s/" + sessionName(rev.Session) + "/v/" + done.Version.Name(), nil
 	}
 	if long {
-		goTo(w, r, "/jobs/"+s.jobs.start("compress "+layers.ShortID(rev.Session.ID), work).ID)
+		goTo(w, r, "/jobs/"+s.jobs.start("compress "+records.ShortID(rev.Session.ID), work).ID)
 		return "", page{}, nil
 	}
 	to, err := work(ctx)

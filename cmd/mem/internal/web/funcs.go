@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/tokens"
 )
 
@@ -21,7 +21,7 @@ func (s *Server) funcs(p *pages) template.FuncMap {
 		"tok":     tokens.Format,
 		"bytes":   bytesText,
 		"count":   count,
-		"short":   layers.ShortID,
+		"short":   records.ShortID,
 		"day":     func(t time.Time) string { return s.local(t).Format("2 Jan 2006") },
 		"minute":  func(t time.Time) string { return s.local(t).Format("2 Jan 2006 15:04") },
 		"stamp":   timeText,
@@ -129,7 +129,7 @@ func firstWords(n int, s string) string {
 }
 
 // modeOf writes how a version was made: "uniform 30:1 aggressive", "tiered standard".
-func modeOf(v *layers.Version) string {
+func modeOf(v *records.Version) string {
 	s := v.Settings
 	out := s.Mode
 	switch {

@@ -3,16 +3,18 @@ package web
 import (
 	"net/http"
 
-	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/history"
+	"github.com/memvcs/mem/layers/knowledge"
+	"github.com/memvcs/mem/layers/state"
 )
 
 // A homeBody is what the first page shows.
 type homeBody struct {
 	Projects   []projectSummary
-	Current    layers.Project
-	Recent     []*layers.Session
-	Operations []layers.Operation
-	Debt       layers.Debt
+	Current    state.Project
+	Recent     []*state.Session
+	Operations []history.Operation
+	Debt       knowledge.Debt
 }
 
 // homeRows is how many sessions and operations the first page lists.
@@ -37,17 +39,17 @@ func (s *Server) home(_ http.ResponseWriter, r *http.Request) (string, page, err
 	if !shown && len(all) > 0 { // the directory of the server belongs to none
 		b.Current = all[0]
 	}
-	st, err := s.Memory.Outline(ctx, b.Current.ID)
+	st, err := s.Memory.Trusted().Outline(ctx, b.Current.ID)
 	if err != nil {
 		return "", page{}, err
 	}
 	b.Recent = st.Recent()
 	b.Recent = b.Recent[:min(homeRows, len(b.Recent))]
-	if b.Operations, err = s.Memory.Operations(ctx, b.Current.ID); err != nil {
+	if b.Operations, err = s.Memory.History().Operations(ctx, b.Current.ID); err != nil {
 		return "", page{}, err
 	}
 	b.Operations = b.Operations[:min(homeRows, len(b.Operations))]
-	if b.Debt, err = s.Memory.Debt(ctx, b.Current.ID); err != nil {
+	if b.Debt, err = s.Memory.Knowledge().Debt(ctx, b.Current.ID); err != nil {
 		return "", page{}, err
 	}
 	return "home", page{Title: "Memory", Project: b.Current, Body: b}, nil

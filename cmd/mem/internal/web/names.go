@@ -7,8 +7,9 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/compose"
+	"github.com/memvcs/mem/layers/revision"
+	"github.com/memvcs/mem/layers/state"
 )
 
 // plainName reports whether s can be a name in an address: no revision syntax, no path, nothing invisible.
@@ -22,22 +23,22 @@ func noSuch(what, name string) error {
 }
 
 // projects returns the projects that this server shows.
-func (s *Server) projects(ctx context.Context) ([]layers.Project, error) {
-	all, err := s.Memory.Projects(ctx)
+func (s *Server) projects(ctx context.Context) ([]state.Project, error) {
+	all, err := s.Memory.Trusted().Projects(ctx)
 	if s.Scope.Strict {
-		all = slices.DeleteFunc(all, func(p layers.Project) bool { return p.ID != s.Scope.Project.ID })
+		all = slices.DeleteFunc(all, func(p state.Project) bool { return p.ID != s.Scope.Project.ID })
 	}
-	slices.SortStableFunc(all, func(a, b layers.Project) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(all, func(a, b state.Project) int { return strings.Compare(a.Name, b.Name) })
 	return all, err
 }
 
 // project finds a project by its id, the start of it, or its name if only one has it.
-func (s *Server) project(ctx context.Context, name string) (layers.Project, error) {
+func (s *Server) project(ctx context.Context, name string) (state.Project, error) {
 	all, err := s.projects(ctx)
 	if err != nil {
-		return layers.Project{}, err
+		return state.Project{}, err
 	}
-	var found []layers.Project
+	var found []state.Project
 	for _, p := range all {
 		if string(p.ID) == name {
 			return p, nil
@@ -48,16 +49,16 @@ func (s *Server) project(ctx context.Context, name string) (layers.Project, erro
 	}
 	switch len(found) {
 	case 0:
-		return layers.Project{}, noSuch("project", name)
+		return state.Project{}, noSuch("project", name)
 	case 1:
 		return found[0], nil
 	}
-	return layers.Project{}, newProblem(http.StatusBadRequest, "ambiguous", "several projects are called '"+name+"'", "use the id")
+	return state.Project{}, newProblem(http.StatusBadRequest, "ambiguous", "several projects are called '"+name+"'", "use the id")
 }
 
 // resolve finds what a revision names, in the projects that this server shows.
-func (s *Server) resolve(ctx context.Context, sc layers.Scope, name string) (layers.Rev, error) {
-	rev, err := s.Memory.Resolve(ctx, sc, name)
+func (s *Server) resolve(ctx context.Context, sc state.Scope, name string) (state.Rev, error) {
+	rev, err := s.Memory.Revision().Resolve(ctx, sc, name)
 	if err == nil && s.Scope.Strict && rev.Project.ID != s.Scope.Project.ID {
 		return rev, noSuch("revision", name)
 	}
@@ -65,19 +66,19 @@ func (s *Server) resolve(ctx context.Context, sc layers.Scope, name string) (lay
 }
 
 // session finds a session by its id or the start of it.
-func (s *Server) session(ctx context.Context, id string) (layers.Rev, error) {
+func (s *Server) session(ctx context.Context, id string) (state.Rev, error) {
 	if !plainName(id) {
-		return layers.Rev{}, noSuch("session", id)
+		return state.Rev{}, noSuch("session", id)
 	}
 	rev, err := s.resolve(ctx, s.Scope, id)
-	if err == nil && rev.Kind != layers.IsSession {
+	if err == nil && rev.Kind != state.IsSession {
 		return rev, noSuch("session", id)
 	}
 	return rev, err
 }
 
 // sessionName is what names a session and no other: its id, with the device behind it if that is not trusted.
-func sessionName(s *layers.Session) string {
+func sessionName(s *state.Session) string {
 	if s.Guest == "" {
 		return s.ID
 	}
@@ -85,15 +86,15 @@ func sessionName(s *layers.Session) string {
 }
 
 // version finds a version of a session by its label.
-func (s *Server) version(ctx context.Context, id, label string) (layers.Rev, error) {
+func (s *Server) version(ctx context.Context, id, label string) (state.Rev, error) {
 	rev, err := s.session(ctx, id)
 	if err != nil {
 		return rev, err
 	}
-	if base, _, _ := strings.Cut(label, "~"); !plainName(label) || !layers.IsLabel(base) && label != "latest" {
+	if base, _, _ := strings.Cut(label, "~"); !plainName(label) || !revision.IsLabel(base) && label != "latest" {
 		return rev, noSuch("version", label)
 	}
-	found, err := s.resolve(ctx, layers.Scope{Project: rev.Project, Last: rev.Session, Strict: true}, sessionName(rev.Session)+":"+label)
+	found, err := s.resolve(ctx, state.Scope{Project: rev.Project, Last: rev.Session, Strict: true}, sessionName(rev.Session)+":"+label)
 	if err == nil && found.Version.Deleted {
 		return found, newProblem(http.StatusNotFound, "not_found", label+" was taken out of the lists", "mem undo", "mem versions -a")
 	}
@@ -101,40 +102,40 @@ func (s *Server) version(ctx context.Context, id, label string) (layers.Rev, err
 }
 
 // composition finds a composition by its id, or by its name in any project.
-func (s *Server) composition(ctx context.Context, id string) (layers.Rev, error) {
+func (s *Server) composition(ctx context.Context, id string) (state.Rev, error) {
 	all, err := s.projects(ctx)
 	if err != nil {
-		return layers.Rev{}, err
+		return state.Rev{}, err
 	}
 	for _, p := range all {
-		st, err := s.Memory.Outline(ctx, p.ID)
+		st, err := s.Memory.Trusted().Outline(ctx, p.ID)
 		if err != nil {
-			return layers.Rev{}, err
+			return state.Rev{}, err
 		}
 		for _, c := range st.Named() {
 			if compose.ID(c.Derivation.Output) == id || c.Name == id {
-				return s.Memory.RevOf(ctx, p, nil, c)
+				return s.Memory.Revision().RevOf(ctx, p, nil, c)
 			}
 		}
 	}
-	return layers.Rev{}, noSuch("composition", id)
+	return state.Rev{}, noSuch("composition", id)
 }
 
 // compositionIn finds a composition of a project by its name.
-func (s *Server) compositionIn(ctx context.Context, p layers.Project, name string) (layers.Rev, error) {
-	st, err := s.Memory.Outline(ctx, p.ID)
+func (s *Server) compositionIn(ctx context.Context, p state.Project, name string) (state.Rev, error) {
+	st, err := s.Memory.Trusted().Outline(ctx, p.ID)
 	if err != nil {
-		return layers.Rev{}, err
+		return state.Rev{}, err
 	}
 	for _, c := range st.Named() {
 		if c.Name == name {
-			return s.Memory.RevOf(ctx, p, nil, c)
+			return s.Memory.Revision().RevOf(ctx, p, nil, c)
 		}
 	}
-	return layers.Rev{}, noSuch("composition", name)
+	return state.Rev{}, noSuch("composition", name)
 }
 
 // scopeOf is where names are looked up from a project on.
-func (s *Server) scopeOf(p layers.Project) layers.Scope {
-	return layers.Scope{Project: p, Strict: s.Scope.Strict}
+func (s *Server) scopeOf(p state.Project) state.Scope {
+	return state.Scope{Project: p, Strict: s.Scope.Strict}
 }

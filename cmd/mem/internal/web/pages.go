@@ -13,7 +13,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/state"
 )
 
 //go:embed *.html assets
@@ -36,7 +36,7 @@ type asset struct {
 type page struct {
 	Title    string
 	Tab      string // of the navigation
-	Project  layers.Project
+	Project  state.Project
 	Crumbs   []crumb
 	Notice   string
 	Theme    string

@@ -6,10 +6,19 @@ import (
 	"errors"
 	"net/http"
 
-	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/compose"
 	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/engines"
+	"github.com/memvcs/mem/layers/history"
+	"github.com/memvcs/mem/layers/knowledge"
+	"github.com/memvcs/mem/layers/markers"
+	"github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/provenance"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/revision"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/config"
 )
@@ -50,25 +59,25 @@ func causes() []struct {
 		{refs.ErrLocked, http.StatusConflict, "locked"},
 		{config.ErrLocked, http.StatusConflict, "locked"},
 		{refs.ErrConflict, http.StatusConflict, "conflict"},
-		{layers.ErrMeanwhile, http.StatusConflict, "conflict"},
-		{layers.ErrMarked, http.StatusConflict, "conflict"},
-		{layers.ErrNothingToUndo, http.StatusConflict, "nothing_to_undo"},
-		{layers.ErrUsersRule, http.StatusForbidden, "users_rule"},
-		{layers.ErrUntrusted, http.StatusForbidden, "untrusted"},
-		{layers.ErrRevoked, http.StatusForbidden, "revoked"},
+		{originals.ErrMeanwhile, http.StatusConflict, "conflict"},
+		{markers.ErrMarked, http.StatusConflict, "conflict"},
+		{history.ErrNothingToUndo, http.StatusConflict, "nothing_to_undo"},
+		{knowledge.ErrUsersRule, http.StatusForbidden, "users_rule"},
+		{trust.ErrUntrusted, http.StatusForbidden, "untrusted"},
+		{trust.ErrRevoked, http.StatusForbidden, "revoked"},
 		{compress.ErrTooSmall, http.StatusUnprocessableEntity, "budget"},
 		{compress.ErrEmpty, http.StatusUnprocessableEntity, "empty"},
 		{engines.ErrCap, http.StatusUnprocessableEntity, "budget"},
 		{engines.ErrAuth, http.StatusBadGateway, "engine"},
 		{engines.ErrTimeout, http.StatusGatewayTimeout, "engine"},
 		{compress.ErrSettings, http.StatusBadRequest, "bad_request"},
-		{layers.ErrNoParts, http.StatusBadRequest, "bad_request"},
-		{layers.ErrNotCompressible, http.StatusBadRequest, "bad_request"},
-		{layers.ErrNotRemovable, http.StatusBadRequest, "bad_request"},
-		{layers.ErrNotComparable, http.StatusBadRequest, "bad_request"},
-		{layers.ErrNotBlamable, http.StatusBadRequest, "bad_request"},
-		{layers.ErrLayer, http.StatusNotFound, "not_found"},
-		{layers.ErrNoVersions, http.StatusNotFound, "not_found"},
+		{derive.ErrNoParts, http.StatusBadRequest, "bad_request"},
+		{records.ErrNotCompressible, http.StatusBadRequest, "bad_request"},
+		{state.ErrNotRemovable, http.StatusBadRequest, "bad_request"},
+		{provenance.ErrNotComparable, http.StatusBadRequest, "bad_request"},
+		{provenance.ErrNotBlamable, http.StatusBadRequest, "bad_request"},
+		{revision.ErrLayer, http.StatusNotFound, "not_found"},
+		{provenance.ErrNoVersions, http.StatusNotFound, "not_found"},
 		{context.Canceled, 499, "cancelled"},
 	}
 }
@@ -95,9 +104,9 @@ func first(list []string) string {
 }
 
 func statusOf(err error) (int, string) {
-	var missing *layers.NotFoundError
-	var ambiguous *layers.AmbiguousError
-	var used *layers.UsedError
+	var missing *state.NotFoundError
+	var ambiguous *state.AmbiguousError
+	var used *derive.UsedError
 	var pins *compress.PinError
 	var budget *compose.BudgetError
 	var value *config.ValueError

@@ -18,8 +18,10 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/refs/config"
 	"github.com/memvcs/mem/testdata"
 )
@@ -32,7 +34,7 @@ type rig struct {
 	http    *httptest.Server
 	cookie  *http.Cookie
 	token   string
-	project layers.Project
+	project state.Project
 	ids     []string // sessions, the newest first
 }
 
@@ -44,14 +46,14 @@ func newRig(t testing.TB, change func(*World), extra map[string]string) *rig {
 	store := filepath.Join(dir, "memory")
 	writeSample(t, claude, extra)
 	now := time.Date(2026, 2, 1, 12, 0, 0, 0, time.UTC)
-	m, err := layers.Init(t.Context(), store, "desk", layers.Options{Now: func() time.Time { return now }, Rand: rand.Reader})
+	m, err := layers.Init(t.Context(), store, "desk", state.Options{Now: func() time.Time { return now }, Rand: rand.Reader})
 	must(t, err)
 	t.Cleanup(func() { must(t, m.Close()) })
-	sources, err := layers.Sources(claude)
+	sources, err := capture.Sources(claude)
 	must(t, err)
-	_, err = m.Add(t.Context(), sources, layers.AddOptions{Op: "import"})
+	_, err = m.Capture().Add(t.Context(), sources, capture.AddOptions{Op: "import"})
 	must(t, err)
-	all, err := m.Projects(t.Context())
+	all, err := m.Trusted().Projects(t.Context())
 	must(t, err)
 	p := all[0]
 	for _, q := range all {
@@ -60,7 +62,7 @@ func newRig(t testing.TB, change func(*World), extra map[string]string) *rig {
 		}
 	}
 	w := World{
-		Memory: m, Store: store, Scope: layers.Scope{Project: p}, Dir: dir, Claude: claude, Program: "mem", Now: func() time.Time { return now }, Rand: rand.Reader,
+		Memory: m, Store: store, Scope: state.Scope{Project: p}, Dir: dir, Claude: claude, Program: "mem", Now: func() time.Time { return now }, Rand: rand.Reader,
 		Clean: func(s string) string { return s }, Hints: func(error) []string { return nil },
 		Settings: func() (*config.Config, error) { return config.Load(filepath.Join(store, "config.json")) },
 		Set: func(ctx context.Context, key, value string) error {
@@ -72,7 +74,7 @@ func newRig(t testing.TB, change func(*World), extra map[string]string) *rig {
 				return c.Set(key, value)
 			})
 		},
-		Engine: func(context.Context, layers.Rev, string, string) (compress.Summarizer, error) { return nil, nil },
+		Engine: func(context.Context, state.Rev, string, string) (compress.Summarizer, error) { return nil, nil },
 		Decay:  func(*config.Config) (keepit.Decay, error) { return keepit.DefaultDecay, nil },
 	}
 	if change != nil {
@@ -95,7 +97,7 @@ func newRig(t testing.TB, change func(*World), extra map[string]string) *rig {
 	r.signIn()
 	r.token, err = AddToken(store, "test", now, rand.Reader)
 	must(t, err)
-	st, err := m.Outline(t.Context(), p.ID)
+	st, err := m.Trusted().Outline(t.Context(), p.ID)
 	must(t, err)
 	for _, s := range st.Recent() {
 		r.ids = append(r.ids, s.ID)

@@ -6,21 +6,23 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/history"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
 )
 
 // A sessionBody is a session with all that was made of it.
 type sessionBody struct {
-	*layers.Session
+	*state.Session
 	Name     string
 	Tokens   int
 	Counted  bool
 	Versions []versionRow
-	Keepits  []layers.Keepit
+	Keepits  []state.Keepit
 	Facts    []facts.Fact
-	Made     *layers.Made // what was made from the session
-	Earlier  []*layers.Point
+	Made     *history.Made // what was made from the session
+	Earlier  []*records.Point
 	New      int // messages since the newest version
 	Ask      bool
 	InMemory []string
@@ -28,23 +30,23 @@ type sessionBody struct {
 
 // A versionRow is a version of a list.
 type versionRow struct {
-	*layers.Version
+	*records.Version
 	UsedBy []string
 }
 
 // sessionPage returns what the pages of a session have in common.
-func (s *Server) sessionPage(ctx context.Context, id string, last ...string) (layers.Rev, page, error) {
+func (s *Server) sessionPage(ctx context.Context, id string, last ...string) (state.Rev, page, error) {
 	rev, err := s.session(ctx, id)
 	if err != nil {
 		return rev, page{}, err
 	}
-	title := cmp.Or(rev.Session.Now().Scan.Title, layers.ShortID(rev.Session.ID))
+	title := cmp.Or(rev.Session.Now().Scan.Title, records.ShortID(rev.Session.ID))
 	p := page{Title: title, Tab: "browser", Project: rev.Project, Crumbs: []crumb{{"Memory", "/"}, {rev.Project.Name, "/p/" + string(rev.Project.ID)}}}
 	link := "/s/" + sessionName(rev.Session)
 	if len(last) == 0 {
 		link = ""
 	}
-	p.Crumbs = append(p.Crumbs, crumb{layers.ShortID(rev.Session.ID), link})
+	p.Crumbs = append(p.Crumbs, crumb{records.ShortID(rev.Session.ID), link})
 	for _, name := range last {
 		p.Crumbs = append(p.Crumbs, crumb{name, ""})
 		p.Title = name + " · " + p.Title
@@ -59,16 +61,16 @@ func (s *Server) sessionScreen(_ http.ResponseWriter, r *http.Request) (string, 
 		return "", page{}, err
 	}
 	b := sessionBody{Session: rev.Session, Name: sessionName(rev.Session), Earlier: rev.Session.Earlier()}
-	b.Tokens, b.Counted = s.Memory.TokensOf(rev.Project.ID, rev.Session)
+	b.Tokens, b.Counted = s.Memory.Capture().TokensOf(rev.Project.ID, rev.Session)
 	if b.Versions, err = s.versionRows(ctx, rev); err != nil {
 		return "", page{}, err
 	}
 	if len(rev.Session.Markers()) > 0 {
-		if b.Keepits, err = s.Memory.Keepits(ctx, rev); err != nil {
+		if b.Keepits, err = s.Memory.Markers().Keepits(ctx, rev); err != nil {
 			return "", page{}, err
 		}
 	}
-	set, err := s.Memory.Facts(ctx, rev.Project.ID)
+	set, err := s.Memory.Revision().Facts(ctx, rev.Project.ID)
 	if err != nil {
 		return "", page{}, err
 	}
@@ -77,7 +79,7 @@ func (s *Server) sessionScreen(_ http.ResponseWriter, r *http.Request) (string, 
 			b.Facts = append(b.Facts, f)
 		}
 	}
-	if b.Made, err = s.Memory.Lineage(ctx, rev, true); err != nil {
+	if b.Made, err = s.Memory.History().Lineage(ctx, rev, true); err != nil {
 		return "", page{}, err
 	}
 	if b.Ask, err = s.asksBefore(); err != nil {
@@ -89,7 +91,7 @@ func (s *Server) sessionScreen(_ http.ResponseWriter, r *http.Request) (string, 
 }
 
 // sinceNewest returns how many messages a session has that its newest version of the whole does not know.
-func sinceNewest(rev layers.Rev, versions []versionRow) int {
+func sinceNewest(rev state.Rev, versions []versionRow) int {
 	for _, v := range slices.Backward(versions) {
 		if v.Source == "" && v.Since == "" && v.Skip() == 0 {
 			return max(0, rev.Session.Now().Scan.Messages-v.MessagesIn)
@@ -101,8 +103,8 @@ func sinceNewest(rev layers.Rev, versions []versionRow) int {
 // Skip is how many messages at the start the version leaves out.
 func (v versionRow) Skip() int { return v.Settings.Skip }
 
-func (s *Server) versionRows(ctx context.Context, rev layers.Rev) ([]versionRow, error) {
-	st, err := s.Memory.Outline(ctx, rev.Project.ID)
+func (s *Server) versionRows(ctx context.Context, rev state.Rev) ([]versionRow, error) {
+	st, err := s.Memory.Trusted().Outline(ctx, rev.Project.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +121,7 @@ func (s *Server) dropSession(w http.ResponseWriter, r *http.Request) (string, pa
 	if err != nil {
 		return "", page{}, err
 	}
-	if err := s.Memory.Remove(r.Context(), rev, r.PostFormValue("force") != "", false); err != nil {
+	if err := s.Memory.Derive().Remove(r.Context(), rev, r.PostFormValue("force") != "", false); err != nil {
 		return "", page{}, err
 	}
 	s.events.changed()

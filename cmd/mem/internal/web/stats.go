@@ -5,7 +5,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/state"
 )
 
 // A statsAnswer is a project in numbers.
@@ -73,8 +73,8 @@ func ratioBands() ([]float64, []string) {
 	return []float64{5, 10, 20, 40, 1e18}, []string{"up to 5:1", "5 to 10:1", "10 to 20:1", "20 to 40:1", "above 40:1"}
 }
 
-func (s *Server) stats(ctx context.Context, p layers.Project) (statsAnswer, error) {
-	st, err := s.Memory.Outline(ctx, p.ID)
+func (s *Server) stats(ctx context.Context, p state.Project) (statsAnswer, error) {
+	st, err := s.Memory.Trusted().Outline(ctx, p.ID)
 	if err != nil {
 		return statsAnswer{}, err
 	}
@@ -103,9 +103,9 @@ func (s *Server) stats(ctx context.Context, p layers.Project) (statsAnswer, erro
 	return out, err
 }
 
-func (s *Server) addSession(out *statsAnswer, st *layers.State, one *layers.Session, p layers.Project) {
+func (s *Server) addSession(out *statsAnswer, st *state.State, one *state.Session, p state.Project) {
 	now := one.Now()
-	n, counted := s.Memory.TokensOf(p.ID, one)
+	n, counted := s.Memory.Capture().TokensOf(p.ID, one)
 	month := now.Scan.Last.In(s.Now().Location()).Format("2006-01")
 	i := slices.IndexFunc(out.Months, func(m monthStats) bool { return m.Month == month })
 	if i < 0 {
@@ -127,8 +127,8 @@ func (s *Server) addSession(out *statsAnswer, st *layers.State, one *layers.Sess
 }
 
 // costs adds up what models took for a project, by model.
-func (s *Server) costs(ctx context.Context, p layers.Project) ([]costStats, error) {
-	all, err := s.Memory.Costs(ctx)
+func (s *Server) costs(ctx context.Context, p state.Project) ([]costStats, error) {
+	all, err := s.Memory.Derive().Costs(ctx)
 	out := []costStats{}
 	for _, c := range all {
 		if c.Project != p.ID {

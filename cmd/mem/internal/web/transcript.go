@@ -12,8 +12,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/checkout"
+	"github.com/memvcs/mem/layers/provenance"
 	"github.com/memvcs/mem/layers/refine"
+	"github.com/memvcs/mem/layers/state"
 )
 
 // pageOfMessages is how many messages a page of a transcript has.
@@ -38,7 +40,7 @@ type transcriptBody struct {
 type turn struct {
 	refine.Entry
 	First  bool // of its message: the permalink
-	Marks  []layers.Keepit
+	Marks  []state.Keepit
 	Before string // of a text with markers: what stands before the first of them
 	Diff   []diffLine
 	Hit    bool
@@ -165,8 +167,8 @@ func (s *Server) transcript(_ http.ResponseWriter, r *http.Request) (string, pag
 	}
 	pg := &pager{from: from, most: pageOfMessages, want: wantedEntries(f)}
 	l1 := rev
-	l1.Kind = layers.IsL1
-	if err := s.Memory.Write(ctx, l1, layers.JSONL, pg); err != nil {
+	l1.Kind = state.IsL1
+	if err := s.Memory.Checkout().Write(ctx, l1, checkout.JSONL, pg); err != nil {
 		return "", page{}, err
 	}
 	b := transcriptBody{Name: sessionName(rev.Session), ID: rev.Session.ID, Filter: f, Values: rev.Session.Now().Scan.Values, Roles: []string{"user", "assistant", "tool", "summary", "note"}}
@@ -214,10 +216,10 @@ func wantedEntries(f url.Values) func(refine.Entry) bool {
 }
 
 // turns makes the entries of a page ready to be shown: with markers, and diffs by lines.
-func (s *Server) turns(ctx context.Context, rev layers.Rev, entries []refine.Entry, q string) ([]turn, error) {
-	marks := map[int][]layers.Keepit{}
+func (s *Server) turns(ctx context.Context, rev state.Rev, entries []refine.Entry, q string) ([]turn, error) {
+	marks := map[int][]state.Keepit{}
 	if len(rev.Session.Markers()) > 0 || len(rev.Session.Overrides) > 0 {
-		all, err := s.Memory.Keepits(ctx, rev)
+		all, err := s.Memory.Markers().Keepits(ctx, rev)
 		if err != nil {
 			return nil, err
 		}
@@ -263,7 +265,7 @@ type rawBody struct {
 // A keptIn are the lines of a version that came from a message.
 type keptIn struct {
 	Version string
-	Lines   []layers.Blamed
+	Lines   []provenance.Blamed
 }
 
 // mostRaw is how many bytes of a message are shown.
@@ -284,9 +286,9 @@ func (s *Server) message(_ http.ResponseWriter, r *http.Request) (string, page, 
 		return "", page{}, noSuch("message", r.PathValue("n"))
 	}
 	one := rev
-	one.Kind, one.From, one.To = layers.IsMessages, n, n
+	one.Kind, one.From, one.To = state.IsMessages, n, n
 	var raw bytes.Buffer
-	if err := s.Memory.Write(ctx, one, layers.JSONL, limited(&raw, mostRaw)); err != nil {
+	if err := s.Memory.Checkout().Write(ctx, one, checkout.JSONL, limited(&raw, mostRaw)); err != nil {
 		return "", page{}, err
 	}
 	b := rawBody{Name: sessionName(rev.Session), N: n, JSON: raw.String(), Prev: n - 1, Next: n + 1}
@@ -305,22 +307,22 @@ func (s *Server) message(_ http.ResponseWriter, r *http.Request) (string, page, 
 }
 
 // keptIn returns what the versions of a session have of messages.
-func (s *Server) keptIn(ctx context.Context, rev layers.Rev) ([]keptIn, error) {
+func (s *Server) keptIn(ctx context.Context, rev state.Rev) ([]keptIn, error) {
 	rows, err := s.versionRows(ctx, rev)
 	if err != nil {
 		return nil, err
 	}
 	var out []keptIn
 	for _, v := range rows {
-		of, err := s.Memory.RevOf(ctx, rev.Project, v.Version, nil)
+		of, err := s.Memory.Revision().RevOf(ctx, rev.Project, v.Version, nil)
 		if err != nil {
 			return nil, err
 		}
-		lines, err := s.Memory.Blame(ctx, of)
+		lines, err := s.Memory.Provenance().Blame(ctx, of)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, keptIn{v.Name(), layers.BlamedFrom(lines, rev)})
+		out = append(out, keptIn{v.Name(), provenance.BlamedFrom(lines, rev)})
 	}
 	return out, nil
 }
@@ -353,16 +355,16 @@ func (s *Server) sessionFile(w http.ResponseWriter, r *http.Request) (string, pa
 		return "", page{}, badRequest("format is jsonl or text")
 	}
 	name := fileName(rev.Session.ID) + map[string]string{"jsonl": ".jsonl", "text": ".txt"}[format]
-	return "", page{}, s.stream(w, r, rev, layers.Format(format), name)
+	return "", page{}, s.stream(w, r, rev, checkout.Format(format), name)
 }
 
 // stream sends what may be long as it is read. An error after the first byte cuts the answer off.
-func (s *Server) stream(w http.ResponseWriter, r *http.Request, rev layers.Rev, f layers.Format, name string) error {
-	if err := s.Memory.MayHand(r.Context(), rev); err != nil {
+func (s *Server) stream(w http.ResponseWriter, r *http.Request, rev state.Rev, f checkout.Format, name string) error {
+	if err := s.Memory.Trusted().MayHand(r.Context(), rev); err != nil {
 		return err
 	}
 	out := &lateHead{w: w, head: func() { download(w, "application/octet-stream", name) }}
-	err := s.Memory.Write(r.Context(), rev, f, out)
+	err := s.Memory.Checkout().Write(r.Context(), rev, f, out)
 	if err != nil && out.begun {
 		panic(http.ErrAbortHandler) // the client must not take it for the whole
 	}

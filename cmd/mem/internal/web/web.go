@@ -21,18 +21,19 @@ import (
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/refs/config"
 )
 
 // A World is what a server needs of the program that runs it.
 type World struct {
 	Memory   *layers.Memory
-	Store    string       // the directory of the memory
-	Scope    layers.Scope // the project that is shown first; if it is strict, the only one
-	Dir      string       // the working directory, whose sessions count as the project's too
-	Claude   string       // the configuration directory of Claude Code; "" looks at no files there
-	Program  string       // how to call mem, for commands that are shown
-	ReadOnly bool         // refuse all changes
+	Store    string      // the directory of the memory
+	Scope    state.Scope // the project that is shown first; if it is strict, the only one
+	Dir      string      // the working directory, whose sessions count as the project's too
+	Claude   string      // the configuration directory of Claude Code; "" looks at no files there
+	Program  string      // how to call mem, for commands that are shown
+	ReadOnly bool        // refuse all changes
 	Now      func() time.Time
 	Rand     io.Reader
 	Clean    func(string) string // makes invisible and control characters of a page visible
@@ -42,7 +43,7 @@ type World struct {
 	Settings func() (*config.Config, error)
 	Set      func(ctx context.Context, key, value string) error
 	// Engine returns the engine of that name, nil for extract; "" is the one of the settings.
-	Engine func(ctx context.Context, rev layers.Rev, name, model string) (compress.Summarizer, error)
+	Engine func(ctx context.Context, rev state.Rev, name, model string) (compress.Summarizer, error)
 	Decay  func(*config.Config) (keepit.Decay, error)
 }
 

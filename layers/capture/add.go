@@ -1,0 +1,515 @@
+package capture
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"unicode/utf8"
+
+	"github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/projects"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/transcript"
+	trusted "github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/refs"
+)
+
+// AddOptions say how to add.
+type AddOptions struct {
+	DryRun   bool
+	Op       string                   // for the log: "add", "import"
+	Progress func(bytes int64)        // called after each source with its size, from any goroutine; may be nil
+	Unasked  bool                     // nobody asked for it: a session that was taken out of the lists stays out, as it is
+	Known    bool                     // only sessions that memory has already, and their subagents
+	Only     func(state.Project) bool // which projects' sources are wanted; nil means all
+	Within   func(dir string) bool    // from which working directories; nil means all
+}
+
+func (o AddOptions) op() string {
+	if o.Op == "" {
+		return "add"
+	}
+	return o.Op
+}
+
+// A SourceError says which source could not be captured.
+type SourceError struct {
+	Source Source
+	Err    error
+}
+
+func (e *SourceError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *SourceError) Unwrap() error { return e.Err }
+
+// Limits of one commit of a large import: what a kill can cost. Each commit of a project reads and caches the whole of it, so they
+// grow with what went before: a kill costs an eighth of that, or less.
+const (
+	BatchFiles = 256
+	BatchMost  = 4096
+	BatchBytes = 256 << 20
+)
+
+// Add captures sources, each into the project it belongs to. Sources that cannot be captured do not
+// keep the others from being stored: it returns what was stored together with the errors, each a
+// [*SourceError], joined. An error of the store ends it. Adding what is stored already changes nothing.
+func (m Ops) Add(ctx context.Context, sources []Source, o AddOptions) ([]Added, error) {
+	var failed []error
+	groups, err := m.group(ctx, sources, o, &failed)
+	if err != nil {
+		return nil, err
+	}
+	if o.Only != nil {
+		groups = slices.DeleteFunc(groups, func(g *Group) bool { return !o.Only(g.project) })
+	}
+	if o.Known {
+		if groups, err = m.knownOnly(ctx, groups); err != nil {
+			return nil, err
+		}
+	}
+	out := share(groups)
+	ended := m.addGroups(ctx, groups, o)
+	for _, g := range groups {
+		out = append(out, g.added...) // moves down over the room of what failed
+		failed = append(failed, g.failed...)
+	}
+	if ended != nil {
+		return out, errors.Join(append(failed, ended)...)
+	}
+	if err := m.rememberPaths(ctx, groups, o); err != nil {
+		return out, errors.Join(append(failed, err)...)
+	}
+	return out, errors.Join(failed...)
+}
+
+// knownOnly drops the sources of sessions that are not in memory.
+func (m Ops) knownOnly(ctx context.Context, groups []*Group) ([]*Group, error) {
+	for _, g := range groups {
+		st, err := trusted.On(m.DB).Outline(ctx, g.project.ID)
+		if err != nil {
+			return nil, err
+		}
+		var sources []Source
+		var sizes []int64
+		for i, src := range g.Sources {
+			if st.Session(src.SessionID()) != nil || src.Parent != "" && st.Session(src.Parent) != nil {
+				sources, sizes = append(sources, src), append(sizes, g.Sizes[i])
+			}
+		}
+		g.Sources, g.Sizes = sources, sizes
+	}
+	return slices.DeleteFunc(groups, func(g *Group) bool { return len(g.Sources) == 0 }), nil
+}
+
+// share gives each group its part of one array, with room for an [Added] of each of its sources: those of a hundred thousand
+// files are most of the memory that an import takes. It returns the array, empty.
+func share(groups []*Group) []Added {
+	n := 0
+	for _, g := range groups {
+		n += len(g.Sources)
+	}
+	all := make([]Added, n)
+	at := 0
+	for _, g := range groups {
+		g.added = all[at : at : at+len(g.Sources)]
+		at += len(g.Sources)
+	}
+	return all[:0]
+}
+
+// addGroups captures groups side by side, so that one is committed while others are read. The error of the store that
+// ended it is that of the first such group.
+func (m Ops) addGroups(ctx context.Context, groups []*Group, o AddOptions) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	errs := make([]error, len(groups))
+	side := m.Opts.Workers
+	if side > 1 {
+		side *= 2
+	}
+	state.Parallel(len(groups), side, func(i int) {
+		g := groups[i]
+		for _, batch := range g.Batches() {
+			if errs[i] = ctx.Err(); errs[i] != nil {
+				return
+			}
+			added, failed, err := m.addBatch(ctx, g.project, batch, o)
+			g.added = append(g.added, added...)
+			g.failed = append(g.failed, failed...)
+			if errs[i] = err; err != nil {
+				cancel()
+				return
+			}
+		}
+	})
+	var ended error
+	for _, err := range errs {
+		if ended == nil || errors.Is(ended, context.Canceled) && err != nil {
+			ended = err // what another group ended with is no cause
+		}
+	}
+	return ended
+}
+
+// A group is the sources of one project.
+type Group struct {
+	project state.Project
+	Sources []Source
+	Sizes   []int64
+	dirs    []string // the working directories they name that were not known yet
+
+	added  []Added
+	failed []error
+}
+
+// group finds out to which project each source belongs, in the order of first mention.
+func (m Ops) group(ctx context.Context, sources []Source, o AddOptions, failed *[]error) ([]*Group, error) {
+	var groups []*Group
+	byDir := map[string]*Group{}
+	looked := peekAll(sources, failed)
+	for _, l := range looked {
+		src, cwd, size := l.src, cmp.Or(dirName(l.cwd), dirName(l.src.Cwd)), l.size
+		if cwd == "" {
+			var err error
+			if cwd, err = m.dirOf(ctx, src, looked); err != nil {
+				return nil, err
+			}
+		}
+		if o.Within != nil && !o.Within(cwd) {
+			continue
+		}
+		src.dir = cwd
+		g := byDir[cwd]
+		if g == nil {
+			p, known, err := projects.On(m.DB).Locate(ctx, cwd)
+			if err != nil {
+				return nil, err
+			}
+			i := slices.IndexFunc(groups, func(g *Group) bool { return g.project.ID == p.ID })
+			if i < 0 {
+				i = len(groups)
+				groups = append(groups, &Group{project: p})
+			}
+			g = groups[i]
+			if !known {
+				g.dirs = append(g.dirs, cwd)
+			}
+			byDir[cwd] = g
+		}
+		g.Sources = append(g.Sources, src)
+		g.Sizes = append(g.Sizes, size)
+	}
+	return groups, nil
+}
+
+// dirName returns the name of a directory as a session or a hook tells it, "" if nothing can be called so.
+func dirName(s string) string {
+	if strings.ContainsRune(s, 0) || !utf8.ValidString(s) {
+		return ""
+	}
+	return s
+}
+
+// A peeked is a source with what its start says.
+type peeked struct {
+	src  Source
+	cwd  string
+	size int64
+}
+
+// peekAll looks at the start of each source; those that cannot be read go to failed.
+func peekAll(sources []Source, failed *[]error) []peeked {
+	var out []peeked
+	for _, src := range sources {
+		cwd, size, err := peek(src)
+		if err != nil {
+			*failed = append(*failed, &SourceError{src, err})
+			continue
+		}
+		if src.unread != nil { // its transcript is captured all the same
+			*failed = append(*failed, &SourceError{src, src.unread})
+		}
+		out = append(out, peeked{src, cwd, size})
+	}
+	return out
+}
+
+// peek returns the working directory that the start of a source names, "" if it names none.
+func peek(src Source) (cwd string, size int64, err error) {
+	f, size, err := OpenSource(src.Path)
+	if err != nil {
+		return "", 0, err
+	}
+	defer f.Close()
+	if cwd, err = transcript.Cwd(f); err != nil {
+		return "", 0, fmt.Errorf("read %s: %w", src.Path, err)
+	}
+	return cwd, size, nil
+}
+
+// dirOf returns where the session of a source works that does not say so yet: where it is in memory already, or the directory
+// that Claude Code's directory for it is named after, if this device or a source beside it knows one, or else that of the file.
+func (m Ops) dirOf(ctx context.Context, src Source, beside []peeked) (string, error) {
+	paths, err := projects.On(m.DB).Paths(ctx)
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Dir(src.Path)
+	if known, err := m.holds(ctx, dir, src.SessionID()); known || err != nil {
+		return dir, err
+	}
+	for _, b := range slices.Backward(paths) {
+		if ClientDir(b.Path) == filepath.Base(dir) {
+			return b.Path, nil
+		}
+	}
+	for _, l := range beside {
+		if l.cwd != "" && ClientDir(l.cwd) == filepath.Base(dir) {
+			return l.cwd, nil
+		}
+	}
+	return dir, nil
+}
+
+// holds reports whether the project of a directory has the session.
+func (m Ops) holds(ctx context.Context, dir, id string) (bool, error) {
+	p, _, err := projects.On(m.DB).Locate(ctx, dir)
+	if err != nil {
+		return false, err
+	}
+	st, err := trusted.On(m.DB).Outline(ctx, p.ID)
+	return err == nil && st.Session(id) != nil, err
+}
+
+// Batches cuts the group into commits of bounded size, none with two files of the same session.
+func (g *Group) Batches() [][]Source {
+	var out [][]Source
+	start, bytes := 0, int64(0)
+	ids := map[string]bool{}
+	for i, src := range g.Sources {
+		if i-start == min(max(BatchFiles, start/8), BatchMost) || i > start && bytes+g.Sizes[i] > BatchBytes || ids[src.SessionID()] {
+			out = append(out, g.Sources[start:i])
+			start, bytes = i, 0
+			clear(ids)
+		}
+		bytes += g.Sizes[i]
+		ids[src.SessionID()] = true
+	}
+	return append(out, g.Sources[start:])
+}
+
+// addBatch captures sources of one project in one commit. If another writer came first it starts again
+// from what that one stored.
+func (m Ops) addBatch(ctx context.Context, p state.Project, sources []Source, o AddOptions) ([]Added, []error, error) {
+	for try := 0; ; try++ {
+		added, errs, err := m.tryBatch(ctx, p, sources, o)
+		if !errors.Is(err, refs.ErrConflict) || try == 100 {
+			return added, errs, err
+		}
+	}
+}
+
+func (m Ops) tryBatch(ctx context.Context, p state.Project, sources []Source, o AddOptions) (added []Added, failed []error, err error) {
+	st, err := trusted.On(m.DB).State(ctx, p.ID)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := m.Refs.Stage(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer s.Close()
+	captures, errs := m.captureAll(ctx, st, p, s, sources, o)
+	var store *refs.WriteError
+	if slices.ContainsFunc(errs, func(err error) bool { return errors.As(err, &store) }) {
+		return nil, nil, fmt.Errorf("store what is new: %w", store) // said once, not for each source
+	}
+	echoes(st, captures)
+	for i, c := range captures {
+		if errs[i] != nil {
+			if errors.Is(errs[i], refs.ErrConflict) || ctx.Err() != nil {
+				return nil, nil, errs[i]
+			}
+			failed = append(failed, &SourceError{sources[i], errs[i]})
+			continue
+		}
+		added = append(added, c.added)
+	}
+	changed := slices.DeleteFunc(captures, func(c *Capture) bool {
+		return c.added.Change == "" || c.added.Change == "forgotten" || c.added.Change == "unchanged" && !c.hidden()
+	})
+	if o.DryRun || len(changed) == 0 {
+		return added, failed, nil
+	}
+	if len(failed) > 0 { // what a failed source staged must not stay
+		return m.withoutFailed(ctx, p, sources, errs, o, failed)
+	}
+	ids := map[string]objects.Hash{}
+	var made, on *refs.Tx // on is on top of st
+	err = m.Refs.Update(ctx, p.ID, addMessage(changed, o), func(tx *refs.Tx) error {
+		made = tx
+		if slices.Equal(tx.Tips(), st.Tips) {
+			on = tx
+		} else if err := originals.NothingForgotten(ctx, tx, st.Tips); err != nil {
+			return err
+		}
+		if err := originals.On(m.DB).SameSeals(changed[0].guard); err != nil {
+			return err
+		}
+		if err := tx.Adopt(s); err != nil {
+			return err
+		}
+		return m.record(tx, st, p, changed, o.op(), ids)
+	})
+	if err != nil {
+		return nil, failed, err
+	}
+	m.noteCaptured(p.ID, changed)
+	for i := range added {
+		if id, ok := ids[added[i].Session]; ok {
+			added[i].ID, added[i].Commit = id, made.Commit()
+		}
+	}
+	if on != nil {
+		m.Advance(st, on)
+	}
+	return added, failed, nil
+}
+
+// withoutFailed does the batch again with the sources that can be read.
+func (m Ops) withoutFailed(ctx context.Context, p state.Project, sources []Source, errs []error, o AddOptions, failed []error) ([]Added, []error, error) {
+	var good []Source
+	for i, src := range sources {
+		if errs[i] == nil {
+			good = append(good, src)
+		}
+	}
+	o.Progress = nil
+	added, more, err := m.addBatch(ctx, p, good, o)
+	return added, append(failed, more...), err
+}
+
+// captureAll stages sources on several goroutines.
+func (m Ops) captureAll(ctx context.Context, st *state.State, p state.Project, s *refs.Stage, sources []Source, o AddOptions) ([]*Capture, []error) {
+	captures, errs := make([]*Capture, len(sources)), make([]error, len(sources))
+	st.Index() // which is only read from here on
+	g, err := m.guardOf(st)
+	if err != nil {
+		for i := range sources {
+			captures[i], errs[i] = &Capture{M: m, src: sources[i]}, fmt.Errorf("what was forgotten is not known: %w", err)
+		}
+		return captures, errs
+	}
+	var broken atomic.Bool
+	state.Parallel(len(sources), m.Opts.Workers, func(i int) {
+		if broken.Load() {
+			return // the store takes nothing more; all of the batch is given up
+		}
+		c := &Capture{M: m, src: sources[i], guard: g}
+		c.added = Added{Session: sources[i].SessionID(), Path: sources[i].Path, Project: p}
+		captures[i] = c
+		m.Slots <- struct{}{}
+		defer func() { <-m.Slots }()
+		if st.Purged.Session(sources[i].SessionID()) {
+			c.added.Change = "forgotten"
+		} else if known := st.Session(sources[i].SessionID()); o.Unasked && known != nil && known.Deleted {
+			c.added.Change, c.snap = "unchanged", known.Now().Snapshot
+		} else if errs[i] = ctx.Err(); errs[i] == nil {
+			errs[i] = c.stage(ctx, st, s)
+		}
+		if store := (*refs.WriteError)(nil); errors.As(errs[i], &store) {
+			broken.Store(true)
+		}
+		c.added.Now = c.snap
+		if errs[i] != nil {
+			c.added.Change = ""
+		}
+		if o.Progress != nil {
+			o.Progress(c.size)
+		}
+	})
+	return captures, errs
+}
+
+// hidden reports whether the session was taken out of the lists, so that adding it brings it back.
+func (c *Capture) hidden() bool { return c.known != nil && c.known.Deleted }
+
+// record stages the records and patches of captures.
+func (m Ops) record(tx *refs.Tx, st *state.State, p state.Project, captures []*Capture, op string, ids map[string]objects.Hash) error {
+	if st.Name == "" {
+		if _, err := tx.Add(records.KindProject, records.ProjectBody{Identity: p.Identity, Name: p.Name}); err != nil {
+			return err
+		}
+	}
+	for _, c := range captures {
+		if c.hidden() {
+			if _, err := tx.Add(records.KindSet, records.SetBody{Target: "session/" + c.snap.Session, Field: "deleted", Value: false}); err != nil {
+				return err
+			}
+		}
+		if c.added.Change == "unchanged" {
+			continue
+		}
+		rec, err := tx.Add(records.KindSession, c.snap)
+		if err != nil {
+			return err
+		}
+		ids[c.snap.Session] = rec.ID
+		for _, u := range started(st, c) {
+			if _, err := tx.Add(records.KindUse, u); err != nil {
+				return err
+			}
+		}
+		if err := c.putPatches(tx, rec.ID); err != nil {
+			return err
+		}
+		if len(captures) == 1 {
+			tx.Trailer("Op", op)
+			tx.Trailer("Session", c.snap.Session)
+			tx.Trailer("Output", c.snap.Original.String())
+		}
+	}
+	if len(captures) > 1 {
+		tx.Trailer("Op", op)
+		tx.Trailer("Sessions", fmt.Sprint(len(captures)))
+	}
+	return nil
+}
+
+func addMessage(captures []*Capture, o AddOptions) string {
+	op := o.op()
+	if len(captures) > 1 {
+		return fmt.Sprintf("%s %d sessions", op, len(captures))
+	}
+	c := captures[0]
+	what := fmt.Sprintf("%s %s", op, records.ShortID(c.snap.Session))
+	if c.added.Change == "grown" {
+		return what + "  +" + c.added.Growth()
+	}
+	if title := c.snap.Scan.Title; title != "" {
+		what += fmt.Sprintf(" %q", title)
+	}
+	return what
+}
+
+// rememberPaths notes that the directories of groups belong to their projects.
+func (m Ops) rememberPaths(ctx context.Context, groups []*Group, o AddOptions) error {
+	if o.DryRun {
+		return nil
+	}
+	var paths []records.PathBody
+	for _, g := range groups {
+		for _, dir := range g.dirs {
+			paths = append(paths, records.PathBody{Path: dir, Project: g.project.ID, Identity: g.project.Identity, Name: g.project.Name})
+		}
+	}
+	return projects.On(m.DB).AddPaths(ctx, paths)
+}

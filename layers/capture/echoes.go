@@ -1,0 +1,50 @@
+package capture
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/transcript"
+)
+
+// keep keeps the typed messages and their markers. In the file of a subagent the "user" is another agent, whatever its records say.
+func (c *Capture) keep(prompts []transcript.Prompt) {
+	if c.snap.Parent != "" {
+		return
+	}
+	for _, p := range prompts {
+		c.snap.Typed = append(c.snap.Typed, records.TypedKey{N: p.N, Key: p.Key})
+		for _, tag := range keepit.Malformed(p.Text) {
+			c.added.Malformed = append(c.added.Malformed, MalformedTag{p.N, tag})
+		}
+		for _, k := range keepit.Scan(p.Text) {
+			c.snap.Markers = append(c.snap.Markers, records.Mark{N: p.N, Weight: k.Weight, Start: k.Start, End: k.End, Clamped: k.Clamped})
+		}
+	}
+}
+
+// echoes finds, in what was captured together, the typed messages that came first in another session or
+// from mem itself. They are not typed here: their markers do not count. Of copies that were captured
+// together the one of the session that began first, or else has the smaller id, is the first.
+func echoes(st *state.State, captures []*Capture) {
+	order := slices.Clone(captures)
+	slices.SortFunc(order, func(a, b *Capture) int {
+		return cmp.Or(a.snap.Scan.First.Compare(b.snap.Scan.First), strings.Compare(a.snap.Session, b.snap.Session))
+	})
+	for _, c := range order {
+		if c.added.Change == "" || c.added.Change == "unchanged" || c.added.Change == "forgotten" {
+			continue
+		}
+		for _, t := range c.snap.Typed {
+			if st.SeenElsewhere(t.Key, c.snap.Session) {
+				c.snap.Echo = append(c.snap.Echo, t.N)
+			}
+		}
+		c.snap.Markers = slices.DeleteFunc(c.snap.Markers, func(k records.Mark) bool { return slices.Contains(c.snap.Echo, k.N) })
+		c.added.Echo, c.added.Now = len(c.snap.Echo), c.snap
+	}
+}

@@ -1,0 +1,234 @@
+package capture
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/redact"
+	"github.com/memvcs/mem/layers/secrets"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/refs"
+)
+
+// An overflow is an overflow file of a tool result that is new or has changed: what a tool said that was too long
+// for the transcript. It goes through the redaction step as the transcript does, with numbers of its own.
+type overflow struct {
+	name  string
+	patch []byte // nil if the clean bytes are the exact ones
+}
+
+// overflow stages the overflow files of the session that are not stored as they are.
+func (c *Capture) overflow(ctx context.Context, p refs.Project, s *refs.Stage) error {
+	c.files, c.snap.Files, c.looks = nil, nil, nil
+	if c.Base != nil {
+		c.snap.Files = slices.Clone(c.Base.Files)
+	}
+	for _, path := range c.src.Files {
+		if _, err := records.ParseFileName(filepath.Base(path)); err != nil {
+			continue // no device could write it out again
+		}
+		f, size, err := secrets.OpenRegular(path)
+		if errors.Is(err, os.ErrNotExist) {
+			continue // gone since it was found
+		}
+		if err == nil {
+			err = errors.Join(c.overflowFile(ctx, p, s, filepath.Base(path), f, size), f.Close())
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	slices.SortFunc(c.snap.Files, func(a, b records.FileRef) int { return strings.Compare(a.Name, b.Name) })
+	c.added.Files = len(c.files)
+	return nil
+}
+
+// overflowFile stages an overflow file, unless it is stored as it is or was forgotten.
+func (c *Capture) overflowFile(ctx context.Context, p refs.Project, s *refs.Stage, name string, f io.ReaderAt, size int64) error {
+	k := slices.IndexFunc(c.snap.Files, func(f records.FileRef) bool { return f.Name == name })
+	var sum objects.Hash
+	if k >= 0 || c.guard != nil {
+		var forgot bool
+		var err error
+		if sum, forgot, err = c.guard.File(io.NewSectionReader(f, 0, size)); err != nil || forgot {
+			return err
+		}
+	}
+	if k >= 0 {
+		if same, err := c.sameFile(ctx, p, c.snap.Files[k], sum); err != nil || same {
+			return err
+		}
+		c.snap.Files = slices.Delete(c.snap.Files, k, k+1)
+	}
+	ref, raw, err := c.putFile(ctx, s, name, io.NewSectionReader(f, 0, size), size)
+	if err == nil && c.guard != nil && raw != sum { // what was looked at is not what was taken in
+		err = ErrChanging
+	}
+	if err != nil {
+		return err
+	}
+	c.snap.Files = append(c.snap.Files, ref)
+	return nil
+}
+
+// sameFile reports whether the base holds the content of the name raw of an overflow file.
+func (c *Capture) sameFile(ctx context.Context, p refs.Project, f records.FileRef, raw objects.Hash) (bool, error) {
+	if !f.Withheld {
+		return raw == f.Hash, nil
+	}
+	patch, err := secrets.On(c.M.DB).FilePatch(ctx, p, c.known, c.Base, f.Name)
+	if errors.Is(err, originals.ErrWithheld) { // it was lost
+		return false, nil
+	}
+	return err == nil && patch.Raw == raw, err
+}
+
+// putFile stages an overflow file of about the given size, and returns the name of its exact bytes.
+func (c *Capture) putFile(ctx context.Context, s *refs.Stage, name string, r io.Reader, size int64) (ref records.FileRef, raw objects.Hash, err error) {
+	read := objects.NewHasher()
+	in := &Counter{R: io.TeeReader(r, read)}
+	clean := secrets.NewFileCleaner(in, size, c.Rules)
+	out := &Counter{R: clean}
+	ref.Name = name
+	if size < c.M.largeFile() {
+		ref.Hash, err = s.PutReader(out)
+	} else {
+		var g refs.Growth
+		g, err = s.PutLong(ctx, out)
+		ref.Hash = g.Sum
+	}
+	if err != nil {
+		return ref, raw, err
+	}
+	raw = read.Sum()
+	ref.Size, ref.Withheld = out.N, len(clean.Cuts) > 0
+	o := overflow{name: name}
+	if ref.Withheld {
+		o.patch = redact.Patch{Rules: c.snap.Rules, After: out.N, Clean: ref.Hash, RawLen: in.N, Raw: raw, Cuts: clean.Cuts}.Encode()
+	}
+	if c.Rules.Any() && !clean.Pieces {
+		c.looks = append(c.looks, secrets.Look{End: ref.Hash})
+	}
+	c.files = append(c.files, o)
+	return ref, raw, nil
+}
+
+func (m Ops) largeFile() int64 { return cmp.Or(m.Opts.LargeFile, state.LargeFile) }
+
+// A counter counts what is read.
+type Counter struct {
+	R io.Reader
+	N int64
+}
+
+func (c *Counter) Read(p []byte) (int, error) {
+	n, err := c.R.Read(p)
+	c.N += int64(n)
+	return n, err
+}
+
+// again makes the snapshot of a transcript that is as it was, for the sake of its overflow files.
+func (c *Capture) again() {
+	was := c.Base.Snapshot
+	c.added.Change = "grown"
+	c.snap.Generation, c.snap.Original, c.snap.Size, c.snap.Segments = was.Generation, was.Original, was.Size, was.Segments
+	c.snap.Scan, c.snap.Rules = was.Scan, was.Rules
+}
+
+// putPatches stages the patches of the session and of its overflow files.
+func (c *Capture) putPatches(tx *refs.Tx, record objects.Hash) error {
+	if c.patch != nil {
+		if err := tx.PutPatch(record, c.patch); err != nil {
+			return err
+		}
+	}
+	for _, f := range c.files {
+		if f.patch == nil {
+			continue
+		}
+		if err := tx.PutPatch(secrets.FilePatchID(record, f.name), f.patch); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A fileChain is the overflow files of a snapshot, with the records that may hold their patches.
+type FileChain struct {
+	Files   []records.FileRef
+	records []objects.Hash // of the snapshot and of those before it, the newest first
+}
+
+// ChainOf returns the fileChain of a growth point of a session.
+func ChainOf(s *state.Session, p *records.Point) FileChain {
+	c := FileChain{Files: p.Files}
+	if len(p.Files) > 0 {
+		for _, q := range slices.Backward(s.Chain(p)) {
+			c.records = append(c.records, q.Stamp.Record)
+		}
+	}
+	return c
+}
+
+// Patch returns the patch of a file of the chain, and reports whether it belongs to the newest record; nil for a file whose
+// bytes are exact. The error wraps [ErrWithheld] if this machine does not have it.
+func (c FileChain) Patch(tx *refs.Tx, device string, f records.FileRef) (b []byte, own bool, err error) {
+	if !f.Withheld {
+		return nil, false, nil
+	}
+	for i, record := range c.records {
+		b, err := tx.Patch(device, secrets.FilePatchID(record, f.Name))
+		if !errors.Is(err, objects.ErrNotFound) {
+			return bytes.Clone(b), i == 0, err
+		}
+	}
+	return nil, false, fmt.Errorf("file %s: %w", f.Name, originals.ErrWithheld)
+}
+
+// WriteFile writes the exact bytes of an overflow file of a session at the growth point p. What was written is the
+// file only if the error is nil.
+func (m Ops) WriteFile(ctx context.Context, project refs.Project, s *state.Session, p *records.Point, f records.FileRef, w io.Writer) error {
+	if !f.Withheld {
+		return originals.On(m.DB).WriteObject(ctx, project, f.Hash, w)
+	}
+	patch, err := secrets.On(m.DB).FilePatch(ctx, project, s, p, f.Name)
+	if err != nil {
+		return err
+	}
+	return m.Refs.View(ctx, project, func(tx *refs.Tx) error {
+		rc, err := tx.Get(ctx, f.Hash)
+		if err != nil {
+			return err
+		}
+		defer rc.Close()
+		return redact.Restore(w, rc, patch)
+	})
+}
+
+// fileSize returns how long an overflow file was when it was captured; ok is false if this machine does not know.
+func (m Ops) fileSize(ctx context.Context, project refs.Project, session *state.Session, p *records.Point, f records.FileRef, s *Seen) (n int64, ok bool) {
+	if !f.Withheld {
+		return f.Size, true
+	}
+	id := secrets.FilePatchID(p.Stamp.Record, f.Name)
+	if n, ok := s.Sizes[id]; ok {
+		return n, true
+	}
+	patch, err := secrets.On(m.DB).FilePatch(ctx, project, session, p, f.Name)
+	if err != nil {
+		return 0, false // captured on another device
+	}
+	s.Sizes[id], s.changed = patch.RawLen, true
+	return patch.RawLen, true
+}

@@ -1,0 +1,26 @@
+package capture
+
+import (
+	"slices"
+
+	"github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/state"
+)
+
+// guardOf returns the guard of a project, nil if nothing was ever forgotten.
+func (m Ops) guardOf(st *state.State) (*originals.Guard, error) {
+	s, err := originals.On(m.DB).ReadSeals()
+	if err != nil {
+		return nil, err
+	}
+	if s.Count()+len(st.Purged.Ids) == 0 {
+		return nil, nil
+	}
+	g := &originals.Guard{M: originals.On(m.DB), Purged: st.Purged, Seals: s, Key: originals.On(m.DB).RollKey()}
+	for _, v := range s.Values {
+		g.Lengths = append(g.Lengths, v.Length)
+	}
+	slices.Sort(g.Lengths)
+	g.Lengths = slices.Compact(g.Lengths)
+	return g, nil
+}

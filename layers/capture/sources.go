@@ -1,0 +1,130 @@
+package capture
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// Sources finds the session files under dir: dir itself may be Claude Code's configuration, its
+// projects directory, one project of it, or any directory of session files. Subagents and overflow
+// files are linked to the session they belong to. Symbolic links are followed if they are dir, or in a projects directory one of
+// its projects, as somebody has them whose disk was full; no other is. What cannot be read below
+// dir does not hide the rest: it is returned with the errors, each a [*SourceError], joined.
+func Sources(dir string) ([]Source, error) {
+	if sub := filepath.Join(dir, "projects"); IsDir(sub) {
+		dir = sub
+	}
+	return sourcesUnder(withLinks(dir))
+}
+
+// sourcesUnder finds the session files under roots, as [Sources] says.
+func sourcesUnder(roots []string) ([]Source, error) {
+	var out []Source
+	var failed []error
+	for _, root := range roots {
+		err := filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
+			switch {
+			case err != nil && path == root:
+				return err
+			case errors.Is(err, fs.ErrNotExist):
+				return nil // gone meanwhile
+			case err == nil && (!d.Type().IsRegular() || filepath.Ext(path) != ".jsonl"):
+				return nil
+			}
+			var fi fs.FileInfo
+			if err == nil {
+				fi, err = d.Info()
+			}
+			switch {
+			case errors.Is(err, fs.ErrNotExist):
+			case err != nil:
+				failed = append(failed, &SourceError{Source{Path: path}, err})
+			case fi.Size() > 0: // there is something in it
+				out = append(out, SourceOf(path))
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, errors.Join(failed...)
+}
+
+// withLinks returns dir and, if it is a projects directory, the links to directories in it. What is a link ends in a separator, which
+// has it followed.
+func withLinks(dir string) []string {
+	if !IsDir(dir) {
+		return []string{dir}
+	}
+	slash := string(filepath.Separator)
+	out := []string{strings.TrimSuffix(dir, slash) + slash}
+	if filepath.Base(dir) != "projects" {
+		return out
+	}
+	entries, _ := os.ReadDir(dir) // the walk says what is wrong with it
+	for _, e := range entries {
+		if path := filepath.Join(dir, e.Name()); e.Type()&fs.ModeSymlink != 0 && IsDir(path) {
+			out = append(out, path+slash)
+		}
+	}
+	return out
+}
+
+func IsDir(path string) bool {
+	fi, err := os.Stat(path)
+	return err == nil && fi.IsDir()
+}
+
+// SourceOf returns the source for the session file at path.
+func SourceOf(path string) Source {
+	src := Source{Path: path}
+	if parent, ok := SubagentOf(path); ok {
+		src.Parent = parent
+		return src
+	}
+	if dir, ok := strings.CutSuffix(path, ".jsonl"); ok {
+		src.Files, src.unread = overflowFiles(dir)
+	}
+	return src
+}
+
+// Subagents returns the sources of the subagents of the session file at path, sorted. The errors are those of [Sources].
+func Subagents(path string) ([]Source, error) {
+	out, err := sourcesUnder([]string{filepath.Join(strings.TrimSuffix(path, ".jsonl"), "subagents")})
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil // most sessions have none
+	}
+	return out, err
+}
+
+// SubagentOf returns the session of a path .../<session>/subagents/agent-x.jsonl.
+func SubagentOf(path string) (string, bool) {
+	dir := filepath.Dir(path)
+	if filepath.Base(dir) != "subagents" {
+		return "", false
+	}
+	return filepath.Base(filepath.Dir(dir)), true
+}
+
+// overflowFiles returns the files of <session>/tool-results, sorted.
+func overflowFiles(dir string) ([]string, error) {
+	entries, err := os.ReadDir(filepath.Join(dir, "tool-results"))
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return nil, nil // most sessions have none
+	}
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, e := range entries {
+		if e.Type().IsRegular() {
+			out = append(out, filepath.Join(dir, "tool-results", e.Name()))
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,49 @@
+package capture
+
+import (
+	"context"
+
+	"github.com/memvcs/mem/layers/markers"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
+	trusted "github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/refs"
+)
+
+// TokensOf is Tokens of a session as it is now.
+func (m Ops) TokensOf(p refs.Project, s *state.Session) (n int, counted bool) {
+	return markers.On(m.DB).Tokens(s.Now(), m.KnownTokens(p))
+}
+
+// CountAdded sets the token counts of sessions that were added: of those that have been counted, and of the first short
+// ones, which it counts.
+func (m Ops) CountAdded(ctx context.Context, added []Added) error {
+	known := map[refs.Project]map[objects.Hash]int{}
+	left := int64(markers.CountNow)
+	for i := range added {
+		a := &added[i]
+		if known[a.Project.ID] == nil {
+			known[a.Project.ID] = m.KnownTokens(a.Project.ID)
+		}
+		p := &records.Point{Snapshot: a.Now}
+		if _, ok := known[a.Project.ID][a.Now.Original]; !ok && a.Commit != "" && a.Now.Size <= left {
+			left -= a.Now.Size
+			st, err := trusted.On(m.DB).Outline(ctx, a.Project.ID)
+			if err != nil {
+				return err
+			}
+			s := st.Session(a.Session)
+			if s == nil || s.Point(a.Now.Original) == nil {
+				continue // removed or grown meanwhile
+			}
+			c, err := markers.On(m.DB).Counts(ctx, a.Project.ID, s, s.Point(a.Now.Original))
+			if err != nil {
+				return err
+			}
+			known[a.Project.ID][a.Now.Original] = c.Raw
+		}
+		a.Tokens, a.Counted = markers.On(m.DB).Tokens(p, known[a.Project.ID])
+	}
+	return nil
+}

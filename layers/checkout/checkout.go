@@ -1,0 +1,418 @@
+package checkout
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/compose"
+	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/refine"
+	"github.com/memvcs/mem/layers/revision"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/worktree"
+	"github.com/memvcs/mem/refs"
+)
+
+// A Format is a form in which a thing is written.
+type Format string
+
+// The formats.
+const (
+	Text     Format = "text"  // for a terminal or a model
+	Markdown Format = "md"    //
+	JSONL    Format = "jsonl" // as stored; of a composition, a transcript that Claude Code resumes
+	Lean     Format = "lean"  // of L1: JSON lines with diffs, commands and errors cut short
+)
+
+// ErrFormatless says that what a name stands for cannot be written.
+var ErrFormatless = errors.New("has no content to write")
+
+// Write writes what rev names. Of a session whose exact bytes are here only up to an earlier growth point it
+// writes those and then returns a [*BehindError]. The format "" is the natural one: the exact bytes of a session or original,
+// JSON lines of L1, Markdown of versions and compositions, the content of an object.
+func (m Ops) Write(ctx context.Context, rev state.Rev, f Format, w io.Writer) error {
+	if f == Lean && rev.Kind != state.IsL1 {
+		return fmt.Errorf("a %s has no lean form: %w", rev.Kind, revision.ErrLayer)
+	}
+	w = whileOn{ctx, w}
+	switch rev.Kind {
+	case state.IsSession, state.IsOriginal:
+		return m.writeOriginal(ctx, rev, f, w)
+	case state.IsEarlier:
+		return m.writeEarlier(ctx, rev, f, w)
+	case state.IsMessages:
+		return m.writeMessages(ctx, rev, f, w)
+	case state.IsL1:
+		return m.writeL1(ctx, rev, f, w)
+	case state.IsL2, state.IsFact:
+		return m.writeL2(ctx, rev, f, w)
+	case state.IsVersion:
+		return m.writeVersion(ctx, rev, f, w)
+	case state.IsComposition:
+		return m.writeComposition(ctx, rev, f, w)
+	case state.IsObject:
+		return originals.On(m.DB).WriteObject(ctx, rev.Project.ID, rev.Hash, w)
+	}
+	return fmt.Errorf("a %s %w", rev.Kind, ErrFormatless)
+}
+
+func (m Ops) writeOriginal(ctx context.Context, rev state.Rev, f Format, w io.Writer) error {
+	if f == "" || f == JSONL {
+		return originals.On(m.DB).WriteExact(ctx, rev, w)
+	}
+	return m.writeConversation(ctx, rev, f, 1, math.MaxInt, w)
+}
+
+func (m Ops) writeEarlier(ctx context.Context, rev state.Rev, f Format, w io.Writer) error {
+	if f == "" || f == JSONL {
+		return originals.On(m.DB).WriteOriginal(ctx, rev.Project.ID, rev.Session, rev.Point, w)
+	}
+	return m.writeConversation(ctx, rev, f, 1, math.MaxInt, w)
+}
+
+// writeConversation writes what was said from one message to another, each segment as it is read.
+func (m Ops) writeConversation(ctx context.Context, rev state.Rev, f Format, from, to int, w io.Writer) error {
+	return m.WriteSaid(ctx, rev.Project.ID, cmp.Or(rev.Point, rev.Session.Now()), f, from, to, w)
+}
+
+func (m Ops) WriteSaid(ctx context.Context, project refs.Project, p *records.Point, f Format, from, to int, w io.Writer) error {
+	between := ""
+	return originals.On(m.DB).EachSaid(ctx, project, p, nil, (&originals.Conversation{}).Said, func(s compress.Segment) error {
+		if n := s.Src[0][0]; n < from || n > to {
+			return nil
+		}
+		if _, err := io.WriteString(w, between+compress.Text([]compress.Segment{s})); err != nil {
+			return err
+		}
+		if f != Text {
+			between = "\n" // as [compress.Markdown] has it
+		}
+		return nil
+	})
+}
+
+func writeSegments(segs []compress.Segment, f Format, w io.Writer) error {
+	text := compress.Markdown(segs)
+	if f == Text {
+		text = compress.Text(segs)
+	}
+	_, err := io.WriteString(w, text)
+	return err
+}
+
+func (m Ops) writeMessages(ctx context.Context, rev state.Rev, f Format, w io.Writer) error {
+	if f == JSONL {
+		return originals.On(m.DB).Stream(ctx, rev.Project.ID, rev.Session.Now().Original, func(r io.Reader) error {
+			return copyValues(r, rev.From, rev.To, w)
+		})
+	}
+	return m.writeConversation(ctx, rev, f, rev.From, rev.To, w)
+}
+
+func (m Ops) writeL1(ctx context.Context, rev state.Rev, f Format, w io.Writer) error {
+	mode := refine.Full
+	if f == Lean {
+		mode = refine.Lean
+	}
+	l1, err := originals.On(m.DB).L1(ctx, rev.Project.ID, rev.Session.Now().Original, mode)
+	if err != nil {
+		return err
+	}
+	defer l1.Close()
+	if f == "" || f == JSONL || f == Lean {
+		_, err := io.Copy(w, l1)
+		return err
+	}
+	for e, err := range refine.Entries(l1) {
+		if err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintln(w, e.Text()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m Ops) writeVersion(ctx context.Context, rev state.Rev, f Format, w io.Writer) error {
+	if f == JSONL {
+		return originals.On(m.DB).WriteObject(ctx, rev.Project.ID, rev.Hash, w)
+	}
+	segs, err := m.VersionSegments(ctx, rev.Project.ID, rev.Version)
+	if err != nil {
+		return err
+	}
+	return writeSegments(segs, f, w)
+}
+
+func (m Ops) writeComposition(ctx context.Context, rev state.Rev, f Format, w io.Writer) error {
+	c, err := m.Composed(ctx, rev)
+	if err != nil {
+		return err
+	}
+	if f == JSONL {
+		_, err = w.Write(c.Transcript())
+	} else {
+		_, err = w.Write(c.Markdown())
+	}
+	return err
+}
+
+// A Place says where a checkout writes.
+type Place struct {
+	Path string // a file or a directory, from the user; what ends in a separator is a directory
+	Sub  string // a directory in Path that is named after a record
+}
+
+// An output is a file that a checkout writes.
+type output struct {
+	name     string // in the directory of the outputs, with slashes
+	format   Format
+	manifest bool // composition.json
+}
+
+// outputs returns the directory and the files that [Ops.Checkout] writes. A composition becomes composed.md, composed.jsonl
+// and composition.json in the directory of at; a version becomes files of the seeds' names there; anything
+// else one file, named after what it is. Where the path names a file, or is to become one by its extension,
+// that file is written, in the format or else that of the extension; an original is always its exact bytes
+// unless a format is given.
+func outputs(rev state.Rev, at Place, f Format) (dir string, out []output, err error) {
+	if rev.Kind == state.IsCommit || rev.Kind == state.IsConcept || rev.Kind == state.IsRule {
+		return "", nil, fmt.Errorf("a %s %w", rev.Kind, ErrFormatless)
+	}
+	several := rev.Kind == state.IsComposition || rev.Kind == state.IsVersion
+	if several && (at.Sub != "" || !isFileName(at.Path)) {
+		return at.Path, outputsIn(rev, at.Sub, f), nil
+	}
+	dir, name := filepath.Split(at.Path)
+	if capture.IsDir(at.Path) || name == "" {
+		dir, name = at.Path, path.Join(at.Sub, fileName(rev, f))
+	}
+	exact := rev.Kind == state.IsSession || rev.Kind == state.IsOriginal || rev.Kind == state.IsEarlier
+	if f == "" && !exact {
+		f = formatOf(name)
+	}
+	manifest := rev.Kind == state.IsComposition && f == "" && path.Ext(name) == ".json"
+	return filepath.Clean(dir), []output{{name, f, manifest}}, nil
+}
+
+// outputsIn returns the files of a version or composition in the directory sub.
+func outputsIn(rev state.Rev, sub string, f Format) []output {
+	base := "composed"
+	if rev.Kind == state.IsVersion {
+		base = rev.Version.FileName()
+	}
+	var out []output
+	for _, form := range []Format{Markdown, JSONL, Text} {
+		if f == form || f == "" && form != Text {
+			out = append(out, output{name: path.Join(sub, base+extension(form)), format: form})
+		}
+	}
+	if rev.Kind == state.IsComposition {
+		out = append(out, output{name: path.Join(sub, "composition.json"), manifest: true})
+	}
+	return out
+}
+
+// fileName is what a thing is called in a directory.
+func fileName(rev state.Rev, f Format) string {
+	switch rev.Kind {
+	case state.IsSession, state.IsOriginal:
+		return rev.Session.ID + extension(cmp.Or(f, JSONL))
+	case state.IsEarlier:
+		return rev.Session.ID + "_" + rev.EarlierName() + extension(cmp.Or(f, JSONL))
+	case state.IsL1:
+		return rev.Session.ID + "_L1" + extension(cmp.Or(f, JSONL))
+	case state.IsMessages:
+		return fmt.Sprintf("%s_%d-%d%s", rev.Session.ID, rev.From, rev.To, extension(cmp.Or(f, Markdown)))
+	}
+	return rev.Hash.String()
+}
+
+// isFileName reports whether path is or should be a file.
+func isFileName(path string) bool {
+	if fi, err := os.Stat(path); err == nil {
+		return !fi.IsDir()
+	}
+	return formatOf(path) != "" || filepath.Ext(path) == ".json"
+}
+
+func formatOf(path string) Format {
+	switch filepath.Ext(path) {
+	case ".md":
+		return Markdown
+	case ".jsonl":
+		return JSONL
+	case ".txt":
+		return Text
+	}
+	return ""
+}
+
+func extension(f Format) string {
+	if f == Text {
+		return ".txt"
+	}
+	return "." + string(f)
+}
+
+// CheckoutOptions say what a checkout writes, and over what.
+type CheckoutOptions struct {
+	Format Format
+	Files  bool // of an original also its overflow files, where Claude Code looks for them
+	Force  bool // replace files that mem did not write
+	DryRun bool
+}
+
+// ErrFileName says that overflow files go with the file of a transcript only, which ends in ".jsonl".
+var ErrFileName = errors.New("is not the name of a transcript")
+
+// Checkout writes what rev names into files (see [worktree.Tree]): all of them are ready before the first gets its name. With a
+// [*BehindError] the file is written too, with the exact bytes that there are; so it is if the exact bytes of an overflow file are on
+// another device only, and the error wraps [ErrWithheld]. A file that may not be written is a [*worktree.FileError].
+func (m Ops) Checkout(ctx context.Context, rev state.Rev, at Place, o CheckoutOptions) (done capture.CheckedOut, err error) {
+	dir, out, err := outputs(rev, at, o.Format)
+	if err != nil {
+		return done, err
+	}
+	if o.Files && path.Ext(out[0].name) != ".jsonl" {
+		return done, &worktree.FileError{Path: filepath.Join(dir, out[0].name), Err: ErrFileName}
+	}
+	var behind *originals.BehindError
+	write := func(x output) func(io.Writer) error {
+		return func(w io.Writer) error {
+			if x.manifest {
+				return m.writeManifest(ctx, rev, filepath.Join(dir, filepath.FromSlash(path.Dir(x.name))), w)
+			}
+			err := m.Write(ctx, rev, x.format, w)
+			if errors.As(err, &behind) {
+				return nil
+			}
+			return err
+		}
+	}
+	if len(out) == 1 && !o.Files && filepath.Join(dir, out[0].name) == filepath.Clean(at.Path) && worktree.IsOutlet(at.Path) {
+		if done.Files = []string{at.Path}; !o.DryRun {
+			err = worktree.WriteOutlet(at.Path, write(out[0]))
+		}
+		return done, errors.Join(err, asError(behind))
+	}
+	var withheld error
+	done, err = capture.On(m.DB).WriteTree(dir, o.Force, o.DryRun, func(t *worktree.Tree) ([]string, error) {
+		var names []string
+		for _, x := range out {
+			if err := t.Stage(x.name, write(x)); err != nil {
+				return nil, err
+			}
+			names = append(names, x.name)
+		}
+		if !o.Files {
+			return names, nil
+		}
+		more, err := m.stageFiles(ctx, t, rev, out[0].name)
+		if errors.Is(err, originals.ErrWithheld) {
+			withheld, err = err, nil
+		}
+		return append(names, more...), err
+	})
+	if err != nil {
+		return done, err
+	}
+	return done, errors.Join(asError(behind), withheld)
+}
+
+// asError returns nil for no error.
+func asError(b *originals.BehindError) error {
+	if b == nil {
+		return nil
+	}
+	return b
+}
+
+// stageFiles stages the exact bytes of the overflow files of the session that rev names, in the directory where Claude Code looks for
+// them next to the session's file. The error wraps [ErrWithheld] if the exact bytes of one are on another device only.
+func (m Ops) stageFiles(ctx context.Context, t *worktree.Tree, rev state.Rev, transcript string) ([]string, error) {
+	p, err := originals.On(m.DB).Exact(ctx, rev.Project.ID, rev.Session)
+	if p == nil && errors.Is(err, originals.ErrWithheld) {
+		p = rev.Session.Now() // the files may be here all the same
+	}
+	if p == nil {
+		return nil, err
+	}
+	var out []string
+	var failed []error
+	for _, f := range p.Files {
+		name := strings.TrimSuffix(transcript, ".jsonl") + "/tool-results/" + f.Name
+		if strings.Contains(f.Name, "/") {
+			return nil, &worktree.FileError{Path: t.Path(name), Err: worktree.ErrName}
+		}
+		err := t.Stage(name, func(w io.Writer) error {
+			return capture.On(m.DB).WriteFile(ctx, rev.Project.ID, rev.Session, p, f, whileOn{ctx, w})
+		})
+		if errors.Is(err, originals.ErrWithheld) {
+			failed = append(failed, err)
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, name)
+	}
+	return out, errors.Join(failed...)
+}
+
+// writeManifest writes the composition.json of a composition that is written to dir.
+func (m Ops) writeManifest(ctx context.Context, rev state.Rev, dir string, w io.Writer) error {
+	c, err := m.Composed(ctx, rev)
+	if err != nil {
+		return err
+	}
+	manifest, err := c.Manifest(compose.Meta{CreatedAt: rev.Composition.Time, OutputFile: filepath.Join(dir, "composed.md")})
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(manifest)
+	return err
+}
+
+// A whileOn writes as long as nobody has cancelled: what is long takes its time.
+type whileOn struct {
+	ctx context.Context
+	w   io.Writer
+}
+
+func (o whileOn) Write(p []byte) (int, error) {
+	if err := o.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return o.w.Write(p)
+}
+
+// VersionSegments returns the text of a version.
+func (m Ops) VersionSegments(ctx context.Context, project refs.Project, v *records.Version) ([]compress.Segment, error) {
+	b, err := originals.On(m.DB).Object(ctx, project, v.Derivation.Output)
+	if err != nil {
+		return nil, err
+	}
+	return compress.Decode(b)
+}
+
+// Composed returns the stored composition with its texts.
+func (m Ops) Composed(ctx context.Context, rev state.Rev) (compose.Composition, error) {
+	b, err := originals.On(m.DB).Object(ctx, rev.Project.ID, rev.Composition.Derivation.Output)
+	if err != nil {
+		return compose.Composition{}, err
+	}
+	return compose.Decode(b)
+}

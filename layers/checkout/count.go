@@ -1,0 +1,43 @@
+package checkout
+
+import (
+	"bytes"
+	"context"
+
+	"github.com/memvcs/mem/layers/markers"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/objects"
+)
+
+// Count counts what rev names. A session is counted once and then known.
+func (m Ops) Count(ctx context.Context, rev state.Rev) (markers.Count, error) {
+	switch rev.Kind {
+	case state.IsSession, state.IsOriginal:
+		now := rev.Session.Now()
+		c, err := markers.On(m.DB).Counts(ctx, rev.Project.ID, rev.Session, now)
+		by := markers.On(m.DB).Counter(now)
+		return markers.Count{Tokens: by.Scale(c.Raw), Method: by.ID(), Messages: now.Scan.Messages, Bytes: now.Size}, err
+	}
+	var b bytes.Buffer
+	if err := m.Write(ctx, rev, "", &b); err != nil {
+		return markers.Count{}, err
+	}
+	size := int64(b.Len())
+	switch {
+	case rev.Kind == state.IsVersion:
+		return markers.Count{Tokens: rev.Version.TokensOut, Method: rev.Version.Counter, Messages: rev.Version.MessagesOut, Bytes: size}, nil
+	case rev.Kind == state.IsComposition:
+		return markers.Count{Tokens: rev.Composition.Tokens, Method: rev.Composition.Counter, Messages: rev.Composition.Messages, Bytes: size}, nil
+	}
+	return markers.CountBytes(ctx, b.Bytes(), m.Opts.Model, m.Opts.Workers)
+}
+
+// NameOf returns the name of the content of rev. That of a layer is found by making it.
+func (m Ops) NameOf(ctx context.Context, rev state.Rev) (objects.Hash, error) {
+	if rev.Kind != state.IsL1 && rev.Kind != state.IsMessages {
+		return rev.Hash, nil
+	}
+	h := objects.NewHasher()
+	err := m.Write(ctx, rev, JSONL, h)
+	return h.Sum(), err
+}

@@ -1,0 +1,49 @@
+package checkout
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/state"
+)
+
+// A Turn is a text of a session with who said it: user, assistant or tool.
+type Turn struct {
+	Message int // its number
+	Role    string
+	Text    string
+}
+
+// Turns calls f with the texts of messages from to to of the session that rev names, in order. An error of f ends it.
+func (m Ops) Turns(ctx context.Context, rev state.Rev, from, to int, f func(Turn) error) error {
+	p := cmp.Or(rev.Point, rev.Session.Now())
+	return originals.On(m.DB).EachSaid(ctx, rev.Project.ID, p, nil, (&originals.Conversation{}).Said, func(s compress.Segment) error {
+		if n := s.Src[0][0]; n < from || n > to {
+			return nil
+		}
+		return f(Turn{s.Src[0][0], s.Role, s.Text})
+	})
+}
+
+// An Exchange is what the user typed, and the last text of the answer before the user typed again.
+type Exchange struct {
+	Asked    Turn
+	Answered Turn // zero if there was no answer
+}
+
+// Exchanges returns the exchanges of the session that rev names, in order.
+func (m Ops) Exchanges(ctx context.Context, rev state.Rev) ([]Exchange, error) {
+	var out []Exchange
+	err := m.Turns(ctx, rev, 1, int(^uint(0)>>1), func(t Turn) error {
+		switch {
+		case t.Role == "user":
+			out = append(out, Exchange{Asked: t})
+		case t.Role == "assistant" && len(out) > 0:
+			out[len(out)-1].Answered = t
+		}
+		return nil
+	})
+	return out, err
+}

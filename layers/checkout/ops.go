@@ -1,0 +1,11 @@
+// Package checkout writes originals, versions and compositions where a session can read them, and counts
+// their tokens.
+package checkout
+
+import "github.com/memvcs/mem/layers/state"
+
+// Ops are the operations of this package on a store.
+type Ops struct{ *state.DB }
+
+// On returns the operations on db.
+func On(db *state.DB) Ops { return Ops{db} }

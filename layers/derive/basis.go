@@ -1,0 +1,141 @@
+package derive
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/markers"
+	"github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
+	trusted "github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/refs"
+)
+
+// A NothingNewError says that a version covers all that was said.
+type NothingNewError struct {
+	Session, Label string
+	Through        int // last message that the version covers
+}
+
+func (e *NothingNewError) Error() string {
+	return fmt.Sprintf("nothing was said in %s since %s, which goes to message %d", records.ShortID(e.Session), e.Label, e.Through)
+}
+
+// Errors about the version that a compression shall go on from.
+var (
+	ErrOtherSession = errors.New("is no version of this session")
+	ErrOtherPast    = errors.New("was made of messages that the session does not have now")
+	ErrSkip         = errors.New("messages can be skipped only in a whole session")
+)
+
+// sinceVersion is the basis of what was said after the messages that a version covers.
+func sinceVersion(rev, base state.Rev) (trusted.Basis, error) {
+	v, now := base.Version, rev.Session.Now()
+	if v == nil || base.Session == nil || base.Session.ID != rev.Session.ID {
+		return trusted.Basis{}, fmt.Errorf("%s %w, %s", base.Name(), ErrOtherSession, records.ShortID(rev.Session.ID))
+	}
+	chain := rev.Session.Chain(now)
+	i := slices.IndexFunc(chain, func(p records.Point) bool { return p.Original == v.Origin() })
+	if i < 0 {
+		return trusted.Basis{}, fmt.Errorf("%s %w: its transcript was rewritten", base.Name(), ErrOtherPast)
+	}
+	b := trusted.Basis{Point: now, Input: now.Original, After: chain[i].Scan.Values, Version: v}
+	if b.After >= now.Scan.Values {
+		return b, &NothingNewError{rev.Session.ID, v.Label, b.After}
+	}
+	return b, nil
+}
+
+// ofVersion is the basis of a version that is made of another one.
+func ofVersion(rev state.Rev) (trusted.Basis, error) {
+	v := rev.Version
+	p := rev.Session.Point(v.Origin())
+	if p == nil {
+		return trusted.Basis{}, fmt.Errorf("%s: its source %s: %w", rev.Name(), v.Origin().Short(), objects.ErrNotFound)
+	}
+	plan, err := v.Plan()
+	b := trusted.Basis{Point: p, Input: v.Derivation.Output, Version: v, Again: true}
+	if plan.Skip+plan.Since > 0 && len(plan.Tiers) > 0 {
+		b.After = plan.Tiers[0].From - 1
+	}
+	return b, err
+}
+
+// basisOf is the basis that a version was made of. What its derivation says is enough: the version that it goes on from
+// is not looked for.
+func basisOf(s *state.Session, v *records.Version) (trusted.Basis, error) {
+	p := s.Point(v.Origin())
+	if p == nil || len(v.Derivation.Inputs) == 0 {
+		return trusted.Basis{}, fmt.Errorf("%s: its source %s: %w", v.Label, v.Origin().Short(), objects.ErrNotFound)
+	}
+	plan, err := v.Plan()
+	return trusted.Basis{Point: p, Input: v.Derivation.Inputs[0], After: plan.Since, Again: v.Source != "", Without: plan.Without}, err
+}
+
+// materialOf reads what a compression of b needs.
+func (m Ops) materialOf(ctx context.Context, project refs.Project, s *state.Session, b trusted.Basis) (markers.Material, error) {
+	mat, err := markers.On(m.DB).Material(ctx, project, s, b.Point, b.Without)
+	if err != nil || !b.Again {
+		return mat, err
+	}
+	body, err := originals.On(m.DB).Object(ctx, project, b.Input)
+	if err != nil {
+		return mat, err
+	}
+	segs, err := compress.Decode(body)
+	if err != nil {
+		return mat, fmt.Errorf("text of a version of %s: %w", records.ShortID(s.ID), err)
+	}
+	if b.Version != nil {
+		if mat.Marks, err = keptMarksOf(b.Version, segs, s.Keepits(mat.Input, b.Point)); err != nil {
+			return mat, err
+		}
+	}
+	mat.Input = compress.Input{Items: compress.Recall(segs)}
+	return mat, nil
+}
+
+// keptMarksOf returns the markers whose texts a version kept, with the weights that they have now; a marker that was
+// removed since weighs nothing.
+func keptMarksOf(v *records.Version, segs []compress.Segment, now []state.Keepit) ([]compress.Mark, error) {
+	plan, err := v.Plan()
+	if err != nil {
+		return nil, err
+	}
+	spans := slices.Clone(plan.Kept)
+	slices.SortStableFunc(spans, func(a, b compress.Span) int {
+		return cmp.Or(cmp.Compare(a.Message, b.Message), cmp.Compare(a.Start, b.Start))
+	})
+	var out []compress.Mark
+	for _, s := range segs {
+		if s.Keep == "" {
+			continue
+		}
+		if len(out) == len(spans) {
+			return nil, fmt.Errorf("%s keeps more texts than its plan names", v.Label)
+		}
+		span := spans[len(out)]
+		k := compress.Mark{Message: span.Message}
+		k.Weight, k.Text = span.Weight, s.Text
+		k.Start, k.End, k.TextStart, k.TextEnd = span.Start, span.End, span.Start, span.End
+		for _, x := range now {
+			if markers.SpanOf(k)(compress.Span{Message: x.Mark.Message, Start: x.Mark.TextStart, End: x.Mark.TextEnd}) {
+				if k = x.Mark; x.Removed {
+					k.Weight = 0
+				}
+				break
+			}
+		}
+		out = append(out, k)
+	}
+	if len(out) < len(spans) {
+		return nil, fmt.Errorf("%s keeps fewer texts than its plan names", v.Label)
+	}
+	return out, nil
+}

@@ -1,0 +1,347 @@
+package derive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/memvcs/mem/layers/checkout"
+	"github.com/memvcs/mem/layers/compose"
+	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/engines"
+	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/markers"
+	"github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/layers/transcript"
+	trusted "github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/lineage"
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/refs"
+)
+
+// ComposeStep is the name of the step in recipes.
+const (
+	ComposeStep        = "compose"
+	ComposeStepVersion = 3
+)
+
+// A ComposePart asks for one session in a composition.
+type ComposePart struct {
+	Rev        state.Rev
+	Share      int  // tokens at most; 0 is a share by the strategy
+	Recompress bool // compress it anew, whatever versions exist
+}
+
+// A ComposeRequest asks for a composition.
+type ComposeRequest struct {
+	Project  state.Project // it is stored in; that of the first part if the memory does not know it
+	Name     string
+	Parts    []ComposePart
+	Budget   int
+	Strategy compose.Strategy
+	Ratio    int // preferred ratio of existing versions; 0 = any
+	Stalest  int // distance that an existing version may have been made for at most; 0 = any
+	DryRun   bool
+
+	// Engine returns what compresses the parts that must be compressed, nil for [compress.Extract]. It is asked only if
+	// there are some, and may be nil itself.
+	Engine func(ctx context.Context, part state.Rev) (compress.Summarizer, error)
+}
+
+// A Composed is what composing made, found, or would make.
+type Composed struct {
+	Project     state.Project // it is stored in
+	Composition *records.Composition
+	Existed     bool // this name has this content already
+	Recount     int  // of the frame: what the composition's counter finds more in older models' parts than their own
+	Plan        compose.Plan
+
+	Receipt engines.Receipt // what a model took; of a dry run, what it would take at least
+}
+
+// ErrNoParts says that a composition needs at least one session.
+var ErrNoParts = errors.New("nothing to compose")
+
+// composing is a composition on its way.
+type composing struct {
+	m       Ops
+	req     ComposeRequest
+	counter tokens.Counter // of the frame
+	mats    []markers.Material
+	without [][][2]int // messages of each part whose calls of tools are left out
+	out     compose.Composition
+	receipt engines.Receipt
+	short   error // a [*compose.BudgetError]: not all that survives has room
+}
+
+// Compose makes the composition that req asks for: it chooses a form for each session, makes the versions
+// that are missing, and stores the result under its name. The whole never exceeds the budget.
+func (m Ops) Compose(ctx context.Context, req ComposeRequest) (Composed, error) {
+	c, done, err := m.ComposeParts(ctx, req)
+	if err != nil || req.DryRun {
+		return done, err
+	}
+	return c.Save(ctx, done)
+}
+
+// ComposeParts does all of [Ops.Compose] but to store the composition. It stores the versions that were missing.
+func (m Ops) ComposeParts(ctx context.Context, req ComposeRequest) (*composing, Composed, error) {
+	if len(req.Parts) == 0 {
+		return nil, Composed{}, ErrNoParts
+	}
+	if st, err := trusted.On(m.DB).State(ctx, req.Project.ID); err != nil {
+		return nil, Composed{}, err
+	} else if st.Name == "" { // nothing is known of this project: the composition goes to its first session's
+		req.Project = req.Parts[0].Rev.Project
+	}
+	var from []refs.Project
+	for _, p := range req.Parts {
+		from = append(from, p.Rev.Project.ID)
+	}
+	if err := trusted.On(m.DB).MayCompose(ctx, req.Project, from); err != nil {
+		return nil, Composed{}, err
+	}
+	c := &composing{m: m, req: req, counter: m.Largest(req.Parts)}
+	c.out = compose.Composition{Name: req.Name, Budget: req.Budget}
+	ask := compose.Request{Budget: req.Budget, Strategy: req.Strategy, Ratio: req.Ratio, Stalest: req.Stalest}
+	for i, p := range req.Parts {
+		src, err := c.source(ctx, i, p)
+		if err != nil {
+			return nil, Composed{}, err
+		}
+		ask.Sources = append(ask.Sources, src)
+	}
+	ask.Overhead = compose.Reserve(c.counter, req.Name, c.out.Parts)
+	plan, err := c.choose(ask)
+	done := Composed{Project: req.Project, Plan: plan}
+	if err != nil {
+		return nil, done, err
+	}
+	limits, err := c.limits(ctx, plan)
+	if err != nil {
+		return nil, done, err
+	}
+	if req.DryRun {
+		done.Receipt, err = c.estimate(ctx, plan, limits)
+		return nil, done, err
+	}
+	for i, pick := range plan.Picks {
+		if err := c.take(ctx, i, pick, limits[i]); err != nil {
+			return nil, done, err
+		}
+	}
+	done.Receipt = c.receipt
+	for i, p := range c.out.Parts {
+		if c.own(i).ID() != c.counter.ID() {
+			done.Recount += max(0, c.counter.Count(compress.Text(p.Segments))-p.Tokens)
+		}
+	}
+	if err := c.out.Measure(c.counter); err != nil {
+		return nil, done, err
+	}
+	return c, done, nil
+}
+
+// Largest returns the counter that finds the most tokens among those of the sessions' models, so that
+// the budget holds for each.
+func (m Ops) Largest(parts []ComposePart) tokens.Counter {
+	var best tokens.Counter
+	for i, p := range parts {
+		if c := markers.On(m.DB).Counter(p.Rev.Session.Now()); i == 0 || c.Scale(1000) > best.Scale(1000) {
+			best = c
+		}
+	}
+	return best
+}
+
+// own returns the counter of the session of part i, which counts its versions.
+func (c *composing) own(i int) tokens.Counter {
+	return markers.On(c.m.DB).Counter(c.req.Parts[i].Rev.Session.Now())
+}
+
+// source reads which forms a session can take and what each costs.
+func (c *composing) source(ctx context.Context, i int, p ComposePart) (compose.Source, error) {
+	s, now := p.Rev.Session, p.Rev.Session.Now()
+	src := compose.Source{Session: s.ID, Share: p.Share, Recompress: p.Recompress}
+	st, err := trusted.On(c.m.DB).State(ctx, p.Rev.Project.ID)
+	if err != nil {
+		return src, err
+	}
+	without, err := trusted.On(c.m.DB).LeaveOut(ctx, p.Rev.Project.ID, s, now.Original)
+	if err == nil && p.Rev.Kind == state.IsVersion {
+		err = trusted.On(c.m.DB).MayUse(ctx, p.Rev)
+	}
+	if err != nil {
+		return src, err
+	}
+	c.without = append(c.without, without)
+	mat, err := markers.On(c.m.DB).Material(ctx, p.Rev.Project.ID, s, now, without)
+	if err != nil {
+		return src, err
+	}
+	c.mats = append(c.mats, mat)
+	c.out.Parts = append(c.out.Parts, compose.Part{
+		Session: s.ID, Project: p.Rev.Project.Name, Title: now.Scan.Title, Date: now.Scan.Last, Messages: now.Scan.Messages,
+	})
+	src.Distance = max(1, st.Distance(st.Session(s.ID)))
+	src.Original = c.own(i).Scale(mat.Stats.Raw())
+	if p.Rev.Kind == state.IsOriginal {
+		src.Pin = compose.Original
+	}
+	if src.Original <= c.req.Budget || src.Pin != "" { // else it cannot be chosen
+		segs, err := c.original(ctx, i)
+		if err != nil {
+			return src, err
+		}
+		part := compose.Part{Tokens: src.Original, Segments: segs}
+		src.Tags = part.Cost(c.counter, i) - part.Tokens
+	}
+	if src.Least, err = c.room(i, c.least(i, mat), src.Distance, c.charge); err != nil {
+		return src, err
+	}
+	return src, c.versions(ctx, i, st, p, &src)
+}
+
+// versions lists the versions of the session now, or the one that was asked for.
+func (c *composing) versions(ctx context.Context, i int, st *state.State, p ComposePart, src *compose.Source) error {
+	for _, v := range st.VersionsOf(p.Rev.Session.ID) {
+		asked := p.Rev.Kind == state.IsVersion && v.ID == p.Rev.Version.ID
+		if v.ByStranger && !asked && p.Rev.Session.Guest == "" {
+			continue
+		}
+		current := v.Origin() == p.Rev.Session.Now().Original && v.Since == ""
+		if p.Rev.Kind == state.IsVersion && !asked || !asked && !current {
+			continue
+		}
+		segs, err := checkout.On(c.m.DB).VersionSegments(ctx, p.Rev.Project.ID, v)
+		if err != nil {
+			return err
+		}
+		part := compose.Part{Tokens: v.TokensOut, Segments: segs}
+		src.Versions = append(src.Versions, compose.Version{
+			Label: v.Label, Hash: v.Derivation.Output, Tokens: part.Tokens, Tags: part.Cost(c.counter, i) - part.Tokens,
+			Ratio: int(v.Ratio), Kept: v.Preserved, Summarised: v.Summarised,
+			Freshness: v.Settings.Distance,
+		})
+		if asked {
+			src.Pin = v.Label
+		}
+	}
+	return nil
+}
+
+// least returns what the pinned texts of a session cost: no compression may drop them.
+func (c *composing) least(i int, mat markers.Material) int {
+	var pins []compress.Segment
+	for _, k := range mat.Marks {
+		if k.Weight >= keepit.Pinned {
+			pins = append(pins, keptSegment(k))
+		}
+	}
+	return c.charge(i, pins)
+}
+
+// original returns the whole conversation as segments: what a model would read of it.
+func (c *composing) original(ctx context.Context, i int) ([]compress.Segment, error) {
+	rev := c.req.Parts[i].Rev
+	return originals.On(c.m.DB).ConversationWithout(ctx, rev.Project.ID, rev.Session.Now(), c.without[i])
+}
+
+// take fills part i with what was picked, compressing it first where that was the choice.
+func (c *composing) take(ctx context.Context, i int, pick compose.Pick, limit int) error {
+	rev, part := c.req.Parts[i].Rev, &c.out.Parts[i]
+	part.Version = pick.Label()
+	var err error
+	switch pick.Kind {
+	case compose.PickOriginal:
+		part.Hash, part.Tokens = rev.Session.Now().Original, pick.Tokens-pick.Tags
+		part.Segments, err = c.original(ctx, i)
+	case compose.PickVersion:
+		part.Hash, part.Tokens = pick.Version.Hash, pick.Version.Tokens
+		part.Segments, err = c.segments(ctx, rev.Project.ID, part.Hash)
+	default:
+		err = c.compress(ctx, i, limit, pick.Distance)
+	}
+	return err
+}
+
+func (c *composing) segments(ctx context.Context, project refs.Project, h objects.Hash) ([]compress.Segment, error) {
+	b, err := originals.On(c.m.DB).Object(ctx, project, h)
+	if err != nil {
+		return nil, err
+	}
+	return compress.Decode(b)
+}
+
+// Save stores the composition under its name, unless the name holds it already.
+func (c *composing) Save(ctx context.Context, done Composed) (Composed, error) {
+	body := c.out.Encode()
+	comp := &records.Composition{
+		Name: c.req.Name, Budget: c.req.Budget, Strategy: c.req.Strategy.String(), Tokens: c.out.Tokens, Counter: c.out.Counter,
+		Messages: c.out.Messages(),
+	}
+	plan := records.ComposePlan{Name: c.req.Name, Budget: c.req.Budget, Counter: c.out.Counter}
+	for i, p := range c.out.Parts {
+		if p.Version == compose.Original && len(c.without[i]) > 0 {
+			plan.Without = c.without
+		}
+	}
+	for i, p := range c.out.Parts {
+		comp.Parts = append(comp.Parts, records.CompositionPart{Project: c.req.Parts[i].Rev.Project.ID, Session: p.Session, Label: p.Version, Output: p.Hash, Tokens: p.Tokens})
+		plan.Parts = append(plan.Parts, p.Session+":"+p.Version)
+		comp.Derivation.Inputs = append(comp.Derivation.Inputs, p.Hash)
+	}
+	var err error
+	if comp.Derivation.Recipe, err = lineage.NewRecipe(ComposeStep, ComposeStepVersion, plan); err != nil {
+		return done, err
+	}
+	comp.Derivation.Output = objects.Sum(body)
+	comp.Typed = typedKeys(c.out.Transcript())
+	done.Composition = comp
+	s, err := c.m.Refs.Stage(ctx)
+	if err != nil {
+		return done, err
+	}
+	defer s.Close()
+	if _, err := s.Put(body); err != nil {
+		return done, err
+	}
+	message := fmt.Sprintf("compose %s  %s tokens, %d part%s", comp.Name, tokens.Format(comp.Tokens), len(comp.Parts), Plural(len(comp.Parts)))
+	err = c.m.Refs.Update(ctx, c.req.Project.ID, message, func(tx *refs.Tx) error {
+		st, err := c.m.Fold(ctx, tx, c.req.Project.ID)
+		if err != nil {
+			return err
+		}
+		if was := st.Composition(comp.Name); was != nil && was.Derivation.Output == comp.Derivation.Output {
+			done.Composition, done.Existed = was, true
+			return nil
+		}
+		if err := tx.Adopt(s); err != nil {
+			return err
+		}
+		if err := originals.On(c.m.DB).UnforgottenParts(ctx, tx, comp); err != nil {
+			return err
+		}
+		tx.Trailer("Op", "compose")
+		tx.Trailer("Composition", comp.Name)
+		tx.Trailer("Output", comp.Derivation.Output.String())
+		rec, err := tx.Add(records.KindComposition, comp)
+		comp.ID, comp.Device, comp.Time = rec.ID, rec.Device, rec.Time
+		return err
+	})
+	return done, err
+}
+
+// typedKeys returns the keys of what a transcript made by mem would count as typed.
+func typedKeys(b []byte) []transcript.Key {
+	sc := transcript.NewScanner(transcript.Carry{}, func(b []byte) [32]byte { return objects.Sum(b) })
+	sc.Write(b)
+	var keys []transcript.Key
+	for _, p := range sc.Summary().Prompts {
+		keys = append(keys, p.Key)
+	}
+	return keys
+}

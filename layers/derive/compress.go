@@ -1,0 +1,279 @@
+package derive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/memvcs/mem/layers/checkout"
+	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/engines"
+	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/markers"
+	"github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/tokens"
+	trusted "github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/lineage"
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/refs"
+)
+
+// A Compressed is what a compression made, found, or would make.
+type Compressed struct {
+	Project  state.Project
+	Session  *state.Session
+	Point    *records.Point
+	From     int              // first message that it is about
+	Version  *records.Version // of a dry run: as it would be, without a label
+	Existed  bool             // the same recipe had been run before
+	Plan     compress.Plan
+	Fates    []compress.Fate
+	Segments []compress.Segment // only if they were made now
+	Receipt  engines.Receipt    // what a model took; of a dry run, what it would take at least
+}
+
+// Compress makes a version of the session or of the version that rev names. The same recipe on the same input returns
+// the version that exists. A dry run decides everything and writes nothing.
+func (m Ops) Compress(ctx context.Context, rev state.Rev, s compress.Settings, dryRun bool) (Compressed, error) {
+	switch {
+	case rev.Session == nil:
+	case rev.Kind == state.IsSession || rev.Kind == state.IsOriginal:
+		now := rev.Session.Now()
+		return m.compress(ctx, rev, trusted.Basis{Point: now, Input: now.Original}, s, dryRun)
+	case rev.Kind == state.IsVersion && s.Skip > 0:
+		return Compressed{}, fmt.Errorf("%w: %w", compress.ErrSettings, ErrSkip)
+	case rev.Kind == state.IsVersion:
+		b, err := ofVersion(rev)
+		if err != nil {
+			return Compressed{}, err
+		}
+		return m.compress(ctx, rev, b, s, dryRun)
+	}
+	return Compressed{}, records.ErrNotCompressible
+}
+
+// CompressSince makes a version of what was said in the session that rev names after the messages that the version base
+// covers. The error is a [*NothingNewError] if there is nothing.
+func (m Ops) CompressSince(ctx context.Context, rev, base state.Rev, s compress.Settings, dryRun bool) (Compressed, error) {
+	if rev.Session == nil || rev.Kind != state.IsSession && rev.Kind != state.IsOriginal {
+		return Compressed{}, records.ErrNotCompressible
+	}
+	if s.Skip > 0 {
+		return Compressed{}, fmt.Errorf("%w: %w", compress.ErrSettings, ErrSkip)
+	}
+	b, err := sinceVersion(rev, base)
+	if err != nil {
+		return Compressed{}, err
+	}
+	c, err := m.compress(ctx, rev, b, s, dryRun)
+	if errors.Is(err, compress.ErrEmpty) {
+		err = &NothingNewError{rev.Session.ID, base.Version.Label, b.After}
+	}
+	return c, err
+}
+
+func (m Ops) compress(ctx context.Context, rev state.Rev, b trusted.Basis, s compress.Settings, dryRun bool) (Compressed, error) {
+	st, err := trusted.On(m.DB).State(ctx, rev.Project.ID)
+	if err != nil {
+		return Compressed{}, err
+	}
+	return m.CompressBy(ctx, st, rev, b, s, dryRun, m.SaveVersion)
+}
+
+// CompressBy compresses as a state of the project has it, and lets save keep what was made: the version and its objects.
+func (m Ops) CompressBy(ctx context.Context, st *state.State, rev state.Rev, b trusted.Basis, s compress.Settings, dryRun bool, save func(context.Context, Compressed, [][]byte) (Compressed, error)) (Compressed, error) {
+	c := Compressed{Project: rev.Project, Session: rev.Session, Point: b.Point, From: b.After + 1}
+	if s.Distance == 0 {
+		s.Distance = max(1, st.Distance(st.Session(rev.Session.ID)))
+	}
+	if s.Counter == (tokens.Counter{}) {
+		s.Counter = markers.On(m.DB).Counter(c.Point)
+	}
+	if err := trusted.On(m.DB).MayCompress(ctx, rev, &b); err != nil {
+		return c, err
+	}
+	mat, err := m.materialOf(ctx, rev.Project.ID, c.Session, b)
+	if err != nil {
+		return c, err
+	}
+	s.Since = b.After
+	if c.Plan, c.Fates, err = compress.Resolve(s, mat.Stats, mat.Marks); err != nil {
+		return c, err
+	}
+	c.Plan.Without = b.Without
+	recipe, err := c.Plan.Recipe()
+	if err != nil {
+		return c, err
+	}
+	if c.Version = st.Made(recipe.Key(b.Input)); c.Version != nil {
+		c.Existed = true
+		return c, m.accepted(ctx, c, b)
+	}
+	c.Version = newVersion(c, s, mat.Stats.After(b.After), recipe, b.Input)
+	if b.After == 0 {
+		c.Version.MessagesIn = b.Point.Scan.Messages // as lists count them, those without text included
+	}
+	b.Note(c.Version, m.Refs.Device().ID)
+	if dryRun {
+		if err := compress.CheckPins(mat.Input, c.Plan); err != nil {
+			return c, err
+		}
+		return m.preview(ctx, c, mat, s.Engine)
+	}
+	res, witnesses, err := m.run(ctx, mat.Input, &c, s.Engine)
+	switch {
+	case err != nil:
+	case b.Accept != nil:
+		err = b.Accept(res.Segments)
+	case len(res.Segments) == 0:
+		err = fmt.Errorf("%w into %s tokens", compress.ErrTooSmall, tokens.Commas(c.Plan.Budget))
+	}
+	if err != nil {
+		return c, err
+	}
+	c.Segments = res.Segments
+	c.Version.TokensOut, c.Version.MessagesOut = res.Tokens, res.Messages
+	c.Version.Ratio = math.Round(100*float64(c.Version.TokensIn)/float64(max(1, res.Tokens))) / 100
+	c.Version.Derivation.Output = objects.Sum(res.Body)
+	return save(ctx, c, append(witnesses, res.Body))
+}
+
+// preview fills in what a compression would cost, and from how many messages its text would come: of an engine that costs
+// nothing by running it, of a model by estimates.
+func (m Ops) preview(ctx context.Context, c Compressed, mat markers.Material, engine compress.Summarizer) (Compressed, error) {
+	var err error
+	v := c.Version
+	if _, asks := engine.(*engines.Summarizer); asks {
+		c.Receipt, err = estimate(ctx, mat.Input, c.Plan, engine)
+		v.MessagesOut = max(1, v.MessagesIn*v.TokensOut/max(1, v.TokensIn))
+		return c, err
+	}
+	if engine == nil {
+		engine = compress.Extract{}
+	}
+	res, err := compress.Run(ctx, mat.Input, c.Plan, engine)
+	if err != nil {
+		return c, err
+	}
+	v.MessagesOut = res.Messages
+	return c, nil
+}
+
+// accepted asks about a version that exists.
+func (m Ops) accepted(ctx context.Context, c Compressed, b trusted.Basis) error {
+	if b.Accept == nil {
+		return nil
+	}
+	segs, err := checkout.On(m.DB).VersionSegments(ctx, c.Project.ID, c.Version)
+	if err != nil {
+		return err
+	}
+	return b.Accept(segs)
+}
+
+func newVersion(c Compressed, s compress.Settings, stats compress.Stats, recipe lineage.Recipe, input objects.Hash) *records.Version {
+	v := &records.Version{
+		Session: c.Session.ID, Engine: c.Plan.Engine, Counter: s.Counter.ID(), Settings: settingsOf(s, c.Plan),
+		Derivation: lineage.Derivation{Inputs: []objects.Hash{input}, Recipe: recipe},
+		TokensIn:   s.Counter.Scale(stats.Raw()), MessagesIn: len(stats.Messages), TokensOut: c.Plan.Budget,
+	}
+	for _, f := range c.Fates {
+		switch {
+		case f.Kept:
+			v.Preserved++
+		case !f.Skipped:
+			v.Summarised++
+		}
+	}
+	v.Ratio = math.Round(100*float64(v.TokensIn)/float64(max(1, v.TokensOut))) / 100
+	return v
+}
+
+// settingsOf says what was asked for in the words of the seeds.
+func settingsOf(s compress.Settings, p compress.Plan) records.VersionSettings {
+	v := records.VersionSettings{Mode: "uniform", Ratio: s.Ratio, Tokens: s.Tokens, Preset: s.Preset, Skip: s.Skip, Keepit: string(s.Keepit), Distance: s.Distance}
+	if v.Keepit == "" {
+		v.Keepit = string(compress.Decay)
+	}
+	if s.Decay != keepit.DefaultDecay {
+		v.Decay = s.Decay
+	}
+	if !s.Tiered() {
+		v.Aggressiveness = p.Tiers[0].Level.String()
+		return v
+	}
+	v.Mode = "tiered"
+	if len(s.Tiers) > 0 {
+		v.Preset = "custom"
+		var parts []string
+		for _, t := range s.Tiers {
+			parts = append(parts, t.String())
+		}
+		v.Tiers = strings.Join(parts, " ")
+	}
+	return v
+}
+
+// SaveVersion commits a version, unless another writer made the same one meanwhile.
+func (m Ops) SaveVersion(ctx context.Context, c Compressed, bodies [][]byte) (Compressed, error) {
+	s, err := m.Refs.Stage(ctx)
+	if err != nil {
+		return c, err
+	}
+	defer s.Close()
+	for _, b := range bodies {
+		if _, err := s.Put(b); err != nil {
+			return c, err
+		}
+	}
+	err = m.Refs.Update(ctx, c.Project.ID, "compress "+records.ShortID(c.Session.ID), func(tx *refs.Tx) error {
+		st, err := m.Fold(ctx, tx, c.Project.ID)
+		if err != nil {
+			return err
+		}
+		if v := st.Made(c.Version.Derivation.Key()); v != nil {
+			c.Version, c.Existed = v, true
+			return nil
+		}
+		if !st.Free(c.Session.ID, m.Refs.Device().ID, c.Version.Label) {
+			c.Version.Label = st.NextLabel(c.Session.ID, m.Refs.Device().ID)
+		}
+		if err := tx.Adopt(s); err != nil {
+			return err
+		}
+		if err := originals.Unforgotten(ctx, tx, c.Version.Derivation.Inputs...); err != nil {
+			return fmt.Errorf("session %s: %w", records.ShortID(c.Session.ID), err)
+		}
+		v := c.Version
+		tx.Subject(fmt.Sprintf("compress %s:%s  %s -> %s tokens", records.ShortID(c.Session.ID), v.Label, tokens.Format(v.TokensIn), tokens.Format(v.TokensOut)))
+		tx.Trailer("Op", "compress")
+		tx.Trailer("Session", c.Session.ID)
+		tx.Trailer("Version", c.Version.Label)
+		tx.Trailer("Output", c.Version.Derivation.Output.String())
+		rec, err := tx.Add(records.KindVersion, c.Version)
+		c.Version.ID, c.Version.Device, c.Version.Time = rec.ID, rec.Device, rec.Time
+		return err
+	})
+	return c, err
+}
+
+// Pressure returns under which pressure a uniform compression of the session with these settings puts its
+// markers.
+func (m Ops) Pressure(ctx context.Context, rev state.Rev, ratio int, level *keepit.Level, distance int) (keepit.Pressure, error) {
+	st, err := trusted.On(m.DB).State(ctx, rev.Project.ID)
+	if err != nil {
+		return keepit.Pressure{}, err
+	}
+	if distance == 0 && rev.Session != nil {
+		distance = st.Distance(st.Session(rev.Session.ID))
+	}
+	p := keepit.Pressure{Level: keepit.LevelFor(ratio), Ratio: ratio, Distance: max(1, distance)}
+	if level != nil {
+		p.Level = *level
+	}
+	return p, nil
+}

@@ -1,0 +1,108 @@
+package derive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/markers"
+	"github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/refine"
+	"github.com/memvcs/mem/layers/state"
+	trusted "github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/refs"
+)
+
+// A UsedError says that something cannot be removed because compositions name it.
+type UsedError struct {
+	What string
+	By   []string
+}
+
+func (e *UsedError) Error() string {
+	return fmt.Sprintf("%s is used by %d composition%s (%s)", e.What, len(e.By), Plural(len(e.By)), strings.Join(e.By, ", "))
+}
+
+// Remove takes what rev names out of the lists; its bytes stay and adding it again brings it back. It
+// refuses with a [*UsedError] what a composition uses, unless force is set.
+func (m Ops) Remove(ctx context.Context, rev state.Rev, force, dryRun bool) error {
+	target, what, err := rev.Target()
+	if err != nil {
+		return err
+	}
+	st, err := trusted.On(m.DB).Outline(ctx, rev.Project.ID)
+	if err != nil {
+		return err
+	}
+	if by := st.Users(rev); len(by) > 0 && !force {
+		return &UsedError{what, by}
+	}
+	if dryRun {
+		return nil
+	}
+	return m.Refs.Freeing(func() error {
+		return m.Refs.Update(ctx, rev.Project.ID, "rm "+what, func(tx *refs.Tx) error {
+			tx.Trailer("Op", "rm")
+			_, err := tx.Add(records.KindSet, records.SetBody{Target: target, Field: "deleted", Value: true})
+			return err
+		})
+	})
+}
+
+// Derive makes the L1 and the token counts of sessions, on all cores, so that later commands find them.
+// It calls progress after each.
+func (m Ops) Derive(ctx context.Context, added []capture.Added, progress func(bytes int64)) error {
+	var projects []refs.Project
+	of := map[refs.Project][]int{}
+	for i, a := range added {
+		if of[a.Project.ID] == nil {
+			projects = append(projects, a.Project.ID)
+		}
+		of[a.Project.ID] = append(of[a.Project.ID], i)
+	}
+	errs := make([]error, len(added))
+	for len(projects) > 0 && ctx.Err() == nil {
+		states := map[refs.Project]*state.State{}
+		var todo []int
+		for len(projects) > 0 && len(todo) < derivedAtOnce {
+			p := projects[0]
+			st, err := trusted.On(m.DB).State(ctx, p)
+			if err != nil {
+				return errors.Join(append(errs, err)...)
+			}
+			st.Index() // which is only read from here on
+			states[p], projects, todo = st, projects[1:], append(todo, of[p]...)
+		}
+		state.Parallel(len(todo), m.Opts.Workers, func(k int) {
+			i := todo[k]
+			if errs[i] = ctx.Err(); errs[i] == nil {
+				errs[i] = m.derive(ctx, states[added[i].Project.ID], added[i])
+			}
+			if progress != nil {
+				progress(added[i].Now.Size)
+			}
+		})
+	}
+	return errors.Join(append(errs, ctx.Err())...)
+}
+
+// derivedAtOnce is from how many sessions on those of further projects wait: the states of all projects of a large import do not
+// fit into memory at once.
+const derivedAtOnce = 4096
+
+func (m Ops) derive(ctx context.Context, st *state.State, a capture.Added) error {
+	s := st.Session(a.Session)
+	if s == nil {
+		return nil // it was forgotten, long ago or since it was captured
+	}
+	l1, err := originals.On(m.DB).L1(ctx, a.Project.ID, s.Now().Original, refine.Full)
+	if err != nil {
+		return err
+	}
+	l1.Close() // opened to be made, nothing else
+	_, err = markers.On(m.DB).Counts(ctx, a.Project.ID, s, s.Now())
+	return err
+}

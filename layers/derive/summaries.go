@@ -1,0 +1,295 @@
+package derive
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/layers/checkout"
+	"github.com/memvcs/mem/layers/compose"
+	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/markers"
+	"github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/revision"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/tier"
+	"github.com/memvcs/mem/layers/tokens"
+	trusted "github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/lineage"
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/refs"
+)
+
+// SummaryStep is the name of the step that makes the summary of a week or month, in recipes.
+const (
+	SummaryStep        = "summary"
+	SummaryStepVersion = 2
+)
+
+// summarise makes the summary that is due and stages it; nil if there is a current one, or nothing to say.
+func (a *aging) summarise(ctx context.Context, stage *refs.Stage, due tier.Due) (*TierSummary, *records.Composition, error) {
+	counter := a.counterOf(due.Sessions)
+	plan := records.SummaryPlan{Tier: string(due.Tier), Period: due.Name, Asked: a.o.Policy.WeeklyTokens, Counter: counter.ID()}
+	if due.Tier == tier.Monthly {
+		plan.Asked = a.o.Policy.MonthlyTokens
+	}
+	out := &TierSummary{Due: due, Label: due.Label()}
+	var sources []tier.Source
+	for _, id := range due.Sessions {
+		s := a.st.Session(id)
+		plan.Parts = append(plan.Parts, records.SummaryPart{Session: id, Original: s.Now().Original})
+		sources = append(sources, tier.Source{Facts: a.facts[id]})
+	}
+	var known []byte
+	plan.Facts, known = factsObject(sources)
+	if was := a.st.Composition(out.Label); was != nil {
+		if was.Tier != string(due.Tier) {
+			return nil, nil, fmt.Errorf("there is a composition of that name that is no summary")
+		}
+		old, err := was.SummaryPlan()
+		if err != nil || was.Revoked == "" && old.Of() == plan.Of() {
+			return nil, nil, err
+		}
+		out.Anew = true
+	}
+	if a.o.DryRun {
+		for _, s := range a.sessions {
+			if slices.Contains(due.Sessions, s.ID) {
+				out.TokensIn += s.Tokens
+			}
+		}
+		return out, nil, nil
+	}
+	for i, id := range due.Sessions {
+		if err := a.source(ctx, a.st.Session(id), counter, &plan.Parts[i], &sources[i]); err != nil {
+			return nil, nil, err
+		}
+		out.TokensIn += sources[i].Tokens
+	}
+	sum, err := tier.Summarise(ctx, due.Tier, out.Label, plan.Asked, counter, sources)
+	if err != nil {
+		return nil, nil, err
+	}
+	c, err := a.composition(plan, sum)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, b := range [][]byte{sum.Encode(), known} {
+		if len(b) > 0 {
+			if _, err := stage.Put(b); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	out.Tokens, out.Left = c.Tokens, len(sum.Left)
+	return out, c, nil
+}
+
+// source reads the fullest version of a session, or the session itself if it has none.
+func (a *aging) source(ctx context.Context, s *state.Session, counter tokens.Counter, part *records.SummaryPart, x *tier.Source) (err error) {
+	now := s.Now()
+	x.Part = compose.Part{Session: s.ID, Project: a.p.Name, Title: now.Scan.Title, Date: now.Scan.Last, Messages: now.Scan.Messages}
+	x.Distance = max(1, a.st.Distance(s))
+	var full *records.Version
+	for _, v := range a.st.CountedOf(s.ID) {
+		if v.Origin() == now.Original && v.Since == "" && (full == nil || v.TokensOut > full.TokensOut) {
+			full = v
+		}
+	}
+	if full != nil {
+		x.Part.Version, x.Part.Hash, x.Tokens = full.Label, full.Derivation.Output, full.TokensIn
+		if from, err := tokens.ByID(full.Counter); err == nil && from.Scale(1000) > 0 {
+			x.Tokens = full.TokensIn * counter.Scale(1000) / from.Scale(1000)
+		}
+		x.Segments, err = checkout.On(a.m.DB).VersionSegments(ctx, a.p.ID, full)
+	} else {
+		x.Part.Version, x.Part.Hash = "original", now.Original
+		err = a.asItIs(ctx, s, counter, part, x)
+	}
+	part.Label = x.Part.Version
+	return err
+}
+
+// asItIs reads a session that has no version: all of its L1, with its markers.
+func (a *aging) asItIs(ctx context.Context, s *state.Session, counter tokens.Counter, part *records.SummaryPart, x *tier.Source) error {
+	without, err := trusted.On(a.m.DB).LeaveOut(ctx, a.p.ID, s, s.Now().Original)
+	if err != nil {
+		return err
+	}
+	mat, err := markers.On(a.m.DB).Material(ctx, a.p.ID, s, s.Now(), without)
+	if err != nil {
+		return err
+	}
+	plan, _, err := compress.Resolve(compress.Settings{Ratio: 1, Keepit: compress.PreserveAll, Counter: counter}, mat.Stats, mat.Marks)
+	if errors.Is(err, compress.ErrEmpty) || errors.Is(err, compress.ErrSettings) {
+		return nil // nothing was said in it
+	}
+	if err != nil {
+		return err
+	}
+	plan.Without = without
+	res, err := compress.Run(ctx, mat.Input, plan, compress.Extract{})
+	x.Segments, x.Tokens, part.Base = res.Segments, counter.Scale(mat.Stats.Raw()), &plan
+	return err
+}
+
+// composition returns the record of a summary.
+func (a *aging) composition(plan records.SummaryPlan, sum tier.Summary) (*records.Composition, error) {
+	c := &records.Composition{
+		Name: sum.Name, Budget: sum.Budget, Strategy: compose.Proportional.String(), Tokens: sum.Tokens, Counter: sum.Counter,
+		Messages: sum.Messages(), Tier: plan.Tier,
+	}
+	all := plan.Parts
+	plan.Parts, plan.Budget = nil, sum.Budget
+	next := 0
+	for i, part := range all {
+		if slices.Contains(sum.Left, i) {
+			part.Base = nil
+			plan.Left = append(plan.Left, part)
+			continue
+		}
+		part.Cut = &sum.Cuts[next]
+		p := sum.Parts[next]
+		next++
+		plan.Parts = append(plan.Parts, part)
+		c.Parts = append(c.Parts, records.CompositionPart{Project: a.p.ID, Session: p.Session, Label: p.Version, Output: p.Hash, Tokens: p.Tokens})
+		c.Derivation.Inputs = append(c.Derivation.Inputs, p.Hash)
+	}
+	if !plan.Facts.IsZero() {
+		c.Derivation.Inputs = append(c.Derivation.Inputs, plan.Facts)
+	}
+	var err error
+	c.Derivation.Recipe, err = lineage.NewRecipe(SummaryStep, SummaryStepVersion, plan)
+	c.Derivation.Output = objects.Sum(sum.Encode())
+	c.Typed = typedKeys(sum.Transcript())
+	return c, err
+}
+
+// Resummarise makes the parts of a summary once more from its inputs.
+func (m Ops) Resummarise(ctx context.Context, rev state.Rev, was compose.Composition, counter tokens.Counter) (compose.Composition, error) {
+	c := rev.Composition
+	now := compose.Composition{Name: c.Name, Budget: c.Budget}
+	plan, err := c.SummaryPlan()
+	if err != nil {
+		return now, err
+	}
+	known := map[string][]tier.Fact{}
+	if !plan.Facts.IsZero() {
+		b, err := originals.On(m.DB).Object(ctx, rev.Project.ID, plan.Facts)
+		if err != nil {
+			return now, fmt.Errorf("facts: %w", err)
+		}
+		if known, err = DecodeFacts(b); err != nil {
+			return now, err
+		}
+	}
+	for i, p := range plan.Parts {
+		part := was.Parts[i]
+		part.Hash, part.Segments = c.Derivation.Inputs[i], nil
+		segs, err := m.summarySource(ctx, rev.Project.ID, p, part.Hash)
+		if err == nil {
+			part.Segments, err = p.Cut.Again(ctx, segs, known[p.Session], counter)
+		}
+		if err != nil {
+			return now, fmt.Errorf("part %d, %s:%s: %w", i+1, records.ShortID(p.Session), p.Label, err)
+		}
+		now.Parts = append(now.Parts, part)
+	}
+	return now, nil
+}
+
+// summarySource reads the segments that a part of a summary was made of.
+func (m Ops) summarySource(ctx context.Context, project refs.Project, p records.SummaryPart, input objects.Hash) ([]compress.Segment, error) {
+	if p.Label != "original" {
+		b, err := originals.On(m.DB).Object(ctx, project, input)
+		if err != nil {
+			return nil, err
+		}
+		return compress.Decode(b)
+	}
+	if p.Base == nil {
+		return nil, nil
+	}
+	st, err := trusted.On(m.DB).State(ctx, project)
+	if err != nil {
+		return nil, err
+	}
+	s := st.Session(p.Session)
+	if s == nil || s.Point(input) == nil {
+		return nil, fmt.Errorf("its source %s: %w", input.Short(), objects.ErrNotFound)
+	}
+	mat, err := markers.On(m.DB).Material(ctx, project, s, s.Point(input), p.Base.Without)
+	if err != nil {
+		return nil, err
+	}
+	res, err := compress.Run(ctx, mat.Input, *p.Base, compress.Extract{})
+	return res.Segments, err
+}
+
+// tierFacts returns the facts of a project that summaries may repeat, by session: those that were verified and still stand,
+// that more than a tool said, and that a trusted device states.
+func (m Ops) tierFacts(ctx context.Context, p refs.Project, trust state.Trust) (map[string][]tier.Fact, error) {
+	set, err := revision.On(m.DB).Facts(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string][]tier.Fact{}
+	for f := range set.All() {
+		if !f.Stands() || f.Verdict != facts.Verified || f.Trust < facts.Assistant || len(f.Evidence) == 0 || f.Session == "" || !trust.Of(f.Device) {
+			continue
+		}
+		var src []int
+		for _, e := range f.Evidence {
+			src = append(src, e.Message)
+		}
+		slices.Sort(src)
+		x := tier.Fact{ID: f.ID, Session: f.Session, Kind: string(f.Kind), Text: f.Text}
+		for _, n := range slices.Compact(src) {
+			x.Src = append(x.Src, [2]int{n, n})
+		}
+		out[f.Session] = append(out[f.Session], x)
+	}
+	for _, list := range out {
+		slices.SortFunc(list, func(a, b tier.Fact) int { return strings.Compare(a.ID, b.ID) })
+	}
+	return out, nil
+}
+
+// EncodeFacts writes facts as JSON lines: an input of a summary.
+func EncodeFacts(list []tier.Fact) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	for _, f := range list {
+		if err := e.Encode(f); err != nil {
+			panic("layers: a fact does not marshal: " + err.Error()) // it is made of strings and numbers
+		}
+	}
+	return b.Bytes()
+}
+
+func DecodeFacts(b []byte) (map[string][]tier.Fact, error) {
+	out := map[string][]tier.Fact{}
+	d := json.NewDecoder(bytes.NewReader(b))
+	for {
+		var f tier.Fact
+		err := d.Decode(&f)
+		if errors.Is(err, io.EOF) {
+			return out, nil
+		}
+		if err == nil && len(f.Src) == 0 {
+			err = errors.New("no source")
+		}
+		if err != nil {
+			return nil, fmt.Errorf("facts of a summary: %w", err)
+		}
+		out[f.Session] = append(out[f.Session], f)
+	}
+}

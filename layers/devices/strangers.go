@@ -1,0 +1,35 @@
+package devices
+
+import (
+	"context"
+	"strings"
+
+	"github.com/memvcs/mem/layers/state"
+)
+
+// DeviceSuffix splits NAME~DEVICE. The device is one that is here, by name, or the start of an id of at least four digits; ok is false if
+// there is none behind the name.
+func (m Ops) DeviceSuffix(ctx context.Context, s string) (name, device string, ok bool) {
+	i := strings.LastIndexByte(s, '~')
+	if i <= 0 || s[0] == '@' || i+1 == len(s) {
+		return s, "", false
+	}
+	name, device = s[:i], s[i+1:]
+	if len(device) >= 4 && strings.Trim(device, "0123456789abcdef") == "" {
+		return name, device, true
+	}
+	d, err := m.Device(ctx, device)
+	if err != nil {
+		return s, "", false
+	}
+	return name, d.ID, true
+}
+
+// WithDevice returns NAME~DEVICE in the form in which things of a device that is not trusted are named, if a device is called so.
+func (m Ops) WithDevice(ctx context.Context, s string) string {
+	name, device, ok := m.DeviceSuffix(ctx, s)
+	if !ok {
+		return s
+	}
+	return state.WithDevice(name, device)
+}

@@ -1,0 +1,486 @@
+package forget
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/redact"
+	"github.com/memvcs/mem/layers/secrets"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/transcript"
+	trusted "github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/objects/stream"
+	"github.com/memvcs/mem/refs"
+)
+
+// Cleaned says what [Ops.CleanLane] changed.
+type Cleaned struct {
+	Sessions, Objects, Records int
+}
+
+// CleanLane takes the secrets that the newest rules find out of all that this device's lane of p holds, and lets the
+// lane begin anew with it: as one commit without a parent, since the old ones hold them. What was cut stays in the patches, so the exact bytes
+// still come back. Names of what holds no secret stand. A lane without secrets is left as it is.
+//
+// A lane that somebody has pushed must not be cleaned: it would not follow from what the remote has.
+func (m Ops) CleanLane(ctx context.Context, p refs.Project) (Cleaned, error) {
+	leaks, err := secrets.On(m.DB).ScanOutgoing(ctx, p, func(string) bool { return false })
+	if err != nil || len(leaks) == 0 {
+		return Cleaned{}, err
+	}
+	st, err := trusted.On(m.DB).State(ctx, p)
+	if err != nil {
+		return Cleaned{}, err
+	}
+	stage, err := m.Refs.Stage(ctx)
+	if err != nil {
+		return Cleaned{}, err
+	}
+	defer stage.Close()
+	l := &laneCleaner{m: m, p: p, rules: secrets.On(m.DB).Gate(), stage: stage, points: map[objects.Hash]cleanPoint{}, streams: map[objects.Hash]bool{}, names: map[string]string{},
+		stale: map[objects.Hash]bool{}, files: map[objects.Hash]cleanFile{}, exact: map[objects.Hash]bool{}, chains: map[objects.Hash]capture.FileChain{}}
+	for _, s := range st.Sessions {
+		for i := range s.Points {
+			p := &s.Points[i]
+			for _, f := range p.Files {
+				l.exact[f.Hash] = true
+			}
+			l.chains[p.Stamp.Record] = capture.ChainOf(s, p)
+		}
+		if err := l.session(ctx, s); err != nil {
+			return l.done, fmt.Errorf("clean session %s: %w", records.ShortID(s.ID), err)
+		}
+	}
+	if err := l.longFiles(ctx); err != nil {
+		return l.done, fmt.Errorf("clean overflow files: %w", err)
+	}
+	err = m.Refs.Rewrite(ctx, p, "take secrets out of the lane", func(old, tx *refs.Tx) error {
+		if tips := old.Tips(); !slices.Equal(tips, st.Tips) {
+			return refs.ErrConflict
+		}
+		tx.Trailer("Op", "clean")
+		return l.rewrite(ctx, old, tx)
+	})
+	if err == nil {
+		err = m.Refs.Sweep(ctx) // the old lane, and what it held
+	}
+	return l.done, err
+}
+
+// A laneCleaner makes a lane without secrets of another.
+type laneCleaner struct {
+	m       Ops
+	p       refs.Project
+	rules   redact.Rules
+	stage   *refs.Stage
+	points  map[objects.Hash]cleanPoint        // of streams that change, by the record of the snapshot
+	streams map[objects.Hash]bool              // the streams that change
+	stale   map[objects.Hash]bool              // the growth points, objects and records that change
+	names   map[string]string                  // what is called otherwise now
+	files   map[objects.Hash]cleanFile         // objects that change, by their old names
+	exact   map[objects.Hash]bool              // overflow files: what is cut out of them can be put back, so nothing else may change
+	chains  map[objects.Hash]capture.FileChain // by the record of the snapshot
+	done    Cleaned
+}
+
+// A cleanPoint is a growth point made anew.
+type cleanPoint struct {
+	snap  records.Snapshot
+	patch []byte // nil for none
+}
+
+type cleanFile struct {
+	name objects.Hash
+	size int64
+	cuts []redact.Cut
+}
+
+// session makes the streams of a session anew that hold secrets, generation by generation.
+func (l *laneCleaner) session(ctx context.Context, s *state.Session) error {
+	byGeneration := map[int][]records.Point{}
+	for _, p := range s.Points {
+		if p.Stamp.Device == l.m.Refs.Device().ID {
+			byGeneration[p.Generation] = append(byGeneration[p.Generation], p)
+		}
+	}
+	for _, generation := range slices.Sorted(maps.Keys(byGeneration)) {
+		points := byGeneration[generation]
+		last := points[len(points)-1]
+		var leaks []secrets.Leak
+		err := originals.On(l.m.DB).Stream(ctx, l.p, last.Original, func(r io.Reader) (err error) {
+			leaks, err = secrets.LeaksIn(r, last.Size, 0, l.rules, secrets.Leak{})
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if len(leaks) == 0 {
+			continue
+		}
+		l.streams[stream.Name(s.ID, generation)] = true
+		l.done.Sessions++
+		err = originals.On(l.m.DB).Stream(ctx, l.p, last.Original, func(r io.Reader) error { return l.grow(ctx, r, points) })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// grow makes the growth points of a stream anew from its old content.
+func (l *laneCleaner) grow(ctx context.Context, r io.Reader, points []records.Point) error {
+	var numbers redact.Numbers
+	olds := make([]*redact.Patch, len(points))
+	for i, p := range points {
+		if !p.Withheld {
+			continue
+		}
+		patch, err := l.patch(ctx, p.Stamp.Record)
+		if err != nil {
+			return err
+		}
+		olds[i] = &patch
+		numbers.Learn(patch.Cuts)
+	}
+	tail := stream.Tail{Hash: objects.NewHasher()}
+	var carry transcript.Carry
+	var prev redact.Patch
+	var size int64 // of the old stream
+	segments := 0
+	for i, p := range points {
+		sc := transcript.NewScanner(carry, func(b []byte) [32]byte { return objects.Sum(b) })
+		c := &secrets.Cleaner{R: io.LimitReader(r, p.Size-size), Rules: l.rules, Numbers: numbers}
+		before := tail.Length
+		g, err := l.stage.Grow(ctx, stream.Name(p.Session, p.Generation), segments, &tail, io.TeeReader(secrets.OnlyReader{Reader: c}, sc))
+		if err != nil {
+			return err
+		}
+		sum := sc.Summary()
+		numbers, carry, segments = c.Numbers, sum.Carry, g.Segments
+		snap := p.Snapshot
+		snap.Original, snap.Size, snap.Segments, snap.Scan, snap.Rules = g.Sum, g.Size, g.Segments, sum.Carry, l.rules.ID
+		snap.Retype(sum.Prompts)
+		var first []redact.Cut
+		raw := redact.Patch{RawLen: p.Size, Raw: p.Original}
+		if olds[i] != nil {
+			raw.RawLen, raw.Raw, raw.Tail = olds[i].RawLen, olds[i].Raw, olds[i].Tail
+			first = slices.Clone(olds[i].Cuts)
+		}
+		cuts, err := redact.Compose(redact.Shift(first, -size), c.Cuts)
+		if err != nil {
+			return err
+		}
+		raw.Rules, raw.After, raw.Clean, raw.Cuts = l.rules.ID, g.Size, g.Sum, redact.Shift(cuts, before)
+		chained := prev.RawLen > 0
+		if chained {
+			raw.Before, raw.Prev = before, prev.Name()
+		}
+		out := cleanPoint{snap: snap}
+		if out.snap.Withheld = chained || len(cuts) > 0 || len(raw.Tail) > 0; out.snap.Withheld {
+			out.patch = raw.Encode()
+		}
+		if chained || len(cuts) > 0 {
+			prev = raw
+		}
+		l.points[p.Stamp.Record] = out
+		if g.Sum != p.Original {
+			l.rename(p.Original, g.Sum)
+		}
+		size = p.Size
+	}
+	return nil
+}
+
+// rename notes that what was called old is called otherwise now.
+func (l *laneCleaner) rename(old, now objects.Hash) {
+	l.names[old.String()] = now.String()
+	l.stale[old] = true
+}
+
+func (l *laneCleaner) patch(ctx context.Context, id objects.Hash) (patch redact.Patch, err error) {
+	err = l.m.Refs.View(ctx, l.p, func(tx *refs.Tx) error {
+		b, err := tx.Patch(l.m.Refs.Device().ID, id)
+		if err == nil {
+			patch, err = redact.Decode(b)
+		}
+		return err
+	})
+	return patch, err
+}
+
+// rewrite puts the clean lane together: streams, objects, records, and the rest as it was.
+func (l *laneCleaner) rewrite(ctx context.Context, old, tx *refs.Tx) error {
+	if err := tx.Adopt(l.stage); err != nil {
+		return err
+	}
+	if err := l.objects(ctx, old, tx); err != nil {
+		return err
+	}
+	records, err := old.Records(ctx, nil)
+	if err != nil {
+		return err
+	}
+	for _, r := range records {
+		if r.Device != l.m.Refs.Device().ID {
+			continue
+		}
+		if err := l.record(tx, r); err != nil {
+			return fmt.Errorf("record %s: %w", r.ID.Short(), err)
+		}
+	}
+	return tx.Carry(old, func(dir string, name objects.Hash) bool {
+		if dir == "streams" {
+			return !l.streams[name]
+		}
+		return !l.stale[name]
+	})
+}
+
+// longFiles makes the overflow files anew that are streams of their own and hold secrets.
+func (l *laneCleaner) longFiles(ctx context.Context) error {
+	var long []objects.Hash
+	err := l.m.Refs.View(ctx, l.p, func(tx *refs.Tx) (err error) {
+		long, err = tx.OwnLong(maps.Keys(l.exact))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, h := range long {
+		var leaks []secrets.Leak
+		err := originals.On(l.m.DB).Stream(ctx, l.p, h, func(r io.Reader) (err error) {
+			leaks, err = secrets.LeaksIn(r, secrets.CleanerRoom, 0, l.rules, secrets.Leak{Kind: "object"})
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if len(leaks) == 0 {
+			continue
+		}
+		err = originals.On(l.m.DB).Stream(ctx, l.p, h, func(r io.Reader) error {
+			c := secrets.NewFileCleaner(r, secrets.CleanerRoom, l.rules)
+			g, err := l.stage.PutLong(ctx, secrets.OnlyReader{Reader: c})
+			if err == nil {
+				l.files[h] = cleanFile{g.Sum, g.Size, c.Cuts}
+				l.streams[stream.Whole(h)] = true
+				l.rename(h, g.Sum)
+				l.done.Objects++
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// objects cleans the objects. One may name another that changes, so it looks until nothing changes any more.
+func (l *laneCleaner) objects(ctx context.Context, old, tx *refs.Tx) error {
+	all, err := old.OwnObjects()
+	if err != nil {
+		return err
+	}
+	for changed := true; changed; {
+		changed = false
+		for _, h := range all {
+			if l.stale[h] {
+				continue
+			}
+			raw, err := readAll(ctx, old, h)
+			if err != nil {
+				return err
+			}
+			if !l.exact[h] {
+				raw = []byte(l.renamed(string(raw)))
+			}
+			c := secrets.NewFileCleaner(bytes.NewReader(raw), int64(len(raw)), l.rules)
+			clean, err := io.ReadAll(secrets.OnlyReader{Reader: c})
+			if err != nil {
+				return err
+			}
+			cuts := c.Cuts
+			if objects.Sum(clean) == h {
+				continue
+			}
+			now, err := tx.Put(ctx, bytes.NewReader(clean))
+			if err != nil {
+				return err
+			}
+			l.rename(h, now)
+			l.files[h] = cleanFile{now, int64(len(clean)), cuts}
+			l.done.Objects++
+			changed = true
+		}
+	}
+	return nil
+}
+
+func readAll(ctx context.Context, tx *refs.Tx, h objects.Hash) ([]byte, error) {
+	rc, err := tx.Get(ctx, h)
+	if err != nil {
+		return nil, err
+	}
+	defer rc.Close()
+	return io.ReadAll(rc)
+}
+
+// renamed returns text with the names of now.
+func (l *laneCleaner) renamed(text string) string { return renamed(text, l.names) }
+
+// renamed returns text in which every name that is another one now is that.
+func renamed(text string, names map[string]string) string {
+	var b strings.Builder
+	at := 0
+	for i, name := range namesIn(text) {
+		if now, ok := names[name]; ok {
+			b.WriteString(text[at:i] + now)
+			at = i + len(name)
+		}
+	}
+	return b.String() + text[at:]
+}
+
+// namesIn yields what has the form of a name in a text, and where it begins.
+func namesIn(text string) iter.Seq2[int, string] {
+	return func(yield func(int, string) bool) {
+		run := 0
+		for i := 0; i <= len(text); i++ {
+			if i < len(text) && (text[i] >= '0' && text[i] <= '9' || text[i] >= 'a' && text[i] <= 'f') {
+				run++
+				continue
+			}
+			if run == 2*objects.Size && !yield(i-run, text[i-run:i]) {
+				return
+			}
+			run = 0
+		}
+	}
+}
+
+// record puts a record into the clean lane if it changes, and its patches with it.
+func (l *laneCleaner) record(tx *refs.Tx, r refs.Record) error {
+	body := r.Body
+	point, anew := l.points[r.ID]
+	var snap records.Snapshot
+	if r.Kind == records.KindSession {
+		if err := json.Unmarshal(r.Body, &snap); err != nil {
+			return err
+		}
+		if anew {
+			snap = point.snap
+		}
+		if snap.Files = slices.Clone(snap.Files); anew || slices.ContainsFunc(snap.Files, func(f records.FileRef) bool { return l.stale[f.Hash] }) {
+			for i := range snap.Files {
+				if now, ok := l.files[snap.Files[i].Hash]; ok {
+					snap.Files[i].Hash, snap.Files[i].Size = now.name, now.size
+					snap.Files[i].Withheld = snap.Files[i].Withheld || len(now.cuts) > 0
+				}
+			}
+			b, err := capture.Marshal(snap)
+			if err != nil {
+				return err
+			}
+			body = b
+		}
+	}
+	clean, _ := secrets.RedactOwn(l.rules, []byte(l.renamed(string(body))))
+	if string(clean) == string(r.Body) && !anew {
+		return nil
+	}
+	was := r.ID
+	r.Body = clean
+	now, err := tx.AddAgain(r)
+	if err != nil {
+		return err
+	}
+	if now.ID != was {
+		l.rename(was, now.ID)
+		l.done.Records++
+	}
+	if r.Kind != records.KindSession {
+		return nil
+	}
+	if err := json.Unmarshal(clean, &snap); err != nil {
+		return err
+	}
+	return l.patches(tx, was, now.ID, point, anew, snap)
+}
+
+// patches stores the patches of a snapshot under the name that its record has now.
+func (l *laneCleaner) patches(tx *refs.Tx, was, now objects.Hash, point cleanPoint, anew bool, clean records.Snapshot) error {
+	patch := point.patch
+	if !anew && clean.Withheld {
+		b, err := tx.Patch(l.m.Refs.Device().ID, was)
+		if err != nil {
+			return err
+		}
+		patch = b
+	}
+	if patch != nil {
+		if err := tx.PutPatch(now, patch); err != nil {
+			return err
+		}
+	}
+	return l.filePatches(tx, was, now, clean)
+}
+
+// filePatches stores the patches of the overflow files of a snapshot under the names that the record and its files have
+// now. A file that did not change keeps its patch; one that did gets a patch for both changes.
+func (l *laneCleaner) filePatches(tx *refs.Tx, was, now objects.Hash, clean records.Snapshot) error {
+	chain := l.chains[was]
+	for i, old := range chain.Files {
+		ref := clean.Files[i]
+		f, changed := l.files[old.Hash]
+		if !ref.Withheld || was == now && ref.Name == old.Name && !changed {
+			continue
+		}
+		b, own, err := chain.Patch(tx, l.m.Refs.Device().ID, old)
+		switch {
+		case err != nil:
+			return err
+		case changed:
+			if b, err = l.recut(b, old, f); err != nil {
+				return err
+			}
+		case !own && ref.Name == old.Name: // it stands with an earlier snapshot
+			continue
+		}
+		if err := tx.PutPatch(secrets.FilePatchID(now, ref.Name), b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// recut returns the patch of an overflow file that was cleaned again; b is the one it had, nil if its bytes were exact.
+func (l *laneCleaner) recut(b []byte, old records.FileRef, f cleanFile) (_ []byte, err error) {
+	patch := redact.Patch{RawLen: f.size, Raw: old.Hash}
+	if b != nil {
+		if patch, err = redact.Decode(b); err != nil {
+			return nil, err
+		}
+	} else {
+		for _, c := range f.cuts {
+			patch.RawLen += int64(len(c.Bytes) - c.Len)
+		}
+	}
+	cuts, err := redact.Compose(patch.Cuts, f.cuts)
+	if err != nil {
+		return nil, err
+	}
+	patch.Rules, patch.After, patch.Clean, patch.Cuts = l.rules.ID, f.size, f.name, cuts
+	return patch.Encode(), nil
+}

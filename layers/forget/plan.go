@@ -1,0 +1,241 @@
+package forget
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/concepts"
+	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/permanent"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/refs"
+)
+
+// A rebuild is something that is made again of what is left. It holds no words of a session.
+type rebuild struct {
+	Project  state.Project
+	Session  string                    `json:",omitempty"`
+	Label    string                    `json:",omitempty"`
+	For      string                    `json:",omitempty"` // see [Version.For]
+	Settings records.VersionSettings   `json:",omitzero"`
+	Counter  string                    `json:",omitempty"`
+	Name     string                    `json:",omitempty"` // of a composition
+	Budget   int                       `json:",omitempty"`
+	Strategy string                    `json:",omitempty"`
+	Parts    []records.CompositionPart `json:",omitempty"` // without the label of a version that another device made
+}
+
+// describe lists what goes, for people, in a fixed order.
+func (f *forgetting) describe() error {
+	add := func(t ForgottenThing) {
+		t.Project, t.Count = f.p.Name, max(1, t.Count)
+		f.things = append(f.things, t)
+	}
+	for _, s := range f.st.Sessions {
+		devices := map[string]int{}
+		for _, p := range s.Points {
+			if f.drop[p.Stamp.Record] {
+				devices[f.elsewhere(p.Stamp.Device)]++
+			}
+		}
+		for _, d := range sortedKeys(devices) {
+			add(ForgottenThing{Kind: "session", Name: records.ShortID(s.ID), Device: d})
+		}
+		n := 0
+		for _, messages := range f.passed[s.ID] {
+			n += len(messages)
+		}
+		if n > 0 && (f.heeding == nil || f.touched(s)) {
+			add(ForgottenThing{Kind: "messages", Name: f.places(s), Count: n})
+		}
+	}
+	counts := map[ForgottenThing]int{}
+	for _, r := range f.records {
+		if _, anew := f.regrown[r.ID]; anew || r.Kind == records.KindSession && f.drop[r.ID] {
+			continue // described with its session
+		}
+		if f.drop[r.ID] {
+			t, some := f.thing(r)
+			if t.Device = f.elsewhere(r.Device); some {
+				add(t)
+			} else {
+				counts[t]++
+			}
+		} else if f.own(r.Device) && f.bodies[r.ID] != nil {
+			counts[ForgottenThing{Kind: "part of a record", Name: r.Kind}]++
+		}
+	}
+	for t, n := range counts {
+		t.Count = n
+		add(t)
+	}
+	for id := range f.patches {
+		add(ForgottenThing{Kind: "part of a patch", Name: id.Short()})
+	}
+	for _, n := range f.Seals.Files {
+		add(ForgottenThing{Kind: "file", Name: n[:8]})
+	}
+	slices.SortStableFunc(f.things, func(a, b ForgottenThing) int {
+		return cmp.Or(cmp.Compare(a.Device, b.Device), cmp.Compare(state.Rank(a.Kind), state.Rank(b.Kind)), strings.Compare(a.Name, b.Name))
+	})
+	return nil
+}
+
+func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
+
+// touched reports whether a stream of a session is made anew here.
+func (f *forgetting) touched(s *state.Session) bool {
+	return slices.ContainsFunc(s.Points, func(p records.Point) bool { _, anew := f.regrown[p.Stamp.Record]; return anew })
+}
+
+// elsewhere names the device of a lane, "" for this one.
+func (f *forgetting) elsewhere(device string) string {
+	if f.own(device) {
+		return ""
+	}
+	return device
+}
+
+// places writes which messages of a session go: 9b2c1d4e#12,14..18.
+func (f *forgetting) places(s *state.Session) string {
+	var all []int
+	for _, messages := range f.passed[s.ID] {
+		all = append(all, sortedKeys(messages)...)
+	}
+	slices.Sort(all)
+	all = slices.Compact(all)
+	var parts []string
+	for i := 0; i < len(all); {
+		k := i
+		for k+1 < len(all) && all[k+1] == all[k]+1 {
+			k++
+		}
+		part := fmt.Sprint(all[i])
+		if k > i {
+			part += fmt.Sprintf("..%d", all[k])
+		}
+		parts = append(parts, part)
+		i = k + 1
+	}
+	const most = 12
+	if len(parts) > most {
+		parts = append(parts[:most], "...")
+	}
+	return records.ShortID(s.ID) + "#" + strings.Join(parts, ",")
+}
+
+// thing says what a record that goes is to people; some is false for what has no name of its own.
+func (f *forgetting) thing(r refs.Record) (t ForgottenThing, some bool) {
+	switch r.Kind {
+	case records.KindVersion:
+		var v records.Version
+		if json.Unmarshal(r.Body, &v) == nil {
+			t = ForgottenThing{Kind: "version", Name: records.ShortID(v.Session) + ":" + v.Label}
+			if f.own(r.Device) {
+				t.Rebuilt, t.Why = f.again(r, v)
+			}
+			return t, true
+		}
+	case records.KindComposition:
+		var c records.Composition
+		if json.Unmarshal(r.Body, &c) == nil {
+			t = ForgottenThing{Kind: "composition", Name: c.Name}
+			if f.own(r.Device) {
+				t.Rebuilt, t.Lacks, t.Why = f.composeAgain(r, c)
+			}
+			return t, true
+		}
+	case facts.KindExchange:
+		var x facts.Exchange
+		if json.Unmarshal(r.Body, &x) == nil {
+			return ForgottenThing{Kind: "facts", Name: fmt.Sprintf("%s#%d..%d", records.ShortID(x.Session), x.From, x.To), Count: len(x.Facts)}, true
+		}
+	case concepts.Kind:
+		return ForgottenThing{Kind: "concept", Name: "c:" + r.ID.Short()}, true
+	case permanent.Kind:
+		return ForgottenThing{Kind: "rule", Name: "r:" + r.ID.Short()}, true
+	}
+	return ForgottenThing{Kind: "record", Name: r.Kind}, false
+}
+
+// again plans to make a version again, or says why it is not.
+func (f *forgetting) again(r refs.Record, v records.Version) (bool, string) {
+	deleted := slices.ContainsFunc(f.st.Versions, func(x *records.Version) bool { return x.ID == r.ID && x.Deleted })
+	free := compress.IsExtract(v.Engine)
+	switch {
+	case f.sessions[v.Session], f.st.Purged.Session(v.Session), f.direct[r.ID], deleted:
+		return false, ""
+	case !free: // what an earlier engine without a model made, the newest makes again
+		return false, "a model wrote it"
+	case v.Source != "" || v.Since != "":
+		return false, "it goes on from another version"
+	case !f.left(v.Session):
+		return false, "only another device has the session"
+	}
+	f.redo = append(f.redo, rebuild{Project: f.p, Session: v.Session, Label: v.Label, For: v.For, Settings: v.Settings, Counter: v.Counter})
+	return true, ""
+}
+
+// composeAgain plans to make a composition again of the parts that are left, and says without which, or why it is not.
+func (f *forgetting) composeAgain(r refs.Record, c records.Composition) (again bool, lacks, why string) {
+	newest := slices.MaxFunc(f.st.Stored.Compositions, func(a, b state.StoredItem[records.Composition]) int {
+		if x, y := a.Body.Name == c.Name, b.Body.Name == c.Name; x != y {
+			return map[bool]int{true: 1, false: -1}[x]
+		}
+		return a.Stamp.Compare(b.Stamp)
+	})
+	if f.direct[r.ID] || newest.Stamp.Record != r.ID || newest.Body.Deleted {
+		return false, "", ""
+	}
+	parts := slices.DeleteFunc(slices.Clone(c.Parts), func(p records.CompositionPart) bool { return f.sessions[p.Session] || f.st.Purged.Session(p.Session) })
+	switch {
+	case c.Tier != "":
+		return false, "", "mem tier makes it again"
+	case len(parts) == 0:
+		return false, "", "nothing is left of it"
+	}
+	var without []string
+	parts = slices.DeleteFunc(parts, func(p records.CompositionPart) bool {
+		gone := p.Project == f.p.ID && !f.left(p.Session)
+		if gone {
+			without = append(without, records.ShortID(p.Session))
+		}
+		return gone
+	})
+	if len(parts) == 0 {
+		return false, "", "only another device has what it was made of"
+	}
+	for i, p := range parts {
+		if p.Project == f.p.ID && !f.ownVersion(p) {
+			parts[i].Label = ""
+		}
+	}
+	f.redo = append(f.redo, rebuild{Project: f.p, Name: c.Name, Budget: c.Budget, Strategy: c.Strategy, Parts: parts})
+	slices.Sort(without)
+	return true, strings.Join(slices.Compact(without), ", "), ""
+}
+
+// left reports whether there is something of a session that things can be made of again now: where messages of it go, the lanes of
+// others hide theirs until they have forgotten, too.
+func (f *forgetting) left(session string) bool {
+	s := f.st.Session(session)
+	if s == nil || f.heeding == nil && len(f.passed[session]) == 0 {
+		return s != nil
+	}
+	return slices.ContainsFunc(s.Points, func(p records.Point) bool {
+		return f.own(p.Stamp.Device) || f.heeding != nil && !f.heeding.Before(session, p.Stamp)
+	})
+}
+
+// ownVersion reports whether a part is a version that this device made: made again, it has the same label and another text.
+func (f *forgetting) ownVersion(p records.CompositionPart) bool {
+	return slices.ContainsFunc(f.st.Versions, func(v *records.Version) bool {
+		return f.own(v.Device) && v.Session == p.Session && v.Label == p.Label && v.Derivation.Output == p.Output
+	})
+}

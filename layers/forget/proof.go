@@ -1,0 +1,287 @@
+package forget
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/markers"
+	"github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/objects/gitstore"
+	"github.com/memvcs/mem/objects/pack"
+	"github.com/memvcs/mem/refs"
+)
+
+// A Proof is what looking at every byte of the store found of what was forgotten: nothing, but what other devices have in their
+// lanes until they sync.
+type Proof struct {
+	Bytes   int64 // that were looked at: files as they are, objects of git unpacked, streams decompressed
+	Objects int
+	Left    []string       // where something is left: paths, and places in repositories
+	Others  map[string]int // by device: places in its lanes
+}
+
+// Prove looks for what was forgotten at every byte of the store. For a secret it looks for the value and its spellings, for an expression
+// for what matches it; otherwise for the names of what went. Said is what other devices have to forget for it.
+func (m Ops) Prove(ctx context.Context, o ForgetOptions, gone []string, said []records.Purge) (Proof, error) {
+	v := &Prover{M: m, o: o, said: said, Out: Proof{Others: map[string]int{}}}
+	switch {
+	case o.Secret != nil:
+		v.Needles = markers.Spellings(o.Secret)
+	case o.Match == nil:
+		for _, name := range gone {
+			v.Needles = append(v.Needles, []byte(name))
+		}
+	}
+	lanes, err := m.AllLanes()
+	if err != nil {
+		return v.Out, err
+	}
+	for _, l := range lanes {
+		if err := v.Lane(ctx, l); err != nil {
+			return v.Out, err
+		}
+	}
+	if err := v.hidden(ctx); err != nil {
+		return v.Out, err
+	}
+	if err := v.repositories(ctx); err != nil {
+		return v.Out, err
+	}
+	if err := v.files(); err != nil {
+		return v.Out, err
+	}
+	aside, err := m.Refs.Damaged()
+	if err != nil {
+		return v.Out, err
+	}
+	for _, file := range aside {
+		v.Out.Left = append(v.Out.Left, file+", which is damaged")
+	}
+	slices.Sort(v.Out.Left)
+	v.Out.Left = slices.Compact(v.Out.Left)
+	return v.Out, nil
+}
+
+// Holds looks for a text at every byte of the store, objects unpacked and streams decompressed, and returns where it is. What
+// other devices have in their lanes does not count, nor what nothing leads to: that goes with the next sweep.
+func (m Ops) Holds(ctx context.Context, text []byte) ([]string, error) {
+	p, err := m.Prove(ctx, ForgetOptions{}, []string{string(text)}, nil)
+	return slices.DeleteFunc(p.Left, func(where string) bool { return strings.HasSuffix(where, unreached) }), err
+}
+
+// unreached ends what is said of an object that nothing leads to.
+const unreached = ", which nothing leads to"
+
+type Prover struct {
+	M       Ops
+	o       ForgetOptions
+	said    []records.Purge
+	Needles [][]byte
+	Out     Proof
+}
+
+// AllLanes returns the lanes of all projects, those of [refs.Home] too.
+func (m Ops) AllLanes() ([]refs.Lane, error) {
+	lanes, err := m.Refs.Lanes()
+	if err != nil {
+		return nil, err
+	}
+	selves, err := m.Refs.Selves()
+	for _, d := range selves {
+		lanes = append(lanes, refs.Lane{Project: refs.Home, Device: d})
+	}
+	return lanes, err
+}
+
+// Lane looks at everything that a lane leads to, streams decompressed.
+func (v *Prover) Lane(ctx context.Context, l refs.Lane) error {
+	return v.M.Refs.Outgoing(ctx, l, func(string) bool { return false }, func(piece refs.Piece) error {
+		found, err := v.findsIn(piece.Content, piece.Kind == "object" || piece.Kind == "stream")
+		if err != nil || !found {
+			return err
+		}
+		if l.Device != v.M.Refs.Device().ID {
+			v.Out.Others[l.Device]++
+			return nil
+		}
+		v.Out.Left = append(v.Out.Left, "memory.git "+piece.Kind+" "+piece.Name.Short())
+		return nil
+	})
+}
+
+// hidden counts the records of other devices that are hidden and are about the same, since this forgetting or an earlier one:
+// what was made of forgotten text need not hold a name or a word of it.
+func (v *Prover) hidden(ctx context.Context) error {
+	about, records := map[string]bool{}, map[string]bool{}
+	for _, p := range v.said {
+		for _, s := range p.Sessions {
+			about[s] = true
+		}
+		for _, x := range p.Passages {
+			about[x.Session] = true
+		}
+		for _, r := range p.Records {
+			records[r] = true
+		}
+	}
+	same := func(r refs.Record) bool {
+		return records[state.RecordName(state.StampOf(r))] || slices.ContainsFunc(state.SessionsIn(r.Kind, r.Body), func(s string) bool { return about[state.PurgeKey(s)] })
+	}
+	for _, p := range v.o.places() {
+		if p.ID == refs.Home {
+			continue
+		}
+		var all []refs.Record
+		err := v.M.Refs.View(ctx, p.ID, func(tx *refs.Tx) (err error) {
+			all, err = tx.Records(ctx, nil)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		seen, err := v.M.Unpurged(ctx, p.ID, all)
+		if err != nil {
+			return err
+		}
+		shown, held := map[objects.Hash]bool{}, map[string]int{}
+		for _, r := range seen {
+			shown[r.ID] = true
+		}
+		for _, r := range all {
+			if !shown[r.ID] && same(r) && r.Device != v.M.Refs.Device().ID {
+				held[r.Device]++
+			}
+		}
+		for d, n := range held {
+			v.Out.Others[d] = max(v.Out.Others[d], n)
+		}
+	}
+	return nil
+}
+
+// finds looks at some bytes.
+func (v *Prover) finds(b []byte, words bool) bool {
+	v.Out.Bytes += int64(len(b))
+	if originals.Holds(b, v.Needles) {
+		return true
+	}
+	return words && v.o.Match != nil && slices.ContainsFunc(bytes.Split(b, originals.Newline), v.o.Match.Match)
+}
+
+// findsIn is finds of content of any length.
+func (v *Prover) findsIn(r io.Reader, words bool) (bool, error) {
+	needles := originals.NeedleWindows(v.Needles)
+	read := &capture.Counter{R: io.TeeReader(r, needles)}
+	matched := false
+	var err error
+	if words && v.o.Match != nil {
+		matched, err = originals.MatchesLine(v.o.Match, read, originals.WindowSize)
+	}
+	if err == nil {
+		_, err = io.Copy(io.Discard, read)
+	}
+	v.Out.Bytes += read.N
+	return needles.Done() || matched, err
+}
+
+// repositories looks whether every object of both repositories belongs to a lane, and at those of originals.git.
+func (v *Prover) repositories(ctx context.Context) error {
+	return v.M.Refs.Objects(ctx, func(repo string, g *gitstore.Repo, id pack.ID, live bool) error {
+		v.Out.Objects++
+		if !live {
+			v.Out.Left = append(v.Out.Left, repo+" object "+id.String()[:10]+unreached)
+		}
+		if repo != "originals.git" {
+			return nil
+		}
+		_, b, err := g.Read(id)
+		if err == nil && v.finds(b, false) {
+			v.Out.Left = append(v.Out.Left, repo+" object "+id.String()[:10])
+		}
+		return err
+	})
+}
+
+// files looks at all files of the store as they are on the disk.
+func (v *Prover) files() error {
+	root := v.M.Refs.Dir()
+	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		rel, err := filepath.Rel(root, path)
+		if err != nil || len(v.Out.Others) > 0 && strings.HasPrefix(rel, "memory.git") && strings.HasSuffix(rel, ".pack") {
+			return err // where other devices have it: their lanes were looked at one by one
+		}
+		found, n, err := fileHolds(path, v.Needles)
+		v.Out.Bytes += n
+		if err == nil && v.o.Match != nil && strings.HasPrefix(filepath.ToSlash(rel), "cache/") {
+			found, err = v.matches(path)
+		}
+		if found {
+			v.Out.Left = append(v.Out.Left, filepath.ToSlash(rel))
+		}
+		return err
+	})
+}
+
+// matches looks in a file of the cache for what an expression matches.
+func (v *Prover) matches(path string) (bool, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	return originals.MatchesLine(v.o.Match, f, originals.WindowSize)
+}
+
+// fileHolds looks for needles in a file piece by piece.
+func fileHolds(path string, needles [][]byte) (found bool, size int64, err error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, 0, nil
+	}
+	if err != nil {
+		return false, 0, err
+	}
+	defer f.Close()
+	most := 0
+	for _, n := range needles {
+		most = max(most, len(n))
+	}
+	buf := make([]byte, 0, 1<<20+most)
+	for {
+		n, err := f.Read(buf[len(buf):cap(buf)])
+		size += int64(n)
+		buf = buf[:len(buf)+n]
+		if originals.Holds(buf, needles) {
+			return true, size, nil
+		}
+		if keep := max(0, most-1); len(buf) > keep {
+			buf = append(buf[:0], buf[len(buf)-keep:]...)
+		}
+		if err == io.EOF {
+			return false, size, nil
+		}
+		if err != nil {
+			return false, size, err
+		}
+	}
+}

@@ -1,0 +1,165 @@
+package forget
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/memvcs/mem/layers/derive"
+	"github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/lineage"
+	"github.com/memvcs/mem/refs"
+)
+
+// RebuildBatch is how many versions are committed at once when they are made again: a commit costs more than a version.
+const RebuildBatch = 64
+
+// A rebuilder makes versions of one project again and commits them in batches.
+type rebuilder struct {
+	m       Ops
+	project refs.Project
+	st      *state.State // as it was when the batch began
+	stage   *refs.Stage
+	waits   []derive.Compressed
+	names   []string // of what was committed
+}
+
+// rebuildAll makes again what can be made again, and returns the names of the texts. Versions of one project that follow each other
+// share a commit; a composition is made when the versions before it are there.
+func (m Ops) rebuildAll(ctx context.Context, all []rebuild) (made []string, err error) {
+	b := &rebuilder{m: m}
+	defer b.close()
+	for _, r := range all {
+		if r.Name != "" || r.Project.ID != b.project {
+			if err := b.commit(ctx); err != nil {
+				return b.names, err
+			}
+			b.project = r.Project.ID
+		}
+		if r.Name == "" {
+			err = b.version(ctx, r)
+		} else {
+			err = b.composition(ctx, r)
+		}
+		if err != nil {
+			return b.names, fmt.Errorf("make %s%s again: %w", r.Name, r.Label, err)
+		}
+	}
+	return b.names, b.commit(ctx)
+}
+
+func (b *rebuilder) composition(ctx context.Context, r rebuild) error {
+	st, err := trust.On(b.m.DB).State(ctx, r.Project.ID)
+	if err != nil {
+		return err
+	}
+	h, err := b.m.composeRebuilt(ctx, st, r)
+	b.names = append(b.names, h.String())
+	return err
+}
+
+// version makes a version again. What is left may be too little for it: then it stays away.
+func (b *rebuilder) version(ctx context.Context, r rebuild) (err error) {
+	if b.st == nil {
+		if b.st, err = trust.On(b.m.DB).State(ctx, r.Project.ID); err != nil {
+			return err
+		}
+	}
+	s := b.st.Session(r.Session)
+	if s == nil || !b.st.Free(r.Session, b.m.Refs.Device().ID, r.Label) {
+		return nil
+	}
+	settings, err := r.Settings.Asked(r.Counter)
+	if err != nil {
+		return err
+	}
+	now := s.Now()
+	rev := state.Rev{Kind: state.IsSession, Project: r.Project, Session: s, Hash: now.Original}
+	basis := trust.Basis{Point: now, Input: now.Original, Label: r.Label, Purpose: r.For}
+	c, err := derive.On(b.m.DB).CompressBy(ctx, b.st, rev, basis, settings, false, b.keep)
+	if err != nil {
+		return unlessStore(err)
+	}
+	if c.Existed {
+		b.names = append(b.names, c.Version.Derivation.Output.String())
+	}
+	if len(b.waits) < RebuildBatch {
+		return nil
+	}
+	return b.commit(ctx)
+}
+
+// keep stages what was made until the batch is committed.
+func (b *rebuilder) keep(ctx context.Context, c derive.Compressed, bodies [][]byte) (_ derive.Compressed, err error) {
+	if b.stage == nil {
+		if b.stage, err = b.m.Refs.Stage(ctx); err != nil {
+			return c, err
+		}
+	}
+	for _, body := range bodies {
+		if _, err := b.stage.Put(body); err != nil {
+			return c, err
+		}
+	}
+	b.waits = append(b.waits, c)
+	return c, nil
+}
+
+// commit commits the batch. A version that another writer made meanwhile, or whose input was forgotten meanwhile, is left out.
+func (b *rebuilder) commit(ctx context.Context) error {
+	defer b.close()
+	if len(b.waits) == 0 {
+		return nil
+	}
+	var names []string
+	err := b.m.Refs.Update(ctx, b.project, "compress  "+records.Numbered(len(b.waits), "version", "versions")+" again", func(tx *refs.Tx) error {
+		names = nil
+		st, err := b.m.Fold(ctx, tx, b.project)
+		if err != nil {
+			return err
+		}
+		if err := tx.Adopt(b.stage); err != nil {
+			return err
+		}
+		tx.Trailer("Op", "compress")
+		taken := map[lineage.Key]bool{}
+		for _, c := range b.waits {
+			v := c.Version
+			key := v.Derivation.Key()
+			if st.Made(key) != nil || taken[key] {
+				names = append(names, v.Derivation.Output.String())
+				continue
+			}
+			if err := originals.Unforgotten(ctx, tx, v.Derivation.Inputs...); err != nil {
+				if err := unlessStore(err); err != nil {
+					return err
+				}
+				continue
+			}
+			taken[key] = true
+			names = append(names, v.Derivation.Output.String())
+			if !st.Free(v.Session, b.m.Refs.Device().ID, v.Label) {
+				v.Label = st.NextLabel(v.Session, b.m.Refs.Device().ID)
+			}
+			rec, err := tx.Add(records.KindVersion, v)
+			if err != nil {
+				return err
+			}
+			v.ID, v.Device, v.Time = rec.ID, rec.Device, rec.Time
+			st.Versions = append(st.Versions[:len(st.Versions):len(st.Versions)], v) // its label is taken
+		}
+		return nil
+	})
+	b.names = append(b.names, names...)
+	return err
+}
+
+// close drops what was not committed.
+func (b *rebuilder) close() {
+	if b.stage != nil {
+		b.stage.Close()
+	}
+	b.stage, b.st, b.waits = nil, nil, nil
+}

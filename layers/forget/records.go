@@ -1,0 +1,414 @@
+package forget
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/concepts"
+	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/knowledge"
+	"github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/permanent"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/refs"
+)
+
+// settle finds out which records go, until no more do: what was made of something that goes, goes too. Then it finds out what
+// the others of this device say now.
+func (f *forgetting) settle() error {
+	for again := true; again; {
+		again = false
+		for _, r := range f.records {
+			if f.drop[r.ID] || !f.goes(r) {
+				continue
+			}
+			again = true
+			if err := f.dropRecord(r); err != nil {
+				return err
+			}
+		}
+		again = f.emptied() || again
+	}
+	for _, r := range f.records {
+		if f.own(r.Device) && !f.drop[r.ID] {
+			if err := f.mend(r); err != nil {
+				return fmt.Errorf("record %s: %w", r.ID.Short(), err)
+			}
+		}
+	}
+	return nil
+}
+
+// unforgettable are the kinds of records that no forgetting drops.
+var unforgettable = []string{"device", records.KindProject, records.KindPath, records.KindPeer, records.KindShare, records.KindCost, records.KindPurge}
+
+// goes reports whether a record is about something that goes, or was made of it.
+func (f *forgetting) goes(r refs.Record) bool {
+	if f.direct[r.ID] {
+		return true
+	}
+	if slices.Contains(unforgettable, r.Kind) {
+		return false
+	}
+	if slices.ContainsFunc(state.SessionsIn(r.Kind, r.Body), func(id string) bool { return f.sessions[id] }) {
+		return true
+	}
+	if r.Kind == records.KindSession || r.Kind == records.KindUse {
+		return false
+	}
+	if f.passes(r) || f.tells(r) || f.heard[r.ID] {
+		return true
+	}
+	switch r.Kind {
+	case facts.KindExchange:
+		return f.missing[r.ID] && !f.renames(r) // its transcript may be called otherwise now
+	case facts.KindJudgement:
+		var j facts.Judgement
+		return json.Unmarshal(r.Body, &j) == nil && f.gone[j.Fact.String()]
+	case permanent.Kind:
+		var b permanent.Made
+		if json.Unmarshal(r.Body, &b) == nil && b.ByUser {
+			return false // the user's own words; what they rest on is taken out
+		}
+	}
+	for _, name := range namesIn(string(r.Body)) {
+		if f.gone[name] {
+			return true
+		}
+	}
+	return false
+}
+
+// renames reports whether the transcript that a record names has another name now.
+func (f *forgetting) renames(r refs.Record) bool {
+	for _, name := range namesIn(string(r.Body)) {
+		if f.names[name] != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// passes reports whether a record speaks of messages that go.
+func (f *forgetting) passes(r refs.Record) bool {
+	if len(f.passed) == 0 {
+		return false
+	}
+	switch r.Kind {
+	case facts.KindExchange:
+		var x facts.Exchange
+		return json.Unmarshal(r.Body, &x) == nil && !f.late(r, x.Session) && f.anyPassed(x.Session, x.Generation, x.From, x.To)
+	case facts.KindDistilled:
+		var d facts.Distilled
+		return json.Unmarshal(r.Body, &d) == nil && !f.late(r, d.Session) && len(f.passed[d.Session][d.Generation]) > 0
+	case records.KindKeepit:
+		var o records.Override
+		return json.Unmarshal(r.Body, &o) == nil && !f.late(r, o.Session) && f.anyPassed(o.Session, o.Generation, o.Message, o.Message)
+	case permanent.Kind:
+		var b permanent.Made
+		return json.Unmarshal(r.Body, &b) == nil && !b.ByUser && slices.ContainsFunc(b.Words, func(w permanent.Word) bool { return !f.late(r, w.Session) && f.wordPassed(w) })
+	case permanent.KindReflect:
+		return slices.ContainsFunc(state.SessionsIn(r.Kind, r.Body), func(id string) bool { return !f.late(r, id) && len(f.passed[id]) > 0 })
+	case permanent.KindAct:
+		var a permanent.Act
+		return json.Unmarshal(r.Body, &a) == nil && a.Word != nil && !f.late(r, a.Word.Session) && f.wordPassed(*a.Word)
+	}
+	return false
+}
+
+func (f *forgetting) anyPassed(session string, generation, from, to int) bool {
+	for n := range f.passed[session][generation] {
+		if from <= n && n <= to {
+			return true
+		}
+	}
+	return false
+}
+
+func (f *forgetting) wordPassed(w permanent.Word) bool {
+	for _, g := range f.passed[w.Session] {
+		if g[w.Message] {
+			return true
+		}
+	}
+	return false
+}
+
+// tells reports whether the words of a record hold what is to be forgotten.
+func (f *forgetting) tells(r refs.Record) bool {
+	if originals.Holds(r.Body, f.needles) {
+		return true
+	}
+	return f.o.Match != nil && slices.ContainsFunc(stringsIn(r.Body), func(s string) bool {
+		return !isName(s) && f.o.Match.MatchString(s)
+	})
+}
+
+// listen finds the records whose witnesses hold what is to be forgotten: a model may have been shown it in the words of a fact or a
+// rule. So may texts that were made, where no session has it any more, or a model wrote it.
+func (f *forgetting) listen(ctx context.Context) error {
+	if f.needles == nil && f.o.Match == nil {
+		return nil
+	}
+	v := &Prover{o: f.o, Needles: f.needles}
+	for _, r := range f.records {
+		asked, err := knowledge.ReflectedHashes(r.Kind, r.Body)
+		if err == nil && r.Kind == facts.KindDistilled {
+			err = state.ApplyTo(r, func(d facts.Distilled) { asked = d.Witnesses })
+		}
+		if err != nil {
+			return err
+		}
+		for _, h := range asked {
+			b, err := originals.On(f.m.DB).Object(ctx, f.p.ID, h)
+			if err != nil {
+				return fmt.Errorf("what a model was asked: %w", err)
+			}
+			if v.finds(b, true) {
+				f.heard[r.ID] = true
+			}
+		}
+		if err := f.read(ctx, v, r); err != nil {
+			return err
+		}
+		if f.unreached(r) {
+			f.direct[r.ID] = true
+		}
+	}
+	return nil
+}
+
+// unreached reports whether a record of another device holds what is to be forgotten in its own words, and nothing else that the
+// purge names makes its device drop it: the purge has to name the record.
+func (f *forgetting) unreached(r refs.Record) bool {
+	if f.own(r.Device) || r.Kind == records.KindSession || r.Kind == records.KindUse || slices.Contains(unforgettable, r.Kind) || !f.tells(r) {
+		return false
+	}
+	return !f.passes(r) && !slices.ContainsFunc(state.SessionsIn(r.Kind, r.Body), func(id string) bool { return f.sessions[id] })
+}
+
+// read looks at the text of a version or composition.
+func (f *forgetting) read(ctx context.Context, v *Prover, r refs.Record) (err error) {
+	var text objects.Hash
+	switch r.Kind {
+	case records.KindVersion:
+		err = state.ApplyTo(r, func(v records.Version) { text = v.Derivation.Output })
+	case records.KindComposition:
+		err = state.ApplyTo(r, func(c records.Composition) { text = c.Derivation.Output })
+	}
+	if err != nil || text.IsZero() {
+		return err
+	}
+	b, err := originals.On(f.m.DB).Object(ctx, f.p.ID, text)
+	if errors.Is(err, objects.ErrNotFound) {
+		return nil // there is nothing of it to forget
+	}
+	if err != nil || !v.finds(b, true) {
+		return err
+	}
+	if f.own(r.Device) {
+		f.heard[r.ID] = true
+		return nil
+	}
+	// Its device drops what it made of forgotten messages, and makes it again. Else it is told by the name of the record.
+	if !slices.ContainsFunc(state.SessionsIn(r.Kind, r.Body), func(id string) bool { return f.sessions[id] || len(f.passed[id]) > 0 }) {
+		f.direct[r.ID] = true
+	}
+	return nil
+}
+
+// isName reports whether a text is no words but the name of something.
+func isName(s string) bool {
+	return strings.Trim(s, "0123456789abcdef-") == "" || !strings.ContainsAny(s, " ") && strings.ContainsAny(s, "/") && strings.Trim(s[strings.LastIndexByte(s, '/')+1:], "0123456789abcdef-") == ""
+}
+
+// stringsIn returns the text values of a JSON value, without the names of members.
+func stringsIn(b []byte) (out []string) {
+	var v any
+	if json.Unmarshal(b, &v) != nil {
+		return []string{string(b)}
+	}
+	var walk func(any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case string:
+			out = append(out, v)
+		case []any:
+			for _, x := range v {
+				walk(x)
+			}
+		case map[string]any:
+			for _, x := range v { // who looks for one does not care for the order
+				walk(x)
+			}
+		}
+	}
+	walk(v)
+	return out
+}
+
+// dropRecord lets a record go, and what it alone made.
+func (f *forgetting) dropRecord(r refs.Record) (err error) {
+	f.drop[r.ID] = true
+	f.lose(r.ID)
+	switch r.Kind {
+	case records.KindVersion:
+		return state.ApplyTo(r, func(v records.Version) { f.lose(append(v.Derivation.Witnesses, v.Derivation.Output)...) })
+	case records.KindComposition:
+		return state.ApplyTo(r, func(c records.Composition) { f.lose(append(c.Derivation.Witnesses, c.Derivation.Output)...) })
+	case facts.KindDistilled:
+		return state.ApplyTo(r, func(d facts.Distilled) { f.lose(d.Witnesses...) })
+	case permanent.KindReflect:
+		return state.ApplyTo(r, func(x permanent.Reflection) { f.lose(x.Witnesses...) })
+	case facts.KindExchange:
+		return state.ApplyTo(r, func(x facts.Exchange) {
+			f.lose(x.Key())
+			for _, fact := range x.Bare().Facts {
+				fact.Session = x.Session
+				f.lose(fact.Key())
+			}
+		})
+	}
+	return nil
+}
+
+func (f *forgetting) lose(names ...objects.Hash) {
+	for _, h := range names {
+		f.gone[h.String()] = true
+	}
+}
+
+// emptied lets the concepts go that have lost all their members.
+func (f *forgetting) emptied() bool {
+	had, has := map[string]bool{}, map[string]bool{}
+	for _, r := range f.records {
+		var a concepts.Assigned
+		if r.Kind != concepts.KindAssign || json.Unmarshal(r.Body, &a) != nil || a.Concept == "" {
+			continue
+		}
+		had[a.Concept] = true
+		has[a.Concept] = has[a.Concept] || !f.drop[r.ID]
+	}
+	some := false
+	for _, r := range f.records {
+		if r.Kind == concepts.Kind && !f.drop[r.ID] && had[r.ID.String()] && !has[r.ID.String()] {
+			f.drop[r.ID], some = true, true
+			f.lose(r.ID)
+		}
+	}
+	return some
+}
+
+// mend finds out what a record says that stays.
+func (f *forgetting) mend(r refs.Record) (err error) {
+	body := []byte(r.Body)
+	point, anew := f.regrown[r.ID]
+	if anew {
+		if body = point.Body; bytes.Equal(body, r.Body) {
+			if point.Patch != nil { // only what was cut has changed
+				f.patches[r.ID] = point.Patch
+			}
+		}
+	}
+	switch r.Kind {
+	case records.KindUse:
+		err = state.ApplyTo(r, func(u records.Use) {
+			n := len(u.Targets)
+			u.Targets = slices.DeleteFunc(slices.Clone(u.Targets), f.targetGone)
+			switch {
+			case len(u.Targets) == 0 && n > 0:
+				f.drop[r.ID] = true
+			case len(u.Targets) < n:
+				body, err = capture.Marshal(u)
+			}
+		})
+	case records.KindSet:
+		err = state.ApplyTo(r, func(s records.SetBody) {
+			if name, ok := strings.CutPrefix(s.Target, "composition/"); ok && !f.composed(name) {
+				f.drop[r.ID] = true
+			}
+		})
+	case facts.KindJudgement:
+		err = state.ApplyTo(r, func(j facts.Judgement) {
+			if f.gone[j.By.String()] {
+				j.By = objects.Hash{}
+				body, err = capture.Marshal(j)
+			}
+		})
+	case permanent.Kind:
+		err = state.ApplyTo(r, func(b permanent.Made) {
+			e, w := len(b.Evidence), len(b.Words)
+			b.Evidence = slices.DeleteFunc(slices.Clone(b.Evidence), func(key string) bool { return f.gone[strings.TrimPrefix(key, "f:")] })
+			b.Words = slices.DeleteFunc(slices.Clone(b.Words), func(x permanent.Word) bool { return f.sessions[x.Session] || f.wordPassed(x) })
+			if len(b.Evidence) < e || len(b.Words) < w {
+				body, err = capture.Marshal(b)
+			}
+		})
+	}
+	if err != nil || f.drop[r.ID] {
+		return err
+	}
+	if spots := originals.PlacesOf(body, f.needles); len(spots) > 0 { // in a path, a name or a title
+		body = bytes.Clone(body)
+		originals.Blot(body, spots, f.nines)
+	}
+	if !bytes.Equal(body, r.Body) {
+		f.bodies[r.ID] = body
+	}
+	return nil
+}
+
+// targetGone reports whether what a use speaks of is not there any more.
+func (f *forgetting) targetGone(target string) bool {
+	kind, name, _ := strings.Cut(target, "/")
+	switch kind {
+	case "session":
+		return f.sessions[name]
+	case "composition":
+		return !f.composed(name)
+	}
+	return f.gone[name]
+}
+
+// composed reports whether a composition of a name stays, in any lane.
+func (f *forgetting) composed(name string) bool {
+	gone := false
+	for _, c := range f.st.Stored.Compositions {
+		if c.Body.Name == name {
+			if !f.drop[c.Stamp.Record] {
+				return true
+			}
+			gone = true
+		}
+	}
+	return !gone
+}
+
+// named returns the names that stand in what stays of this device's lane.
+func (f *forgetting) named() map[string]bool {
+	out := map[string]bool{}
+	for _, r := range f.records {
+		if f.drop[r.ID] || !f.own(r.Device) {
+			continue
+		}
+		body := r.Body
+		if p, ok := f.regrown[r.ID]; ok {
+			body = p.Body
+		}
+		if b, ok := f.bodies[r.ID]; ok {
+			body = b
+		}
+		for _, name := range namesIn(string(body)) {
+			out[name] = true
+		}
+	}
+	return out
+}

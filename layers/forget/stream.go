@@ -1,0 +1,353 @@
+package forget
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"slices"
+
+	"github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/redact"
+	"github.com/memvcs/mem/layers/secrets"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/transcript"
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/objects/stream"
+	"github.com/memvcs/mem/refs"
+)
+
+// stream makes a stream of this device anew, if something of it is to go.
+func (f *forgetting) stream(ctx context.Context, s *state.Session, o *capture.OwnStream, names map[string]bool) error {
+	pick, err := f.chosen(s, o.Generation, func(yield func(transcript.Value)) error {
+		return o.Values(func(v transcript.Value, _, _ int64, _ []redact.Cut) { yield(v) })
+	})
+	if err != nil {
+		return err
+	}
+	w, err := o.Without(func(v transcript.Value) (bool, [][2]int) {
+		whole, spots := pick(v)
+		if !whole && len(spots) == 0 {
+			return false, nil
+		}
+		f.pass(s, o.Generation, v, !whole)
+		if whole {
+			if originals.UuidOf(v) == "" {
+				f.Seals.Records = append(f.Seals.Records, originals.On(f.m.DB).SealRecord(v.Raw))
+			}
+			f.noteFiles(s, v.Raw, names)
+		}
+		return whole, spots
+	})
+	if err != nil {
+		return err
+	}
+	bad, err := f.badFiles(ctx, s, o, names)
+	if err != nil {
+		return err
+	}
+	if w == nil && len(bad) == 0 && !f.tornMatch(o) {
+		return nil
+	}
+	if w == nil {
+		w = &capture.Rewriting{Cuts: o.Cuts()}
+	}
+	if f.streams[stream.Name(s.ID, o.Generation)] = true; s.Source() != "" && !slices.Contains(f.files, s.Source()) {
+		f.files = append(f.files, s.Source())
+	}
+	made, err := capture.On(f.m.DB).Regrow(ctx, f.Stage, o, w, func(r records.FileRef) bool { return !bad[r.Hash] })
+	if err != nil {
+		return err
+	}
+	now := map[objects.Hash]bool{}
+	for _, r := range made {
+		now[r.Now.Original] = true
+	}
+	for id, r := range made {
+		f.regrown[id] = r
+		f.points[r.Was.Original] = true
+		if !now[r.Was.Original] {
+			f.gone[r.Was.Original.String()] = true
+			f.names[r.Was.Original.String()] = r.Now.Original.String()
+		}
+	}
+	for h := range bad {
+		f.gone[h.String()] = true
+	}
+	return nil
+}
+
+// tornMatch reports whether what waited at the end of a file is to go.
+func (f *forgetting) tornMatch(o *capture.OwnStream) bool {
+	for _, p := range o.Patches {
+		if p != nil && len(p.Tail) > 0 && (originals.Holds(p.Tail, f.needles) || f.matches(p.Tail)) {
+			return true
+		}
+	}
+	return false
+}
+
+// noteFiles notes which overflow files of a session a forgotten message names.
+func (f *forgetting) noteFiles(s *state.Session, raw []byte, names map[string]bool) {
+	for _, p := range s.Points {
+		for _, file := range p.Files {
+			if bytes.Contains(raw, []byte(file.Name)) {
+				names[file.Name] = true
+			}
+		}
+	}
+}
+
+// badFiles returns the overflow files of a stream that are to go: all of each.
+func (f *forgetting) badFiles(ctx context.Context, s *state.Session, o *capture.OwnStream, names map[string]bool) (map[objects.Hash]bool, error) {
+	bad := map[objects.Hash]bool{}
+	seen := map[objects.Hash]bool{}
+	for i := range o.Points {
+		p := &o.Points[i]
+		for _, file := range p.Files {
+			if seen[file.Hash] {
+				continue
+			}
+			seen[file.Hash] = true
+			sum, found, err := f.lookIn(ctx, s, p, file)
+			if err != nil {
+				return nil, err
+			}
+			if names[file.Name] || found {
+				bad[file.Hash] = true
+				f.Seals.Files = append(f.Seals.Files, originals.On(f.m.DB).SealFile(sum))
+			}
+		}
+	}
+	return bad, nil
+}
+
+// lookIn returns the name of the exact bytes of an overflow file, and reports whether they hold what is to be forgotten.
+func (f *forgetting) lookIn(ctx context.Context, s *state.Session, p *records.Point, file records.FileRef) (sum objects.Hash, found bool, err error) {
+	h, needles := objects.NewHasher(), originals.NeedleWindows(f.needles)
+	to := []io.Writer{h, needles}
+	matched := func() bool { return false }
+	var pipe *io.PipeWriter
+	if f.o.Match != nil {
+		var r *io.PipeReader
+		r, pipe = io.Pipe()
+		answer := make(chan bool, 1)
+		go func() {
+			answer <- f.o.Match.MatchReader(bufio.NewReader(r))
+			_, _ = io.Copy(io.Discard, r) // the writer says what is wrong
+		}()
+		to, matched = append(to, pipe), func() bool { return <-answer }
+	}
+	err = capture.On(f.m.DB).WriteFile(ctx, f.p.ID, s, p, file, io.MultiWriter(to...))
+	if pipe != nil {
+		pipe.CloseWithError(err) // which is the end of the file if there is none
+	}
+	found = matched()
+	return h.Sum(), needles.Done() || found, err
+}
+
+// otherStreams finds the messages that other devices captured too and that are to go: they do it themselves. What this device made of
+// transcripts that hold them goes here.
+func (f *forgetting) otherStreams(ctx context.Context, s *state.Session) error {
+	type key struct {
+		device     string
+		generation int
+	}
+	last := map[key]*records.Point{}
+	var order []key
+	for i := range s.Points {
+		p := &s.Points[i]
+		k := key{p.Stamp.Device, p.Generation}
+		if f.own(k.device) {
+			continue
+		}
+		if last[k] == nil {
+			order = append(order, k)
+		}
+		last[k] = p
+	}
+	for _, k := range order {
+		values := func(yield func(transcript.Value)) error {
+			return originals.On(f.m.DB).Stream(ctx, f.p.ID, last[k].Original, func(r io.Reader) error {
+				for v, err := range transcript.Whole(r) {
+					if err != nil {
+						return err
+					}
+					yield(v)
+				}
+				return nil
+			})
+		}
+		pick, err := f.chosen(s, k.generation, values)
+		if err != nil {
+			return err
+		}
+		first := 0 // message that goes
+		err = values(func(v transcript.Value) {
+			if whole, spots := pick(v); whole || len(spots) > 0 {
+				f.pass(s, k.generation, v, !whole)
+				if first == 0 {
+					first = v.N
+				}
+			}
+		})
+		if err != nil {
+			return err
+		}
+		for _, p := range s.Points {
+			if first > 0 && p.Stamp.Device == k.device && p.Generation == k.generation && p.Scan.Values >= first {
+				f.lose(p.Original)
+			}
+		}
+	}
+	return nil
+}
+
+// rewrite puts the lane together again.
+func (f *forgetting) rewrite(old, tx *refs.Tx) error {
+	if err := tx.Adopt(f.Stage); err != nil {
+		return err
+	}
+	var snapshots []records.Snapshot // that stay
+	for _, r := range f.records {
+		if !f.own(r.Device) || f.drop[r.ID] {
+			continue
+		}
+		was, body := r.ID, r.Body
+		point, anew := f.regrown[was]
+		if anew {
+			body = point.Body
+		}
+		if b, ok := f.bodies[was]; ok {
+			body = b
+		}
+		if r.Body = body; r.Kind != records.KindSession { // which names nothing but what it holds itself
+			r.Body = json.RawMessage(renamed(string(body), f.names))
+		}
+		if r.Kind == records.KindSession {
+			if err := state.ApplyTo(r, func(s records.Snapshot) { snapshots = append(snapshots, s) }); err != nil {
+				return err
+			}
+		}
+		patch := f.patches[was]
+		if !bytes.Equal(r.Body, body) || anew || f.bodies[was] != nil {
+			var err error
+			if r, err = tx.AddAgain(r); err != nil {
+				return err
+			}
+			f.names[was.String()] = r.ID.String()
+			if r.ID == was {
+				delete(f.names, was.String())
+			}
+			if patch == nil {
+				patch = point.Patch
+			}
+			if r.Kind == records.KindSession && was != r.ID {
+				if patch, err = f.carryPatches(tx, was, r, patch); err != nil {
+					return err
+				}
+			}
+		}
+		if patch != nil {
+			if err := tx.PutPatch(r.ID, patch); err != nil {
+				return err
+			}
+		}
+	}
+	kept, files := f.named(), f.longFiles()
+	err := tx.Carry(old, func(dir string, name objects.Hash) bool {
+		switch dir {
+		case "streams":
+			if h, ok := files[name]; ok {
+				return !f.gone[h.String()] || kept[h.String()]
+			}
+			return !f.streams[name]
+		case "points":
+			return !f.points[name] && (!f.gone[name.String()] || kept[name.String()])
+		case "records":
+			_, anew := f.regrown[name]
+			return !f.drop[name] && !anew && f.names[name.String()] == "" && f.bodies[name] == nil
+		}
+		return !f.gone[name.String()] || kept[name.String()]
+	})
+	if err != nil {
+		return err
+	}
+	return f.leadAgain(tx, snapshots)
+}
+
+// longFiles returns which overflow file each stream is that is one.
+func (f *forgetting) longFiles() map[objects.Hash]objects.Hash {
+	out := map[objects.Hash]objects.Hash{}
+	for _, s := range f.st.Sessions {
+		for _, p := range s.Points {
+			for _, file := range p.Files {
+				out[stream.Whole(file.Hash)] = file.Hash
+			}
+		}
+	}
+	return out
+}
+
+// leadAgain lets what stays be found where another thing of the same content led to it so far, which went: a copy of a session, say.
+func (f *forgetting) leadAgain(tx *refs.Tx, snapshots []records.Snapshot) error {
+	for _, s := range snapshots {
+		if err := tx.LeadTo(s.Original, stream.Name(s.Session, s.Generation), s.Segments); err != nil {
+			return err
+		}
+		for _, file := range s.Files {
+			if err := tx.LeadTo(file.Hash, stream.Whole(file.Hash), 0); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// carryPatches stores the patches of the overflow files that stay under the names that their record and they have now, and
+// returns the patch of the session: given, or the one it had if its stream stays as it is.
+func (f *forgetting) carryPatches(tx *refs.Tx, was objects.Hash, now refs.Record, given []byte) ([]byte, error) {
+	point, anew := f.regrown[was]
+	chain, device := f.chain(was), f.m.Refs.Device().ID
+	if anew {
+		chain.Files = point.Now.Files
+	} else if given == nil {
+		b, err := tx.Patch(device, was)
+		if given = bytes.Clone(b); err != nil && !errors.Is(err, objects.ErrNotFound) {
+			return nil, err
+		}
+	}
+	var snap records.Snapshot
+	if err := json.Unmarshal(now.Body, &snap); err != nil {
+		return given, err
+	}
+	for i, old := range chain.Files {
+		b, own, err := chain.Patch(tx, device, old)
+		if errors.Is(err, originals.ErrWithheld) { // it was lost before
+			continue
+		}
+		if err == nil && b != nil && (own || snap.Files[i].Name != old.Name) {
+			err = tx.PutPatch(secrets.FilePatchID(now.ID, snap.Files[i].Name), b)
+		}
+		if err != nil {
+			return given, err
+		}
+	}
+	return given, nil
+}
+
+// chain returns the overflow files of a snapshot of this device as they were.
+func (f *forgetting) chain(record objects.Hash) capture.FileChain {
+	for _, s := range f.st.Sessions {
+		for i := range s.Points {
+			if s.Points[i].Stamp.Record == record {
+				return capture.ChainOf(s, &s.Points[i])
+			}
+		}
+	}
+	return capture.FileChain{}
+}

@@ -1,0 +1,399 @@
+package handover
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/memvcs/mem/layers/brief"
+	"github.com/memvcs/mem/layers/concepts"
+	"github.com/memvcs/mem/layers/derive"
+	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/knowledge"
+	"github.com/memvcs/mem/layers/markers"
+	"github.com/memvcs/mem/layers/permanent"
+	bodies "github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/layers/transcript"
+	"github.com/memvcs/mem/layers/trust"
+)
+
+// ContextOptions say for whom a context is.
+type ContextOptions struct {
+	Session  string // the session that gets it, which is not told of itself
+	Dir      string // its working directory
+	Program  string // how this program is called there
+	Limit    int    // in UTF-16 units
+	Decay    keepit.Decay
+	Unpinned bool            // markers are told elsewhere
+	Had      map[string]bool // what the session was handed over before
+	Late     func() bool     // reports whether no more time may be spent on reading sessions; nil is never
+	Pending  int             // tokens without facts from which a session is worth speaking of; 0 says nothing of what is not made yet
+	Behind   int             // files of the project that are not captured yet
+}
+
+// A Given is the context that a session is given.
+type Given struct {
+	Text string
+	Used []string // the sessions it tells of, the newest first
+	Told []brief.Told
+	Left int // sessions whose digests are still to be made
+
+	Units int      // UTF-16 units of Text
+	Hash  string   // of Text, keyed by this device
+	Keys  []string // what must not be told twice
+	Lines []Line
+}
+
+// A Line is a line of a text that was handed over, without its words.
+type Line struct {
+	Section string `json:"section"`
+	Source  string `json:"source,omitempty"`
+	Said    string `json:"said,omitempty"` // by whom
+	Hash    string `json:"hash"`           // of the line, keyed by this device
+}
+
+// give lays out a sheet.
+func (m Ops) give(s brief.Sheet, limit int) (g Given) {
+	g.Text, g.Told = brief.Lay(s, limit, m.Refs.Seal)
+	if g.Text == "" {
+		return g
+	}
+	g.Units, g.Hash = brief.Units(g.Text), m.Refs.Seal(g.Text)
+	for _, t := range g.Told {
+		l := Line{Section: t.Section, Source: t.Source, Hash: m.Refs.Seal(t.Line)}
+		if !t.Keep {
+			l.Said = t.Trust.String()
+		}
+		g.Lines = append(g.Lines, l)
+		g.Keys = append(g.Keys, t.Keys...)
+	}
+	return g
+}
+
+// How many things of a kind a context names. What is not named can be asked for.
+const (
+	contextIssues    = 20
+	contextConcepts  = 8
+	contextSessions  = 3
+	contextDecisions = 8
+	contextPending   = 3
+)
+
+// Context returns what a session of the project p should know from the start, inside one fence; no text if there is nothing.
+// The same state gives the same text. Nothing in it was said by tools, files, the web or scripts alone, or comes from a device that is
+// not trusted.
+func (m Ops) Context(ctx context.Context, p state.Project, o ContextOptions) (Given, error) {
+	b := &briefing{m: m, o: o, told: map[string]bool{}}
+	var err error
+	if b.st, err = trust.On(m.DB).Outline(ctx, p.ID); err != nil {
+		return Given{}, err
+	}
+	if b.trust, err = m.Trust(ctx); err != nil {
+		return Given{}, err
+	}
+	records, err := m.Upper(ctx, p.ID)
+	if err != nil {
+		return Given{}, err
+	}
+	all, err := trust.On(m.DB).Folded(ctx, p.ID, records)
+	if err != nil {
+		return Given{}, err
+	}
+	b.known, b.jobs, b.rules = all.Facts, all.Concepts, all.Rules
+	if b.due, err = knowledge.On(m.DB).ReflectionDueIn(records); err != nil {
+		return Given{}, err
+	}
+	b.sessions = b.recent()
+	if len(b.sessions) == 0 && len(b.known.Exchanges) == 0 && len(b.rules.Rules) == 0 {
+		return Given{}, nil
+	}
+	left, err := b.digest(ctx, p)
+	if err != nil {
+		return Given{}, err
+	}
+	out := m.give(b.sheet(p), o.Limit)
+	out.Left = left
+	for _, s := range b.sessions {
+		if b.told[s.ID] && strings.Contains(out.Text, bodies.ShortID(s.ID)) { // not what was left out
+			out.Used = append(out.Used, s.ID)
+		}
+	}
+	return out, nil
+}
+
+// sheet returns all that may be said at a start, in the order in which it matters.
+func (b *briefing) sheet(p state.Project) brief.Sheet {
+	s := brief.Sheet{Project: cmp.Or(b.st.Name, p.Name), More: fmt.Sprintf("`%[1]s rules list`, `%[1]s facts list` and `%[1]s ls` show all.", b.o.Program)}
+	s.Sections = []brief.Section{
+		{Title: "Rules", Items: b.ruleItems(), Most: 800},
+		{Title: "Pinned by the user, word for word", Items: b.pinItems(), Most: 1000},
+	}
+	s.Sections = append(s.Sections, Start(b.digests, bodies.ShortID)...)
+	return brief.Sheet{Project: s.Project, More: s.More, Sections: append(s.Sections,
+		brief.Section{Title: "Open issues", Items: b.issueItems(), Most: 600, Rank: 1},
+		brief.Section{Title: "Decisions", Items: b.decisionItems(), Most: 700, Rank: 1},
+		brief.Section{Title: "Jobs that the files here belong to", Items: b.conceptItems(), Most: 500, Rank: 2},
+		brief.Section{Title: "Recent sessions", Items: b.sessionItems(), Most: 600, Rank: 3},
+		brief.Section{Title: "Not done yet", Items: b.pendingItems()},
+		brief.Section{Title: "More", Items: b.index()},
+	)}
+}
+
+// A briefing is what a context is made from.
+type briefing struct {
+	m        Ops
+	o        ContextOptions
+	st       *state.State
+	trust    state.Trust
+	known    *facts.Set
+	jobs     *concepts.Set
+	rules    *permanent.Set
+	due      bool
+	sessions []*state.Session // the newest first, without the one that asks
+	told     map[string]bool
+	digests  []Digest        // of the newest sessions, the newest first
+	spoken   map[string]bool // exchanges of which the user or the model said something
+}
+
+// recent returns the sessions that may be spoken of, the newest first.
+func (b *briefing) recent() []*state.Session {
+	var out []*state.Session
+	for _, s := range b.st.Sessions {
+		if now := s.Now(); s.Shown() && s.ID != b.o.Session && s.Parent() == "" && now.Scan.Messages > 0 && b.trust.Of(now.Stamp.Device) {
+			out = append(out, s)
+		}
+	}
+	slices.SortFunc(out, func(a, c *state.Session) int {
+		return cmp.Or(c.Now().Scan.Last.Compare(a.Now().Scan.Last), strings.Compare(a.ID, c.ID))
+	})
+	return out
+}
+
+// trustOf is the trust of a fact or a rule in a context.
+func trustOf(t facts.Trust) brief.Trust {
+	switch t {
+	case facts.User:
+		return brief.User
+	case facts.Assistant:
+		return brief.Assistant
+	}
+	return brief.Tool
+}
+
+func (b *briefing) ruleItems() []brief.Item {
+	rules := slices.DeleteFunc(b.rules.In(permanent.Active), func(r *permanent.Rule) bool { return !b.trust.Of(r.Device) })
+	slices.SortStableFunc(rules, func(x, y *permanent.Rule) int {
+		return cmp.Or(cmp.Compare(y.Trust, x.Trust), cmp.Compare(y.Confidence, x.Confidence), cmp.Compare(x.ID, y.ID))
+	})
+	var out []brief.Item
+	for _, r := range rules {
+		text := r.Text
+		if r.Problem != "" {
+			text = r.Problem + " -> " + r.Text
+		}
+		out = append(out, brief.Item{Text: text, Source: fmt.Sprintf("%s, confidence %d%%", r.ID, r.Confidence), Trust: trustOf(r.Trust), Time: r.LastValidated})
+	}
+	return out
+}
+
+func (b *briefing) factItem(f facts.Fact) brief.Item {
+	source := f.ID
+	if f.Session != "" {
+		source += " of " + bodies.ShortID(f.Session)
+		b.told[f.Session] = true
+	}
+	text := f.Text
+	if f.Verdict != facts.Verified {
+		text += " (" + string(f.Verdict) + ")"
+	}
+	return brief.Item{Text: text, Source: source, Trust: trustOf(f.Trust), Time: f.Time}
+}
+
+// newestFacts returns the facts that want chooses and that may be spoken of, the newest first.
+func (b *briefing) newestFacts(most int, want func(*facts.Fact) bool) []facts.Fact {
+	var out []facts.Fact
+	for f := range b.known.All() {
+		if f.Stands() && f.Trust >= facts.Assistant && b.trust.Of(f.Device) && want(f) {
+			out = append(out, *f)
+		}
+	}
+	slices.SortFunc(out, func(x, y facts.Fact) int { return cmp.Or(y.Time.Compare(x.Time), cmp.Compare(x.ID, y.ID)) })
+	return out[:min(most, len(out))]
+}
+
+func (b *briefing) issueItems() (out []brief.Item) {
+	for _, f := range b.newestFacts(contextIssues, func(f *facts.Fact) bool { return f.Open() }) {
+		out = append(out, b.factItem(f))
+	}
+	return out
+}
+
+// conceptItems names the jobs that files below the working directory belong to, the newest first.
+func (b *briefing) conceptItems() (out []brief.Item) {
+	live := slices.DeleteFunc(b.jobs.Live(), func(c *concepts.Concept) bool {
+		return !b.trust.Of(c.Device) || len(b.atHand(c)) == 0 || !b.spokenOf(c)
+	})
+	slices.SortStableFunc(live, func(x, y *concepts.Concept) int {
+		return cmp.Or(y.Updated.Compare(x.Updated), cmp.Compare(x.Label, y.Label))
+	})
+	for _, c := range live[:min(contextConcepts, len(live))] {
+		text := c.Name
+		if about := cmp.Or(c.Summary, c.Topic); about != "" && c.Doubt == "" {
+			text += ": " + about
+		}
+		if at := slices.DeleteFunc(b.atHand(c), func(f string) bool { return !plainPath(f) }); len(at) > 0 {
+			text += " (" + strings.Join(at[:min(3, len(at))], ", ") + ")"
+		}
+		out = append(out, brief.Item{Text: text, Source: c.Label, Trust: brief.Assistant, Time: c.Updated})
+	}
+	return out
+}
+
+// spokenOf reports whether the user or the model said anything of what a concept holds: a job that only tools, files, the web or scripts
+// speak of may have its name from them.
+func (b *briefing) spokenOf(c *concepts.Concept) bool {
+	if len(c.Exchanges) == 0 {
+		return true // whole sessions were put there
+	}
+	if b.spoken == nil {
+		b.spoken = map[string]bool{}
+		for f := range b.known.All() {
+			if f.Stands() && f.Trust >= facts.Assistant {
+				b.spoken[f.Exchange] = true
+			}
+		}
+	}
+	return slices.ContainsFunc(c.Exchanges, func(x string) bool { return b.spoken[x] })
+}
+
+// atHand returns which of the first files of a concept are below the working directory.
+func (b *briefing) atHand(c *concepts.Concept) (out []string) {
+	for _, f := range c.Files[:min(5, len(c.Files))] {
+		path := f
+		if !filepath.IsAbs(f) {
+			path = filepath.Join(b.o.Dir, filepath.FromSlash(f))
+		}
+		rel, err := filepath.Rel(b.o.Dir, path)
+		if err != nil || !filepath.IsLocal(rel) {
+			continue
+		}
+		if _, err := os.Lstat(path); err == nil {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// plainPath reports whether a path is made of the characters that names of source files have, with no words apart: others are not told,
+// for a file can have any name, also an order.
+func plainPath(s string) bool {
+	const longest = 200
+	return len(s) <= longest && strings.IndexFunc(s, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._-/\\:+@~()[]{}$#", r)
+	}) < 0
+}
+
+// decisionItems names what was decided last.
+func (b *briefing) decisionItems() (out []brief.Item) {
+	for _, f := range b.newestFacts(contextDecisions, func(f *facts.Fact) bool {
+		return f.Kind == facts.Decision || f.Kind == facts.Solution || f.Kind == facts.Preference
+	}) {
+		it := b.factItem(f)
+		it.Text, it.Why = string(f.Kind)+": "+it.Text, "one of the newest"
+		out = append(out, it)
+	}
+	return out
+}
+
+// sessionItems names the newest sessions.
+func (b *briefing) sessionItems() (out []brief.Item) {
+	for _, s := range b.sessions[:min(contextSessions, len(b.sessions))] {
+		now := s.Now()
+		trust := brief.User
+		if from := now.Scan.TitleFrom; from == transcript.FromSummary || from == transcript.FromStray {
+			trust = brief.Assistant
+		}
+		text := now.Scan.Last.UTC().Format("2006-01-02")
+		switch {
+		case now.Scan.Scripted:
+			trust = brief.Assistant
+			text += " a headless run" // what a script typed is not quoted: it may hold anything
+		case now.Scan.Title != "":
+			text += fmt.Sprintf(" %q", now.Scan.Title)
+		}
+		text += fmt.Sprintf(", %d message%s", now.Scan.Messages, derive.Plural(now.Scan.Messages))
+		if v := b.st.CountedOf(s.ID); len(v) > 0 {
+			text += ", compressed as " + v[len(v)-1].Label
+		}
+		b.told[s.ID] = true
+		out = append(out, brief.Item{Text: text, Source: bodies.ShortID(s.ID), Trust: trust, Time: now.Scan.Last})
+	}
+	return out
+}
+
+// pendingItems says what of memory is not made yet, as facts.
+func (b *briefing) pendingItems() (out []brief.Item) {
+	say := func(format string, args ...any) {
+		out = append(out, brief.Item{Text: fmt.Sprintf(format, args...), Keep: true})
+	}
+	if n := b.o.Behind; n > 0 {
+		say("%d changed session file%s of this project %s being captured in the background; what is told here does not know them yet.", n,
+			map[bool]string{false: "s"}[n == 1], map[bool]string{true: "is", false: "are"}[n == 1])
+	}
+	if b.o.Pending == 0 {
+		return out
+	}
+	for _, s := range b.sessions {
+		if n := b.unsaid(s); n > b.o.Pending && len(out) < contextPending {
+			say("Session %s has no facts yet for about %s tokens of what was said; `%s facts draft %s` prints them.", bodies.ShortID(s.ID), tokens.Format(n), b.o.Program, bodies.ShortID(s.ID))
+		}
+	}
+	if n := len(b.jobs.Unassigned(b.known)); n > 0 {
+		say("%d exchange%s belong to no concept yet; `%s concepts candidates` lists them.", n, map[bool]string{false: "s"}[n == 1], b.o.Program)
+	}
+	if b.due && len(b.known.Exchanges) > 0 {
+		say("There are facts that no reflection has seen; `%s reflect` shows what may be worth keeping for good.", b.o.Program)
+	}
+	return out
+}
+
+// unsaid estimates how much of a session's L1 no facts were saved of.
+func (b *briefing) unsaid(s *state.Session) int {
+	now := s.Now()
+	left := now.Scan.Values - b.known.ThroughOf(s.ID, now.Generation)
+	if left <= 0 || now.Scan.Values == 0 {
+		return 0
+	}
+	return markers.On(b.m.DB).Counter(now).Estimate(now.Said() * int64(left) / int64(now.Scan.Values))
+}
+
+// index says in one line what can be asked for.
+func (b *briefing) index() []brief.Item {
+	if len(b.sessions) == 0 && len(b.known.Live()) == 0 {
+		return nil
+	}
+	mem := b.o.Program
+	var ask []string
+	if n := len(b.sessions); n > 0 {
+		ask = append(ask, fmt.Sprintf("`%s ls` (%s)", mem, timesText(n, "session")), fmt.Sprintf("`%s show ID#N` (a message)", mem), fmt.Sprintf("`%s show ID:L1` (a session)", mem))
+	}
+	if n := len(b.known.Live()); n > 0 {
+		ask = append(ask, fmt.Sprintf("`%s facts search WORDS` (%s)", mem, timesText(n, "fact")))
+	}
+	return []brief.Item{{Text: strings.Join(ask, ", "), Keep: true, More: true, Why: "how to ask for more"}}
+}
+
+func timesText(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

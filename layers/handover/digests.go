@@ -1,0 +1,229 @@
+package handover
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/memvcs/mem/layers/brief"
+	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/refine"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/refs"
+)
+
+// digestVersion is the version of the file of digests in the cache; another one is made again.
+const digestVersion = 2<<8 | Version
+
+// code writes or reads the digests.
+func (f *digestFile) code(c *records.Codec) {
+	records.Number(c, &f.version)
+	if f.version != digestVersion {
+		c.Failed = true
+		return
+	}
+	records.List(c, &f.list, func(d *storedDigest) {
+		c.Hash(&d.original)
+		codeDigest(c, &d.Digest)
+	})
+}
+
+func codeDigest(c *records.Codec, d *Digest) {
+	records.Word(c, &d.Session)
+	c.Time(&d.First)
+	c.Time(&d.Last)
+	records.Word(c, &d.Dir)
+	records.Word(c, &d.Branch)
+	records.Number(c, &d.Compact)
+	said := func(s *Said) {
+		records.Number(c, &s.N)
+		records.Word(c, &s.Text)
+	}
+	records.List(c, &d.Turns, func(t *Turn) {
+		said(&t.Asked)
+		said(&t.Answered)
+	})
+	records.List(c, &d.Files, func(f *File) {
+		records.Word(c, &f.Path)
+		for _, n := range []*int{&f.Edits, &f.Reads, &f.First, &f.N, &f.Edited, &f.Call} {
+			records.Number(c, n)
+		}
+		records.List(c, &f.Symbols, func(s *string) { records.Word(c, s) })
+	})
+	records.List(c, &d.Commands, func(x *Command) {
+		records.Word(c, &x.Name)
+		records.Word(c, &x.Args)
+		records.Number(c, &x.N)
+		records.Number(c, &x.Runs)
+		records.Number(c, &x.End)
+		records.Number(c, &x.Exit)
+	})
+	records.List(c, &d.Failed, func(x *Failure) {
+		records.Word(c, &x.Test)
+		records.Word(c, &x.Command)
+		records.Number(c, &x.N)
+	})
+	records.List(c, &d.Todos, func(x *Todo) {
+		records.Word(c, &x.Text)
+		records.Word(c, &x.State)
+		records.Number(c, &x.N)
+	})
+	records.List(c, &d.Marked, said)
+}
+
+// Digests of sessions are made when they are needed and kept in the cache, one file for each project.
+
+// maxDigests is how many sessions of a project have digests: the newest.
+const maxDigests = 200
+
+// A digestFile is the digests of a project.
+type digestFile struct {
+	version int
+	list    []storedDigest
+}
+
+// A storedDigest is the digest of a session at a growth point.
+type storedDigest struct {
+	original objects.Hash
+	Digest
+}
+
+// digests returns the digests of sessions in their order. Those that the cache does not have are made, the first ones first, until late reports
+// that there is no more time: left says how many of them are missing then. A session that has grown since has its earlier digest.
+func (m Ops) digests(ctx context.Context, p refs.Project, sessions []*state.Session, late func() bool) (out []Digest, left int, err error) {
+	file := m.CachePath("digests", string(p))
+	kept := m.readDigests(file)
+	at := make(map[string]int, len(kept.list))
+	for i := range kept.list {
+		at[kept.list[i].Session] = i
+	}
+	next := digestFile{version: digestVersion}
+	changed := false
+	for _, s := range sessions[:min(maxDigests, len(sessions))] {
+		now := s.Now()
+		i, known := at[s.ID]
+		switch {
+		case known && kept.list[i].original == now.Original:
+			next.list = append(next.list, kept.list[i])
+			continue
+		case late != nil && late():
+			left++
+			if known {
+				next.list = append(next.list, kept.list[i])
+			}
+			continue
+		}
+		d, err := m.digest(ctx, p, s)
+		if ctx.Err() != nil {
+			return nil, 0, ctx.Err()
+		}
+		if err != nil {
+			continue // its bytes are not here, or damaged: fsck says which
+		}
+		next.list, changed = append(next.list, storedDigest{now.Original, d}), true
+	}
+	if changed {
+		m.WriteCacheBytes(file, state.Encode(next.code))
+	}
+	for _, d := range next.list {
+		out = append(out, d.Digest)
+	}
+	return out, left, nil
+}
+
+// MakeDigests makes the digests that a project lacks, so that no start has to.
+func (m Ops) MakeDigests(ctx context.Context, p state.Project) error {
+	b := &briefing{m: m}
+	var err error
+	if b.st, err = trust.On(m.DB).Outline(ctx, p.ID); err != nil {
+		return err
+	}
+	if b.trust, err = m.Trust(ctx); err != nil {
+		return err
+	}
+	_, _, err = m.digests(ctx, p.ID, b.recent(), func() bool { return ctx.Err() != nil })
+	return err
+}
+
+// readDigests returns the digests in the cache.
+func (m Ops) readDigests(file string) (f digestFile) {
+	if !state.DecodeCache(file, f.code) || f.version != digestVersion {
+		return digestFile{}
+	}
+	return f
+}
+
+// digest makes the digest of a session as it is now.
+func (m Ops) digest(ctx context.Context, p refs.Project, s *state.Session) (Digest, error) {
+	now := s.Now()
+	l1, err := originals.On(m.DB).L1(ctx, p, now.Original, refine.Full)
+	if err != nil {
+		return Digest{}, err
+	}
+	defer l1.Close()
+	var echo []int
+	for _, q := range s.Chain(now) {
+		echo = append(echo, q.Echo...)
+	}
+	slices.Sort(echo)
+	d, err := Summarize(refine.Entries(l1), func(n int) bool {
+		_, is := slices.BinarySearch(echo, n)
+		return is
+	})
+	d.Session, d.First, d.Last = s.ID, now.Scan.First, now.Scan.Last
+	d.Dir, d.Branch = now.Scan.Cwd, now.Scan.Branch
+	return d, err
+}
+
+// digest fills in the digests of the sessions that may be spoken of. It returns how many are missing.
+func (b *briefing) digest(ctx context.Context, p state.Project) (left int, err error) {
+	b.digests, left, err = b.m.digests(ctx, p.ID, b.sessions, b.o.Late)
+	for i, d := range b.digests {
+		b.digests[i] = d.Rebase(b.o.Dir)
+	}
+	return left, err
+}
+
+// pinItems returns the markers that survive at the distance of their sessions, the heaviest first.
+func (b *briefing) pinItems() (out []brief.Item) {
+	type pin struct {
+		weight keepit.Weight
+		item   brief.Item
+	}
+	var pins []pin
+	for _, d := range b.digests {
+		s := b.st.Session(d.Session)
+		if s == nil || len(d.Marked) == 0 {
+			continue
+		}
+		for _, k := range s.Keepits(markedInput(d), s.Now()) {
+			pressure := keepit.Pressure{Level: keepit.Moderate, Ratio: pinRatio, Distance: max(1, b.st.Distance(s)), Decay: b.o.Decay}
+			if k.Removed || !pressure.Keeps(k.Mark.Weight) {
+				continue
+			}
+			pins = append(pins, pin{k.Mark.Weight, brief.Item{Text: k.Mark.Text, Source: fmt.Sprintf("%s#%d, %s", records.ShortID(s.ID), k.Mark.Message, k.Mark.Weight), Trust: brief.User,
+				Whole: true, Time: d.Last, Why: "marker " + k.ID + " survives at the distance of its session"}})
+		}
+	}
+	slices.SortStableFunc(pins, func(a, b pin) int { return int(b.weight) - int(a.weight) })
+	for _, p := range pins {
+		out = append(out, p.item)
+	}
+	return out
+}
+
+// pinRatio is the ratio at which a marker of an earlier session has to survive to be handed over.
+const pinRatio = 10
+
+// markedInput returns the messages of a digest that hold markers as the engine reads them.
+func markedInput(d Digest) (in compress.Input) {
+	for _, m := range d.Marked {
+		in.Items = append(in.Items, compress.Item{N: m.N, Kind: compress.User, Text: m.Text})
+	}
+	return in
+}

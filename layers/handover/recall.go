@@ -1,0 +1,59 @@
+package handover
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/memvcs/mem/layers/brief"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
+)
+
+// Remind returns what earlier sessions of the project p have that fits a prompt; no text if nothing fits well enough. It reads the
+// digests that the cache has and makes none.
+func (m Ops) Remind(ctx context.Context, p state.Project, prompt string, o ContextOptions) (Given, error) {
+	q := ParsePrompt(prompt)
+	if q.Empty() {
+		return Given{}, nil
+	}
+	digests, name, err := m.recallable(ctx, p, o)
+	if err != nil || len(digests) == 0 {
+		return Given{}, err
+	}
+	sections := Prompt(q, digests, o.Had, records.ShortID)
+	if len(sections) == 0 {
+		return Given{}, nil
+	}
+	return m.give(brief.Sheet{Project: name, More: "`" + o.Program + " search` finds more.", Sections: sections}, o.Limit), nil
+}
+
+// recallable returns the digests in the cache of sessions that may be spoken of, the newest first.
+func (m Ops) recallable(ctx context.Context, p state.Project, o ContextOptions) (out []Digest, name string, err error) {
+	kept := m.readDigests(m.CachePath("digests", string(p.ID)))
+	if len(kept.list) == 0 {
+		return nil, "", nil
+	}
+	b := &briefing{m: m, o: o}
+	if b.st, err = trust.On(m.DB).Outline(ctx, p.ID); err != nil {
+		return nil, "", err
+	}
+	if b.trust, err = m.Trust(ctx); err != nil {
+		return nil, "", err
+	}
+	at := make(map[string]int, len(kept.list))
+	for i := range kept.list {
+		at[kept.list[i].Session] = i
+	}
+	for _, s := range b.recent() {
+		i, ok := at[s.ID]
+		if !ok {
+			continue
+		}
+		d := &kept.list[i]
+		if d.original == s.Now().Original || s.Point(d.original) != nil {
+			out = append(out, d.Rebase(o.Dir))
+		}
+	}
+	return out, cmp.Or(b.st.Name, p.Name), nil
+}

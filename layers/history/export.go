@@ -1,0 +1,139 @@
+package history
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"path/filepath"
+
+	"github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/checkout"
+	"github.com/memvcs/mem/layers/concepts"
+	"github.com/memvcs/mem/layers/facts"
+	bodies "github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/tokens"
+	trusted "github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/layers/views"
+	"github.com/memvcs/mem/layers/worktree"
+)
+
+// FactStatements counts the statements about facts. Records are only ever added, so there is something new to reflect on
+// when there are more than the most that a reflection has seen, in whatever order they arrived.
+func FactStatements(records []state.UpperRecord) int {
+	n := 0
+	for _, r := range records {
+		if r.Kind == facts.KindExchange || r.Kind == facts.KindJudgement {
+			n++
+		}
+	}
+	return n
+}
+
+// remembered gathers what the views of a project are made of.
+func (m Ops) remembered(ctx context.Context, p state.Project) (*views.Project, error) {
+	st, err := trusted.On(m.DB).Outline(ctx, p.ID)
+	if err != nil {
+		return nil, err
+	}
+	records, err := m.Upper(ctx, p.ID)
+	if err != nil {
+		return nil, err
+	}
+	trust, err := m.Trust(ctx)
+	if err != nil {
+		return nil, err
+	}
+	v := &views.Project{Name: p.Name, Trusted: trust.Of}
+	all, err := trusted.On(m.DB).Folded(ctx, p.ID, records)
+	if err != nil {
+		return nil, err
+	}
+	v.Facts, v.Concepts, v.Rules = all.Facts, all.Concepts, all.Rules
+	v.Unassessed = max(0, FactStatements(records)-v.Rules.Reflected)
+	v.Label = func(c *concepts.Concept) string { return v.Concepts.Shown(c, m.Refs.Device().ID) }
+	for _, s := range st.Recent() {
+		now := s.Now()
+		if trust.Of(now.Stamp.Device) {
+			v.Sessions = append(v.Sessions, views.Session{ID: s.ID, Name: bodies.ShortID(s.ID), Title: now.Scan.Title, Branch: now.Scan.Branch, Last: now.Scan.Last})
+		}
+	}
+	return v, nil
+}
+
+// MemoryPage returns memory.md, the rolling summary of a project, at most budget tokens long; 0 is no limit.
+func (m Ops) MemoryPage(ctx context.Context, p state.Project, budget int) (views.Page, error) {
+	v, err := m.remembered(ctx, p)
+	if err != nil {
+		return views.Page{}, err
+	}
+	return views.Memory(v, budget, tokens.For(m.Opts.Model))
+}
+
+// An ExportFormat is a file of the seeds that a project is written as.
+type ExportFormat string
+
+// The formats of exports.
+const (
+	ExportFacts    ExportFormat = "facts"    // facts.json
+	ExportConcepts ExportFormat = "concepts" // concepts.json
+	ExportMemory   ExportFormat = "memory"   // memory.md, all of it
+)
+
+// FileName is what the seeds call the file.
+func (f ExportFormat) FileName() string {
+	if f == ExportMemory {
+		return "memory.md"
+	}
+	return string(f) + ".json"
+}
+
+// Export returns what a project remembers as a file of the seeds.
+func (m Ops) Export(ctx context.Context, p state.Project, f ExportFormat) ([]byte, error) {
+	v, err := m.remembered(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	var shape any
+	switch f {
+	case ExportFacts:
+		shape = views.Facts(v)
+	case ExportConcepts:
+		shape = views.Concepts(v)
+	default:
+		page, err := views.Memory(v, 0, tokens.For(m.Opts.Model))
+		return []byte(page.Text), err
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	err = enc.Encode(shape)
+	return b.Bytes(), err
+}
+
+// ExportTo writes an export into a file, or into a file of the seeds' name in a directory, whole or not at all (see [worktree.Tree]).
+// It returns its size.
+func (m Ops) ExportTo(ctx context.Context, p state.Project, f ExportFormat, at checkout.Place, o checkout.CheckoutOptions) (size int, done capture.CheckedOut, err error) {
+	b, err := m.Export(ctx, p, f)
+	if err != nil {
+		return 0, done, err
+	}
+	write := func(w io.Writer) error {
+		_, err := w.Write(b)
+		return err
+	}
+	dir, name := filepath.Split(at.Path)
+	switch {
+	case capture.IsDir(at.Path) || name == "":
+		dir, name = at.Path, f.FileName()
+	case worktree.IsOutlet(at.Path):
+		if done.Files = []string{at.Path}; !o.DryRun {
+			err = worktree.WriteOutlet(at.Path, write)
+		}
+		return len(b), done, err
+	}
+	done, err = capture.On(m.DB).WriteTree(filepath.Clean(dir), o.Force, o.DryRun, func(t *worktree.Tree) ([]string, error) { return []string{name}, t.Stage(name, write) })
+	return len(b), done, err
+}

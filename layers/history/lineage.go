@@ -1,0 +1,288 @@
+package history
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
+	trusted "github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/lineage"
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/refs"
+)
+
+// A Made is a thing in the graph of what was made from what.
+type Made struct {
+	Kind      state.Kind
+	Name      string // as people write it: abc123:v002
+	Project   state.Project
+	Hash      objects.Hash   // zero: a pure function that is not stored, such as L1
+	Recipe    lineage.Recipe // of a version or composition
+	Engine    string
+	Tokens    int
+	Time      time.Time
+	Device    string
+	Since     string         // of a version: the label of the one whose messages it goes on from
+	Witnesses []objects.Hash // what a model was asked and answered
+	Missing   bool           // its record is not in this memory
+	Next      []*Made        // what it was made from, or what was made from it
+
+	record objects.Hash // of a version
+}
+
+// ErrNoLineage says that a revision names nothing that has a lineage.
+var ErrNoLineage = errors.New("has no lineage")
+
+// Lineage returns what rev names with all that it was made from, or if down is set with all that was made from it. A
+// session stands for all its growth points.
+func (m Ops) Lineage(ctx context.Context, rev state.Rev, down bool) (*Made, error) {
+	a, err := m.ancestry(ctx)
+	if err != nil {
+		return nil, err
+	}
+	start, err := a.start(rev)
+	if err != nil {
+		return nil, err
+	}
+	a.walk(start, down, map[*Made]bool{})
+	return start, nil
+}
+
+// ancestry is what there is in all projects, from which the graph is walked.
+type ancestry struct {
+	versions     map[objects.Hash][]*Made // by output
+	compositions map[objects.Hash][]*Made
+	originals    map[objects.Hash]*Made
+	inputs       map[*Made][]objects.Hash
+	users        map[objects.Hash][]*Made // by input
+	guests       map[objects.Hash]bool    // originals that only devices which are not trusted have
+	points       map[string][]objects.Hash
+	session      map[*Made]string // of an original
+	names        map[objects.Hash]string
+	records      map[objects.Hash]*Made   // versions
+	text         map[*Made]objects.Hash   // record of the version whose text a version was made from
+	base         map[*Made]objects.Hash   // record of the version that a version goes on from
+	followers    map[objects.Hash][]*Made // by that
+}
+
+func (m Ops) ancestry(ctx context.Context) (*ancestry, error) {
+	a := &ancestry{
+		versions: map[objects.Hash][]*Made{}, compositions: map[objects.Hash][]*Made{}, originals: map[objects.Hash]*Made{},
+		inputs: map[*Made][]objects.Hash{}, users: map[objects.Hash][]*Made{}, guests: map[objects.Hash]bool{}, points: map[string][]objects.Hash{}, session: map[*Made]string{},
+		names: map[objects.Hash]string{}, records: map[objects.Hash]*Made{}, text: map[*Made]objects.Hash{}, base: map[*Made]objects.Hash{}, followers: map[objects.Hash][]*Made{},
+	}
+	ids, err := m.Refs.Projects()
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range ids {
+		if id == refs.Home {
+			continue
+		}
+		st, err := trusted.On(m.DB).State(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		a.add(st.AsProject(), st)
+	}
+	return a, nil
+}
+
+func (a *ancestry) add(p state.Project, st *state.State) {
+	for _, s := range st.Sessions {
+		for i := range s.Points {
+			q := &s.Points[i]
+			if a.originals[q.Original] != nil && (s.Guest != "" || !a.guests[q.Original]) {
+				continue
+			}
+			a.guests[q.Original] = s.Guest != "" // one that a trusted device captured goes before it
+			name := records.ShortID(s.ID) + ":original"
+			if q.Original != s.Now().Original {
+				name += fmt.Sprintf(" (messages 1-%d)", q.Scan.Values)
+			}
+			o := &Made{Kind: state.IsOriginal, Name: name, Project: p, Hash: q.Original, Time: q.Time, Device: q.Stamp.Device}
+			a.originals[q.Original], a.session[o] = o, s.ID
+			a.points[s.ID] = append(a.points[s.ID], q.Original)
+		}
+	}
+	for _, v := range st.Versions {
+		if !v.Deleted {
+			x := &Made{Kind: state.IsVersion, Name: records.ShortID(v.Session) + ":" + v.Name(), Tokens: v.TokensOut, Engine: v.Engine, Since: v.Since, record: v.ID}
+			a.records[v.ID] = x
+			if v.Source != "" {
+				a.text[x] = v.Base
+			}
+			if v.Since != "" {
+				a.base[x], a.followers[v.Base] = v.Base, append(a.followers[v.Base], x)
+			}
+			a.derived(x, p, v.Derivation, v.Time, v.Device, a.versions)
+		}
+	}
+	for _, v := range st.Versions { // what is out of the lists is only known as what things were made from
+		if v.Deleted {
+			x := &Made{Kind: state.IsVersion, Name: records.ShortID(v.Session) + ":" + v.Name(), Project: p, Hash: v.Derivation.Output, Recipe: v.Derivation.Recipe,
+				Engine: v.Engine, Tokens: v.TokensOut, Time: v.Time, Device: v.Device, Witnesses: v.Derivation.Witnesses}
+			a.records[v.ID], a.inputs[x] = x, v.Derivation.Inputs
+			if v.Source != "" {
+				a.text[x] = v.Base
+			}
+			if len(a.versions[x.Hash]) == 0 {
+				a.versions[x.Hash] = []*Made{x}
+			}
+		}
+	}
+	names := state.StateNames(st)
+	for _, c := range st.Compositions {
+		if c.Deleted {
+			continue
+		}
+		a.derived(&Made{Kind: state.IsComposition, Name: names[c.ID], Tokens: c.Tokens}, p, c.Derivation, c.Time, c.Device, a.compositions)
+		for i, part := range c.Parts {
+			if i < len(c.Derivation.Inputs) {
+				a.names[c.Derivation.Inputs[i]] = records.ShortID(part.Session) + ":" + part.Label
+			}
+		}
+	}
+}
+
+func (a *ancestry) derived(x *Made, p state.Project, d lineage.Derivation, t time.Time, device string, by map[objects.Hash][]*Made) {
+	x.Project, x.Hash, x.Recipe, x.Witnesses, x.Time, x.Device = p, d.Output, d.Recipe, d.Witnesses, t, device
+	by[d.Output] = append(by[d.Output], x)
+	a.inputs[x] = d.Inputs
+	for i, in := range d.Inputs {
+		if !slices.Contains(d.Inputs[:i], in) {
+			a.users[in] = append(a.users[in], x)
+		}
+	}
+}
+
+// start returns the thing that a revision names.
+func (a *ancestry) start(rev state.Rev) (*Made, error) {
+	same := func(x *Made) bool { return x.Project.ID == rev.Project.ID }
+	pick := func(list []*Made) *Made {
+		if i := slices.IndexFunc(list, same); i >= 0 {
+			return list[i]
+		}
+		return nil
+	}
+	var x *Made
+	switch rev.Kind {
+	case state.IsVersion:
+		x = pick(slices.DeleteFunc(slices.Clone(a.versions[rev.Hash]), func(x *Made) bool { return x.Name != rev.Name() }))
+	case state.IsComposition:
+		x = pick(a.compositions[rev.Hash])
+	case state.IsSession, state.IsOriginal, state.IsMessages:
+		x = a.originals[rev.Session.Now().Original]
+		if x != nil && rev.Kind == state.IsSession {
+			all := *x
+			all.Kind, all.Name = state.IsSession, records.ShortID(rev.Session.ID)
+			a.session[&all] = rev.Session.ID
+			x = &all
+		}
+	case state.IsL1:
+		l1 := a.refined(records.ShortID(rev.Session.ID), rev.Project)
+		a.inputs[l1] = []objects.Hash{rev.Session.Now().Original}
+		return l1, nil
+	case state.IsObject:
+		x = pick(slices.Concat(a.versions[rev.Hash], a.compositions[rev.Hash]))
+		if x == nil {
+			x = a.originals[rev.Hash]
+		}
+	}
+	if x == nil {
+		return nil, fmt.Errorf("%s %w", rev.Name(), ErrNoLineage)
+	}
+	return x, nil
+}
+
+// refined returns the L1 of a session, which is made when it is needed and never stored.
+func (a *ancestry) refined(session string, p state.Project) *Made {
+	return &Made{Kind: state.IsL1, Name: session + ":L1", Project: p}
+}
+
+// walk fills in the ancestors or descendants of x. Derivations are the nodes. Where a record does not name its source,
+// equal outputs make it ambiguous which derivation an input came from; an edge back to a node of path is dropped, so
+// the result is a tree of finite depth.
+func (a *ancestry) walk(x *Made, down bool, path map[*Made]bool) {
+	if down {
+		a.down(x)
+	} else {
+		a.up(x)
+	}
+	path[x] = true
+	x.Next = slices.DeleteFunc(x.Next, func(n *Made) bool { return path[n] })
+	for _, n := range x.Next {
+		if n.Next == nil {
+			a.walk(n, down, path)
+		}
+	}
+	delete(path, x)
+}
+
+// source returns the version whose text x was made from, if its record names one with that output.
+func (a *ancestry) source(x *Made, in objects.Hash) *Made {
+	if from := a.records[a.text[x]]; from != nil && from.Hash == in {
+		return from
+	}
+	return nil
+}
+
+func (a *ancestry) up(x *Made) {
+	x.Next = []*Made{}
+	for i, in := range a.inputs[x] {
+		switch {
+		case a.originals[in] != nil:
+			x.Next = append(x.Next, a.originals[in])
+		case a.source(x, in) != nil:
+			x.Next = append(x.Next, a.source(x, in))
+		case len(a.versions[in]) > 0:
+			x.Next = append(x.Next, a.version(in))
+		default:
+			x.Next = append(x.Next, &Made{Kind: state.IsObject, Name: cmp.Or(a.names[in], fmt.Sprintf("input %d", i+1)), Hash: in, Missing: true, Next: []*Made{}})
+		}
+	}
+	if base := a.records[a.base[x]]; base != nil {
+		x.Next = append(x.Next, base)
+	}
+}
+
+// version returns the version with that output that compositions name, the first that was made.
+func (a *ancestry) version(out objects.Hash) *Made {
+	list := a.versions[out]
+	if i := slices.IndexFunc(list, func(x *Made) bool { return x.Name == a.names[out] }); i >= 0 {
+		return list[i]
+	}
+	return list[0]
+}
+
+func (a *ancestry) down(x *Made) {
+	x.Next = []*Made{}
+	switch x.Kind {
+	case state.IsSession:
+		x.Next = append(x.Next, a.refined(x.Name, x.Project))
+		for _, h := range a.points[a.session[x]] {
+			x.Next = append(x.Next, a.users[h]...)
+		}
+	case state.IsL1:
+	default:
+		for _, n := range a.users[x.Hash] {
+			if from := a.source(n, x.Hash); from == nil || from == x {
+				x.Next = append(x.Next, n)
+			}
+		}
+		if !x.record.IsZero() {
+			x.Next = append(x.Next, a.followers[x.record]...)
+		}
+	}
+	seen := map[*Made]bool{}
+	x.Next = slices.DeleteFunc(x.Next, func(n *Made) bool {
+		again := seen[n]
+		seen[n] = true
+		return again
+	})
+}

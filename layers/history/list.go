@@ -1,0 +1,133 @@
+package history
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/markers"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
+	trusted "github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/objects"
+)
+
+// A Status says how a session in a list stands to the file it came from.
+type Status string
+
+// The states of a session.
+const (
+	Stored    Status = "stored"    // in memory; the file is as it was, or gone
+	Changed   Status = "changed"   // in memory; the file has grown or was rewritten
+	Untracked Status = "untracked" // only a file
+	Removed   Status = "removed"   // taken out of the lists; the bytes are there
+	Revoked   Status = "revoked"   // hidden, because its source is revoked; the bytes are there
+)
+
+// An Item is one session in a list.
+type Item struct {
+	ID       string
+	Status   Status
+	Title    string
+	Last     time.Time // of the last message; of an untracked file, when it was changed
+	Messages int
+	Tokens   int
+	Counted  bool // the tokens are known; else Tokens is 0
+	Bytes    int64
+	Versions []*records.Version
+	Markers  int
+	Parent   string
+	Path     string // the file, if it is there
+	Extra    int64  // bytes the file has more than memory
+	Device   string // that captured the session last
+	Session  *state.Session
+}
+
+// List returns the sessions of a project, in memory or only in Claude Code's files, the newest first.
+// It reads no transcript in memory and at most the start of untracked files.
+func (m Ops) List(ctx context.Context, p state.Project, o capture.ListOptions) ([]Item, *state.State, error) {
+	st, err := trusted.On(m.DB).Outline(ctx, p.ID)
+	if err != nil {
+		return nil, nil, err
+	}
+	files, _, err := capture.On(m.DB).ClientFiles(ctx, p, st, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := capture.On(m.DB).Beneath(ctx, p, st, o, "", files); err != nil {
+		return nil, nil, err
+	}
+	known := capture.On(m.DB).KnownTokens(p.ID)
+	versions := map[string][]*records.Version{}
+	for _, v := range st.Versions {
+		if (!v.Deleted || o.Removed && o.Revoked) && (v.Revoked == "" || o.Revoked) {
+			versions[v.Session] = append(versions[v.Session], v)
+		}
+	}
+	found := capture.On(m.DB).ReadSeen(p.ID)
+	found.Reads = true
+	found.Forget(files)
+	var items []Item
+	for _, s := range st.Sessions {
+		f, onDisk := files[s.ID]
+		delete(files, s.ID)
+		if s.Parent() != "" && !o.Subagents || s.Deleted && !o.Removed || s.Revoked != "" && !o.Revoked {
+			continue
+		}
+		it := m.item(s, versions[s.ID], known)
+		if onDisk {
+			it.Path = f.Path
+			extra, changed := capture.On(m.DB).ChangedFile(ctx, p.ID, s, f, found)
+			if f.Dir {
+				more, also, err := capture.On(m.DB).ChangedBeside(ctx, st, s, f, found)
+				if err != nil {
+					if err := o.NoteUnreadable(err); err != nil {
+						return nil, nil, err
+					}
+				}
+				extra, changed = extra+more, changed || also
+			}
+			if changed && it.Status == Stored {
+				it.Status, it.Extra = Changed, extra
+			}
+		}
+		items = append(items, it)
+	}
+	if err := capture.On(m.DB).WithoutOthers(ctx, p, files); err != nil {
+		return nil, nil, err
+	}
+	for id, f := range files {
+		if st.Purged.Session(id) && !o.Forgotten {
+			continue
+		}
+		if _, ok := capture.SubagentOf(f.Path); !ok { // it comes with its session
+			items = append(items, m.untracked(id, f, found))
+		}
+	}
+	capture.On(m.DB).WriteSeen(p.ID, found)
+	slices.SortFunc(items, func(a, b Item) int { return cmp.Or(b.Last.Compare(a.Last), cmp.Compare(a.ID, b.ID)) })
+	return items, st, nil
+}
+
+func (m Ops) item(s *state.Session, versions []*records.Version, known map[objects.Hash]int) Item {
+	now := s.Now()
+	it := Item{ID: s.ID, Status: Stored, Title: now.Scan.Title, Last: now.Scan.Last, Messages: now.Scan.Messages, Bytes: now.Size, Versions: s.WithoutGuests(versions), Markers: s.Marked(), Parent: s.Parent(), Session: s, Device: now.Stamp.Device}
+	if it.Last.IsZero() {
+		it.Last = now.Time
+	}
+	if s.Deleted {
+		it.Status = Removed
+	}
+	if s.Revoked != "" {
+		it.Status = Revoked
+	}
+	it.Tokens, it.Counted = markers.On(m.DB).Tokens(now, known)
+	return it
+}
+
+func (m Ops) untracked(id string, f capture.ClientFile, s *capture.Seen) Item {
+	it := Item{ID: id, Status: Untracked, Last: f.Modified, Bytes: f.Size, Path: f.Path, Extra: f.Size, Title: s.Title(f)}
+	return it
+}

@@ -1,0 +1,309 @@
+package history
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/compose"
+	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/markers"
+	"github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/transcript"
+	"github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/refs"
+)
+
+// A Manifest is a project in the shape of the seeds' manifest.json. It is a view, computed when asked for.
+type Manifest struct {
+	Version      string                         `json:"version"`
+	ProjectID    refs.Project                   `json:"projectId"`
+	OriginalPath string                         `json:"originalPath"`
+	DisplayName  string                         `json:"displayName"`
+	CreatedAt    string                         `json:"createdAt"`
+	LastModified string                         `json:"lastModified"`
+	Sessions     map[string]ManifestSession     `json:"sessions"` // encoding/json sorts the keys
+	Compositions map[string]ManifestComposition `json:"compositions"`
+	Settings     ManifestSettings               `json:"settings"`
+}
+
+// ManifestSettings are the settings that a manifest repeats.
+type ManifestSettings struct {
+	Preset       string `json:"defaultCompressionPreset"`
+	AutoRegister bool   `json:"autoRegisterNewSessions"`
+	Decay        bool   `json:"keepitDecayEnabled"`
+}
+
+// A ManifestSession is a SessionManifestEntry of the seeds.
+type ManifestSession struct {
+	SessionID        string            `json:"sessionId"`
+	OriginalFile     string            `json:"originalFile"`
+	OriginalTokens   int               `json:"originalTokens"`
+	OriginalMessages int               `json:"originalMessages"`
+	First            string            `json:"firstTimestamp"`
+	Last             string            `json:"lastTimestamp"`
+	RegisteredAt     string            `json:"registeredAt"`
+	LastAccessed     string            `json:"lastAccessed"`
+	Metadata         ManifestMetadata  `json:"metadata"`
+	Markers          []ManifestMarker  `json:"keepitMarkers"`
+	Compressions     []ManifestVersion `json:"compressions"`
+}
+
+// ManifestMetadata is a SessionMetadata of the seeds.
+type ManifestMetadata struct {
+	Branch  string `json:"gitBranch,omitempty"`
+	Project string `json:"projectName,omitempty"`
+	Client  string `json:"claudeVersion,omitempty"`
+}
+
+// A ManifestMarker is a KeepitMarker of the seeds, and the number of its message.
+type ManifestMarker struct {
+	ID         string           `json:"markerId"`
+	UUID       string           `json:"messageUuid"`
+	Message    int              `json:"message"`
+	Weight     json.Number      `json:"weight"`
+	Content    string           `json:"content"`
+	Position   ManifestPosition `json:"position"`
+	Context    string           `json:"context"`
+	CreatedAt  string           `json:"createdAt"` // when it was typed
+	Survived   []string         `json:"survivedIn"`
+	Summarised []string         `json:"summarizedIn"`
+}
+
+// A ManifestPosition is where a marker stands in the text of its message, in bytes.
+type ManifestPosition struct {
+	Start int `json:"start"`
+	End   int `json:"end"`
+}
+
+// A ManifestVersion is a CompressionRecord of the seeds.
+type ManifestVersion struct {
+	VersionID string         `json:"versionId"`
+	File      string         `json:"file"`
+	CreatedAt string         `json:"createdAt"`
+	Settings  ManifestRecipe `json:"settings"`
+	Tokens    int            `json:"outputTokens"`
+	Messages  int            `json:"outputMessages"`
+	Ratio     float64        `json:"compressionRatio"`
+	Keepit    ManifestKeepit `json:"keepitStats"`
+	Source    string         `json:"sourceVersion,omitempty"`
+}
+
+// A ManifestRecipe is a CompressionSettings of the seeds; what wrote the version stands for the model.
+type ManifestRecipe struct {
+	records.VersionSettings
+	Tiers []ManifestTier `json:"customTiers,omitempty"`
+	Model string         `json:"model"`
+}
+
+// A ManifestTier is a TierConfig of the seeds.
+type ManifestTier struct {
+	End            int    `json:"endPercent"`
+	Ratio          int    `json:"compactionRatio"`
+	Aggressiveness string `json:"aggressiveness"`
+}
+
+// ManifestKeepit is a keepitStats of the seeds: weights counts the kept markers by weight.
+type ManifestKeepit struct {
+	Preserved  int            `json:"preserved"`
+	Summarised int            `json:"summarized"`
+	Weights    map[string]int `json:"weights"`
+}
+
+// A ManifestComposition is a ComposedContextRecord of the seeds.
+type ManifestComposition struct {
+	ID         string              `json:"compositionId"`
+	Name       string              `json:"name"`
+	CreatedAt  string              `json:"createdAt"`
+	Components []ManifestComponent `json:"components"`
+	OutputFile string              `json:"outputFile"` // below where it is checked out
+	Tokens     int                 `json:"totalTokens"`
+	Messages   int                 `json:"totalMessages"`
+	UsedIn     []string            `json:"usedInSessions"`
+}
+
+// A ManifestComponent is a CompositionComponent of the seeds.
+type ManifestComponent struct {
+	SessionID string `json:"sessionId"`
+	VersionID string `json:"versionId"`
+	Order     int    `json:"order"`
+	Tokens    int    `json:"tokenContribution"`
+}
+
+// Manifest returns the manifest of a project.
+func (m Ops) Manifest(ctx context.Context, p state.Project, settings ManifestSettings) (Manifest, error) {
+	st, err := trust.On(m.DB).State(ctx, p.ID)
+	if err != nil {
+		return Manifest{}, err
+	}
+	out := Manifest{
+		Version: "1.0.0", ProjectID: p.ID, DisplayName: st.Name, Settings: settings,
+		Sessions: map[string]ManifestSession{}, Compositions: map[string]ManifestComposition{},
+	}
+	known := capture.On(m.DB).KnownTokens(p.ID)
+	var first, last time.Time
+	for _, s := range st.Sessions {
+		if s.Deleted {
+			continue
+		}
+		entry, err := m.manifestSession(ctx, state.Rev{Kind: state.IsSession, Project: p, Session: s}, st, known)
+		if err != nil {
+			return out, err
+		}
+		out.Sessions[s.ID] = entry
+		if t := s.Points[0].Time; first.IsZero() || t.Before(first) {
+			first = t
+		}
+		last = later(last, s.Now().Time)
+		if out.OriginalPath == "" {
+			out.OriginalPath = s.Now().Scan.Cwd
+		}
+	}
+	for _, c := range st.Compositions {
+		if !c.Deleted {
+			out.Compositions[c.Name] = ManifestCompositionOf(c)
+			last = later(last, c.Time)
+		}
+	}
+	for _, v := range st.Versions {
+		last = later(last, v.Time)
+	}
+	out.CreatedAt, out.LastModified = stampText(first), stampText(last)
+	return out, nil
+}
+
+// ManifestOf returns the entry of one session in the manifest of its project.
+func (m Ops) ManifestOf(ctx context.Context, rev state.Rev) (ManifestSession, error) {
+	st, err := trust.On(m.DB).State(ctx, rev.Project.ID)
+	if err != nil {
+		return ManifestSession{}, err
+	}
+	return m.manifestSession(ctx, state.Rev{Kind: state.IsSession, Project: rev.Project, Session: rev.Session}, st, capture.On(m.DB).KnownTokens(rev.Project.ID))
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+func stampText(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
+}
+
+func (m Ops) manifestSession(ctx context.Context, rev state.Rev, st *state.State, known map[objects.Hash]int) (ManifestSession, error) {
+	s, now := rev.Session, rev.Session.Now()
+	tokens, _ := markers.On(m.DB).Tokens(now, known)
+	out := ManifestSession{
+		SessionID: s.ID, OriginalFile: s.Source(), OriginalTokens: tokens, OriginalMessages: now.Scan.Messages,
+		First: stampText(now.Scan.First), Last: stampText(now.Scan.Last),
+		RegisteredAt: stampText(s.Points[0].Time), LastAccessed: stampText(s.LastAccess()),
+		Metadata: ManifestMetadata{now.Scan.Branch, st.Name, now.Scan.Version},
+		Markers:  []ManifestMarker{}, Compressions: []ManifestVersion{},
+	}
+	for _, v := range st.VersionsOf(s.ID) {
+		mv, err := ManifestVersionOf(v)
+		if err != nil {
+			return out, err
+		}
+		out.Compressions = append(out.Compressions, mv)
+	}
+	if len(s.Markers()) == 0 {
+		return out, nil
+	}
+	marks, err := markers.On(m.DB).KeepitsIn(ctx, st, rev)
+	if err != nil || len(marks) == 0 {
+		return out, err
+	}
+	said, err := m.saidIn(ctx, rev, marks)
+	for _, k := range marks {
+		msg := said[k.Mark.Message]
+		out.Markers = append(out.Markers, ManifestMarker{
+			ID: k.ID, UUID: msg.UUID, Message: k.Mark.Message, Weight: json.Number(k.Mark.Weight.String()), Content: strings.TrimSpace(k.Mark.Text),
+			Position: ManifestPosition{k.Mark.Start, k.Mark.End}, Context: k.Context, CreatedAt: msg.Timestamp, Survived: append([]string{}, k.Kept...), Summarised: append([]string{}, k.Lost...),
+		})
+	}
+	return out, err
+}
+
+// An envelope is what a manifest says of the message of a marker.
+type envelope struct {
+	UUID      string
+	Timestamp string
+}
+
+// saidIn returns the envelopes of the messages that hold markers, by their numbers.
+func (m Ops) saidIn(ctx context.Context, rev state.Rev, marks []state.Keepit) (map[int]envelope, error) {
+	out := map[int]envelope{}
+	for _, k := range marks {
+		out[k.Mark.Message] = envelope{}
+	}
+	err := originals.On(m.DB).Stream(ctx, rev.Project.ID, rev.Session.Now().Original, func(r io.Reader) error {
+		for v, err := range transcript.Stream(r, originals.HugeValue) {
+			if err != nil {
+				return err
+			}
+			if _, ok := out[v.N]; !ok {
+				continue
+			}
+			var e envelope
+			if err := json.Unmarshal(v.Raw, &e); err != nil {
+				continue // a marker of what is no object has neither
+			}
+			out[v.N] = e
+		}
+		return nil
+	})
+	return out, err
+}
+
+// ManifestVersionOf returns a version as a manifest has it.
+func ManifestVersionOf(v *records.Version) (ManifestVersion, error) {
+	plan, err := v.Plan()
+	if err != nil {
+		return ManifestVersion{}, fmt.Errorf("version %s: %w", v.Label, err)
+	}
+	weights := map[string]int{}
+	for _, s := range plan.Summarised {
+		weights[s.Weight.String()] += 0
+	}
+	for _, s := range plan.Kept {
+		weights[s.Weight.String()]++
+	}
+	settings := ManifestRecipe{VersionSettings: v.Settings, Model: v.Engine}
+	for _, text := range strings.Fields(v.Settings.Tiers) {
+		t, err := compress.ParseTier(text)
+		if err != nil {
+			return ManifestVersion{}, fmt.Errorf("version %s: %w", v.Label, err)
+		}
+		settings.Preset = "custom"
+		settings.Tiers = append(settings.Tiers, ManifestTier{t.End, t.Ratio, t.Level.String()})
+	}
+	return ManifestVersion{
+		VersionID: v.Label, File: v.FileName(), CreatedAt: stampText(v.Time), Settings: settings, Tokens: v.TokensOut,
+		Messages: v.MessagesOut, Ratio: v.Ratio, Keepit: ManifestKeepit{v.Preserved, v.Summarised, weights}, Source: v.Source,
+	}, nil
+}
+
+// ManifestCompositionOf returns a composition as a manifest has it.
+func ManifestCompositionOf(c *records.Composition) ManifestComposition {
+	out := ManifestComposition{
+		ID: compose.ID(c.Derivation.Output), Name: c.Name, CreatedAt: stampText(c.Time), Components: []ManifestComponent{},
+		OutputFile: c.Name + "/composed.md", Tokens: c.Tokens, Messages: c.Messages, UsedIn: append([]string{}, c.Used.By...),
+	}
+	for i, p := range c.Parts {
+		out.Components = append(out.Components, ManifestComponent{p.Session, p.Label, i, p.Tokens})
+	}
+	return out
+}

@@ -1,0 +1,323 @@
+package history
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/layers/ledger"
+	bodies "github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/refs"
+)
+
+// An Operation is an operation of this device in a project, as undoing sees it.
+type Operation struct {
+	refs.Entry
+	State OpState
+}
+
+// An OpState says what can be done about an operation.
+type OpState string
+
+// The states of operations.
+const (
+	OpNext     OpState = "undo"     // is the next to be undone
+	OpUndoable OpState = "undoable" // is undone after that
+	OpRedoable OpState = "redo"     // was undone and can be done again
+	OpUndone   OpState = "undone"   // was undone, and something else was done since
+	OpFixed    OpState = "fixed"    // brought nothing that can be taken back
+)
+
+// ErrNothingToUndo says that no operation is left that could be undone or done again.
+var ErrNothingToUndo = errors.New("no operation of this device is left")
+
+// A Reverted is what became of one operation by undoing it, or doing it again.
+type Reverted struct {
+	Operation refs.Entry
+	Changed   []string // what it spoke of that is now as it was before, or as it was after it
+	Left      []string // what was changed again since, by whom ever, and stays as it is
+}
+
+// Operations returns the operations of this device in a project, the newest first.
+func (m Ops) Operations(ctx context.Context, p refs.Project) ([]Operation, error) {
+	var out []Operation
+	err := m.Refs.View(ctx, p, func(tx *refs.Tx) error {
+		u, err := m.undoing(ctx, tx, p)
+		if err != nil {
+			return err
+		}
+		for _, op := range slices.Backward(u.Ops) {
+			out = append(out, Operation{op.Entry, u.state(op)})
+		}
+		return nil
+	})
+	return out, err
+}
+
+// state says what can be done about an operation.
+func (u *Undoing) state(op *UndoOp) OpState {
+	switch {
+	case len(u.done) > 0 && op == u.done[len(u.done)-1]:
+		return OpNext
+	case slices.Contains(u.done, op):
+		return OpUndoable
+	case slices.Contains(u.undone, op):
+		return OpRedoable
+	case len(op.Cells) > 0:
+		return OpUndone
+	}
+	return OpFixed
+}
+
+// Undo takes back the last n operations of this device that can be taken back: with records that say what was so before
+// them. What has been changed since by another operation stays. Captures, and what sessions used, are not operations to undo.
+// A dry run writes nothing. The error is [ErrNothingToUndo] if there is none.
+func (m Ops) Undo(ctx context.Context, p refs.Project, n int, dryRun bool) ([]Reverted, error) {
+	return m.revert(ctx, p, n, dryRun, "undo")
+}
+
+// Redo does the last n operations again that were undone, the one undone last first.
+func (m Ops) Redo(ctx context.Context, p refs.Project, n int, dryRun bool) ([]Reverted, error) {
+	return m.revert(ctx, p, n, dryRun, "redo")
+}
+
+func (m Ops) revert(ctx context.Context, p refs.Project, n int, dryRun bool, verb string) (out []Reverted, err error) {
+	run := func(tx *refs.Tx) error {
+		u, err := m.undoing(ctx, tx, p)
+		if err != nil {
+			return err
+		}
+		var say []state.Statement
+		for len(out) < n {
+			r, more, ok := u.Next(verb)
+			if !ok {
+				break
+			}
+			out, say = append(out, r), append(say, more...)
+		}
+		if len(out) == 0 {
+			return fmt.Errorf("%s: %w", verb, ErrNothingToUndo)
+		}
+		if dryRun {
+			return nil
+		}
+		tx.Trailer("Op", verb)
+		for _, r := range out {
+			tx.Trailer(trailerOf[verb], r.Operation.Commit)
+		}
+		for _, s := range say {
+			if _, err := tx.Add(s.Kind, s.Body); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if dryRun {
+		return out, m.Refs.View(ctx, p, run)
+	}
+	// What is undone is known under the lock alone, so the subject names only how many.
+	subject := verb
+	if n > 1 {
+		subject = fmt.Sprintf("%s up to %d operations", verb, n)
+	} else if first, err := m.revert(ctx, p, 1, true, verb); err == nil {
+		subject = verb + " " + first[0].Operation.Subject
+	}
+	err = m.Refs.Update(ctx, p, subject, run)
+	return out, err
+}
+
+// trailerOf is the trailer by which a commit names what it undoes or does again.
+var trailerOf = map[string]string{"undo": "Undoes", "redo": "Redoes"}
+
+// An undoing is the operations of this device in a project with what they said.
+type Undoing struct {
+	Ops    []*UndoOp // oldest first
+	done   []*UndoOp // that can be undone, the one to undo first last
+	undone []*UndoOp // that can be done again, the one to do first last
+	Said   state.Timeline
+	count  uint64 // of cells that were only planned
+}
+
+type UndoOp struct {
+	refs.Entry
+	From  uint64 // lamport times of its records are above this, up to that of the entry
+	Cells []state.Cell
+}
+
+func (o *UndoOp) brought(s bodies.Stamp) bool {
+	return s.Device == o.Device && s.Lamport > o.From && s.Lamport <= o.Lamport
+}
+
+// undoing reads what can be undone.
+func (m Ops) undoing(ctx context.Context, tx *refs.Tx, p refs.Project) (*Undoing, error) {
+	records, err := tx.Records(ctx, nil)
+	if err == nil {
+		records, err = m.Unpurged(ctx, p, records)
+	}
+	if err != nil {
+		return nil, err
+	}
+	st, err := m.FoldOutline(ctx, tx, p)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := ledger.On(m.DB).Log(ctx, p, 0)
+	if err != nil {
+		return nil, err
+	}
+	u := &Undoing{Said: state.Timeline{}}
+	for _, e := range slices.Backward(entries) {
+		if e.Device != m.Refs.Device().ID {
+			continue
+		}
+		op := &UndoOp{Entry: e}
+		if len(u.Ops) > 0 {
+			op.From = u.Ops[len(u.Ops)-1].Lamport
+		}
+		u.Ops = append(u.Ops, op)
+	}
+	if err := u.read(st, records); err != nil {
+		return nil, err
+	}
+	u.Fold()
+	return u, nil
+}
+
+// anew are the operations that began a lane anew: they hold what others before them brought.
+var anew = []string{"clean", "forget"}
+
+// read sorts what records say by slot and by operation.
+func (u *Undoing) read(st *state.State, records []refs.Record) error {
+	captures := map[*UndoOp]bool{}
+	for _, r := range records {
+		if st.FromStranger(r.Device) {
+			continue // the user's word stands, whatever it says
+		}
+		cells, err := st.Cells(r)
+		if err != nil {
+			return err
+		}
+		for i, c := range cells {
+			cells[i] = u.Said.Add(c)
+		}
+		i, _ := slices.BinarySearchFunc(u.Ops, r.Lamport, func(o *UndoOp, n uint64) int { return cmp.Compare(o.Lamport, n) })
+		if i == len(u.Ops) || r.Device != u.Ops[i].Device {
+			continue
+		}
+		u.Ops[i].Cells = append(u.Ops[i].Cells, cells...)
+		captures[u.Ops[i]] = captures[u.Ops[i]] || r.Kind == bodies.KindSession
+	}
+	for op := range captures {
+		if captures[op] || slices.Contains(anew, op.Trailer("Op")) {
+			op.Cells = nil
+		}
+	}
+	return nil
+}
+
+// Fold finds out, from the operations in their order, which were undone and not done again.
+func (u *Undoing) Fold() {
+	byCommit := map[string]*UndoOp{}
+	for _, op := range u.Ops {
+		byCommit[op.Commit] = op
+		undoes, redoes := named(op.Entry, "Undoes"), named(op.Entry, "Redoes")
+		for _, commit := range undoes {
+			u.move(byCommit[commit], "undo")
+		}
+		for _, commit := range redoes {
+			u.move(byCommit[commit], "redo")
+		}
+		if len(undoes)+len(redoes) > 0 {
+			op.Cells = nil
+			continue
+		}
+		if len(op.Cells) > 0 {
+			u.done, u.undone = append(u.done, op), nil
+		}
+	}
+}
+
+// named returns the values of the trailers with a key.
+func named(e refs.Entry, key string) []string {
+	var out []string
+	for _, t := range e.Trailers {
+		if v, ok := strings.CutPrefix(t, "Mem-"+key+": "); ok {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// move takes an operation from the one stack to the other.
+func (u *Undoing) move(op *UndoOp, verb string) {
+	from, to := &u.done, &u.undone
+	if verb == "redo" {
+		from, to = to, from
+	}
+	if i := slices.Index(*from, op); op != nil && i >= 0 {
+		*from, *to = slices.Delete(*from, i, i+1), append(*to, op)
+	}
+}
+
+// Next plans the next operation to undo or do again: the last one of which anything can be. It counts as done from then on.
+func (u *Undoing) Next(verb string) (Reverted, []state.Statement, bool) {
+	stack := u.done
+	if verb == "redo" {
+		stack = u.undone
+	}
+	for _, op := range slices.Backward(stack) {
+		r, cells := u.Plan(op, verb)
+		if len(cells) == 0 {
+			continue
+		}
+		var say []state.Statement
+		for _, c := range cells {
+			say = append(say, u.Said.Again(c))
+			u.count++
+			c.Stamp = bodies.Stamp{Lamport: u.Ops[len(u.Ops)-1].Lamport + u.count} // of nobody: no operation brought it
+			u.Said.Add(c)
+		}
+		u.move(op, verb)
+		return r, say, true
+	}
+	return Reverted{}, nil, false
+}
+
+// Plan decides what undoing an operation, or doing it again, has to say: for each slot that it spoke of and that still
+// says what it left there, what was said before it; or the other way round.
+func (u *Undoing) Plan(op *UndoOp, verb string) (Reverted, []state.Cell) {
+	r := Reverted{Operation: op.Entry}
+	var out []state.Cell
+	seen := map[string]bool{}
+	for _, c := range slices.Backward(op.Cells) { // the last word of the operation on each slot
+		if seen[c.Slot] {
+			continue
+		}
+		seen[c.Slot] = true
+		was, ok := u.Said.Before(c.Slot, op.brought)
+		if !ok {
+			first := u.Said[c.Slot][0]
+			was = state.Cell{Slot: c.Slot, What: c.What, Says: first.None.Says, Again: first.None.Again, None: first.None}
+		}
+		from, to := c, was
+		if verb == "redo" {
+			from, to = was, c
+		}
+		switch now := u.Said.Last(c.Slot).Says; {
+		case from.Says == to.Says:
+		case now != from.Says:
+			r.Left = append(r.Left, c.What)
+		default:
+			r.Changed = append(r.Changed, c.What)
+			out = append(out, to)
+		}
+	}
+	slices.Reverse(r.Left)
+	slices.Reverse(r.Changed)
+	slices.Reverse(out)
+	return r, out
+}

@@ -1,0 +1,179 @@
+package knowledge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/memvcs/mem/layers/concepts"
+	"github.com/memvcs/mem/layers/facts"
+	bodies "github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/revision"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/refs"
+)
+
+// A Member is what may belong to a concept: a session, or an exchange of one.
+type Member struct {
+	Project  state.Project
+	Session  string
+	Exchange *facts.Exchange // nil: the session as a whole
+}
+
+// name is how an assignment names the member.
+func (x Member) name() string {
+	if x.Exchange != nil {
+		return "exchange/" + x.Exchange.Key().String()
+	}
+	return "session/" + x.Session
+}
+
+// String writes the member for people.
+func (x Member) String() string {
+	if x.Exchange != nil {
+		return x.Exchange.ID
+	}
+	return bodies.ShortID(x.Session)
+}
+
+// Member finds the session or the exchange (e:9f2c61ab) that a name stands for.
+func (m Ops) Member(ctx context.Context, sc state.Scope, name string) (Member, error) {
+	if !strings.HasPrefix(name, "e:") {
+		rev, err := revision.On(m.DB).Resolve(ctx, sc, name)
+		if err == nil && rev.Kind != state.IsSession && rev.Kind != state.IsOriginal && rev.Kind != state.IsL1 {
+			err = fmt.Errorf("%s: %w", name, ErrNoMember)
+		}
+		if err != nil {
+			return Member{}, err
+		}
+		return Member{Project: rev.Project, Session: rev.Session.ID}, nil
+	}
+	known, err := revision.On(m.DB).Facts(ctx, sc.Project.ID)
+	if err != nil {
+		return Member{}, err
+	}
+	var found []Member
+	var names, have []string
+	for i := range known.Exchanges {
+		x := &known.Exchanges[i]
+		have = append(have, x.ID)
+		if len(name) >= len("e:")+4 && strings.HasPrefix("e:"+x.Key().String(), name) {
+			found, names = append(found, Member{sc.Project, x.Session, x}), append(names, x.ID)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return Member{}, &state.NotFoundError{What: "exchange", Name: name, Candidates: have}
+	case 1:
+		return found[0], nil
+	}
+	return Member{}, &state.AmbiguousError{What: "exchange", Name: name, Candidates: names}
+}
+
+// ErrNoMember says that something is neither a session nor an exchange.
+var ErrNoMember = errors.New("neither a session nor an exchange")
+
+// A Filing says where members belong: to a concept that there is, to a new one, or, if both are missing, to none.
+type Filing struct {
+	Concept *concepts.Concept
+	New     *concepts.Made // its label is given to it
+	Topic   string
+	Reason  string
+}
+
+// Assign puts members, all of one project, where they belong, and returns the concept that has them now, nil for none.
+func (m Ops) Assign(ctx context.Context, p state.Project, members []Member, to Filing, dryRun bool) (c *concepts.Concept, err error) {
+	if dryRun {
+		return m.wouldAssign(ctx, p, to)
+	}
+	record := ""
+	err = m.Refs.Update(ctx, p.ID, assignMessage(members, to), func(tx *refs.Tx) error {
+		tx.Trailer("Op", "assign")
+		switch {
+		case to.New != nil:
+			made, err := m.nextConcept(ctx, tx, p.ID, *to.New)
+			if err != nil {
+				return err
+			}
+			r, err := tx.Add(concepts.Kind, made)
+			if err != nil {
+				return err
+			}
+			record = r.ID.String()
+		case to.Concept != nil:
+			record = to.Concept.Record
+		}
+		for _, x := range members {
+			if _, err := tx.Add(concepts.KindAssign, concepts.Assigned{Member: x.name(), Concept: record, Topic: to.Topic, Reason: to.Reason}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil || record == "" {
+		return nil, err
+	}
+	set, err := revision.On(m.DB).Concepts(ctx, p.ID)
+	if err != nil {
+		return nil, err
+	}
+	return set.Record(record), nil
+}
+
+// nextConcept gives a new concept the label that is next, as a transaction sees it.
+func (m Ops) nextConcept(ctx context.Context, tx *refs.Tx, p refs.Project, made concepts.Made) (concepts.Made, error) {
+	records, err := m.UpperAt(ctx, tx, p)
+	if err != nil {
+		return made, err
+	}
+	trust, err := m.Trust(ctx)
+	if err != nil {
+		return made, err
+	}
+	set, err := concepts.Fold(state.Statements(records, concepts.Kind), &facts.Set{}, trust.Of)
+	if err != nil {
+		return made, err
+	}
+	made.Label = set.NextLabel()
+	return made, nil
+}
+
+func (m Ops) wouldAssign(ctx context.Context, p state.Project, to Filing) (*concepts.Concept, error) {
+	if to.New == nil {
+		return to.Concept, nil
+	}
+	set, err := revision.On(m.DB).Concepts(ctx, p.ID)
+	if err != nil {
+		return nil, err
+	}
+	return &concepts.Concept{Label: set.NextLabel(), Name: to.New.Name, Topic: to.New.Topic, Summary: to.New.Summary}, nil
+}
+
+func assignMessage(members []Member, to Filing) string {
+	what := fmt.Sprintf("%d members", len(members))
+	if len(members) == 1 {
+		what = members[0].String()
+	}
+	switch {
+	case to.New != nil:
+		return fmt.Sprintf("assign %s to the new concept %s", what, state.LastWords(to.New.Name, 40))
+	case to.Concept != nil:
+		return fmt.Sprintf("assign %s to %s", what, to.Concept.Label)
+	}
+	return "assign " + what + " to no concept"
+}
+
+// ChangeConcept says something about concepts: the fields are those of [concepts.Changed].
+func (m Ops) ChangeConcept(ctx context.Context, p state.Project, message string, changes ...concepts.Changed) error {
+	return m.Refs.Update(ctx, p.ID, message, func(tx *refs.Tx) error {
+		op, _, _ := strings.Cut(message, " ")
+		tx.Trailer("Op", op)
+		for _, c := range changes {
+			if _, err := tx.Add(concepts.KindSet, c); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,54 @@
+package knowledge
+
+import (
+	"context"
+
+	"github.com/memvcs/mem/layers/revision"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/refs"
+)
+
+// Pending is what the layers above L1 lack of a session.
+type Pending struct {
+	Undistilled
+	Facts      int  // that stand, of the session
+	Unassigned int  // exchanges of it that belong to no concept
+	Reflect    bool // there are facts of the project that no reflection has seen
+}
+
+// Pending returns what the layers above L1 lack of a session as it was captured last.
+func (m Ops) Pending(ctx context.Context, p refs.Project, id string) (out Pending, err error) {
+	if out.Undistilled, err = m.Undistilled(ctx, p, id); err != nil {
+		return out, err
+	}
+	known, err := revision.On(m.DB).Facts(ctx, p)
+	if err != nil || len(known.Exchanges) == 0 {
+		return out, err
+	}
+	for f := range known.All() {
+		if f.Session == id && f.Stands() {
+			out.Facts++
+		}
+	}
+	jobs, err := revision.On(m.DB).Concepts(ctx, p)
+	if err != nil {
+		return out, err
+	}
+	for _, x := range jobs.Unassigned(known) {
+		if x.Session == id {
+			out.Unassigned++
+		}
+	}
+	out.Reflect, err = m.ReflectionDue(ctx, p)
+	return out, err
+}
+
+// SessionOf returns the session with the full id, nil if the project has none.
+func (m Ops) SessionOf(ctx context.Context, p refs.Project, id string) (*state.Session, error) {
+	st, err := trust.On(m.DB).Outline(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	return st.Session(id), nil
+}

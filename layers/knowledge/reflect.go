@@ -1,0 +1,155 @@
+package knowledge
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/history"
+	"github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/permanent"
+	bodies "github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/refine"
+	"github.com/memvcs/mem/layers/state"
+	trusted "github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/refs"
+)
+
+// ReflectionDue reports whether there are facts that no reflection has seen.
+func (m Ops) ReflectionDue(ctx context.Context, p refs.Project) (bool, error) {
+	records, err := m.Upper(ctx, p)
+	if err != nil {
+		return false, err
+	}
+	return m.ReflectionDueIn(records)
+}
+
+func (m Ops) ReflectionDueIn(records []state.UpperRecord) (bool, error) {
+	rules, err := state.FoldRules(records, &facts.Set{}, state.Trust{Own: m.Refs.Device().ID})
+	return err == nil && history.FactStatements(records) > rules.Reflected, err
+}
+
+// A Reflected is what was found when somebody looked back.
+type Reflected struct {
+	Candidates []permanent.Candidate
+	Facts      int // that stand
+	Sessions   int // looked through
+	Last       time.Time
+}
+
+// Reflect looks through all that a project knows for what may be worth keeping for good, or taking back, with evidence that
+// is newer than since. Nothing is promoted by it; unless dryRun is set it is recorded that somebody has looked.
+func (m Ops) Reflect(ctx context.Context, p state.Project, since time.Time, dryRun bool) (Reflected, error) {
+	var out Reflected
+	records, err := m.Upper(ctx, p.ID)
+	if err != nil {
+		return out, err
+	}
+	in, err := m.reflectionInput(ctx, p.ID, records)
+	if err != nil {
+		return out, err
+	}
+	out.Candidates = permanent.Candidates(in)
+	if !since.IsZero() {
+		out.Candidates = slices.DeleteFunc(out.Candidates, func(c permanent.Candidate) bool { return c.Newest.Before(since) && c.Kind != permanent.WasUnneeded })
+	}
+	out.Facts, out.Last = len(in.Facts.Live()), in.Rules.ReflectedAt
+	st, err := trusted.On(m.DB).Outline(ctx, p.ID)
+	if err != nil {
+		return out, err
+	}
+	out.Sessions = len(st.Recent())
+	if dryRun || st.Name == "" { // nothing was ever stored of the project
+		return out, nil
+	}
+	seen := permanent.Reflection{Seen: history.FactStatements(records), Candidates: len(out.Candidates)}
+	return out, m.Refs.Update(ctx, p.ID, fmt.Sprintf("reflect: %d candidates", len(out.Candidates)), func(tx *refs.Tx) error {
+		tx.Trailer("Op", "reflect")
+		_, err := tx.Add(permanent.KindReflect, seen)
+		return err
+	})
+}
+
+// reflectionInput gathers what candidates are found in.
+func (m Ops) reflectionInput(ctx context.Context, p refs.Project, records []state.UpperRecord) (in permanent.Input, err error) {
+	in.Now = m.Opts.Now()
+	all, err := trusted.On(m.DB).Folded(ctx, p, records)
+	if err != nil {
+		return in, err
+	}
+	in.Facts, in.Concepts, in.Rules = all.Facts, all.Concepts, all.Rules
+	trust, err := m.Trust(ctx)
+	if err != nil {
+		return in, err
+	}
+	in.Trusted = trust.Of
+	st, err := trusted.On(m.DB).State(ctx, p)
+	if err != nil {
+		return in, err
+	}
+	in.Family = st.Families()
+	for _, s := range st.Recent() {
+		if err := ctx.Err(); err != nil {
+			return in, err
+		}
+		if !trust.Of(s.Now().Stamp.Device) {
+			continue
+		}
+		found, err := m.signs(ctx, p, s)
+		if err != nil {
+			return in, fmt.Errorf("look through %s: %w", bodies.ShortID(s.ID), err)
+		}
+		if found, err = trusted.On(m.DB).Believed(ctx, st, s, found); err != nil {
+			return in, err
+		}
+		in.Words, in.Trials = append(in.Words, found.Words...), append(in.Trials, found.Trials...)
+	}
+	return in, nil
+}
+
+// signsVersion changes with what is recognised; cached results of another version are not used.
+const signsVersion = 3
+
+func (m Ops) signs(ctx context.Context, p refs.Project, s *state.Session) (state.Signs, error) {
+	now := s.Now()
+	file := m.CachePath("signs", fmt.Sprintf("%s-%d-%d.json", now.Original, refine.Version, signsVersion))
+	var out state.Signs
+	if state.ReadCache(file, &out) {
+		m.Touch(file)
+		return s.Own(out), nil
+	}
+	l1, err := originals.On(m.DB).L1(ctx, p, now.Original, refine.Full)
+	if err != nil {
+		return out, err
+	}
+	defer l1.Close()
+	if out, err = signsOf(l1); err != nil {
+		return out, err
+	}
+	m.WriteCache(file, out)
+	return s.Own(out), nil
+}
+
+func signsOf(l1 io.Reader) (out state.Signs, err error) {
+	var runs []permanent.Run
+	for e, err := range refine.Entries(l1) {
+		if err != nil {
+			return out, err
+		}
+		at, _ := time.Parse(time.RFC3339, e.TS) // a message without a time is as old as can be
+		switch {
+		case e.Typed():
+			for _, s := range permanent.Stated(e.Said) {
+				out.Words = append(out.Words, permanent.Word{Message: e.N, Quote: s.Text, Time: at})
+			}
+		case e.Cmd != "" && !e.Side:
+			failed := e.Exit != 0 || len(e.Errors) > 0 || e.Result != "" && e.Result != "ok"
+			runs = append(runs, permanent.Run{Message: e.N, Command: e.Cmd, Failed: failed, Time: at})
+		}
+	}
+	out.Trials = permanent.Trials(runs)
+	return out, nil
+}

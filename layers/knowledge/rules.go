@@ -1,0 +1,170 @@
+package knowledge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/markers"
+	"github.com/memvcs/mem/layers/permanent"
+	bodies "github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/revision"
+	"github.com/memvcs/mem/layers/state"
+	trusted "github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/refs"
+)
+
+// FindCandidate returns the candidate that a name, such as p:9f2c61ab, stands for.
+func (m Ops) FindCandidate(ctx context.Context, p state.Project, name string) (permanent.Candidate, error) {
+	found, err := m.Reflect(ctx, p, time.Time{}, true)
+	if err != nil {
+		return permanent.Candidate{}, err
+	}
+	var ids []string
+	for _, c := range found.Candidates {
+		if c.ID == name {
+			return c, nil
+		}
+		ids = append(ids, c.ID)
+	}
+	return permanent.Candidate{}, &state.NotFoundError{What: "candidate", Name: name, Candidates: ids}
+}
+
+// ErrNotSaid says that the message that somebody names as the user's word does not say what it is named for.
+var ErrNotSaid = errors.New("the message does not say that")
+
+// Word returns what the user typed in the message that rev names as their word on a text. The error is [ErrNotTyped] if they
+// did not type it, or another session or mem wrote it first, and [ErrNotSaid] if it speaks of something else, or, unless
+// against is set, denies it or lacks one of its words.
+func (m Ops) Word(ctx context.Context, rev state.Rev, text string, against bool) (permanent.Word, error) {
+	w := permanent.Word{Session: rev.Session.ID, Message: rev.From}
+	st, err := trusted.On(m.DB).State(ctx, rev.Project.ID)
+	if err != nil {
+		return w, err
+	}
+	s := st.Session(rev.Session.ID)
+	if s == nil {
+		return w, &state.NotFoundError{What: "session", Name: rev.Session.ID}
+	}
+	items, err := markers.On(m.DB).Items(ctx, rev.Project.ID, s, s.Now())
+	if err != nil {
+		return w, err
+	}
+	said := ""
+	for _, it := range items {
+		if it.N == rev.From && it.Kind == compress.User && s.Parent() == "" {
+			said += it.Text + "\n"
+		}
+	}
+	if said == "" {
+		return w, fmt.Errorf("message %d of %s: %w", rev.From, bodies.ShortID(s.ID), markers.ErrNotTyped)
+	}
+	quote, ok := permanent.Saying(said, text, against)
+	if !ok {
+		return w, fmt.Errorf("message %d of %s: %w", rev.From, bodies.ShortID(s.ID), ErrNotSaid)
+	}
+	if more := permanent.Added([]string{quote}, text); !against && len(more) > 0 {
+		return w, fmt.Errorf("message %d of %s: %w: not `%s`", rev.From, bodies.ShortID(s.ID), ErrNotSaid, strings.Join(more, "`, `"))
+	}
+	w.Quote = quote
+	return w, nil
+}
+
+// AddRule states a rule, and returns it as it is then.
+func (m Ops) AddRule(ctx context.Context, p state.Project, made permanent.Made, dryRun bool) (*permanent.Rule, error) {
+	records, err := m.Upper(ctx, p.ID)
+	if err != nil {
+		return nil, err
+	}
+	known, err := trusted.On(m.DB).KnownFacts(ctx, p.ID, records)
+	if err != nil {
+		return nil, err
+	}
+	if dryRun {
+		return permanent.Would(made, known, m.Opts.Now())
+	}
+	id := ""
+	err = m.Refs.Update(ctx, p.ID, "rule: "+FirstWords(made.Text, 60), func(tx *refs.Tx) error {
+		tx.Trailer("Op", "rule")
+		r, err := tx.Add(permanent.Kind, made)
+		id = r.ID.String()
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	set, err := revision.On(m.DB).Rules(ctx, p.ID)
+	if err != nil {
+		return nil, err
+	}
+	return set.Rule(id), nil
+}
+
+// FirstWords returns the start of s in one line of at most n characters.
+func FirstWords(s string, n int) string {
+	r := []rune(strings.Join(strings.Fields(s), " "))
+	if len(r) > n {
+		return string(r[:n-1]) + "…"
+	}
+	return string(r)
+}
+
+// ErrUsersRule says that the user stated a rule, so that only they can take it away.
+var ErrUsersRule = errors.New("the user stated it: only they can take it away")
+
+// ErrNeedsUser says that only the user's word can make a rule of something.
+var ErrNeedsUser = errors.New("nothing but tools, files, the web or scripts vouches for it: it needs the user's word")
+
+// Act does something to a rule, and returns what it is then.
+func (m Ops) Act(ctx context.Context, p state.Project, r *permanent.Rule, a permanent.Act, dryRun bool) (*permanent.Rule, error) {
+	user := a.ByUser || a.Word != nil
+	if a.Act == permanent.Promote && r.Trust < facts.Assistant && !user {
+		return nil, fmt.Errorf("%s: %w", r.ID, ErrNeedsUser)
+	}
+	a.Rule = r.Record
+	if !dryRun {
+		if err := m.act(ctx, p, a, a.Act+" "+r.ID); err != nil {
+			return nil, err
+		}
+		set, err := revision.On(m.DB).Rules(ctx, p.ID)
+		if err != nil {
+			return nil, err
+		}
+		r = set.Rule(r.Record)
+	}
+	if a.Act == permanent.Retire && r.Stated && !user {
+		return r, fmt.Errorf("%s: %w", r.ID, ErrUsersRule)
+	}
+	return r, nil
+}
+
+// DismissCandidate says that a candidate is none: it is not shown again.
+func (m Ops) DismissCandidate(ctx context.Context, p state.Project, c permanent.Candidate, a permanent.Act) error {
+	a.Rule, a.Act = c.ID, permanent.Dismiss
+	return m.act(ctx, p, a, "dismiss "+c.ID)
+}
+
+func (m Ops) act(ctx context.Context, p state.Project, a permanent.Act, message string) error {
+	return m.Refs.Update(ctx, p.ID, message, func(tx *refs.Tx) error {
+		tx.Trailer("Op", a.Act)
+		_, err := tx.Add(permanent.KindAct, a)
+		return err
+	})
+}
+
+// RuleOf returns the rule that a candidate would be. What fewer conversations bear witness to is less certain.
+func RuleOf(c permanent.Candidate) permanent.Made {
+	made := permanent.Made{
+		Type: c.Type, Text: c.Text, Problem: c.Problem, Files: c.Files, Evidence: slices.Clone(c.Keys()), Words: c.Words,
+		Trust: c.Trust, Confidence: min(90, 60+10*len(c.Sessions)), State: permanent.Active, Candidate: c.ID, Reason: c.Why,
+	}
+	if c.Stated {
+		made.Confidence = 100
+	}
+	return made
+}

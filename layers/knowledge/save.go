@@ -1,0 +1,379 @@
+package knowledge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/layers/claims"
+	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/revision"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/refs"
+)
+
+// SaveOptions say how facts are saved.
+type SaveOptions struct {
+	Most      int        // facts of a session; 0 is no limit
+	Engine    string     // that wrote them; "" is whoever used the command
+	Witnesses [][]byte   // what it was asked and answered
+	tips      []refs.Tip // of the lanes when the question was made
+	Empty     bool       // also if every fact was rejected: what was paid for is stored
+	DryRun    bool
+}
+
+// A SavedFact is what became of one fact that was given.
+type SavedFact struct {
+	At    string // its place in what was given: exchanges[0].facts[2]
+	Fact  facts.Fact
+	Known bool // it was there already
+}
+
+// SavedFacts is what became of what was given.
+type SavedFacts struct {
+	Session   *state.Session
+	Exchanges []facts.Exchange // as they were saved, with the facts that were not rejected
+	Facts     []SavedFact      // all of them
+	Dropped   []string         // what else was not taken over, each with its place
+	Through   int              // the last message that is distilled now
+}
+
+// Count returns how many facts there are of a verdict.
+func (s SavedFacts) Count(v facts.Verdict) int {
+	n := 0
+	for _, f := range s.Facts {
+		if f.Fact.Verdict == v {
+			n++
+		}
+	}
+	return n
+}
+
+// Partly reports whether something was not saved.
+func (s SavedFacts) Partly() bool { return len(s.Dropped) > 0 || s.Count(facts.Rejected) > 0 }
+
+// ErrAllRejected says that nothing of what was given could be saved.
+var ErrAllRejected = errors.New("no fact was saved")
+
+// SaveFacts checks what was given of the session that rev names and saves what holds, in one commit. What does not is told
+// with its reason; if nothing holds, nothing is written and the error is [ErrAllRejected].
+func (m Ops) SaveFacts(ctx context.Context, rev state.Rev, g facts.Given, o SaveOptions) (SavedFacts, error) {
+	s := saver{m: m, rev: rev, o: o, given: g, out: SavedFacts{Session: rev.Session}}
+	if err := s.prepare(ctx); err != nil {
+		return s.out, err
+	}
+	for i, x := range g.Exchanges {
+		s.exchange(i, x)
+	}
+	if len(s.problems) > 0 {
+		return s.out, &facts.InputError{Problems: s.problems}
+	}
+	if n := len(s.out.Facts); n > 0 && s.out.Count(facts.Rejected) == n && !o.Empty {
+		return s.out, ErrAllRejected
+	}
+	if o.DryRun {
+		return s.out, nil
+	}
+	return s.out, s.write(ctx)
+}
+
+// A saver saves what was given of a session.
+type saver struct {
+	m        Ops
+	rev      state.Rev
+	o        SaveOptions
+	given    facts.Given
+	set      *facts.Set
+	q        *revision.Quoted
+	out      SavedFacts
+	judged   []facts.Judgement
+	problems []string
+	have     int // facts of the session
+}
+
+// prepare reads the session and what is known of it.
+func (s *saver) prepare(ctx context.Context) (err error) {
+	project := s.rev.Project.ID
+	if s.set, err = revision.On(s.m.DB).Facts(ctx, project); err != nil {
+		return err
+	}
+	st, err := trust.On(s.m.DB).State(ctx, project)
+	if err != nil {
+		return err
+	}
+	session := st.Session(s.rev.Session.ID)
+	if session == nil {
+		return &state.NotFoundError{What: "session", Name: s.rev.Session.ID}
+	}
+	quotes := map[int]bool{}
+	for _, x := range s.given.Exchanges {
+		for _, f := range x.Facts {
+			for _, e := range f.Evidence {
+				quotes[e.Message] = true
+			}
+		}
+	}
+	for f := range s.set.All() {
+		if f.Session == session.ID && f.Stands() {
+			s.have++
+		}
+	}
+	if s.q, err = revision.On(s.m.DB).Quotable(ctx, project, session, session.Now(), quotes); err != nil {
+		return err
+	}
+	total := s.q.Point.Scan.Values
+	if s.given.Through > total {
+		s.problems = append(s.problems, fmt.Sprintf("through: %d is behind the last message, %d", s.given.Through, total))
+	}
+	s.out.Through = max(s.set.ThroughOf(session.ID, s.q.Point.Generation), s.given.Through)
+	return nil
+}
+
+func (s *saver) bad(at, format string, args ...any) {
+	s.problems = append(s.problems, at+": "+fmt.Sprintf(format, args...))
+}
+
+func (s *saver) drop(at, format string, args ...any) {
+	s.out.Dropped = append(s.out.Dropped, at+": "+fmt.Sprintf(format, args...))
+}
+
+// exchange takes over one exchange.
+func (s *saver) exchange(i int, g facts.GivenExchange) {
+	at := fmt.Sprintf("exchanges[%d]", i)
+	now := s.q.Point
+	x := facts.Exchange{Session: s.out.Session.ID, Generation: now.Generation, Original: now.Original, Summary: g.Summary, Topic: g.Topic, Keywords: g.Keywords}
+	span, ok := s.span(at, g)
+	if !ok {
+		return
+	}
+	x.From, x.To = span[0], span[1]
+	x.L1Range, x.Time = s.q.Lines(x.From, x.To), s.q.When(x.To)
+	words := s.text(x.From, x.To)
+	if bad := claims.Missing(x.Summary, words); len(bad) > 0 {
+		s.drop(at+".summary", "its messages %d to %d do not hold `%s`", x.From, x.To, strings.Join(bad, "`, `"))
+		x.Summary = ""
+	}
+	x.Files = s.files(at, g.Files, words)
+	for k, given := range g.Facts {
+		at := fmt.Sprintf("%s.facts[%d]", at, k)
+		f := facts.Fact{Session: x.Session, Kind: given.Kind, Text: given.Text, Evidence: given.Evidence, Keywords: given.Keywords}
+		s.q.Check(&f)
+		_, known := s.set.Fact(f.Name())
+		if !known && f.Verdict != facts.Rejected && s.o.Most > 0 && s.have >= s.o.Most {
+			f.Verdict, f.Reason = facts.Rejected, fmt.Sprintf("facts.maxPerSession is %d", s.o.Most)
+		}
+		f.ID = f.Name()
+		if f.Verdict != facts.Rejected {
+			f.Files = s.files(at, given.Files, words+s.quoted(f))
+			s.judge(at, f, given)
+			x.Facts = append(x.Facts, f)
+			if !known {
+				s.have++
+			}
+		}
+		s.out.Facts = append(s.out.Facts, SavedFact{at, f, known})
+	}
+	if len(x.Facts) > 0 || len(g.Facts) == 0 {
+		x.ID = x.Name()
+		s.out.Through = max(s.out.Through, x.To)
+		s.out.Exchanges = append(s.out.Exchanges, x)
+	}
+}
+
+// span returns the first and the last message of an exchange.
+func (s *saver) span(at string, g facts.GivenExchange) ([2]int, bool) {
+	total := s.q.Point.Scan.Values
+	switch {
+	case g.Messages != [2]int{}:
+		if g.Messages[1] > total {
+			s.bad(at+".messages", "%d is behind the last message, %d", g.Messages[1], total)
+			return g.Messages, false
+		}
+		return g.Messages, true
+	case g.L1Range != [2]int{}:
+		span, ok := s.q.Messages(g.L1Range)
+		if !ok {
+			s.bad(at+".l1_range", "L1 has %d lines", len(s.q.Entries))
+		}
+		return span, ok
+	}
+	span := [2]int{0, 0}
+	for _, f := range g.Facts {
+		for _, e := range f.Evidence {
+			if e.Message > total {
+				continue // the check says so
+			}
+			if span[0] == 0 || e.Message < span[0] {
+				span[0] = e.Message
+			}
+			span[1] = max(span[1], e.Message)
+		}
+	}
+	if span[0] == 0 {
+		s.bad(at+".messages", "missing: want the numbers of its first and last message")
+	}
+	return span, span[0] > 0
+}
+
+// text returns what is said in messages.
+func (s *saver) text(from, to int) string {
+	var b strings.Builder
+	for _, e := range s.q.Entries {
+		if e.N >= from && e.N <= to {
+			b.WriteString(e.Text() + "\n")
+		}
+	}
+	return b.String()
+}
+
+func (s *saver) quoted(f facts.Fact) string {
+	var b strings.Builder
+	for _, e := range f.Evidence {
+		for _, p := range s.q.Text.Parts[e.Message] {
+			b.WriteString("\n" + p.Text)
+		}
+	}
+	return b.String()
+}
+
+// files leaves out the files that a text does not name.
+func (s *saver) files(at string, list []string, text string) []string {
+	var out []string
+	for i, f := range list {
+		if strings.Contains(text, f) || strings.Contains(text, f[strings.LastIndexAny(f, `/\`)+1:]) && !strings.HasSuffix(f, "/") {
+			out = append(out, f)
+			continue
+		}
+		s.drop(fmt.Sprintf("%s.files[%d]", at, i), "`%s` is not in its messages", f)
+	}
+	return out
+}
+
+// silenced returns why a fact may not say of an old one that it is superseded, refuted or resolved, "" if it may. What nobody can look up
+// does not take away what can be; what a tool or the model says does not overrule what the user typed.
+func silenced(f, old facts.Fact, says string) string {
+	switch {
+	case says == facts.Resolves && old.Kind != facts.Issue:
+		return fmt.Sprintf("%s is no issue but a %s", old.ID, old.Kind)
+	case old.Key() == f.Key():
+		return old.ID + " is the fact itself"
+	case len(f.Evidence) == 0 && len(old.Evidence) > 0:
+		return fmt.Sprintf("%s has evidence, and a fact without evidence does not make it %s", old.ID, says)
+	case f.Trust < old.Trust && (says != facts.Resolves || f.Trust < facts.Assistant):
+		return fmt.Sprintf("%s is what the %s said; the quotes of this fact are of the %s", old.ID, old.Trust, f.Trust)
+	}
+	return ""
+}
+
+// judge notes what a fact says of others.
+func (s *saver) judge(at string, f facts.Fact, g facts.GivenFact) {
+	for _, way := range []struct {
+		field, says string
+		ids         []string
+	}{{"supersedes", facts.Supersedes, g.Supersedes}, {"refutes", facts.Refutes, g.Refutes}, {"resolves", facts.Resolves, g.Resolves}} {
+		for i, id := range way.ids {
+			at := fmt.Sprintf("%s.%s[%d]", at, way.field, i)
+			old, err := oneFact(s.set, id)
+			if err != nil {
+				s.bad(at, "%v", err)
+				continue
+			}
+			if why := silenced(f, old, way.says); why != "" {
+				s.drop(at, "%s", why)
+				continue
+			}
+			s.judged = append(s.judged, facts.Judgement{Fact: old.Key(), Says: way.says, Value: true, By: f.Key()})
+		}
+	}
+}
+
+// oneFact returns the one fact whose ID begins with id.
+func oneFact(set *facts.Set, id string) (facts.Fact, error) {
+	if !IsFactID(id) || len(id) < len("f:")+4 {
+		return facts.Fact{}, fmt.Errorf("`%s` is no ID of a fact, such as f:1a2b3c4d", id)
+	}
+	switch all := set.Find(id); len(all) {
+	case 0:
+		return facts.Fact{}, fmt.Errorf("there is no fact %s", id)
+	case 1:
+		return all[0], nil
+	default:
+		return facts.Fact{}, fmt.Errorf("%s begins the IDs of %d facts", id, len(all))
+	}
+}
+
+// write commits what holds.
+func (s *saver) write(ctx context.Context) error {
+	now := s.q.Point
+	stage, err := s.m.Refs.Stage(ctx)
+	if err != nil {
+		return err
+	}
+	defer stage.Close()
+	done := facts.Distilled{Session: s.out.Session.ID, Generation: now.Generation, Through: s.out.Through, Engine: s.o.Engine}
+	for _, w := range s.o.Witnesses {
+		if _, err := stage.Put(w); err != nil {
+			return err
+		}
+		done.Witnesses = append(done.Witnesses, objects.Sum(w))
+	}
+	fresh := 0
+	for _, f := range s.out.Facts {
+		if f.Fact.Verdict != facts.Rejected && !f.Known {
+			fresh++
+		}
+	}
+	message := fmt.Sprintf("facts save %s  %d facts of %d exchanges, through #%d", records.ShortID(done.Session), fresh, len(s.out.Exchanges), done.Through)
+	return s.m.Refs.Update(ctx, s.rev.Project.ID, message, func(tx *refs.Tx) error {
+		if len(done.Witnesses) > 0 {
+			if err := originals.UnforgottenWords(ctx, tx, s.o.tips); err != nil {
+				return err
+			}
+			if err := tx.Adopt(stage); err != nil {
+				return err
+			}
+		}
+		tx.Trailer("Op", "facts")
+		tx.Trailer("Session", done.Session)
+		for _, x := range s.out.Exchanges {
+			if s.stated(x) {
+				continue
+			}
+			if err := originals.Unforgotten(ctx, tx, x.Original); err != nil {
+				return err
+			}
+			if _, err := tx.Add(facts.KindExchange, x.Bare()); err != nil {
+				return err
+			}
+		}
+		for _, j := range s.judged {
+			if _, err := tx.Add(facts.KindJudgement, j); err != nil {
+				return err
+			}
+		}
+		if done.Through == s.set.ThroughOf(done.Session, done.Generation) && len(done.Witnesses) == 0 {
+			return nil
+		}
+		_, err := tx.Add(facts.KindDistilled, done)
+		return err
+	})
+}
+
+// stated reports whether all of an exchange is known and stands already.
+func (s *saver) stated(x facts.Exchange) bool {
+	if !slices.ContainsFunc(s.set.Exchanges, func(k facts.Exchange) bool { return k.Key() == x.Key() }) {
+		return false
+	}
+	for _, f := range x.Facts {
+		if old, ok := s.set.Fact(f.Name()); !ok || old.Removed {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,179 @@
+package markers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/refs"
+)
+
+// SetKeepit gives a marker of a session another weight, also one that was removed. The transcript stays as it is.
+func (m Ops) SetKeepit(ctx context.Context, rev state.Rev, id string, w keepit.Weight, dryRun bool) (state.Keepit, error) {
+	k, all, err := m.keepitByID(ctx, rev, id)
+	if err != nil {
+		return k, err
+	}
+	if k.Added {
+		for _, x := range all {
+			if x.ID != id && !x.Removed && state.Overlap(x.Mark, k.Mark) {
+				return k, fmt.Errorf("message %d of %s: %w: %s, %s", k.Mark.Message, records.ShortID(rev.Session.ID), ErrMarked, x.ID, x.Mark.Weight)
+			}
+		}
+	}
+	k.Mark.Weight, k.Removed = w, false
+	o := overrideOf(rev.Session, k)
+	return k, m.write(ctx, rev, o, fmt.Sprintf("keepit set %s %s %s", records.ShortID(rev.Session.ID), id, w), dryRun)
+}
+
+// RemoveKeepit takes a marker of a session away: its text counts as any other. Setting its weight brings it back.
+func (m Ops) RemoveKeepit(ctx context.Context, rev state.Rev, id string, dryRun bool) (state.Keepit, error) {
+	k, _, err := m.keepitByID(ctx, rev, id)
+	if err != nil {
+		return k, err
+	}
+	k.Removed = true
+	return k, m.write(ctx, rev, overrideOf(rev.Session, k), fmt.Sprintf("keepit rm %s %s", records.ShortID(rev.Session.ID), id), dryRun)
+}
+
+// Errors of AddKeepit.
+var (
+	ErrNotTyped  = errors.New("the user did not type that message")
+	ErrNoText    = errors.New("the message does not have that text")
+	ErrManyTexts = errors.New("the message has that text more than once")
+	ErrMarked    = errors.New("a marker is there already")
+)
+
+// AddKeepit marks a text in the one message that rev names, or all that was typed in it if the text is empty. White space
+// in the text stands for any white space.
+func (m Ops) AddKeepit(ctx context.Context, rev state.Rev, text string, w keepit.Weight, dryRun bool) (state.Keepit, error) {
+	p := rev.Session.Now()
+	items, err := m.Items(ctx, rev.Project.ID, rev.Session, p)
+	if err != nil {
+		return state.Keepit{}, err
+	}
+	i := slices.IndexFunc(items, func(it compress.Item) bool { return it.N == rev.From && it.Kind == compress.User })
+	if i < 0 {
+		return state.Keepit{}, fmt.Errorf("message %d of %s: %w", rev.From, records.ShortID(rev.Session.ID), ErrNotTyped)
+	}
+	start, end, err := find(items[i].Text, text)
+	if err != nil {
+		return state.Keepit{}, fmt.Errorf("message %d of %s: %w", rev.From, records.ShortID(rev.Session.ID), err)
+	}
+	o := records.Override{Session: rev.Session.ID, Generation: p.Generation, Message: rev.From, Start: start, End: end, Weight: w, Added: true}
+	k := state.Keepit{Mark: o.Mark(items[i].Text), Added: true, Context: state.LastWords(items[i].Text[:start], 60)}
+	have := rev.Session.Keepits(compress.Input{Items: items}, p)
+	for _, x := range have {
+		if !x.Removed && state.Overlap(x.Mark, k.Mark) {
+			return k, fmt.Errorf("message %d of %s: %w: %s, %s", rev.From, records.ShortID(rev.Session.ID), ErrMarked, x.ID, x.Mark.Weight)
+		}
+	}
+	k.ID = nextAdded(rev.Session, o)
+	return k, m.write(ctx, rev, o, fmt.Sprintf("keepit add %s#%d %s", records.ShortID(rev.Session.ID), rev.From, w), dryRun)
+}
+
+// nextAdded returns the ID that an added marker has or will have.
+func nextAdded(s *state.Session, o records.Override) string {
+	n := 1
+	for _, x := range s.Overrides {
+		if !x.Added || x.Generation != o.Generation {
+			continue
+		}
+		if x.Message == o.Message && x.Start == o.Start && x.End == o.End {
+			break
+		}
+		n++
+	}
+	return "a" + strconv.Itoa(n)
+}
+
+// find returns where in what was typed a text stands.
+func find(typed, text string) (start, end int, err error) {
+	words := strings.Fields(text)
+	if len(words) == 0 {
+		return 0, len(typed), nil
+	}
+	for i, w := range words {
+		words[i] = regexp.QuoteMeta(w)
+	}
+	expr, err := regexp.Compile(strings.Join(words, `\s+`))
+	if err != nil {
+		return 0, 0, ErrNoText // it is not even UTF-8
+	}
+	found := expr.FindAllStringIndex(typed, 2)
+	switch len(found) {
+	case 0:
+		return 0, 0, ErrNoText
+	case 1:
+		return found[0][0], found[0][1], nil
+	}
+	return 0, 0, ErrManyTexts
+}
+
+func overrideOf(s *state.Session, k state.Keepit) records.Override {
+	return records.Override{
+		Session: s.ID, Generation: s.Now().Generation, Message: k.Mark.Message, Start: k.Mark.TextStart, End: k.Mark.TextEnd,
+		Weight: k.Mark.Weight, Added: k.Added, Removed: k.Removed,
+	}
+}
+
+// keepitByID returns the marker of that name, and all there are.
+func (m Ops) keepitByID(ctx context.Context, rev state.Rev, id string) (state.Keepit, []state.Keepit, error) {
+	all, err := m.AllKeepits(ctx, rev)
+	if err != nil {
+		return state.Keepit{}, nil, err
+	}
+	var have []string
+	for _, k := range all {
+		if k.ID == id {
+			return k, all, nil
+		}
+		have = append(have, k.ID)
+	}
+	return state.Keepit{}, nil, &state.NotFoundError{What: "marker", Name: id, Of: records.ShortID(rev.Session.ID), Candidates: have}
+}
+
+func (m Ops) write(ctx context.Context, rev state.Rev, o records.Override, message string, dryRun bool) error {
+	if dryRun {
+		return nil
+	}
+	return m.Refs.Update(ctx, rev.Project.ID, message, func(tx *refs.Tx) error {
+		tx.Trailer("Op", "keepit")
+		tx.Trailer("Session", o.Session)
+		_, err := tx.Add(records.KindKeepit, o)
+		return err
+	})
+}
+
+// A NearMiss is something in what the user typed that looks like a marker and is none.
+type NearMiss struct {
+	Session *state.Session
+	Message int
+	keepit.Finding
+}
+
+// LintKeepits returns the near misses of a session, in order.
+func (m Ops) LintKeepits(ctx context.Context, rev state.Rev) ([]NearMiss, error) {
+	items, err := m.Items(ctx, rev.Project.ID, rev.Session, rev.Session.Now())
+	if err != nil {
+		return nil, err
+	}
+	var out []NearMiss
+	for _, it := range items {
+		if it.Kind != compress.User || rev.Kind == state.IsMessages && (it.N < rev.From || it.N > rev.To) {
+			continue
+		}
+		for _, f := range keepit.Lint(it.Text) {
+			out = append(out, NearMiss{rev.Session, it.N, f})
+		}
+	}
+	return out, nil
+}

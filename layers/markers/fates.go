@@ -1,0 +1,130 @@
+package markers
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/revision"
+	"github.com/memvcs/mem/layers/state"
+	trusted "github.com/memvcs/mem/layers/trust"
+)
+
+// A Judgement is the fate of a marker in a version.
+type Judgement struct {
+	compress.Fate
+	Judged bool // Pressure, Threshold and Margin are those that decided
+}
+
+// Fates returns what became of the markers of a session in the version that rev names, and why.
+func (m Ops) Fates(ctx context.Context, rev state.Rev) ([]Judgement, error) {
+	v := rev.Version
+	plan, err := v.Plan()
+	if err != nil {
+		return nil, err
+	}
+	p := state.PointOf(rev.Session, v.Origin())
+	before, err := m.fatesBefore(ctx, rev)
+	if err != nil {
+		return nil, err
+	}
+	if len(plan.Kept)+len(plan.Summarised)+plan.Skip == 0 && (v.Settings.Keepit != string(compress.Ignore) || len(rev.Session.Markers()) == 0) {
+		return before, nil
+	}
+	mat, err := m.Material(ctx, rev.Project.ID, rev.Session, p, plan.Without)
+	if err != nil {
+		return nil, err
+	}
+	marks := recorded(rev.Session.Keepits(mat.Input, p), plan)
+	settings, err := v.Settings.Asked(v.Counter)
+	if settings.Since = plan.Since; err == nil {
+		_, fates, wrong := compress.Resolve(settings, mat.Stats, marks)
+		if wrong == nil {
+			return inOrder(append(before, judged(fates, plan)...)), nil
+		}
+	}
+	out := before
+	for _, k := range marks {
+		out = append(out, Judgement{Fate: compress.Fate{Mark: k, Kept: slices.ContainsFunc(plan.Kept, SpanOf(k))}})
+	}
+	return inOrder(out), nil
+}
+
+// fatesBefore returns the markers that did not survive in the version that a version was made from.
+func (m Ops) fatesBefore(ctx context.Context, rev state.Rev) ([]Judgement, error) {
+	if rev.Version.Source == "" {
+		return nil, nil
+	}
+	source, err := m.Source(ctx, rev)
+	var missing *state.NotFoundError
+	if errors.As(err, &missing) {
+		return nil, nil // its record is not here, so nobody knows
+	}
+	if err != nil {
+		return nil, err
+	}
+	fates, err := m.Fates(ctx, source)
+	return slices.DeleteFunc(fates, func(j Judgement) bool { return j.Kept }), err
+}
+
+// Source returns the version that a version was made from, or goes on from.
+func (m Ops) Source(ctx context.Context, rev state.Rev) (state.Rev, error) {
+	st, err := trusted.On(m.DB).State(ctx, rev.Project.ID)
+	if err != nil {
+		return rev, err
+	}
+	for _, v := range st.Versions {
+		if v.ID == rev.Version.Base {
+			return revision.On(m.DB).At(ctx, rev, v)
+		}
+	}
+	return rev, &state.NotFoundError{What: "version", Name: cmp.Or(rev.Version.Source, rev.Version.Since), Of: records.ShortID(rev.Version.Session)}
+}
+
+func inOrder(js []Judgement) []Judgement {
+	slices.SortStableFunc(js, func(a, b Judgement) int {
+		return cmp.Or(cmp.Compare(a.Mark.Message, b.Mark.Message), cmp.Compare(a.Mark.Start, b.Mark.Start))
+	})
+	return js
+}
+
+// SpanOf returns a function that reports whether a span is that of a mark.
+func SpanOf(k compress.Mark) func(compress.Span) bool {
+	return func(s compress.Span) bool {
+		return s.Message == k.Message && s.Start == k.TextStart && s.End == k.TextEnd
+	}
+}
+
+// recorded returns the marks that a plan speaks of, with the weights that they had when it was made. A plan that ignored
+// markers speaks of none: then they are those that count now.
+func recorded(all []state.Keepit, plan compress.Plan) []compress.Mark {
+	var out []compress.Mark
+	for _, k := range all {
+		known := (len(plan.Kept)+len(plan.Summarised) == 0 || plan.Skips(k.Mark.Message)) && !k.Removed
+		for _, spans := range [][]compress.Span{plan.Kept, plan.Summarised} {
+			if at := slices.IndexFunc(spans, SpanOf(k.Mark)); at >= 0 {
+				k.Mark.Weight, known = spans[at].Weight, true
+			}
+		}
+		if known {
+			out = append(out, k.Mark)
+		}
+	}
+	return out
+}
+
+// judged holds fates against what was recorded: where they differ, the constants of the decay were others.
+func judged(fates []compress.Fate, plan compress.Plan) []Judgement {
+	var out []Judgement
+	for _, f := range fates {
+		kept, summarised := slices.ContainsFunc(plan.Kept, SpanOf(f.Mark)), slices.ContainsFunc(plan.Summarised, SpanOf(f.Mark))
+		known := kept || summarised // a version that ignores markers knows of none
+		j := Judgement{Fate: f, Judged: f.Kept == kept || !known}
+		j.Fate.Kept = kept
+		out = append(out, j)
+	}
+	return out
+}

@@ -1,0 +1,65 @@
+package markers
+
+import (
+	"context"
+	"slices"
+
+	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
+)
+
+// Keepits returns the markers of a session that count and what became of them in its versions.
+func (m Ops) Keepits(ctx context.Context, rev state.Rev) ([]state.Keepit, error) {
+	all, err := m.AllKeepits(ctx, rev)
+	return slices.DeleteFunc(all, func(k state.Keepit) bool { return k.Removed }), err
+}
+
+// AllKeepits is Keepits with those that were removed.
+func (m Ops) AllKeepits(ctx context.Context, rev state.Rev) ([]state.Keepit, error) {
+	if rev.Session == nil {
+		return nil, records.ErrNotCompressible
+	}
+	st, err := trust.On(m.DB).State(ctx, rev.Project.ID)
+	if err != nil {
+		return nil, err
+	}
+	return m.keepitsIn(ctx, st, rev)
+}
+
+// KeepitsIn is Keepits in the state st of the project, for who asks for many sessions.
+func (m Ops) KeepitsIn(ctx context.Context, st *state.State, rev state.Rev) ([]state.Keepit, error) {
+	all, err := m.keepitsIn(ctx, st, rev)
+	return slices.DeleteFunc(all, func(k state.Keepit) bool { return k.Removed }), err
+}
+
+func (m Ops) keepitsIn(ctx context.Context, st *state.State, rev state.Rev) ([]state.Keepit, error) {
+	s := st.Session(rev.Session.ID)
+	if s == nil {
+		s = rev.Session
+	}
+	p := s.Now()
+	items, err := m.Items(ctx, rev.Project.ID, s, p)
+	if err != nil {
+		return nil, err
+	}
+	out := s.Keepits(compress.Input{Items: items}, p)
+	versions := st.CountedOf(s.ID)
+	for _, v := range versions {
+		if v.ByStranger && s.Guest == "" {
+			continue
+		}
+		fates := v.MarkFates()
+		for i := range out {
+			switch kept, ok := fates[state.PlaceOf(out[i].Mark)]; {
+			case !ok:
+			case kept:
+				out[i].Kept = append(out[i].Kept, v.Label)
+			default:
+				out[i].Lost = append(out[i].Lost, v.Label)
+			}
+		}
+	}
+	return out, nil
+}

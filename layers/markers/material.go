@@ -1,0 +1,357 @@
+package markers
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"slices"
+
+	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/refine"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/layers/transcript"
+	trusted "github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/refs"
+)
+
+// A Count is how much something is. Tokens are always an estimate, by Method.
+type Count struct {
+	Tokens   int
+	Method   string
+	Messages int // 0 for plain text
+	Bytes    int64
+}
+
+// CountBytes counts a transcript, of which only what a model reads counts as tokens, or any other text. The
+// model is whose tokens are counted if a transcript does not say; "" is the newest.
+func CountBytes(ctx context.Context, b []byte, model string, workers int) (Count, error) {
+	if trimmed := bytes.TrimSpace(b); len(trimmed) > 0 && trimmed[0] == '{' {
+		c := Counted{}
+		if err := c.Extend(ctx, bytes.NewReader(b), max(1, workers)); err != nil {
+			return Count{}, err
+		}
+		if len(c.Messages) > 0 {
+			found := scanned(b)
+			if model == "" {
+				model = found.Model
+			}
+			by := tokens.For(model)
+			return Count{by.Scale(c.Raw), by.ID(), found.Messages, int64(len(b))}, nil
+		}
+	}
+	by := tokens.For(model)
+	return Count{Tokens: by.Count(string(b)), Method: by.ID(), Bytes: int64(len(b))}, nil
+}
+
+// scanned returns what a scan of a transcript finds.
+func scanned(b []byte) transcript.Summary {
+	sc := transcript.NewScanner(transcript.Carry{}, func([]byte) [32]byte { return [32]byte{} })
+	sc.Write(b) // never fails
+	return sc.Summary()
+}
+
+// Objects returns the names of all objects of a project, sorted.
+func (m Ops) Objects(ctx context.Context, p refs.Project) ([]objects.Hash, error) {
+	var names []objects.Hash
+	err := m.Refs.View(ctx, p, func(tx *refs.Tx) error {
+		for h, err := range tx.All(ctx) {
+			if err != nil {
+				return err
+			}
+			names = append(names, h)
+		}
+		return nil
+	})
+	return names, err
+}
+
+// Counted is what the messages of a session are worth, kept in the cache: the plain tokens of what a model
+// would read of them. It is extended when the session grows, so each message is counted once.
+type Counted struct {
+	Format   int                `json:"format"`
+	Messages []compress.Message `json:"messages"`
+	Raw      int                `json:"raw"` // of all messages
+	Size     int64              `json:"size"`
+	Values   int                `json:"values"`
+	LastID   string             `json:"last_id"`
+	Open     bool               `json:"open,omitempty"` // a message has begun of which nothing was read yet, only thought
+	Lead     bool               `json:"lead,omitempty"` // all there is so far is the client's own, which goes with the first message
+}
+
+const countedVersion = 2
+
+func (m Ops) countedPath(h objects.Hash) string { return m.CachePath("counts", h.String()+".json") }
+
+// readCounted returns what is known of a growth point.
+func (m Ops) readCounted(h objects.Hash) (c Counted, ok bool) {
+	if ok = state.ReadCache(m.countedPath(h), &c) && c.Format == countedVersion; ok {
+		m.Touch(m.countedPath(h))
+	}
+	return c, ok
+}
+
+// Counts returns the counted messages of the session at p.
+func (m Ops) Counts(ctx context.Context, project refs.Project, s *state.Session, p *records.Point) (Counted, error) {
+	if c, ok := m.readCounted(p.Original); ok {
+		return c, nil
+	}
+	c := Counted{Format: countedVersion}
+	chain := s.Chain(p)
+	for _, q := range slices.Backward(chain) {
+		if earlier, ok := m.readCounted(q.Original); ok {
+			c = earlier
+			break
+		}
+	}
+	err := originals.On(m.DB).Stream(ctx, project, p.Original, func(r io.Reader) error {
+		if _, err := io.CopyN(io.Discard, r, c.Size); err != nil {
+			return err
+		}
+		return c.Extend(ctx, r, max(1, m.Opts.Workers))
+	})
+	if err != nil {
+		return c, fmt.Errorf("count %s: %w", records.ShortID(s.ID), err)
+	}
+	c.Size = p.Size
+	m.WriteCache(m.countedPath(p.Original), c)
+	m.noteTokens(project, p.Original, c.Raw)
+	return c, nil
+}
+
+// countBatch is how many bytes of text are counted at a time.
+const countBatch = 4 << 20
+
+// Extend counts the messages of r, which begins behind what c has counted.
+func (c *Counted) Extend(ctx context.Context, r io.Reader, workers int) error {
+	counter := transcript.Counter{LastID: c.LastID}
+	var texts []string
+	var of []int // index of the message of each text
+	size := 0
+	flush := func() {
+		for i, n := range countRaw(texts, workers) {
+			c.Messages[of[i]].Raw += n
+			c.Raw += n
+		}
+		texts, of, size = texts[:0], of[:0], 0
+	}
+	base := c.Values
+	for v, err := range transcript.Stream(r, originals.HugeValue) {
+		if err != nil {
+			return err
+		}
+		c.Values = base + v.N
+		if v.Opaque {
+			continue
+		}
+		msg, err := transcript.Decode(v)
+		if err != nil {
+			continue // an object that is no record: L1 shows it as opaque
+		}
+		begins := counter.Add(msg)
+		c.Open = c.Open || begins
+		opens := c.Open && (begins || msg.Type == "assistant") // an answer begins with what was thought, a record of its own
+		for text := range transcript.Read(msg) {
+			if len(c.Messages) == 0 || opens && !c.Lead {
+				c.Messages = append(c.Messages, compress.Message{First: base + v.N})
+				c.Lead = !opens
+			}
+			if opens {
+				opens, c.Open, c.Lead = false, false, false
+			}
+			i := len(c.Messages) - 1
+			c.Messages[i].Last = base + v.N
+			texts, of, size = append(texts, text), append(of, i), size+len(text)
+		}
+		if size > countBatch {
+			flush()
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+		}
+	}
+	flush()
+	c.LastID = counter.LastID
+	return nil
+}
+
+// countRaw counts plain tokens of texts on several goroutines.
+func countRaw(texts []string, workers int) []int {
+	out := make([]int, len(texts))
+	state.Parallel(len(texts), workers, func(i int) { out[i] = tokens.Raw(texts[i]) })
+	return out
+}
+
+// Tokens returns the tokens of the session at p, or 0 and false if they have not been counted yet.
+func (m Ops) Tokens(p *records.Point, known map[objects.Hash]int) (n int, counted bool) {
+	raw, counted := known[p.Original]
+	return m.Counter(p).Scale(raw), counted
+}
+
+// CountNow is how many bytes of transcripts are counted as soon as they are added: it takes a few hundredths of a second.
+const CountNow = 4 << 20
+
+// Estimate returns the tokens of the session at p, estimated from what the scan measured if they have not been counted.
+func (m Ops) Estimate(p *records.Point, known map[objects.Hash]int) int {
+	if n, ok := m.Tokens(p, known); ok {
+		return n
+	}
+	c, s := m.Counter(p), p.Snapshot
+	if s.Scan.Read > 0 {
+		return c.Estimate(s.Scan.Read * 20 / 19) // text and tool calls have 3.8 bytes a token
+	}
+	return c.Estimate(s.Size / readShare)
+}
+
+// readShare is about which part of a transcript's bytes a model reads; the rest is what the client keeps. It holds for
+// most within a factor of four: [transcript.Carry] knows better.
+const readShare = 5
+
+// Counter returns the counter for the model of a session.
+func (m Ops) Counter(p *records.Point) tokens.Counter {
+	if m.Opts.Model != "" {
+		return tokens.For(m.Opts.Model)
+	}
+	return tokens.For(p.Scan.Model)
+}
+
+// Material is a session, ready to compress.
+type Material struct {
+	Stats compress.Stats
+	Marks []compress.Mark
+	Input compress.Input
+}
+
+// Material reads what a compression of the session at p needs, without the calls of tools in some messages.
+func (m Ops) Material(ctx context.Context, project refs.Project, s *state.Session, p *records.Point, without [][2]int) (Material, error) {
+	var out Material
+	type counting struct {
+		c   Counted
+		err error
+	}
+	done := make(chan counting, 1)
+	go func() {
+		c, err := m.Counts(ctx, project, s, p)
+		done <- counting{c, err}
+	}()
+	out.Input.Aside = m.PutAside()
+	items, err := m.ItemsWithout(ctx, project, s, p, without, out.Input.Aside)
+	counts := <-done
+	if err := errors.Join(err, counts.err); err != nil {
+		return out, err
+	}
+	out.Stats.Messages = counts.c.Messages
+	for _, it := range items {
+		if it.Kind == compress.User || it.Kind == compress.Script {
+			out.Stats.Typed = append(out.Stats.Typed, it.N)
+		}
+	}
+	out.Input.Items, out.Input.Output = items, m.ToolOutput(ctx, project, p, without)
+	out.Marks = s.Marks(out.Input, p)
+	return out, nil
+}
+
+// Items returns the L1 of the session as a compression sees it.
+func (m Ops) Items(ctx context.Context, project refs.Project, s *state.Session, p *records.Point) ([]compress.Item, error) {
+	return m.ItemsWithout(ctx, project, s, p, nil, nil)
+}
+
+func (m Ops) ItemsWithout(ctx context.Context, project refs.Project, s *state.Session, p *records.Point, without [][2]int, aside *compress.Aside) ([]compress.Item, error) {
+	l1, err := originals.On(m.DB).L1(ctx, project, p.Original, refine.Full)
+	if err != nil {
+		return nil, err
+	}
+	defer l1.Close()
+	echo := map[int]bool{}
+	for _, q := range s.Chain(p) {
+		for _, n := range q.Echo {
+			echo[n] = true
+		}
+	}
+	return compress.Items(trusted.WithoutEntries(refine.Entries(l1), without), func(n int) bool { return echo[n] }, aside)
+}
+
+// PutAside is where a compression puts texts that are too many to hold: a file of the cache without a name.
+func (m Ops) PutAside() *compress.Aside {
+	return &compress.Aside{Open: func() (compress.File, error) {
+		dir := m.CachePath("l1", "")
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return nil, err
+		}
+		f, err := os.CreateTemp(dir, ".tmp-*")
+		if err != nil {
+			return nil, err
+		}
+		os.Remove(f.Name()) // else it is evicted; f is closed when nobody can read it any more
+		return f, nil
+	}}
+}
+
+// ToolOutput yields what tools returned, for versions with room for it.
+func (m Ops) ToolOutput(ctx context.Context, project refs.Project, p *records.Point, without [][2]int) func(from, to int) iter.Seq2[compress.Item, error] {
+	return func(from, to int) iter.Seq2[compress.Item, error] {
+		return func(yield func(compress.Item, error) bool) {
+			for msg, err := range m.Messages(ctx, project, p, from, to, without) {
+				if err != nil {
+					yield(compress.Item{}, err)
+					return
+				}
+				for _, b := range msg.Blocks {
+					if b.Kind == transcript.ToolResult && !yield(compress.Item{N: msg.N, Kind: compress.Output, Text: b.Result()}, nil) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+// Messages yields the records of a growth point from one number to another that can be read, but for those of without.
+func (m Ops) Messages(ctx context.Context, project refs.Project, p *records.Point, from, to int, without [][2]int) iter.Seq2[transcript.Message, error] {
+	return func(yield func(transcript.Message, error) bool) {
+		err := originals.On(m.DB).Stream(ctx, project, p.Original, func(r io.Reader) error {
+			for v, err := range transcript.Stream(r, originals.HugeValue) {
+				if err != nil {
+					return err
+				}
+				if v.N > to {
+					return nil
+				}
+				if v.N < from || v.Opaque || !originals.Outside(v.N, without) {
+					continue
+				}
+				msg, err := transcript.Decode(v)
+				if err != nil {
+					continue // no record
+				}
+				if !yield(msg, nil) {
+					return nil
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			yield(transcript.Message{}, err)
+		}
+	}
+}
+
+// noteTokens keeps the size of a session where lists find it quickly; Close writes it.
+func (m Ops) noteTokens(project refs.Project, h objects.Hash, raw int) {
+	m.CountedMu.Lock()
+	defer m.CountedMu.Unlock()
+	if m.Counted == nil {
+		m.Counted = map[refs.Project]map[objects.Hash]int{}
+	}
+	if m.Counted[project] == nil {
+		m.Counted[project] = map[objects.Hash]int{}
+	}
+	m.Counted[project][h] = raw
+}

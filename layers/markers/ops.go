@@ -1,0 +1,10 @@
+// Package markers lists, sets and removes markers and tells the fate of each.
+package markers
+
+import "github.com/memvcs/mem/layers/state"
+
+// Ops are the operations of this package on a store.
+type Ops struct{ *state.DB }
+
+// On returns the operations on db.
+func On(db *state.DB) Ops { return Ops{db} }

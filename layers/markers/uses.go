@@ -1,0 +1,57 @@
+package markers
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/refs"
+)
+
+// RecordUse notes that the session by used what rev names, at a time by its clock. That a session uses the same
+// again is not noted again.
+func (m Ops) RecordUse(ctx context.Context, rev state.Rev, by string, at time.Time) error {
+	st, err := trust.On(m.DB).Outline(ctx, rev.Project.ID)
+	if err != nil {
+		return err
+	}
+	u := records.Use{By: by, At: at.UTC().Truncate(time.Second), Targets: st.Targets(rev)}
+	if len(u.Targets) == 0 || st.Used(u) {
+		return nil
+	}
+	return m.recordUse(ctx, rev.Project.ID, u, fmt.Sprintf("use %s  by %s", rev.Name(), records.ShortID(by)))
+}
+
+func (m Ops) recordUse(ctx context.Context, p refs.Project, u records.Use, message string) error {
+	return m.Refs.Update(ctx, p, message, func(tx *refs.Tx) error {
+		tx.Trailer("Op", "use")
+		tx.Trailer("Session", u.By)
+		_, err := tx.Add(records.KindUse, u)
+		return err
+	})
+}
+
+// RecordGiven notes that the session by was given a context that tells of sessions, if by is a session of the project: one that
+// nobody went on with used nothing. Known says whether it is. That it is given the same again is not noted again.
+func (m Ops) RecordGiven(ctx context.Context, p refs.Project, by string, sessions []string, at time.Time) (known bool, err error) {
+	st, err := trust.On(m.DB).Outline(ctx, p)
+	if err != nil {
+		return false, err
+	}
+	if s := st.Session(by); s == nil || s.Now().Scan.Messages == 0 {
+		return false, nil
+	}
+	u := records.Use{By: by, At: at.UTC().Truncate(time.Second)}
+	for _, id := range sessions {
+		if one := (records.Use{By: by, Targets: []string{"session/" + id}}); id != by && st.Session(id) != nil && !st.Used(one) {
+			u.Targets = append(u.Targets, one.Targets[0])
+		}
+	}
+	if len(u.Targets) == 0 {
+		return true, nil
+	}
+	return true, m.recordUse(ctx, p, u, fmt.Sprintf("use %s  by %s", records.Numbered(len(u.Targets), "session", "sessions"), records.ShortID(by)))
+}

@@ -1,0 +1,63 @@
+package markers
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Spellings returns the forms in which a value stands in transcripts and other files: as it is, as a part of a JSON string, once
+// and twice, percent-encoded, and inside base64 wherever it begins.
+func Spellings(value []byte) [][]byte {
+	out := [][]byte{value}
+	add := func(b []byte) {
+		if len(b) >= MinSecret && !slices.ContainsFunc(out, func(o []byte) bool { return bytes.Equal(o, b) }) {
+			out = append(out, b)
+		}
+	}
+	once := jsonInside(value)
+	add(once)
+	add(jsonInside(once))
+	add(bytes.ReplaceAll(once, []byte("/"), []byte(`\/`)))
+	if plain, err := json.Marshal(string(value)); err == nil { // with < > & as numbers
+		add(plain[1 : len(plain)-1])
+	}
+	for _, format := range []string{"%%%02X", "%%%02x"} {
+		var b strings.Builder
+		for _, c := range value {
+			if c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || strings.IndexByte("-_.~", c) >= 0 {
+				b.WriteByte(c)
+			} else {
+				fmt.Fprintf(&b, format, c)
+			}
+		}
+		add([]byte(b.String()))
+	}
+	for _, enc := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
+		for shift := range 3 { // bytes before the value in its group of three
+			text := enc.EncodeToString(append(make([]byte, shift), value...))
+			first := (shift*8 + 5) / 6           // digits that hold bits of what stands before
+			last := (shift + len(value)) * 8 / 6 // those behind hold bits of what follows
+			if last-first >= 8 {
+				add([]byte(text[first:last]))
+			}
+		}
+	}
+	return out
+}
+
+// MinSecret is how long a value must be at least to be forgotten wherever it stands.
+const MinSecret = 6
+
+func jsonInside(value []byte) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if e.Encode(string(value)) != nil {
+		return value // a string always encodes
+	}
+	return b.Bytes()[1 : b.Len()-2]
+}

@@ -1,0 +1,106 @@
+package originals
+
+import (
+	"context"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/transcript"
+	"github.com/memvcs/mem/refs"
+)
+
+// Conversation returns the conversation of a session at p as segments, uncut.
+func (m Ops) Conversation(ctx context.Context, project refs.Project, p *records.Point) ([]compress.Segment, error) {
+	return m.ConversationWithout(ctx, project, p, nil)
+}
+
+// ConversationWithout is [Ops.Conversation] without the tool calls of some messages.
+func (m Ops) ConversationWithout(ctx context.Context, project refs.Project, p *records.Point, without [][2]int) ([]compress.Segment, error) {
+	var out []compress.Segment
+	err := m.EachSaid(ctx, project, p, without, (&Conversation{}).Said, func(s compress.Segment) error {
+		out = append(out, s)
+		return nil
+	})
+	return out, err
+}
+
+// EachSaid calls f with the segments that say makes of the messages of a session, in order. An error of f ends it.
+func (m Ops) EachSaid(ctx context.Context, project refs.Project, p *records.Point, without [][2]int, say func(int, transcript.Message) []compress.Segment, f func(compress.Segment) error) error {
+	return m.Stream(ctx, project, p.Original, func(r io.Reader) error {
+		for v, err := range transcript.Stream(r, HugeValue) {
+			if err != nil {
+				return err
+			}
+			if v.Opaque {
+				continue
+			}
+			msg, err := transcript.Decode(v)
+			if err != nil {
+				continue // an object that is no record says nothing
+			}
+			if !Outside(v.N, without) {
+				msg.Blocks = slices.DeleteFunc(msg.Blocks, func(b transcript.Block) bool { return b.Kind == transcript.ToolUse || b.Kind == transcript.ToolResult })
+			}
+			for _, s := range say(v.N, msg) {
+				if err := f(s); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// A conversation turns the messages of a session into segments, one after the other: what was typed as it is, once and where
+// it was sent, also out of the queue; everything else without blanks around it.
+type Conversation struct{ queue transcript.Queue }
+
+func (c *Conversation) Said(n int, msg transcript.Message) []compress.Segment {
+	var out []compress.Segment
+	add := func(role, text string) {
+		if strings.TrimSpace(text) != "" {
+			out = append(out, compress.Segment{Role: role, Text: text, Src: [][2]int{{n, n}}})
+		}
+	}
+	typed, fresh := c.queue.Typed(msg)
+	_, own := transcript.Typed(msg) // its texts are what was typed, or repeat it
+	say := func() {
+		if fresh {
+			add(c.typist(), typed)
+		}
+		fresh = false
+	}
+	for _, b := range msg.Blocks {
+		switch {
+		case b.Kind == transcript.Text && own:
+			say()
+		case b.Kind == transcript.Text:
+			add(textRole(msg), strings.TrimSpace(b.Text))
+		case b.Kind == transcript.ToolUse:
+			add("tool", strings.TrimSpace(b.Name+" "+string(b.Input)))
+		case b.Kind == transcript.ToolResult:
+			add("tool", strings.TrimSpace(b.Result()))
+		}
+	}
+	say()
+	return out
+}
+
+// typist is the role of the typed text that the queue returned last.
+func (c *Conversation) typist() string {
+	if c.queue.Script {
+		return "script"
+	}
+	return "user"
+}
+
+// textRole is the role of a text that the user did not type.
+func textRole(msg transcript.Message) string {
+	if msg.Role != "assistant" { // what the client says in the user's name
+		return "tool"
+	}
+	return "assistant"
+}

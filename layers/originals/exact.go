@@ -1,0 +1,59 @@
+package originals
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/refs"
+)
+
+// A BehindError says that the exact bytes of a session as it is now are on another device only. It wraps
+// [ErrWithheld].
+type BehindError struct {
+	Session *state.Session
+	Have    *records.Point // the furthest growth point whose exact bytes are here
+}
+
+func (e *BehindError) Error() string {
+	now := e.Session.Now()
+	of := fmt.Sprintf("%d of its %d records are here", e.Have.Scan.Values, now.Scan.Values)
+	if e.Have.Generation != now.Generation {
+		of = fmt.Sprintf("those of an earlier file, of %d records, are here", e.Have.Scan.Values)
+	}
+	return fmt.Sprintf("the exact bytes of session %s as it is now were kept on device %s, which captured it; %s", records.ShortID(e.Session.ID), now.Stamp.Device[:min(8, len(now.Stamp.Device))], of)
+}
+
+// Unwrap returns [ErrWithheld].
+func (e *BehindError) Unwrap() error { return ErrWithheld }
+
+// Exact returns the growth point whose exact bytes this device has for the session as it is now. Where it
+// has only those of an earlier one, it returns that with a [*BehindError]; where none, the error is [ErrWithheld].
+func (m Ops) Exact(ctx context.Context, project refs.Project, s *state.Session) (*records.Point, error) {
+	now := s.Now()
+	order := make([]*records.Point, len(s.Points))
+	for i := range s.Points {
+		order[i] = &s.Points[i]
+	}
+	slices.SortFunc(order, func(a, b *records.Point) int { return b.Further(a) })
+	order = slices.DeleteFunc(order, func(p *records.Point) bool { return p == now })
+	for _, p := range append([]*records.Point{now}, order...) {
+		if p.Withheld {
+			_, err := m.Patches(ctx, project, s, p)
+			if errors.Is(err, ErrWithheld) {
+				continue
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+		if p != now && p.Reaches(now) < 0 {
+			return p, &BehindError{s, p}
+		}
+		return p, nil
+	}
+	return nil, fmt.Errorf("session %s: %w", records.ShortID(s.ID), ErrWithheld)
+}

@@ -1,0 +1,10 @@
+// Package originals reads captured sessions: their bytes, their messages and their L1.
+package originals
+
+import "github.com/memvcs/mem/layers/state"
+
+// Ops are the operations of this package on a store.
+type Ops struct{ *state.DB }
+
+// On returns the operations on db.
+func On(db *state.DB) Ops { return Ops{db} }

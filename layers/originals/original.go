@@ -1,0 +1,123 @@
+package originals
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/redact"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/refs"
+)
+
+// ErrWithheld says that the exact bytes of a session need a patch that this machine does not have: it
+// was captured on another one, and only the clean transcript travels.
+var ErrWithheld = errors.New("the exact bytes were kept on the device that captured the session")
+
+// Patches returns what the snapshot p of a session needs besides its clean stream, oldest first.
+func (m Ops) Patches(ctx context.Context, project refs.Project, s *state.Session, p *records.Point) ([]redact.Patch, error) {
+	var out []redact.Patch
+	chain := s.Chain(p)
+	err := m.Refs.View(ctx, project, func(tx *refs.Tx) error {
+		for i := len(chain) - 1; i >= 0; i-- {
+			b, err := tx.Patch(chain[i].Stamp.Device, chain[i].Stamp.Record)
+			if errors.Is(err, objects.ErrNotFound) {
+				return fmt.Errorf("session %s: %w", records.ShortID(s.ID), ErrWithheld)
+			}
+			if err != nil {
+				return err
+			}
+			patch, err := redact.Decode(b)
+			if err != nil {
+				return fmt.Errorf("patch of %s: %w", records.ShortID(s.ID), err)
+			}
+			out = append(out, patch)
+			if patch.Before == 0 {
+				break
+			}
+		}
+		return nil
+	})
+	slices.Reverse(out)
+	return out, err
+}
+
+// WriteOriginal writes the exact bytes that a session's file had at the snapshot p. What was written is
+// the original only if the error is nil.
+func (m Ops) WriteOriginal(ctx context.Context, project refs.Project, s *state.Session, p *records.Point, w io.Writer) error {
+	if !p.Withheld {
+		return m.WriteObject(ctx, project, p.Original, w)
+	}
+	patches, err := m.Patches(ctx, project, s, p)
+	if err != nil {
+		return err
+	}
+	return m.Refs.View(ctx, project, func(tx *refs.Tx) error {
+		rc, err := tx.Get(ctx, p.Original)
+		if err != nil {
+			return err
+		}
+		defer rc.Close()
+		return redact.Restore(w, rc, patches...)
+	})
+}
+
+// WriteExact writes the exact bytes of a session as it is now, or those that there are and a [*BehindError].
+func (m Ops) WriteExact(ctx context.Context, rev state.Rev, w io.Writer) error {
+	p, behind := m.Exact(ctx, rev.Project.ID, rev.Session)
+	if p == nil {
+		return behind
+	}
+	if err := m.WriteOriginal(ctx, rev.Project.ID, rev.Session, p, w); err != nil {
+		return err
+	}
+	return behind
+}
+
+// WriteObject writes the object h of a project.
+func (m Ops) WriteObject(ctx context.Context, project refs.Project, h objects.Hash, w io.Writer) error {
+	return m.Refs.View(ctx, project, func(tx *refs.Tx) error {
+		rc, err := tx.Get(ctx, h)
+		if err != nil {
+			return err
+		}
+		defer rc.Close()
+		_, err = io.Copy(w, rc)
+		return err
+	})
+}
+
+// WriteAnywhere writes the content of the object h of any project to w. If none has it the error is a [*NotFoundError].
+func (m Ops) WriteAnywhere(ctx context.Context, h objects.Hash, w io.Writer) error {
+	ids, err := m.Refs.Projects()
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		var rc io.ReadCloser
+		err := m.Refs.View(ctx, id, func(tx *refs.Tx) (err error) {
+			if rc, err = tx.Get(ctx, h); err != nil {
+				return err
+			}
+			defer rc.Close()
+			_, err = io.Copy(w, rc)
+			return err
+		})
+		if rc != nil || !errors.Is(err, objects.ErrNotFound) {
+			return err
+		}
+	}
+	return &state.NotFoundError{What: "object", Name: "b3:" + h.String()}
+}
+
+// Object returns the content of the object h of a project.
+func (m Ops) Object(ctx context.Context, project refs.Project, h objects.Hash) ([]byte, error) {
+	var b bytes.Buffer
+	err := m.WriteObject(ctx, project, h, &b)
+	return b.Bytes(), err
+}

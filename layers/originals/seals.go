@@ -1,0 +1,219 @@
+package originals
+
+import (
+	"encoding/json"
+	"io"
+	"slices"
+	"strconv"
+
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/transcript"
+	"github.com/memvcs/mem/objects"
+)
+
+// What was forgotten is still in the files of Claude Code for a while. A capture sees them through a guard, which puts a
+// placeholder of the same length over every forgotten message and blots out every forgotten value. So what is stored is a
+// beginning of what the capture sees, and a session goes on growing.
+
+// sealsFile holds what only this device knows of what it forgot. It names nothing: everything is keyed by the device's key.
+const sealsFile = "forgotten.json"
+
+type Seals struct {
+	Values  []SealedValue `json:"values,omitempty"`
+	Records []string      `json:"records,omitempty"` // messages without a uuid
+	Files   []string      `json:"files,omitempty"`   // overflow files
+}
+
+// ReadSeals returns what was forgotten here. Without it forgotten text would be taken in again, so a damaged file is an error and not an
+// empty one.
+func (m Ops) ReadSeals() (s Seals, err error) {
+	_, err = m.Refs.ReadNote(sealsFile, &s)
+	return s, err
+}
+
+// Count is how many there are. None is ever taken back.
+func (s *Seals) Count() int { return len(s.Values) + len(s.Records) + len(s.Files) }
+
+// value returns which value has a seal, -1 if none.
+func (s *Seals) value(seal string) int {
+	return slices.IndexFunc(s.Values, func(v SealedValue) bool { return v.Seal == seal })
+}
+
+// Nines tells of a value whether its digits became nines in strings too when it was forgotten.
+func (m Ops) Nines(s Seals) func(spot []byte) bool {
+	return func(spot []byte) bool {
+		i := s.value(m.SealValue(spot).Seal)
+		return i >= 0 && !s.Values[i].Stars
+	}
+}
+
+// AddSeals remembers what is being forgotten. It is durable when it returns.
+func (m Ops) AddSeals(more Seals) error {
+	s, err := m.ReadSeals()
+	if err != nil {
+		return err
+	}
+	n := s.Count()
+	for _, v := range more.Values {
+		if s.value(v.Seal) < 0 {
+			s.Values = append(s.Values, v)
+		}
+	}
+	for _, x := range []struct{ to, from *[]string }{{&s.Records, &more.Records}, {&s.Files, &more.Files}} {
+		*x.to = slices.Compact(slices.Sorted(slices.Values(append(*x.to, *x.from...))))
+	}
+	if s.Count() == n {
+		return nil
+	}
+	b, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		return err
+	}
+	return m.Refs.WriteNote(sealsFile, append(b, '\n'))
+}
+
+func (m Ops) RollKey() uint64 {
+	k, err := strconv.ParseUint(m.Refs.Seal("forgotten values"), 16, 64)
+	if err != nil {
+		panic("layers: a seal is no number: " + err.Error())
+	}
+	return k%(prime-2) + 2
+}
+
+func (m Ops) SealValue(v []byte) SealedValue {
+	return SealedValue{len(v), Roll(v, m.RollKey()), m.Refs.Seal("value " + string(v)), true}
+}
+
+func (m Ops) SealRecord(raw []byte) string   { return m.Refs.Seal("record " + string(raw)) }
+func (m Ops) SealFile(h objects.Hash) string { return m.Refs.Seal("file " + h.String()) }
+
+// A guard says what must not be taken in again.
+type Guard struct {
+	M       Ops
+	Purged  *state.Purges
+	Seals   Seals
+	Lengths []int
+	Key     uint64
+}
+
+// count is how many seals the guard knows.
+func (g *Guard) count() int {
+	if g == nil {
+		return 0
+	}
+	return g.Seals.Count()
+}
+
+// File returns the name of an overflow file, and reports whether it was forgotten or holds a value that was.
+func (g *Guard) File(r io.Reader) (sum objects.Hash, forgot bool, err error) {
+	h := objects.NewHasher()
+	if g == nil {
+		_, err = io.Copy(h, r)
+		return h.Sum(), false, err
+	}
+	w := &windows{look: func(b []byte) bool { return len(g.Values(b)) > 0 }}
+	if len(g.Lengths) > 0 {
+		w.most = g.Lengths[len(g.Lengths)-1]
+	}
+	_, err = io.Copy(io.MultiWriter(h, w), r)
+	return h.Sum(), w.Done() || slices.Contains(g.Seals.Files, g.M.SealFile(h.Sum())), err
+}
+
+// Values returns where forgotten values stand in b.
+func (g *Guard) Values(b []byte) [][2]int {
+	var out [][2]int
+	for _, n := range g.Lengths {
+		out = append(out, FindSealed(b, n, g.Key, func(h uint64) bool {
+			return slices.ContainsFunc(g.Seals.Values, func(v SealedValue) bool { return v.Roll == h && v.Length == n })
+		}, func(text []byte) bool {
+			return g.Seals.value(g.M.SealValue(text).Seal) >= 0
+		})...)
+	}
+	return Joined(out)
+}
+
+// whole reports whether a value of a transcript was forgotten, all of it.
+func (g *Guard) whole(v transcript.Value) bool {
+	if id := UuidOf(v); id != "" && len(g.Purged.Ids) > 0 {
+		key := state.PurgeKey(id)
+		if g.Purged.Ids[key] || g.Purged.Parts[key] && len(g.Seals.Values) == 0 {
+			return true
+		}
+	}
+	return len(g.Seals.Records) > 0 && slices.Contains(g.Seals.Records, g.M.SealRecord(v.Raw))
+}
+
+func UuidOf(v transcript.Value) string {
+	if v.Opaque {
+		return ""
+	}
+	msg, err := transcript.Skim(v)
+	if err != nil {
+		return ""
+	}
+	return msg.UUID
+}
+
+// A sourceFile is a session file that is captured.
+type SourceFile interface {
+	io.ReaderAt
+	io.Closer
+}
+
+// A guarded file is read with other bytes where something was forgotten.
+type guarded struct {
+	SourceFile
+	over []overlay // in order
+}
+
+type overlay struct {
+	at    int64
+	bytes []byte
+}
+
+// Through returns a file of the given size as it may be taken in.
+func (g *Guard) Through(f SourceFile, size int64) (SourceFile, error) {
+	out := &guarded{SourceFile: f}
+	for v, err := range transcript.Whole(io.NewSectionReader(f, 0, size)) {
+		if err != nil {
+			return nil, err
+		}
+		if g.whole(v) {
+			out.over = append(out.over, overlay{v.Off, Placeholder(int(v.Size), v.Opaque)})
+			continue
+		}
+		spots := g.Values(v.Raw)
+		if len(spots) == 0 {
+			continue
+		}
+		raw := slices.Clone(v.Raw)
+		Blot(raw, spots, g.M.Nines(g.Seals))
+		for _, s := range spots {
+			out.over = append(out.over, overlay{v.Off + int64(s[0]), raw[s[0]:s[1]]})
+		}
+	}
+	if len(out.over) == 0 {
+		return f, nil
+	}
+	return out, nil
+}
+
+// ReadAt reads what may be taken in.
+func (g *guarded) ReadAt(p []byte, off int64) (int, error) {
+	n, err := g.SourceFile.ReadAt(p, off)
+	i, _ := slices.BinarySearchFunc(g.over, off, func(o overlay, off int64) int {
+		if o.at+int64(len(o.bytes)) <= off {
+			return -1
+		}
+		return 1
+	})
+	for ; i < len(g.over) && g.over[i].at < off+int64(n); i++ {
+		o := g.over[i]
+		if o.at < off {
+			copy(p[:n], o.bytes[off-o.at:])
+		} else {
+			copy(p[o.at-off:n], o.bytes)
+		}
+	}
+	return n, err
+}

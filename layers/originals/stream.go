@@ -1,0 +1,33 @@
+package originals
+
+import (
+	"context"
+	"io"
+	"slices"
+
+	"github.com/memvcs/mem/layers/transcript"
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/refs"
+)
+
+// HugeValue is the size from which a value of a transcript is not read for deriving.
+const HugeValue = transcript.Longest
+
+// Stream calls f with the content of an object.
+func (m Ops) Stream(ctx context.Context, project refs.Project, h objects.Hash, f func(io.Reader) error) error {
+	return m.Refs.View(ctx, project, func(tx *refs.Tx) error {
+		rc, err := tx.Get(ctx, h)
+		if err != nil {
+			return err
+		}
+		defer rc.Close()
+		return f(rc)
+	})
+}
+
+var Newline = []byte("\n")
+
+// Outside reports whether a message is in none of the spans.
+func Outside(n int, spans [][2]int) bool {
+	return !slices.ContainsFunc(spans, func(s [2]int) bool { return n >= s[0] && n <= s[1] })
+}

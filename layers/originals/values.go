@@ -1,0 +1,129 @@
+package originals
+
+import (
+	"bytes"
+	"math/bits"
+	"slices"
+	"strings"
+)
+
+// Holds reports whether b holds one of some texts.
+func Holds(b []byte, needles [][]byte) bool {
+	return slices.ContainsFunc(needles, func(n []byte) bool { return bytes.Contains(b, n) })
+}
+
+// Blot replaces the spots of a value of JSON, or of a line that is none, by as many other bytes, so that a JSON value stays one: in numbers
+// by nines, elsewhere by stars, which no rule takes for digits. Devices that forgot digits before there were stars in strings go on with nines.
+func Blot(value []byte, spots [][2]int, nines func(spot []byte) bool) {
+	json, quoted, at := len(value) > 0 && (value[0] == '{' || value[0] == '['), false, 0
+	for _, s := range spots {
+		for ; at < s[0]; at++ {
+			switch value[at] {
+			case '\\':
+				at++
+			case '"':
+				quoted = !quoted
+			}
+		}
+		c := byte('*')
+		if spot := value[s[0]:s[1]]; strings.Trim(string(spot), "0123456789") == "" && (json && !quoted || nines(spot)) {
+			c = '9'
+		}
+		for i := s[0]; i < s[1]; i++ {
+			value[i] = c
+		}
+	}
+}
+
+// places returns where the needles stand in b, in order, joined where they overlap.
+func PlacesOf(b []byte, needles [][]byte) [][2]int {
+	var out [][2]int
+	for _, n := range needles {
+		for at := 0; ; {
+			i := bytes.Index(b[at:], n)
+			if i < 0 {
+				break
+			}
+			out = append(out, [2]int{at + i, at + i + len(n)})
+			at += i + 1
+		}
+	}
+	return Joined(out)
+}
+
+func Joined(spans [][2]int) [][2]int {
+	slices.SortFunc(spans, func(a, b [2]int) int { return a[0] - b[0] })
+	var out [][2]int
+	for _, s := range spans {
+		if n := len(out); n > 0 && s[0] < out[n-1][1] {
+			out[n-1][1] = max(out[n-1][1], s[1])
+			continue
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// Placeholder is a record of the length n that says only that something was forgotten. It keeps the numbers of all messages, and
+// where everything behind it stands in the file.
+func Placeholder(n int, opaque bool) []byte {
+	const says = `{"type":"forgotten"`
+	switch {
+	case opaque:
+		return bytes.Repeat([]byte("?"), n)
+	case n <= len(says):
+		return []byte("{" + strings.Repeat(" ", max(0, n-2)) + "}")
+	}
+	return []byte(says + strings.Repeat(" ", n-len(says)-1) + "}")
+}
+
+// A sealedValue is a value that nobody can read or test a guess of without this device's key, and that can be found in a text.
+type SealedValue struct {
+	Length int    `json:"length"`
+	Roll   uint64 `json:"roll"` // keyed rolling hash
+	Seal   string `json:"seal"`
+	Stars  bool   `json:"stars,omitempty"` // digits in strings became stars
+}
+
+// prime is the modulus of the rolling hash.
+const prime = 1<<61 - 1
+
+func mulmod(a, b uint64) uint64 {
+	hi, lo := bits.Mul64(a, b)
+	s := (lo & prime) + (lo>>61 | hi<<3)
+	if s = (s & prime) + s>>61; s >= prime {
+		s -= prime
+	}
+	return s
+}
+
+// Roll returns the rolling hash of b with a key.
+func Roll(b []byte, key uint64) (h uint64) {
+	for _, c := range b {
+		h = (mulmod(h, key) + uint64(c) + 1) % prime
+	}
+	return h
+}
+
+// FindSealed returns where sealed values of one length stand in b; sure looks at a place where one seems to.
+func FindSealed(b []byte, length int, key uint64, wanted func(roll uint64) bool, sure func([]byte) bool) [][2]int {
+	if length <= 0 || len(b) < length {
+		return nil
+	}
+	top := uint64(1) // key^(length-1)
+	for range length - 1 {
+		top = mulmod(top, key)
+	}
+	h := Roll(b[:length], key)
+	var out [][2]int
+	for i := 0; ; i++ {
+		if wanted(h) && sure(b[i:i+length]) {
+			out = append(out, [2]int{i, i + length})
+		}
+		if i+length == len(b) {
+			return out
+		}
+		h = (h + prime - mulmod(top, uint64(b[i])+1)) % prime
+		h = (mulmod(h, key) + uint64(b[i+length]) + 1) % prime
+	}
+}

@@ -1,0 +1,59 @@
+package projects
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/refs"
+)
+
+// ErrForeign says that text of one project would travel with another one.
+var ErrForeign = errors.New("text of another project")
+
+// Share says whether compositions of the project with may hold parts of the project from and still travel.
+func (m Ops) Share(ctx context.Context, from, with state.Project, allowed bool) error {
+	if from.ID == with.ID {
+		return fmt.Errorf("%s and %s are one project", from.Name, with.Name)
+	}
+	shares, err := m.Shares(ctx)
+	if err != nil {
+		return err
+	}
+	if shares[[2]refs.Project{from.ID, with.ID}] == allowed {
+		return nil
+	}
+	message := fmt.Sprintf("share %s with %s", from.Name, with.Name)
+	if !allowed {
+		message = fmt.Sprintf("share %s with %s no more", from.Name, with.Name)
+	}
+	return m.Refs.Update(ctx, refs.Home, message, func(tx *refs.Tx) error {
+		tx.Trailer("Op", "share")
+		_, err := tx.Add(records.KindShare, records.ShareBody{From: from.ID, With: with.ID, Allowed: allowed})
+		return err
+	})
+}
+
+// Shares returns which project's text may travel with which.
+func (m Ops) Shares(ctx context.Context) (map[[2]refs.Project]bool, error) {
+	out := map[[2]refs.Project]bool{}
+	return out, state.Home(ctx, m.DB, records.KindShare, func(_ records.Stamp, b records.ShareBody) { out[[2]refs.Project{b.From, b.With}] = b.Allowed })
+}
+
+// A ForeignError says whose text would travel with what.
+type ForeignError struct {
+	Composition string // that holds the text; "" if it is not made yet
+	From, With  string // names of projects
+}
+
+func (e *ForeignError) Error() string {
+	if e.Composition != "" {
+		return fmt.Sprintf("its composition %s holds text of project %s", e.Composition, e.From)
+	}
+	return fmt.Sprintf("project %s travels to a remote, and text of project %s would travel with it", e.With, e.From)
+}
+
+// Unwrap returns [ErrForeign].
+func (e *ForeignError) Unwrap() error { return ErrForeign }

@@ -1,0 +1,173 @@
+package provenance
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/memvcs/mem/layers/markers"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/revision"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trace"
+	trusted "github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/objects"
+)
+
+// ErrNotComparable says that a revision names nothing that was said.
+var ErrNotComparable = errors.New("has no conversation to compare")
+
+// ErrAlone says that it takes two revisions to compare.
+var ErrAlone = errors.New("there is nothing to compare it with")
+
+// A Compared is one of the two texts of a comparison.
+type Compared struct {
+	Rev  state.Rev
+	Name string // as people write it: abc123:v002
+	Side trace.Side
+}
+
+// A Comparison is the difference between two texts.
+type Comparison struct {
+	A, B Compared
+	trace.Difference
+	Sessions map[string]*state.Session // by the sources of the difference
+	Since    bool                      // B came after A, which has none of it
+}
+
+// Compare finds what differs between what two revisions name.
+func (m Ops) Compare(ctx context.Context, a, b state.Rev) (Comparison, error) {
+	t := &tracer{m: m, sessions: map[string]*state.Session{}, aside: true}
+	left, err := t.compared(ctx, a)
+	if err != nil {
+		return Comparison{}, err
+	}
+	right, err := t.compared(ctx, b)
+	if err != nil {
+		return Comparison{}, err
+	}
+	return t.compare(left, right)
+}
+
+// ErrNoVersions says that a session, or a whole project, has no version.
+var ErrNoVersions = errors.New("no version has been made")
+
+// CompareSince compares the newest version of a session, or of all of the project if rev names none, with what was said
+// since it was made.
+func (m Ops) CompareSince(ctx context.Context, sc state.Scope, rev state.Rev) (Comparison, error) {
+	p := sc.Project
+	if rev.Session != nil {
+		p = rev.Project
+	}
+	st, err := trusted.On(m.DB).Outline(ctx, p.ID)
+	if err != nil {
+		return Comparison{}, err
+	}
+	var newest *records.Version
+	for _, v := range st.Versions {
+		if !v.Deleted && (rev.Session == nil || v.Session == rev.Session.ID) {
+			newest = v
+		}
+	}
+	if newest == nil {
+		return Comparison{}, ErrNoVersions
+	}
+	s := st.Session(newest.Session)
+	t := &tracer{m: m, sessions: map[string]*state.Session{}, aside: true}
+	v, err := revision.On(m.DB).At(ctx, state.Rev{Project: p, Session: s}, newest)
+	if err != nil {
+		return Comparison{}, err
+	}
+	since := state.Rev{Kind: state.IsMessages, Project: p, Session: s, From: 1, To: s.Now().Scan.Values}
+	if base := s.Point(newest.Origin()); base != nil && base.Generation == s.Now().Generation {
+		since.From = base.Scan.Values + 1
+	}
+	b := Compared{Rev: since, Name: state.NameOf(since)}
+	if since.From <= since.To {
+		if b, err = t.compared(ctx, since); err != nil {
+			return Comparison{}, err
+		}
+	}
+	c, err := t.compare(Compared{Rev: v, Name: state.NameOf(v)}, b)
+	c.Since = true
+	return c, err
+}
+
+// Before returns what a version or composition is compared with when nothing else is named: the original that a version
+// was made from, the state of a composition before.
+func (m Ops) Before(ctx context.Context, rev state.Rev) (state.Rev, error) {
+	switch rev.Kind {
+	case state.IsVersion:
+		return m.beforeVersion(ctx, rev)
+	case state.IsComposition:
+		st, err := trusted.On(m.DB).Outline(ctx, rev.Project.ID)
+		if err != nil {
+			return rev, err
+		}
+		var last *records.Composition
+		for _, c := range st.Compositions {
+			if c.ID == rev.Composition.ID && last != nil {
+				rev.Composition, err = m.CompleteComposition(ctx, rev.Project.ID, last)
+				rev.Hash = last.Derivation.Output
+				return rev, err
+			}
+			if c.Name == rev.Composition.Name && !c.Deleted {
+				last = c
+			}
+		}
+		return rev, &state.NotFoundError{What: "earlier state", Name: rev.Composition.Name}
+	}
+	return rev, fmt.Errorf("one %s: %w", rev.Kind, ErrAlone)
+}
+
+// beforeVersion returns what a version was made from: another version, the messages since one, or the original.
+func (m Ops) beforeVersion(ctx context.Context, rev state.Rev) (state.Rev, error) {
+	v, before := rev.Version, rev
+	before.Kind, before.Version, before.Hash = state.IsOriginal, nil, v.Origin()
+	switch p := rev.Session.Point(v.Origin()); {
+	case v.Source != "":
+		source, err := markers.On(m.DB).Source(ctx, rev)
+		var missing *state.NotFoundError
+		if errors.As(err, &missing) {
+			return before, nil
+		}
+		return source, err
+	case v.Since != "" && p != nil && p.Generation == rev.Session.Now().Generation:
+		plan, err := v.Plan()
+		before.Kind, before.Hash, before.From, before.To = state.IsMessages, objects.Hash{}, plan.Since+1, p.Scan.Values
+		return before, err
+	}
+	return before, nil
+}
+
+// stateName writes the name of a composition, with how many states came after it: name@{1}.
+func (m Ops) stateName(ctx context.Context, rev state.Rev) (string, error) {
+	st, err := trusted.On(m.DB).Outline(ctx, rev.Project.ID)
+	if err != nil {
+		return "", err
+	}
+	return cmp.Or(state.StateNames(st)[rev.Composition.ID], rev.Composition.Name), nil
+}
+
+// PreviousVersion returns what a version is held against in the log: the version of its session before it, or else what
+// it was made from.
+func (m Ops) PreviousVersion(ctx context.Context, rev state.Rev) (state.Rev, error) {
+	st, err := trusted.On(m.DB).Outline(ctx, rev.Project.ID)
+	if err != nil {
+		return rev, err
+	}
+	var last *records.Version
+	for _, x := range st.VersionsOf(rev.Session.ID) {
+		if x.ID == rev.Version.ID {
+			break
+		}
+		if x.Since == "" && (!x.ByStranger || rev.Version.ByStranger) {
+			last = x
+		}
+	}
+	if last == nil || rev.Version.Source != "" || rev.Version.Since != "" {
+		return m.Before(ctx, rev)
+	}
+	return revision.On(m.DB).At(ctx, rev, last)
+}

@@ -1,0 +1,228 @@
+package provenance
+
+import (
+	"context"
+	"strings"
+
+	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/revision"
+	"github.com/memvcs/mem/layers/state"
+	trusted "github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/refs"
+)
+
+// A Mention says that a text appeared in something, or vanished from it.
+type Mention struct {
+	Name     string // of the thing: abc123:v002
+	Session  string // id; empty for a composition
+	Appeared bool
+}
+
+// Mentions finds the operations of a project by which a text came into memory or out of it, by commit. A session is held against what
+// its file was before, also where that was rewritten. A version is held
+// against the version of its session before it, a composition against its state before, and the first ones against the
+// originals they were made from. White space counts as one space.
+func (m Ops) Mentions(ctx context.Context, p state.Project, text string) (map[string][]Mention, error) {
+	works, err := revision.On(m.DB).Works(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	st, err := trusted.On(m.DB).State(ctx, p.ID)
+	if err != nil {
+		return nil, err
+	}
+	s := &seeker{m: m, ctx: ctx, project: p, text: Squeeze(text), since: map[objects.Hash]int{}, has: map[objects.Hash]bool{}}
+	out := map[string][]Mention{}
+	for commit, w := range works {
+		found, err := s.work(st, w)
+		if err != nil {
+			return nil, err
+		}
+		if len(found) > 0 {
+			out[commit] = found
+		}
+	}
+	return out, nil
+}
+
+func Squeeze(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// seeker looks for a text in everything, once.
+type seeker struct {
+	m       Ops
+	ctx     context.Context
+	project state.Project
+	text    string
+	since   map[objects.Hash]int  // by original: the first message that has the text, 0 for none
+	has     map[objects.Hash]bool // by output of a version or composition
+}
+
+func (s *seeker) work(st *state.State, w *revision.Work) ([]Mention, error) {
+	var out []Mention
+	note := func(name, session string, was, is bool) {
+		if was != is {
+			out = append(out, Mention{name, session, is})
+		}
+	}
+	for _, c := range w.Captured {
+		is, err := s.original(s.project.ID, c.Session, c.Now)
+		if err != nil {
+			return nil, err
+		}
+		was := false
+		if before := c.Session.Captured(c.Now); before != nil && (is || before.Generation != c.Now.Generation) { // a file that grew loses nothing
+			if was, err = s.original(s.project.ID, c.Session, before); err != nil {
+				return nil, err
+			}
+		}
+		note(records.ShortID(c.Session.ID)+":original", c.Session.ID, was, is)
+	}
+	for _, v := range w.Versions {
+		is, err := s.version(v.Derivation.Output)
+		if err != nil {
+			return nil, err
+		}
+		was, err := s.beforeVersion(st, v)
+		if err != nil {
+			return nil, err
+		}
+		note(records.ShortID(v.Session)+":"+v.Label, v.Session, was, is)
+	}
+	for _, c := range w.Compositions {
+		is, err := s.composition(c)
+		if err != nil {
+			return nil, err
+		}
+		was, err := s.beforeComposition(st, c)
+		if err != nil {
+			return nil, err
+		}
+		note(c.Name, "", was, is)
+	}
+	return out, nil
+}
+
+// original reports whether the text was said up to a growth point.
+func (s *seeker) original(project refs.Project, session *state.Session, p *records.Point) (bool, error) {
+	newest := p
+	for i := range session.Points { // the newest of its generation holds all that the others do
+		if session.Points[i].Generation == p.Generation && session.Points[i].Stamp.Device == p.Stamp.Device {
+			newest = &session.Points[i]
+		}
+	}
+	first, ok := s.since[newest.Original]
+	if !ok {
+		segs, err := originals.On(s.m.DB).Conversation(s.ctx, project, newest)
+		if err != nil {
+			return false, err
+		}
+		for _, x := range segs {
+			if strings.Contains(Squeeze(x.Text), s.text) {
+				first = x.Src[0][0]
+				break
+			}
+		}
+		s.since[newest.Original] = first
+	}
+	return first > 0 && first <= p.Scan.Values, nil
+}
+
+func (s *seeker) segments(h objects.Hash, read func() ([]compress.Segment, error)) (bool, error) {
+	has, ok := s.has[h]
+	if ok {
+		return has, nil
+	}
+	segs, err := read()
+	for _, x := range segs {
+		has = has || strings.Contains(Squeeze(x.Text), s.text)
+	}
+	s.has[h] = has
+	return has, err
+}
+
+func (s *seeker) version(h objects.Hash) (bool, error) {
+	return s.segments(h, func() ([]compress.Segment, error) {
+		b, err := originals.On(s.m.DB).Object(s.ctx, s.project.ID, h)
+		if err != nil {
+			return nil, err
+		}
+		return compress.Decode(b)
+	})
+}
+
+func (s *seeker) composition(c *records.Composition) (bool, error) {
+	return s.segments(c.Derivation.Output, func() ([]compress.Segment, error) {
+		b, err := originals.On(s.m.DB).Object(s.ctx, s.project.ID, c.Derivation.Output)
+		if err != nil {
+			return nil, err
+		}
+		return SegmentsOf(state.IsComposition, b)
+	})
+}
+
+// beforeVersion reports whether the version before v has the text, or else what v was made from.
+func (s *seeker) beforeVersion(st *state.State, v *records.Version) (bool, error) {
+	var last *records.Version
+	for _, x := range st.Versions {
+		if x.ID == v.ID {
+			break
+		}
+		if x.Session == v.Session && x.Since == "" && (!x.ByStranger || v.ByStranger) { // also one that was removed since: the log has it
+			last = x
+		}
+	}
+	if last != nil && v.Since == "" {
+		return s.version(last.Derivation.Output)
+	}
+	session := st.Session(v.Session)
+	if session == nil || len(v.Derivation.Inputs) == 0 {
+		return false, nil
+	}
+	p := *state.PointOf(session, v.Origin())
+	had, err := s.original(s.project.ID, session, &p)
+	if v.Since == "" || !had || err != nil {
+		return had, err
+	}
+	plan, err := v.Plan()
+	if err != nil {
+		return false, err
+	}
+	p.Scan.Values = plan.Since
+	earlier, err := s.original(s.project.ID, session, &p)
+	return !earlier, err // what was said earlier is not lost here
+}
+
+func (s *seeker) beforeComposition(st *state.State, c *records.Composition) (bool, error) {
+	var last *records.Composition
+	for _, x := range st.Compositions {
+		if x.ID == c.ID {
+			break
+		}
+		if x.Name == c.Name {
+			last = x
+		}
+	}
+	if last != nil {
+		return s.composition(last)
+	}
+	for _, part := range c.Parts {
+		rev, err := s.m.partRev(s.ctx, part)
+		if err != nil || rev.Session == nil {
+			if err != nil {
+				return false, err
+			}
+			continue
+		}
+		p := state.PointOf(rev.Session, part.Output)
+		if rev.Kind == state.IsVersion {
+			p = state.PointOf(rev.Session, rev.Version.Origin())
+		}
+		if had, err := s.original(rev.Project.ID, rev.Session, p); had || err != nil {
+			return had, err
+		}
+	}
+	return false, nil
+}

@@ -1,0 +1,10 @@
+// Package provenance compares, blames and explains: where a line comes from and who said it.
+package provenance
+
+import "github.com/memvcs/mem/layers/state"
+
+// Ops are the operations of this package on a store.
+type Ops struct{ *state.DB }
+
+// On returns the operations on db.
+func On(db *state.DB) Ops { return Ops{db} }

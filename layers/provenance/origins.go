@@ -1,0 +1,362 @@
+package provenance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"math"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/memvcs/mem/layers/checkout"
+	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/markers"
+	"github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/revision"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/layers/trace"
+	trusted "github.com/memvcs/mem/layers/trust"
+)
+
+// A tracer builds the sides of a comparison.
+type tracer struct {
+	m        Ops
+	sessions map[string]*state.Session // by source
+	aside    bool                      // texts that are too many to hold are not in the pieces
+}
+
+func (t *tracer) compare(a, b Compared) (Comparison, error) {
+	c := Comparison{A: a, B: b, Difference: trace.Diff(a.Side, b.Side, t.m.counterOf(a.Rev, b.Rev)), Sessions: t.sessions}
+	return c, c.Err()
+}
+
+// Err is what went wrong when something was read of what is compared: it is to be asked when all was looked at.
+func (c Comparison) Err() error { return errors.Join(c.A.Side.Texts.Err(), c.B.Side.Texts.Err()) }
+
+// side returns an empty side.
+func (t *tracer) side() trace.Side {
+	if !t.aside {
+		return trace.Side{}
+	}
+	texts := markers.On(t.m.DB).PutAside()
+	texts.Held = sideHeld
+	return trace.Side{Texts: texts}
+}
+
+// sideHeld is how many bytes of texts of a side stay in memory.
+const sideHeld = 32 << 20
+
+// counterOf returns the counter that a comparison counts by: that of the first side that has been counted.
+func (m Ops) counterOf(revs ...state.Rev) tokens.Counter {
+	for _, r := range revs {
+		id := ""
+		switch {
+		case r.Version != nil:
+			id = r.Version.Counter
+		case r.Composition != nil:
+			id = r.Composition.Counter
+		}
+		if c, err := tokens.ByID(id); err == nil && id != "" {
+			return c
+		}
+	}
+	for _, r := range revs {
+		if r.Session != nil {
+			return markers.On(m.DB).Counter(r.Session.Now())
+		}
+	}
+	return tokens.For(m.Opts.Model)
+}
+
+// source names the conversation that the messages of a growth point are counted in: a rewritten file counts anew.
+func (t *tracer) source(s *state.Session, p *records.Point) string {
+	key := fmt.Sprintf("%s %d", s.ID, p.Generation)
+	t.sessions[key] = s
+	return key
+}
+
+func (t *tracer) compared(ctx context.Context, rev state.Rev) (Compared, error) {
+	c := Compared{Rev: rev, Name: state.NameOf(rev)}
+	var err error
+	switch rev.Kind {
+	case state.IsSession, state.IsOriginal:
+		p := rev.Session.Now()
+		if rev.Kind == state.IsOriginal {
+			if q := rev.Session.Point(rev.Hash); q != nil {
+				p = q
+			}
+		}
+		c.Side, err = t.original(ctx, rev, p, 1, p.Scan.Values)
+	case state.IsEarlier:
+		c.Side, err = t.original(ctx, rev, rev.Point, 1, rev.Point.Scan.Values)
+	case state.IsMessages:
+		c.Side, err = t.original(ctx, rev, rev.Session.Now(), rev.From, rev.To)
+	case state.IsL1:
+		c.Side, err = t.refined(ctx, rev)
+	case state.IsVersion:
+		c.Side, err = t.version(ctx, rev)
+	case state.IsComposition:
+		if c.Side, err = t.composition(ctx, rev); err == nil {
+			c.Name, err = t.m.stateName(ctx, rev)
+		}
+	default:
+		err = fmt.Errorf("a %s %w", rev.Kind, ErrNotComparable)
+	}
+	return c, err
+}
+
+// original is what was said and what tools returned in some messages.
+func (t *tracer) original(ctx context.Context, rev state.Rev, p *records.Point, from, to int) (trace.Side, error) {
+	side := t.side()
+	items, err := markers.On(t.m.DB).ItemsWithout(ctx, rev.Project.ID, rev.Session, p, nil, side.Texts)
+	if err != nil {
+		return side, err
+	}
+	for it, err := range markers.On(t.m.DB).ToolOutput(ctx, rev.Project.ID, p, nil)(from, to) {
+		if err != nil {
+			return side, err
+		}
+		if strings.TrimSpace(it.Text) != "" {
+			items = append(items, side.Texts.KeepItem(it))
+		}
+	}
+	sort.SliceStable(items, func(i, j int) bool { return items[i].N < items[j].N })
+	t.fromItems(&side, rev, p, items, from, to)
+	if from == 1 && to == p.Scan.Values {
+		counts, err := markers.On(t.m.DB).Counts(ctx, rev.Project.ID, rev.Session, p)
+		if err != nil {
+			return side, err
+		}
+		side.Tokens = markers.On(t.m.DB).Counter(p).Scale(counts.Raw)
+	}
+	return side, nil
+}
+
+func (t *tracer) refined(ctx context.Context, rev state.Rev) (trace.Side, error) {
+	p, side := rev.Session.Now(), t.side()
+	items, err := markers.On(t.m.DB).ItemsWithout(ctx, rev.Project.ID, rev.Session, p, nil, side.Texts)
+	t.fromItems(&side, rev, p, items, 1, p.Scan.Values)
+	return side, err
+}
+
+// fromItems adds the entries of some messages as pieces to a side that has their texts; the markers in them are all kept.
+func (t *tracer) fromItems(side *trace.Side, rev state.Rev, p *records.Point, items []compress.Item, from, to int) {
+	in, source := compress.Input{Items: items, Aside: side.Texts}, t.source(rev.Session, p)
+	marks := rev.Session.Marks(in, p)
+	put := func(it *compress.Item, role, text, keep string) {
+		if keep != "" || strings.TrimSpace(text) != "" {
+			side.Add(pieceOf(source, it, role, text, keep))
+		}
+	}
+	for i := range items {
+		it := &items[i]
+		if it.N < from || it.N > to {
+			continue
+		}
+		of := marks[sort.Search(len(marks), func(k int) bool { return marks[k].Message >= it.N }):]
+		marked := it.Kind == compress.User && len(of) > 0 && of[0].Message == it.N
+		if !marked && it.Kind == compress.Edit {
+			put(it, roleOf(it.Kind), editText(it, in.Text(it)), "")
+			continue
+		}
+		if !marked {
+			side.AddItem(pieceOf(source, it, roleOf(it.Kind), "", ""), it)
+			continue
+		}
+		at, text := 0, in.Text(it)
+		for _, k := range of {
+			if k.Message != it.N {
+				break
+			}
+			if k.Start < at || k.End > len(text) {
+				continue
+			}
+			put(it, "user", text[at:k.Start], "")
+			put(it, "user", k.Text, k.Weight.String())
+			at = k.End
+			side.Marks = append(side.Marks, trace.Mark{Source: source, Fate: compress.Fate{Mark: k, Kept: true}})
+		}
+		put(it, "user", text[at:], "")
+	}
+}
+
+func pieceOf(source string, it *compress.Item, role, text, keep string) trace.Piece {
+	return trace.Piece{Source: source, Segment: compress.Segment{Role: role, Text: text, Src: [][2]int{{it.N, max(it.N, it.To)}}, Keep: keep}}
+}
+
+// roleOf returns the role that a segment of an item has.
+func roleOf(k compress.Kind) string {
+	switch k {
+	case compress.User, compress.Answer:
+		return "user"
+	case compress.Script:
+		return "script"
+	case compress.Assistant, compress.Recap:
+		return "assistant"
+	}
+	return "tool"
+}
+
+// editText writes an edit with a text as the engine that copies does.
+func editText(it *compress.Item, text string) string {
+	if text == "" {
+		return it.Target
+	}
+	return it.Target + ": " + text
+}
+
+func (t *tracer) version(ctx context.Context, rev state.Rev) (trace.Side, error) {
+	side, source := t.side(), t.source(rev.Session, state.PointOf(rev.Session, rev.Version.Origin()))
+	side.Tokens = rev.Version.TokensOut
+	err := originals.On(t.m.DB).Stream(ctx, rev.Project.ID, rev.Version.Derivation.Output, func(r io.Reader) error {
+		for s, err := range compress.Segments(r) {
+			if err != nil {
+				return err
+			}
+			side.Add(trace.Piece{Source: source, Segment: s})
+		}
+		return nil
+	})
+	if err != nil {
+		return side, err
+	}
+	fates, err := markers.On(t.m.DB).Fates(ctx, rev)
+	for _, f := range fates {
+		side.Marks = append(side.Marks, trace.Mark{Source: source, Fate: f.Fate, Judged: f.Judged})
+	}
+	return side, err
+}
+
+func (t *tracer) composition(ctx context.Context, rev state.Rev) (trace.Side, error) {
+	side := t.side()
+	side.Tokens = rev.Composition.Tokens
+	c, err := checkout.On(t.m.DB).Composed(ctx, rev)
+	if err != nil {
+		return side, err
+	}
+	for i, part := range c.Parts {
+		source, marks, err := t.part(ctx, rev.Composition.Parts[i])
+		if err != nil {
+			return side, err
+		}
+		if rev.Composition.Tier != "" {
+			marks = nil // its version kept more than the summary does
+		}
+		if marks == nil { // of a session or version that is not here: what was kept is known from the text
+			marks = keptMarks(source, part.Segments)
+		}
+		side.Marks = append(side.Marks, marks...)
+		for _, s := range part.Segments {
+			side.Add(trace.Piece{Source: source, Segment: s})
+		}
+	}
+	return side, nil
+}
+
+// part finds out what a part of a composition was made from; marks are nil if that is not known.
+func (t *tracer) part(ctx context.Context, p records.CompositionPart) (source string, marks []trace.Mark, err error) {
+	rev, err := t.m.partRev(ctx, p)
+	if err != nil || rev.Session == nil {
+		return p.Session + " 0", nil, err
+	}
+	if rev.Kind == state.IsVersion {
+		source = t.source(rev.Session, state.PointOf(rev.Session, rev.Version.Origin()))
+		fates, err := markers.On(t.m.DB).Fates(ctx, rev)
+		marks = []trace.Mark{}
+		for _, f := range fates {
+			marks = append(marks, trace.Mark{Source: source, Fate: f.Fate, Judged: f.Judged})
+		}
+		return source, marks, err
+	}
+	point := state.PointOf(rev.Session, p.Output)
+	source = t.source(rev.Session, point)
+	side := t.side()
+	items, err := markers.On(t.m.DB).ItemsWithout(ctx, rev.Project.ID, rev.Session, point, nil, side.Texts)
+	t.fromItems(&side, rev, point, items, 1, point.Scan.Values)
+	return source, append([]trace.Mark{}, side.Marks...), errors.Join(err, side.Texts.Err())
+}
+
+// partRev returns what a part of a composition is; its Session is nil if the memory does not have it.
+func (m Ops) partRev(ctx context.Context, p records.CompositionPart) (state.Rev, error) {
+	st, err := trusted.On(m.DB).Outline(ctx, p.Project)
+	if err != nil {
+		return state.Rev{}, err
+	}
+	rev := state.Rev{Kind: state.IsOriginal, Project: st.AsProject(), Session: st.Session(p.Session), Hash: p.Output}
+	if rev.Session == nil || p.Label == "original" {
+		return rev, nil
+	}
+	for _, v := range slices.Backward(st.Versions) {
+		if v.Session == p.Session && v.Derivation.Output == p.Output {
+			return revision.On(m.DB).At(ctx, rev, v)
+		}
+	}
+	return state.Rev{}, nil
+}
+
+// keptMarks returns the markers that a text shows to have been kept.
+func keptMarks(source string, segs []compress.Segment) []trace.Mark {
+	marks := []trace.Mark{}
+	for _, s := range segs {
+		w, err := keepit.ParseWeight(s.Keep)
+		if err != nil {
+			continue
+		}
+		f := compress.Fate{Kept: true, Mark: compress.Mark{Message: s.Src[0][0], Marker: keepit.Marker{Weight: w, Text: s.Text, TextEnd: len(s.Text)}}}
+		marks = append(marks, trace.Mark{Source: source, Fate: f})
+	}
+	return marks
+}
+
+// Markdown returns what WriteMarkdown writes.
+func (m Ops) Markdown(ctx context.Context, rev state.Rev) (string, error) {
+	var b strings.Builder
+	err := m.WriteMarkdown(ctx, rev, &b)
+	return b.String(), err
+}
+
+// WriteMarkdown writes what a revision names as a page, for a comparison by lines.
+func (m Ops) WriteMarkdown(ctx context.Context, rev state.Rev, w io.Writer) error {
+	if rev.Kind == state.IsOriginal || rev.Kind == state.IsSession {
+		return checkout.On(m.DB).WriteSaid(ctx, rev.Project.ID, state.PointOf(rev.Session, rev.Hash), checkout.Markdown, 1, math.MaxInt, w)
+	}
+	if rev.Kind == state.IsMessages && rev.From > rev.To {
+		return nil
+	}
+	return checkout.On(m.DB).Write(ctx, rev, checkout.Markdown, w)
+}
+
+// Lines compares what is compared by lines: it yields the lines of [trace.Unified]. An error ends it.
+func (m Ops) Lines(ctx context.Context, c Comparison) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		lines := trace.NewLines()
+		a, b := lines.New(markers.On(m.DB).PutAside()), lines.New(markers.On(m.DB).PutAside())
+		var err error
+		if !c.Since {
+			err = m.WriteMarkdown(ctx, c.A.Rev, a)
+		}
+		if err == nil {
+			err = m.WriteMarkdown(ctx, c.B.Rev, b)
+		}
+		if err != nil {
+			yield("", err)
+			return
+		}
+		a.Close()
+		b.Close()
+		for line := range trace.Unified("a/"+c.A.Name, "b/"+c.B.Name, a, b) {
+			if !yield(line, nil) {
+				return
+			}
+		}
+		if err := errors.Join(a.Err(), b.Err()); err != nil {
+			yield("", err)
+		}
+	}
+}

@@ -1,0 +1,204 @@
+package provenance
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/memvcs/mem/layers/checkout"
+	"github.com/memvcs/mem/layers/compose"
+	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/derive"
+	"github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/layers/trace"
+	"github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/objects"
+)
+
+// An Attempt is a version or composition that was made once more, or could not be.
+type Attempt struct {
+	Rev    state.Rev
+	Name   string
+	Output objects.Hash // of what was made now
+	Same   bool         // byte for byte
+	Why    string       // it is not the same
+	Err    error        // why it could not be made
+}
+
+// Again makes the version or composition that rev names once more, from its recipe and inputs and the recorded answers
+// of models, and compares the bytes. Nothing is asked, paid or written. What cannot be made says so in the attempt; the
+// error is that of the store.
+func (m Ops) Again(ctx context.Context, rev state.Rev) (Attempt, error) {
+	a := Attempt{Rev: rev, Name: rev.Name()}
+	var body []byte
+	switch rev.Kind {
+	case state.IsVersion:
+		r, err := derive.On(m.DB).Reproduce(ctx, rev)
+		a.Err, body = err, r.Body
+	case state.IsComposition:
+		name, err := m.stateName(ctx, rev)
+		if err != nil {
+			return a, err
+		}
+		a.Name = name
+		body, a.Err = m.recompose(ctx, rev)
+	default:
+		return a, fmt.Errorf("%s is a %s: %w", rev.Name(), rev.Kind, ErrNotBlamable)
+	}
+	if a.Err != nil {
+		return a, ctx.Err()
+	}
+	a.Output = objects.Sum(body)
+	if a.Same = a.Output == rev.Hash; a.Same {
+		return a, nil
+	}
+	stored, err := originals.On(m.DB).Object(ctx, rev.Project.ID, rev.Hash)
+	if err != nil {
+		a.Err = err
+		return a, ctx.Err()
+	}
+	a.Why = difference(rev.Kind, stored, body)
+	return a, nil
+}
+
+// AllAgain makes all versions and compositions of a project once more and calls report after each.
+func (m Ops) AllAgain(ctx context.Context, p state.Project, report func(Attempt)) error {
+	st, err := trust.On(m.DB).State(ctx, p.ID)
+	if err != nil {
+		return err
+	}
+	try := func(rev state.Rev) error {
+		a, err := m.Again(ctx, rev)
+		if err == nil {
+			report(a)
+		}
+		return err
+	}
+	for _, v := range st.Versions {
+		if s := st.Session(v.Session); s != nil && !v.Deleted {
+			if err := try(state.Rev{Kind: state.IsVersion, Project: p, Session: s, Version: v, Hash: v.Derivation.Output}); err != nil {
+				return err
+			}
+		}
+	}
+	for _, c := range st.Compositions {
+		if !c.Deleted {
+			if err := try(state.Rev{Kind: state.IsComposition, Project: p, Composition: c, Hash: c.Derivation.Output}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// recompose makes the body of a composition from its inputs. Titles and dates are those that it was made with.
+func (m Ops) recompose(ctx context.Context, rev state.Rev) ([]byte, error) {
+	was, err := checkout.On(m.DB).Composed(ctx, rev)
+	if err != nil {
+		return nil, err
+	}
+	counter, err := tokens.ByID(was.Counter)
+	if err != nil {
+		return nil, err
+	}
+	step, recipe := fmt.Sprintf("%s/%d", derive.ComposeStep, derive.ComposeStepVersion), rev.Composition.Derivation.Recipe
+	if rev.Composition.Tier != "" {
+		step = fmt.Sprintf("%s/%d", derive.SummaryStep, derive.SummaryStepVersion)
+	}
+	if made := fmt.Sprintf("%s/%d", recipe.Step, recipe.Version); made != step {
+		return nil, fmt.Errorf("%s: %w: it was %s, this is %s", rev.Composition.Name, derive.ErrEngineGone, made, step)
+	}
+	if rev.Composition.Tier != "" {
+		now, err := derive.On(m.DB).Resummarise(ctx, rev, was, counter)
+		if err == nil {
+			err = now.Measure(counter)
+		}
+		return now.Encode(), err
+	}
+	now := compose.Composition{Name: rev.Composition.Name, Budget: rev.Composition.Budget}
+	for i, in := range rev.Composition.Derivation.Inputs {
+		if i >= len(was.Parts) || i >= len(rev.Composition.Parts) {
+			return nil, fmt.Errorf("%s has %d inputs and %d parts", rev.Composition.Name, len(rev.Composition.Derivation.Inputs), len(was.Parts))
+		}
+		part := was.Parts[i]
+		part.Hash, part.Segments = in, nil
+		if part.Segments, err = m.partSegments(ctx, rev.Composition, i, part.Version); err != nil {
+			return nil, fmt.Errorf("part %d, %s:%s: %w", i+1, records.ShortID(part.Session), part.Version, err)
+		}
+		now.Parts = append(now.Parts, part)
+	}
+	if err := now.Measure(counter); err != nil {
+		return nil, err
+	}
+	return now.Encode(), nil
+}
+
+// partSegments returns the text of part i of a composition, as the step that made it has it.
+func (m Ops) partSegments(ctx context.Context, c *records.Composition, i int, label string) ([]compress.Segment, error) {
+	p, h := c.Parts[i].Project, c.Derivation.Inputs[i]
+	if label == "original" {
+		return originals.On(m.DB).ConversationWithout(ctx, p, &records.Point{Snapshot: records.Snapshot{Original: h}}, c.Without(i))
+	}
+	b, err := originals.On(m.DB).Object(ctx, p, h)
+	if err != nil {
+		return nil, err
+	}
+	return compress.Decode(b)
+}
+
+// difference says where two bodies of one recipe differ, and what that may come from.
+func difference(kind state.Kind, stored, again []byte) string {
+	a, errA := SegmentsOf(kind, stored)
+	b, errB := SegmentsOf(kind, again)
+	if err := errors.Join(errA, errB); err != nil {
+		return err.Error()
+	}
+	d := trace.Diff(sideOf(a), sideOf(b), tokens.Counter{})
+	const cause = "the program that made it refined, counted or cut in another way"
+	if d.Same() {
+		return fmt.Sprintf("the same text in another form, from byte %d on: %s", firstByte(stored, again), cause)
+	}
+	g := d.Groups[0]
+	where := ""
+	if len(g.Src) > 0 {
+		where = fmt.Sprintf(", first in message %d", g.Src[0][0])
+	}
+	places := "places"
+	if len(d.Groups) == 1 {
+		places = "place"
+	}
+	return fmt.Sprintf("%d segments then, %d now; they differ in %d %s%s: %s", len(a), len(b), len(d.Groups), places, where, cause)
+}
+
+func SegmentsOf(kind state.Kind, body []byte) ([]compress.Segment, error) {
+	if kind == state.IsVersion {
+		return compress.Decode(body)
+	}
+	c, err := compose.Decode(body)
+	var out []compress.Segment
+	for _, p := range c.Parts {
+		out = append(out, p.Segments...)
+	}
+	return out, err
+}
+
+func sideOf(segs []compress.Segment) trace.Side {
+	var s trace.Side
+	for _, x := range segs {
+		s.Pieces = append(s.Pieces, trace.Piece{Segment: x})
+	}
+	return s
+}
+
+// firstByte returns where two texts begin to differ.
+func firstByte(a, b []byte) int {
+	n := 0
+	for n < len(a) && n < len(b) && bytes.Equal(a[n:n+1], b[n:n+1]) {
+		n++
+	}
+	return n
+}

@@ -1,0 +1,450 @@
+package provenance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/memvcs/mem/layers/checkout"
+	"github.com/memvcs/mem/layers/compose"
+	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/devices"
+	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/knowledge"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/revision"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/refs"
+)
+
+// A Reason is a thing in memory with how far it may be trusted, and what it rests on.
+type Reason struct {
+	Kind    string    `json:"kind"`
+	Name    string    `json:"name"`
+	Text    string    `json:"text,omitempty"`    // what it says, or a quote
+	Trust   string    `json:"trust,omitempty"`   // user, assistant or tool: the least of those who said it; "" if that cannot be told
+	Device  string    `json:"device,omitempty"`  // id of the one that said so
+	By      string    `json:"by,omitempty"`      // what that is called
+	Trusted bool      `json:"trusted"`           // the device is, here
+	Revoked string    `json:"revoked,omitempty"` // why it is hidden
+	Notes   []string  `json:"notes"`
+	Time    time.Time `json:"time,omitzero"`
+	Missing bool      `json:"missing,omitempty"` // it is not in this memory
+	Next    []*Reason `json:"next"`
+}
+
+// Why returns what rev names with all that it rests on.
+func (m Ops) Why(ctx context.Context, rev state.Rev) (*Reason, error) {
+	trust, err := m.Trust(ctx)
+	if err != nil {
+		return nil, err
+	}
+	w := &whyer{m: m, trust: trust, names: map[string]string{}, seen: map[string]*Reason{}}
+	devices, err := devices.On(m.DB).Devices(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range devices {
+		w.names[d.ID] = d.Name
+	}
+	return w.of(ctx, rev)
+}
+
+// A whyer walks from a thing to what it rests on.
+type whyer struct {
+	m     Ops
+	trust state.Trust
+	names map[string]string  // of devices
+	seen  map[string]*Reason // sessions, which many things rest on
+}
+
+// mark fills in who said something.
+func (w *whyer) mark(r *Reason, device string) *Reason {
+	if r.Device = device; device != "" {
+		r.By, r.Trusted = w.names[device], w.trust.Of(device)
+		if r.By == "" {
+			r.By = device[:min(8, len(device))]
+		}
+	}
+	return r
+}
+
+func (w *whyer) of(ctx context.Context, rev state.Rev) (*Reason, error) {
+	switch rev.Kind {
+	case state.IsRule:
+		return w.rule(ctx, rev)
+	case state.IsConcept:
+		return w.concept(ctx, rev)
+	case state.IsFact:
+		return w.fact(ctx, rev.Project.ID, *rev.Fact, true)
+	case state.IsVersion:
+		return w.version(ctx, rev)
+	case state.IsComposition:
+		return w.composition(ctx, rev)
+	case state.IsMessages:
+		return w.messages(ctx, rev)
+	case state.IsObject:
+		return w.object(ctx, rev)
+	case state.IsCommit:
+		return w.commit(ctx, rev)
+	}
+	s, err := w.session(ctx, rev.Project.ID, rev.Session.ID, rev.Hash)
+	if err != nil || rev.Kind != state.IsL1 && rev.Kind != state.IsL2 {
+		return s, err
+	}
+	out := &Reason{Kind: string(rev.Kind), Name: records.ShortID(rev.Session.ID) + ":" + string(rev.Kind), Trusted: s.Trusted, Revoked: s.Revoked, Next: []*Reason{s}}
+	if rev.Kind == state.IsL1 {
+		out.Trust, out.Notes = "tool", []string{"follows from the clean transcript; nothing else is in it"}
+		return out, nil
+	}
+	known, err := revision.On(w.m.DB).Facts(ctx, rev.Project.ID)
+	if err != nil {
+		return nil, err
+	}
+	for _, x := range known.Of(rev.Session.ID) {
+		for _, f := range x.Facts {
+			r, err := w.fact(ctx, rev.Project.ID, f, false)
+			if err != nil {
+				return nil, err
+			}
+			out.Next = append(out.Next, r)
+		}
+	}
+	return out, nil
+}
+
+// rule is a rule with the words and facts that it rests on, also those that count no more, and what was done to it.
+func (w *whyer) rule(ctx context.Context, rev state.Rev) (*Reason, error) {
+	r := rev.Rule
+	out := w.mark(&Reason{Kind: "rule", Name: r.ID, Text: ruleWords(r.Problem, r.Text), Trust: r.Trust.String(), Revoked: r.Revoked, Time: r.Made}, r.Device)
+	out.note("%s, %s, confidence %d%%", r.Type, r.State, r.Confidence)
+	if r.Stated {
+		out.note("the user stated it")
+	}
+	if r.Lost > 0 {
+		out.note("%s of its evidence revoked", records.Numbered(r.Lost, "piece", "pieces"))
+	}
+	records, err := w.m.Upper(ctx, rev.Project.ID)
+	if err != nil {
+		return nil, err
+	}
+	made, acts, err := sayings(records, r.Record)
+	if err != nil {
+		return nil, err
+	}
+	for _, word := range made.Words {
+		n, err := w.word(ctx, rev.Project.ID, word)
+		if err != nil {
+			return nil, err
+		}
+		out.Next = append(out.Next, n)
+	}
+	known, err := revision.On(w.m.DB).Facts(ctx, rev.Project.ID)
+	if err != nil {
+		return nil, err
+	}
+	for _, key := range made.Evidence {
+		n, err := w.keyed(ctx, rev.Project.ID, known, key)
+		if err != nil {
+			return nil, err
+		}
+		out.Next = append(out.Next, n)
+	}
+	for _, a := range acts {
+		n := w.mark(&Reason{Kind: "act", Name: a.body.Act, Text: a.body.Reason, Time: a.Time, Trust: facts.Assistant.String()}, a.Stamp.Device)
+		if a.body.ByUser || a.body.Word != nil {
+			n.Trust = facts.User.String()
+		}
+		if a.body.Word != nil {
+			said, err := w.word(ctx, rev.Project.ID, *a.body.Word)
+			if err != nil {
+				return nil, err
+			}
+			n.Next = append(n.Next, said)
+		}
+		if a.body.Evidence != "" {
+			f, err := w.keyed(ctx, rev.Project.ID, known, a.body.Evidence)
+			if err != nil {
+				return nil, err
+			}
+			n.Next = append(n.Next, f)
+		}
+		out.Next = append(out.Next, n)
+	}
+	return out, nil
+}
+
+func ruleWords(problem, text string) string {
+	if problem == "" {
+		return text
+	}
+	return problem + ": " + text
+}
+
+func (r *Reason) note(format string, args ...any) {
+	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
+}
+
+// keyed is the fact of a key.
+func (w *whyer) keyed(ctx context.Context, p refs.Project, known *facts.Set, key string) (*Reason, error) {
+	for f := range known.All() {
+		if f.Key().String() == key {
+			return w.fact(ctx, p, *f, true)
+		}
+	}
+	return &Reason{Kind: "fact", Name: "f:" + key[:min(8, len(key))], Missing: true}, nil
+}
+
+// fact is a fact with its quotes, who said each, and its session.
+func (w *whyer) fact(ctx context.Context, p refs.Project, f facts.Fact, whole bool) (*Reason, error) {
+	out := w.mark(&Reason{Kind: "fact", Name: f.ID, Text: f.Text, Trust: f.Trust.String(), Revoked: f.Revoked, Time: f.Time}, f.Device)
+	out.note("%s, %s", f.Kind, f.Verdict)
+	if f.Reason != "" {
+		out.note("%s", f.Reason)
+	}
+	for _, fate := range [][2]any{{f.SupersededBy != "", "superseded by " + f.SupersededBy}, {f.Refuted, "refuted " + f.RefutedBy}, {f.Removed, "removed"}} {
+		if fate[0].(bool) {
+			out.note("%s", strings.TrimSpace(fate[1].(string)))
+		}
+	}
+	said, err := knowledge.On(w.m.DB).Evidence(ctx, p, f)
+	var missing *state.NotFoundError
+	if err != nil && !errors.As(err, &missing) && !errors.Is(err, objects.ErrNotFound) {
+		return nil, err
+	}
+	for i, e := range f.Evidence {
+		n := &Reason{Kind: "message", Name: fmt.Sprintf("%s#%d", records.ShortID(f.Session), e.Message), Text: e.Quote, Trusted: out.Trusted, Missing: said[i] == ""}
+		if said[i] != "" {
+			n.Trust = speakerTrust(said[i], f.Kind)
+			n.note("said by %s", said[i])
+		}
+		out.Next = append(out.Next, n)
+	}
+	if f.Session == "" || !whole {
+		return out, nil
+	}
+	s, err := w.session(ctx, p, f.Session, objects.Hash{})
+	if err == nil {
+		out.Next = append(out.Next, s)
+	}
+	return out, err
+}
+
+// speakerTrust is the trust of a fact that a speaker says.
+func speakerTrust(who string, k facts.Kind) string {
+	for _, s := range []facts.Speaker{facts.ByUser, facts.ByScript, facts.ByAssistant, facts.ByCall} {
+		if s.String() == who {
+			return s.Trust(k).String()
+		}
+	}
+	return facts.Tool.String()
+}
+
+// concept is a concept with the exchanges in it and their facts.
+func (w *whyer) concept(ctx context.Context, rev state.Rev) (*Reason, error) {
+	c := rev.Concept
+	out := w.mark(&Reason{Kind: "concept", Name: c.Label, Text: c.Name, Trust: facts.Assistant.String(), Revoked: c.Revoked, Time: c.Updated}, c.Device)
+	if c.Topic != "" {
+		out.note("%s", c.Topic)
+	}
+	if c.Doubt != "" {
+		out.note("%s", c.Doubt)
+	}
+	known, err := revision.On(w.m.DB).Facts(ctx, rev.Project.ID)
+	if err != nil {
+		return nil, err
+	}
+	set, err := revision.On(w.m.DB).Concepts(ctx, rev.Project.ID)
+	if err != nil {
+		return nil, err
+	}
+	for i := range known.Exchanges {
+		x := &known.Exchanges[i]
+		if m := set.Of(x.ID, x.Session); m.Concept == nil || m.Concept.Record != c.Record {
+			continue
+		}
+		n := w.mark(&Reason{Kind: "exchange", Name: x.ID, Text: x.Topic, Trust: facts.Assistant.String(), Revoked: x.Revoked, Time: x.Time}, x.Device)
+		n.note("messages %d-%d of %s", x.From, x.To, records.ShortID(x.Session))
+		for _, f := range x.Facts {
+			r, err := w.fact(ctx, rev.Project.ID, f, false)
+			if err != nil {
+				return nil, err
+			}
+			n.Next = append(n.Next, r)
+		}
+		out.Next = append(out.Next, n)
+	}
+	for _, id := range c.Sessions {
+		s, err := w.session(ctx, rev.Project.ID, id, objects.Hash{})
+		if err != nil {
+			return nil, err
+		}
+		out.Next = append(out.Next, s)
+	}
+	return out, nil
+}
+
+// version is a version with what it was made from, how, and by the answers of which model.
+func (w *whyer) version(ctx context.Context, rev state.Rev) (*Reason, error) {
+	v := rev.Version
+	st, err := trust.On(w.m.DB).Outline(ctx, rev.Project.ID)
+	if err != nil {
+		return nil, err
+	}
+	out := w.mark(&Reason{Kind: "version", Name: rev.Name(), Revoked: st.Revoked(rev), Time: v.Time}, v.Device)
+	out.note("b3:%s, %s/%d, %s", v.Derivation.Output.Short(), v.Derivation.Recipe.Step, v.Derivation.Recipe.Version, v.Engine)
+	if plan, err := v.Plan(); err == nil && len(plan.Without) > 0 {
+		out.note("without the calls of tools in messages %s", spansText(plan.Without))
+	}
+	segs, err := checkout.On(w.m.DB).VersionSegments(ctx, rev.Project.ID, v)
+	switch {
+	case errors.Is(err, objects.ErrNotFound):
+		out.Missing = true
+	case err != nil:
+		return nil, err
+	}
+	out.Trust = leastTrust(segs)
+	for _, h := range v.Derivation.Witnesses {
+		out.Next = append(out.Next, &Reason{Kind: "witness", Name: "b3:" + h.Short(), Trust: facts.Assistant.String(), Trusted: out.Trusted, Notes: []string{"what a model was asked and answered"}})
+	}
+	for _, b := range st.Versions {
+		if v.Source != "" && b.ID == v.Base {
+			base, err := revision.On(w.m.DB).At(ctx, state.Rev{Project: rev.Project, Session: st.Session(b.Session)}, b)
+			if err != nil {
+				return nil, err
+			}
+			r, err := w.version(ctx, base)
+			if err == nil {
+				out.Next = append(out.Next, r)
+			}
+			return out, err
+		}
+	}
+	s, err := w.session(ctx, rev.Project.ID, v.Session, v.Origin())
+	if err == nil {
+		out.Next = append(out.Next, s)
+	}
+	return out, err
+}
+
+func spansText(spans [][2]int) string {
+	var out []string
+	for _, s := range spans {
+		if s[0] == s[1] {
+			out = append(out, fmt.Sprint(s[0]))
+		} else {
+			out = append(out, fmt.Sprintf("%d-%d", s[0], s[1]))
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// leastTrust is that of the least trusted who speaks in a text.
+func leastTrust(segs []compress.Segment) string {
+	if len(segs) == 0 {
+		return ""
+	}
+	least := facts.User
+	for _, s := range segs {
+		switch s.Role {
+		case "user":
+		case "script":
+			least = min(least, facts.Script)
+		case "assistant":
+			least = min(least, facts.Assistant)
+		default:
+			least = facts.Tool
+		}
+	}
+	return least.String()
+}
+
+// composition is a composition with its parts.
+func (w *whyer) composition(ctx context.Context, rev state.Rev) (*Reason, error) {
+	c := rev.Composition
+	st, err := trust.On(w.m.DB).Outline(ctx, rev.Project.ID)
+	if err != nil {
+		return nil, err
+	}
+	out := w.mark(&Reason{Kind: "composition", Name: c.Name, Revoked: st.Revoked(rev), Time: c.Time}, c.Device)
+	out.note("b3:%s, %s/%d, %d of %d tokens", c.Derivation.Output.Short(), c.Derivation.Recipe.Step, c.Derivation.Recipe.Version, c.Tokens, c.Budget)
+	text, err := checkout.On(w.m.DB).Composed(ctx, rev)
+	switch {
+	case errors.Is(err, objects.ErrNotFound):
+		out.Missing = true
+	case err != nil:
+		return nil, err
+	}
+	out.Trust = leastTrust(allSegments(text))
+	for _, part := range c.Parts {
+		r, err := w.part(ctx, part)
+		if err != nil {
+			return nil, err
+		}
+		out.Next = append(out.Next, r)
+	}
+	for _, h := range c.Derivation.Inputs[min(len(c.Parts), len(c.Derivation.Inputs)):] {
+		out.Next = append(out.Next, &Reason{Kind: "facts", Name: "b3:" + h.Short(), Trust: facts.Assistant.String(), Trusted: out.Trusted, Notes: []string{"facts of its sessions"}})
+	}
+	return out, nil
+}
+
+func allSegments(c compose.Composition) (out []compress.Segment) {
+	for _, p := range c.Parts {
+		out = append(out, p.Segments...)
+	}
+	return out
+}
+
+func (w *whyer) part(ctx context.Context, part records.CompositionPart) (*Reason, error) {
+	rev, err := w.m.partRev(ctx, part)
+	switch {
+	case err != nil:
+		return nil, err
+	case rev.Session == nil:
+		return &Reason{Kind: "part", Name: records.ShortID(part.Session) + ":" + part.Label, Missing: true}, nil
+	case rev.Kind == state.IsVersion:
+		return w.version(ctx, rev)
+	}
+	return w.session(ctx, part.Project, part.Session, part.Output)
+}
+
+// session is a session: who captured it, where, and what wrote it. What tools returned is in it, too.
+func (w *whyer) session(ctx context.Context, p refs.Project, id string, h objects.Hash) (*Reason, error) {
+	key := string(p) + id + h.String()
+	if r := w.seen[key]; r != nil {
+		return r, nil
+	}
+	st, err := trust.On(w.m.DB).Outline(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	s := st.Session(id)
+	if s == nil {
+		return &Reason{Kind: "session", Name: records.ShortID(id), Missing: true}, nil
+	}
+	at := state.PointOf(s, h)
+	out := w.mark(&Reason{Kind: "session", Name: records.ShortID(id), Text: at.Scan.Title, Trust: facts.Tool.String(), Revoked: s.Revoked, Time: at.Time}, at.Stamp.Device)
+	out.note("%d messages, b3:%s", at.Scan.Messages, at.Original.Short())
+	for _, n := range [][2]string{{"captured from ", s.Source()}, {"Claude Code ", at.Scan.Version}, {"model ", at.Scan.Model}, {"in ", at.Scan.Cwd}, {"started by ", records.ShortID(s.Parent())}} {
+		if n[1] != "" {
+			out.note("%s%s", n[0], n[1])
+		}
+	}
+	var others []string
+	for _, q := range s.Points {
+		if d := q.Stamp.Device; d != at.Stamp.Device && !slices.Contains(others, w.mark(&Reason{}, d).By) {
+			others = append(others, w.mark(&Reason{}, d).By)
+		}
+	}
+	if len(others) > 0 {
+		out.note("also captured by %s", strings.Join(others, ", "))
+	}
+	w.seen[key] = out
+	return out, nil
+}

@@ -1,0 +1,164 @@
+package provenance
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/knowledge"
+	"github.com/memvcs/mem/layers/permanent"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/revision"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/refs"
+)
+
+// A ruleAct is a record of what was done to a rule.
+type ruleAct struct {
+	state.UpperRecord
+	body permanent.Act
+}
+
+// sayings returns what a rule's record says, and the records of what was done to it.
+func sayings(records []state.UpperRecord, rule string) (made permanent.Made, acts []ruleAct, err error) {
+	for _, r := range records {
+		switch {
+		case r.Kind == permanent.Kind && r.Stamp.Record.String() == rule:
+			err = json.Unmarshal(r.Body, &made)
+		case r.Kind == permanent.KindAct:
+			a := ruleAct{UpperRecord: r}
+			if err = json.Unmarshal(r.Body, &a.body); err == nil && a.body.Rule == rule {
+				acts = append(acts, a)
+			}
+		}
+		if err != nil {
+			return made, acts, fmt.Errorf("record %s: %s body: %w", r.Stamp.Record.Short(), r.Kind, err)
+		}
+	}
+	return made, acts, nil
+}
+
+// word is what the user typed.
+func (w *whyer) word(ctx context.Context, p refs.Project, word permanent.Word) (*Reason, error) {
+	s, err := w.session(ctx, p, word.Session, objects.Hash{})
+	if err != nil {
+		return nil, err
+	}
+	n := &Reason{Kind: "message", Name: fmt.Sprintf("%s#%d", records.ShortID(word.Session), word.Message), Text: word.Quote, Trust: facts.User.String(),
+		Time: word.Time, Trusted: s.Trusted, Revoked: s.Revoked, Next: []*Reason{s}}
+	n.note("typed by user")
+	return n, nil
+}
+
+// mostMessages is how many messages of a range are told of.
+const mostMessages = 50
+
+// messages is what was said in some messages, by whom, and the session.
+func (w *whyer) messages(ctx context.Context, rev state.Rev) (*Reason, error) {
+	s, err := w.session(ctx, rev.Project.ID, rev.Session.ID, objects.Hash{})
+	if err != nil {
+		return nil, err
+	}
+	out := &Reason{Kind: "messages", Name: rev.Name(), Trusted: s.Trusted, Revoked: s.Revoked, Device: s.Device, By: s.By}
+	cited := map[int]bool{}
+	for n := rev.From; n <= min(rev.To, rev.From+mostMessages-1); n++ {
+		cited[n] = true
+	}
+	if left := rev.To - rev.From + 1 - len(cited); left > 0 {
+		out.note("%d more messages are not shown", left)
+	}
+	q, err := revision.On(w.m.DB).Quotable(ctx, rev.Project.ID, rev.Session, rev.Session.Now(), cited)
+	if err != nil {
+		return nil, err
+	}
+	from, err := w.revokedMessages(ctx, rev)
+	if err != nil {
+		return nil, err
+	}
+	least := facts.User
+	for n := rev.From; n < rev.From+len(cited); n++ {
+		done := map[facts.Part]bool{}
+		for _, part := range q.Text.Parts[n] {
+			if done[part] {
+				continue
+			}
+			done[part] = true
+			m := &Reason{Kind: "message", Name: fmt.Sprintf("%s#%d", records.ShortID(rev.Session.ID), n), Text: knowledge.FirstWords(part.Text, 120), Trust: part.Speaker.Trust("").String(),
+				Trusted: s.Trusted, Revoked: s.Revoked, Notes: []string{"said by " + part.Speaker.String()}}
+			if m.Revoked == "" && part.Speaker == facts.ByTool {
+				if m.Revoked = from.In(n, n); m.Revoked == "" {
+					m.Revoked = from.Called(n)
+				}
+			}
+			least = min(least, part.Speaker.Trust(""))
+			out.Next = append(out.Next, m)
+		}
+	}
+	if len(out.Next) > 0 {
+		out.Trust = least.String()
+	}
+	out.Next = append(out.Next, s)
+	return out, nil
+}
+
+// revokedMessages returns what in a session came from revoked tools and hosts.
+func (w *whyer) revokedMessages(ctx context.Context, rev state.Rev) (trust.TaintedMessages, error) {
+	st, by, _, err := trust.On(w.m.DB).InForceOf(ctx, rev.Project.ID)
+	if err != nil {
+		return nil, err
+	}
+	s := st.Session(rev.Session.ID)
+	if s == nil {
+		return nil, nil
+	}
+	return trust.On(w.m.DB).PlacesAt(ctx, rev.Project.ID, s, s.Now().Original, by)
+}
+
+// object is a version, composition or original with that content, or else only bytes.
+func (w *whyer) object(ctx context.Context, rev state.Rev) (*Reason, error) {
+	st, err := trust.On(w.m.DB).Outline(ctx, rev.Project.ID)
+	if err != nil {
+		return nil, err
+	}
+	p := st.AsProject()
+	for _, v := range st.Versions {
+		if s := st.Session(v.Session); v.Derivation.Output == rev.Hash && s != nil {
+			full, err := revision.On(w.m.DB).At(ctx, state.Rev{Project: p, Session: s}, v)
+			if err != nil {
+				return nil, err
+			}
+			return w.version(ctx, full)
+		}
+	}
+	for _, c := range st.Compositions {
+		if c.Derivation.Output == rev.Hash {
+			return w.composition(ctx, state.Rev{Kind: state.IsComposition, Project: p, Composition: c, Hash: rev.Hash})
+		}
+	}
+	for _, s := range st.Sessions {
+		if s.Point(rev.Hash) != nil {
+			return w.session(ctx, p.ID, s.ID, rev.Hash)
+		}
+	}
+	out := &Reason{Kind: "object", Name: "b3:" + rev.Hash.Short()}
+	out.note("no version, composition or session has this content: it is an input, a witness or a file of a session")
+	return out, nil
+}
+
+// commit is an operation, and who signed it.
+func (w *whyer) commit(ctx context.Context, rev state.Rev) (*Reason, error) {
+	for e, err := range w.m.Refs.Log(ctx, rev.Project.ID, nil) {
+		if err != nil {
+			return nil, err
+		}
+		if e.Commit == rev.Commit {
+			out := w.mark(&Reason{Kind: "commit", Name: e.Commit[:10], Text: e.Subject, Time: e.Time}, e.Device)
+			out.note("signed by the device")
+			return out, nil
+		}
+	}
+	return nil, &state.NotFoundError{What: "commit", Name: rev.Commit}
+}

@@ -1,0 +1,48 @@
+package records
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/memvcs/mem/layers/engines"
+	"github.com/memvcs/mem/refs"
+)
+
+// CostBody says what one answer of a model cost: the body of a "cost" record. The ledger lies in the home lane, so
+// that one look there tells what a day has cost in all projects.
+type CostBody struct {
+	Project refs.Project  `json:"project"`
+	Session string        `json:"session"`
+	Engine  string        `json:"engine"` // Summarizer.ID
+	Model   string        `json:"model"`  // as it names itself
+	Usage   engines.Usage `json:"usage"`
+}
+
+// A Cost is what the answers of one model for one session cost on one day.
+type Cost struct {
+	Day      string // in UTC, as in 2026-01-20
+	Project  refs.Project
+	Session  string
+	Engine   string
+	Model    string
+	Requests int
+	Usage    engines.Usage
+}
+
+func (b CostBody) On(t time.Time) Cost {
+	return Cost{DayOf(t), b.Project, b.Session, b.Engine, b.Model, 1, b.Usage}
+}
+
+func DayOf(t time.Time) string { return t.UTC().Format(time.DateOnly) }
+
+// Kind is what costs that are added up have in common.
+func (c Cost) Kind() Cost {
+	c.Requests, c.Usage = 0, engines.Usage{}
+	return c
+}
+
+// Compare orders costs by day; two of one kind are equal.
+func (c Cost) Compare(o Cost) int {
+	return cmp.Or(cmp.Compare(c.Day, o.Day), cmp.Compare(c.Project, o.Project), cmp.Compare(c.Session, o.Session),
+		cmp.Compare(c.Engine, o.Engine), cmp.Compare(c.Model, o.Model))
+}

@@ -1,0 +1,78 @@
+package records
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/tokens"
+)
+
+// ErrNotCompressible says that a revision names nothing that can be compressed.
+var ErrNotCompressible = errors.New("only a session or a version can be compressed")
+
+// FileName returns the name of the version's files without extension, as in the seeds:
+// v001_tiered-standard_10k.
+func (v *Version) FileName() string {
+	kind := v.Settings.Preset
+	if kind == "" {
+		kind = v.Settings.Aggressiveness
+	}
+	return fmt.Sprintf("%s_%s-%s_%dk", v.Label, v.Settings.Mode, kind, (v.TokensOut+500)/1000)
+}
+
+// MarkFates returns for each mark that the version knew whether it kept it.
+func (v *Version) MarkFates() map[[3]int]bool {
+	plan, err := v.Plan()
+	if err != nil {
+		return nil
+	}
+	out := map[[3]int]bool{}
+	for _, s := range plan.Summarised {
+		out[[3]int{s.Message, s.Start, s.End}] = false
+	}
+	for _, s := range plan.Kept {
+		out[[3]int{s.Message, s.Start, s.End}] = true
+	}
+	return out
+}
+
+// Asked turns the words of the seeds back into settings.
+func (v VersionSettings) Asked(counter string) (compress.Settings, error) {
+	s := compress.Settings{Ratio: v.Ratio, Tokens: v.Tokens, Skip: v.Skip, Keepit: compress.KeepitMode(v.Keepit), Distance: v.Distance, Decay: v.Decay}
+	var err error
+	if s.Counter, err = tokens.ByID(counter); err != nil {
+		return s, err
+	}
+	switch {
+	case v.Tiers != "":
+		for t := range strings.FieldsSeq(v.Tiers) {
+			tier, err := compress.ParseTier(t)
+			if err != nil {
+				return s, err
+			}
+			s.Tiers = append(s.Tiers, tier)
+		}
+	case v.Preset != "":
+		s.Preset = v.Preset
+	default:
+		level, err := keepit.ParseLevel(v.Aggressiveness)
+		if err != nil {
+			return s, err
+		}
+		s.Level = &level
+	}
+	return s, nil
+}
+
+// Guest reports whether a device that is not trusted made the version.
+func (v *Version) Guest() bool { return v.ByStranger }
+
+func Numbered(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

@@ -1,0 +1,254 @@
+package repair
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/derive"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/sync"
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/objects/pack"
+	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/remote"
+)
+
+// RepairOptions say how a store is repaired.
+type RepairOptions struct {
+	Remote string // where to look for what is missing; "": all remotes
+	DryRun bool
+	Forget bool                           // go on without what is lost: see [refs.Repo.GiveUp]
+	Told   func(remote string, err error) // of remotes that could not be asked; may be nil
+}
+
+// A Repaired is the result of a repair.
+type Repaired struct {
+	Mended []refs.Mending
+	Lost   []derive.Lost
+	Left   []refs.Problem // what a check finds afterwards
+	Roots  []Root
+
+	Stuck   bool // of what is lost is more than files: the store cannot go on before that is given up
+	GivenUp bool // what is lost, with Forget; not while a remote that may have it could not be asked
+}
+
+// Repair makes good what is damaged in the store in dir, which need not be one that can be opened: from what is here, from
+// remotes, and from the session files of Claude Code. Nothing is deleted. With DryRun it says what it would do.
+func Repair(ctx context.Context, dir string, o state.Options, ro RepairOptions) (out Repaired, err error) {
+	if out.Mended, err = refs.MendFiles(dir, ro.DryRun); err != nil {
+		return out, err
+	}
+	repo, err := refs.OpenDamaged(dir, o.Refs())
+	if err != nil {
+		if ro.DryRun && errors.Is(err, refs.ErrDamaged) {
+			return out, nil // more can be said when it can be opened
+		}
+		return out, err
+	}
+	m := On(state.OnRepo(repo, o))
+	defer func() { err = errors.Join(err, repo.Close()) }()
+	remotes, err := m.suppliers(ro)
+	if err != nil {
+		return out, err
+	}
+	told := ro.Told
+	ro.Told = func(name string, err error) {
+		if ro.Forget = false; told != nil {
+			told(name, err)
+		}
+	}
+	did, losses, err := repo.Repair(ctx, ro.DryRun, m.supply(remotes, ro.Told))
+	out.Mended = append(out.Mended, did...)
+	if err != nil {
+		return out, err
+	}
+	if repo.Device().ID != "" && len(losses) == 0 {
+		clocks, err := repo.MendClocks(ctx, ro.DryRun)
+		out.Mended = append(out.Mended, clocks...)
+		if err != nil {
+			return out, err
+		}
+	}
+	if losses, err = m.regain(ctx, losses, &out, ro.DryRun); err != nil {
+		return out, err
+	}
+	out.Lost = m.explainLosses(losses)
+	if !ro.DryRun {
+		if err := m.bringBack(ctx, remotes, &out, ro.Told); err != nil {
+			return out, err
+		}
+	}
+	if err := m.giveUp(ctx, ro, losses, &out); err != nil || ro.DryRun {
+		return out, err
+	}
+	if repo.Device().ID == "" {
+		return out, nil // what else could be said takes a device
+	}
+	checked, err := m.Check(ctx, false)
+	out.Left, out.Roots = checked.Problems, checked.Roots
+	return out, err
+}
+
+// giveUp lets the lanes of this device go on without what is lost, if that is wanted, and else finds out whether they cannot.
+func (m Ops) giveUp(ctx context.Context, ro RepairOptions, losses []refs.Loss, out *Repaired) error {
+	could, err := m.Refs.GiveUp(ctx, true, losses, nil)
+	out.Stuck = len(could) > 0
+	if err != nil || !ro.Forget || !out.Stuck {
+		return err
+	}
+	if !ro.DryRun {
+		could, err = m.Refs.GiveUp(ctx, false, losses, m.stillOfUse(losses))
+	}
+	for _, c := range could {
+		if i := slices.IndexFunc(out.Mended, func(d refs.Mending) bool { return d.Where == c.Where && d.Done == "" }); i >= 0 {
+			out.Mended[i].Done = c.Done
+		} else {
+			out.Mended = append(out.Mended, c)
+		}
+	}
+	out.GivenUp = err == nil
+	return err
+}
+
+// stillOfUse returns what tells which records are of use where something is lost. A session without its transcript is not where Claude
+// Code still has the file: the next capture brings it back if memory does not say that it has it. Else its versions need it.
+func (m Ops) stillOfUse(losses []refs.Loss) func(r refs.Record, has func(objects.Hash) bool) bool {
+	x := &derive.Explainer{M: derive.On(m.DB), Projects: map[refs.Project]*derive.Readable{}}
+	files := map[string]string{}
+	for _, l := range losses {
+		for _, s := range x.Project(l.Lane.Project).Snapshots {
+			files[s.Session] = cmp.Or(s.Source, files[s.Session])
+		}
+	}
+	return func(r refs.Record, has func(objects.Hash) bool) bool {
+		var s records.Snapshot
+		if r.Kind != records.KindSession || json.Unmarshal(r.Body, &s) != nil || has(s.Original) || files[s.Session] == "" {
+			return true
+		}
+		f, _, err := capture.OpenSource(files[s.Session])
+		return err != nil || f.Close() != nil
+	}
+}
+
+// suppliers returns the remotes to ask.
+func (m Ops) suppliers(ro RepairOptions) ([]refs.Remote, error) {
+	if ro.Remote != "" {
+		r, err := sync.On(m.DB).Remote(ro.Remote)
+		return []refs.Remote{r}, err
+	}
+	all, err := m.Refs.Remotes()
+	if errors.Is(err, refs.ErrRemotes) {
+		return nil, nil // the file is one of those that are damaged, and has been told of
+	}
+	return all, err
+}
+
+// supply returns what brings branches from the first remotes that have them; nil if there is none.
+func (m Ops) supply(remotes []refs.Remote, told func(string, error)) refs.Supply {
+	if len(remotes) == 0 {
+		return nil
+	}
+	return func(ctx context.Context, branches []string, w *pack.Writer) (map[string]pack.ID, error) {
+		tips := map[string]pack.ID{}
+		for _, r := range remotes {
+			err := m.supplyFrom(ctx, r, branches, tips, w)
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			if err != nil && told != nil {
+				told(r.Name, err)
+			}
+		}
+		return tips, nil
+	}
+}
+
+func (m Ops) supplyFrom(ctx context.Context, r refs.Remote, branches []string, tips map[string]pack.ID, w *pack.Writer) (err error) {
+	client, err := sync.On(m.DB).Client(ctx, r, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, client.Close()) }()
+	s, err := client.Open(ctx, remote.Upload)
+	if err != nil {
+		return err
+	}
+	var want []pack.ID
+	found := map[string]pack.ID{}
+	for _, ref := range s.Refs() {
+		if slices.Contains(branches, ref.Name) && tips[ref.Name].IsZero() {
+			found[ref.Name] = ref.ID
+			want = append(want, ref.ID)
+		}
+	}
+	slices.SortFunc(want, pack.ID.Compare)
+	if len(want) > 0 {
+		_, err = s.Fetch(ctx, slices.Compact(want), nil, w, sync.Limits(nil))
+	}
+	if err = errors.Join(err, s.Close()); err != nil {
+		return err
+	}
+	for name, id := range found {
+		tips[name] = id
+	}
+	return nil
+}
+
+// bringBack fetches the branches that were lost here, or went back: every byte of them is checked as in any fetch.
+func (m Ops) bringBack(ctx context.Context, remotes []refs.Remote, out *Repaired, told func(string, error)) error {
+	var projects []refs.Project
+	for _, d := range out.Mended {
+		if l, ok := refs.ParseLane(strings.TrimPrefix(d.Where, "memory.git/")); ok && !slices.Contains(projects, l.Project) {
+			projects = append(projects, l.Project)
+		}
+	}
+	for _, r := range remotes {
+		if len(projects) == 0 {
+			return nil
+		}
+		got, err := sync.On(m.DB).Fetch(ctx, sync.FetchOptions{Remote: r, Projects: projects})
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			if told != nil {
+				told(r.Name, err)
+			}
+			continue
+		}
+		for _, l := range got.Lanes {
+			if l.Status == "new" || l.Status == "updated" {
+				out.came(l, r.Name)
+			}
+		}
+	}
+	return nil
+}
+
+// came notes that a branch is back.
+func (out *Repaired) came(l sync.FetchedLane, from string) {
+	where, done := "memory.git/"+l.Lane.Ref(), "came back from the remote "+from+", "+l.New[:10]
+	if i := slices.IndexFunc(out.Mended, func(d refs.Mending) bool { return d.Where == where }); i >= 0 {
+		out.Mended[i].Done = done
+		return
+	}
+	out.Mended = append(out.Mended, refs.Mending{Where: where, What: "it was behind", Done: done})
+}
+
+// explainLosses says what losses mean: which session, which messages.
+func (m Ops) explainLosses(losses []refs.Loss) []derive.Lost {
+	x := &derive.Explainer{M: derive.On(m.DB), Projects: map[refs.Project]*derive.Readable{}, Streams: map[string]bool{}}
+	for _, l := range losses {
+		x.Loss(l)
+	}
+	slices.SortStableFunc(x.Out, func(a, b derive.Lost) int {
+		return cmp.Or(strings.Compare(a.Project, b.Project), strings.Compare(a.Session, b.Session), cmp.Compare(a.From, b.From), strings.Compare(a.What, b.What))
+	})
+	return slices.Compact(x.Out)
+}

@@ -1,0 +1,197 @@
+package repair
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"io"
+	"slices"
+
+	"github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/derive"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/redact"
+	"github.com/memvcs/mem/layers/secrets"
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/objects/pack"
+	"github.com/memvcs/mem/objects/stream"
+	"github.com/memvcs/mem/refs"
+)
+
+// A regainer makes what is lost of transcripts and overflow files again from the files that they were captured from, where Claude Code
+// still has them: the same bytes make the same segments. What it makes is taken only if it is named as what is lost.
+type regainer struct {
+	m    Ops
+	want map[pack.ID]bool
+	got  map[pack.ID][]byte
+	from map[pack.ID]string // the files
+}
+
+// regain returns what is still lost, and notes what came back.
+func (m Ops) regain(ctx context.Context, losses []refs.Loss, out *Repaired, dryRun bool) ([]refs.Loss, error) {
+	g := &regainer{m: m, want: map[pack.ID]bool{}, got: map[pack.ID][]byte{}, from: map[pack.ID]string{}}
+	x := &derive.Explainer{M: derive.On(m.DB), Projects: map[refs.Project]*derive.Readable{}}
+	tried := map[string]bool{}
+	for _, l := range losses {
+		g.want[l.ID] = true
+	}
+	for _, l := range losses {
+		if l.Patches() {
+			continue
+		}
+		points := x.Project(l.Lane.Project).PointsOf(l)
+		if len(points) == 0 {
+			if err := g.files(ctx, x.Project(l.Lane.Project).FilesOf(l), tried); err != nil {
+				return losses, err
+			}
+			continue
+		}
+		key := l.Lane.Ref() + " " + stream.Name(points[0].Session, points[0].Generation).String()
+		if tried[key] {
+			continue
+		}
+		tried[key] = true
+		if err := g.stream(ctx, points); err != nil {
+			return losses, err
+		}
+	}
+	if len(g.got) == 0 {
+		return losses, nil
+	}
+	if !dryRun {
+		if err := m.Refs.PutBack(ctx, g.got); err != nil {
+			return losses, err
+		}
+	}
+	for _, l := range losses {
+		if g.got[l.ID] != nil {
+			g.got[l.ID] = nil // one line for each
+			out.Mended = append(out.Mended, refs.Mending{Where: l.Where, What: derive.LostWhat(l) + " was missing", Done: "made again from " + g.from[l.ID]})
+		}
+	}
+	return slices.DeleteFunc(losses, func(l refs.Loss) bool { return g.from[l.ID] != "" }), nil
+}
+
+// stream makes a stream again.
+func (g *regainer) stream(ctx context.Context, points []records.Snapshot) error {
+	path := ""
+	for _, p := range points {
+		path = cmp.Or(p.Source, path)
+	}
+	if path == "" {
+		return nil
+	}
+	tried := map[string]bool{}
+	for _, rules := range []redact.Rules{secrets.On(g.m.DB).RulesIn(points[len(points)-1].Scan.Cwd), g.m.Opts.Rules, {}} {
+		if tried[rules.ID] {
+			continue
+		}
+		tried[rules.ID] = true
+		done, err := g.grow(ctx, path, rules, points)
+		if done || err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// grow lets a file grow into a stream again, point by point, as far as it is what it was. It reports whether that was to the end.
+func (g *regainer) grow(ctx context.Context, path string, rules redact.Rules, points []records.Snapshot) (bool, error) {
+	f, _, err := capture.OpenSource(path)
+	if err != nil {
+		return true, ctx.Err() // it is not there any more
+	}
+	defer f.Close()
+	var r io.Reader = f
+	if rules.Any() {
+		r = &secrets.Cleaner{R: f, Rules: rules}
+	}
+	t := &stream.Tail{Hash: objects.NewHasher()}
+	n := 0
+	for _, p := range points {
+		if p.Size == t.Length {
+			continue
+		}
+		made := map[pack.ID][]byte{}
+		for s, err := range stream.Append(ctx, t, io.LimitReader(r, p.Size-t.Length)) {
+			if err != nil {
+				return true, ctx.Err() // it cannot be read
+			}
+			if id := pack.Name(pack.Blob, s.Blob); g.want[id] {
+				made[id] = bytes.Clone(s.Blob)
+			}
+			s.Release()
+			n++
+		}
+		if t.Hash.Sum() != p.Original {
+			return false, nil
+		}
+		point := refs.PointBlob(stream.Name(p.Session, p.Generation), n)
+		if id := pack.Name(pack.Blob, point); g.want[id] {
+			made[id] = point
+		}
+		for id, b := range made {
+			g.got[id], g.from[id] = b, path
+		}
+	}
+	return true, nil
+}
+
+// files makes overflow files again.
+func (g *regainer) files(ctx context.Context, files []derive.LostFile, tried map[string]bool) error {
+	for _, f := range files {
+		for _, rules := range []redact.Rules{secrets.On(g.m.DB).RulesIn(f.Cwd), g.m.Opts.Rules, {}} {
+			key := f.Ref.Hash.String() + " " + rules.ID + " " + f.Path
+			if tried[key] {
+				continue
+			}
+			tried[key] = true
+			done, err := g.file(ctx, f, rules)
+			if err != nil {
+				return err
+			}
+			if done {
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// file makes an overflow file again with some rules, if it is what it was: as an object, or as a stream.
+func (g *regainer) file(ctx context.Context, f derive.LostFile, rules redact.Rules) (done bool, err error) {
+	in, size, err := secrets.OpenRegular(f.Path)
+	if err != nil {
+		return false, ctx.Err() // it is not there any more
+	}
+	defer in.Close()
+	made := map[pack.ID][]byte{}
+	var r io.Reader = secrets.NewFileCleaner(in, size, rules)
+	var whole bytes.Buffer
+	if f.One {
+		r = io.TeeReader(io.LimitReader(r, f.Ref.Size+1), &whole)
+	}
+	t, n := &stream.Tail{Hash: objects.NewHasher(), Final: true}, 0
+	for s, err := range stream.Append(ctx, t, r) {
+		if err != nil {
+			return false, ctx.Err() // it cannot be read
+		}
+		if id := pack.Name(pack.Blob, s.Blob); g.want[id] {
+			made[id] = bytes.Clone(s.Blob)
+		}
+		s.Release()
+		n++
+	}
+	if t.Hash.Sum() != f.Ref.Hash {
+		return false, nil
+	}
+	for _, b := range [][]byte{whole.Bytes(), refs.PointBlob(stream.Whole(f.Ref.Hash), n)} {
+		if id := pack.Name(pack.Blob, b); g.want[id] {
+			made[id] = b
+		}
+	}
+	for id, b := range made {
+		g.got[id], g.from[id] = b, f.Path
+	}
+	return len(made) > 0, nil
+}

@@ -1,0 +1,380 @@
+package repair
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/layers/brief"
+	"github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/compose"
+	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/knowledge"
+	"github.com/memvcs/mem/layers/originals"
+	bodies "github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/secrets"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/lineage"
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/refs"
+)
+
+// A Checked is the result of a check of the whole memory.
+type Checked struct {
+	refs.Counts
+	Versions, Compositions int
+	Withheld               int // originals whose patch is not on this machine
+	Apart                  []Apart
+	Newer                  bool // something was written by a newer version of mem: no damage that this one could repair
+	Problems               []refs.Problem
+	Ignored                []refs.Problem // what other devices wrote and nobody heeds: all else is whole
+	Roots                  []Root
+}
+
+// An Apart is something that another device made of a text that lies in no lane here: in that of a third device, which the remote it came
+// from does not have. What was made is whole.
+type Apart struct {
+	Project state.Project
+	Name    string       // of what was made: version 9b2c1d4e:v001, composition feature-x, facts of session 9b2c1d4e
+	Device  string       // that made it
+	Input   objects.Hash // that is not here
+}
+
+// A Root is the hash of a project: two memories with the same records have the same.
+type Root struct {
+	Project state.Project
+	Hash    objects.Hash
+}
+
+// Check checks everything: refs, commits, trees, records, streams ([refs.Repo.Check]), and that lineage has
+// no cycle ([lineage.Graph.Check]) and every input and output is there. With full it reads every byte and restores every original
+// that this device has patches for.
+func (m Ops) Check(ctx context.Context, full bool) (Checked, error) {
+	var c Checked
+	var err error
+	report := func(p refs.Problem) {
+		if p.Device != "" {
+			c.Ignored = append(c.Ignored, p)
+			return
+		}
+		c.Problems = append(c.Problems, p)
+	}
+	if c.Counts, err = m.Refs.Check(ctx, full, report); err != nil {
+		return c, err
+	}
+	ids, err := m.Refs.Projects()
+	if err != nil {
+		report(refs.Problem{Where: "projects", What: err.Error()})
+	}
+	for _, id := range ids {
+		err := m.checkProject(ctx, id, full, &c)
+		if ctx.Err() != nil {
+			return c, ctx.Err()
+		}
+		if err != nil {
+			c.Newer = c.Newer || errors.Is(err, refs.ErrFormat)
+			report(refs.Problem{Where: "project " + string(id), What: err.Error()})
+		}
+	}
+	slices.SortFunc(c.Roots, func(a, b Root) int { return strings.Compare(string(a.Project.ID), string(b.Project.ID)) })
+	return c, nil
+}
+
+func (m Ops) checkProject(ctx context.Context, id refs.Project, full bool, c *Checked) error {
+	var st *state.State
+	err := m.Refs.View(ctx, id, func(tx *refs.Tx) error {
+		fresh := state.NewState(id) // not from the cache: that is checked too
+		records, err := tx.Records(ctx, nil)
+		if err == nil {
+			fresh.Strangers, err = m.StrangersAt(ctx, id, tx.Tips())
+		}
+		if err == nil {
+			err = m.ApplyPurges(ctx, fresh, records)
+		}
+		if err == nil {
+			records, err = m.Unpurged(ctx, id, records)
+		}
+		if err != nil {
+			return err
+		}
+		var upper []facts.Record
+		for _, r := range records {
+			if err := fresh.Apply(r); err != nil {
+				return err
+			}
+			upper = append(upper, facts.Record{Kind: r.Kind, Device: r.Device, Body: r.Body})
+		}
+		fresh.Finish()
+		st = fresh
+		root, err := tx.Root()
+		if err != nil {
+			return err
+		}
+		named := state.Project{ID: id, Name: cmp.Or(st.Name, brief.Plain(st.Guest.Name, 60)), Identity: st.Identity} // the same in every store
+		c.Roots = append(c.Roots, Root{named, root})
+		return m.checkLineage(ctx, tx, st, upper, c)
+	})
+	if err != nil {
+		return err
+	}
+	return m.checkPatches(ctx, id, st, full, c)
+}
+
+// A lineageCheck looks whether everything that the records of a project name is there and fits together. What a device that is not trusted
+// names amiss is ignored and told with the device: nothing of the user's is made from it.
+type lineageCheck struct {
+	m    Ops
+	tx   *refs.Tx
+	st   *state.State
+	c    *Checked
+	have map[objects.Hash]bool
+	told map[objects.Hash]bool // texts that the records of trusted devices say are here
+}
+
+func (l *lineageCheck) bad(what, device string, err error) {
+	l.c.problem(l.st, what, device, err)
+}
+
+// problem notes what is wrong about what a device recorded.
+func (c *Checked) problem(st *state.State, what, device string, err error) {
+	p := refs.Problem{Where: "project " + st.AsProject().Name + ": " + what, What: err.Error()}
+	if st.FromStranger(device) {
+		p.Device = device
+		c.Ignored = append(c.Ignored, p)
+		return
+	}
+	c.Problems = append(c.Problems, p)
+}
+
+func (l *lineageCheck) need(what, device string, h objects.Hash) {
+	if !l.have[h] {
+		l.bad(what, device, fmt.Errorf("object %s is missing: %w", h.Short(), objects.ErrNotFound))
+	}
+}
+
+// input looks for what something was made from.
+func (l *lineageCheck) input(what, device string, deleted bool, h objects.Hash) {
+	switch {
+	case l.have[h]:
+	case l.told[h] || device == l.m.Refs.Device().ID || l.st.FromStranger(device):
+		l.need(what, device, h)
+	case !deleted:
+		a := Apart{l.st.AsProject(), what, device, h}
+		if !slices.Contains(l.c.Apart, a) {
+			l.c.Apart = append(l.c.Apart, a)
+		}
+	}
+}
+
+func (m Ops) checkLineage(ctx context.Context, tx *refs.Tx, st *state.State, upper []facts.Record, c *Checked) error {
+	l := &lineageCheck{m: m, tx: tx, st: st, c: c, have: map[objects.Hash]bool{}, told: made(st)}
+	for h, err := range tx.All(ctx) {
+		if err != nil {
+			return err
+		}
+		l.have[h] = true
+	}
+	l.upper(upper)
+	var graph lineage.Graph
+	for _, s := range st.Sessions {
+		for _, p := range slices.Concat(s.Points, s.Guests) {
+			l.need("session "+bodies.ShortID(s.ID), p.Stamp.Device, p.Original)
+			graph.AddSource(p.Original)
+			for _, f := range p.Files {
+				l.need("session "+bodies.ShortID(s.ID)+", file "+f.Name, p.Stamp.Device, f.Hash)
+			}
+		}
+	}
+	for _, v := range st.Versions {
+		if !v.ByStranger {
+			graph.Add(v.Derivation)
+		}
+		l.version(ctx, v)
+	}
+	for _, k := range st.Compositions {
+		if !st.FromStranger(k.Device) {
+			graph.Add(k.Derivation)
+		}
+		l.composition(ctx, k)
+	}
+	if err := graph.Check(); err != nil {
+		l.bad("lineage", "", err)
+	}
+	return ctx.Err()
+}
+
+func (l *lineageCheck) version(ctx context.Context, v *bodies.Version) {
+	l.c.Versions++
+	what := fmt.Sprintf("version %s:%s", bodies.ShortID(v.Session), v.Label)
+	l.need(what, v.Device, v.Derivation.Output)
+	for _, h := range v.Derivation.Witnesses {
+		l.need(what, v.Device, h)
+	}
+	for _, h := range v.Derivation.Inputs {
+		l.input(what, v.Device, v.Deleted, h)
+	}
+	if err := l.m.checkVersion(ctx, l.tx, v); err != nil {
+		l.bad(what, v.Device, err)
+	}
+}
+
+func (l *lineageCheck) composition(ctx context.Context, k *bodies.Composition) {
+	l.c.Compositions++
+	what := "composition " + k.Name
+	l.need(what, k.Device, k.Derivation.Output)
+	parts := min(len(k.Parts), len(k.Derivation.Inputs))
+	if parts < len(k.Parts) {
+		l.bad(what, k.Device, fmt.Errorf("%d parts of %d inputs", len(k.Parts), parts))
+	}
+	for i, p := range k.Parts[:parts] {
+		if p.Project == l.st.Project {
+			l.input(what, k.Device, k.Deleted, k.Derivation.Inputs[i])
+		}
+	}
+	for _, in := range k.Derivation.Inputs[parts:] {
+		l.need(what, k.Device, in) // the facts of a summary
+	}
+	if err := readObject(ctx, l.tx, k.Derivation.Output, func(b []byte) error { _, err := compose.Decode(b); return err }); err != nil {
+		l.bad(what, k.Device, err)
+	}
+}
+
+// upper looks at facts and rules: those of trusted devices together, those of each other device by themselves.
+func (l *lineageCheck) upper(records []facts.Record) {
+	of := map[string][]facts.Record{}
+	for _, r := range records {
+		device := ""
+		if l.st.FromStranger(r.Device) {
+			device = r.Device
+		}
+		of[device] = append(of[device], r)
+	}
+	for _, device := range slices.Sorted(maps.Keys(of)) {
+		need := func(what string, h objects.Hash) { l.need(what, device, h) }
+		if err := checkFacts(of[device], need, l.input); err != nil {
+			l.bad("facts", device, err)
+		}
+	}
+}
+
+// checkFacts looks whether the transcripts that facts quote are there, and what models were asked and answered.
+func checkFacts(records []facts.Record, need func(string, objects.Hash), input func(what, device string, deleted bool, h objects.Hash)) error {
+	set, err := facts.Fold(records, nil)
+	if err != nil {
+		return err
+	}
+	for _, x := range set.Exchanges {
+		if !x.Original.IsZero() {
+			input("facts of session "+bodies.ShortID(x.Session), x.Device, false, x.Original)
+		}
+	}
+	for _, w := range set.Witnesses {
+		need("witness of facts", w)
+	}
+	for _, r := range records {
+		asked, err := knowledge.ReflectedHashes(r.Kind, r.Body)
+		if err != nil {
+			return err
+		}
+		for _, w := range asked {
+			need("witness of rules", w)
+		}
+	}
+	return nil
+}
+
+// made returns the texts that the records of a project say are here: transcripts, and what was made of them. Devices that are not trusted say
+// nothing about that.
+func made(st *state.State) map[objects.Hash]bool {
+	out := map[objects.Hash]bool{}
+	for _, s := range st.Sessions {
+		for _, p := range s.Points {
+			if !st.FromStranger(p.Stamp.Device) {
+				out[p.Original] = true
+			}
+		}
+	}
+	for _, v := range st.Versions {
+		if !v.ByStranger {
+			out[v.Derivation.Output] = true
+		}
+	}
+	for _, k := range st.Compositions {
+		if !st.FromStranger(k.Device) {
+			out[k.Derivation.Output] = true
+		}
+	}
+	return out
+}
+
+// checkVersion reads a version and its plan.
+func (m Ops) checkVersion(ctx context.Context, tx *refs.Tx, v *bodies.Version) error {
+	if _, err := v.Plan(); err != nil {
+		return err
+	}
+	return readObject(ctx, tx, v.Derivation.Output, func(b []byte) error { _, err := compress.Decode(b); return err })
+}
+
+// readObject gives f the content of an object; that it is missing is reported elsewhere.
+func readObject(ctx context.Context, tx *refs.Tx, h objects.Hash, f func([]byte) error) error {
+	rc, err := tx.Get(ctx, h)
+	if errors.Is(err, objects.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer rc.Close()
+	b, err := io.ReadAll(rc)
+	if err != nil {
+		return err
+	}
+	return f(b)
+}
+
+// checkPatches looks whether the exact bytes of every session and of its files can be had.
+func (m Ops) checkPatches(ctx context.Context, id refs.Project, st *state.State, full bool, c *Checked) error {
+	for _, s := range st.Sessions {
+		for i := range s.Points {
+			p := &s.Points[i]
+			found := func(what string, err error) {
+				if errors.Is(err, originals.ErrWithheld) && p.Stamp.Device != m.Refs.Device().ID {
+					c.Withheld++
+				} else if err != nil {
+					c.problem(st, what+" of "+bodies.ShortID(s.ID), p.Stamp.Device, err)
+				}
+			}
+			if p.Withheld {
+				found("original", m.checkOriginal(ctx, id, s, p, full))
+			}
+			for _, f := range p.Files {
+				if f.Withheld {
+					found("file "+f.Name, m.checkFile(ctx, id, s, p, f, full))
+				}
+			}
+		}
+	}
+	return ctx.Err()
+}
+
+func (m Ops) checkOriginal(ctx context.Context, id refs.Project, s *state.Session, p *bodies.Point, full bool) error {
+	if full {
+		return originals.On(m.DB).WriteOriginal(ctx, id, s, p, io.Discard)
+	}
+	_, err := originals.On(m.DB).Patches(ctx, id, s, p)
+	return err
+}
+
+func (m Ops) checkFile(ctx context.Context, id refs.Project, s *state.Session, p *bodies.Point, f bodies.FileRef, full bool) error {
+	if full {
+		return capture.On(m.DB).WriteFile(ctx, id, s, p, f, io.Discard)
+	}
+	_, err := secrets.On(m.DB).FilePatch(ctx, id, s, p, f.Name)
+	return err
+}

@@ -1,0 +1,233 @@
+package revision
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/originals"
+	bodies "github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/refine"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/transcript"
+	trusted "github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/refs"
+	"github.com/tidwall/gjson"
+)
+
+// Facts returns all that was established in the sessions of a project.
+func (m Ops) Facts(ctx context.Context, p refs.Project) (*facts.Set, error) {
+	records, err := m.Upper(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	return trusted.On(m.DB).KnownFacts(ctx, p, records)
+}
+
+// FactNamed returns the fact whose ID begins with id, of the scope's project or else of another one.
+func (m Ops) FactNamed(ctx context.Context, sc state.Scope, id string) (f facts.Fact, home state.Project, err error) {
+	missing := error(&state.NotFoundError{What: "fact", Name: id})
+	err = m.eachScoped(ctx, sc, func(p state.Project) (bool, error) {
+		found, err := m.FindFact(ctx, p.ID, id)
+		var none *state.NotFoundError
+		if errors.As(err, &none) {
+			return false, nil
+		}
+		f, home = found, p
+		return true, err
+	})
+	if err == nil && home.ID == "" {
+		err = missing
+	}
+	return f, home, err
+}
+
+// A quoted session is one that evidence can be looked up in.
+type Quoted struct {
+	Point   *bodies.Point
+	Entries []refine.Entry // L1
+	Text    *facts.Transcript
+}
+
+// Quotable reads the session at p: L1, and of the cited messages all that is in them.
+func (m Ops) Quotable(ctx context.Context, project refs.Project, s *state.Session, p *bodies.Point, cited map[int]bool) (*Quoted, error) {
+	l1, err := originals.On(m.DB).L1(ctx, project, p.Original, refine.Full)
+	if err != nil {
+		return nil, err
+	}
+	defer l1.Close()
+	echo := Echoed(s, p)
+	q := &Quoted{Point: p, Text: &facts.Transcript{}}
+	for e, err := range refine.Entries(l1) {
+		if err != nil {
+			return nil, err
+		}
+		q.Entries = append(q.Entries, e)
+		for _, part := range partsOf(e, echo[e.N]) {
+			q.Text.Add(e.N, part)
+		}
+	}
+	if len(cited) == 0 {
+		return q, nil
+	}
+	err = originals.On(m.DB).Stream(ctx, project, p.Original, func(r io.Reader) error { return q.read(r, cited) })
+	return q, err
+}
+
+// Echoed are the messages at p that another session or mem wrote first.
+func Echoed(s *state.Session, p *bodies.Point) map[int]bool {
+	out := map[int]bool{}
+	for _, q := range s.Chain(p) {
+		for _, n := range q.Echo {
+			out[n] = true
+		}
+	}
+	return out
+}
+
+// partsOf returns what an entry of L1 holds, by who said it.
+func partsOf(e refine.Entry, echo bool) []facts.Part {
+	said := func(by facts.Speaker) []facts.Part { return []facts.Part{{Speaker: by, Text: e.Said}} }
+	switch {
+	case e.Prompt() && echo:
+		return said(facts.ByEcho)
+	case e.Prompt():
+		return said(promptBy(e))
+	case e.Role == "user", e.Role == "assistant", e.Role == "summary":
+		return said(facts.ByAssistant)
+	case e.Role == "note" && e.Name == "command":
+		return said(facts.ByCommand)
+	case e.Role != "tool":
+		return []facts.Part{{Speaker: facts.ByTool, Text: e.Text()}}
+	}
+	call := e
+	call.Result, call.Errors, call.Exit = "", nil, 0
+	by := facts.ByCall
+	if e.Name == "result" {
+		by = facts.ByTool
+	}
+	out := []facts.Part{{Speaker: by, Text: call.Text()}}
+	if refusal, ok := strings.CutPrefix(e.Result, "refused by the user: "); ok {
+		return append(out, facts.Part{Speaker: promptBy(e), Text: refusal})
+	}
+	if e.Name == "AskUserQuestion" { // "question"="answer"
+		for i, s := range strings.Split(e.Result, `"="`) {
+			if answer, _, ok := strings.Cut(s, `"`); ok && i > 0 {
+				out = append(out, facts.Part{Speaker: promptBy(e), Text: answer})
+			}
+		}
+		return append(out, facts.Part{Speaker: facts.ByCommand, Text: e.Result})
+	}
+	result := refine.Entry{Result: e.Result, Errors: e.Errors, Exit: e.Exit}
+	return append(out, facts.Part{Speaker: facts.ByTool, Text: e.Result}, facts.Part{Speaker: facts.ByTool, Text: result.Text()})
+}
+
+// promptBy returns who types the prompts and answers of an entry.
+func promptBy(e refine.Entry) facts.Speaker {
+	if e.Script {
+		return facts.ByScript
+	}
+	return facts.ByUser
+}
+
+// read adds what L1 leaves out of some messages: what tools returned, and all they were given.
+func (q *Quoted) read(r io.Reader, cited map[int]bool) error {
+	last := 0
+	for n := range cited {
+		last = max(last, n)
+	}
+	for v, err := range transcript.Stream(r, originals.HugeValue) {
+		if err != nil {
+			return err
+		}
+		if v.N > last {
+			return nil
+		}
+		if !cited[v.N] || v.Opaque {
+			continue
+		}
+		msg, err := transcript.Decode(v)
+		if err != nil {
+			continue // no record: L1 shows it as opaque, and it holds no words
+		}
+		for _, b := range msg.Blocks {
+			switch {
+			case b.Kind == transcript.ToolResult:
+				q.Text.Add(v.N, facts.Part{Speaker: facts.ByTool, Text: b.Text})
+			case b.Kind == transcript.ToolUse:
+				gjson.ParseBytes(b.Input).ForEach(func(_, value gjson.Result) bool {
+					q.Text.Add(v.N, facts.Part{Speaker: facts.ByCall, Text: value.String()})
+					return true
+				})
+			case b.Kind == transcript.Text && msg.Role == "assistant":
+				q.Text.Add(v.N, facts.Part{Speaker: facts.ByAssistant, Text: b.Text})
+			}
+		}
+	}
+	return nil
+}
+
+// When returns the time of a message.
+func (q *Quoted) When(message int) time.Time {
+	var ts string
+	for _, e := range q.Entries {
+		if e.N > message {
+			break
+		}
+		if e.TS != "" {
+			ts = e.TS
+		}
+	}
+	t, err := time.Parse(time.RFC3339, ts)
+	if err != nil {
+		return time.Time{}
+	}
+	return t.UTC()
+}
+
+// Lines returns the lines of L1 that messages have.
+func (q *Quoted) Lines(from, to int) (out [2]int) {
+	for i, e := range q.Entries {
+		if e.N >= from && e.N <= to {
+			if out[0] == 0 {
+				out[0] = i + 1
+			}
+			out[1] = i + 1
+		}
+	}
+	return out
+}
+
+// Messages returns the messages of lines of L1.
+func (q *Quoted) Messages(lines [2]int) (out [2]int, ok bool) {
+	if lines[0] < 1 || lines[1] > len(q.Entries) || lines[0] > lines[1] {
+		return out, false
+	}
+	return [2]int{q.Entries[lines[0]-1].N, q.Entries[lines[1]-1].N}, true
+}
+
+// Check checks a fact that is not part of any session if q is nil.
+func (q *Quoted) Check(f *facts.Fact) {
+	t := &facts.Transcript{}
+	if q != nil {
+		t = q.Text
+		for _, e := range f.Evidence {
+			if when := q.When(e.Message); when.After(f.Time) {
+				f.Time = when
+			}
+		}
+	}
+	facts.Check(f, t)
+}
+
+// resolveFact finds a fact by the start of its ID.
+func (m Ops) resolveFact(ctx context.Context, sc state.Scope, id string) (state.Rev, error) {
+	f, p, err := m.FactNamed(ctx, sc, id)
+	if err != nil {
+		return state.Rev{}, err
+	}
+	return state.Rev{Kind: state.IsFact, Project: p, Fact: &f, How: "fact"}, nil
+}

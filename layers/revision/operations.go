@@ -1,0 +1,175 @@
+package revision
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/memvcs/mem/layers/ledger"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
+	trusted "github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/refs"
+)
+
+// A Work is what one operation brought.
+type Work struct {
+	Project      state.Project
+	Entry        refs.Entry
+	Captured     []Captured
+	Versions     []*records.Version
+	Compositions []*records.Composition
+	Parents      []string // commits of the operations whose results it used, the first one first
+}
+
+// Of returns of a work what is about a session, and the compositions.
+func (w *Work) Of(session string) *Work {
+	out := *w
+	out.Captured = slices.DeleteFunc(slices.Clone(w.Captured), func(c Captured) bool { return c.Session.ID != session })
+	out.Versions = slices.DeleteFunc(slices.Clone(w.Versions), func(v *records.Version) bool { return v.Session != session })
+	return &out
+}
+
+// A Captured is a growth point of a session, and the one before it.
+type Captured struct {
+	Session *state.Session
+	Before  *records.Point // nil for the first of a generation
+	Now     *records.Point
+}
+
+// Works returns what the operations of a project brought, by commit.
+func (m Ops) Works(ctx context.Context, p state.Project) (map[string]*Work, error) {
+	entries, err := ledger.On(m.DB).Log(ctx, p.ID, 0)
+	if err != nil {
+		return nil, err
+	}
+	st, err := trusted.On(m.DB).State(ctx, p.ID)
+	if err != nil {
+		return nil, err
+	}
+	w := newWorker(p, entries)
+	for _, s := range st.Sessions {
+		for i := range s.Points {
+			if x := w.of(s.Points[i].Stamp); x != nil {
+				x.Captured = append(x.Captured, Captured{s, s.Before(i), &s.Points[i]})
+			}
+		}
+	}
+	for _, v := range st.Stored.Versions {
+		if x := w.of(v.Stamp); x != nil {
+			x.Versions = append(x.Versions, v.Body)
+		}
+	}
+	for _, c := range st.Stored.Compositions {
+		if x := w.of(c.Stamp); x != nil {
+			x.Compositions = append(x.Compositions, c.Body)
+		}
+	}
+	w.connect(st)
+	return w.works, nil
+}
+
+// worker finds the operations that records came with: those of a commit have Lamport times above that of the commit
+// before it in the lane.
+type worker struct {
+	works map[string]*Work
+	lanes map[string][]*Work // by device, oldest first
+}
+
+func newWorker(p state.Project, entries []refs.Entry) *worker {
+	w := &worker{works: map[string]*Work{}, lanes: map[string][]*Work{}}
+	for _, e := range slices.Backward(entries) {
+		x := &Work{Project: p, Entry: e}
+		w.works[e.Commit] = x
+		w.lanes[e.Device] = append(w.lanes[e.Device], x)
+	}
+	return w
+}
+
+// of returns the operation that brought a record, nil if it is not in the log.
+func (w *worker) of(s records.Stamp) *Work {
+	lane := w.lanes[s.Device]
+	i, _ := slices.BinarySearchFunc(lane, s.Lamport, func(x *Work, t uint64) int { return cmp.Compare(x.Entry.Lamport, t) })
+	if i == len(lane) {
+		return nil
+	}
+	return lane[i]
+}
+
+// connect fills in the parents of all operations.
+func (w *worker) connect(st *state.State) {
+	made := map[objects.Hash]*Work{} // by output; the first that made it
+	put := func(h objects.Hash, s records.Stamp) {
+		if x := w.of(s); x != nil && made[h] == nil {
+			made[h] = x
+		}
+	}
+	targets := map[string]*Work{}
+	for _, s := range st.Sessions {
+		for _, p := range s.Points {
+			put(p.Original, p.Stamp)
+		}
+		targets["session/"+s.ID] = w.of(s.Now().Stamp)
+	}
+	for _, v := range st.Stored.Versions {
+		put(v.Body.Derivation.Output, v.Stamp)
+		targets["version/"+v.Stamp.Record.String()] = w.of(v.Stamp)
+	}
+	for _, c := range st.Stored.Compositions {
+		targets["composition/"+c.Body.Name] = w.of(c.Stamp)
+	}
+	for _, x := range w.works {
+		for _, c := range x.Captured {
+			if c.Before != nil {
+				x.uses(w.of(c.Before.Stamp))
+			}
+		}
+		for _, v := range x.Versions {
+			x.usesAll(made, v.Derivation.Inputs)
+		}
+		for _, c := range x.Compositions {
+			x.usesAll(made, c.Derivation.Inputs)
+		}
+	}
+	for _, o := range st.Keepits {
+		if x := w.of(o.Stamp); x != nil {
+			x.uses(targets["session/"+o.Session])
+		}
+	}
+	for _, a := range st.Sets {
+		if x := w.of(a.Stamp); x != nil {
+			x.uses(targets[a.Target])
+		}
+	}
+}
+
+func (x *Work) uses(parent *Work) {
+	if parent != nil && parent != x && parent.Entry.Lamport < x.Entry.Lamport && !slices.Contains(x.Parents, parent.Entry.Commit) {
+		x.Parents = append(x.Parents, parent.Entry.Commit)
+	}
+}
+
+func (x *Work) usesAll(made map[objects.Hash]*Work, inputs []objects.Hash) {
+	for _, in := range inputs {
+		x.uses(made[in])
+	}
+}
+
+// RevOf returns the revision of a version of a project, or of a composition.
+func (m Ops) RevOf(ctx context.Context, p state.Project, v *records.Version, c *records.Composition) (state.Rev, error) {
+	rev := state.Rev{Project: p}
+	if c != nil {
+		full, err := m.CompleteComposition(ctx, p.ID, c)
+		rev.Kind, rev.Composition, rev.Hash = state.IsComposition, full, c.Derivation.Output
+		return rev, err
+	}
+	st, err := trusted.On(m.DB).Outline(ctx, p.ID)
+	if err != nil {
+		return rev, err
+	}
+	if rev.Session = st.Session(v.Session); rev.Session == nil {
+		return rev, &state.NotFoundError{What: "session", Name: v.Session}
+	}
+	return m.At(ctx, rev, v)
+}

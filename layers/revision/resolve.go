@@ -1,0 +1,468 @@
+package revision
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/memvcs/mem/layers/devices"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
+	trusted "github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/refs"
+)
+
+// resolveEarlier resolves original@{n}: {0} is the original as it is now.
+func resolveEarlier(rev state.Rev, sub string) (state.Rev, error) {
+	_, digits, _ := strings.Cut(sub, "@{")
+	n, err := strconv.Atoi(strings.TrimSuffix(digits, "}"))
+	earlier := rev.Session.Earlier()
+	if err != nil || n < 0 || n > len(earlier) || !strings.HasSuffix(sub, "}") {
+		var names []string
+		for i := range earlier {
+			names = append(names, state.EarlierName(i+1))
+		}
+		return rev, &state.NotFoundError{What: "known original", Name: sub, Of: records.ShortID(rev.Session.ID), Candidates: names}
+	}
+	if n == 0 {
+		rev.Kind = state.IsOriginal
+		return rev, nil
+	}
+	rev.Kind, rev.Point = state.IsEarlier, earlier[n-1]
+	rev.Hash, rev.How = rev.Point.Original, "before the file was rewritten"
+	return rev, nil
+}
+
+// ErrLayer says that a layer of a session does not exist.
+var ErrLayer = errors.New("no such layer")
+
+// Resolve finds what the revision s names (design: abc1, @~2, abc1:v002, abc1#12..18, name@{1},
+// b3:9f2c, HEAD~1). The error is a [*NotFoundError], an [*AmbiguousError] or one of the store.
+func (m Ops) Resolve(ctx context.Context, sc state.Scope, s string) (state.Rev, error) {
+	switch {
+	case strings.HasPrefix(s, "b3:"):
+		return m.resolveObject(ctx, sc, s)
+	case s == "HEAD" || strings.HasPrefix(s, "HEAD~"):
+		return m.resolveCommit(ctx, sc, s)
+	}
+	if what := upperNamed(s); what != "" {
+		return m.resolveUpper(ctx, sc, what, s)
+	}
+	name, sub, hasSub := strings.Cut(s, ":")
+	messages, hasMessages := "", false
+	if !hasSub {
+		name, messages, hasMessages = strings.Cut(s, "#")
+	}
+	if label := normalLabel(s); label != "" {
+		return m.resolveLabel(ctx, sc, label)
+	}
+	if !hasSub && !hasMessages {
+		if rev, ok, err := m.resolveComposition(ctx, sc, s); ok || err != nil {
+			return rev, err
+		}
+	}
+	rev, err := m.ResolveSession(ctx, sc, name)
+	var missing *state.NotFoundError
+	if _, _, ok := devices.On(m.DB).DeviceSuffix(ctx, sub); ok && errors.As(err, &missing) && len(missing.Guests) == 1 {
+		rev, err = m.ResolveSession(ctx, sc, missing.Guests[0]) // abc1:v001~desk of a session that only such devices have
+	}
+	if err != nil {
+		return rev, err
+	}
+	switch {
+	case hasSub:
+		return m.resolveSub(ctx, rev, sub)
+	case hasMessages:
+		return resolveMessages(rev, messages)
+	}
+	return rev, nil
+}
+
+// normalLabel returns s if it is the label of a version: v001, v12, v002~desk; else "".
+func normalLabel(s string) string {
+	digits, _, _ := strings.Cut(strings.TrimPrefix(s, "v"), "~")
+	if n, err := strconv.Atoi(digits); err == nil && n > 0 && strings.HasPrefix(s, "v") && digits[0] != '+' {
+		return "v" + fmt.Sprintf("%03d", n) + s[1+len(digits):]
+	}
+	return ""
+}
+
+// IsLabel reports whether s could be the label of a version.
+func IsLabel(s string) bool { return normalLabel(s) != "" }
+
+// Scoped calls f with the state of the scope's project and then, until it says it is done, of all others.
+func (m Ops) Scoped(ctx context.Context, sc state.Scope, f func(p state.Project, st *state.State) (done bool)) error {
+	st, err := trusted.On(m.DB).Outline(ctx, sc.Project.ID)
+	if err != nil {
+		return err
+	}
+	if f(sc.Project, st) || sc.Strict {
+		return nil
+	}
+	ids, err := m.Refs.Projects()
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if id == sc.Project.ID {
+			continue
+		}
+		st, err := trusted.On(m.DB).Outline(ctx, id)
+		if err != nil {
+			return err
+		}
+		if f(st.AsProject(), st) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// ResolveSession finds a session by "@", "@~n", full id, unique prefix, or title.
+func (m Ops) ResolveSession(ctx context.Context, sc state.Scope, name string) (state.Rev, error) {
+	if strings.HasPrefix(name, "@") {
+		return m.resolveRecent(ctx, sc, name)
+	}
+	var found []state.Rev
+	var near []string // the sessions of the scope's project, or of all if it has none
+	inScope, known := false, false
+	base, device, hasDevice := devices.On(m.DB).DeviceSuffix(ctx, name)
+	var guests []string
+	err := m.Scoped(ctx, sc, func(p state.Project, st *state.State) bool {
+		var names []string
+		for _, s := range st.Sessions {
+			if how := s.Matches(name); how != "" && s.Guest == "" {
+				rev := state.Rev{Kind: state.IsSession, Project: p, Session: s, Hash: s.Now().Original, How: how}
+				if s.ID == name {
+					found = []state.Rev{rev}
+					return true
+				}
+				found = append(found, rev)
+			} else if one := s.Named(base, device); hasDevice && one != nil {
+				found = append(found, state.Rev{Kind: state.IsSession, Project: p, Session: one, Hash: one.Now().Original, Device: device, How: one.Matches(base)})
+			} else if how != "" {
+				guests = append(guests, s.Name())
+			} else if s.Shown() && s.Parent() == "" {
+				names = append(names, s.Name())
+			}
+		}
+		for _, c := range st.Compositions {
+			if !c.Deleted && !slices.Contains(names, c.Name) {
+				names = append(names, c.Name)
+			}
+		}
+		if p.ID == sc.Project.ID || !known {
+			near, known = append(near, names...), known || p.ID == sc.Project.ID && len(names) > 0
+		}
+		inScope = p.ID == sc.Project.ID && len(found) > 0
+		return inScope && len(name) < state.FullIDLength
+	})
+	if err != nil {
+		return state.Rev{}, err
+	}
+	found = preferSessions(preferShown(found))
+	switch len(found) {
+	case 0:
+		return state.Rev{}, &state.NotFoundError{What: "session", Name: name, Candidates: near, Guests: guests}
+	case 1:
+		return found[0], nil
+	}
+	return state.Rev{}, &state.AmbiguousError{What: "session", Name: name, Candidates: describeAll(found)}
+}
+
+// describeAll writes the ids and titles of sessions; the ids are whole where their starts are the same.
+func describeAll(found []state.Rev) []string {
+	starts := map[string]int{}
+	for _, r := range found {
+		starts[records.ShortID(r.Session.ID)]++
+	}
+	var names []string
+	for _, r := range found {
+		id := r.Session.Name()
+		if starts[records.ShortID(r.Session.ID)] > 1 {
+			id = r.Session.ID
+		}
+		if t := r.Session.Now().Scan.Title; t != "" {
+			id += fmt.Sprintf(" %q", t)
+		}
+		names = append(names, id)
+	}
+	return names
+}
+
+// preferShown drops deleted and hidden sessions when there are others.
+func preferShown(found []state.Rev) []state.Rev {
+	shown := slices.DeleteFunc(slices.Clone(found), func(r state.Rev) bool { return !r.Session.Shown() })
+	if len(shown) > 0 {
+		return shown
+	}
+	return found
+}
+
+// preferSessions drops subagents whose ids begin with the name only behind "agent-" when there are others: what a list
+// prints for a session names it.
+func preferSessions(found []state.Rev) []state.Rev {
+	direct := slices.DeleteFunc(slices.Clone(found), func(r state.Rev) bool { return r.How == state.SubagentPrefix })
+	if len(direct) > 0 {
+		return direct
+	}
+	return found
+}
+
+func (m Ops) resolveRecent(ctx context.Context, sc state.Scope, name string) (state.Rev, error) {
+	back := 0
+	if name != "@" {
+		n, err := strconv.Atoi(strings.TrimPrefix(name, "@~"))
+		if err != nil || n < 0 || !strings.HasPrefix(name, "@~") {
+			return state.Rev{}, &state.NotFoundError{What: "session", Name: name}
+		}
+		back = n
+	}
+	st, err := trusted.On(m.DB).Outline(ctx, sc.Project.ID)
+	if err != nil {
+		return state.Rev{}, err
+	}
+	recent := st.Recent()
+	if back >= len(recent) {
+		missing := &state.NotFoundError{What: "session", Name: name}
+		if len(recent) == 0 {
+			missing.Guests = st.Guests()
+		}
+		if n := len(recent); n > 0 {
+			missing.Candidates = []string{fmt.Sprintf("@~%d", n-1)}
+		}
+		return state.Rev{}, missing
+	}
+	s := recent[back]
+	return state.Rev{Kind: state.IsSession, Project: sc.Project, Session: s, Hash: s.Now().Original, How: fmt.Sprintf("session %d from the newest", back+1)}, nil
+}
+
+// resolveSub resolves what stands behind the colon.
+func (m Ops) resolveSub(ctx context.Context, rev state.Rev, sub string) (state.Rev, error) {
+	if len(sub) > len("original@{") && strings.EqualFold(sub[:len("original@{")], "original@{") {
+		return resolveEarlier(rev, sub)
+	}
+	switch strings.ToLower(sub) {
+	case "original":
+		rev.Kind = state.IsOriginal
+		return rev, nil
+	case "l1":
+		rev.Kind, rev.Hash = state.IsL1, objects.Hash{} // its own name is known when it is made
+		return rev, nil
+	case "l2":
+		rev.Kind, rev.Hash = state.IsL2, objects.Hash{} // it is a view
+		return rev, nil
+	case "l3", "l4":
+		return rev, fmt.Errorf("%s of %s: %w", strings.ToUpper(sub), records.ShortID(rev.Session.ID), ErrLayer)
+	}
+	st, err := trusted.On(m.DB).Outline(ctx, rev.Project.ID)
+	if err != nil {
+		return rev, err
+	}
+	versions := st.VersionsOf(rev.Session.ID)
+	means := func(v *records.Version) bool { return !v.ByStranger } // a name without a device
+	by := func(v *records.Version) bool { return rev.Device != "" && strings.HasPrefix(v.Device, rev.Device) }
+	if meant := slices.DeleteFunc(slices.Clone(versions), func(v *records.Version) bool { return !by(v) }); len(meant) > 0 {
+		means = by
+	}
+	if meant := slices.DeleteFunc(slices.Clone(versions), func(v *records.Version) bool { return !means(v) }); strings.EqualFold(sub, "latest") && len(meant) > 0 {
+		return m.At(ctx, rev, meant[len(meant)-1])
+	}
+	var labels []string
+	for _, v := range versions {
+		labels = append(labels, v.Name())
+	}
+	label, device, _ := strings.Cut(normalLabel(devices.On(m.DB).WithDevice(ctx, sub)), "~")
+	var found []*records.Version
+	for _, v := range st.AllVersionsOf(rev.Session.ID) { // a hidden one can be named
+		if v.Label == label && (device == "" && means(v) || device != "" && strings.HasPrefix(v.Device, device)) {
+			found = append(found, v)
+		}
+	}
+	if shown := slices.DeleteFunc(slices.Clone(found), func(v *records.Version) bool { return v.Deleted }); len(shown) > 0 {
+		found = shown
+	}
+	if i := slices.IndexFunc(found, func(v *records.Version) bool { return v.Device == m.Refs.Device().ID }); i >= 0 && device == "" {
+		found = found[i : i+1]
+	}
+	switch len(found) {
+	case 0:
+		missing := &state.NotFoundError{What: "version", Name: sub, Of: records.ShortID(rev.Session.ID), Candidates: labels}
+		for _, v := range versions {
+			if v.ByStranger && v.Label == label && device == "" {
+				missing.Guests = append(missing.Guests, records.ShortID(rev.Session.ID)+":"+v.Name())
+			}
+		}
+		return rev, missing
+	case 1:
+		return m.At(ctx, rev, found[0])
+	}
+	var names []string
+	for _, v := range found {
+		names = append(names, v.Label+"~"+v.Device[:8])
+	}
+	return rev, &state.AmbiguousError{What: "version", Name: sub, Candidates: names}
+}
+
+// At returns the revision of a version, which it completes.
+func (m Ops) At(ctx context.Context, r state.Rev, v *records.Version) (state.Rev, error) {
+	r.Kind, r.Hash = state.IsVersion, v.Derivation.Output
+	var err error
+	r.Version, err = m.Complete(ctx, r.Project.ID, v)
+	return r, err
+}
+
+func (m Ops) resolveLabel(ctx context.Context, sc state.Scope, label string) (state.Rev, error) {
+	if sc.Last != nil {
+		var rev state.Rev
+		err := m.Scoped(ctx, sc, func(p state.Project, st *state.State) bool {
+			if s := st.Session(sc.Last.ID); s != nil {
+				rev = state.Rev{Kind: state.IsSession, Project: p, Session: s, Device: sc.Last.Guest, How: "of the session named last"}
+			}
+			return rev.Session != nil
+		})
+		if err != nil {
+			return rev, err
+		}
+		return m.resolveSub(ctx, rev, label)
+	}
+	rev, err := m.resolveRecent(ctx, sc, "@")
+	if err != nil {
+		return rev, err
+	}
+	rev.How = "of the newest session"
+	return m.resolveSub(ctx, rev, label)
+}
+
+func resolveMessages(rev state.Rev, s string) (state.Rev, error) {
+	from, to, isRange := strings.Cut(s, "..")
+	a, err := strconv.Atoi(from)
+	b := a
+	if isRange && err == nil {
+		b, err = strconv.Atoi(to)
+	}
+	total := rev.Session.Now().Scan.Values
+	if err != nil || a < 1 || b < a || b > total {
+		return rev, &state.NotFoundError{What: "message", Name: s, Of: records.ShortID(rev.Session.ID), Candidates: []string{fmt.Sprintf("1..%d", total)}}
+	}
+	rev.Kind, rev.From, rev.To = state.IsMessages, a, b
+	return rev, nil
+}
+
+// resolveComposition finds a composition, or with @{n} its n-th state before the newest.
+func (m Ops) resolveComposition(ctx context.Context, sc state.Scope, s string) (state.Rev, bool, error) {
+	name, back := s, 0
+	if base, rest, ok := strings.Cut(s, "@{"); ok {
+		n, err := strconv.Atoi(strings.TrimSuffix(rest, "}"))
+		if err != nil || n < 0 || !strings.HasSuffix(rest, "}") {
+			return state.Rev{}, true, &state.NotFoundError{What: "composition", Name: s}
+		}
+		name, back = base, n
+	}
+	var found []state.Rev
+	var homes []string // the projects that have it
+	guest := devices.On(m.DB).WithDevice(ctx, name)
+	err := m.Scoped(ctx, sc, func(p state.Project, st *state.State) bool {
+		for i := len(st.Compositions) - 1; i >= 0; i-- {
+			if c := st.Compositions[i]; (c.Name == name || c.Name == guest) && !c.Deleted {
+				found = append(found, state.Rev{Kind: state.IsComposition, Project: p, Composition: c, Hash: c.Derivation.Output, How: "name of a composition"})
+			}
+		}
+		if n := len(found); n > 0 && found[n-1].Project.ID == p.ID {
+			homes = append(homes, p.Name)
+		}
+		return p.ID == sc.Project.ID && len(found) > 0
+	})
+	if err != nil || len(found) == 0 {
+		return state.Rev{}, false, err
+	}
+	if len(homes) > 1 {
+		return state.Rev{}, true, &state.AmbiguousError{What: "composition", Name: name, Candidates: homes}
+	}
+	if back >= len(found) {
+		return state.Rev{}, true, &state.NotFoundError{What: "composition", Name: s, Candidates: []string{fmt.Sprintf("%s@{%d}", name, len(found)-1)}}
+	}
+	rev := found[back]
+	rev.Composition, err = m.CompleteComposition(ctx, rev.Project.ID, rev.Composition)
+	return rev, true, err
+}
+
+func (m Ops) resolveObject(ctx context.Context, sc state.Scope, s string) (state.Rev, error) {
+	prefix := strings.ToLower(strings.TrimPrefix(s, "b3:"))
+	var found []state.Rev
+	err := m.eachProject(sc.Project.ID, func(id refs.Project) (bool, error) {
+		err := m.Refs.View(ctx, id, func(tx *refs.Tx) error {
+			names, err := tx.Find(prefix)
+			for _, h := range names {
+				if !slices.ContainsFunc(found, func(r state.Rev) bool { return r.Hash == h }) {
+					found = append(found, state.Rev{Kind: state.IsObject, Project: state.Project{ID: id}, Hash: h, How: "object"})
+				}
+			}
+			return err
+		})
+		return len(prefix) == 2*objects.Size && len(found) > 0, err // a whole name is the same everywhere
+	})
+	switch {
+	case err != nil:
+		return state.Rev{}, err
+	case len(found) == 0:
+		return state.Rev{}, &state.NotFoundError{What: "object", Name: s}
+	case len(found) > 1:
+		var names []string
+		for _, r := range found {
+			names = append(names, "b3:"+r.Hash.Short())
+		}
+		return state.Rev{}, &state.AmbiguousError{What: "object", Name: s, Candidates: names}
+	}
+	return found[0], nil
+}
+
+// eachProject calls f for the project first and then all others, until it says done.
+func (m Ops) eachProject(first refs.Project, f func(refs.Project) (done bool, err error)) error {
+	if first != "" {
+		if done, err := f(first); done || err != nil {
+			return err
+		}
+	}
+	ids, err := m.Refs.Projects()
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if id == first {
+			continue
+		}
+		if done, err := f(id); done || err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m Ops) resolveCommit(ctx context.Context, sc state.Scope, s string) (state.Rev, error) {
+	back := 0
+	if rest, ok := strings.CutPrefix(s, "HEAD~"); ok {
+		n, err := strconv.Atoi(rest)
+		if err != nil || n < 0 {
+			return state.Rev{}, &state.NotFoundError{What: "commit", Name: s}
+		}
+		back = n
+	}
+	for e, err := range m.Refs.Log(ctx, sc.Project.ID, nil) {
+		if err != nil {
+			return state.Rev{}, err
+		}
+		if e.Device != m.Refs.Device().ID {
+			continue
+		}
+		if back == 0 {
+			return state.Rev{Kind: state.IsCommit, Project: sc.Project, Commit: e.Commit, How: e.Subject}, nil
+		}
+		back--
+	}
+	return state.Rev{}, &state.NotFoundError{What: "commit", Name: s}
+}

@@ -1,0 +1,169 @@
+package revision
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/memvcs/mem/layers/concepts"
+	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/permanent"
+	"github.com/memvcs/mem/layers/state"
+	trusted "github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/refs"
+)
+
+// Concepts returns the concepts of a project.
+func (m Ops) Concepts(ctx context.Context, p refs.Project) (*concepts.Set, error) {
+	records, err := m.Upper(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	all, err := trusted.On(m.DB).Folded(ctx, p, records)
+	return all.Concepts, err
+}
+
+// FindConcept returns the concept that a name stands for in a project: c002, c002~d3f1, c:9f2c61ab or its name.
+func (m Ops) FindConcept(ctx context.Context, p refs.Project, name string) (*concepts.Concept, error) {
+	set, err := m.Concepts(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	return m.ConceptIn(set, name)
+}
+
+func (m Ops) ConceptIn(set *concepts.Set, name string) (*concepts.Concept, error) {
+	device := m.Refs.Device().ID
+	found := set.Find(name, device)
+	if len(found) == 1 {
+		return found[0], nil
+	}
+	var names []string
+	if len(found) == 0 {
+		for _, c := range set.Live() {
+			names = append(names, set.Shown(c, device))
+		}
+		return nil, &state.NotFoundError{What: "concept", Name: name, Candidates: names}
+	}
+	for _, c := range found {
+		names = append(names, c.Label+"~"+c.Device[:8])
+	}
+	return nil, &state.AmbiguousError{What: "concept", Name: name, Candidates: names}
+}
+
+// Rules returns what a project knows for good.
+func (m Ops) Rules(ctx context.Context, p refs.Project) (*permanent.Set, error) {
+	records, err := m.Upper(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	all, err := trusted.On(m.DB).Folded(ctx, p, records)
+	return all.Rules, err
+}
+
+// upperPrefixes are how the ids of things above L1 begin, and what such a thing is called.
+var upperPrefixes = [][2]string{{"f:", "fact"}, {"c:", "concept"}, {"r:", "rule"}, {"e:", "exchange"}}
+
+// upperNamed returns what kind of thing a name is the id of: "fact", "concept", "rule", "exchange"; else "".
+func upperNamed(s string) string {
+	for _, p := range upperPrefixes {
+		if rest, ok := strings.CutPrefix(s, p[0]); ok && rest != "" {
+			return p[1]
+		}
+	}
+	return ""
+}
+
+// resolveUpper finds a thing above L1 by its id.
+func (m Ops) resolveUpper(ctx context.Context, sc state.Scope, what, s string) (rev state.Rev, err error) {
+	if what == "fact" {
+		return m.resolveFact(ctx, sc, s)
+	}
+	missing := error(&state.NotFoundError{What: what, Name: s})
+	find, ok := map[string]func(state.Project) (state.Rev, error){
+		"concept": func(p state.Project) (state.Rev, error) {
+			c, err := m.FindConcept(ctx, p.ID, s)
+			return state.Rev{Kind: state.IsConcept, Project: p, Concept: c, How: "id of a concept"}, err
+		},
+		"rule": func(p state.Project) (state.Rev, error) {
+			r, err := m.FindRule(ctx, p.ID, s)
+			return state.Rev{Kind: state.IsRule, Project: p, Rule: r, How: "id of a rule"}, err
+		},
+	}[what]
+	if !ok {
+		return rev, missing
+	}
+	err = m.eachScoped(ctx, sc, func(p state.Project) (bool, error) {
+		found, err := find(p)
+		var none *state.NotFoundError
+		if errors.As(err, &none) {
+			if p.ID == sc.Project.ID {
+				missing = err // it knows what there is
+			}
+			return false, nil
+		}
+		rev = found
+		return true, err
+	})
+	if err == nil && rev.Kind == "" {
+		err = missing
+	}
+	return rev, err
+}
+
+// eachScoped calls f for the scope's project and then, until it says it is done, for all others.
+func (m Ops) eachScoped(ctx context.Context, sc state.Scope, f func(state.Project) (done bool, err error)) error {
+	var failed error
+	err := m.Scoped(ctx, sc, func(p state.Project, _ *state.State) bool {
+		done, err := f(p)
+		failed = err
+		return done || err != nil
+	})
+	return errors.Join(failed, err)
+}
+
+// FindRule returns the rule that a name, such as r:9f2c61ab, stands for in a project.
+func (m Ops) FindRule(ctx context.Context, p refs.Project, name string) (*permanent.Rule, error) {
+	set, err := m.Rules(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	found := set.Find(name)
+	if len(found) == 1 {
+		return found[0], nil
+	}
+	var names []string
+	if len(found) == 0 {
+		for _, r := range set.Rules {
+			names = append(names, r.ID)
+		}
+		return nil, &state.NotFoundError{What: "rule", Name: name, Candidates: names}
+	}
+	for _, r := range found {
+		names = append(names, "r:"+r.Record[:16])
+	}
+	return nil, &state.AmbiguousError{What: "rule", Name: name, Candidates: names}
+}
+
+// FindFact returns the fact that a name, such as f:9f2c61ab, stands for in a project.
+func (m Ops) FindFact(ctx context.Context, p refs.Project, name string) (facts.Fact, error) {
+	known, err := m.Facts(ctx, p)
+	if err != nil {
+		return facts.Fact{}, err
+	}
+	found := known.Find(name)
+	if len(name) < len("f:")+4 {
+		found = nil
+	}
+	switch len(found) {
+	case 0:
+		return facts.Fact{}, &state.NotFoundError{What: "fact", Name: name}
+	case 1:
+		return found[0], nil
+	}
+	var names []string
+	for _, f := range found {
+		names = append(names, f.ID)
+	}
+	return facts.Fact{}, &state.AmbiguousError{What: "fact", Name: name, Candidates: names}
+}

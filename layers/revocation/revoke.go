@@ -1,0 +1,317 @@
+package revocation
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/revision"
+	"github.com/memvcs/mem/layers/state"
+	trusted "github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/refs"
+)
+
+// Revocations returns the sources of a project that are revoked, sorted.
+func (m Ops) Revocations(ctx context.Context, p refs.Project) ([]trusted.Revocation, error) {
+	st, err := trusted.On(m.DB).Outline(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	return trusted.On(m.DB).RevocationsOf(ctx, st)
+}
+
+// NormalOrigin returns the source as records name it: a host without scheme, path and a final dot.
+func NormalOrigin(kind, name string) (records.Origin, error) {
+	name = strings.TrimSpace(name)
+	switch kind {
+	case records.SessionSource:
+	case records.ToolSource:
+		name = strings.ToLower(name)
+	case records.HostSource:
+		if u, err := url.Parse(name); err == nil && u.Host != "" {
+			name = u.Host
+		}
+		name = strings.TrimSuffix(strings.ToLower(name), ".")
+		if h, port, err := net.SplitHostPort(name); err == nil && (port == "80" || port == "443") {
+			name = h
+		}
+	default:
+		return records.Origin{}, fmt.Errorf("%q is no kind of source: want session, tool or host", kind)
+	}
+	if name == "" || strings.ContainsAny(name, " \t\r\n/") {
+		return records.Origin{}, fmt.Errorf("%q is no name of a %s", name, kind)
+	}
+	return records.Origin{Kind: kind, Name: name}, nil
+}
+
+// An Effect is what revoking a source, or taking that back, changes in what is shown of a project.
+type Effect struct {
+	Changed []state.Hidden // what is hidden by it, or shown again
+	Places  int            // messages that came from the source
+	Copies  []string       // sessions that repeat a conversation that is hidden, or were given what was made of it
+	Already bool           // it was so before
+}
+
+// Revoke says that a source is not to be believed any more, or with off that it is. Nothing is deleted: what came from it is out
+// of lists, contexts and views, here and wherever the project is pulled, until that is taken back. A dry run only says what
+// would change.
+func (m Ops) Revoke(ctx context.Context, p state.Project, src records.Origin, reason string, off, dryRun bool) (Effect, error) {
+	var out Effect
+	st, err := trusted.On(m.DB).Bare(ctx, p.ID)
+	if err != nil {
+		return out, err
+	}
+	now, err := trusted.On(m.DB).RevocationsOf(ctx, st)
+	if err != nil {
+		return out, err
+	}
+	now = trusted.InForce(now)
+	then := slices.DeleteFunc(slices.Clone(now), func(r trusted.Revocation) bool { return r.Origin == src })
+	out.Already = off == (len(then) == len(now))
+	if !off {
+		then = append(then, trusted.Revocation{Origin: src, Reason: reason, Device: m.Refs.Device().ID, InForce: true})
+		slices.SortFunc(then, func(a, b trusted.Revocation) int { return a.Compare(b.Origin) })
+	}
+	if out.Changed, err = m.changed(ctx, p, st, now, then); err != nil {
+		return out, err
+	}
+	if out.Places, err = trusted.On(m.DB).CountPlaces(ctx, p.ID, st, src); err != nil {
+		return out, err
+	}
+	if out.Copies, err = m.copies(ctx, st, out.Changed, src); err != nil {
+		return out, err
+	}
+	if dryRun || out.Already {
+		return out, nil
+	}
+	message := "revoke " + src.String()
+	if off {
+		message = "revoke " + src.String() + " no more"
+	}
+	return out, m.Refs.Update(ctx, p.ID, message, func(tx *refs.Tx) error {
+		tx.Trailer("Op", "revoke")
+		_, err := tx.Add(records.KindRevoke, records.RevokeBody{Origin: src, Revoked: !off, Reason: reason})
+		return err
+	})
+}
+
+// changed lists what is hidden by one list of revocations and not by another.
+func (m Ops) changed(ctx context.Context, p state.Project, st *state.State, now, then []trusted.Revocation) ([]state.Hidden, error) {
+	before, err := m.HiddenBy(ctx, p, st, now)
+	if err != nil {
+		return nil, err
+	}
+	after, err := m.HiddenBy(ctx, p, st, then)
+	if err != nil {
+		return nil, err
+	}
+	var out []state.Hidden
+	for _, pair := range [][2][]state.Hidden{{before, after}, {after, before}} {
+		for _, h := range pair[1] {
+			if !slices.ContainsFunc(pair[0], func(o state.Hidden) bool { return o.Kind == h.Kind && o.Name == h.Name && o.Home == h.Home }) {
+				out = append(out, h)
+			}
+		}
+	}
+	return out, nil
+}
+
+// HiddenBy lists all that revocations hide of a project.
+func (m Ops) HiddenBy(ctx context.Context, p state.Project, st *state.State, by []trusted.Revocation) ([]state.Hidden, error) {
+	from, err := trusted.On(m.DB).Foreigns(ctx, st)
+	if err != nil {
+		return nil, err
+	}
+	marked, err := trusted.On(m.DB).Marked(ctx, st, by, from)
+	if err != nil {
+		return nil, err
+	}
+	var out []state.Hidden
+	for _, s := range marked.Sessions {
+		if s.Revoked != "" && !s.Deleted {
+			out = append(out, state.Hidden{Kind: state.IsSession, Name: records.ShortID(s.ID), What: s.Now().Scan.Title, Why: s.Revoked})
+		}
+	}
+	for _, v := range marked.Versions {
+		if v.Revoked != "" && !v.Deleted {
+			out = append(out, state.Hidden{Kind: state.IsVersion, Name: records.ShortID(v.Session) + ":" + v.Name(), What: v.FileName(), Why: v.Revoked})
+		}
+	}
+	names := state.StateNames(marked)
+	for _, c := range marked.Compositions {
+		if c.Revoked != "" && !c.Deleted {
+			out = append(out, state.Hidden{Kind: state.IsComposition, Name: names[c.ID], Why: c.Revoked})
+		}
+	}
+	upper, err := m.hiddenUpper(ctx, p.ID, marked, by)
+	if err != nil {
+		return nil, err
+	}
+	elsewhere, err := m.hiddenElsewhere(ctx, st, by)
+	return slices.Concat(out, upper, elsewhere), err
+}
+
+// hiddenElsewhere lists the compositions of other projects with parts of the one of st that are hidden.
+func (m Ops) hiddenElsewhere(ctx context.Context, st *state.State, by []trusted.Revocation) (out []state.Hidden, err error) {
+	ids, err := m.Refs.Projects()
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range ids {
+		if id == st.Project {
+			continue
+		}
+		there, err := trusted.On(m.DB).Bare(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(there.PartsFrom(), st.Project) {
+			continue
+		}
+		all, err := trusted.On(m.DB).RevocationsOf(ctx, there)
+		if err != nil {
+			return nil, err
+		}
+		from, err := trusted.On(m.DB).Foreigns(ctx, there)
+		if err != nil {
+			return nil, err
+		}
+		from = slices.DeleteFunc(from, func(f trusted.Foreign) bool { return f.St.Project == st.Project })
+		marked, err := trusted.On(m.DB).Marked(ctx, there, trusted.InForce(all), append(from, trusted.Foreign{St: st, By: by}))
+		if err != nil {
+			return nil, err
+		}
+		names := state.StateNames(marked)
+		for _, c := range marked.Compositions {
+			if c.Revoked != "" && !c.Deleted {
+				out = append(out, state.Hidden{Kind: state.IsComposition, Name: names[c.ID], Why: c.Revoked, Project: marked.Name, Home: id})
+			}
+		}
+	}
+	return out, nil
+}
+
+// hiddenUpper lists the facts, concepts and rules that revocations hide.
+func (m Ops) hiddenUpper(ctx context.Context, p refs.Project, st *state.State, by []trusted.Revocation) ([]state.Hidden, error) {
+	records, err := m.Upper(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	trust, err := m.Trust(ctx)
+	if err != nil {
+		return nil, err
+	}
+	k, err := trusted.On(m.DB).FoldUpper(ctx, records, trust, st, by)
+	if err != nil {
+		return nil, err
+	}
+	var out []state.Hidden
+	for f := range k.Facts.All() {
+		if f.Revoked != "" && !f.Removed {
+			out = append(out, state.Hidden{Kind: state.IsFact, Name: f.ID, What: f.Text, Why: f.Revoked})
+		}
+	}
+	for _, c := range k.Concepts.Concepts {
+		if c.Revoked != "" && !c.Removed && c.MergedInto == "" {
+			out = append(out, state.Hidden{Kind: state.IsConcept, Name: k.Concepts.Shown(c, m.Refs.Device().ID), What: c.Name, Why: c.Revoked})
+		}
+	}
+	for _, r := range k.Rules.Rules {
+		if r.Revoked != "" {
+			out = append(out, state.Hidden{Kind: state.IsRule, Name: r.ID, What: r.Text, Why: r.Revoked})
+		}
+	}
+	return out, nil
+}
+
+// copies names the sessions of all projects that used what is hidden.
+func (m Ops) copies(ctx context.Context, st *state.State, hidden []state.Hidden, src records.Origin) ([]string, error) {
+	in := map[refs.Project][]state.Hidden{st.Project: nil}
+	for _, h := range hidden {
+		home := cmp.Or(h.Home, st.Project)
+		in[home] = append(in[home], h)
+	}
+	var out []string
+	for id, list := range in {
+		of := st
+		if id != st.Project {
+			var err error
+			if of, err = trusted.On(m.DB).Bare(ctx, id); err != nil {
+				return nil, err
+			}
+		}
+		out = append(out, of.CopiesOf(list, src)...)
+	}
+	slices.Sort(out)
+	return slices.Compact(out), nil
+}
+
+// FindOrigin finds the source that a name stands for: a session, a tool or MCP server, a host or a URL; behind session:, tool: or
+// host: it is that, known or not. Project is the one that it is looked for in; of a session it is the session's. The
+// error is a [*NotFoundError] or an [*AmbiguousError].
+func (m Ops) FindOrigin(ctx context.Context, sc state.Scope, name string) (records.Origin, state.Project, error) {
+	kind, rest, ok := strings.Cut(name, ":")
+	switch {
+	case ok && (kind == records.ToolSource || kind == records.HostSource):
+		src, err := NormalOrigin(kind, rest)
+		return src, sc.Project, err
+	case ok && kind == records.SessionSource:
+		return m.sessionOrigin(ctx, sc, rest)
+	}
+	tools, err := trusted.On(m.DB).Tools(ctx, sc.Project.ID)
+	if err != nil {
+		return records.Origin{}, sc.Project, err
+	}
+	var found []records.Origin
+	p := sc.Project
+	session, home, err := m.sessionOrigin(ctx, sc, name)
+	var missing *state.NotFoundError
+	if err == nil {
+		found, p = append(found, session), home
+	} else if !errors.As(err, &missing) {
+		return records.Origin{}, p, err
+	}
+	if tool, err := NormalOrigin(records.ToolSource, name); err == nil && slices.ContainsFunc(tools, func(t string) bool { return trusted.ToolMatches(t, tool.Name) }) {
+		found = append(found, tool)
+	}
+	if host, err := NormalOrigin(records.HostSource, name); err == nil && looksLikeHost(host.Name) {
+		found = append(found, host)
+	}
+	switch len(found) {
+	case 0:
+		return records.Origin{}, p, &state.NotFoundError{What: "source", Name: name, Candidates: tools}
+	case 1:
+		return found[0], p, nil
+	}
+	var names []string
+	for _, f := range found {
+		names = append(names, f.String())
+	}
+	return records.Origin{}, p, &state.AmbiguousError{What: "source", Name: name, Candidates: names}
+}
+
+func (m Ops) sessionOrigin(ctx context.Context, sc state.Scope, name string) (records.Origin, state.Project, error) {
+	rev, err := revision.On(m.DB).ResolveSession(ctx, sc, name)
+	if err != nil {
+		return records.Origin{}, sc.Project, err
+	}
+	return records.Origin{Kind: records.SessionSource, Name: rev.Session.ID}, rev.Project, nil
+}
+
+// looksLikeHost reports whether a name has the form of a host with a domain, an address, or a port.
+func looksLikeHost(s string) bool {
+	if s == "localhost" || net.ParseIP(strings.Trim(s, "[]")) != nil {
+		return true
+	}
+	host, port, err := net.SplitHostPort(s)
+	if err == nil {
+		return host != "" && strings.Trim(port, "0123456789") == ""
+	}
+	return strings.Contains(strings.Trim(s, "."), ".") && strings.Trim(strings.ToLower(s), "abcdefghijklmnopqrstuvwxyz0123456789.-_") == ""
+}

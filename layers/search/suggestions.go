@@ -1,0 +1,92 @@
+package search
+
+import (
+	"context"
+	"slices"
+	"strconv"
+
+	"github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/refs"
+)
+
+// A SuggestRequest is what sessions are suggested for.
+type SuggestRequest struct {
+	Projects []refs.Project
+	Files    []string
+	Topics   []string
+	Budget   int // tokens for all of them together
+	Limit    int // sessions at most
+}
+
+// A Suggested is a session, or a version of one, that fits a request.
+type Suggested struct {
+	Suggestion
+	Rev     string // what compose takes
+	Version string // label, "original", or "auto" for one that is to be made
+	Tokens  int    // that it takes
+}
+
+// Suggest returns the sessions that fit a request best, each as what fits the budget: its original, else its largest version that does,
+// else what a new version would get.
+func (m Ops) Suggest(ctx context.Context, r SuggestRequest) ([]Suggested, error) {
+	s, err := m.Searcher(ctx, r.Projects)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	all, err := Suggest(s.corpora, Wish{Files: r.Files, Topics: r.Topics, Now: m.Opts.Now().Unix()})
+	if err != nil {
+		return nil, err
+	}
+	all = all[:min(len(all), r.Limit)]
+	left := r.Budget - r.Budget/20 // the frame of a composition takes some
+	var out []Suggested
+	for i, x := range all {
+		one, err := m.suggested(ctx, x, left, max(left/(len(all)-i), left/2))
+		if err != nil {
+			return nil, err
+		}
+		if one.Tokens < leastSuggested {
+			break
+		}
+		left -= one.Tokens
+		out = append(out, one)
+	}
+	return out, nil
+}
+
+// leastSuggested is how many tokens are worth suggesting.
+const leastSuggested = 100
+
+// suggested chooses what of a session is suggested: at most share tokens, or what there is in at most left of a session that is that small.
+func (m Ops) suggested(ctx context.Context, x Suggestion, left, share int) (Suggested, error) {
+	out := Suggested{Suggestion: x, Version: "auto", Tokens: min(share, left)}
+	st, err := trust.On(m.DB).Outline(ctx, refs.Project(x.Project))
+	if err != nil {
+		return out, err
+	}
+	session := st.Session(x.Session.ID)
+	name := records.ShortID(x.Session.ID)
+	out.Rev = name + "=" + strconv.Itoa(out.Tokens)
+	if session == nil {
+		return out, nil
+	}
+	if n, _ := capture.On(m.DB).TokensOf(refs.Project(x.Project), session); n > 0 && n <= share {
+		out.Version, out.Tokens, out.Rev = "original", n, name+":original"
+		return out, nil
+	}
+	trust, err := m.Trust(ctx)
+	if err != nil {
+		return out, err
+	}
+	versions := slices.DeleteFunc(st.VersionsOf(x.Session.ID), func(v *records.Version) bool {
+		return v.Deleted || v.Revoked != "" || !trust.Of(v.Device) || v.TokensOut > share || v.TokensOut < leastSuggested
+	})
+	if len(versions) > 0 {
+		v := slices.MaxFunc(versions, func(a, b *records.Version) int { return a.TokensOut - b.TokensOut })
+		out.Version, out.Tokens, out.Rev = v.Name(), v.TokensOut, name+":"+v.Name()
+	}
+	return out, nil
+}

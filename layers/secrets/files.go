@@ -1,0 +1,56 @@
+package secrets
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/redact"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/refs"
+)
+
+// FilePatchID is the name by which originals.git holds the patch of an overflow file that was captured with a record.
+func FilePatchID(record objects.Hash, name string) objects.Hash {
+	return refs.FilePatch(record, name)
+}
+
+// FilePatch returns the patch of an overflow file of a session at the growth point p. It belongs to the snapshot
+// with which the file was captured last. The error wraps [ErrWithheld] if this machine does not have it.
+func (m Ops) FilePatch(ctx context.Context, project refs.Project, s *state.Session, p *records.Point, name string) (patch redact.Patch, err error) {
+	err = m.Refs.View(ctx, project, func(tx *refs.Tx) error {
+		for _, q := range slices.Backward(s.Chain(p)) {
+			b, err := tx.Patch(q.Stamp.Device, FilePatchID(q.Stamp.Record, name))
+			if errors.Is(err, objects.ErrNotFound) {
+				continue
+			}
+			if err == nil {
+				patch, err = redact.Decode(b)
+			}
+			return err
+		}
+		return fmt.Errorf("file %s of session %s: %w", name, records.ShortID(s.ID), originals.ErrWithheld)
+	})
+	return patch, err
+}
+
+// OpenRegular opens a regular file without waiting for FIFOs or devices.
+func OpenRegular(path string) (*os.File, int64, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|Nonblock, 0)
+	if err != nil {
+		return nil, 0, err
+	}
+	fi, err := f.Stat()
+	if err == nil && !fi.Mode().IsRegular() {
+		err = errors.New("no regular file")
+	}
+	if err != nil {
+		return nil, 0, errors.Join(err, f.Close())
+	}
+	return f, fi.Size(), nil
+}

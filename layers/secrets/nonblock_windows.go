@@ -1,0 +1,4 @@
+package secrets
+
+// Nonblock is nothing here: Windows has no FIFOs among files.
+const Nonblock = 0

@@ -1,0 +1,10 @@
+// Package secrets finds secrets in what is stored and in what is about to be pushed.
+package secrets
+
+import "github.com/memvcs/mem/layers/state"
+
+// Ops are the operations of this package on a store.
+type Ops struct{ *state.DB }
+
+// On returns the operations on db.
+func On(db *state.DB) Ops { return Ops{db} }

@@ -1,0 +1,124 @@
+package secrets
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/redact"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/refs"
+)
+
+// A Secret is what redaction took out of a session. It tells all about it but what it is.
+type Secret struct {
+	Session string `json:"session"`
+	File    string `json:"file,omitempty"` // the overflow file that held it
+	No      int    `json:"no"`             // in its placeholder
+	Rule    string `json:"rule"`
+	Message int    `json:"message,omitempty"` // that held it first
+	Places  int    `json:"places"`
+	Hash    string `json:"hash"`   // the first 12 digits of its BLAKE3
+	Length  int    `json:"length"` // in bytes
+}
+
+// Secrets returns what was taken out of a session as it is now, by number, and out of its overflow files. The error
+// wraps [ErrWithheld] if the session was captured on another machine: its secrets never left that.
+func (m Ops) Secrets(ctx context.Context, p refs.Project, s *state.Session) ([]Secret, error) {
+	now := s.Now()
+	var out []Secret
+	if now.Withheld {
+		patches, err := originals.On(m.DB).Patches(ctx, p, s, now)
+		if err != nil {
+			return nil, err
+		}
+		var cuts []redact.Cut
+		for _, patch := range patches {
+			cuts = append(cuts, patch.Cuts...)
+		}
+		if out, err = m.secretsAt(ctx, p, now.Original, cuts); err != nil {
+			return nil, fmt.Errorf("session %s: %w", records.ShortID(s.ID), err)
+		}
+	}
+	for _, f := range now.Files {
+		if !f.Withheld {
+			continue
+		}
+		patch, err := m.FilePatch(ctx, p, s, now, f.Name)
+		if err != nil {
+			return nil, err
+		}
+		found, err := m.secretsAt(ctx, p, f.Hash, patch.Cuts)
+		if err != nil {
+			return nil, fmt.Errorf("session %s, file %s: %w", records.ShortID(s.ID), f.Name, err)
+		}
+		for i := range found {
+			found[i].File, found[i].Message = f.Name, 0
+		}
+		out = append(out, found...)
+	}
+	for i := range out {
+		out[i].Session = s.ID
+	}
+	return out, nil
+}
+
+// secretsAt describes cuts, which are in order, from the clean content they were made in.
+func (m Ops) secretsAt(ctx context.Context, p refs.Project, content objects.Hash, cuts []redact.Cut) ([]Secret, error) {
+	byNo := map[int]*Secret{}
+	err := originals.On(m.DB).Stream(ctx, p, content, func(r io.Reader) error {
+		lines, at := lineCounter{}, int64(0)
+		for _, c := range cuts {
+			mark := make([]byte, c.Len)
+			if _, err := io.CopyN(&lines, r, c.At-at); err != nil {
+				return err
+			}
+			if _, err := io.ReadFull(r, mark); err != nil {
+				return err
+			}
+			at = c.At + int64(c.Len)
+			if s := byNo[c.No]; s != nil {
+				s.Places++
+				continue
+			}
+			rule := redact.RuleOf(mark)
+			byNo[c.No] = &Secret{No: c.No, Rule: rule, Message: lines.n + 1, Places: 1, Hash: redact.Fingerprint(c.Bytes), Length: len(c.Bytes)}
+		}
+		return nil
+	})
+	var out []Secret
+	for _, s := range byNo {
+		out = append(out, *s)
+	}
+	slices.SortFunc(out, func(a, b Secret) int { return a.No - b.No })
+	return out, err
+}
+
+// ScanStored looks with the newest rules at what is stored: at a revision's content, or without one at all that this
+// device has of the project.
+func (m Ops) ScanStored(ctx context.Context, p refs.Project, rev *state.Rev) ([]Leak, error) {
+	if rev == nil {
+		return m.ScanOutgoing(ctx, p, func(string) bool { return false })
+	}
+	if rev.Hash.IsZero() {
+		return nil, fmt.Errorf("%s: %w", rev.Kind, ErrNoContent)
+	}
+	where := Leak{Kind: "object", Name: rev.Hash}
+	if rev.Session != nil && (rev.Kind == state.IsSession || rev.Kind == state.IsOriginal) {
+		where.Kind, where.Session = "session", rev.Session.ID
+	}
+	var leaks []Leak
+	err := originals.On(m.DB).Stream(ctx, rev.Project.ID, rev.Hash, func(r io.Reader) (err error) {
+		leaks, err = LeaksIn(r, CleanerRoom, 0, m.Gate(), where)
+		return err
+	})
+	return leaks, err
+}
+
+// ErrNoContent says that a revision names nothing that could be read.
+var ErrNoContent = errors.New("no content to look at")

@@ -1,0 +1,207 @@
+package state
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/refs"
+)
+
+// Undoing is saying something again. Every record that can be taken back speaks of a slot: the "deleted" of a version, the
+// weight of a marker, the state of a composition. What a slot says follows from the last record that speaks of it, so an
+// operation is undone by records that say what the slots said before it. Nothing is deleted, and undoing an undo is the same act.
+
+// A statement is a record to write.
+type Statement struct {
+	Kind string
+	Body any
+}
+
+// A cell is what one record says of a slot.
+type Cell struct {
+	Slot  string
+	What  string // of what it speaks, for people
+	Says  string // two cells of a slot that say the same are as good as each other
+	Stamp records.Stamp
+	Again Statement // says it again
+	None  cellNone  // what there was before anything spoke of the slot
+}
+
+// cellNone is the slot when no record spoke of it.
+type cellNone struct {
+	Says  string
+	Again Statement
+}
+
+// Cells returns what a record says of slots; none if it cannot be taken back.
+func (st *State) Cells(r refs.Record) ([]Cell, error) {
+	var out []Cell
+	var err error
+	switch r.Kind {
+	case records.KindSet:
+		err = ApplyTo(r, func(b records.SetBody) { out = st.SetCells(b) })
+	case records.KindKeepit:
+		err = ApplyTo(r, func(b records.Override) { out = []Cell{st.keepitCell(b)} })
+	case records.KindVersion:
+		err = ApplyTo(r, func(b records.Version) {
+			c := deletedCell("version/"+r.ID.String(), records.ShortID(b.Session)+":"+b.Label, false)
+			c.None = cellNone{"deleted", Statement{records.KindSet, records.SetBody{Target: "version/" + r.ID.String(), Field: "deleted", Value: true}}}
+			out = []Cell{c}
+		})
+	case records.KindComposition:
+		err = ApplyTo(r, func(b records.Composition) {
+			c := deletedCell("composition/"+b.Name, b.Name, true)
+			c.None = cellNone{c.Says, c.Again}
+			c.Says, c.Again = string(r.Body), Statement{records.KindComposition, json.RawMessage(r.Body)}
+			out = []Cell{c}
+		})
+	case records.KindRevoke:
+		err = ApplyTo(r, func(b records.RevokeBody) { out = []Cell{revokeCell(b)} })
+	case facts.KindJudgement:
+		err = ApplyTo(r, func(b facts.Judgement) { out = []Cell{judgementCell(b)} })
+	case facts.KindExchange:
+		err = ApplyTo(r, func(b facts.Exchange) { out = exchangeCells(b) })
+	default:
+		out, err = lastingCells(r)
+	}
+	for i := range out {
+		out[i].Stamp = StampOf(r)
+	}
+	return out, err
+}
+
+// SetCells are the cells of an assignment. That of a composition says the same as having none.
+func (st *State) SetCells(b records.SetBody) []Cell {
+	if b.Field != "deleted" {
+		return nil
+	}
+	what := b.Target
+	kind, name, _ := strings.Cut(b.Target, "/")
+	switch kind {
+	case "session":
+		what = records.ShortID(name)
+	case "composition":
+		what = name
+	case "version":
+		for _, v := range st.Versions {
+			if v.ID.String() == name {
+				what = records.ShortID(v.Session) + ":" + v.Label
+			}
+		}
+	}
+	return []Cell{deletedCell(b.Target, what, b.Value)}
+}
+
+func deletedCell(target, what string, deleted bool) Cell {
+	says := map[bool]string{true: "deleted", false: "there"}
+	body := func(v bool) Statement {
+		return Statement{records.KindSet, records.SetBody{Target: target, Field: "deleted", Value: v}}
+	}
+	return Cell{Slot: "set/" + target, What: what, Says: says[deleted], Again: body(deleted), None: cellNone{says[false], body(false)}}
+}
+
+// keepitCell is the cell of a word on a marker. Before the first one there was what was typed, or nothing.
+func (st *State) keepitCell(o records.Override) Cell {
+	slot := o
+	slot.Weight, slot.Removed = 0, false
+	says := func(o records.Override) string {
+		if o.Removed {
+			return "removed"
+		}
+		return o.Weight.String()
+	}
+	was := o
+	was.Removed = o.Added
+	if s := st.Session(o.Session); s != nil && !o.Added {
+		for _, p := range s.Points {
+			for _, k := range p.Markers {
+				if p.Generation == o.Generation && k.N == o.Message && k.Start <= o.Start && o.End <= k.End {
+					was.Weight = k.Weight
+				}
+			}
+		}
+	}
+	return Cell{
+		Slot: fmt.Sprintf("keepit/%v", slot), What: fmt.Sprintf("marker of %s#%d", records.ShortID(o.Session), o.Message),
+		Says: says(o), Again: Statement{records.KindKeepit, o}, None: cellNone{says(was), Statement{records.KindKeepit, was}},
+	}
+}
+
+// judgementCell is the cell of a word on a fact.
+func judgementCell(j facts.Judgement) Cell {
+	says := func(j facts.Judgement) string { return fmt.Sprint(j.Value, " ", j.By, " ", j.Keywords, " ", j.Files) }
+	was := facts.Judgement{Fact: j.Fact, Says: j.Says}
+	return Cell{
+		Slot: "fact/" + j.Fact.String() + "/" + j.Says, What: "f:" + j.Fact.Short(),
+		Says: says(j), Again: Statement{facts.KindJudgement, j}, None: cellNone{says(was), Statement{facts.KindJudgement, was}},
+	}
+}
+
+// exchangeCells are the cells of facts that were stated: until then they were as good as removed.
+func exchangeCells(x facts.Exchange) []Cell {
+	var out []Cell
+	for _, f := range x.Bare().Facts {
+		f.Session = x.Session
+		c := judgementCell(facts.Judgement{Fact: f.Key(), Says: facts.Removes})
+		gone := judgementCell(facts.Judgement{Fact: f.Key(), Says: facts.Removes, Value: true})
+		c.None = cellNone{gone.Says, gone.Again}
+		out = append(out, c)
+	}
+	return out
+}
+
+// A timeline is what the records of a project say of each slot, in their order.
+type Timeline map[string][]Cell
+
+// Add adds a cell and returns it. That a composition is there again says what its newest state said.
+func (t Timeline) Add(c Cell) Cell {
+	if strings.HasPrefix(c.Slot, "set/composition/") && c.Says == "there" {
+		for _, x := range slices.Backward(t[c.Slot]) {
+			if x.Again.Kind == records.KindComposition {
+				c.Says, c.Again = x.Says, x.Again
+				break
+			}
+		}
+	}
+	t[c.Slot] = append(t[c.Slot], c)
+	return c
+}
+
+// Last returns the cell that holds now.
+func (t Timeline) Last(slot string) Cell { return t[slot][len(t[slot])-1] }
+
+// Before returns the last cell of a slot that an operation did not bring itself, before those that it did.
+func (t Timeline) Before(slot string, brought func(records.Stamp) bool) (Cell, bool) {
+	var found Cell
+	ok := false
+	for _, c := range t[slot] {
+		if brought(c.Stamp) {
+			break
+		}
+		found, ok = c, true
+	}
+	return found, ok
+}
+
+// Again returns what says once more what c says. That a composition is there is said by taking back its only removal, so
+// that its earlier states come back too; otherwise by its text.
+func (t Timeline) Again(c Cell) Statement {
+	name, isComposition := strings.CutPrefix(c.Slot, "set/composition/")
+	if !isComposition || c.Again.Kind != records.KindComposition || t.Last(c.Slot).Says != "deleted" {
+		return c.Again
+	}
+	removals := 0
+	for _, x := range t[c.Slot] {
+		if x.Says == "deleted" {
+			removals++
+		}
+	}
+	if removals == 1 {
+		return Statement{records.KindSet, records.SetBody{Target: "composition/" + name, Field: "deleted", Value: false}}
+	}
+	return c.Again
+}

@@ -1,0 +1,70 @@
+package state
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/memvcs/mem/layers/records"
+)
+
+// Encode returns what fill writes to a codec: the table of words, then the values.
+func Encode(fill func(*records.Codec)) []byte {
+	c := &records.Codec{Index: map[string]uint64{}}
+	fill(c)
+	out := binary.AppendUvarint(make([]byte, 0, 2*len(c.B)), uint64(len(c.Table)))
+	for _, w := range c.Table {
+		out = binary.AppendUvarint(out, uint64(len(w)))
+	}
+	for _, w := range c.Table {
+		out = append(out, w...)
+	}
+	return append(out, c.B...)
+}
+
+// Decode reads with fill what encode wrote, and reports whether it was that.
+func Decode(b string, fill func(*records.Codec)) bool {
+	c := NewDecoder(b)
+	if c.Failed {
+		return false
+	}
+	fill(c)
+	return c.Done()
+}
+
+// NewDecoder returns a codec that reads what encode wrote: the table is read, the values are not.
+func NewDecoder(b string) *records.Codec {
+	c := &records.Codec{In: b, Reading: true}
+	if uint64(len(b)) > math.MaxUint32 {
+		c.Failed = true // no cache is so long
+		return c
+	}
+	c.Ends = make([]uint32, c.Count())
+	total := 0
+	for i := range c.Ends {
+		total += c.Count()
+		c.Ends[i] = uint32(total)
+		if total > len(c.In) {
+			c.Failed = true
+			return c
+		}
+	}
+	c.Text = c.Take(total)
+	return c
+}
+
+// How the bodies of records are written into the outline. A test fills every field of them and compares.
+
+func (s *Session) code(c *records.Codec) {
+	records.Word(c, &s.ID)
+	for _, points := range []*[]records.Point{&s.Points, &s.Guests} {
+		records.List(c, points, func(p *records.Point) {
+			p.Stamp.Code(c)
+			c.Time(&p.Time)
+			p.Session = s.ID
+			p.Snapshot.Code(c)
+		})
+	}
+	if len(s.Points) == 0 {
+		c.Failed = true // a session is what its points say
+	}
+}

@@ -1,0 +1,77 @@
+package state
+
+import (
+	"fmt"
+
+	"github.com/memvcs/mem/layers/engines"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/tokens"
+)
+
+func (st *State) addCost(c records.Cost) {
+	if st.CostAt == nil {
+		st.CostAt = map[records.Cost]int{}
+		for i, k := range st.Costs {
+			st.CostAt[k.Kind()] = i
+		}
+	}
+	i, ok := st.CostAt[c.Kind()]
+	if !ok {
+		i = len(st.Costs)
+		st.Costs = append(st.Costs, c.Kind())
+		st.CostAt[c.Kind()] = i
+	}
+	k := &st.Costs[i]
+	k.Requests, k.Usage = k.Requests+c.Requests, k.Usage.Add(c.Usage)
+}
+
+// Caps are what models may cost on one day, in UTC, on all devices that this one knows of. Less than zero is no cap.
+type Caps struct {
+	Tokens int
+	Micros int64 // millionths of a dollar
+}
+
+// A CapError says that a request was not sent because of a cap. It wraps [engines.ErrCap].
+type CapError struct {
+	Setting     string // llm.maxTokensPerDay or llm.maxUSDPerDay
+	Cap         string
+	Spent, Need string
+	Held        string // what requests under way may cost; empty if there are none
+}
+
+func (e *CapError) Error() string {
+	held := ""
+	if e.Held != "" {
+		held = fmt.Sprintf(", requests under way may take %s", e.Held)
+	}
+	return fmt.Sprintf("%s is %s: today %s were spent%s, and the next request may take %s", e.Setting, e.Cap, e.Spent, held, e.Need)
+}
+
+func (e *CapError) Unwrap() error { return engines.ErrCap }
+
+// slack is what a request may cost beyond twice what was foreseen, in millionths of a dollar: what a client adds to a
+// question is not known.
+const slack = 50_000
+
+// Limit returns how many millionths of a dollar a request may cost, less than zero for any number.
+func (c Caps) Limit(today, held, u engines.Usage) (int64, error) {
+	if c.Tokens >= 0 && today.Tokens()+held.Tokens()+u.Tokens() > c.Tokens {
+		e := &CapError{Setting: "llm.maxTokensPerDay", Cap: tokens.Commas(c.Tokens), Spent: tokens.Commas(today.Tokens()), Need: tokens.Commas(u.Tokens())}
+		if held.Tokens() > 0 {
+			e.Held = tokens.Commas(held.Tokens())
+		}
+		return 0, e
+	}
+	if c.Micros < 0 {
+		return -1, nil
+	}
+	left := c.Micros - today.Micros - held.Micros
+	if u.Micros > left {
+		e := &CapError{Setting: "llm.maxUSDPerDay", Cap: engines.FormatDollars(c.Micros), Spent: engines.FormatDollars(today.Micros), Need: engines.FormatDollars(u.Micros)}
+		if held.Micros > 0 {
+			e.Held = engines.FormatDollars(held.Micros)
+		}
+		return 0, e
+	}
+	return min(left, 2*u.Micros+slack), nil
+}

@@ -1,0 +1,87 @@
+package state
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/sealed"
+)
+
+// Home calls f with the bodies of a kind of record of this device's own project, in their order.
+func Home[T any](ctx context.Context, m *DB, kind string, f func(records.Stamp, T)) error {
+	all, err := m.Upper(ctx, refs.Home)
+	if err != nil {
+		return err
+	}
+	for _, r := range all {
+		if r.Kind != kind {
+			continue
+		}
+		var b T
+		if err := json.Unmarshal(r.Body, &b); err != nil {
+			return fmt.Errorf("record %s: %s body: %w", r.Stamp.Record.Short(), kind, err)
+		}
+		f(r.Stamp, b)
+	}
+	return nil
+}
+
+// Trust says which devices the user trusts. What others wrote is shown, and never injected or promoted.
+type Trust struct {
+	Own     string
+	Trusted map[string]bool
+}
+
+// Of reports whether what a device wrote may be used without the user looking at it.
+func (t Trust) Of(device string) bool { return device == t.Own || t.Trusted[device] }
+
+// Trust returns which devices are trusted: this one, those that this store belonged to before, and those that
+// "mem device trust" named.
+func (m *DB) Trust(ctx context.Context) (Trust, error) {
+	t := Trust{Own: m.Refs.Device().ID, Trusted: map[string]bool{}}
+	selves, err := m.Refs.Selves()
+	if err != nil {
+		return t, err
+	}
+	for _, d := range selves {
+		t.Trusted[d] = true
+	}
+	err = Home(ctx, m, records.KindPeer, func(_ records.Stamp, b records.PeerBody) { t.Trusted[b.Device] = b.Trusted })
+	return t, err
+}
+
+// A Device is an installation of mem that wrote something in this memory.
+type Device struct {
+	ID          string    `json:"id"`
+	Name        string    `json:"name"`
+	Key         string    `json:"key"`
+	Fingerprint string    `json:"fingerprint"`
+	Own         bool      `json:"own"`
+	Trusted     bool      `json:"trusted"`
+	Projects    int       `json:"projects"`
+	Last        time.Time `json:"last"` // it wrote something
+}
+
+// Members returns who can read the encrypted remotes, by the keyrings that were seen last.
+func (m *DB) Members() (out []sealed.Member, err error) {
+	remotes, err := m.Refs.Remotes()
+	for _, r := range remotes {
+		if r.Sealed == "" {
+			continue
+		}
+		v, err := sealed.Open(m.Refs, nil, r.Sealed, sealed.Options{})
+		if errors.Is(err, sealed.ErrNoKey) {
+			continue
+		}
+		if err != nil {
+			return out, fmt.Errorf("remote %s: %w", r.Name, err)
+		}
+		out = append(out, v.Keyring().Members...)
+	}
+	return out, err
+}

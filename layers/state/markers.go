@@ -1,0 +1,156 @@
+package state
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/records"
+)
+
+// A Keepit is a marker of a session with its text and where it stands. Its ID is k1, k2, ... in the order of the session, or
+// a1, a2, ... in the order in which markers.AddKeepit made it; one that was removed keeps its ID.
+type Keepit struct {
+	ID      string
+	Mark    compress.Mark
+	Context string // what stands before it in the message
+	Set     bool   // its weight is not the one that was typed
+	Added   bool   // no tag marks it
+	Removed bool   // it counts no more
+	Kept    []string
+	Lost    []string // labels of versions
+}
+
+// LastWords returns the end of s in one line of at most n characters. It reads no more of s than that takes.
+func LastWords(s string, n int) string {
+	at, space, left := len(s), true, n+2 // characters that are still wanted: one more than fits, and a space before it
+	for at > 0 && left > 0 {
+		r, size := utf8.DecodeLastRuneInString(s[:at])
+		at -= size
+		if is := unicode.IsSpace(r); !is || !space {
+			left--
+			space = is
+		}
+	}
+	r := []rune(strings.Join(strings.Fields(s[at:]), " "))
+	if len(r) > n {
+		return "…" + string(r[len(r)-n+1:])
+	}
+	return string(r)
+}
+
+// Marks returns the markers that count in the items of the session at p, in order.
+func (s *Session) Marks(in compress.Input, p *records.Point) []compress.Mark {
+	var out []compress.Mark
+	for _, k := range s.Keepits(in, p) {
+		if !k.Removed {
+			out = append(out, k.Mark)
+		}
+	}
+	return out
+}
+
+// Keepits returns the markers in the items of the session at p, also those that were removed, in the order of their texts.
+func (s *Session) Keepits(in compress.Input, p *records.Point) []Keepit {
+	var out []Keepit
+	for i := range in.Items {
+		it := &in.Items[i]
+		if it.Kind != compress.User {
+			continue
+		}
+		text := in.Text(it)
+		for _, mark := range compress.Marks(it.N, text) {
+			k := Keepit{ID: fmt.Sprintf("k%d", len(out)+1), Mark: mark, Context: LastWords(text[:mark.Start], 60)}
+			for _, o := range s.Overrides {
+				if o.Of(mark, p) && !o.Added {
+					k.Set, k.Removed, k.Mark.Weight = o.Weight != mark.Weight, o.Removed, o.Weight
+				}
+			}
+			out = append(out, k)
+		}
+	}
+	added := 0
+	for _, o := range s.Overrides {
+		if !o.Added || o.Generation != p.Generation {
+			continue
+		}
+		added++
+		if text, ok := typedAt(in, o); ok {
+			k := Keepit{ID: fmt.Sprintf("a%d", added), Mark: o.Mark(text), Context: LastWords(text[:o.Start], 60), Added: true, Removed: o.Removed}
+			k.Removed = k.Removed || slices.ContainsFunc(out, func(x Keepit) bool { return !x.Removed && Overlap(x.Mark, k.Mark) })
+			out = append(out, k)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Keepit) int {
+		return cmp.Or(cmp.Compare(a.Mark.Message, b.Mark.Message), cmp.Compare(a.Mark.Start, b.Mark.Start))
+	})
+	return out
+}
+
+// typedAt returns the text of the item that holds the text of an override, if there is one.
+func typedAt(in compress.Input, o records.Override) (string, bool) {
+	for i := range in.Items {
+		it := &in.Items[i]
+		if it.N != o.Message || it.Kind != compress.User {
+			continue
+		}
+		if text := in.Text(it); 0 <= o.Start && o.Start < o.End && o.End <= len(text) && utf8.ValidString(text[o.Start:o.End]) {
+			return text, true
+		}
+	}
+	return "", false
+}
+
+func Overlap(a, b compress.Mark) bool {
+	return a.Message == b.Message && a.Start < b.End && b.Start < a.End
+}
+
+// overridden applies the overrides of a session to its markers: first to those that were typed, so that what was added
+// where none of them counts does.
+func (s *Session) overridden(marks []records.Mark) []records.Mark {
+	if len(s.Overrides) == 0 {
+		return marks
+	}
+	marks = slices.Clone(marks)
+	for _, o := range s.Overrides {
+		i := slices.IndexFunc(marks, func(k records.Mark) bool { return k.N == o.Message && k.Start <= o.Start && o.End <= k.End })
+		switch {
+		case o.Generation != s.Now().Generation || o.Added || i < 0:
+		case o.Removed:
+			marks = slices.Delete(marks, i, i+1)
+		default:
+			marks[i].Weight = o.Weight
+		}
+	}
+	for _, o := range s.Overrides {
+		taken := func(k records.Mark) bool { return k.N == o.Message && k.Start < o.End && o.Start < k.End }
+		if o.Generation == s.Now().Generation && o.Added && !o.Removed && !slices.ContainsFunc(marks, taken) {
+			marks = append(marks, records.Mark{N: o.Message, Weight: o.Weight, Start: o.Start, End: o.End})
+		}
+	}
+	return marks
+}
+
+// override keeps the winner of all that speak of the same text.
+func (st *State) override(o override) {
+	i := slices.IndexFunc(st.Keepits, func(x override) bool {
+		a, b := x.Override, o.Override
+		a.Weight, a.Removed, b.Weight, b.Removed = 0, false, 0, false
+		return a == b
+	})
+	if i < 0 {
+		st.Keepits = append(st.Keepits, o)
+		return
+	}
+	was := st.Keepits[i]
+	if o.Stamp.Compare(was.Stamp) > 0 {
+		st.Keepits[i] = o
+	}
+	if st.Keepits[i].First = was.First; o.First.Compare(was.First) < 0 {
+		st.Keepits[i].First = o.First
+	}
+}

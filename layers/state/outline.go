@@ -1,0 +1,407 @@
+package state
+
+import (
+	"context"
+	"slices"
+
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/transcript"
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/refs"
+)
+
+// A State is cached in two files. The outline holds what lists, names and logs need, and is read by every
+// command. The bulk holds the rest, which only adding and deriving need: plans, the keys of typed messages,
+// unread queues. Each names the tips it was made at and is brought up to date from there on its own, so
+// neither depends on the other.
+
+// stateVersion is the version of both files; another one is rebuilt.
+const stateVersion = 16
+
+// A bulk is what the outline leaves out of one record.
+type Bulk struct {
+	Params []byte             // of a version's or composition's recipe
+	typed  []records.TypedKey // of a session's snapshot
+	keys   []transcript.Key   // of a composition
+	queue  transcript.Queue   // of a session's snapshot
+}
+
+// Bulks are the bulk of a project's records, by record.
+type Bulks struct {
+	Tips []refs.Tip
+	Of   map[objects.Hash]Bulk
+}
+
+// A history reads the records of a project since some tips, once.
+type history struct {
+	tx      *refs.Tx
+	tips    []refs.Tip
+	read    bool
+	since   []refs.Tip
+	follows bool
+	records []refs.Record
+}
+
+// after returns the records that came after the tips. If a lane does not go on from them, follows is false
+// and the records are all there are.
+func (h *history) after(ctx context.Context, tips []refs.Tip) (records []refs.Record, follows bool, err error) {
+	if h.read && slices.Equal(tips, h.since) {
+		return h.records, h.follows, nil
+	}
+	h.read, h.since = true, tips
+	if h.follows, err = h.tx.Follows(tips); err != nil {
+		return nil, false, err
+	}
+	if !h.follows {
+		tips = nil
+	}
+	h.records, err = h.tx.Records(ctx, tips)
+	return h.records, h.follows, err
+}
+
+// Fold returns the state of a project as a transaction sees it, using and refreshing the cache.
+func (m *DB) Fold(ctx context.Context, tx *refs.Tx, p refs.Project) (*State, error) {
+	h := &history{tx: tx, tips: tx.Tips()}
+	st, err := m.outlineAt(ctx, h, p)
+	if err != nil {
+		return nil, err
+	}
+	b, err := m.bulksAt(ctx, h, p)
+	if err != nil {
+		return nil, err
+	}
+	st.Fill(b)
+	st.bulk = b
+	return st, nil
+}
+
+// Advance caches st as it is behind the commit that tx made on top of it, so that the next to ask need not read that. st is of
+// no use for anything else any more.
+func (m *DB) Advance(st *State, tx *refs.Tx) {
+	records, err := tx.Added()
+	if err != nil || len(records) == 0 {
+		return // whoever reads them finds it, too
+	}
+	b, tips := st.bulk, tx.Tips()
+	for _, r := range records {
+		if st.Apply(r) != nil || b.Apply(r) != nil {
+			return
+		}
+	}
+	b.Tips = tips
+	m.keepOutline(st, tips)
+	m.WriteCacheBytes(m.CachePath("bulk", string(st.Project)), Encode(b.Code))
+}
+
+// keepOutline makes st, to which records were added, whole and caches it as that of the tips.
+func (m *DB) keepOutline(st *State, tips []refs.Tip) {
+	st.Tips = tips
+	st.Finish()
+	st.NameVersions(m.Refs.Device().ID)
+	st.Strip()
+	m.WriteCacheBytes(m.CachePath("state", string(st.Project)), Encode(st.Code))
+}
+
+// FoldOutline is state without what only adding and deriving need.
+func (m *DB) FoldOutline(ctx context.Context, tx *refs.Tx, p refs.Project) (*State, error) {
+	h := &history{tx: tx, tips: tx.Tips()}
+	if st, ok := m.Outlines.Load(p); ok && slices.Equal(st.(*State).Tips, h.tips) {
+		return st.(*State), nil
+	}
+	st, err := m.outlineAt(ctx, h, p)
+	if err == nil {
+		st.Session("") // makes the index, which is only read from here on
+		m.Outlines.Store(p, st)
+	}
+	return st, err
+}
+
+func (m *DB) outlineAt(ctx context.Context, h *history, p refs.Project) (*State, error) {
+	file := m.CachePath("state", string(p))
+	st := &State{}
+	if !DecodeCache(file, st.Code) || st.Format != stateVersion || st.Project != p {
+		st = NewState(p)
+	}
+	st.Purged = NewPurges(st.Purges)
+	same, err := m.StillHeeds(ctx, p, st.Heeded(), st.Unheeded)
+	if err != nil {
+		return nil, err
+	}
+	strangers, err := m.StrangersAt(ctx, p, h.tips)
+	if err != nil {
+		return nil, err
+	}
+	same = same && slices.Equal(st.Strangers, strangers)
+	if slices.Equal(st.Tips, h.tips) && same {
+		st.Finish()
+		st.NameVersions(m.Refs.Device().ID)
+		return st, nil
+	}
+	records, follows, err := h.after(ctx, st.Tips)
+	if err == nil && follows && len(st.Tips) > 0 && (!same || slices.ContainsFunc(records, isPurge)) {
+		records, _, err = h.after(ctx, nil) // what was taken in already may have to go
+		follows = false
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !follows {
+		st = NewState(p)
+	}
+	st.Strangers = strangers
+	if err := m.ApplyPurges(ctx, st, records); err != nil {
+		return nil, err
+	}
+	for _, r := range records {
+		if err := st.Apply(r); err != nil {
+			return nil, err
+		}
+	}
+	m.keepOutline(st, h.tips)
+	return st, nil
+}
+
+func NewState(p refs.Project) *State {
+	return &State{Format: stateVersion, Project: p, Purged: NewPurges(nil)}
+}
+
+func isPurge(r refs.Record) bool { return r.Kind == records.KindPurge }
+
+// ApplyPurges lets a state leave out what the purges among records name. Those that nobody heeds are only counted.
+func (m *DB) ApplyPurges(ctx context.Context, st *State, records []refs.Record) error {
+	all, err := PurgesIn(records)
+	if err != nil || len(all) == 0 {
+		return err
+	}
+	if st.Purges, err = m.heeded(ctx, st.Project, all); err != nil {
+		return err
+	}
+	st.Unheeded = nil
+	for _, q := range all {
+		if !slices.ContainsFunc(st.Purges, func(h StoredPurge) bool { return h.Stamp == q.Stamp }) {
+			st.Unheeded = append(st.Unheeded, q.Stamp.Device)
+		}
+	}
+	st.Purged = NewPurges(st.Purges)
+	return nil
+}
+
+// Heeded returns the devices whose purges a state heeds.
+func (st *State) Heeded() []string {
+	var out []string
+	for _, q := range st.Purges {
+		out = append(out, q.Stamp.Device)
+	}
+	return out
+}
+
+// StillHeeds reports whether the user trusts the devices whose purges of a project were heeded, and none of those whose were not.
+func (m *DB) StillHeeds(ctx context.Context, p refs.Project, heeded, unheeded []string) (bool, error) {
+	if len(heeded)+len(unheeded) == 0 || p == refs.Home {
+		return true, nil
+	}
+	trust, err := m.Trust(ctx)
+	if err != nil {
+		return false, err
+	}
+	return !slices.ContainsFunc(heeded, func(d string) bool { return !trust.Of(d) }) && !slices.ContainsFunc(unheeded, trust.Of), nil
+}
+
+func (m *DB) bulksAt(ctx context.Context, h *history, p refs.Project) (*Bulks, error) {
+	file := m.CachePath("bulk", string(p))
+	b := &Bulks{}
+	if !DecodeCache(file, b.Code) {
+		b = &Bulks{Of: map[objects.Hash]Bulk{}}
+	}
+	if slices.Equal(b.Tips, h.tips) {
+		return b, nil
+	}
+	records, follows, err := h.after(ctx, b.Tips)
+	if err != nil {
+		return nil, err
+	}
+	if !follows {
+		b.Of = map[objects.Hash]Bulk{}
+	}
+	for _, r := range records {
+		if err := b.Apply(r); err != nil {
+			return nil, err
+		}
+	}
+	b.Tips = h.tips
+	m.WriteCacheBytes(file, Encode(b.Code))
+	return b, nil
+}
+
+// Apply keeps the bulk of a record, if it has any.
+func (b *Bulks) Apply(r refs.Record) error {
+	switch r.Kind {
+	case records.KindSession:
+		return ApplyTo(r, func(s records.Snapshot) { b.Of[r.ID] = Bulk{typed: s.Typed, queue: s.Scan.Queue} })
+	case records.KindVersion:
+		return ApplyTo(r, func(v records.Version) { b.Of[r.ID] = Bulk{Params: v.Derivation.Recipe.Params} })
+	case records.KindComposition:
+		return ApplyTo(r, func(c records.Composition) { b.Of[r.ID] = Bulk{Params: c.Derivation.Recipe.Params, keys: c.Typed} })
+	}
+	return nil
+}
+
+// Fill puts the bulk into the state.
+func (st *State) Fill(b *Bulks) {
+	for _, s := range st.Sessions {
+		for _, points := range [][]records.Point{s.Points, s.Guests} {
+			for i := range points {
+				p := &points[i]
+				x := b.Of[p.Stamp.Record]
+				p.Typed, p.Scan.Queue = x.typed, x.queue
+			}
+		}
+	}
+	for _, v := range st.Versions {
+		v.Derivation.Recipe.Params = b.Of[v.ID].Params
+	}
+	for _, c := range st.Compositions {
+		x := b.Of[c.ID]
+		c.Derivation.Recipe.Params, c.Typed = x.Params, x.keys
+	}
+}
+
+// Strip takes out of the state what the outline lacks.
+func (st *State) Strip() { st.Fill(&Bulks{}) }
+
+// Complete returns a version with what the outline leaves out of it.
+func (m *DB) Complete(ctx context.Context, p refs.Project, v *records.Version) (*records.Version, error) {
+	full := *v
+	return &full, m.Refs.View(ctx, p, func(tx *refs.Tx) error {
+		r, err := tx.Record(v.ID)
+		if err != nil {
+			return err
+		}
+		return ApplyTo(r, func(b records.Version) { full.Derivation = b.Derivation })
+	})
+}
+
+// CompleteComposition returns a composition with what the outline leaves out of it.
+func (m *DB) CompleteComposition(ctx context.Context, p refs.Project, c *records.Composition) (*records.Composition, error) {
+	full := *c
+	return &full, m.Refs.View(ctx, p, func(tx *refs.Tx) error {
+		r, err := tx.Record(c.ID)
+		if err != nil {
+			return err
+		}
+		return ApplyTo(r, func(b records.Composition) { full.Derivation, full.Typed = b.Derivation, b.Typed })
+	})
+}
+
+// Code writes or reads the bulks, sorted by record.
+func (b *Bulks) Code(c *records.Codec) {
+	CodeTips(c, &b.Tips)
+	var ids []objects.Hash
+	for id := range b.Of {
+		ids = append(ids, id)
+	}
+	slices.SortFunc(ids, objects.Hash.Compare)
+	if c.Reading {
+		b.Of = map[objects.Hash]Bulk{}
+	}
+	records.List(c, &ids, func(id *objects.Hash) {
+		c.Hash(id)
+		x := b.Of[*id]
+		c.Bytes(&x.Params)
+		records.List(c, &x.typed, func(t *records.TypedKey) { records.Number(c, &t.N); c.Fixed(t.Key[:]) })
+		records.List(c, &x.keys, func(k *transcript.Key) { c.Fixed(k[:]) })
+		records.List(c, &x.queue.Waiting, func(s *string) { records.Word(c, s) })
+		records.List(c, &x.queue.Took, func(s *string) { records.Word(c, s) })
+		records.List(c, &x.queue.Taken, func(s *string) { records.Word(c, s) })
+		c.Bool(&x.queue.Script)
+		b.Of[*id] = x
+	})
+}
+
+func CodeTips(c *records.Codec, tips *[]refs.Tip) {
+	records.List(c, tips, func(t *refs.Tip) { records.Word(c, &t.Device); records.Word(c, &t.Commit) })
+}
+
+// Code writes or reads the outline.
+func (st *State) Code(c *records.Codec) {
+	records.Number(c, &st.Format)
+	if st.Format != stateVersion {
+		c.Failed = true
+		return
+	}
+	CodeTips(c, &st.Tips)
+	records.Word(c, &st.Project)
+	records.Word(c, &st.Name)
+	records.Word(c, &st.Identity)
+	st.NameStamp.Code(c)
+	records.Number(c, &st.Unknown)
+	records.List(c, &st.Sessions, func(s **Session) {
+		if c.Reading {
+			*s = &Session{}
+		}
+		(*s).code(c)
+	})
+	records.List(c, &st.Stored.Versions, func(i *StoredItem[records.Version]) { i.code(c); i.Body.Code(c) })
+	records.List(c, &st.Stored.Compositions, func(i *StoredItem[records.Composition]) { i.code(c); i.Body.Code(c) })
+	records.List(c, &st.Sets, func(a *assignment) {
+		records.Word(c, &a.Target)
+		records.Word(c, &a.Field)
+		c.Bool(&a.Value)
+		a.Stamp.Code(c)
+	})
+	records.List(c, &st.Keepits, func(o *override) {
+		o.Override.Code(c)
+		o.Stamp.Code(c)
+		o.First.Code(c)
+	})
+	records.List(c, &st.Uses, func(u *StoredUse) {
+		records.Word(c, &u.By)
+		c.Time(&u.At)
+		records.List(c, &u.Targets, func(t *string) { records.Word(c, t) })
+		u.Stamp.Code(c)
+	})
+	records.List(c, &st.Paths, func(p *StoredPath) {
+		p.Stamp.Code(c)
+		records.Word(c, &p.Path)
+		records.Word(c, &p.Project)
+		records.Word(c, &p.Identity)
+		records.Word(c, &p.Name)
+		c.Bool(&p.Linked)
+	})
+	records.List(c, &st.Costs, func(k *records.Cost) { k.Code(c) })
+	records.List(c, &st.Revokes, func(r *StoredRevoke) { r.code(c) })
+	records.List(c, &st.Purges, func(q *StoredPurge) { q.code(c) })
+	records.List(c, &st.Unheeded, func(d *string) { records.Word(c, d) })
+	records.List(c, &st.Strangers, func(d *string) { records.Word(c, d) })
+	records.Word(c, &st.Guest.Name)
+	st.Guest.Stamp.Code(c)
+}
+
+func (i *StoredItem[T]) code(c *records.Codec) {
+	i.Stamp.Code(c)
+	c.Time(&i.Time)
+	if c.Reading {
+		i.Body = new(T)
+	}
+}
+
+func (q *StoredPurge) code(c *records.Codec) {
+	q.Stamp.Code(c)
+	c.Hash(&q.Sum)
+	b := &q.Body
+	records.Word(c, &b.Cause)
+	records.List(c, &b.Sessions, func(s *string) { records.Word(c, s) })
+	records.List(c, &b.Records, func(s *string) { records.Word(c, s) })
+	records.List(c, &b.Passages, func(p *records.Passage) {
+		records.Word(c, &p.Session)
+		records.Number(c, &p.Generation)
+		records.Number(c, &p.N)
+		records.Word(c, &p.ID)
+		c.Bool(&p.Part)
+	})
+	records.List(c, &b.Labels, func(l *records.LabelMark) {
+		records.Word(c, &l.Session)
+		records.Word(c, &l.Device)
+		records.Number(c, &l.Last)
+	})
+}

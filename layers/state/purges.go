@@ -1,0 +1,196 @@
+package state
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/memvcs/mem/layers/permanent"
+	bodies "github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/refs"
+)
+
+// PurgeKey is what a purge calls a session or a message: it is known by its random id, which it does not tell.
+func PurgeKey(id string) string { return objects.Sum([]byte("mem purge 1\n" + id)).String()[:32] }
+
+// RecordName names a record by who made it and when, not by what it says.
+func RecordName(s bodies.Stamp) string { return s.Device + "/" + strconv.FormatUint(s.Lamport, 10) }
+
+// A storedPurge is a purge with the record that says it.
+type StoredPurge struct {
+	Stamp bodies.Stamp
+	Sum   objects.Hash // of its body
+	Body  bodies.Purge
+}
+
+// Purges is what is to be forgotten, made for looking up.
+type Purges struct {
+	All      []StoredPurge
+	sessions map[string]bool
+	Records  map[string]bool
+	Passages map[string][]int // by key of the session: which of all have some
+	Acked    map[string]bool  // device and sum: who has forgotten it
+	Ids      map[string]bool  // messages that are forgotten as a whole
+	Parts    map[string]bool  // and those of which a part is
+}
+
+func NewPurges(all []StoredPurge) *Purges {
+	p := &Purges{All: all, sessions: map[string]bool{}, Records: map[string]bool{}, Passages: map[string][]int{}, Acked: map[string]bool{}, Ids: map[string]bool{}, Parts: map[string]bool{}}
+	for i, q := range all {
+		p.Acked[q.Stamp.Device+q.Sum.String()] = true
+		for _, s := range q.Body.Sessions {
+			p.sessions[s] = true
+		}
+		for _, r := range q.Body.Records {
+			p.Records[r] = true
+		}
+		for _, x := range q.Body.Passages {
+			if list := p.Passages[x.Session]; len(list) == 0 || list[len(list)-1] != i {
+				p.Passages[x.Session] = append(list, i)
+			}
+			if x.ID != "" {
+				p.Ids[x.ID] = p.Ids[x.ID] || !x.Part
+				p.Parts[x.ID] = true
+			}
+		}
+	}
+	return p
+}
+
+// Session reports whether a session was forgotten as a whole.
+func (p *Purges) Session(id string) bool { return len(p.sessions) > 0 && p.sessions[PurgeKey(id)] }
+
+// Hides reports whether a record speaks of what was forgotten, in a lane that has not forgotten it yet.
+func (p *Purges) Hides(kind string, s bodies.Stamp, body []byte) bool {
+	if len(p.All) == 0 || kind == bodies.KindPurge || kind == "device" {
+		return false
+	}
+	if p.Records[RecordName(s)] {
+		return true
+	}
+	about := SessionsIn(kind, body)
+	if slices.ContainsFunc(about, p.Session) {
+		return true
+	}
+	if !slices.Contains([]string{bodies.KindSession, bodies.KindVersion, bodies.KindComposition, "exchange", "distilled"}, kind) {
+		return false
+	}
+	return slices.ContainsFunc(about, func(id string) bool { return p.Before(id, s) })
+}
+
+// Before reports whether something of a session was said before messages of it were forgotten, by a device that has not done so yet.
+func (p *Purges) Before(session string, s bodies.Stamp) bool {
+	return slices.ContainsFunc(p.Passages[PurgeKey(session)], func(i int) bool {
+		q := p.All[i]
+		return s.Lamport < q.Stamp.Lamport && !p.Acked[s.Device+q.Sum.String()]
+	})
+}
+
+// SessionsIn returns the sessions that a record is about.
+func SessionsIn(kind string, body []byte) []string {
+	type word struct {
+		Session string `json:"session"`
+	}
+	var b struct {
+		Session json.RawMessage `json:"session"`
+		Parent  json.RawMessage `json:"parent"`
+		By      json.RawMessage `json:"by"`
+		Target  json.RawMessage `json:"target"`
+		Member  json.RawMessage `json:"member"`
+		Parts   []word          `json:"parts"`
+		Words   []word          `json:"words"`
+		Word    *word           `json:"word"`
+
+		Sessions json.RawMessage `json:"sessions"`
+	}
+	if json.Unmarshal(body, &b) != nil {
+		return nil // of a form that is not known here: it is about nothing that is
+	}
+	text := func(raw json.RawMessage, prefix string) string {
+		var s string
+		if raw == nil || json.Unmarshal(raw, &s) != nil || !strings.HasPrefix(s, prefix) {
+			return ""
+		}
+		return s[len(prefix):]
+	}
+	out := []string{text(b.Session, ""), text(b.Target, "session/"), text(b.Member, "session/")}
+	switch kind {
+	case bodies.KindSession:
+		out = append(out, text(b.Parent, ""))
+	case bodies.KindUse:
+		out = append(out, text(b.By, ""))
+	case permanent.KindReflect:
+		var spoke []string
+		if b.Sessions != nil && json.Unmarshal(b.Sessions, &spoke) == nil {
+			out = append(out, spoke...)
+		}
+	}
+	for _, w := range append(b.Parts, b.Words...) {
+		out = append(out, w.Session)
+	}
+	if b.Word != nil {
+		out = append(out, b.Word.Session)
+	}
+	return slices.DeleteFunc(out, func(s string) bool { return s == "" })
+}
+
+// PurgesIn returns the purges among records.
+func PurgesIn(records []refs.Record) (out []StoredPurge, err error) {
+	for _, r := range records {
+		if r.Kind == bodies.KindPurge {
+			if err := ApplyTo(r, func(b bodies.Purge) { out = append(out, StoredPurge{StampOf(r), objects.Sum(r.Body), b}) }); err != nil {
+				return nil, err
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b StoredPurge) int { return a.Stamp.Compare(b.Stamp) })
+	return out, nil
+}
+
+// heeded returns those purges that count here: those of this device and of devices that the user trusts. Another one cannot
+// make this memory forget anything.
+func (m *DB) heeded(ctx context.Context, p refs.Project, all []StoredPurge) ([]StoredPurge, error) {
+	if len(all) == 0 || p == refs.Home {
+		return all, nil
+	}
+	trust, err := m.Trust(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(q StoredPurge) bool { return !trust.Of(q.Stamp.Device) }), nil
+}
+
+// purgesOf returns what a project is to forget.
+func (m *DB) purgesOf(ctx context.Context, tx *refs.Tx, p refs.Project) (*Purges, error) {
+	up, err := m.upperRecords(ctx, tx, p)
+	if err != nil {
+		return nil, err
+	}
+	var records []refs.Record
+	for _, u := range up {
+		if u.Kind == bodies.KindPurge {
+			records = append(records, refs.Record{ID: u.Stamp.Record, Kind: u.Kind, Device: u.Stamp.Device, Lamport: u.Stamp.Lamport, Body: u.Body})
+		}
+	}
+	all, err := PurgesIn(records)
+	if err == nil {
+		all, err = m.heeded(ctx, p, all)
+	}
+	return NewPurges(all), err
+}
+
+// Unpurged leaves out the records that are hidden.
+func (m *DB) Unpurged(ctx context.Context, p refs.Project, records []refs.Record) ([]refs.Record, error) {
+	all, err := PurgesIn(records)
+	if err == nil {
+		all, err = m.heeded(ctx, p, all)
+	}
+	if err != nil || len(all) == 0 {
+		return records, err
+	}
+	q := NewPurges(all)
+	return slices.DeleteFunc(slices.Clone(records), func(r refs.Record) bool { return q.Hides(r.Kind, StampOf(r), r.Body) }), nil
+}

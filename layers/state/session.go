@@ -1,0 +1,95 @@
+package state
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/objects"
+)
+
+// StateNames returns the names of the states of all compositions, by their records: ctx, and ctx@{1} before it.
+func StateNames(st *State) map[objects.Hash]string {
+	names, later := map[objects.Hash]string{}, map[string]int{}
+	for _, c := range slices.Backward(st.Compositions) {
+		if c.Deleted {
+			continue
+		}
+		names[c.ID] = c.Name
+		if n := later[c.Name]; n > 0 {
+			names[c.ID] = fmt.Sprintf("%s@{%d}", c.Name, n)
+		}
+		later[c.Name]++
+	}
+	return names
+}
+
+// Point returns the growth point with that content, nil if there is none.
+func (s *Session) Point(h objects.Hash) *records.Point {
+	for i := range s.Points {
+		if s.Points[i].Original == h {
+			return &s.Points[i]
+		}
+	}
+	return nil
+}
+
+// Captured returns what a device had of the session before it captured p, nil for nothing. It is of another generation if the file
+// was rewritten.
+func (s *Session) Captured(p *records.Point) (before *records.Point) {
+	for i := range s.Points {
+		if &s.Points[i] == p {
+			break
+		}
+		if s.Points[i].Stamp.Device == p.Stamp.Device {
+			before = &s.Points[i]
+		}
+	}
+	return before
+}
+
+// Now returns the growth point that the session is at now, the same one on every device: of what each
+// device captured last, the furthest. A copy that another device captured earlier, or an older file
+// that it has, takes nothing away.
+func (s *Session) Now() *records.Point { return &s.Points[s.NowAt] }
+
+// settle decides which growth point is now. Points must be in the order of records.
+func (s *Session) settle() {
+	type head struct {
+		device     string
+		generation int
+	}
+	var heads []head // by device; a rewritten session is in the generation that its device wrote last
+	s.NowAt = -1
+	for i := len(s.Points) - 1; i >= 0; i-- {
+		p := &s.Points[i]
+		k := slices.IndexFunc(heads, func(h head) bool { return h.device == p.Stamp.Device })
+		if k < 0 {
+			k = len(heads)
+			heads = append(heads, head{p.Stamp.Device, p.Generation})
+		}
+		if heads[k].generation == p.Generation && (s.NowAt < 0 || p.Further(&s.Points[s.NowAt]) > 0) {
+			s.NowAt = i
+		}
+	}
+}
+
+// Last returns what a device captured last, nil if it never did.
+func (s *Session) Last(device string) *records.Point {
+	for i := len(s.Points) - 1; i >= 0; i-- {
+		if s.Points[i].Stamp.Device == device {
+			return &s.Points[i]
+		}
+	}
+	return nil
+}
+
+// Before returns the growth point before the i-th that its device captured of its generation.
+func (s *Session) Before(i int) *records.Point {
+	for k := i - 1; k >= 0; k-- {
+		if s.Points[k].Generation == s.Points[i].Generation && s.Points[k].Stamp.Device == s.Points[i].Stamp.Device {
+			return &s.Points[k]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,267 @@
+package state
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/memvcs/mem/layers/concepts"
+	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/permanent"
+	bodies "github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/transcript"
+	"github.com/memvcs/mem/refs"
+)
+
+func FoldConcepts(records []UpperRecord, known *facts.Set, trust Trust) (*concepts.Set, error) {
+	return concepts.Fold(Statements(records, concepts.Kind, concepts.KindAssign, concepts.KindSet), known, trust.Of)
+}
+
+func FoldFacts(records []UpperRecord, trust Trust) (*facts.Set, error) {
+	var mine []facts.Record
+	for _, r := range records {
+		mine = append(mine, facts.Record{Kind: r.Kind, Device: r.Stamp.Device, Body: r.Body})
+	}
+	return facts.Fold(mine, trust.Of)
+}
+
+// lastingCells are the cells of what is said of concepts and rules.
+func lastingCells(r refs.Record) (out []Cell, err error) {
+	switch r.Kind {
+	case concepts.Kind:
+		err = ApplyTo(r, func(b concepts.Made) { out = madeCells(r.ID.String(), b) })
+	case concepts.KindAssign:
+		err = ApplyTo(r, func(b concepts.Assigned) { out = []Cell{assignCell(b)} })
+	case concepts.KindSet:
+		err = ApplyTo(r, func(b concepts.Changed) { out = []Cell{conceptCell(b)} })
+	case permanent.Kind:
+		err = ApplyTo(r, func(b permanent.Made) { out = []Cell{voidCell(r.ID.String(), "rule r:"+r.ID.Short())} })
+	case permanent.KindAct:
+		err = ApplyTo(r, func(b permanent.Act) {
+			if b.Act == permanent.Void || b.Act == permanent.Restore {
+				c := voidCell(b.Rule, "rule")
+				if b.Act == permanent.Void {
+					c.Says, c.Again = c.None.Says, c.None.Again
+				}
+				out = []Cell{c}
+				return
+			}
+			out = []Cell{voidCell(r.ID.String(), b.Act+" "+b.Rule[:min(8, len(b.Rule))])}
+		})
+	}
+	return out, err
+}
+
+// madeCells are the cells of a concept that was made: until then it was as good as removed. What it was called then is what a
+// later name replaces.
+func madeCells(record string, m concepts.Made) []Cell {
+	there := conceptCell(concepts.Changed{Concept: record, Field: "removed", Value: "false"})
+	gone := conceptCell(concepts.Changed{Concept: record, Field: "removed", Value: "true"})
+	there.What, there.None = "concept "+m.Label, cellNone{gone.Says, gone.Again}
+	out := []Cell{there}
+	for _, f := range [][2]string{{"name", m.Name}, {"topic", m.Topic}, {"summary", m.Summary}} {
+		c := conceptCell(concepts.Changed{Concept: record, Field: f[0], Value: f[1]})
+		c.None = cellNone{c.Says, c.Again}
+		out = append(out, c)
+	}
+	return out
+}
+
+// conceptCell is the cell of a field of a concept.
+func conceptCell(b concepts.Changed) Cell {
+	was := concepts.Changed{Concept: b.Concept, Field: b.Field}
+	if b.Field == "removed" {
+		was.Value = "false"
+	}
+	return Cell{
+		Slot: "concept/" + b.Concept + "/" + b.Field, What: fmt.Sprintf("%s of concept c:%.8s", b.Field, b.Concept),
+		Says: b.Value, Again: Statement{concepts.KindSet, b}, None: cellNone{was.Value, Statement{concepts.KindSet, was}},
+	}
+}
+
+// assignCell is the cell of where a member belongs.
+func assignCell(b concepts.Assigned) Cell {
+	return Cell{
+		Slot: "assign/" + b.Member, What: "concept of " + b.Member, Says: b.Concept, Again: Statement{concepts.KindAssign, b},
+		None: cellNone{"", Statement{concepts.KindAssign, concepts.Assigned{Member: b.Member}}},
+	}
+}
+
+// voidCell is the cell of a statement about a rule, which counts unless it is void.
+func voidCell(record, what string) Cell {
+	counts := Statement{permanent.KindAct, permanent.Act{Rule: record, Act: permanent.Restore}}
+	void := Statement{permanent.KindAct, permanent.Act{Rule: record, Act: permanent.Void}}
+	return Cell{Slot: "rule/" + record, What: what, Says: "counts", Again: counts, None: cellNone{"void", void}}
+}
+
+func FoldRules(records []UpperRecord, known *facts.Set, trust Trust) (*permanent.Set, error) {
+	return permanent.Fold(Statements(records, permanent.Kind, permanent.KindAct, permanent.KindReflect), known, trust.Of, nil)
+}
+
+// Families returns a function that names the conversation of a session: sessions that hold the same typed message, as forks and
+// resumed copies do, and the agents that a session started, are one.
+func (st *State) Families() func(string) string {
+	parent := map[string]string{}
+	root := func(s string) string {
+		for parent[s] != "" {
+			s = parent[s]
+		}
+		return s
+	}
+	join := func(a, b string) {
+		if a, b = root(a), root(b); a != b {
+			parent[max(a, b)] = min(a, b)
+		}
+	}
+	first := map[transcript.Key]string{}
+	for _, s := range st.Sessions {
+		if up := s.Parent(); up != "" {
+			join(s.ID, up)
+		}
+		for _, p := range s.Points {
+			for _, t := range p.Typed {
+				if other, ok := first[t.Key]; ok {
+					join(s.ID, other)
+				} else {
+					first[t.Key] = s.ID
+				}
+			}
+		}
+	}
+	return root
+}
+
+// Signs are what one pass over the L1 of a session finds: what the user asked for in so many words, and what went well only
+// after many attempts. They are kept in the cache.
+type Signs struct {
+	Words  []permanent.Word
+	Trials []permanent.Trial
+}
+
+// Own says of signs that they are the session's, but for what it only repeats: words in messages that another session or mem
+// itself wrote first.
+func (s *Session) Own(in Signs) Signs {
+	for i := range in.Words {
+		in.Words[i].Session = s.ID
+	}
+	for i := range in.Trials {
+		in.Trials[i].Session = s.ID
+	}
+	echo := map[int]bool{}
+	for _, p := range s.Chain(s.Now()) {
+		for _, n := range p.Echo {
+			echo[n] = true
+		}
+	}
+	in.Words = slices.DeleteFunc(in.Words, func(w permanent.Word) bool { return echo[w.Message] })
+	return in
+}
+
+// An upperRecord is a record of the layers above L1: facts, concepts, rules and what is said about them.
+// The outline leaves them out; who needs them folds them in their order. Their bodies are kept as they stand.
+type UpperRecord struct {
+	Kind  string
+	Stamp bodies.Stamp
+	Time  time.Time
+	Body  json.RawMessage
+}
+
+// UpperKinds are the kinds of records that [DB.Upper] returns.
+var UpperKinds = []string{
+	facts.KindExchange, facts.KindDistilled, facts.KindJudgement,
+	concepts.Kind, concepts.KindAssign, concepts.KindSet,
+	permanent.Kind, permanent.KindAct, permanent.KindReflect,
+	bodies.KindPeer, bodies.KindShare, bodies.KindPurge,
+}
+
+// uppers are the records of the upper layers of a project, kept in the cache as the outline is.
+type uppers struct {
+	version int
+	tips    []refs.Tip
+	records []UpperRecord
+}
+
+// upperVersion is the version of the cache file; another one is rebuilt. It changes with upperKinds.
+const upperVersion = 8
+
+// Upper returns the records of the upper layers of a project in their order: (lamport, device, id).
+func (m *DB) Upper(ctx context.Context, p refs.Project) (out []UpperRecord, err error) {
+	err = m.Refs.Look(ctx, p, func(tx *refs.Tx) error {
+		out, err = m.UpperAt(ctx, tx, p)
+		return err
+	})
+	return out, err
+}
+
+// UpperAt is upper as a transaction sees it.
+func (m *DB) UpperAt(ctx context.Context, tx *refs.Tx, p refs.Project) ([]UpperRecord, error) {
+	records, err := m.upperRecords(ctx, tx, p)
+	if err != nil || !slices.ContainsFunc(records, func(r UpperRecord) bool { return r.Kind == bodies.KindPurge }) {
+		return records, err
+	}
+	q, err := m.purgesOf(ctx, tx, p)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(slices.Clone(records), func(r UpperRecord) bool { return q.Hides(r.Kind, r.Stamp, r.Body) }), nil
+}
+
+// upperRecords is upperAt with what is hidden because it was forgotten.
+func (m *DB) upperRecords(ctx context.Context, tx *refs.Tx, p refs.Project) ([]UpperRecord, error) {
+	h := &history{tx: tx, tips: tx.Tips()}
+	file := m.CachePath("upper", string(p))
+	u := &uppers{}
+	if !DecodeCache(file, u.code) || u.version != upperVersion {
+		u = &uppers{version: upperVersion}
+	}
+	if slices.Equal(u.tips, h.tips) {
+		return u.records, nil
+	}
+	records, follows, err := h.after(ctx, u.tips)
+	if err != nil {
+		return nil, err
+	}
+	if !follows {
+		u.records = nil
+	}
+	for _, r := range records {
+		if slices.Contains(UpperKinds, r.Kind) {
+			u.records = append(u.records, UpperRecord{r.Kind, StampOf(r), r.Time, json.RawMessage(r.Body)})
+		}
+	}
+	Order(u.records, func(a, b *UpperRecord) int { return a.Stamp.Compare(b.Stamp) })
+	u.tips = h.tips
+	m.WriteCacheBytes(file, Encode(u.code))
+	return u.records, nil
+}
+
+// Statements returns the records of some kinds as concepts and rules are folded from.
+func Statements(records []UpperRecord, kinds ...string) []concepts.Record {
+	var out []concepts.Record
+	for _, r := range records {
+		if slices.Contains(kinds, r.Kind) {
+			out = append(out, concepts.Record{Kind: r.Kind, ID: r.Stamp.Record.String(), Lamport: r.Stamp.Lamport, Device: r.Stamp.Device, Time: r.Time, Body: r.Body})
+		}
+	}
+	return out
+}
+
+// code writes or reads the records.
+func (u *uppers) code(c *bodies.Codec) {
+	bodies.Number(c, &u.version)
+	if u.version != upperVersion {
+		c.Failed = true
+		return
+	}
+	CodeTips(c, &u.tips)
+	bodies.List(c, &u.records, func(r *UpperRecord) {
+		bodies.Word(c, &r.Kind)
+		r.Stamp.Code(c)
+		c.Time(&r.Time)
+		body := []byte(r.Body)
+		c.Bytes(&body)
+		r.Body = body
+	})
+}

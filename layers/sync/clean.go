@@ -1,0 +1,35 @@
+package sync
+
+import (
+	"context"
+	"slices"
+
+	"github.com/memvcs/mem/layers/forget"
+	"github.com/memvcs/mem/refs"
+)
+
+// clean takes the secrets out of a lane that was found to hold some, if no remote has it yet, and lets l be what it
+// is then. It reports whether it did.
+func (p *pusher) clean(ctx context.Context, l *PushedLane) (bool, error) {
+	if p.o.DryRun || !l.old.IsZero() || l.lane.Device != p.m.Refs.Device().ID {
+		return false, nil
+	}
+	remotes, err := p.m.Remotes()
+	if err != nil || slices.ContainsFunc(remotes, func(r refs.Remote) bool { _, known := r.Marks[l.lane.Ref()]; return known }) {
+		return false, err
+	}
+	if l.Cleaned, err = forget.On(p.m.DB).CleanLane(ctx, l.Project.ID); err != nil || l.Cleaned == (forget.Cleaned{}) {
+		return false, err
+	}
+	lanes, err := p.m.Refs.Lanes()
+	if err != nil {
+		return false, err
+	}
+	for _, lane := range lanes {
+		if lane.Ref() == l.lane.Ref() {
+			l.lane, l.New = lane, lane.Tip.String()
+		}
+	}
+	l.commits, _, err = refs.Since(ctx, p.m.Refs.Git(), l.lane.Tip, l.old, maxCommits)
+	return true, err
+}

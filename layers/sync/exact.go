@@ -1,0 +1,64 @@
+package sync
+
+import (
+	"context"
+	"slices"
+
+	"github.com/memvcs/mem/objects/pack"
+	"github.com/memvcs/mem/refs"
+)
+
+// originals sends the patches of the projects whose lanes have arrived. Only a remote gets them that the user let have exact bytes.
+func (p *pusher) originals(ctx context.Context) error {
+	git, err := p.m.Refs.Originals(p.o.Remote)
+	if err != nil {
+		return err
+	}
+	lanes, err := p.m.Refs.OriginalLanes()
+	if err != nil {
+		return err
+	}
+	raw := *p
+	raw.git, raw.seen, raw.out = git, map[pack.ID]struct{}{}, &Pushed{}
+	for _, lane := range lanes {
+		i := slices.IndexFunc(p.out.Lanes, func(l PushedLane) bool {
+			return l.Project.ID == lane.Project && l.Device == lane.Device && (l.Status == "new" || l.Status == "updated" || l.Status == "current")
+		})
+		if i < 0 {
+			continue
+		}
+		l := PushedLane{Project: p.out.Lanes[i].Project, Device: lane.Device, Exact: true, lane: lane, old: p.there[lane.Ref()]}
+		if err := raw.planExact(ctx, &l); err != nil {
+			return err
+		}
+		if l.Status != "current" {
+			raw.out.Lanes = append(raw.out.Lanes, l)
+		}
+	}
+	err = raw.send(ctx)
+	p.session = raw.session
+	p.out.Lanes = append(p.out.Lanes, raw.out.Lanes...)
+	p.out.Objects, p.out.Bytes = p.out.Objects+raw.out.Objects, p.out.Bytes+raw.out.Bytes
+	return err
+}
+
+// planExact decides about a lane of exact bytes. They are not looked through for secrets: that is what they are made of.
+func (p *pusher) planExact(ctx context.Context, l *PushedLane) (err error) {
+	l.New, l.Status = l.lane.Tip.String(), "new"
+	if !l.old.IsZero() {
+		l.Old, l.Status = l.old.String(), "updated"
+	}
+	if l.old == l.lane.Tip {
+		l.Status = "current"
+		return p.mark(ctx, l)
+	}
+	follows := false
+	l.commits, follows, err = refs.Since(ctx, p.git, l.lane.Tip, l.old, maxCommits)
+	if err == nil && !follows {
+		l.Forced, err = p.m.Refs.Former(l.lane, l.old)
+	}
+	if err == nil && !follows && !l.Forced {
+		l.Status, l.Why = "rejected", "the remote has other exact bytes of this very device"
+	}
+	return err
+}

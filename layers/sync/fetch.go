@@ -1,0 +1,411 @@
+package sync
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	device "github.com/memvcs/mem/layers/devices"
+	"github.com/memvcs/mem/layers/forget"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/objects/gitstore"
+	"github.com/memvcs/mem/objects/pack"
+	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/remote"
+)
+
+// FetchOptions say what is fetched from where.
+type FetchOptions struct {
+	Remote   refs.Remote
+	Session  remote.Session // with it, if a conversation was begun already; Fetch ends it
+	Projects []refs.Project // nil: all that the remote has
+	DryRun   bool
+	Progress func(n int64) // is told how many bytes came in, 0 while nothing does, from any goroutine; may be nil
+}
+
+// A FetchedLane says what became of a lane of the remote.
+type FetchedLane struct {
+	Project  refs.Project
+	Name     string // of the project, for people
+	Device   string
+	By       string // name of the device
+	Own      bool   // it is this device's
+	Old, New string // commits here before and after; "" for none
+	Status   string // new, updated, current, ahead, behind, missing, rewritten, refused
+	Why      string // of refused
+	Arrival  refs.Arrival
+	Exact    bool // it is the lane of the exact bytes
+	Lane     refs.Lane
+}
+
+// A Fetched is the result of a fetch.
+type Fetched struct {
+	Lanes   []FetchedLane  // but those that are current
+	Devices []state.Device // that were not known before
+	Twin    bool           // the remote has another lane of this very device: see [Ops.Split]
+	Objects int
+	Bytes   int64
+
+	Forgotten []forget.ForgottenThing // what went here because another device forgot it
+	Unheeded  []string                // names of devices that forgot something too, but are not trusted
+}
+
+// Limits bound what a remote may send.
+func Limits(progress func(int64)) pack.Limits {
+	return pack.Limits{Progress: progress, Bytes: 64 << 30, Objects: 20_000_000, Object: pack.MaxSize, Ratio: 100}
+}
+
+// Fetch brings what the remote has and this memory has not. It goes to a quarantine first, where every byte of it is checked;
+// only lanes that keep all rules, and go on from where they were, become part of the memory. There is nothing to merge and
+// nothing to ask: what a project is follows from all its lanes.
+func (m Ops) Fetch(ctx context.Context, o FetchOptions) (out Fetched, err error) {
+	client, err := m.Client(ctx, o.Remote, o.Progress)
+	if err != nil {
+		if o.Session != nil {
+			err = errors.Join(err, o.Session.Close())
+		}
+		return out, err
+	}
+	defer func() { err = errors.Join(err, client.Close()) }()
+	f := &fetcher{m: m, o: o, out: &out, client: client, known: map[string]bool{}}
+	if err = f.fetch(ctx); err == nil && o.Remote.Originals {
+		f.originals, f.want, f.tips = true, nil, nil
+		err = f.fetch(ctx)
+	}
+	if err != nil {
+		return out, fmt.Errorf("fetch from %s: %w", o.Remote.Name, err)
+	}
+	if !o.DryRun {
+		err = f.heed(ctx)
+	}
+	return out, errors.Join(err, f.describe(ctx))
+}
+
+// fetch brings the lanes of one of the two repositories.
+func (f *fetcher) fetch(ctx context.Context) error {
+	s := f.o.Session
+	if f.o.Session = nil; s == nil {
+		var err error
+		if s, err = f.client.Open(ctx, remote.Upload); err != nil {
+			return err
+		}
+	}
+	return errors.Join(f.run(ctx, s), s.Close())
+}
+
+// heed forgets what came in as forgotten, and the bytes of what others have left out of their lanes.
+func (f *fetcher) heed(ctx context.Context) (err error) {
+	anew := slices.ContainsFunc(f.out.Lanes, func(l FetchedLane) bool { return l.Arrival.Epoch > 0 && l.Status == "updated" })
+	var devices []string
+	if f.out.Forgotten, devices, err = forget.On(f.m.DB).Heed(ctx, anew); err != nil {
+		return fmt.Errorf("forget what other devices have forgotten: %w", err)
+	}
+	known, err := device.On(f.m.DB).Devices(ctx)
+	for _, d := range known {
+		if slices.Contains(devices, d.ID) {
+			f.out.Unheeded = append(f.out.Unheeded, d.Name)
+		}
+	}
+	return err
+}
+
+// A fetcher carries out one fetch.
+type fetcher struct {
+	m         Ops
+	o         FetchOptions
+	out       *Fetched
+	client    traveller
+	originals bool            // it is about the lanes of originals.git
+	tips      []pack.ID       // of the lanes here
+	known     map[string]bool // devices
+	want      []FetchedLane
+	same      []FetchedLane // that the remote has as they are here, which it was not known to
+}
+
+func (f *fetcher) run(ctx context.Context, s remote.Session) error {
+	if err := f.plan(ctx, s.Refs()); err != nil {
+		return err
+	}
+	var took []FetchedLane
+	if len(f.want) > 0 && !f.o.DryRun {
+		var err error
+		if took, err = f.take(ctx, s); err != nil {
+			return err
+		}
+	}
+	if f.o.DryRun {
+		f.out.Lanes = append(f.out.Lanes, f.want...)
+	} else if err := f.mark(ctx, append(took, f.same...)); err != nil {
+		return err
+	}
+	f.broken()
+	return nil
+}
+
+// plan decides what to ask for. What a remote shows less of than before is noted: it was rolled back, rewritten or made anew.
+func (f *fetcher) plan(ctx context.Context, there []gitstore.Ref) error {
+	lanes, err := f.lanes()
+	if err != nil {
+		return err
+	}
+	here := map[string]refs.Lane{}
+	for _, l := range lanes {
+		here[l.Ref()], f.known[l.Device] = l, true
+		f.tips = append(f.tips, l.Tip)
+	}
+	slices.SortFunc(there, func(a, b gitstore.Ref) int { return strings.Compare(a.Name, b.Name) })
+	shown := map[string]bool{}
+	for _, ref := range there {
+		l, ok := refs.ParseBranch(ref.Name)
+		if !ok || l.Originals != f.originals || shown[ref.Name] || f.o.Projects != nil && !slices.Contains(f.o.Projects, l.Project) {
+			continue
+		}
+		shown[ref.Name] = true
+		l.Tip = ref.ID
+		if err := f.planLane(ctx, l, here[ref.Name]); err != nil {
+			return err
+		}
+	}
+	for name := range f.o.Remote.Marks {
+		l, ok := refs.ParseBranch(name)
+		if ok && l.Originals == f.originals && !shown[name] && (f.o.Projects == nil || slices.Contains(f.o.Projects, l.Project)) {
+			f.out.Lanes = append(f.out.Lanes, f.lane(l, here[name], "missing"))
+		}
+	}
+	return nil
+}
+
+func (f *fetcher) lane(l, here refs.Lane, status string) FetchedLane {
+	out := FetchedLane{Project: l.Project, Device: l.Device, Own: l.Device == f.m.Refs.Device().ID, New: l.Tip.String(), Status: status, Exact: l.Originals, Lane: l}
+	if !here.Tip.IsZero() {
+		out.Old = here.Tip.String()
+	}
+	return out
+}
+
+// planLane decides about one lane that the remote shows.
+func (f *fetcher) planLane(ctx context.Context, l, here refs.Lane) error {
+	if l.Tip == here.Tip {
+		if f.o.Remote.Marks[l.Ref()].Tip != l.Tip.String() {
+			f.same = append(f.same, f.lane(l, here, "same"))
+		}
+		return nil
+	}
+	if here.Tip.IsZero() {
+		f.want = append(f.want, f.lane(l, here, "new"))
+		return nil
+	}
+	if has, err := f.m.Refs.Has(l); err != nil {
+		return err
+	} else if has {
+		if behind, err := f.m.Refs.Follows(ctx, l, here.Tip, l.Tip); err != nil {
+			return err
+		} else if behind {
+			return f.behind(ctx, l, here)
+		}
+	}
+	if old, err := f.outdated(ctx, l, here); old || err != nil {
+		return err
+	}
+	f.want = append(f.want, f.lane(l, here, "updated"))
+	return nil
+}
+
+// outdated reports whether a remote still has a lane as it was before its device forgot something: one that was seen there, or of
+// this device. It is nothing to ask for.
+func (f *fetcher) outdated(ctx context.Context, l, here refs.Lane) (bool, error) {
+	former, err := f.m.Refs.Former(l, l.Tip)
+	if err != nil {
+		return false, err
+	}
+	if former {
+		f.out.Lanes = append(f.out.Lanes, f.lane(l, here, "ahead"))
+		return true, nil
+	}
+	mark, marked := f.o.Remote.Marks[l.Ref()]
+	if !marked || mark.Tip != l.Tip.String() {
+		return false, nil
+	}
+	epoch, err := f.m.Refs.Epoch(ctx, here)
+	return epoch > 0, err
+}
+
+// behind notes a lane of which the remote has less than this memory. That is news only if the remote had more.
+func (f *fetcher) behind(ctx context.Context, l, here refs.Lane) error {
+	back, err := f.m.rolledBack(ctx, f.o.Remote, l)
+	switch {
+	case err != nil:
+		return err
+	case back:
+		f.out.Lanes = append(f.out.Lanes, f.lane(l, here, "behind"))
+	case l.Device == f.m.Refs.Device().ID:
+		f.out.Lanes = append(f.out.Lanes, f.lane(l, here, "ahead"))
+	}
+	return nil
+}
+
+// rolledBack reports whether a remote that shows the tip of a lane, which is known here, had more of it before. It may have more than
+// its mark says: a push that is killed after the remote took it leaves no mark. If the lane began anew in that push, what the
+// remote shows does not go on from the mark; then it is later than that.
+func (m Ops) rolledBack(ctx context.Context, r refs.Remote, shown refs.Lane) (bool, error) {
+	mark, marked := r.Marks[shown.Ref()]
+	if !marked || mark.Tip == shown.Tip.String() {
+		return false, nil
+	}
+	seen, err := pack.ParseID(mark.Tip)
+	if err != nil || shown.Tip.IsZero() {
+		return true, nil // what is no commit cannot be in what is shown
+	}
+	_, follows, err := refs.Since(ctx, m.Refs.Git(), shown.Tip, seen, maxCommits)
+	if err != nil || follows {
+		return false, err
+	}
+	now, err := m.Refs.MarkOf(shown)
+	return now.Lamport <= mark.Lamport, err
+}
+
+// take fetches what is wanted into a quarantine, checks it there, and adopts what is in order.
+func (f *fetcher) take(ctx context.Context, s remote.Session) (took []FetchedLane, err error) {
+	q, err := f.quarantine(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, q.Close()) }()
+	w, err := q.Writer()
+	if err != nil {
+		return nil, err
+	}
+	var want []pack.ID
+	for _, l := range f.want {
+		want = append(want, l.Lane.Tip)
+	}
+	slices.SortFunc(want, pack.ID.Compare)
+	lim := Limits(f.o.Progress)
+	lim.Blob = q.Came
+	got, err := s.Fetch(ctx, slices.Compact(want), f.tips, w, lim)
+	f.out.Objects, f.out.Bytes = got.Objects, got.Bytes
+	if err != nil {
+		return nil, errors.Join(err, w.Abort())
+	}
+	if err := q.Finish(w); err != nil {
+		return nil, err
+	}
+	peers, err := device.On(f.m.DB).Peers(ctx)
+	if err != nil {
+		return nil, err
+	}
+	selves, err := f.m.Refs.Selves()
+	if err != nil {
+		return nil, err
+	}
+	keys := map[string]string{}
+	for device, p := range peers {
+		keys[device] = p.Key
+	}
+	var arrivals []refs.Arrival
+	for _, l := range f.want {
+		l.Arrival, err = q.Check(ctx, l.Lane, keys[l.Device])
+		if !l.Own && !f.originals && slices.Contains(selves, l.Device) {
+			anew := err == nil && l.Arrival.Epoch > 0 && f.o.Remote.Marks[l.Lane.Ref()].Tip != l.Old
+			if anew || errors.Is(err, refs.ErrRewritten) {
+				err = f.fork(ctx, q, &l)
+			}
+		}
+		switch {
+		case l.Own && l.Old != "" && !f.originals && !errors.Is(err, refs.ErrRefused) && ctx.Err() == nil:
+			l.Status, f.out.Twin = "rewritten", true // somebody else went on as this device
+		case errors.Is(err, refs.ErrRewritten):
+			l.Status = "rewritten"
+		case errors.Is(err, refs.ErrRefused):
+			l.Status, l.Why = "refused", err.Error()
+		case err != nil:
+			return nil, err
+		default:
+			keys[l.Device] = l.Arrival.Key
+			arrivals = append(arrivals, l.Arrival)
+			took = append(took, l)
+		}
+		f.out.Lanes = append(f.out.Lanes, l)
+	}
+	return took, q.Adopt(ctx, arrivals)
+}
+
+// fork lets this device take over what a former self of it has here and not on the remote, where another copy went on, or began
+// anew without knowing what was never sent.
+func (f *fetcher) fork(ctx context.Context, q *refs.Quarantine, l *FetchedLane) error {
+	a, base, err := q.CheckFork(ctx, l.Lane)
+	l.Arrival = a
+	if err != nil {
+		return err
+	}
+	return f.m.Refs.TakeOver(ctx, l.Lane, base)
+}
+
+// Split makes this store a new device because a remote has other memory of the one it was: it is a copy, or was restored from an
+// old backup. What the remote has is fetched, and what only this store has becomes the new device's. Own says that it is
+// about this device, not only about a former self.
+func (m Ops) Split(ctx context.Context, r refs.Remote, own bool) error {
+	if own {
+		if err := m.Refs.Split(ctx); err != nil {
+			return err
+		}
+	}
+	_, err := m.Fetch(ctx, FetchOptions{Remote: r})
+	return err
+}
+
+// mark remembers how far the lanes were seen on the remote.
+func (f *fetcher) mark(ctx context.Context, lanes []FetchedLane) error {
+	if len(lanes) == 0 {
+		return nil
+	}
+	marks := map[string]refs.Mark{}
+	for _, l := range lanes {
+		mark, err := f.m.Refs.MarkOf(l.Lane)
+		if err != nil {
+			return err
+		}
+		marks[l.Lane.Ref()] = mark
+	}
+	return f.m.changeRemote(ctx, f.o.Remote.Name, func(r *refs.Remote) {
+		if r.URL != f.o.Remote.URL {
+			return // it is another one meanwhile
+		}
+		if r.Marks == nil {
+			r.Marks = map[string]refs.Mark{}
+		}
+		for ref, mark := range marks {
+			r.Marks[ref] = mark
+		}
+	})
+}
+
+// describe fills in names, and which devices are new.
+func (f *fetcher) describe(ctx context.Context) error {
+	slices.SortStableFunc(f.out.Lanes, func(a, b FetchedLane) int { return strings.Compare(a.Lane.Ref(), b.Lane.Ref()) })
+	devices, err := device.On(f.m.DB).Devices(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range f.out.Lanes {
+		l := &f.out.Lanes[i]
+		if l.Project == "" { // a branch of an encrypted remote that nobody can read
+			l.Name, l.By = "?", "?"
+			continue
+		}
+		l.Name = trust.On(f.m.DB).ProjectName(ctx, l.Project)
+		l.By = l.Device[:8]
+		if j := slices.IndexFunc(devices, func(d state.Device) bool { return d.ID == l.Device }); j >= 0 {
+			l.By = devices[j].Name
+		}
+	}
+	for _, d := range devices {
+		if !d.Own && !f.known[d.ID] {
+			f.out.Devices = append(f.out.Devices, d)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,471 @@
+package sync
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/layers/forget"
+	"github.com/memvcs/mem/layers/projects"
+	"github.com/memvcs/mem/layers/secrets"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/objects/gitstore"
+	"github.com/memvcs/mem/objects/pack"
+	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/remote"
+)
+
+// PushOptions say what is pushed where.
+type PushOptions struct {
+	Remote   refs.Remote
+	Projects []state.Project
+	DryRun   bool
+	// Consent is asked once for each project that was never pushed to the remote; nil is no.
+	Consent func(p state.Project, r refs.Remote) (bool, error)
+	// Progress is told how many bytes went out.
+	Progress func(n int64)
+}
+
+// A PushedLane says what became of a lane of this device, or of a former self of it.
+type PushedLane struct {
+	Project  state.Project
+	Device   string
+	Old, New string // commits on the remote before and after; "" for none
+	Status   string // new, updated, current, declined, refused, rejected
+	Why      string // of refused and rejected
+	Restored bool   // the remote had more before: it was rolled back
+	Forced   bool   // the lane begins anew there too, since this device forgot something: the remote had exactly what it knew
+	Dropped  bool   // and the remote has no bytes of what it had more
+	Leaks    []secrets.Leak
+	Cleaned  forget.Cleaned         // what secrets were taken out of before, since no remote had the lane
+	Foreign  *projects.ForeignError // whose text keeps it here
+	Exact    bool                   // it is the lane of the exact bytes
+	lane     refs.Lane
+	old      pack.ID
+	commits  []pack.ID
+}
+
+// A Pushed is the result of a push.
+type Pushed struct {
+	Lanes   []PushedLane
+	Absent  []AbsentLane
+	Objects int
+	Bytes   int64
+	Rules   int // redaction rules that looked at what went out
+}
+
+// An AbsentLane is what a trusted device remembers of a project that is here, and not on a remote that this device's own lane is on.
+// Only that device can send it.
+type AbsentLane struct {
+	Project string `json:"project"`
+	Device  string `json:"device"` // its name
+}
+
+var (
+	// ErrPublic says that anybody could read the remote.
+	ErrPublic = errors.New("anybody can read the remote")
+	// ErrSecrets says that secrets would have travelled.
+	ErrSecrets = errors.New("secrets would be sent")
+	// ErrIncomplete says that something of what would be sent is damaged or missing here.
+	ErrIncomplete = errors.New("something of it is damaged or missing here")
+)
+
+// A DivergedError says that a remote has another lane of this device, or of a former self, than this memory: there are two of it.
+type DivergedError struct {
+	Project state.Project
+	Own     bool
+}
+
+func (e *DivergedError) Error() string {
+	return fmt.Sprintf("the remote has other memory of this very device in project %s", e.Project.Name)
+}
+
+const maxCommits = 1 << 30
+
+// Push sends this device's lanes of projects to a remote, each as a fast-forward: no other branch is touched and none is ever
+// forced but for an own lane that began anew to forget something, over exactly what the remote was known to have. The error is a [*DivergedError] if that is not possible; see [Ops.Split]. Everything that would go out is looked at first; a project with a secret in it stays here.
+func (m Ops) Push(ctx context.Context, o PushOptions) (out Pushed, err error) {
+	out.Rules = secrets.On(m.DB).Gate().Count()
+	unlock, err := m.Refs.LockRemote(ctx, o.Remote.Name)
+	if err != nil {
+		return out, err
+	}
+	defer unlock()
+	client, err := m.Client(ctx, o.Remote, nil)
+	if err != nil {
+		return out, err
+	}
+	defer func() { err = errors.Join(err, client.Close()) }()
+	if public, err := client.Public(ctx); err != nil {
+		return out, fmt.Errorf("push to %s: %w", o.Remote.Name, err)
+	} else if public {
+		return out, fmt.Errorf("push to %s: %w", o.Remote.Name, ErrPublic)
+	}
+	s, err := client.Open(ctx, remote.Receive)
+	if err != nil {
+		return out, fmt.Errorf("push to %s: %w", o.Remote.Name, err)
+	}
+	p := &pusher{m: m, o: o, out: &out, git: m.Refs.Git(), client: client, session: s, seen: map[pack.ID]struct{}{}, there: map[string]pack.ID{}}
+	defer func() {
+		if p.session != nil {
+			err = errors.Join(err, p.session.Close())
+		}
+	}()
+	if err := p.plan(ctx); err != nil {
+		return out, err
+	}
+	if err = p.send(ctx); err == nil && o.Remote.Originals {
+		err = p.originals(ctx)
+	}
+	if err != nil {
+		return out, fmt.Errorf("push to %s: %w", o.Remote.Name, err)
+	}
+	return out, nil
+}
+
+// A pusher carries out one push.
+type pusher struct {
+	m       Ops
+	o       PushOptions
+	out     *Pushed
+	git     *gitstore.Repo // whose lanes go
+	client  traveller
+	session remote.Session     // nil when it is used up
+	there   map[string]pack.ID // branches of the remote
+	seen    map[pack.ID]struct{}
+}
+
+// plan decides for each project what is to be sent.
+func (p *pusher) plan(ctx context.Context) error {
+	for _, ref := range p.session.Refs() {
+		p.there[ref.Name] = ref.ID
+	}
+	lanes, err := p.m.Refs.Lanes()
+	if err != nil {
+		return err
+	}
+	selves, err := p.m.Refs.Selves()
+	if err != nil {
+		return err
+	}
+	trust, err := p.m.Trust(ctx)
+	if err != nil {
+		return err
+	}
+	for _, project := range p.o.Projects {
+		some := false
+		var absent []refs.Lane
+		for _, lane := range lanes {
+			if lane.Project != project.ID {
+				continue
+			}
+			if !slices.Contains(selves, lane.Device) {
+				if !p.has(lane) && trust.Of(lane.Device) {
+					absent = append(absent, lane)
+				}
+				continue
+			}
+			some = true
+			l := PushedLane{Project: project, Device: lane.Device, lane: lane, old: p.there[lane.Ref()]}
+			if err := p.planLane(ctx, &l); err != nil {
+				return err
+			}
+			p.out.Lanes = append(p.out.Lanes, l)
+		}
+		if some {
+			if err := p.absent(ctx, project, absent); err != nil {
+				return err
+			}
+		} else { // nothing of this device
+			p.out.Lanes = append(p.out.Lanes, PushedLane{Project: project, Device: p.m.Refs.Device().ID, Status: "current"})
+		}
+	}
+	return nil
+}
+
+// has reports whether the remote has a lane of another device.
+func (p *pusher) has(l refs.Lane) bool {
+	if s, ok := p.session.(interface{ Has(lane string) bool }); ok {
+		return s.Has(l.Ref())
+	}
+	return !p.there[l.Ref()].IsZero()
+}
+
+// absent notes the lanes of other devices that the remote does not have.
+func (p *pusher) absent(ctx context.Context, project state.Project, lanes []refs.Lane) error {
+	for _, l := range lanes {
+		name, err := trust.On(p.m.DB).DeviceName(ctx, l.Device)
+		if err != nil {
+			return err
+		}
+		p.out.Absent = append(p.out.Absent, AbsentLane{project.Name, name})
+	}
+	return nil
+}
+
+func (p *pusher) planLane(ctx context.Context, l *PushedLane) (err error) {
+	l.New, l.Status = l.lane.Tip.String(), "new"
+	if !l.old.IsZero() {
+		l.Old, l.Status = l.old.String(), "updated"
+	}
+	if l.old == l.lane.Tip {
+		l.Status = "current"
+		return p.mark(ctx, l)
+	}
+	if ok, err := p.consent(l); err != nil || !ok {
+		l.Status = "declined"
+		return err
+	}
+	follows := false
+	if l.commits, follows, err = refs.Since(ctx, p.m.Refs.Git(), l.lane.Tip, l.old, maxCommits); err != nil {
+		return err
+	}
+	if !follows {
+		if l.Forced, err = p.m.Refs.Former(l.lane, l.old); err != nil {
+			return err
+		}
+	}
+	if !follows && !l.Forced {
+		return &DivergedError{l.Project, l.lane.Device == p.m.Refs.Device().ID}
+	}
+	there := l.lane
+	there.Tip = l.old
+	if !l.Forced {
+		if l.Restored, err = p.m.rolledBack(ctx, p.o.Remote, there); err != nil {
+			return err
+		}
+	}
+	foreign, err := trust.On(p.m.DB).ForeignParts(ctx, l.Project)
+	if err != nil {
+		return err
+	}
+	if foreign != nil {
+		l.Status, l.Why, l.Foreign = "refused", foreign.Error(), foreign
+		return nil
+	}
+	if err := p.m.Refs.CheckClock(l.lane); errors.Is(err, refs.ErrAhead) {
+		l.Status, l.Why = "refused", refs.ErrAhead.Error()+": mem fsck --repair"
+		return nil
+	} else if err != nil {
+		return err
+	}
+	have := func(commit string) bool { return commit == l.Old }
+	if l.Leaks, err = secrets.On(p.m.DB).GateLane(ctx, l.lane, have); err == nil && len(l.Leaks) > 0 {
+		cleaned := false
+		if cleaned, err = p.clean(ctx, l); err == nil && cleaned {
+			l.Leaks, err = secrets.On(p.m.DB).GateLane(ctx, l.lane, have)
+		}
+	}
+	if errors.Is(err, pack.ErrNotFound) || errors.Is(err, pack.ErrCorrupt) || errors.Is(err, objects.ErrCorrupt) {
+		return fmt.Errorf("project %s: %w: %w", l.Project.Name, ErrIncomplete, err)
+	}
+	if err != nil {
+		return fmt.Errorf("look for secrets in %s: %w", l.Project.Name, err)
+	}
+	if len(l.Leaks) > 0 {
+		l.Status, l.Why = "refused", fmt.Sprintf("%d secrets found", len(l.Leaks))
+	}
+	return nil
+}
+
+// consent reports whether the user wants the project on the remote.
+func (p *pusher) consent(l *PushedLane) (bool, error) {
+	if _, ok := p.o.Remote.Projects[l.Project.ID]; ok {
+		return true, nil
+	}
+	if p.o.Consent == nil {
+		return false, nil
+	}
+	return p.o.Consent(l.Project, p.o.Remote)
+}
+
+// A parcel is a batch that is being filled.
+type parcel struct {
+	remote.Batch
+	ids   []pack.ID
+	lanes []*PushedLane
+}
+
+// send makes batches of what was planned and pushes them. A batch ends with a commit, so that the remote is whole after each.
+func (p *pusher) send(ctx context.Context) error {
+	var b parcel
+	git, limit := p.git, p.atOnce()
+	for i := range p.out.Lanes {
+		l := &p.out.Lanes[i]
+		if l.Status != "new" && l.Status != "updated" {
+			continue
+		}
+		at := l.old
+		for step, err := range refs.Steps(ctx, git, l.commits, p.seen) {
+			if err != nil {
+				return err
+			}
+			for _, id := range step.Objects {
+				n, err := remote.EntrySize(git, id)
+				if err != nil {
+					return err
+				}
+				b.Size += n
+			}
+			b.ids = append(b.ids, step.Objects...)
+			b.to(l, at, step.Commit)
+			if b.Size < limit {
+				continue
+			}
+			if err := p.ship(ctx, &b); err != nil {
+				return err
+			}
+			at, b = step.Commit, parcel{}
+		}
+		if p.o.Remote.Sealed == "" {
+			continue
+		}
+		if err := p.ship(ctx, &b); err != nil { // an encrypted lane needs no other one
+			return err
+		}
+		b, p.seen = parcel{}, map[pack.ID]struct{}{}
+	}
+	if err := p.ship(ctx, &b); err != nil {
+		return err
+	}
+	if !p.o.DryRun {
+		p.wentThrough()
+	}
+	return nil
+}
+
+// to lets the batch move a lane on to a commit.
+func (b *parcel) to(l *PushedLane, from, commit pack.ID) {
+	if n := len(b.lanes); n > 0 && b.lanes[n-1] == l {
+		b.Updates[n-1].New = commit
+		return
+	}
+	b.lanes = append(b.lanes, l)
+	b.Updates = append(b.Updates, remote.Update{Ref: l.lane.Ref(), Old: from, New: commit})
+}
+
+// ship pushes one batch and remembers how far the lanes are on the remote.
+func (p *pusher) ship(ctx context.Context, b *parcel) error {
+	if len(b.lanes) == 0 {
+		return nil
+	}
+	p.out.Objects += len(b.ids)
+	p.out.Bytes += b.Size
+	if p.o.DryRun {
+		return nil
+	}
+	git := p.git
+	if err := git.Packs().Order(b.ids); err != nil {
+		return err
+	}
+	b.Objects = len(b.ids)
+	b.Entries = func(yield func(pack.Entry) error) error {
+		for _, id := range b.ids {
+			e, err := remote.Entry(git, id)
+			if err == nil {
+				err = yield(e)
+			}
+			if err == nil {
+				err = ctx.Err()
+			}
+			if err != nil {
+				return err
+			}
+			if p.o.Progress != nil {
+				p.o.Progress(int64(e.Size()))
+			}
+		}
+		return nil
+	}
+	if p.session == nil {
+		s, err := p.client.Open(ctx, remote.Receive)
+		if err != nil {
+			return err
+		}
+		p.session = s
+	}
+	s := p.session
+	p.session = nil
+	p.begins(b.Size)
+	err := s.Push(ctx, b.Batch)
+	var rejected *remote.RejectedError
+	if errors.As(err, &rejected) && rejected.Unpack == "" {
+		b.reject(rejected)
+		err = nil
+	}
+	if err == nil {
+		b.drop(ctx, s)
+	}
+	if err = errors.Join(err, s.Close()); err != nil {
+		return err
+	}
+	for i, l := range b.lanes {
+		if l.Status == "rejected" {
+			continue
+		}
+		if err := p.markAt(ctx, l, b.Updates[i].New); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// drop takes out of the remote at once what it had of lanes that began anew, if it lets us. A server does it when it cleans up.
+func (b *parcel) drop(ctx context.Context, s remote.Session) {
+	d, ok := s.(remote.Dropper)
+	if !ok || !slices.ContainsFunc(b.lanes, func(l *PushedLane) bool { return l.Forced && l.Status != "rejected" }) {
+		return
+	}
+	if d.Drop(ctx) != nil { // git has packed it in its own way: the lane says that it is left to git
+		return
+	}
+	for _, l := range b.lanes {
+		l.Dropped = l.Forced && l.Status != "rejected"
+	}
+}
+
+// reject notes which lanes the remote did not move.
+func (b *parcel) reject(r *remote.RejectedError) {
+	for _, l := range b.lanes {
+		if i := slices.Index(r.Refs, l.lane.Ref()); i >= 0 {
+			l.Status, l.Why = "rejected", strings.TrimSpace(r.Why[i])
+		}
+	}
+}
+
+// mark remembers that a lane is on the remote as it is here.
+func (p *pusher) mark(ctx context.Context, l *PushedLane) error {
+	_, agreed := p.o.Remote.Projects[l.Project.ID]
+	if agreed && p.o.Remote.Marks[l.lane.Ref()].Tip == l.New || p.o.DryRun {
+		return nil
+	}
+	return p.markAt(ctx, l, l.lane.Tip)
+}
+
+func (p *pusher) markAt(ctx context.Context, l *PushedLane, tip pack.ID) error {
+	lane := l.lane
+	lane.Tip = tip
+	mark, err := p.m.Refs.MarkOf(lane)
+	if err != nil {
+		return err
+	}
+	return p.m.changeRemote(ctx, p.o.Remote.Name, func(r *refs.Remote) {
+		if r.URL != p.o.Remote.URL {
+			return // it is another one meanwhile
+		}
+		if r.Projects == nil {
+			r.Projects = map[refs.Project]refs.Pushed{}
+		}
+		if r.Marks == nil {
+			r.Marks = map[string]refs.Mark{}
+		}
+		if _, ok := r.Projects[lane.Project]; !ok {
+			r.Projects[lane.Project] = refs.Pushed{Since: p.m.Opts.Now().UTC()}
+		}
+		r.Marks[lane.Ref()] = mark
+	})
+}

@@ -1,0 +1,167 @@
+package sync
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/memvcs/mem/layers/devices"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/objects/gitstore"
+	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/remote"
+	"github.com/memvcs/mem/refs/sealed"
+)
+
+// ErrNotSealed says that a remote is not encrypted.
+var ErrNotSealed = errors.New("the remote is not encrypted")
+
+// IsSealed reports whether branches are those of an encrypted remote.
+func IsSealed(all []gitstore.Ref) bool { return sealed.Is(all) }
+
+// vault returns what talks to an encrypted remote.
+func (m Ops) vault(ctx context.Context, r refs.Remote, c *remote.Client, progress func(int64)) (*sealed.Vault, error) {
+	o, err := m.sealOptions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	o.Limits.Progress = progress
+	v, err := sealed.Open(m.Refs, c, r.Sealed, o)
+	if err != nil {
+		return nil, fmt.Errorf("remote %s: %w", r.Name, err)
+	}
+	return v, nil
+}
+
+func (m Ops) sealOptions(ctx context.Context) (sealed.Options, error) {
+	peers, err := devices.On(m.DB).Peers(ctx)
+	revoked := func(device string) bool { return peers[device].Revoked }
+	return sealed.Options{Name: m.Refs.Device().Name, Revoked: revoked, Rand: m.Opts.Rand, Limits: Limits(nil)}, err
+}
+
+// A Seal says how a remote is to be encrypted.
+type Seal struct {
+	Recovery  string // the recovery key of one that exists; "" if there is none at hand
+	Originals bool   // exact bytes are to travel there, if it is made now
+}
+
+// AddSealed adds an encrypted remote: it makes an empty repository one, or joins one that exists. Unlike [Ops.AddRemote] it
+// talks to it. What it returns is not open if somebody must let this device in first.
+func (m Ops) AddSealed(ctx context.Context, name string, u remote.URL, s Seal) (j sealed.Joined, err error) {
+	if err := refs.CheckRemoteName(name); err != nil {
+		return j, err
+	}
+	all, err := m.Refs.Remotes()
+	if err != nil {
+		return j, err
+	}
+	if indexRemote(all, name) >= 0 {
+		return j, fmt.Errorf("remote %s: %w", name, ErrRemoteExists)
+	}
+	if s.Recovery != "" {
+		if s.Recovery, err = sealed.ParseRecovery(s.Recovery); err != nil {
+			return j, err
+		}
+	}
+	r := refs.Remote{Name: name, URL: u.String()}
+	c, err := m.plainClient(r)
+	if err != nil {
+		return j, err
+	}
+	if public, err := c.Public(ctx); err != nil {
+		return j, err
+	} else if public {
+		return j, ErrPublic
+	}
+	o, err := m.sealOptions(ctx)
+	if err != nil {
+		return j, err
+	}
+	if j, err = sealed.Join(ctx, m.Refs, c, s.Recovery, s.Originals, o); err != nil {
+		return j, err
+	}
+	r.Sealed, r.Originals = j.ID, j.Originals
+	return j, m.addRemote(ctx, r)
+}
+
+// opened calls f with an encrypted remote.
+func (m Ops) opened(ctx context.Context, r refs.Remote, f func(*sealed.Vault) error) (err error) {
+	if r.Sealed == "" {
+		return fmt.Errorf("%s: %w", r.Name, ErrNotSealed)
+	}
+	unlock, err := m.Refs.LockRemote(ctx, r.Name)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	c, err := m.plainClient(r)
+	if err != nil {
+		return err
+	}
+	v, err := m.vault(ctx, r, c, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, v.Close()) }()
+	return f(v)
+}
+
+// Approve lets the device that made a request read the encrypted remote r, all that is on it and all that will be. It is not
+// revoked any more, which is not to say that it is trusted.
+func (m Ops) Approve(ctx context.Context, r refs.Remote, request sealed.Request, name string) error {
+	err := m.opened(ctx, r, func(v *sealed.Vault) error { return v.Approve(ctx, request, name) })
+	if err != nil {
+		return err
+	}
+	peers, err := devices.On(m.DB).Peers(ctx)
+	was := peers[request.Device]
+	if err != nil || !was.Revoked {
+		return err
+	}
+	return devices.On(m.DB).SetPeer(ctx, state.Device{ID: was.Device, Key: was.Key}, "let device "+name+" read again", func(b *records.PeerBody) { b.Revoked = false })
+}
+
+// RenewRecovery gives an encrypted remote another recovery key and returns it. The one from before opens nothing that is pushed later.
+func (m Ops) RenewRecovery(ctx context.Context, r refs.Remote) (recovery string, err error) {
+	err = m.opened(ctx, r, func(v *sealed.Vault) error {
+		recovery, err = v.Renew(ctx)
+		return err
+	})
+	return recovery, err
+}
+
+// CheckSealed says what is wrong with the keys of an encrypted remote.
+func (m Ops) CheckSealed(r refs.Remote) error { return sealed.Check(m.Refs, r.Sealed) }
+
+// lanes returns the lanes that are here already.
+func (f *fetcher) lanes() ([]refs.Lane, error) {
+	if f.originals {
+		return f.m.Refs.OriginalLanes()
+	}
+	return f.m.Refs.Lanes()
+}
+
+func (f *fetcher) quarantine(ctx context.Context) (*refs.Quarantine, error) {
+	if f.originals {
+		return f.m.Refs.QuarantineOriginals(ctx, f.o.Remote)
+	}
+	return f.m.Refs.Quarantine(ctx)
+}
+
+// broken notes which branches of an encrypted remote could not be read.
+func (f *fetcher) broken() {
+	v, ok := f.client.(*sealed.Vault)
+	if !ok {
+		return
+	}
+	for _, b := range v.Broken() {
+		l, _ := refs.ParseBranch(b.Lane)
+		i := slices.IndexFunc(f.out.Lanes, func(o FetchedLane) bool { return o.Lane.Ref() == b.Lane })
+		if i < 0 {
+			i, f.out.Lanes = len(f.out.Lanes), append(f.out.Lanes, f.lane(l, refs.Lane{}, "refused"))
+		}
+		f.out.Lanes[i].Status, f.out.Lanes[i].Why = "refused", b.Err.Error()
+	}
+}

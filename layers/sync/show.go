@@ -1,0 +1,126 @@
+package sync
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/memvcs/mem/layers/devices"
+	"github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/objects/pack"
+	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/remote"
+	"github.com/memvcs/mem/refs/sealed"
+)
+
+// A ShownLane compares a lane here and on a remote.
+type ShownLane struct {
+	Project string `json:"project"`
+	Device  string `json:"device"`
+	Here    string `json:"here,omitempty"`
+	There   string `json:"there,omitempty"`
+	State   string `json:"state"` // current, to push, to fetch, fetched elsewhere, only here
+	ref     string
+}
+
+// A Shown is what a remote has beside what is here.
+type Shown struct {
+	Name      string          `json:"name"`
+	URL       string          `json:"url"`
+	Encrypted bool            `json:"encrypted"`
+	Originals bool            `json:"originals"`
+	Members   []sealed.Member `json:"members,omitempty"` // who can read an encrypted one
+	Epochs    int             `json:"epochs,omitempty"`
+	Lanes     []ShownLane     `json:"lanes"`
+}
+
+// ShowRemote asks a remote what it has. Nothing is fetched.
+func (m Ops) ShowRemote(ctx context.Context, r refs.Remote) (out Shown, err error) {
+	out = Shown{Name: r.Name, URL: r.URL, Encrypted: r.Sealed != "", Originals: r.Originals, Lanes: []ShownLane{}}
+	client, err := m.Client(ctx, r, nil)
+	if err != nil {
+		return out, err
+	}
+	defer func() { err = errors.Join(err, client.Close()) }()
+	s, err := client.Open(ctx, remote.Upload)
+	if err != nil {
+		return out, fmt.Errorf("ask %s: %w", r.Name, err)
+	}
+	there := s.Refs()
+	if err := s.Close(); err != nil {
+		return out, err
+	}
+	if v, ok := client.(*sealed.Vault); ok {
+		out.Members, out.Epochs = v.Keyring().Members, len(v.Keyring().Epochs)
+	}
+	lanes, err := m.Refs.Lanes()
+	if err != nil {
+		return out, err
+	}
+	all := map[string][2]refs.Lane{}
+	for _, l := range lanes {
+		all[l.Ref()] = [2]refs.Lane{l, {}}
+	}
+	for _, ref := range there {
+		if l, ok := refs.ParseLane(ref.Name); ok {
+			l.Tip = ref.ID
+			all[ref.Name] = [2]refs.Lane{all[ref.Name][0], l}
+		}
+	}
+	devices, err := devices.On(m.DB).Devices(ctx)
+	if err != nil {
+		return out, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		l, _ := refs.ParseLane(name)
+		sl, err := m.compareLane(ctx, l, all[name][0].Tip, all[name][1].Tip)
+		if err != nil {
+			return out, err
+		}
+		sl.ref = name
+		for _, d := range devices {
+			if d.ID == l.Device {
+				sl.Device = d.Name
+			}
+		}
+		out.Lanes = append(out.Lanes, sl)
+	}
+	return out, nil
+}
+
+func (m Ops) compareLane(ctx context.Context, l refs.Lane, here, there pack.ID) (ShownLane, error) {
+	out := ShownLane{Project: trust.On(m.DB).ProjectName(ctx, l.Project), Device: l.Device[:8]}
+	if !here.IsZero() {
+		out.Here = here.String()
+	}
+	if !there.IsZero() {
+		out.There = there.String()
+	}
+	switch {
+	case here == there:
+		out.State = "current"
+		return out, nil
+	case there.IsZero():
+		out.State = "only here"
+		return out, nil
+	}
+	out.State = "to fetch"
+	if former, err := m.Refs.Former(l, there); err != nil || former { // as it was before something was forgotten here
+		out.State = "to push"
+		return out, err
+	}
+	has, err := m.Refs.Git().Has(there)
+	if err != nil || !has || here.IsZero() {
+		return out, err
+	}
+	_, behind, err := refs.Since(ctx, m.Refs.Git(), here, there, maxCommits)
+	if behind {
+		out.State = "to push"
+		if l.Device != m.Refs.Device().ID {
+			out.State = "newer here"
+		}
+	}
+	return out, err
+}

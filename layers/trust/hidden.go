@@ -1,0 +1,424 @@
+package trust
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/layers/devices"
+	"github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/refine"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/tier"
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/refs"
+)
+
+// ErrRevoked says that something rests on a source that was revoked.
+var ErrRevoked = errors.New("rests on a source that was revoked")
+
+// A RevokedError says what rests on which revoked source.
+type RevokedError struct {
+	What string // as people write it
+	Why  string
+}
+
+func (e *RevokedError) Error() string { return e.What + " is hidden: " + e.Why }
+
+// Unwrap returns [ErrRevoked].
+func (e *RevokedError) Unwrap() error { return ErrRevoked }
+
+// A markedState is an outline with what revocations hide in it.
+type markedState struct {
+	of   *state.State
+	by   []Revocation
+	from []Foreign
+	st   *state.State
+}
+
+// A foreign is a project that parts of another one's compositions come from, with what is revoked there.
+type Foreign struct {
+	St *state.State
+	By []Revocation
+}
+
+func (f Foreign) same(o Foreign) bool { return f.St == o.St && slices.Equal(f.By, o.By) }
+
+// Foreigns returns the projects that parts of a state's compositions come from and in which something is revoked.
+func (m Ops) Foreigns(ctx context.Context, st *state.State) (out []Foreign, err error) {
+	for _, p := range st.PartsFrom() {
+		f := Foreign{}
+		if f.St, err = m.Bare(ctx, p); err != nil {
+			return nil, err
+		}
+		all, err := m.RevocationsOf(ctx, f.St)
+		if err != nil {
+			return nil, err
+		}
+		if f.By = InForce(all); len(f.By) > 0 {
+			out = append(out, f)
+		}
+	}
+	return out, nil
+}
+
+// Bare is [Ops.Outline] without the marks of revocations. What a record of another device names as a project and is no
+// name of one has nothing in it.
+func (m Ops) Bare(ctx context.Context, p refs.Project) (st *state.State, err error) {
+	if strings.Trim(string(p), "0123456789abcdef") != "" {
+		return state.NewState(p), nil
+	}
+	err = m.Refs.Look(ctx, p, func(tx *refs.Tx) error {
+		st, err = m.FoldOutline(ctx, tx, p)
+		return err
+	})
+	return st, err
+}
+
+// withRevoked returns a state with what is hidden marked; st itself where nothing is.
+func (m Ops) withRevoked(ctx context.Context, st *state.State) (*state.State, error) {
+	all, err := m.RevocationsOf(ctx, st)
+	if err != nil {
+		return nil, err
+	}
+	by := InForce(all)
+	from, err := m.Foreigns(ctx, st)
+	if err != nil || len(by)+len(from) == 0 {
+		return st, err
+	}
+	if was, ok := m.MarkedStates.Load(st.Project); ok {
+		if w := was.(markedState); w.of == st && slices.Equal(w.by, by) && slices.EqualFunc(w.from, from, Foreign.same) {
+			return w.st, nil
+		}
+	}
+	out, err := m.Marked(ctx, st, by, from)
+	if err == nil {
+		m.MarkedStates.Store(st.Project, markedState{st, by, from, out})
+	}
+	return out, err
+}
+
+// Marked returns a copy of a state in which what revocations hide is marked: those of its project, and those of the projects that
+// parts of its compositions come from.
+func (m Ops) Marked(ctx context.Context, st *state.State, by []Revocation, from []Foreign) (*state.State, error) {
+	out := st.Clone()
+	if len(by)+len(from) == 0 {
+		return out, nil
+	}
+	t := &taint{m: m, st: out, by: by, from: from}
+	if err := t.markSessions(ctx); err != nil {
+		return nil, err
+	}
+	for _, c := range out.Compositions {
+		why, err := t.composition(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		c.Revoked = why
+	}
+	return out, nil
+}
+
+// A taint finds out what in a project came from revoked sources.
+type taint struct {
+	m     Ops
+	st    *state.State
+	by    []Revocation
+	from  []Foreign
+	other map[refs.Project]*taint
+}
+
+// markSessions marks sessions and their versions.
+func (t *taint) markSessions(ctx context.Context) error {
+	for _, s := range t.st.Sessions {
+		s.Revoked = t.session(s)
+	}
+	byRecord := map[objects.Hash]*records.Version{}
+	for _, v := range t.st.Versions { // in the order of records: what a version was made from comes before it
+		why, err := t.version(ctx, v, byRecord)
+		if err != nil {
+			return err
+		}
+		v.Revoked, byRecord[v.ID] = why, v
+	}
+	return nil
+}
+
+// session says why a session is hidden, "" if it is not. What a hidden one started is hidden too.
+func (t *taint) session(s *state.Session) string {
+	seen := map[string]bool{}
+	for x := s; x != nil && !seen[x.ID]; x = t.st.Session(x.Parent()) {
+		seen[x.ID] = true
+		for _, r := range t.by {
+			if r.Kind == records.SessionSource && r.Name == x.ID {
+				return r.why()
+			}
+		}
+	}
+	return ""
+}
+
+// messages returns what in a session, as it was when it had the content h, came from revoked tools and hosts.
+func (t *taint) messages(ctx context.Context, s *state.Session, h objects.Hash) (TaintedMessages, error) {
+	return t.m.PlacesAt(ctx, t.st.Project, s, h, t.by)
+}
+
+// version says why a version is hidden.
+func (t *taint) version(ctx context.Context, v *records.Version, byRecord map[objects.Hash]*records.Version) (string, error) {
+	s := t.st.Session(v.Session)
+	if s == nil {
+		return "", nil
+	}
+	if s.Revoked != "" {
+		return s.Revoked, nil
+	}
+	if base := byRecord[v.Base]; v.Source != "" && base != nil {
+		return base.Revoked, nil // its text is that one's
+	}
+	found, err := t.messages(ctx, s, v.Origin())
+	if err != nil || found.empty() {
+		return "", err
+	}
+	full, err := t.m.Complete(ctx, t.st.Project, v)
+	if err != nil {
+		return "", err
+	}
+	plan, err := full.Plan()
+	if err != nil {
+		return "", nil // fsck names it; nothing can be told of what it left out
+	}
+	return found.reason(plan.Since, plan.Without), nil
+}
+
+// composition says why a composition is hidden.
+func (t *taint) composition(ctx context.Context, c *records.Composition) (string, error) {
+	for i, part := range c.Parts {
+		home, err := t.of(ctx, part.Project)
+		if err != nil {
+			return "", err
+		}
+		s := home.st.Session(part.Session)
+		if s == nil {
+			continue
+		}
+		why := s.Revoked
+		if why == "" && part.Label == "original" {
+			why, err = t.originalPart(ctx, home, c, i, s)
+		} else if why == "" {
+			why = home.versionOf(part)
+		}
+		if err != nil {
+			return "", err
+		}
+		if why != "" {
+			return "its part " + records.ShortID(part.Session) + ":" + part.Label + ": " + why, nil
+		}
+	}
+	return t.summaryFacts(ctx, c)
+}
+
+// of returns the taint of the project of a part.
+func (t *taint) of(ctx context.Context, p refs.Project) (*taint, error) {
+	if p == t.st.Project {
+		return t, nil
+	}
+	if o := t.other[p]; o != nil {
+		return o, nil
+	}
+	var f Foreign
+	if i := slices.IndexFunc(t.from, func(f Foreign) bool { return f.St.Project == p }); i >= 0 {
+		f = t.from[i]
+	} else {
+		var err error
+		if f.St, err = t.m.Bare(ctx, p); err != nil { // nothing is revoked there
+			return nil, err
+		}
+	}
+	o := &taint{m: t.m, st: f.St.Clone(), by: slices.Concat(f.By, t.by)}
+	if t.other == nil {
+		t.other = map[refs.Project]*taint{}
+	}
+	t.other[p] = o
+	return o, o.markSessions(ctx)
+}
+
+// versionOf says why the version that a part is of is hidden.
+func (t *taint) versionOf(part records.CompositionPart) string {
+	for _, v := range t.st.Versions {
+		if v.Session == part.Session && v.Derivation.Output == part.Output {
+			return v.Revoked
+		}
+	}
+	return ""
+}
+
+// originalPart says why a part that is a whole session, or what a summary took of one, is hidden.
+func (t *taint) originalPart(ctx context.Context, home *taint, c *records.Composition, i int, s *state.Session) (string, error) {
+	found, err := home.messages(ctx, s, c.Parts[i].Output)
+	if err != nil || found.empty() {
+		return "", err
+	}
+	full, err := t.m.CompleteComposition(ctx, t.st.Project, c)
+	if err != nil {
+		return "", err
+	}
+	return found.reason(0, full.Without(i)), nil
+}
+
+// summaryFacts says why the facts in the summary of a week or month hide it.
+func (t *taint) summaryFacts(ctx context.Context, c *records.Composition) (string, error) {
+	if c.Tier == "" || len(c.Derivation.Inputs) <= len(c.Parts) {
+		return "", nil
+	}
+	b, err := originals.On(t.m.DB).Object(ctx, t.st.Project, c.Derivation.Inputs[len(c.Parts)])
+	if errors.Is(err, objects.ErrNotFound) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	for line := range bytes.Lines(b) {
+		var f tier.Fact
+		if err := json.Unmarshal(line, &f); err != nil {
+			return "", fmt.Errorf("facts of %s: %w", c.Name, err)
+		}
+		s := t.st.Session(f.Session)
+		if s == nil {
+			continue
+		}
+		why := s.Revoked
+		if why == "" {
+			found, err := t.messages(ctx, s, s.Now().Original)
+			if err != nil {
+				return "", err
+			}
+			for _, span := range f.Src {
+				why = cmp.Or(why, found.In(span[0], span[1]))
+			}
+		}
+		if why != "" {
+			return "its fact " + f.ID + ": " + why, nil
+		}
+	}
+	return "", nil
+}
+
+// LeaveOut takes what came from revoked sources out of what is compressed or composed, and returns what that is.
+func (m Ops) LeaveOut(ctx context.Context, p refs.Project, s *state.Session, h objects.Hash) ([][2]int, error) {
+	st, err := m.Bare(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	all, err := m.RevocationsOf(ctx, st)
+	if err != nil || len(InForce(all)) == 0 {
+		return nil, err
+	}
+	t := &taint{m: m, st: st, by: InForce(all)}
+	if why := t.session(s); why != "" {
+		return nil, &RevokedError{records.ShortID(s.ID), why}
+	}
+	found, err := t.messages(ctx, s, h)
+	return found.spans(), err
+}
+
+// WithoutEntries leaves out of L1 the calls of tools in some messages, with what they returned. What the user and the model said
+// in them stays.
+func WithoutEntries(entries iter.Seq2[refine.Entry, error], spans [][2]int) iter.Seq2[refine.Entry, error] {
+	if len(spans) == 0 {
+		return entries
+	}
+	return func(yield func(refine.Entry, error) bool) {
+		for e, err := range entries {
+			if (err != nil || e.Role != "tool" || originals.Outside(e.N, spans)) && !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
+// MayCompress refuses to compress what is hidden, and leaves out what came from revoked tools and hosts.
+func (m Ops) MayCompress(ctx context.Context, rev state.Rev, b *Basis) (err error) {
+	b.Without, err = m.LeaveOut(ctx, rev.Project.ID, rev.Session, b.Point.Original)
+	if b.Again {
+		b.Without = nil // its text is a version's
+	}
+	if err != nil || b.Version == nil {
+		return err
+	}
+	return m.MayUse(ctx, state.Rev{Kind: state.IsVersion, Project: rev.Project, Session: rev.Session, Version: b.Version})
+}
+
+// MayUse refuses what rests on a revoked source. The error is a [*RevokedError].
+func (m Ops) MayUse(ctx context.Context, rev state.Rev) error {
+	st, err := m.Outline(ctx, rev.Project.ID)
+	if err != nil {
+		return err
+	}
+	if why := st.Revoked(rev); why != "" {
+		return &RevokedError{rev.Name(), why}
+	}
+	return nil
+}
+
+// An UntrustedError says that something was made by a device that is not trusted.
+type UntrustedError struct {
+	What   string
+	Device string // its name
+}
+
+func (e *UntrustedError) Error() string {
+	return fmt.Sprintf("%s was made by device %s, which you do not trust", e.What, e.Device)
+}
+
+// ErrUntrusted says that something was made by a device that is not trusted.
+var ErrUntrusted = errors.New("made by a device that is not trusted")
+
+// Unwrap returns [ErrUntrusted].
+func (e *UntrustedError) Unwrap() error { return ErrUntrusted }
+
+// MayHand refuses to hand to a session what rests on a revoked source, or is a text that was made by a device that is not
+// trusted. The error is a [*RevokedError] or an [*UntrustedError].
+func (m Ops) MayHand(ctx context.Context, rev state.Rev) error {
+	if err := m.MayUse(ctx, rev); err != nil {
+		return err
+	}
+	device := ""
+	switch rev.Kind {
+	case state.IsVersion:
+		device = rev.Version.Device
+	case state.IsComposition:
+		device = rev.Composition.Device
+	default:
+		return nil
+	}
+	trust, err := m.Trust(ctx)
+	if err != nil || trust.Of(device) {
+		return err
+	}
+	name, err := m.DeviceName(ctx, device)
+	if err != nil {
+		return err
+	}
+	return &UntrustedError{rev.Name(), name}
+}
+
+// DeviceName returns what a device is called, or the start of its id.
+func (m Ops) DeviceName(ctx context.Context, id string) (string, error) {
+	devices, err := devices.On(m.DB).Devices(ctx)
+	if err != nil {
+		return "", err
+	}
+	for _, d := range devices {
+		if d.ID == id {
+			return d.Name, nil
+		}
+	}
+	return id[:min(8, len(id))], nil
+}

@@ -1,0 +1,64 @@
+package trust
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
+)
+
+// A Revocation is a source that is revoked, and who said so.
+type Revocation struct {
+	records.Origin
+	Reason  string    `json:"reason,omitempty"`
+	Device  string    `json:"device"`
+	Time    time.Time `json:"time"`
+	InForce bool      `json:"in_force"` // else the device that said so is not trusted
+}
+
+// why says for people why something that came from the source is hidden.
+func (r Revocation) why() string {
+	if r.Reason == "" {
+		return r.Origin.String() + " is revoked"
+	}
+	return r.Origin.String() + " is revoked: " + r.Reason
+}
+
+// Revocations folds what records say of sources: of each the last word counts, of devices that are not trusted only if no
+// other has spoken of it, and then it is not in force. The order of the records does not matter.
+func Revocations(all []state.StoredRevoke, trusted func(device string) bool) []Revocation {
+	last := map[records.Origin]state.StoredRevoke{}
+	for _, r := range all {
+		was, ok := last[r.Origin]
+		if better := trusted(r.Stamp.Device); !ok || better && !trusted(was.Stamp.Device) ||
+			better == trusted(was.Stamp.Device) && r.Stamp.Compare(was.Stamp) > 0 {
+			last[r.Origin] = r
+		}
+	}
+	var out []Revocation
+	for _, r := range last {
+		if r.Revoked {
+			out = append(out, Revocation{r.Origin, r.Reason, r.Stamp.Device, r.Time, trusted(r.Stamp.Device)})
+		}
+	}
+	slices.SortFunc(out, func(a, b Revocation) int { return a.Compare(b.Origin) })
+	return out
+}
+
+// InForce returns the revocations that hide something.
+func InForce(all []Revocation) []Revocation {
+	return slices.DeleteFunc(slices.Clone(all), func(r Revocation) bool { return !r.InForce })
+}
+
+func (m Ops) RevocationsOf(ctx context.Context, st *state.State) ([]Revocation, error) {
+	if len(st.Revokes) == 0 {
+		return nil, nil
+	}
+	trust, err := m.Trust(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return Revocations(st.Revokes, trust.Of), nil
+}

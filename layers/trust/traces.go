@@ -1,0 +1,337 @@
+package trust
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/transcript"
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/refs"
+)
+
+// A tainted is a message that came from a revoked source: what a tool returned, or the call, beside which L1 puts what came back.
+type tainted struct {
+	n    int
+	call bool
+	why  string
+}
+
+// TaintedMessages are those of a session, in the order of messages.
+type TaintedMessages []tainted
+
+func (p TaintedMessages) empty() bool { return len(p) == 0 }
+
+// spans returns the messages, without reasons.
+func (p TaintedMessages) spans() [][2]int {
+	var out [][2]int
+	for _, x := range p {
+		if n := len(out); n > 0 && out[n-1][1] >= x.n-1 {
+			out[n-1][1] = max(out[n-1][1], x.n)
+			continue
+		}
+		out = append(out, [2]int{x.n, x.n})
+	}
+	return out
+}
+
+// reason says why something that was made of the messages after since, but for those it left out, is hidden.
+func (p TaintedMessages) reason(since int, without [][2]int) string {
+	for _, x := range p {
+		if !x.call && x.n > since && originals.Outside(x.n, without) {
+			return fmt.Sprintf("message %d: %s", x.n, x.why)
+		}
+	}
+	return ""
+}
+
+// In says why what rests on some messages is hidden: on what came from the source itself, not on its calls.
+func (p TaintedMessages) In(from, to int) string {
+	for _, x := range p {
+		if !x.call && x.n >= from && x.n <= to {
+			return fmt.Sprintf("message %d: %s", x.n, x.why)
+		}
+	}
+	return ""
+}
+
+// Called says why what rests on what came back of a call in message n is hidden.
+func (p TaintedMessages) Called(n int) string {
+	for _, x := range p {
+		if x.call && x.n == n {
+			return fmt.Sprintf("message %d: %s", x.n, x.why)
+		}
+	}
+	return ""
+}
+
+// PlacesAt returns what in a session, as it was when it had the content h, came from revoked tools and hosts.
+func (m Ops) PlacesAt(ctx context.Context, p refs.Project, s *state.Session, h objects.Hash, by []Revocation) (TaintedMessages, error) {
+	at := state.PointOf(s, h)
+	last := at
+	for i := range s.Points { // message n is the same all through a generation
+		if q := &s.Points[i]; q.Stamp.Device == at.Stamp.Device && q.Generation == at.Generation && q.Scan.Values >= last.Scan.Values {
+			last = q
+		}
+	}
+	var out TaintedMessages
+	for _, r := range by {
+		if r.Kind == records.SessionSource {
+			continue
+		}
+		t, err := m.traces(ctx, p, s, last, r.Origin)
+		if err != nil {
+			return nil, fmt.Errorf("look for %s in %s: %w", r.Origin, records.ShortID(s.ID), err)
+		}
+		for _, n := range t.Results {
+			out = append(out, tainted{n, false, r.why()})
+		}
+		for _, n := range t.Calls {
+			out = append(out, tainted{n, true, r.why()})
+		}
+	}
+	out = slices.DeleteFunc(out, func(x tainted) bool { return x.n > at.Scan.Values })
+	slices.SortStableFunc(out, func(a, b tainted) int { return cmp.Compare(a.n, b.n) })
+	return out, nil
+}
+
+// Traces are what one pass over a session finds of a source. They are kept in the cache and extended when the session grows.
+type Traces struct {
+	Size    int64          `json:"size"`
+	Values  int            `json:"values"`
+	Results []int          `json:"results"` // messages with what came from it
+	Calls   []int          `json:"calls"`   // messages with the calls that this answers
+	Open    map[string]int `json:"open"`    // calls without an answer yet, and where they are
+	Named   map[string]int `json:"named"`   // of a host: those of them that name it
+}
+
+// tracesVersion changes with what is recognised; cached results of another version are not used.
+const tracesVersion = 1
+
+func (m Ops) tracesPath(original objects.Hash, src records.Origin) string {
+	return m.CachePath("traces", fmt.Sprintf("%s-%s-%d.json", original, objects.Sum([]byte(src.Kind+"\n"+src.Name)).Short(), tracesVersion))
+}
+
+func (m Ops) traces(ctx context.Context, p refs.Project, s *state.Session, at *records.Point, src records.Origin) (*Traces, error) {
+	file := m.tracesPath(at.Original, src)
+	if t, ok := m.Traced.Load(file); ok {
+		return t.(*Traces), nil
+	}
+	t := &Traces{}
+	if state.ReadCache(file, t) && t.Size == at.Size {
+		m.Touch(file)
+		m.Traced.Store(file, t)
+		return t, nil
+	}
+	t = &Traces{}
+	for _, q := range slices.Backward(s.Chain(at)) {
+		earlier := &Traces{}
+		if state.ReadCache(m.tracesPath(q.Original, src), earlier) && earlier.Size == q.Size {
+			t = earlier
+			break
+		}
+	}
+	err := originals.On(m.DB).Stream(ctx, p, at.Original, func(r io.Reader) error {
+		if _, err := io.CopyN(io.Discard, r, t.Size); err != nil {
+			return err
+		}
+		return t.Extend(ctx, r, src)
+	})
+	if err != nil {
+		return nil, err
+	}
+	t.Size = at.Size
+	m.WriteCache(file, t)
+	m.Traced.Store(file, t)
+	return t, nil
+}
+
+// Extend reads what follows behind what was read.
+func (t *Traces) Extend(ctx context.Context, r io.Reader, src records.Origin) error {
+	base := t.Values
+	for v, err := range transcript.Stream(r, originals.HugeValue) {
+		if err != nil {
+			return err
+		}
+		t.Values = base + v.N
+		if v.Opaque || !bytes.Contains(v.Raw, []byte(`"tool_`)) {
+			continue
+		}
+		msg, err := transcript.Decode(v)
+		if err != nil {
+			continue // no record, so no result of a tool
+		}
+		for _, b := range msg.Blocks {
+			t.block(base+v.N, b, src)
+		}
+		if v.N%1000 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	return ctx.Err()
+}
+
+func (t *Traces) block(n int, b transcript.Block, src records.Origin) {
+	switch b.Kind {
+	case transcript.ToolUse:
+		if src.Kind == records.HostSource || ToolMatches(b.Name, src.Name) {
+			t.open(b.ToolID, n)
+			if src.Kind == records.HostSource && NamesHost(string(b.Input), src.Name) {
+				t.named(b.ToolID, n)
+			}
+		}
+	case transcript.ToolResult:
+		call, ok := t.Open[b.ToolID]
+		_, asked := t.Named[b.ToolID]
+		delete(t.Open, b.ToolID)
+		delete(t.Named, b.ToolID)
+		if src.Kind == records.HostSource {
+			if !asked && !NamesHost(b.Text, src.Name) && !NamesHost(string(b.Content), src.Name) {
+				return
+			}
+		} else if !ok {
+			return
+		}
+		t.Results = appendOnce(t.Results, n)
+		if ok {
+			t.Calls = appendOnce(t.Calls, call)
+		}
+	}
+}
+
+func (t *Traces) open(id string, n int) {
+	if t.Open == nil {
+		t.Open = map[string]int{}
+	}
+	t.Open[id] = n
+}
+
+func (t *Traces) named(id string, n int) {
+	if t.Named == nil {
+		t.Named = map[string]int{}
+	}
+	t.Named[id] = n
+}
+
+func appendOnce(list []int, n int) []int {
+	if slices.Contains(list[max(0, len(list)-64):], n) {
+		return list
+	}
+	return append(list, n)
+}
+
+// ToolMatches reports whether a tool is the one that is named, in lower case, or of the MCP server that is.
+func ToolMatches(tool, name string) bool {
+	tool = strings.ToLower(tool)
+	if tool == name {
+		return true
+	}
+	rest, ok := strings.CutPrefix(tool, "mcp__")
+	server, _, _ := strings.Cut(rest, "__")
+	return ok && server == strings.TrimPrefix(name, "mcp__")
+}
+
+// NamesHost reports whether a text names a host, in lower case, or one below it: as a word of its own, so that neither
+// notevil.example nor evil.example.org is evil.example.
+func NamesHost(text, host string) bool {
+	text = strings.ToLower(text) // which may be longer
+	for from := 0; ; {
+		i := strings.Index(text[from:], host)
+		if i < 0 {
+			return false
+		}
+		i += from
+		if !endsLabel(text[:i]) && !beginsLabel(text[i+len(host):]) {
+			return true
+		}
+		from = i + 1
+	}
+}
+
+// endsLabel reports whether a label of a host name goes on behind s. An escaped line end is none.
+func endsLabel(s string) bool {
+	if s == "" || !IsLabelByte(s[len(s)-1]) {
+		return false
+	}
+	return len(s) < 2 || s[len(s)-2] != '\\'
+}
+
+// beginsLabel reports whether s goes on with the host name in front of it.
+func beginsLabel(s string) bool {
+	s = strings.TrimPrefix(s, ".")
+	return s != "" && IsLabelByte(s[0])
+}
+
+func IsLabelByte(b byte) bool {
+	return b == '-' || b == '_' || b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 0x80
+}
+
+// CountPlaces returns how many messages of a project came from a source.
+func (m Ops) CountPlaces(ctx context.Context, p refs.Project, st *state.State, src records.Origin) (int, error) {
+	n := 0
+	for _, s := range st.Sessions {
+		if src.Kind == records.SessionSource {
+			if s.ID == src.Name {
+				n += s.Now().Scan.Messages
+			}
+			continue
+		}
+		found, err := m.PlacesAt(ctx, p, s, s.Now().Original, []Revocation{{Origin: src}})
+		if err != nil {
+			return n, err
+		}
+		for _, x := range found {
+			if !x.call {
+				n++
+			}
+		}
+	}
+	return n, nil
+}
+
+// Tools returns the tools that sessions of a project called, in lower case, sorted.
+func (m Ops) Tools(ctx context.Context, p refs.Project) ([]string, error) {
+	st, err := m.Outline(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]bool{}
+	for _, s := range st.Sessions {
+		err := originals.On(m.DB).Stream(ctx, p, s.Now().Original, func(r io.Reader) error {
+			for v, err := range transcript.Stream(r, originals.HugeValue) {
+				if err != nil {
+					return err
+				}
+				if v.Opaque || !bytes.Contains(v.Raw, []byte(`"tool_use"`)) {
+					continue
+				}
+				msg, err := transcript.Decode(v)
+				if err != nil {
+					continue // no record, so no call of a tool
+				}
+				for _, b := range msg.Blocks {
+					if b.Kind == transcript.ToolUse {
+						found[strings.ToLower(b.Name)] = true
+					}
+				}
+			}
+			return ctx.Err()
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	var out []string
+	for name := range found {
+		out = append(out, name)
+	}
+	slices.Sort(out)
+	return out, nil
+}

@@ -1,0 +1,139 @@
+package trust
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/ledger"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/refs"
+)
+
+// A basis is what a version is made of: a session up to a growth point, what was said in it since another version was
+// made, or the text of another version.
+type Basis struct {
+	Point   *records.Point   // whose messages the version names
+	Input   objects.Hash     // of the derivation
+	After   int              // messages up to this one are left out
+	Version *records.Version // that it goes on from, or whose text it is made of
+	Again   bool             // it is made of the version's text
+	Without [][2]int         // messages whose calls of tools are left out
+
+	Purpose string                         // why mem makes it, if nobody asked: see [Version.For]
+	Label   string                         // that the version shall have if it is free
+	Accept  func([]compress.Segment) error // may refuse a text before it is stored; nil takes any
+}
+
+// Note writes into a version what it is made of.
+func (b Basis) Note(v *records.Version, device string) {
+	v.Label, v.For = b.Label, b.Purpose
+	if b.Version == nil {
+		return
+	}
+	label := b.Version.Label
+	if b.Version.Device != device {
+		label += "~" + b.Version.Device[:min(8, len(b.Version.Device))]
+	}
+	v.Base = b.Version.ID
+	if b.Again {
+		v.Source, v.Original = label, b.Point.Original
+		return
+	}
+	v.Since, v.Settings.Mode = label, "delta"
+}
+
+// State returns what the project p is now.
+func (m Ops) State(ctx context.Context, p refs.Project) (st *state.State, err error) {
+	err = m.Refs.Look(ctx, p, func(tx *refs.Tx) error {
+		st, err = m.Fold(ctx, tx, p)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return m.withRevoked(ctx, st)
+}
+
+// Outline is State without what only adding and deriving need: the parameters of recipes, the keys of typed
+// messages and the queues of scans. It is what lists and names are made of, and much faster to have. It may be
+// shared with other callers and must not be changed.
+func (m Ops) Outline(ctx context.Context, p refs.Project) (*state.State, error) {
+	st, err := m.Bare(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	return m.withRevoked(ctx, st)
+}
+
+// LogOf returns the operations that made, changed or used what rev names, newest first: of a session also
+// those of its versions and of compositions that have a part of it. Of a commit it is the log from there on.
+func (m Ops) LogOf(ctx context.Context, rev state.Rev) ([]refs.Entry, error) {
+	entries, err := ledger.On(m.DB).Log(ctx, rev.Project.ID, 0)
+	if err != nil {
+		return nil, err
+	}
+	if rev.Kind == state.IsCommit {
+		i := slices.IndexFunc(entries, func(e refs.Entry) bool { return e.Commit == rev.Commit })
+		return entries[max(i, 0):], nil
+	}
+	st, err := m.Outline(ctx, rev.Project.ID)
+	if err != nil {
+		return nil, err
+	}
+	return ledger.Touching(entries, st.StampsOf(rev)), nil
+}
+
+// nameOf returns the project with an id, from what is known of names or else from its outline.
+func (m Ops) nameOf(ctx context.Context, id refs.Project, known *state.Names) (state.Project, error) {
+	var tips []refs.Tip
+	err := m.Refs.View(ctx, id, func(tx *refs.Tx) error { tips = tx.Tips(); return nil })
+	if err != nil {
+		return state.Project{}, err
+	}
+	n := known.Of[id]
+	same, err := m.StillHeeds(ctx, id, n.Heeded, n.Unheeded)
+	if err != nil {
+		return state.Project{}, err
+	}
+	strangers, err := m.StrangersAt(ctx, id, tips)
+	if err != nil {
+		return state.Project{}, err
+	}
+	if same && slices.Equal(n.Strangers, strangers) && len(tips) > 0 && slices.Equal(n.Tips, tips) {
+		return state.Project{ID: id, Name: n.Name, Identity: n.Identity}, nil
+	}
+	st, err := m.Outline(ctx, id)
+	if err != nil {
+		return state.Project{}, err
+	}
+	p := st.AsProject()
+	known.Of[id] = state.StoredName{Tips: st.Tips, Name: p.Name, Identity: p.Identity, Heeded: st.Heeded(), Unheeded: st.Unheeded, Strangers: st.Strangers}
+	known.Changed = true
+	return p, nil
+}
+
+// Projects returns all projects of the memory, sorted by name.
+func (m Ops) Projects(ctx context.Context) ([]state.Project, error) {
+	ids, err := m.Refs.Projects()
+	if err != nil {
+		return nil, err
+	}
+	known := m.ReadNames()
+	var out []state.Project
+	for _, id := range ids {
+		p, err := m.nameOf(ctx, id, known)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, p)
+	}
+	m.WriteNames(known)
+	slices.SortFunc(out, func(a, b state.Project) int {
+		return strings.Compare(a.Name+"\x00"+string(a.ID), b.Name+"\x00"+string(b.ID))
+	})
+	return out, nil
+}
