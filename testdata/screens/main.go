@@ -119,7 +119,7 @@ func chrome() string {
 func serve(ctx context.Context, dir string) (address string, stop func(), err error) {
 	mem := filepath.Join(dir, "mem")
 	claude := filepath.Join(dir, "claude")
-	env := append(os.Environ(), "MEM_DIR="+filepath.Join(dir, "memory"), "CLAUDE_CONFIG_DIR="+claude, "HOME="+dir, "MEM_NOW=2026-02-01T12:00:00Z", "TZ=UTC")
+	env := append(os.Environ(), "MEM_DIR="+filepath.Join(dir, "memory"), "CLAUDE_CONFIG_DIR="+claude, "HOME="+dir, "MEM_NOW=2026-09-01T12:00:00Z", "TZ=UTC")
 	if b, err := exec.CommandContext(ctx, "go", "build", "-o", mem, "./cmd/mem").CombinedOutput(); err != nil {
 		return "", nil, fmt.Errorf("build: %w: %s", err, b)
 	}

@@ -1,0 +1,293 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/compose"
+)
+
+// A builderBody is the form that builds a composition, with what it would be made of.
+type builderBody struct {
+	Form     url.Values
+	Name     string
+	Budget   int
+	Window   int
+	Percent  float64
+	Parts    []builderPart
+	Sessions []sessionChoice
+	Old      []*layers.Composition
+	Preview  *compositionPreview
+	Problem  *problem
+	Strategy []string
+}
+
+// A builderPart is one card of the builder. Its fields in the form end in its number.
+type builderPart struct {
+	N          int
+	Session    *layers.Session
+	Name       string
+	Version    string
+	Tokens     string
+	Recompress bool
+	Versions   []*layers.Version
+	Got        *partPreview
+}
+
+type sessionChoice struct {
+	Name, Title string
+	When        *layers.Session
+}
+
+// usualBudget is that of the seeds, and window what a model reads at once.
+const (
+	usualBudget = 16_000
+	window      = 200_000
+)
+
+// partNumbers returns the numbers of the parts of a form, in order. A button moves or drops one.
+func partNumbers(f url.Values) []int {
+	var order []int
+	for _, text := range f["order"] { // the order of the cards, after dragging
+		if n, err := strconv.Atoi(text); err == nil && f.Get("part-"+text) != "" && !slices.Contains(order, n) {
+			order = append(order, n)
+		}
+	}
+	for n := 1; n <= maxParts; n++ {
+		if f.Get("part-"+strconv.Itoa(n)) != "" && !slices.Contains(order, n) {
+			order = append(order, n)
+		}
+	}
+	if verb, text, ok := strings.Cut(f.Get("do"), " "); ok {
+		n, err := strconv.Atoi(text)
+		i := slices.Index(order, n)
+		switch {
+		case err != nil || i < 0:
+		case verb == "up" && i > 0:
+			order[i-1], order[i] = order[i], order[i-1]
+		case verb == "down" && i+1 < len(order):
+			order[i], order[i+1] = order[i+1], order[i]
+		case verb == "drop":
+			order = slices.Delete(order, i, i+1)
+		}
+	}
+	return order
+}
+
+// builderRequest reads the form.
+func builderRequest(f url.Values) (compositionRequest, error) {
+	out := compositionRequest{Name: strings.TrimSpace(f.Get("name")), Budget: usualBudget, Strategy: f.Get("allocate")}
+	if text := strings.TrimSpace(f.Get("budget")); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 {
+			return out, badRequest("the budget is a number of tokens from 1")
+		}
+		out.Budget = n
+	}
+	for _, n := range partNumbers(f) {
+		i := strconv.Itoa(n)
+		c := componentRequest{SessionID: f.Get("part-" + i), VersionID: f.Get("version-" + i)}
+		if text := strings.TrimSpace(f.Get("tokens-" + i)); text != "" {
+			share, err := strconv.Atoi(text)
+			if err != nil || share < 0 {
+				return out, badRequest("an allocation is a number of tokens")
+			}
+			c.Tokens = share
+		}
+		if c.VersionID == "recompress" {
+			c.VersionID, c.Recompress = "", &compressionSettings{}
+		}
+		out.Components = append(out.Components, c)
+	}
+	return out, nil
+}
+
+func (s *Server) builder(_ http.ResponseWriter, r *http.Request) (string, page, error) {
+	p, err := s.project(r.Context(), r.PathValue("project"))
+	if err != nil {
+		return "", page{}, err
+	}
+	f := r.URL.Query()
+	if add := f.Get("add"); add != "" && strings.HasPrefix(f.Get("do"), "add") {
+		n := 1
+		for f.Get("part-"+strconv.Itoa(n)) != "" {
+			n++
+		}
+		f.Set("part-"+strconv.Itoa(n), add)
+	}
+	b, err := s.builderBody(r.Context(), p, f)
+	if err != nil {
+		return "", page{}, err
+	}
+	return "builder", page{Title: "Compose", Tab: "compositions", Project: p, Crumbs: projectCrumbs(p, "Compose"), Body: b}, nil
+}
+
+func (s *Server) builderBody(ctx context.Context, p layers.Project, f url.Values) (builderBody, error) {
+	b := builderBody{Form: f, Name: f.Get("name"), Window: window, Strategy: []string{"equal", "proportional", "recency", "inverse-recency"}}
+	st, err := s.Memory.Outline(ctx, p.ID)
+	if err != nil {
+		return b, err
+	}
+	for _, one := range st.Recent() {
+		b.Sessions = append(b.Sessions, sessionChoice{sessionName(one), one.Now().Scan.Title, one})
+	}
+	b.Old = st.Named()
+	in, err := builderRequest(f)
+	b.Budget = in.Budget
+	if err != nil {
+		b.Problem = s.problemOf(err)
+		return b, nil
+	}
+	for i, n := range partNumbers(f) {
+		rev, err := s.session(ctx, in.Components[i].SessionID)
+		if err != nil {
+			return b, err
+		}
+		version := in.Components[i].VersionID
+		if in.Components[i].Recompress != nil {
+			version = "recompress"
+		}
+		of, err := s.Memory.Outline(ctx, rev.Project.ID)
+		if err != nil {
+			return b, err
+		}
+		b.Parts = append(b.Parts, builderPart{N: n, Session: rev.Session, Name: sessionName(rev.Session), Version: version, Tokens: f.Get("tokens-" + strconv.Itoa(n)), Versions: of.OwnVersionsOf(rev.Session)})
+	}
+	if len(in.Components) == 0 {
+		return b, nil
+	}
+	if in.Name == "" {
+		in.Name = "preview"
+	}
+	preview, err := s.previewComposition(ctx, p, in)
+	if err != nil {
+		b.Problem = s.problemOf(err)
+		return b, nil
+	}
+	b.Preview, b.Percent = &preview, 100*float64(preview.Tokens)/window
+	for i := range preview.Parts {
+		if i < len(b.Parts) {
+			b.Parts[i].Got = &preview.Parts[i]
+		}
+	}
+	return b, nil
+}
+
+// createComposition composes as a form says, as a job.
+func (s *Server) createComposition(w http.ResponseWriter, r *http.Request) (string, page, error) {
+	if err := r.ParseForm(); err != nil {
+		return "", page{}, badRequest(err.Error())
+	}
+	p, err := s.project(r.Context(), r.PathValue("project"))
+	if err != nil {
+		return "", page{}, err
+	}
+	in, err := builderRequest(r.PostForm)
+	if err != nil {
+		return "", page{}, err
+	}
+	if _, err := s.composeRequest(r.Context(), p, in, true); err != nil { // what is wrong shows at once
+		return "", page{}, err
+	}
+	j := s.jobs.start("compose "+in.Name, func(ctx context.Context) (string, error) {
+		done, err := s.compose(ctx, p, in)
+		if err != nil {
+			return "", err
+		}
+		return "/p/" + string(done.Project.ID) + "/c/" + done.Composition.Name, nil
+	})
+	goTo(w, r, "/jobs/"+j.ID)
+	return "", page{}, nil
+}
+
+// A compositionsBody lists the compositions of a project.
+type compositionsBody struct {
+	All []*layers.Composition
+	New int // of budget, to start from
+}
+
+func (s *Server) compositions(_ http.ResponseWriter, r *http.Request) (string, page, error) {
+	p, err := s.project(r.Context(), r.PathValue("project"))
+	if err != nil {
+		return "", page{}, err
+	}
+	st, err := s.Memory.Outline(r.Context(), p.ID)
+	if err != nil {
+		return "", page{}, err
+	}
+	return "compositions", page{Title: "Compositions", Tab: "compositions", Project: p, Crumbs: projectCrumbs(p, "Compositions"), Body: compositionsBody{All: st.Named()}}, nil
+}
+
+// A compositionBody is one composition.
+type compositionBody struct {
+	*layers.Composition
+	ID      string
+	Hash    string
+	Text    string
+	Raw     bool
+	Reuse   string // the builder, filled in as this one was
+	Earlier []*layers.Composition
+	Ask     bool
+}
+
+func (s *Server) compositionScreen(w http.ResponseWriter, r *http.Request) (string, page, error) {
+	ctx := r.Context()
+	p, err := s.project(ctx, r.PathValue("project"))
+	if err != nil {
+		return "", page{}, err
+	}
+	rev, err := s.compositionIn(ctx, p, r.PathValue("name"))
+	if err != nil {
+		return "", page{}, err
+	}
+	if format := r.URL.Query().Get("format"); format != "" {
+		return "", page{}, s.write(&call{ctx, w, r}, rev, format, rev.Composition.Name)
+	}
+	b := compositionBody{Composition: rev.Composition, ID: compose.ID(rev.Hash), Hash: rev.Hash.String(), Raw: r.URL.Query().Get("view") == "source"}
+	if b.Text, err = s.Memory.Markdown(ctx, rev); err != nil {
+		return "", page{}, err
+	}
+	q := url.Values{"name": {b.Name}, "budget": {strconv.Itoa(b.Budget)}, "allocate": {b.Strategy}}
+	for i, part := range b.Parts {
+		n := strconv.Itoa(i + 1)
+		q.Set("part-"+n, part.Session)
+		q.Set("version-"+n, part.Label)
+	}
+	b.Reuse = "/p/" + string(p.ID) + "/compose?" + q.Encode()
+	st, err := s.Memory.Outline(ctx, p.ID)
+	if err != nil {
+		return "", page{}, err
+	}
+	for _, c := range slices.Backward(st.Compositions) {
+		if c.Name == b.Name && c.Derivation.Output != rev.Hash {
+			b.Earlier = append(b.Earlier, c)
+		}
+	}
+	if b.Ask, err = s.asksBefore(); err != nil {
+		return "", page{}, err
+	}
+	crumbs := append(projectCrumbs(p), crumb{"Compositions", "/p/" + string(p.ID) + "/compositions"}, crumb{b.Name, ""})
+	return "composition", page{Title: b.Name, Tab: "compositions", Project: p, Crumbs: crumbs, Body: b}, nil
+}
+
+func (s *Server) dropComposition(w http.ResponseWriter, r *http.Request) (string, page, error) {
+	p, err := s.project(r.Context(), r.PathValue("project"))
+	if err != nil {
+		return "", page{}, err
+	}
+	rev, err := s.compositionIn(r.Context(), p, r.PathValue("name"))
+	if err == nil {
+		err = s.Memory.Remove(r.Context(), rev, true, false) // it was asked for
+	}
+	if err != nil {
+		return "", page{}, err
+	}
+	s.events.changed()
+	goTo(w, r, "/p/"+string(p.ID)+"/compositions")
+	return "", page{}, nil
+}

@@ -1,0 +1,219 @@
+package web
+
+import (
+	"cmp"
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/keepit"
+)
+
+// An editorBody is one marker in its message, and what becomes of it.
+type editorBody struct {
+	layers.Keepit
+	Name    string
+	Before  string // what stands before it in the message, shortened
+	Decay   []decayLine
+	Grid    []keepit.PreviewRow
+	Heads   []int
+	Presets []weightPreset
+}
+
+// A decayLine is a line of the seeds' decay preview.
+type decayLine struct {
+	Distance, Ratio int
+	Fate            string
+	Class           string
+}
+
+type weightPreset struct {
+	Name   string
+	Weight keepit.Weight
+}
+
+// weightPresets are the seeds' names of weights.
+func weightPresets() []weightPreset {
+	return []weightPreset{{"Pinned", 100}, {"Critical", 90}, {"Important", 75}, {"Notable", 50}}
+}
+
+func (s *Server) editor(_ http.ResponseWriter, r *http.Request) (string, page, error) {
+	ctx := r.Context()
+	id := r.PathValue("marker")
+	rev, p, err := s.sessionPage(ctx, r.PathValue("session"), "Marker "+id)
+	if err != nil {
+		return "", page{}, err
+	}
+	all, err := s.Memory.AllKeepits(ctx, rev)
+	if err != nil {
+		return "", page{}, err
+	}
+	i := slices.IndexFunc(all, func(k layers.Keepit) bool { return k.ID == id })
+	if i < 0 {
+		return "", page{}, noSuch("marker", id)
+	}
+	b := editorBody{Keepit: all[i], Name: sessionName(rev.Session), Presets: weightPresets(), Heads: keepit.PreviewDistances[:]}
+	if text := r.URL.Query().Get("weight"); text != "" { // a look at another weight, not yet stored
+		if w, err := keepit.ParseTyped(text); err == nil {
+			b.Mark.Weight = w
+		}
+	}
+	conf, err := s.Settings()
+	if err != nil {
+		return "", page{}, err
+	}
+	decay, err := s.Decay(conf)
+	if err != nil {
+		return "", page{}, err
+	}
+	b.Grid = keepit.Preview(b.Mark.Weight, decay)
+	for _, at := range [][2]int{{1, 30}, {5, 30}, {10, 30}, {10, 50}} {
+		pressure := keepit.Pressure{Level: keepit.LevelFor(at[1]), Ratio: at[1], Distance: at[0], Decay: decay}
+		line := decayLine{at[0], at[1], "SURVIVES", "kept"}
+		switch pressure.Fate(b.Mark.Weight) {
+		case keepit.OnTheEdge:
+			line.Fate, line.Class = "BARELY SURVIVES", "edge"
+		case keepit.Summarised:
+			line.Fate, line.Class = "SUMMARIZED", "lost"
+		}
+		b.Decay = append(b.Decay, line)
+	}
+	p.Body = b
+	return "editor", p, nil
+}
+
+// setMarker changes the weight of a marker, or removes it.
+func (s *Server) setMarker(w http.ResponseWriter, r *http.Request) (string, page, error) {
+	ctx := r.Context()
+	rev, err := s.session(ctx, r.PathValue("session"))
+	if err != nil {
+		return "", page{}, err
+	}
+	id := r.PathValue("marker")
+	if r.PostFormValue("remove") != "" {
+		_, err = s.Memory.RemoveKeepit(ctx, rev, id, false)
+	} else {
+		var weight keepit.Weight
+		if weight, err = keepit.ParseTyped(cmp.Or(r.PostFormValue("preset"), r.PostFormValue("weight"))); err != nil {
+			return "", page{}, badRequest(err.Error())
+		}
+		_, err = s.Memory.SetKeepit(ctx, rev, id, weight, false)
+	}
+	if err != nil {
+		return "", page{}, err
+	}
+	s.events.changed()
+	goTo(w, r, cmp.Or(r.PostFormValue("back"), "/s/"+sessionName(rev.Session)+"/keepits/"+id))
+	return "", page{}, nil
+}
+
+// addMarker marks a text that the user typed in a message.
+func (s *Server) addMarker(w http.ResponseWriter, r *http.Request) (string, page, error) {
+	ctx := r.Context()
+	rev, err := s.session(ctx, r.PathValue("session"))
+	if err != nil {
+		return "", page{}, err
+	}
+	n, err := strconv.Atoi(r.PostFormValue("message"))
+	if err != nil || n < 1 {
+		return "", page{}, badRequest("a message is a number from 1")
+	}
+	weight, err := keepit.ParseTyped(cmp.Or(r.PostFormValue("weight"), "0.80"))
+	if err != nil {
+		return "", page{}, badRequest(err.Error())
+	}
+	rev.Kind, rev.From, rev.To = layers.IsMessages, n, n
+	k, err := s.Memory.AddKeepit(ctx, rev, r.PostFormValue("text"), weight, false)
+	if errors.Is(err, layers.ErrNotTyped) || errors.Is(err, layers.ErrNoText) || errors.Is(err, layers.ErrManyTexts) {
+		return "", page{}, badRequest(err.Error())
+	}
+	if err != nil {
+		return "", page{}, err
+	}
+	s.events.changed()
+	goTo(w, r, "/s/"+sessionName(rev.Session)+"/keepits/"+k.ID)
+	return "", page{}, nil
+}
+
+// A boardBody is all markers of a project.
+type boardBody struct {
+	Rows     []boardRow
+	Sessions []*layers.Session
+	Session  string
+	Least    string
+	Findings []layers.NearMiss
+}
+
+type boardRow struct {
+	layers.Keepit
+	Session  *layers.Session
+	Name     string
+	Distance int
+	Grid     []keepit.PreviewRow
+}
+
+func (s *Server) board(_ http.ResponseWriter, r *http.Request) (string, page, error) {
+	ctx := r.Context()
+	p, err := s.project(ctx, r.PathValue("project"))
+	if err != nil {
+		return "", page{}, err
+	}
+	st, err := s.Memory.State(ctx, p.ID)
+	if err != nil {
+		return "", page{}, err
+	}
+	b := boardBody{Session: r.URL.Query().Get("session"), Least: r.URL.Query().Get("weight")}
+	least := keepit.Weight(0)
+	if b.Least != "" {
+		if least, err = keepit.ParseTyped(b.Least); err != nil {
+			return "", page{}, badRequest(err.Error())
+		}
+	}
+	conf, err := s.Settings()
+	if err != nil {
+		return "", page{}, err
+	}
+	decay, err := s.Decay(conf)
+	if err != nil {
+		return "", page{}, err
+	}
+	for _, one := range st.Recent() {
+		rev := layers.Rev{Kind: layers.IsSession, Project: p, Session: one}
+		if len(one.Markers()) == 0 && len(one.Overrides) == 0 {
+			continue
+		}
+		b.Sessions = append(b.Sessions, one)
+		if b.Session != "" && b.Session != one.ID {
+			continue
+		}
+		marks, err := s.Memory.KeepitsIn(ctx, st, rev)
+		if err != nil {
+			return "", page{}, err
+		}
+		for _, k := range marks {
+			if k.Mark.Weight >= least {
+				b.Rows = append(b.Rows, boardRow{k, one, sessionName(one), st.Distance(one), keepit.Preview(k.Mark.Weight, decay)})
+			}
+		}
+		found, err := s.Memory.LintKeepits(ctx, rev)
+		if err != nil {
+			return "", page{}, err
+		}
+		b.Findings = append(b.Findings, found...)
+	}
+	slices.SortStableFunc(b.Rows, func(x, y boardRow) int { return cmp.Compare(y.Mark.Weight, x.Mark.Weight) })
+	return "board", page{Title: "Markers", Tab: "markers", Project: p, Crumbs: projectCrumbs(p, "Markers"), Body: b}, nil
+}
+
+// Now is the fate in a row of the preview at the distance that the session has.
+func (b boardRow) Now(row keepit.PreviewRow) string {
+	at := 0
+	for i, d := range keepit.PreviewDistances {
+		if b.Distance >= d {
+			at = i
+		}
+	}
+	return string(row.Fates[at])
+}

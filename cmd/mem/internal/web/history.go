@@ -1,0 +1,131 @@
+package web
+
+import (
+	"cmp"
+	"fmt"
+	"html/template"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/refs"
+)
+
+// A historyBody is the log of a project with its lanes, and what undo and redo would do.
+type historyBody struct {
+	Rows  []historyRow
+	Lanes []string // names of devices
+	Width int      // of the graph
+	Undo  *layers.Operation
+	Redo  *layers.Operation
+	More  string
+	Count int
+}
+
+type historyRow struct {
+	refs.Entry
+	Lane  int
+	Graph template.HTML
+	State layers.OpState
+}
+
+// historyRows is how many operations a page lists.
+const historyRows = 100
+
+func (s *Server) history(_ http.ResponseWriter, r *http.Request) (string, page, error) {
+	ctx := r.Context()
+	p, err := s.project(ctx, r.PathValue("project"))
+	if err != nil {
+		return "", page{}, err
+	}
+	entries, err := s.Memory.Log(ctx, p.ID, mostLogged)
+	if err != nil {
+		return "", page{}, err
+	}
+	ops, err := s.Memory.Operations(ctx, p.ID)
+	if err != nil {
+		return "", page{}, err
+	}
+	b := historyBody{Count: len(entries)}
+	states := map[string]layers.OpState{}
+	for i, op := range ops {
+		states[op.Commit] = op.State
+		if op.State == layers.OpNext {
+			b.Undo = &ops[i]
+		}
+		if op.State == layers.OpRedoable && b.Redo == nil {
+			b.Redo = &ops[i]
+		}
+	}
+	if cursor := r.URL.Query().Get("after"); cursor != "" {
+		i := slices.IndexFunc(entries, func(e refs.Entry) bool { return e.Commit == cursor })
+		entries = entries[i+1:]
+	}
+	if len(entries) > historyRows {
+		entries = entries[:historyRows]
+		b.More = "?after=" + entries[historyRows-1].Commit
+	}
+	b.lanes(entries, states)
+	return "history", page{Title: "History", Tab: "history", Project: p, Crumbs: projectCrumbs(p, "History"), Body: b}, nil
+}
+
+// lanes puts each device into a column of its own and draws the line through its operations.
+func (b *historyBody) lanes(entries []refs.Entry, states map[string]layers.OpState) {
+	first, last := map[string]int{}, map[string]int{}
+	var devices []string
+	for i, e := range entries {
+		if _, ok := first[e.Device]; !ok {
+			first[e.Device] = i
+			devices = append(devices, e.Device)
+			b.Lanes = append(b.Lanes, cmp.Or(e.Name, e.Device))
+		}
+		last[e.Device] = i
+	}
+	const step, height = 14, 28
+	b.Width = step * max(1, len(devices))
+	for i, e := range entries {
+		var svg strings.Builder
+		fmt.Fprintf(&svg, `<svg class="lane" width="%d" height="%d" aria-hidden="true">`, b.Width, height)
+		for k, d := range devices {
+			x := step*k + step/2
+			from, to := 0, height
+			if i == first[d] {
+				from = height / 2
+			}
+			if i == last[d] {
+				to = height / 2
+			}
+			if i >= first[d] && i <= last[d] && first[d] != last[d] {
+				fmt.Fprintf(&svg, `<line x1="%d" x2="%d" y1="%d" y2="%d"/>`, x, x, from, to)
+			}
+			if d == e.Device {
+				fmt.Fprintf(&svg, `<circle cx="%d" cy="%d" r="4"/>`, x, height/2)
+			}
+		}
+		svg.WriteString(`</svg>`)
+		b.Rows = append(b.Rows, historyRow{e, slices.Index(devices, e.Device), template.HTML(svg.String()), states[e.Commit]}) //nolint:gosec // numbers
+	}
+}
+
+// revert takes the last operation back, or does it again.
+func (s *Server) revert(w http.ResponseWriter, r *http.Request) (string, page, error) {
+	p, err := s.project(r.Context(), r.PathValue("project"))
+	if err != nil {
+		return "", page{}, err
+	}
+	switch r.PostFormValue("do") {
+	case "undo":
+		_, err = s.Memory.Undo(r.Context(), p.ID, 1, false)
+	case "redo":
+		_, err = s.Memory.Redo(r.Context(), p.ID, 1, false)
+	default:
+		err = badRequest("want undo or redo")
+	}
+	if err != nil {
+		return "", page{}, err
+	}
+	s.events.changed()
+	goTo(w, r, "/p/"+string(p.ID)+"/history")
+	return "", page{}, nil
+}

@@ -1,0 +1,113 @@
+package web
+
+import (
+	"net/http"
+	"slices"
+
+	"github.com/memvcs/mem/layers/concepts"
+	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/permanent"
+)
+
+// A knowledgeBody is the facts, concepts and rules of a project, one kind at a time.
+type knowledgeBody struct {
+	Show     string
+	Kind     string
+	Kinds    []facts.Kind
+	Facts    []facts.Fact
+	Concepts []*concepts.Concept
+	Rules    []*permanent.Rule
+}
+
+func (s *Server) knowledge(_ http.ResponseWriter, r *http.Request) (string, page, error) {
+	ctx := r.Context()
+	p, err := s.project(ctx, r.PathValue("project"))
+	if err != nil {
+		return "", page{}, err
+	}
+	b := knowledgeBody{Show: r.URL.Query().Get("show"), Kind: r.URL.Query().Get("kind")}
+	switch b.Show {
+	case "concepts":
+		set, err := s.Memory.Concepts(ctx, p.ID)
+		if err != nil {
+			return "", page{}, err
+		}
+		b.Concepts = slices.DeleteFunc(slices.Clone(set.Concepts), func(c *concepts.Concept) bool { return !c.Stands() || c.Revoked != "" })
+	case "rules":
+		set, err := s.Memory.Rules(ctx, p.ID)
+		if err != nil {
+			return "", page{}, err
+		}
+		b.Rules = slices.DeleteFunc(slices.Clone(set.Rules), func(x *permanent.Rule) bool { return x.Revoked != "" })
+	default:
+		b.Show = "facts"
+		set, err := s.Memory.Facts(ctx, p.ID)
+		if err != nil {
+			return "", page{}, err
+		}
+		for _, f := range standing(set, "") {
+			if !slices.Contains(b.Kinds, f.Kind) {
+				b.Kinds = append(b.Kinds, f.Kind)
+			}
+		}
+		slices.Sort(b.Kinds)
+		b.Facts = standing(set, b.Kind)
+	}
+	return "knowledge", page{Title: "Facts, concepts and rules", Tab: "facts", Project: p, Crumbs: projectCrumbs(p, "Facts, concepts and rules"), Body: b}, nil
+}
+
+// judgeFact removes a fact, or resolves an issue.
+func (s *Server) judgeFact(w http.ResponseWriter, r *http.Request) (string, page, error) {
+	ctx := r.Context()
+	p, err := s.project(ctx, r.PathValue("project"))
+	if err != nil {
+		return "", page{}, err
+	}
+	f, err := s.Memory.FindFact(ctx, p.ID, r.PostFormValue("fact"))
+	if err != nil {
+		return "", page{}, err
+	}
+	says := map[string]string{"remove": facts.Removes, "resolve": facts.Resolves}[r.PostFormValue("do")]
+	if says == "" {
+		return "", page{}, badRequest("a fact can be removed or resolved")
+	}
+	if says == facts.Resolves && f.Kind != facts.Issue {
+		return "", page{}, badRequest("only an issue can be resolved")
+	}
+	if err := s.Memory.JudgeFacts(ctx, p.ID, []facts.Fact{f}, says, true, "on the page of facts", false); err != nil {
+		return "", page{}, err
+	}
+	s.events.changed()
+	back(w, r)
+	return "", page{}, nil
+}
+
+// actOnRule confirms or rejects a rule.
+func (s *Server) actOnRule(w http.ResponseWriter, r *http.Request) (string, page, error) {
+	ctx := r.Context()
+	p, err := s.project(ctx, r.PathValue("project"))
+	if err != nil {
+		return "", page{}, err
+	}
+	rule, err := s.Memory.FindRule(ctx, p.ID, r.PostFormValue("rule"))
+	if err != nil {
+		return "", page{}, err
+	}
+	act := r.PostFormValue("do")
+	if !slices.Contains([]string{permanent.Promote, permanent.Validate, permanent.Retire}, act) {
+		return "", page{}, badRequest("a rule can be promoted, validated or retired")
+	}
+	_, err = s.Memory.Act(ctx, p, rule, permanent.Act{Act: act, ByUser: byUser(r), Reason: "on the page of rules"}, false)
+	if err != nil {
+		return "", page{}, err
+	}
+	s.events.changed()
+	back(w, r)
+	return "", page{}, nil
+}
+
+// byUser reports whether a form was sent from a page that the user sees: signed in by the printed address, and not by a token
+// for programs.
+func byUser(r *http.Request) bool {
+	return r.Header.Get("Authorization") == "" && r.Header.Get("Origin") == "http://"+r.Host
+}

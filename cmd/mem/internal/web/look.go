@@ -1,0 +1,139 @@
+package web
+
+import (
+	"html/template"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/search/index"
+)
+
+// A searchBody is the one box, its facets, and what was found.
+type searchBody struct {
+	searchAnswer
+	Form     url.Values
+	Projects []layers.Project
+	Names    map[string]string // of projects, by id
+	Asked    bool
+	Problem  *problem
+}
+
+// mostHits is how many hits the page shows.
+const mostHits = 50
+
+func (s *Server) searchScreen(_ http.ResponseWriter, r *http.Request) (string, page, error) {
+	b := searchBody{Form: r.URL.Query(), Names: map[string]string{}}
+	var err error
+	if b.Projects, err = s.projects(r.Context()); err != nil {
+		return "", page{}, err
+	}
+	for _, p := range b.Projects {
+		b.Names[string(p.ID)] = p.Name
+	}
+	for k := range b.Form {
+		b.Asked = b.Asked || k != "part" && k != "by" && strings.TrimSpace(b.Form.Get(k)) != ""
+	}
+	if b.Asked {
+		if b.searchAnswer, err = s.find(r.Context(), r, mostHits); err != nil {
+			b.Problem = s.problemOf(err)
+		}
+	}
+	return "search", page{Title: "Search", Crumbs: []crumb{{"Memory", "/"}, {"Search", ""}}, Body: b}, nil
+}
+
+// Marked is the snippet with what matches marked.
+func (h hitAnswer) Marked() template.HTML {
+	var b strings.Builder
+	at := 0
+	for _, m := range h.Matches {
+		if m[0] < at || m[1] > len(h.Snippet) {
+			continue
+		}
+		b.WriteString(template.HTMLEscapeString(h.Snippet[at:m[0]]) + "<mark>" + template.HTMLEscapeString(h.Snippet[m[0]:m[1]]) + "</mark>")
+		at = m[1]
+	}
+	b.WriteString(template.HTMLEscapeString(h.Snippet[at:]))
+	return template.HTML(b.String()) //nolint:gosec // escaped piece by piece
+}
+
+// Link is the page of what was found.
+func (h hitAnswer) Link() string {
+	project := "/p/" + h.Project
+	switch h.class {
+	case index.Fact:
+		return project + "/facts#" + h.Ref
+	case index.Rule:
+		return project + "/facts?show=rules#" + h.Ref
+	case index.Concept:
+		return project + "/facts?show=concepts"
+	case index.Composition:
+		return project + "/c/" + h.Ref
+	case index.Version:
+		_, label, _ := strings.Cut(h.Ref, ":")
+		return "/s/" + h.Session + "/v/" + label
+	}
+	_, n, _ := strings.Cut(h.Ref, "#")
+	return "/s/" + h.Session + "/transcript?from=" + n + "#m" + n
+}
+
+// A nextBody is what the next session would be handed over, by sections.
+type nextBody struct {
+	nextAnswer
+	Limit    int
+	Sections []nextSection
+}
+
+type nextSection struct {
+	Name  string
+	Units int
+	Lines []nextLine
+}
+
+func (s *Server) nextScreen(_ http.ResponseWriter, r *http.Request) (string, page, error) {
+	p, err := s.project(r.Context(), r.PathValue("project"))
+	if err != nil {
+		return "", page{}, err
+	}
+	b := nextBody{}
+	if b.nextAnswer, err = s.next(r.Context(), p); err != nil {
+		return "", page{}, err
+	}
+	conf, err := s.Settings()
+	if err != nil {
+		return "", page{}, err
+	}
+	if b.Limit, err = conf.Int("hooks.contextSize"); err != nil {
+		return "", page{}, err
+	}
+	for _, l := range b.Lines {
+		i := slices.IndexFunc(b.Sections, func(x nextSection) bool { return x.Name == l.Section })
+		if i < 0 {
+			i = len(b.Sections)
+			b.Sections = append(b.Sections, nextSection{Name: l.Section})
+		}
+		b.Sections[i].Lines = append(b.Sections[i].Lines, l)
+		b.Sections[i].Units += len([]rune(l.Text)) + 1
+	}
+	return "next", page{Title: "Next session", Tab: "next", Project: p, Crumbs: projectCrumbs(p, "Next session"), Body: b}, nil
+}
+
+func projectCrumbs(p layers.Project, last ...string) []crumb {
+	out := []crumb{{"Memory", "/"}, {p.Name, "/p/" + string(p.ID)}}
+	for _, name := range last {
+		out = append(out, crumb{name, ""})
+	}
+	return out
+}
+
+// Link is the message that a line rests on, "" if its source is none.
+func (l nextLine) Link() string {
+	id, n, ok := strings.Cut(l.Source, "#")
+	digits := n[:len(n)-len(strings.TrimLeft(n, "0123456789"))]
+	if !ok || !plainName(id) || digits == "" {
+		return ""
+	}
+	return "/s/" + id + "/transcript?from=" + digits + "#m" + digits
+}

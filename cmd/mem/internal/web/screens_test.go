@@ -1,0 +1,153 @@
+package web
+
+import (
+	"maps"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// sampleSession is the session of the sample that has markers.
+const sampleSession = "6ecd8c99-4036-403d-bf84-cf8400f67836"
+
+// fill makes versions and a composition of the sample.
+func (r *rig) fill() {
+	r.t.Helper()
+	for _, in := range []compressionSettings{{Ratio: 10}, {Ratio: 30, Distance: 5}, {Mode: "tiered", Preset: "standard"}} {
+		r.api(http.MethodPost, "/sessions/"+sampleSession+"/versions", in, nil, 201)
+	}
+	var j jobAnswer
+	r.api(http.MethodPost, "/projects/"+string(r.project.ID)+"/compositions",
+		compositionRequest{Name: "ctx", Budget: 4000, Components: []componentRequest{{SessionID: sampleSession, VersionID: "v001"}}}, &j, 202)
+	for j.State == "running" {
+		time.Sleep(5 * time.Millisecond)
+		r.api(http.MethodGet, "/jobs/"+j.ID, nil, &j, 200)
+	}
+	if j.State != "done" {
+		r.t.Fatalf("compose: %+v", j)
+	}
+}
+
+// TestLinks follows every link from the first page on: all pages of all screens can be reached and made, without a script.
+func TestLinks(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil, nil)
+	r.fill()
+	href := regexp.MustCompile(`<a [^>]*?href="([^"]+)"`)
+	todo, seen := []string{"/", "/search?q=price", "/compare?v=" + sampleSession + ":v001&v=" + sampleSession + ":v002",
+		"/p/" + string(r.project.ID) + "/compose?part-1=" + sampleSession + "&version-1=auto&add=" + r.ids[0] + "&do=add+0"}, map[string]bool{}
+	kinds := map[string]int{}
+	for len(todo) > 0 && len(seen) < 600 {
+		at := todo[0]
+		todo = todo[1:]
+		path, _, _ := strings.Cut(at, "#")
+		kind := regexp.MustCompile(`[0-9a-f]{6,}|[0-9]+`).ReplaceAllString(strings.Split(path, "?")[0], "N")
+		if seen[path] || kinds[kind] > 12 {
+			continue
+		}
+		seen[path] = true
+		kinds[kind]++
+		a := r.do(http.MethodGet, path, "", nil)
+		if a.status != 200 && a.status != 303 {
+			t.Errorf("GET %s: %d %.300s", path, a.status, a.body)
+			continue
+		}
+		if !strings.HasPrefix(a.header.Get("Content-Type"), "text/html") {
+			continue
+		}
+		base, err := url.Parse(path)
+		must(t, err)
+		for _, m := range href.FindAllStringSubmatch(a.body, -1) {
+			to, err := base.Parse(strings.ReplaceAll(m[1], "&amp;", "&"))
+			must(t, err)
+			if to.Host != "" {
+				continue
+			}
+			todo = append(todo, to.String())
+		}
+	}
+	for _, want := range []string{"/", "/settings", "/sync", "/keys"} {
+		if !seen[want] {
+			t.Errorf("%s is not reached", want)
+		}
+	}
+	for _, part := range []string{"/transcript", "/compress", "/manage", "/m/", "/v/v001", "/keepits/k1", "/markers", "/compositions", "/compose", "/c/ctx", "/facts", "/next", "/history", "/stats"} {
+		if !slices.ContainsFunc(slices.Collect(maps.Keys(seen)), func(s string) bool { return strings.Contains(s, part) }) {
+			t.Errorf("no link leads to %s", part)
+		}
+	}
+	t.Logf("%d pages", len(seen))
+}
+
+// TestJourneyByForms does what the pages are for by forms alone.
+func TestJourneyByForms(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil, nil)
+	s, p := "/s/"+sampleSession, "/p/"+string(r.project.ID)
+	form := url.Values{"mode": {"uniform"}, "ratio": {"30"}, "level": {"aggressive"}, "distance": {"5"}, "keepit": {"decay"}, "skip": {"0"}}
+	if body := r.get(s + "/compress?" + form.Encode()); !strings.Contains(body, "survives from <b>0.65</b>") || !strings.Contains(body, "Will preserve <b>3</b>, will summarise <b>2</b>") {
+		t.Errorf("the preview says %s", between(body, `id="estimate"`, "</section>"))
+	}
+	a := r.post(s+"/compress", form)
+	if a.status != 303 || a.header.Get("Location") != s+"/v/v001" {
+		t.Fatalf("create: %d %v %.300s", a.status, a.header, a.body)
+	}
+	r.get(s + "/v/v001?view=blame")
+	if a := r.post(s+"/keepits/k2", url.Values{"weight": {"0.10"}}); a.status != 303 {
+		t.Fatalf("set: %d %.300s", a.status, a.body)
+	}
+	if body := r.get(s + "/compress?" + form.Encode()); !strings.Contains(body, "Will preserve <b>2</b>, will summarise <b>3</b>") {
+		t.Errorf("after the change the preview says %s", between(body, `id="estimate"`, "</section>"))
+	}
+	if body := r.get(s + "/keepits/k1?weight=0.60"); strings.Count(body, "BARELY SURVIVES") != 0 || !strings.Contains(body, "At distance 1, ratio 30:1: <span class=\"tag kept\">SURVIVES") {
+		t.Errorf("the editor says %s", between(body, `id="decay"`, "</ul>"))
+	}
+	build := url.Values{"name": {"ctx"}, "budget": {"4000"}, "part-1": {sampleSession}, "version-1": {"v001"}, "part-2": {r.ids[0]}, "version-2": {"auto"}}
+	if body := r.get(p + "/compose?" + build.Encode()); !strings.Contains(body, "of 4,000 tokens") {
+		t.Errorf("the builder says %s", between(body, `id="built"`, "</div>"))
+	}
+	a = r.post(p+"/compose", build)
+	job := a.header.Get("Location")
+	for range 500 {
+		if a = r.do(http.MethodGet, job, "", nil); a.status == 303 {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if to := a.header.Get("Location"); to != p+"/c/ctx" {
+		t.Fatalf("the job leads to %q: %.300s", to, a.body)
+	}
+	if text := r.get(p + "/c/ctx?format=md"); len(text) < 100 {
+		t.Errorf("the download is %q", text)
+	}
+	a = r.post(s+"/manage", url.Values{"v": {"v001"}})
+	if a.status != 200 || !strings.Contains(a.body, "Compositions use v001") {
+		t.Errorf("deleting asks: %d %s", a.status, between(a.body, `role="alert"`, "</div>"))
+	}
+	if a = r.post(s+"/manage", url.Values{"v": {"v001"}, "sure": {"yes"}}); a.status != 303 {
+		t.Errorf("delete: %d %.300s", a.status, a.body)
+	}
+	if a = r.do(http.MethodGet, s+"/v/v001", "", nil); a.status != 404 {
+		t.Errorf("a deleted version: %d", a.status)
+	}
+	if a = r.post(p+"/history", url.Values{"do": {"undo"}}); a.status != 303 {
+		t.Errorf("undo: %d %.300s", a.status, a.body)
+	}
+	r.get(s + "/v/v001")
+	if a = r.post("/settings", url.Values{"key": {"ui.confirmDestructiveActions"}, "value": {"perhaps"}}); !strings.Contains(a.body, `role="alert"`) {
+		t.Errorf("a wrong value: %d", a.status)
+	}
+	if a = r.post("/settings", url.Values{"key": {"llm.command"}, "value": {"rm -rf /"}}); a.status != 403 {
+		t.Errorf("a program is set by a page: %d", a.status)
+	}
+}
+
+func between(s, from, to string) string {
+	_, s, _ = strings.Cut(s, from)
+	s, _, _ = strings.Cut(s, to)
+	return s
+}

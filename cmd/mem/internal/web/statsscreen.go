@@ -1,0 +1,145 @@
+package web
+
+import (
+	"context"
+	"html/template"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/refs/config"
+)
+
+// A statsBody is a project in numbers, with charts of them.
+type statsBody struct {
+	statsAnswer
+	ByMonth template.HTML
+	ByRatio template.HTML
+}
+
+func (s *Server) statsScreen(_ http.ResponseWriter, r *http.Request) (string, page, error) {
+	p, err := s.project(r.Context(), r.PathValue("project"))
+	if err != nil {
+		return "", page{}, err
+	}
+	b := statsBody{}
+	if b.statsAnswer, err = s.stats(r.Context(), p); err != nil {
+		return "", page{}, err
+	}
+	var months, ratios []column
+	for _, m := range b.Months {
+		months = append(months, column{m.Month[2:], m.Tokens})
+	}
+	for _, x := range b.Ratios {
+		ratios = append(ratios, column{strings.TrimSuffix(strings.NewReplacer("up to ", "≤", "above ", ">", " to ", "-").Replace(x.Ratio), ":1"), x.Versions})
+	}
+	b.ByMonth, b.ByRatio = chart("Tokens of sessions by month", months), chart("Versions by ratio", ratios)
+	return "stats", page{Title: "Statistics", Tab: "stats", Project: p, Crumbs: projectCrumbs(p, "Statistics"), Body: b}, nil
+}
+
+// A settingsBody lists every setting with where its value comes from.
+type settingsBody struct {
+	Groups  []settingGroup
+	Unknown []string
+	Problem *problem
+	Failed  string // key
+	Tried   string
+}
+
+type settingGroup struct {
+	Name string
+	List []settingRow
+}
+
+// A settingRow is a setting, what it is for, and whether this page may change it.
+type settingRow struct {
+	config.Setting
+	About   string
+	Default string
+	Fixed   bool
+}
+
+func (s *Server) settingsScreen(_ http.ResponseWriter, r *http.Request) (string, page, error) {
+	return s.settingsPage(r.Context(), settingsBody{})
+}
+
+func (s *Server) settingsPage(_ context.Context, b settingsBody) (string, page, error) {
+	conf, err := s.Settings()
+	if err != nil {
+		return "", page{}, err
+	}
+	for _, one := range conf.List() {
+		group, _, _ := strings.Cut(one.Key, ".")
+		if group == one.Key {
+			group = "general"
+		}
+		i := slices.IndexFunc(b.Groups, func(g settingGroup) bool { return g.Name == group })
+		if i < 0 {
+			i = len(b.Groups)
+			b.Groups = append(b.Groups, settingGroup{Name: group})
+		}
+		row := settingRow{Setting: one, Fixed: runsPrograms(one.Key)}
+		if k, err := config.Lookup(one.Key); err == nil {
+			row.About, row.Default = k.Usage, k.Default
+		}
+		b.Groups[i].List = append(b.Groups[i].List, row)
+	}
+	b.Unknown = conf.Unknown()
+	return "settings", page{Title: "Settings", Tab: "settings", Crumbs: []crumb{{"Memory", "/"}, {"Settings", ""}}, Body: b}, nil
+}
+
+// runsPrograms reports whether a setting names a program that mem runs, or where keys and transcripts are sent to. Those are changed
+// where the user types commands, not by a request of a browser.
+func runsPrograms(key string) bool {
+	return strings.HasSuffix(strings.ToLower(key), "command") || strings.Contains(strings.ToLower(key), "url") || strings.HasPrefix(key, "core.") || strings.HasPrefix(key, "pager")
+}
+
+func (s *Server) changeSetting(w http.ResponseWriter, r *http.Request) (string, page, error) {
+	key, value := r.PostFormValue("key"), r.PostFormValue("value")
+	if runsPrograms(key) {
+		return "", page{}, newProblem(http.StatusForbidden, "forbidden", key+" is set on the command line only: it names what mem runs or talks to", s.Program+" config set "+key+" VALUE")
+	}
+	if r.PostFormValue("reset") != "" {
+		value = ""
+	} else if value == "" {
+		return "", page{}, badRequest("the value is empty", "to go back to the default, use Reset")
+	}
+	if err := s.Set(r.Context(), key, value); err != nil {
+		return s.settingsPage(r.Context(), settingsBody{Problem: s.problemOf(err), Failed: key, Tried: value})
+	}
+	s.events.changed()
+	goTo(w, r, "/settings")
+	return "", page{}, nil
+}
+
+// A syncBody is the remotes and what is to be sent there.
+type syncBody struct {
+	Remotes []syncRow
+}
+
+type syncRow struct {
+	layers.Travelling
+	Problem string
+}
+
+func (s *Server) sync(_ http.ResponseWriter, r *http.Request) (string, page, error) {
+	all, err := s.Memory.Remotes()
+	if err != nil {
+		return "", page{}, err
+	}
+	var b syncBody
+	for _, one := range all {
+		t, err := s.Memory.Travelling(r.Context(), one, false) // a page asks no other host
+		row := syncRow{Travelling: t}
+		if row.Remote = one; err != nil {
+			row.Problem = err.Error()
+		}
+		b.Remotes = append(b.Remotes, row)
+	}
+	return "sync", page{Title: "Sync", Crumbs: []crumb{{"Memory", "/"}, {"Sync", ""}}, Body: b}, nil
+}
+
+func (s *Server) keys(http.ResponseWriter, *http.Request) (string, page, error) {
+	return "keys", page{Title: "Keyboard shortcuts", Crumbs: []crumb{{"Memory", "/"}, {"Keyboard shortcuts", ""}}}, nil
+}

@@ -1,0 +1,200 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/layers"
+)
+
+// A versionBody is one version: its text in one of several views, and how it was made.
+type versionBody struct {
+	*layers.Version
+	Name     string // of the session
+	Label    string
+	View     string
+	Text     string
+	Blame    []layers.Blamed
+	Bad      int // lines that no message supports
+	Lines    int
+	Fates    []layers.Judgement
+	UsedBy   []string
+	Others   []versionRow
+	Hash     string
+	Key      string
+	Recipe   string
+	Ask      bool
+	Checked  string // what a reproduction found
+	Rejected bool   // it found a difference
+}
+
+func (s *Server) versionScreen(_ http.ResponseWriter, r *http.Request) (string, page, error) {
+	rev, err := s.version(r.Context(), r.PathValue("session"), r.PathValue("version"))
+	if err != nil {
+		return "", page{}, err
+	}
+	return s.versionPage(r.Context(), rev, r.URL.Query().Get("view"))
+}
+
+func (s *Server) versionPage(ctx context.Context, rev layers.Rev, view string) (string, page, error) {
+	name := rev.Version.Name()
+	_, p, err := s.sessionPage(ctx, sessionName(rev.Session), name)
+	if err != nil {
+		return "", page{}, err
+	}
+	v := rev.Version
+	b := versionBody{Version: v, Name: sessionName(rev.Session), Label: name, View: view, Hash: rev.Hash.String(),
+		Key: v.Derivation.Key().String(), Recipe: string(v.Derivation.Recipe.Params)}
+	if b.Fates, err = s.Memory.Fates(ctx, rev); err != nil {
+		return "", page{}, err
+	}
+	rows, err := s.versionRows(ctx, rev)
+	if err != nil {
+		return "", page{}, err
+	}
+	for _, o := range rows {
+		if o.Name() == name {
+			b.UsedBy = o.UsedBy
+		} else {
+			b.Others = append(b.Others, o)
+		}
+	}
+	if b.Ask, err = s.asksBefore(); err != nil {
+		return "", page{}, err
+	}
+	switch view {
+	case "blame":
+		if b.Blame, err = s.Memory.Blame(ctx, rev); err != nil {
+			return "", page{}, err
+		}
+		for _, l := range b.Blame {
+			if !l.Frame {
+				b.Lines++
+				if !l.Supported {
+					b.Bad++
+				}
+			}
+		}
+	default:
+		var text strings.Builder
+		if err := s.Memory.Write(ctx, rev, layers.Markdown, &text); err != nil {
+			return "", page{}, err
+		}
+		b.Text = text.String()
+	}
+	p.Body = b
+	return "version", p, nil
+}
+
+// verifyVersion makes a version again and says whether it is the same.
+func (s *Server) verifyVersion(_ http.ResponseWriter, r *http.Request) (string, page, error) {
+	ctx := r.Context()
+	rev, err := s.version(ctx, r.PathValue("session"), r.PathValue("version"))
+	if err != nil {
+		return "", page{}, err
+	}
+	made, err := s.Memory.Reproduce(ctx, rev)
+	if err != nil {
+		return "", page{}, err
+	}
+	name, p, err := s.versionPage(ctx, rev, "")
+	if err != nil {
+		return "", page{}, err
+	}
+	b, ok := p.Body.(versionBody)
+	if !ok {
+		return name, p, nil
+	}
+	b.Checked = "Made again from its inputs: the same bytes."
+	if made.Output != rev.Hash {
+		b.Checked, b.Rejected = "Made again from its inputs: other bytes, b3:"+made.Output.String(), true
+	}
+	p.Body = b
+	return name, p, nil
+}
+
+func (s *Server) versionFile(w http.ResponseWriter, r *http.Request) (string, page, error) {
+	rev, err := s.version(r.Context(), r.PathValue("session"), r.PathValue("version"))
+	if err != nil {
+		return "", page{}, err
+	}
+	return "", page{}, s.write(&call{r.Context(), w, r}, rev, r.URL.Query().Get("format"), rev.Version.FileName())
+}
+
+// A manageBody is the list in which versions are selected to be deleted.
+type manageBody struct {
+	Name     string
+	Tokens   int
+	Counted  bool
+	Versions []versionRow
+	Selected map[string]bool
+	Number   int
+	Sum      int
+	Used     []string // selected, and used by compositions
+	Confirm  bool     // the user is asked for the last time
+}
+
+func (s *Server) manage(_ http.ResponseWriter, r *http.Request) (string, page, error) {
+	return s.managePage(r, r.URL.Query()["v"], false)
+}
+
+func (s *Server) managePage(r *http.Request, selected []string, confirm bool) (string, page, error) {
+	ctx := r.Context()
+	rev, p, err := s.sessionPage(ctx, r.PathValue("session"), "Manage compressions")
+	if err != nil {
+		return "", page{}, err
+	}
+	b := manageBody{Name: sessionName(rev.Session), Selected: map[string]bool{}, Confirm: confirm}
+	b.Tokens, b.Counted = s.Memory.TokensOf(rev.Project.ID, rev.Session)
+	if b.Versions, err = s.versionRows(ctx, rev); err != nil {
+		return "", page{}, err
+	}
+	for _, v := range b.Versions {
+		if slices.Contains(selected, v.Name()) {
+			b.Selected[v.Name()] = true
+			b.Number++
+			b.Sum += v.TokensOut
+			if len(v.UsedBy) > 0 {
+				b.Used = append(b.Used, v.Name())
+			}
+		}
+	}
+	p.Body = b
+	return "manage", p, nil
+}
+
+// deleteVersions takes versions out of the lists, after a question if the settings want one or compositions use them.
+func (s *Server) deleteVersions(w http.ResponseWriter, r *http.Request) (string, page, error) {
+	if err := r.ParseForm(); err != nil {
+		return "", page{}, badRequest(err.Error())
+	}
+	names := r.PostForm["v"]
+	if len(names) == 0 {
+		return "", page{}, badRequest("no version is selected")
+	}
+	ask, err := s.asksBefore()
+	if err != nil {
+		return "", page{}, err
+	}
+	name, p, err := s.managePage(r, names, true)
+	if err != nil {
+		return "", page{}, err
+	}
+	if b, ok := p.Body.(manageBody); ok && r.PostForm.Get("sure") == "" && (ask || len(b.Used) > 0) {
+		return name, p, nil
+	}
+	for _, label := range names {
+		rev, err := s.version(r.Context(), r.PathValue("session"), label)
+		if err == nil {
+			err = s.Memory.Remove(r.Context(), rev, true, false) // it was asked for
+		}
+		if err != nil {
+			return "", page{}, err
+		}
+	}
+	s.events.changed()
+	goTo(w, r, "/s/"+r.PathValue("session")+"/manage")
+	return "", page{}, nil
+}
