@@ -2,13 +2,14 @@ package web
 
 import (
 	"context"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/compose"
 )
 
@@ -21,7 +22,7 @@ type builderBody struct {
 	Percent  float64
 	Parts    []builderPart
 	Sessions []sessionChoice
-	Old      []*layers.Composition
+	Old      []*records.Composition
 	Preview  *compositionPreview
 	Problem  *problem
 	Strategy []string
@@ -30,18 +31,18 @@ type builderBody struct {
 // A builderPart is one card of the builder. Its fields in the form end in its number.
 type builderPart struct {
 	N          int
-	Session    *layers.Session
+	Session    *state.Session
 	Name       string
 	Version    string
 	Tokens     string
 	Recompress bool
-	Versions   []*layers.Version
+	Versions   []*records.Version
 	Got        *partPreview
 }
 
 type sessionChoice struct {
 	Name, Title string
-	When        *layers.Session
+	When        *state.Session
 }
 
 // usualBudget is that of the seeds, and window what a model reads at once.
@@ -127,9 +128,9 @@ func (s *Server) builder(_ http.ResponseWriter, r *http.Request) (string, page, 
 	return "builder", page{Title: "Compose", Tab: "compositions", Project: p, Crumbs: projectCrumbs(p, "Compose"), Body: b}, nil
 }
 
-func (s *Server) builderBody(ctx context.Context, p layers.Project, f url.Values) (builderBody, error) {
+func (s *Server) builderBody(ctx context.Context, p state.Project, f url.Values) (builderBody, error) {
 	b := builderBody{Form: f, Name: f.Get("name"), Window: window, Strategy: []string{"equal", "proportional", "recency", "inverse-recency"}}
-	st, err := s.Memory.Outline(ctx, p.ID)
+	st, err := s.Memory.Trusted().Outline(ctx, p.ID)
 	if err != nil {
 		return b, err
 	}
@@ -152,7 +153,7 @@ func (s *Server) builderBody(ctx context.Context, p layers.Project, f url.Values
 		if in.Components[i].Recompress != nil {
 			version = "recompress"
 		}
-		of, err := s.Memory.Outline(ctx, rev.Project.ID)
+		of, err := s.Memory.Trusted().Outline(ctx, rev.Project.ID)
 		if err != nil {
 			return b, err
 		}
@@ -207,7 +208,7 @@ func (s *Server) createComposition(w http.ResponseWriter, r *http.Request) (stri
 
 // A compositionsBody lists the compositions of a project.
 type compositionsBody struct {
-	All []*layers.Composition
+	All []*records.Composition
 	New int // of budget, to start from
 }
 
@@ -216,7 +217,7 @@ func (s *Server) compositions(_ http.ResponseWriter, r *http.Request) (string, p
 	if err != nil {
 		return "", page{}, err
 	}
-	st, err := s.Memory.Outline(r.Context(), p.ID)
+	st, err := s.Memory.Trusted().Outline(r.Context(), p.ID)
 	if err != nil {
 		return "", page{}, err
 	}
@@ -225,13 +226,13 @@ func (s *Server) compositions(_ http.ResponseWriter, r *http.Request) (string, p
 
 // A compositionBody is one composition.
 type compositionBody struct {
-	*layers.Composition
+	*records.Composition
 	ID      string
 	Hash    string
 	Text    string
 	Raw     bool
 	Reuse   string // the builder, filled in as this one was
-	Earlier []*layers.Composition
+	Earlier []*records.Composition
 	Ask     bool
 }
 
@@ -249,7 +250,7 @@ func (s *Server) compositionScreen(w http.ResponseWriter, r *http.Request) (stri
 		return "", page{}, s.write(&call{ctx, w, r}, rev, format, rev.Composition.Name)
 	}
 	b := compositionBody{Composition: rev.Composition, ID: compose.ID(rev.Hash), Hash: rev.Hash.String(), Raw: r.URL.Query().Get("view") == "source"}
-	if b.Text, err = s.Memory.Markdown(ctx, rev); err != nil {
+	if b.Text, err = s.Memory.Provenance().Markdown(ctx, rev); err != nil {
 		return "", page{}, err
 	}
 	q := url.Values{"name": {b.Name}, "budget": {strconv.Itoa(b.Budget)}, "allocate": {b.Strategy}}
@@ -259,7 +260,7 @@ func (s *Server) compositionScreen(w http.ResponseWriter, r *http.Request) (stri
 		q.Set("version-"+n, part.Label)
 	}
 	b.Reuse = "/p/" + string(p.ID) + "/compose?" + q.Encode()
-	st, err := s.Memory.Outline(ctx, p.ID)
+	st, err := s.Memory.Trusted().Outline(ctx, p.ID)
 	if err != nil {
 		return "", page{}, err
 	}
@@ -282,7 +283,7 @@ func (s *Server) dropComposition(w http.ResponseWriter, r *http.Request) (string
 	}
 	rev, err := s.compositionIn(r.Context(), p, r.PathValue("name"))
 	if err == nil {
-		err = s.Memory.Remove(r.Context(), rev, true, false) // it was asked for
+		err = s.Memory.Derive().Remove(r.Context(), rev, true, false) // it was asked for
 	}
 	if err != nil {
 		return "", page{}, err

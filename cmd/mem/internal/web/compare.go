@@ -1,18 +1,19 @@
 package web
 
 import (
+	"github.com/memvcs/mem/layers/provenance"
+	"github.com/memvcs/mem/layers/records"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 
-	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/trace"
 )
 
 // A compareBody is two texts side by side, or in one column, aligned by the messages that they stand for.
 type compareBody struct {
-	layers.Comparison
+	provenance.Comparison
 	Names  [2]string
 	Groups []compareGroup
 	Cut    int // groups that are not shown
@@ -76,12 +77,12 @@ func (s *Server) compareScreen(w http.ResponseWriter, r *http.Request) (string, 
 	}
 	p := page{Title: "Compare", Project: c.A.Rev.Project, Tab: "browser", Crumbs: []crumb{{"Memory", "/"}, {c.A.Rev.Project.Name, "/p/" + string(c.A.Rev.Project.ID)}, {"Compare", ""}}, Body: b}
 	if of := c.A.Rev.Session; of != nil {
-		p.Crumbs = slices.Insert(p.Crumbs, 2, crumb{layers.ShortID(of.ID), "/s/" + sessionName(of)})
+		p.Crumbs = slices.Insert(p.Crumbs, 2, crumb{records.ShortID(of.ID), "/s/" + sessionName(of)})
 	}
 	return "compare", p, nil
 }
 
-func (b *compareBody) fill(c layers.Comparison) {
+func (b *compareBody) fill(c provenance.Comparison) {
 	for i, g := range c.Groups {
 		name := ""
 		if of := c.Sessions[g.Source]; of != nil {

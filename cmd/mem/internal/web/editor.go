@@ -3,17 +3,18 @@ package web
 import (
 	"cmp"
 	"errors"
+	"github.com/memvcs/mem/layers/markers"
+	"github.com/memvcs/mem/layers/state"
 	"net/http"
 	"slices"
 	"strconv"
 
-	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/keepit"
 )
 
 // An editorBody is one marker in its message, and what becomes of it.
 type editorBody struct {
-	layers.Keepit
+	state.Keepit
 	Name    string
 	Before  string // what stands before it in the message, shortened
 	Decay   []decayLine
@@ -46,11 +47,11 @@ func (s *Server) editor(_ http.ResponseWriter, r *http.Request) (string, page, e
 	if err != nil {
 		return "", page{}, err
 	}
-	all, err := s.Memory.AllKeepits(ctx, rev)
+	all, err := s.Memory.Markers().AllKeepits(ctx, rev)
 	if err != nil {
 		return "", page{}, err
 	}
-	i := slices.IndexFunc(all, func(k layers.Keepit) bool { return k.ID == id })
+	i := slices.IndexFunc(all, func(k state.Keepit) bool { return k.ID == id })
 	if i < 0 {
 		return "", page{}, noSuch("marker", id)
 	}
@@ -93,13 +94,13 @@ func (s *Server) setMarker(w http.ResponseWriter, r *http.Request) (string, page
 	}
 	id := r.PathValue("marker")
 	if r.PostFormValue("remove") != "" {
-		_, err = s.Memory.RemoveKeepit(ctx, rev, id, false)
+		_, err = s.Memory.Markers().RemoveKeepit(ctx, rev, id, false)
 	} else {
 		var weight keepit.Weight
 		if weight, err = keepit.ParseTyped(cmp.Or(r.PostFormValue("preset"), r.PostFormValue("weight"))); err != nil {
 			return "", page{}, badRequest(err.Error())
 		}
-		_, err = s.Memory.SetKeepit(ctx, rev, id, weight, false)
+		_, err = s.Memory.Markers().SetKeepit(ctx, rev, id, weight, false)
 	}
 	if err != nil {
 		return "", page{}, err
@@ -124,9 +125,9 @@ func (s *Server) addMarker(w http.ResponseWriter, r *http.Request) (string, page
 	if err != nil {
 		return "", page{}, badRequest(err.Error())
 	}
-	rev.Kind, rev.From, rev.To = layers.IsMessages, n, n
-	k, err := s.Memory.AddKeepit(ctx, rev, r.PostFormValue("text"), weight, false)
-	if errors.Is(err, layers.ErrNotTyped) || errors.Is(err, layers.ErrNoText) || errors.Is(err, layers.ErrManyTexts) {
+	rev.Kind, rev.From, rev.To = state.IsMessages, n, n
+	k, err := s.Memory.Markers().AddKeepit(ctx, rev, r.PostFormValue("text"), weight, false)
+	if errors.Is(err, markers.ErrNotTyped) || errors.Is(err, markers.ErrNoText) || errors.Is(err, markers.ErrManyTexts) {
 		return "", page{}, badRequest(err.Error())
 	}
 	if err != nil {
@@ -140,15 +141,15 @@ func (s *Server) addMarker(w http.ResponseWriter, r *http.Request) (string, page
 // A boardBody is all markers of a project.
 type boardBody struct {
 	Rows     []boardRow
-	Sessions []*layers.Session
+	Sessions []*state.Session
 	Session  string
 	Least    string
-	Findings []layers.NearMiss
+	Findings []markers.NearMiss
 }
 
 type boardRow struct {
-	layers.Keepit
-	Session  *layers.Session
+	state.Keepit
+	Session  *state.Session
 	Name     string
 	Distance int
 	Grid     []keepit.PreviewRow
@@ -160,7 +161,7 @@ func (s *Server) board(_ http.ResponseWriter, r *http.Request) (string, page, er
 	if err != nil {
 		return "", page{}, err
 	}
-	st, err := s.Memory.State(ctx, p.ID)
+	st, err := s.Memory.Trusted().State(ctx, p.ID)
 	if err != nil {
 		return "", page{}, err
 	}
@@ -180,7 +181,7 @@ func (s *Server) board(_ http.ResponseWriter, r *http.Request) (string, page, er
 		return "", page{}, err
 	}
 	for _, one := range st.Recent() {
-		rev := layers.Rev{Kind: layers.IsSession, Project: p, Session: one}
+		rev := state.Rev{Kind: state.IsSession, Project: p, Session: one}
 		if len(one.Markers()) == 0 && len(one.Overrides) == 0 {
 			continue
 		}
@@ -188,7 +189,7 @@ func (s *Server) board(_ http.ResponseWriter, r *http.Request) (string, page, er
 		if b.Session != "" && b.Session != one.ID {
 			continue
 		}
-		marks, err := s.Memory.KeepitsIn(ctx, st, rev)
+		marks, err := s.Memory.Markers().KeepitsIn(ctx, st, rev)
 		if err != nil {
 			return "", page{}, err
 		}
@@ -197,7 +198,7 @@ func (s *Server) board(_ http.ResponseWriter, r *http.Request) (string, page, er
 				b.Rows = append(b.Rows, boardRow{k, one, sessionName(one), st.Distance(one), keepit.Preview(k.Mark.Weight, decay)})
 			}
 		}
-		found, err := s.Memory.LintKeepits(ctx, rev)
+		found, err := s.Memory.Markers().LintKeepits(ctx, rev)
 		if err != nil {
 			return "", page{}, err
 		}

@@ -3,12 +3,12 @@ package web
 import (
 	"cmp"
 	"fmt"
+	"github.com/memvcs/mem/layers/history"
 	"html/template"
 	"net/http"
 	"slices"
 	"strings"
 
-	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -17,8 +17,8 @@ type historyBody struct {
 	Rows  []historyRow
 	Lanes []string // names of devices
 	Width int      // of the graph
-	Undo  *layers.Operation
-	Redo  *layers.Operation
+	Undo  *history.Operation
+	Redo  *history.Operation
 	More  string
 	Count int
 }
@@ -27,7 +27,7 @@ type historyRow struct {
 	refs.Entry
 	Lane  int
 	Graph template.HTML
-	State layers.OpState
+	State history.OpState
 }
 
 // historyRows is how many operations a page lists.
@@ -39,22 +39,22 @@ func (s *Server) history(_ http.ResponseWriter, r *http.Request) (string, page, 
 	if err != nil {
 		return "", page{}, err
 	}
-	entries, err := s.Memory.Log(ctx, p.ID, mostLogged)
+	entries, err := s.Memory.Ledger().Log(ctx, p.ID, mostLogged)
 	if err != nil {
 		return "", page{}, err
 	}
-	ops, err := s.Memory.Operations(ctx, p.ID)
+	ops, err := s.Memory.History().Operations(ctx, p.ID)
 	if err != nil {
 		return "", page{}, err
 	}
 	b := historyBody{Count: len(entries)}
-	states := map[string]layers.OpState{}
+	states := map[string]history.OpState{}
 	for i, op := range ops {
 		states[op.Commit] = op.State
-		if op.State == layers.OpNext {
+		if op.State == history.OpNext {
 			b.Undo = &ops[i]
 		}
-		if op.State == layers.OpRedoable && b.Redo == nil {
+		if op.State == history.OpRedoable && b.Redo == nil {
 			b.Redo = &ops[i]
 		}
 	}
@@ -71,7 +71,7 @@ func (s *Server) history(_ http.ResponseWriter, r *http.Request) (string, page, 
 }
 
 // lanes puts each device into a column of its own and draws the line through its operations.
-func (b *historyBody) lanes(entries []refs.Entry, states map[string]layers.OpState) {
+func (b *historyBody) lanes(entries []refs.Entry, states map[string]history.OpState) {
 	first, last := map[string]int{}, map[string]int{}
 	var devices []string
 	for i, e := range entries {
@@ -116,9 +116,9 @@ func (s *Server) revert(w http.ResponseWriter, r *http.Request) (string, page, e
 	}
 	switch r.PostFormValue("do") {
 	case "undo":
-		_, err = s.Memory.Undo(r.Context(), p.ID, 1, false)
+		_, err = s.Memory.History().Undo(r.Context(), p.ID, 1, false)
 	case "redo":
-		_, err = s.Memory.Redo(r.Context(), p.ID, 1, false)
+		_, err = s.Memory.History().Redo(r.Context(), p.ID, 1, false)
 	default:
 		err = badRequest("want undo or redo")
 	}

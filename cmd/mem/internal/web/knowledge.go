@@ -28,20 +28,20 @@ func (s *Server) knowledge(_ http.ResponseWriter, r *http.Request) (string, page
 	b := knowledgeBody{Show: r.URL.Query().Get("show"), Kind: r.URL.Query().Get("kind")}
 	switch b.Show {
 	case "concepts":
-		set, err := s.Memory.Concepts(ctx, p.ID)
+		set, err := s.Memory.Revision().Concepts(ctx, p.ID)
 		if err != nil {
 			return "", page{}, err
 		}
 		b.Concepts = slices.DeleteFunc(slices.Clone(set.Concepts), func(c *concepts.Concept) bool { return !c.Stands() || c.Revoked != "" })
 	case "rules":
-		set, err := s.Memory.Rules(ctx, p.ID)
+		set, err := s.Memory.Revision().Rules(ctx, p.ID)
 		if err != nil {
 			return "", page{}, err
 		}
 		b.Rules = slices.DeleteFunc(slices.Clone(set.Rules), func(x *permanent.Rule) bool { return x.Revoked != "" })
 	default:
 		b.Show = "facts"
-		set, err := s.Memory.Facts(ctx, p.ID)
+		set, err := s.Memory.Revision().Facts(ctx, p.ID)
 		if err != nil {
 			return "", page{}, err
 		}
@@ -63,7 +63,7 @@ func (s *Server) judgeFact(w http.ResponseWriter, r *http.Request) (string, page
 	if err != nil {
 		return "", page{}, err
 	}
-	f, err := s.Memory.FindFact(ctx, p.ID, r.PostFormValue("fact"))
+	f, err := s.Memory.Revision().FindFact(ctx, p.ID, r.PostFormValue("fact"))
 	if err != nil {
 		return "", page{}, err
 	}
@@ -74,7 +74,7 @@ func (s *Server) judgeFact(w http.ResponseWriter, r *http.Request) (string, page
 	if says == facts.Resolves && f.Kind != facts.Issue {
 		return "", page{}, badRequest("only an issue can be resolved")
 	}
-	if err := s.Memory.JudgeFacts(ctx, p.ID, []facts.Fact{f}, says, true, "on the page of facts", false); err != nil {
+	if err := s.Memory.Knowledge().JudgeFacts(ctx, p.ID, []facts.Fact{f}, says, true, "on the page of facts", false); err != nil {
 		return "", page{}, err
 	}
 	s.events.changed()
@@ -89,7 +89,7 @@ func (s *Server) actOnRule(w http.ResponseWriter, r *http.Request) (string, page
 	if err != nil {
 		return "", page{}, err
 	}
-	rule, err := s.Memory.FindRule(ctx, p.ID, r.PostFormValue("rule"))
+	rule, err := s.Memory.Revision().FindRule(ctx, p.ID, r.PostFormValue("rule"))
 	if err != nil {
 		return "", page{}, err
 	}
@@ -97,7 +97,7 @@ func (s *Server) actOnRule(w http.ResponseWriter, r *http.Request) (string, page
 	if !slices.Contains([]string{permanent.Promote, permanent.Validate, permanent.Retire}, act) {
 		return "", page{}, badRequest("a rule can be promoted, validated or retired")
 	}
-	_, err = s.Memory.Act(ctx, p, rule, permanent.Act{Act: act, ByUser: byUser(r), Reason: "on the page of rules"}, false)
+	_, err = s.Memory.Knowledge().Act(ctx, p, rule, permanent.Act{Act: act, ByUser: byUser(r), Reason: "on the page of rules"}, false)
 	if err != nil {
 		return "", page{}, err
 	}

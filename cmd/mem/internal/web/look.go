@@ -1,13 +1,13 @@
 package web
 
 import (
+	"github.com/memvcs/mem/layers/state"
 	"html/template"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 
-	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/search/index"
 )
 
@@ -15,7 +15,7 @@ import (
 type searchBody struct {
 	searchAnswer
 	Form     url.Values
-	Projects []layers.Project
+	Projects []state.Project
 	Names    map[string]string // of projects, by id
 	Asked    bool
 	Problem  *problem
@@ -120,7 +120,7 @@ func (s *Server) nextScreen(_ http.ResponseWriter, r *http.Request) (string, pag
 	return "next", page{Title: "Next session", Tab: "next", Project: p, Crumbs: projectCrumbs(p, "Next session"), Body: b}, nil
 }
 
-func projectCrumbs(p layers.Project, last ...string) []crumb {
+func projectCrumbs(p state.Project, last ...string) []crumb {
 	out := []crumb{{"Memory", "/"}, {p.Name, "/p/" + string(p.ID)}}
 	for _, name := range last {
 		out = append(out, crumb{name, ""})

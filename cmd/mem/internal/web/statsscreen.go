@@ -2,12 +2,12 @@ package web
 
 import (
 	"context"
+	"github.com/memvcs/mem/layers/sync"
 	"html/template"
 	"net/http"
 	"slices"
 	"strings"
 
-	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/refs/config"
 )
 
@@ -119,18 +119,18 @@ type syncBody struct {
 }
 
 type syncRow struct {
-	layers.Travelling
+	sync.Travelling
 	Problem string
 }
 
 func (s *Server) sync(_ http.ResponseWriter, r *http.Request) (string, page, error) {
-	all, err := s.Memory.Remotes()
+	all, err := s.Memory.Sync().Remotes()
 	if err != nil {
 		return "", page{}, err
 	}
 	var b syncBody
 	for _, one := range all {
-		t, err := s.Memory.Travelling(r.Context(), one, false) // a page asks no other host
+		t, err := s.Memory.Sync().Travelling(r.Context(), one, false) // a page asks no other host
 		row := syncRow{Travelling: t}
 		if row.Remote = one; err != nil {
 			row.Problem = err.Error()

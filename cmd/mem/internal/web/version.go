@@ -2,24 +2,27 @@ package web
 
 import (
 	"context"
+	"github.com/memvcs/mem/layers/checkout"
+	"github.com/memvcs/mem/layers/markers"
+	"github.com/memvcs/mem/layers/provenance"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
 	"net/http"
 	"slices"
 	"strings"
-
-	"github.com/memvcs/mem/layers"
 )
 
 // A versionBody is one version: its text in one of several views, and how it was made.
 type versionBody struct {
-	*layers.Version
+	*records.Version
 	Name     string // of the session
 	Label    string
 	View     string
 	Text     string
-	Blame    []layers.Blamed
+	Blame    []provenance.Blamed
 	Bad      int // lines that no message supports
 	Lines    int
-	Fates    []layers.Judgement
+	Fates    []markers.Judgement
 	UsedBy   []string
 	Others   []versionRow
 	Hash     string
@@ -38,7 +41,7 @@ func (s *Server) versionScreen(_ http.ResponseWriter, r *http.Request) (string, 
 	return s.versionPage(r.Context(), rev, r.URL.Query().Get("view"))
 }
 
-func (s *Server) versionPage(ctx context.Context, rev layers.Rev, view string) (string, page, error) {
+func (s *Server) versionPage(ctx context.Context, rev state.Rev, view string) (string, page, error) {
 	name := rev.Version.Name()
 	_, p, err := s.sessionPage(ctx, sessionName(rev.Session), name)
 	if err != nil {
@@ -47,7 +50,7 @@ func (s *Server) versionPage(ctx context.Context, rev layers.Rev, view string) (
 	v := rev.Version
 	b := versionBody{Version: v, Name: sessionName(rev.Session), Label: name, View: view, Hash: rev.Hash.String(),
 		Key: v.Derivation.Key().String(), Recipe: string(v.Derivation.Recipe.Params)}
-	if b.Fates, err = s.Memory.Fates(ctx, rev); err != nil {
+	if b.Fates, err = s.Memory.Markers().Fates(ctx, rev); err != nil {
 		return "", page{}, err
 	}
 	rows, err := s.versionRows(ctx, rev)
@@ -66,7 +69,7 @@ func (s *Server) versionPage(ctx context.Context, rev layers.Rev, view string) (
 	}
 	switch view {
 	case "blame":
-		if b.Blame, err = s.Memory.Blame(ctx, rev); err != nil {
+		if b.Blame, err = s.Memory.Provenance().Blame(ctx, rev); err != nil {
 			return "", page{}, err
 		}
 		for _, l := range b.Blame {
@@ -79,7 +82,7 @@ func (s *Server) versionPage(ctx context.Context, rev layers.Rev, view string) (
 		}
 	default:
 		var text strings.Builder
-		if err := s.Memory.Write(ctx, rev, layers.Markdown, &text); err != nil {
+		if err := s.Memory.Checkout().Write(ctx, rev, checkout.Markdown, &text); err != nil {
 			return "", page{}, err
 		}
 		b.Text = text.String()
@@ -95,7 +98,7 @@ func (s *Server) verifyVersion(_ http.ResponseWriter, r *http.Request) (string, 
 	if err != nil {
 		return "", page{}, err
 	}
-	made, err := s.Memory.Reproduce(ctx, rev)
+	made, err := s.Memory.Derive().Reproduce(ctx, rev)
 	if err != nil {
 		return "", page{}, err
 	}
@@ -147,7 +150,7 @@ func (s *Server) managePage(r *http.Request, selected []string, confirm bool) (s
 		return "", page{}, err
 	}
 	b := manageBody{Name: sessionName(rev.Session), Selected: map[string]bool{}, Confirm: confirm}
-	b.Tokens, b.Counted = s.Memory.TokensOf(rev.Project.ID, rev.Session)
+	b.Tokens, b.Counted = s.Memory.Capture().TokensOf(rev.Project.ID, rev.Session)
 	if b.Versions, err = s.versionRows(ctx, rev); err != nil {
 		return "", page{}, err
 	}
@@ -188,7 +191,7 @@ func (s *Server) deleteVersions(w http.ResponseWriter, r *http.Request) (string,
 	for _, label := range names {
 		rev, err := s.version(r.Context(), r.PathValue("session"), label)
 		if err == nil {
-			err = s.Memory.Remove(r.Context(), rev, true, false) // it was asked for
+			err = s.Memory.Derive().Remove(r.Context(), rev, true, false) // it was asked for
 		}
 		if err != nil {
 			return "", page{}, err
