@@ -36,7 +36,7 @@ func chart(title string, columns []column) template.HTML {
 	}
 	var b strings.Builder
 	width := max(1, len(columns)) * step
-	fmt.Fprintf(&b, `<svg class="chart" viewBox="0 0 %d %d" role="img"><title>%s</title>`, width, height+20, template.HTMLEscapeString(title))
+	fmt.Fprintf(&b, `<svg class="chart" viewBox="0 0 %d %d" preserveAspectRatio="xMinYMid" role="img"><title>%s</title>`, width, height+20, template.HTMLEscapeString(title))
 	for i, c := range columns {
 		h := float64(c.Value) / float64(most) * height
 		fmt.Fprintf(&b, `<rect class="fill" x="%d" y="%.1f" width="%d" height="%.1f"><title>%s: %d</title></rect>`,
