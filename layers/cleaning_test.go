@@ -13,6 +13,7 @@ import (
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/forget"
 	"github.com/memvcs/mem/layers/redact"
+	"github.com/memvcs/mem/layers/redact/scanner"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/refs"
 )
@@ -24,7 +25,7 @@ func TestCleanLane(t *testing.T) {
 	skipShort(t)
 	t.Parallel()
 	ctx := context.Background()
-	rules, err := redact.New(redact.Config{})
+	rules, err := redact.New(scanner.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,9 +115,9 @@ func TestNewRules(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	with := func(regexps ...string) redact.Rules {
-		var c redact.Config
+		var c scanner.Config
 		for _, r := range regexps {
-			c.Custom = append(c.Custom, redact.Custom{Name: strings.ToLower(r[:4]), Regexp: r})
+			c.Custom = append(c.Custom, scanner.Custom{Name: strings.ToLower(r[:4]), Regexp: r})
 		}
 		rules, err := redact.New(c)
 		if err != nil {

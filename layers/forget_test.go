@@ -20,6 +20,7 @@ import (
 	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/redact"
+	"github.com/memvcs/mem/layers/redact/scanner"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/objects/gitstore"
@@ -139,7 +140,7 @@ func revOf(t testing.TB, m *Memory, name string) state.Rev {
 func TestForgetSecret(t *testing.T) {
 	skipShort(t)
 	t.Parallel()
-	rules, err := redact.New(redact.Config{})
+	rules, err := redact.New(scanner.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +198,7 @@ func TestForgetSecret(t *testing.T) {
 func TestForgetProperty(t *testing.T) {
 	skipShort(t)
 	t.Parallel()
-	rules, err := redact.New(redact.Config{})
+	rules, err := redact.New(scanner.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

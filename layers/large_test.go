@@ -16,6 +16,7 @@ import (
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/forget"
 	"github.com/memvcs/mem/layers/redact"
+	"github.com/memvcs/mem/layers/redact/scanner"
 	"github.com/memvcs/mem/layers/secrets"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/objects/stream"
@@ -303,7 +304,7 @@ func TestFileLeak(t *testing.T) {
 func TestFileCleaner(t *testing.T) {
 	skipShort(t)
 	t.Parallel()
-	rules, err := redact.New(redact.Config{})
+	rules, err := redact.New(scanner.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

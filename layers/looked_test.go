@@ -10,6 +10,7 @@ import (
 
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/redact"
+	"github.com/memvcs/mem/layers/redact/scanner"
 	"github.com/memvcs/mem/layers/secrets"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
@@ -97,9 +98,9 @@ func TestLooked(t *testing.T) {
 func TestLookedValues(t *testing.T) {
 	t.Parallel()
 	with := func(values ...string) redact.Rules {
-		var c redact.Config
+		var c scanner.Config
 		for _, v := range values {
-			k, ok := redact.Know("env-value", []byte(v))
+			k, ok := scanner.Know("env-value", []byte(v))
 			if !ok {
 				t.Fatalf("%q cannot be known", v)
 			}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/redact"
+	"github.com/memvcs/mem/layers/redact/scanner"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/objects/stream"
 	"github.com/memvcs/mem/testdata/gen/plants"
@@ -26,7 +27,7 @@ func TestPlantedRemote(t *testing.T) {
 	skipShort(t)
 	t.Parallel()
 	ctx := context.Background()
-	rules, err := redact.New(redact.Config{})
+	rules, err := redact.New(scanner.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

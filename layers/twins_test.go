@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/memvcs/mem/layers/redact"
+	"github.com/memvcs/mem/layers/redact/scanner"
 )
 
 // zeros is a source of randomness that makes the same device each time.
@@ -41,7 +42,7 @@ func TestTwins(t *testing.T) {
 	skipShort(t)
 	t.Parallel()
 	ctx := context.Background()
-	rules, err := redact.New(redact.Config{})
+	rules, err := redact.New(scanner.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

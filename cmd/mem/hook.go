@@ -20,7 +20,7 @@ import (
 	"github.com/memvcs/mem/layers/engines"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/knowledge"
-	"github.com/memvcs/mem/layers/redact"
+	"github.com/memvcs/mem/layers/redact/scanner"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/config"
@@ -104,7 +104,7 @@ func (e *Env) runHook(event string) {
 // prepareCapture does, beside the start of a capture, what each capture has to do.
 func (e *Env) prepareCapture() {
 	e.growing()
-	redact.Warm()
+	scanner.Warm()
 }
 
 // distillAsked lets the model that distill.engine names distil the sessions that have ended. It has nobody to report to but the log.

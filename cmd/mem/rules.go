@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/layers/redact"
+	"github.com/memvcs/mem/layers/redact/scanner"
 	"github.com/memvcs/mem/refs/config"
 )
 
@@ -19,19 +20,19 @@ func (e *Env) redactRules(conf *config.Config) (rules redact.Rules, env bool, er
 	if env, err = conf.Bool("redact.environment"); err != nil {
 		return redact.Rules{}, false, err
 	}
-	var c redact.Config
+	var c scanner.Config
 	for _, s := range conf.List() {
 		if name, ok := strings.CutPrefix(s.Key, allowKey); ok {
 			c.Allow = append(c.Allow, name)
 		}
 		if name, ok := strings.CutPrefix(s.Key, ruleKey); ok {
-			c.Custom = append(c.Custom, redact.Custom{Name: name, Regexp: s.Value})
+			c.Custom = append(c.Custom, scanner.Custom{Name: name, Regexp: s.Value})
 		}
 	}
 	if env {
 		for _, v := range e.Environ() {
 			name, value, _ := strings.Cut(v, "=")
-			if k, ok := redact.Variable([]byte(name), []byte(value)); ok {
+			if k, ok := scanner.Variable([]byte(name), []byte(value)); ok {
 				c.Known = append(c.Known, k)
 			}
 		}

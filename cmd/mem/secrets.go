@@ -10,7 +10,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
 	sources "github.com/memvcs/mem/layers/originals"
-	"github.com/memvcs/mem/layers/redact"
+	"github.com/memvcs/mem/layers/redact/scanner"
 	"github.com/memvcs/mem/layers/secrets"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/refs/config"
@@ -75,7 +75,7 @@ func (e *Env) runSecretsScan(ctx context.Context, name string, all bool) error {
 		err = e.printJSON("secrets.scan", struct {
 			Rules string         `json:"rules"`
 			Leaks []secrets.Leak `json:"leaks"`
-		}{redact.Version, append([]secrets.Leak{}, leaks...)})
+		}{scanner.Version, append([]secrets.Leak{}, leaks...)})
 	} else {
 		t := e.table(column{name: "where", shrinks: true}, column{name: "rule"}, column{name: "bytes", right: true}, column{name: "hash"})
 		for _, l := range leaks {
@@ -178,7 +178,7 @@ func (e *Env) runSecretsRules() error {
 		Rules []string `json:"rules"`
 		Own   []string `json:"own"`
 		Allow []string `json:"allow"`
-	}{rules.ID, redact.Names(), []string{}, []string{}}
+	}{rules.ID, scanner.Names(), []string{}, []string{}}
 	for _, s := range conf.List() {
 		if name, ok := strings.CutPrefix(s.Key, ruleKey); ok {
 			answer.Own = append(answer.Own, name)
@@ -205,7 +205,7 @@ func (e *Env) runSecretsAllow(ctx context.Context, what, reason string) error {
 	if err != nil {
 		return err
 	}
-	names := redact.Names()
+	names := scanner.Names()
 	for _, s := range conf.List() {
 		if name, ok := strings.CutPrefix(s.Key, ruleKey); ok {
 			names = append(names, name)

@@ -1,6 +1,8 @@
 package redact
 
-import "fmt"
+import (
+	"fmt"
+)
 
 // Compose joins cuts that were made one after the other: first in the original, then in the clean text that gave. Both are in
 // order; the result is in the second clean text. The error wraps [ErrPatch] if a later cut took a part of a placeholder.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/memvcs/mem/layers/redact/scanner"
 	"github.com/memvcs/mem/testdata/gen/plants"
 )
 
@@ -234,7 +235,7 @@ var innocent = []string{
 // TestDevelopers finds all of the former, as text and in the input of a tool, and nothing in the latter.
 func TestDevelopers(t *testing.T) {
 	t.Parallel()
-	rules, err := New(Config{})
+	rules, err := New(scanner.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/memvcs/mem/layers/redact/scanner"
 	"github.com/memvcs/mem/testdata/gen/plants"
 )
 
@@ -46,7 +47,7 @@ func FuzzRules(f *testing.F) {
 			f.Add([]byte(line[:len(line)*2/3]))
 		}
 	}
-	rules, err := New(Config{})
+	rules, err := New(scanner.Config{})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -56,7 +57,7 @@ func FuzzRules(f *testing.F) {
 // TestRulesOnMixtures cuts and joins lines with secrets at random places.
 func TestRulesOnMixtures(t *testing.T) {
 	t.Parallel()
-	rules, err := New(Config{})
+	rules, err := New(scanner.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,9 @@ package redact
 import (
 	"slices"
 	"testing"
+
+	"github.com/memvcs/mem/layers/redact/lexical"
+	"github.com/memvcs/mem/layers/redact/scanner"
 )
 
 // TestKubernetes finds what a Secret holds, however it is written, and nothing of other kinds.
@@ -29,13 +32,13 @@ func TestKubernetes(t *testing.T) {
 		{"an end", "kind: Secret\ndata:", nil},
 		{"half", `{"kind":"Secret","data":{"one":"` + a, nil},
 	} {
-		rules, err := New(Config{})
+		rules, err := New(scanner.Config{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		var got []string
-		for _, s := range merge((&scan{rules: rules.set}).run([]byte(c.text), 1)) {
-			got = append(got, c.text[s.start:s.end])
+		for _, s := range lexical.Merge((&scanner.Scan{Rules: rules.set}).Run([]byte(c.text), 1)) {
+			got = append(got, c.text[s.Start:s.End])
 		}
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: found %q, want %q", c.name, got, c.want)

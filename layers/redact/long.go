@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"slices"
 	"unicode/utf8"
+
+	"github.com/memvcs/mem/layers/redact/lexical"
 )
 
 // The windows in which a line is cleaned that is too long to be held: Window bytes are looked at together, of which
@@ -36,19 +38,19 @@ func (l *Long) Redact(r Rules, raw []byte, last bool, numbered *Numbers) (clean 
 	if !last {
 		at = l.boundary(value, start+len(raw)-Ahead)
 	}
-	var safe places
+	var safe lexical.Places
 	if l.text {
-		safe = textPlaces(value)
+		safe = lexical.TextPlaces(value)
 	} else {
 		safe = stringPlaces(value)
 	}
-	var spans []span
-	for _, s := range safe.clip(value, r.findPart(value, &numbered.known)) {
-		if s.start < start || s.start >= at {
+	var spans []lexical.Span
+	for _, s := range safe.Clip(value, r.findPart(value, &numbered.known)) {
+		if s.Start < start || s.Start >= at {
 			continue // it was cleaned before, or will be with the next piece
 		}
-		spans, at = append(spans, s), max(at, s.end)
-		numbered.know(value[s.start:s.end])
+		spans, at = append(spans, s), max(at, s.End)
+		numbered.know(value[s.Start:s.End])
 	}
 	clean, cuts = render(value[:at], spans, numbered)
 	l.keep(value, at)
@@ -78,7 +80,7 @@ func openAt(value []byte, end int) bool {
 		if n < 0 {
 			return false
 		}
-		close, ok := endOfString(value[:end], i+n+1)
+		close, ok := lexical.EndOfString(value[:end], i+n+1)
 		if !ok {
 			return true
 		}
@@ -115,7 +117,7 @@ func (l *Long) boundary(value []byte, at int) int {
 }
 
 func escapeSize(b []byte) int {
-	_, n := unescape(b)
+	_, n := lexical.Unescape(b)
 	return max(n, 2)
 }
 
@@ -134,15 +136,15 @@ func (l *Long) keep(value []byte, at int) {
 }
 
 // stringPlaces are the insides of the strings of value, which are whole.
-func stringPlaces(value []byte) places {
-	p := places{json: true}
+func stringPlaces(value []byte) lexical.Places {
+	p := lexical.Places{Json: true}
 	for i := 0; ; {
 		n := bytes.IndexByte(value[i:], '"')
 		if n < 0 {
 			return p
 		}
-		end, ok := endOfString(value, i+n+1)
-		p.list = append(p.list, place{i + n + 1, end, false})
+		end, ok := lexical.EndOfString(value, i+n+1)
+		p.List = append(p.List, lexical.Place{Start: i + n + 1, End: end, Number: false})
 		if !ok {
 			return p
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/memvcs/mem/layers/redact/scanner"
 	"github.com/memvcs/mem/testdata/gen/plants"
 )
 
@@ -28,7 +29,7 @@ func cleanLong(rules Rules, line []byte, step int) (clean []byte, cuts []Cut) {
 // line back, and JSON stays valid.
 func TestLong(t *testing.T) {
 	t.Parallel()
-	rules, err := New(Config{})
+	rules, err := New(scanner.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,11 +2,11 @@ package redact
 
 import (
 	"bytes"
-	"cmp"
-	"encoding/json"
 	"strconv"
 	"strings"
 
+	"github.com/memvcs/mem/layers/redact/lexical"
+	"github.com/memvcs/mem/layers/redact/scanner"
 	"github.com/memvcs/mem/objects"
 )
 
@@ -16,38 +16,38 @@ type Numbers struct {
 	of    map[objects.Hash]int
 	added []objects.Hash // in the order of their numbers' making, for rollback
 	last  int
-	known knowns // the secrets that are looked for wherever they stand from now on
+	known scanner.Knowns // the secrets that are looked for wherever they stand from now on
 }
 
 // know lets a secret be found wherever it stands from now on, if it is such that nothing else is written like it.
 func (n *Numbers) know(secret []byte) {
-	secret = plain(secret)
+	secret = scanner.Plain(secret)
 	n.knowWord(secret)
-	if word := bytes.TrimRight(secret, sentenceMarks); len(word) < len(secret) {
+	if word := bytes.TrimRight(secret, lexical.SentenceMarks); len(word) < len(secret) {
 		n.knowWord(word) // what ends the sentence may be none of it
 	}
 }
 
 func (n *Numbers) knowWord(secret []byte) {
-	if t := traitsOf(secret); len(secret) < 12 || !random(secret) && (t.upper == 0 || t.lower == 0 || t.digits == 0) {
+	if t := lexical.TraitsOf(secret); len(secret) < 12 || !lexical.Random(secret) && (t.Upper == 0 || t.Lower == 0 || t.Digits == 0) {
 		return // a word, which may mean itself elsewhere
 	}
-	if k, ok := Know(seen, secret); ok {
-		n.known.add(k)
+	if k, ok := scanner.Know(lexical.Seen, secret); ok {
+		n.known.Add(k)
 	}
 }
 
 // Learn takes up the numbers that cuts made before were given.
 func (n *Numbers) Learn(cuts []Cut) {
 	for _, c := range cuts {
-		n.set(objects.Sum(plain(c.Bytes)), c.No)
+		n.set(objects.Sum(scanner.Plain(c.Bytes)), c.No)
 		n.know(c.Bytes)
 	}
 }
 
 // number returns the number of secret, the next one if it is new.
 func (n *Numbers) number(secret []byte) int {
-	h := objects.Sum(plain(secret))
+	h := objects.Sum(scanner.Plain(secret))
 	if no, ok := n.of[h]; ok {
 		return no
 	}
@@ -75,18 +75,6 @@ func (n *Numbers) rollback(m [2]int) {
 		delete(n.of, h)
 	}
 	n.added, n.last = n.added[:m[0]], m[1]
-}
-
-// plain resolves JSON escapes, so that a secret is the same however it is escaped.
-func plain(secret []byte) []byte {
-	if bytes.IndexByte(secret, '\\') < 0 {
-		return secret
-	}
-	var s string
-	if json.Unmarshal([]byte(`"`+string(secret)+`"`), &s) != nil {
-		return secret
-	}
-	return []byte(s)
 }
 
 const opening, closing = "‹secret:", "›"
@@ -119,7 +107,7 @@ func RuleOf(mark []byte) string {
 func ruleByte(c byte) bool { return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '-' }
 
 // placeholders finds the placeholders in text, in order.
-func placeholders(text []byte) (found []span) {
+func placeholders(text []byte) (found []lexical.Span) {
 	for at := 0; ; {
 		i := bytes.Index(text[at:], []byte(opening))
 		if i < 0 {
@@ -136,26 +124,7 @@ func placeholders(text []byte) (found []span) {
 		}
 		if at > digits && bytes.HasPrefix(text[at:], []byte(closing)) {
 			at += len(closing)
-			found = append(found, span{start: start, end: at})
+			found = append(found, lexical.Span{Start: start, End: at})
 		}
 	}
-}
-
-// Fingerprint returns the first 12 digits of the BLAKE3 of a secret, its JSON escapes resolved: what
-// people tell it by without seeing it.
-func Fingerprint(secret []byte) string { return objects.Sum(plain(secret)).String()[:12] }
-
-// seen is the rule that finds a secret again.
-const seen = "seen"
-
-// compareRules orders the names of rules; any other says more than seen.
-func compareRules(a, b string) int {
-	return cmp.Or(boolInt(a == seen)-boolInt(b == seen), cmp.Compare(a, b))
-}
-
-func boolInt(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }

@@ -1,6 +1,10 @@
 package redact
 
-import "regexp"
+import (
+	"regexp"
+
+	"github.com/memvcs/mem/layers/redact/scanner"
+)
 
 // written are what mem itself writes beside the text of sessions, and names: a rule that finds a part of one finds it everywhere.
 var written = []struct {
@@ -10,7 +14,7 @@ var written = []struct {
 	{":v001  9.7k -> 958 tokens", true},
 	{"2.0k tokens, 1 part", true},
 	{"import 25 sessions", true},
-	{Version, false},
+	{scanner.Version, false},
 	{"2026-01-15T10:00:00.000Z", false},
 	{"6ecd8c99-4036-403d-bf84-cf8400f67836", false},
 }

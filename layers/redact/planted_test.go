@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/memvcs/mem/layers/redact/scanner"
 	"github.com/memvcs/mem/testdata/gen/plants"
 )
 
@@ -14,7 +15,7 @@ import (
 // them. What is found once must not be found again, and valid JSON stays valid.
 func TestPlanted(t *testing.T) {
 	t.Parallel()
-	rules, err := New(Config{})
+	rules, err := New(scanner.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

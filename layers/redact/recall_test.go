@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/memvcs/mem/layers/redact/scanner"
 	"github.com/memvcs/mem/testdata/gen/plants"
 )
 
@@ -12,7 +13,7 @@ import (
 // states. MEM_MISSED names a cell, alphabet/position, whose misses are printed.
 func TestRecall(t *testing.T) {
 	t.Parallel()
-	rules, err := New(Config{})
+	rules, err := New(scanner.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,25 +1,11 @@
-// Package redact splits the raw bytes of a transcript into clean bytes that may travel and a patch
-// that stays at home.
-//
-// A [Rules] finds secrets in each JSON value and puts a placeholder in their place:
-// ‹secret:rule:1›. Placeholders are numbered by first occurrence, without any key: equal secrets of
-// a session get equal numbers ([Numbers]), and two stores that differ only in a secret's value hold
-// the same clean bytes. What was cut out is a list of [Cut]; a [Patch] holds the cuts of one growth
-// point, the tail that is not a closed JSON value yet, and the hash of the raw bytes. The clean
-// bytes and the patches give back the original byte for byte ([Restore]).
-//
-// A rule only says where a secret stands. That valid JSON stays valid is the work of this package,
-// once for all rules: inside a string a cut never splits an escape or a character, never touches
-// the quotes, and a number becomes a string; brackets, commas and literals are never cut. A value
-// that is no JSON is cut as text, line by line, so that the number of lines stands.
-//
-// Without rules the clean bytes are the raw bytes, not a copy, and nothing is scanned.
 package redact
 
 import (
 	"bytes"
-	"encoding/json"
 	"iter"
+
+	"github.com/memvcs/mem/layers/redact/lexical"
+	"github.com/memvcs/mem/layers/redact/scanner"
 )
 
 // A Finding is a secret inside the value given to a rule: value[Start:End]. Rule names the kind in
@@ -39,7 +25,7 @@ type Rules struct {
 	ID    string // goes into the recipe; another set of rules has another ID
 	Rules []Rule
 
-	set *ruleset // the built-in rules; nil for none
+	set *scanner.Ruleset // the built-in rules; nil for none
 }
 
 // Any reports whether there are rules at all.
@@ -50,7 +36,7 @@ func (r Rules) Count() int {
 	if r.set == nil {
 		return len(r.Rules)
 	}
-	return len(r.Rules) + len(Names()) + len(r.set.custom)
+	return len(r.Rules) + len(scanner.Names()) + len(r.set.Custom)
 }
 
 // A Cut is a secret taken out.
@@ -100,39 +86,39 @@ func Shift(cuts []Cut, base int64) []Cut {
 // spans returns what to cut from value: in order, apart, each at a safe place. It looks again at
 // its own result until a further look finds nothing, since a placeholder may lay bare what a rule
 // did not see before.
-func (r Rules) spans(value []byte, numbered *Numbers) []span {
-	found := r.find(value, nil, &numbered.known)
+func (r Rules) spans(value []byte, numbered *Numbers) []lexical.Span {
+	found := r.FindUnits(value, nil, &numbered.known)
 	if len(found) == 0 {
 		return nil
 	}
-	safe := safePlaces(value)
-	spans := safe.clip(value, found)
+	safe := lexical.SafePlaces(value)
+	spans := safe.Clip(value, found)
 	for {
 		for _, s := range spans {
-			numbered.know(value[s.start:s.end])
+			numbered.know(value[s.Start:s.End])
 		}
 		mark := numbered.mark()
 		clean, cuts := render(value, spans, numbered)
 		numbered.rollback(mark)
-		more := safe.clip(value, toRaw(r.find(clean, cuts, &numbered.known), spans, cuts))
-		merged := merge(append(more, spans...))
-		if size(merged) == size(spans) {
+		more := safe.Clip(value, toRaw(r.FindUnits(clean, cuts, &numbered.known), spans, cuts))
+		merged := lexical.Merge(append(more, spans...))
+		if lexical.Size(merged) == lexical.Size(spans) {
 			return spans
 		}
 		spans = merged
 	}
 }
 
-// find runs the rules over text and leaves out what the cuts and other placeholders cover.
-func (r Rules) find(text []byte, cuts []Cut, session *knowns) []span {
-	var found []span
+// FindUnits runs the rules over text and leaves out what the cuts and other placeholders cover.
+func (r Rules) FindUnits(text []byte, cuts []Cut, session *scanner.Knowns) []lexical.Span {
+	var found []lexical.Span
 	if r.set != nil {
-		found = r.set.find(text, session, false)
+		found = r.set.Find(text, session, false)
 	}
 	for _, rule := range r.Rules {
 		for f := range rule(text) {
-			s := span{max(f.Start, 0), min(f.End, len(text)), f.Rule, false}
-			if s.start < s.end {
+			s := lexical.Span{Start: max(f.Start, 0), End: min(f.End, len(text)), Rule: f.Rule, Quote: false}
+			if s.Start < s.End {
 				found = append(found, s)
 			}
 		}
@@ -142,52 +128,52 @@ func (r Rules) find(text []byte, cuts []Cut, session *knowns) []span {
 	}
 	holes := placeholders(text)
 	for _, c := range cuts {
-		holes = append(holes, span{start: int(c.At), end: int(c.At) + c.Len})
+		holes = append(holes, lexical.Span{Start: int(c.At), End: int(c.At) + c.Len})
 	}
-	return without(merge(found), merge(holes))
+	return lexical.Without(lexical.Merge(found), lexical.Merge(holes))
 }
 
 // findPart is find of a part of a long line.
-func (r Rules) findPart(part []byte, session *knowns) []span {
+func (r Rules) findPart(part []byte, session *scanner.Knowns) []lexical.Span {
 	if r.set == nil {
-		return r.find(part, nil, session)
+		return r.FindUnits(part, nil, session)
 	}
-	return without(merge(r.set.find(part, session, true)), placeholders(part))
+	return lexical.Without(lexical.Merge(r.set.Find(part, session, true)), placeholders(part))
 }
 
 // toRaw translates spans of the clean text, none of which touches a cut at its ends, into spans of
 // the value it was made of.
-func toRaw(found, spans []span, cuts []Cut) []span {
+func toRaw(found, spans []lexical.Span, cuts []Cut) []lexical.Span {
 	i, grown := 0, 0 // cuts passed, and by how much the value is longer than the clean text there
 	shift := func(at int) int {
 		for ; i < len(cuts) && int(cuts[i].At)+cuts[i].Len <= at; i++ {
-			grown += spans[i].end - spans[i].start - cuts[i].Len
+			grown += spans[i].End - spans[i].Start - cuts[i].Len
 		}
 		return at + grown
 	}
-	out := make([]span, 0, len(found))
+	out := make([]lexical.Span, 0, len(found))
 	for _, f := range found {
-		start := shift(f.start)
-		out = append(out, span{start, shift(f.end-1) + 1, f.rule, false})
+		start := shift(f.Start)
+		out = append(out, lexical.Span{Start: start, End: shift(f.End-1) + 1, Rule: f.Rule, Quote: false})
 	}
 	return out
 }
 
 // render returns value with a placeholder for each span, and the cuts with offsets in it.
-func render(value []byte, spans []span, numbered *Numbers) (clean []byte, cuts []Cut) {
+func render(value []byte, spans []lexical.Span, numbered *Numbers) (clean []byte, cuts []Cut) {
 	clean = make([]byte, 0, len(value)+16*len(spans))
 	at := 0
 	for _, s := range spans {
-		secret := value[s.start:s.end]
+		secret := value[s.Start:s.End]
 		no := numbered.number(secret)
-		mark := placeholder(s.rule, no)
-		if s.quote {
+		mark := placeholder(s.Rule, no)
+		if s.Quote {
 			mark = `"` + mark + `"`
 		}
-		clean = append(clean, value[at:s.start]...)
+		clean = append(clean, value[at:s.Start]...)
 		cuts = append(cuts, Cut{At: int64(len(clean)), Len: len(mark), No: no, Bytes: append([]byte(nil), secret...)})
 		clean = append(clean, mark...)
-		at = s.end
+		at = s.End
 	}
 	return append(clean, value[at:]...), cuts
 }
@@ -204,7 +190,7 @@ func units(raw []byte) iter.Seq2[int, int] {
 				end = line
 			}
 			end = start + unit(raw[start:end])
-			if line > start && line < end && !valid(raw[start:end]) {
+			if line > start && line < end && !lexical.Valid(raw[start:end]) {
 				broken, end = end, line
 			}
 			if !yield(start, end) {
@@ -225,11 +211,11 @@ func unit(b []byte) int {
 			return i + 1
 		case c == '"':
 			if line <= i {
-				if line = i + indexByte(b[i:], '\n'); line < i {
+				if line = i + lexical.IndexByte(b[i:], '\n'); line < i {
 					line = len(b)
 				}
 			}
-			end, closed := endOfString(b[:line], i+1)
+			end, closed := lexical.EndOfString(b[:line], i+1)
 			if !closed {
 				return min(line+1, len(b))
 			}
@@ -238,26 +224,9 @@ func unit(b []byte) int {
 			depth++
 		case c == '}' || c == ']':
 			if depth--; depth <= 0 {
-				return i + 1 + blank(b[i+1:])
+				return i + 1 + scanner.Blank(b[i+1:])
 			}
 		}
 	}
 	return len(b)
 }
-
-// blank returns the length of the white space in front of b, up to its first line end.
-func blank(b []byte) int {
-	for i, c := range b {
-		switch c {
-		case '\n':
-			return i + 1
-		case ' ', '\t', '\r':
-		default:
-			return i
-		}
-	}
-	return len(b)
-}
-
-// valid reports whether value is JSON.
-func valid(value []byte) bool { return json.Valid(value) }

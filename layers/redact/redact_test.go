@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/memvcs/mem/layers/redact/scanner"
 	"github.com/memvcs/mem/objects"
 )
 
@@ -22,7 +23,7 @@ func matches(re *regexp.Regexp, name string) Rule {
 	return func(value []byte) iter.Seq[Finding] {
 		return func(yield func(Finding) bool) {
 			for _, m := range re.FindAllIndex(value, -1) {
-				if !yield(Finding{m[0], m[1], name}) {
+				if !yield(Finding{Start: m[0], End: m[1], Rule: name}) {
 					return
 				}
 			}
@@ -104,7 +105,7 @@ func TestRedactIsLinear(t *testing.T) {
 // What looks like tables, blocks of base64 and ends of keys must not take it either.
 func TestRulesAreLinear(t *testing.T) {
 	t.Parallel()
-	rules, err := New(Config{})
+	rules, err := New(scanner.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -299,8 +300,8 @@ func (r Rules) Find(raw []byte) []Finding {
 		return nil
 	}
 	for start, end := range units(raw) {
-		for _, s := range r.find(raw[start:end], nil, nil) {
-			out = append(out, Finding{start + s.start, start + s.end, s.rule})
+		for _, s := range r.FindUnits(raw[start:end], nil, nil) {
+			out = append(out, Finding{Start: start + s.Start, End: start + s.End, Rule: s.Rule})
 		}
 	}
 	return out

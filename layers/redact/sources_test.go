@@ -9,6 +9,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/memvcs/mem/layers/redact/scanner"
 	"github.com/memvcs/mem/testdata/gen/plants"
 )
 
@@ -19,7 +20,7 @@ func TestSourceFindings(t *testing.T) {
 	if list == "" {
 		t.Skip("SKIPPED: no MEM_SOURCES")
 	}
-	rules, err := New(Config{})
+	rules, err := New(scanner.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

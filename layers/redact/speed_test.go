@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/memvcs/mem/layers/redact/lexical"
+	"github.com/memvcs/mem/layers/redact/scanner"
 	"github.com/memvcs/mem/testdata/gen/plants"
 )
 
@@ -36,7 +38,7 @@ func prose(n int) []byte {
 // BenchmarkRedact measures what the rules cost, a core: MB/s of transcript without and with secrets, and of one long
 // line.
 func BenchmarkRedact(b *testing.B) {
-	rules, err := New(Config{})
+	rules, err := New(scanner.Config{})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -100,7 +102,7 @@ func TestNamesAreFree(t *testing.T) {
 	kinds := ""
 	n := testing.AllocsPerRun(10, func() {
 		for _, name := range texts {
-			if kind := secretName(name); setter(name) || upperName(name) {
+			if kind := lexical.SecretName(name); scanner.Setter(name) || lexical.UpperName(name) {
 				kinds = kind
 			}
 		}
@@ -113,7 +115,7 @@ func TestNamesAreFree(t *testing.T) {
 // TestProseIsClean shows that nothing is found in what holds nothing.
 func TestProseIsClean(t *testing.T) {
 	t.Parallel()
-	rules, err := New(Config{})
+	rules, err := New(scanner.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +132,7 @@ func TestRealFindings(t *testing.T) {
 	if dir == "" {
 		t.Skip("SKIPPED: no MEM_TRANSCRIPTS")
 	}
-	rules, err := New(Config{})
+	rules, err := New(scanner.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,21 +182,21 @@ func TestRealFindings(t *testing.T) {
 // placeholder can hold.
 func TestPatterns(t *testing.T) {
 	t.Parallel()
-	patterns, err := parsePatterns(gitleaksData)
+	patterns, err := scanner.ParsePatterns(scanner.GitleaksData)
 	if err != nil || len(patterns) < 200 {
 		t.Fatalf("%d patterns, %v", len(patterns), err)
 	}
 	for _, p := range patterns {
-		p.compile()
-		p.all.allows([]byte("x"), nil, nil)
+		p.Compile()
+		p.All.Allows([]byte("x"), nil, nil)
 		for i := range p.Allow {
-			p.Allow[i].allows([]byte("x"), nil, nil)
+			p.Allow[i].Allows([]byte("x"), nil, nil)
 		}
-		if len(p.Keywords) == 0 || p.reach == 0 {
+		if len(p.Keywords) == 0 || p.Reach == 0 {
 			t.Errorf("%s has no keywords or no reach", p.ID)
 		}
 	}
-	for _, name := range Names() {
+	for _, name := range scanner.Names() {
 		if mark := placeholder(name, 1); mark != opening+name+":1"+closing {
 			t.Errorf("the placeholder of %s is %s", name, mark)
 		}
@@ -204,11 +206,11 @@ func TestPatterns(t *testing.T) {
 // TestWindowsFindWhatTheWholeTextHolds compares looks around keywords with the regular expression on the whole text.
 func TestWindowsFindWhatTheWholeTextHolds(t *testing.T) {
 	t.Parallel()
-	rules, err := New(Config{})
+	rules, err := New(scanner.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	patterns, err := parsePatterns(gitleaksData)
+	patterns, err := scanner.ParsePatterns(scanner.GitleaksData)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,27 +220,27 @@ func TestWindowsFindWhatTheWholeTextHolds(t *testing.T) {
 		at := rnd.IntN(len(text))
 		text = text[:at] + "\n" + plants.Fill(p.Text, p.Make(rnd)) + "\n" + text[at:]
 	}
-	found := merge(rules.set.find([]byte(text), nil, false))
+	found := lexical.Merge(rules.set.Find([]byte(text), nil, false))
 	for _, p := range patterns {
-		if slices.Contains(covered, p.ID) {
+		if slices.Contains(scanner.Covered, p.ID) {
 			continue
 		}
-		p.compile()
-		s := &scan{rules: rules.set, text: []byte(text)}
-		for _, m := range p.re.FindAllSubmatchIndex(s.text, -1) {
-			p.judge(s, 0, m)
+		p.Compile()
+		s := &scanner.Scan{Rules: rules.set, Text: []byte(text)}
+		for _, m := range p.Re.FindAllSubmatchIndex(s.Text, -1) {
+			p.Judge(s, 0, m)
 		}
-		for _, want := range s.spans {
-			near := strings.ToLower(text[max(0, want.start-before):want.end])
+		for _, want := range s.Spans {
+			near := strings.ToLower(text[max(0, want.Start-lexical.Before):want.End])
 			covered := true // what is far from its keyword is not looked at: 40 digits behind a "sourcegraph" somewhere
 			for _, k := range p.Keywords {
 				covered = covered && (len(k) < 3 || !strings.Contains(near, strings.ToLower(k)))
 			}
 			for _, f := range found {
-				covered = covered || f.start <= want.start && want.end <= f.end
+				covered = covered || f.Start <= want.Start && want.End <= f.End
 			}
 			if !covered {
-				t.Errorf("%s finds %q in the whole text only", p.ID, text[want.start:want.end])
+				t.Errorf("%s finds %q in the whole text only", p.ID, text[want.Start:want.End])
 			}
 		}
 	}

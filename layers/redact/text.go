@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"iter"
 	"slices"
+
+	"github.com/memvcs/mem/layers/redact/lexical"
 )
 
 // A Text cleans what is no transcript, such as the output of a tool, piece by piece: JSON values are looked at for themselves, as in a
@@ -24,7 +26,7 @@ func (t *Text) Redact(r Rules, raw []byte, at int, numbered *Numbers) (clean []b
 	value := append(append(slices.Grow(t.value[:0], len(t.behind)+len(raw)), t.behind...), raw...)
 	t.value = value
 	start, end := len(t.behind), len(t.behind)+at
-	var spans []span
+	var spans []lexical.Span
 	for from, to := range texts(value) {
 		if from >= end {
 			break
@@ -33,9 +35,9 @@ func (t *Text) Redact(r Rules, raw []byte, at int, numbered *Numbers) (clean []b
 			continue
 		}
 		for _, s := range r.spans(value[from:to], numbered) {
-			s.start, s.end = s.start+from, s.end+from
-			if s.start >= start && (s.start < end || goesOn(spans, value, s, end)) {
-				spans, end = append(spans, s), max(end, s.end)
+			s.Start, s.End = s.Start+from, s.End+from
+			if s.Start >= start && (s.Start < end || goesOn(spans, value, s, end)) {
+				spans, end = append(spans, s), max(end, s.End)
 			}
 		}
 	}
@@ -48,12 +50,12 @@ func (t *Text) Redact(r Rules, raw []byte, at int, numbered *Numbers) (clean []b
 }
 
 // goesOn reports whether s is the next line of the secret that ends the spans: a secret over several lines is a span in each.
-func goesOn(spans []span, value []byte, s span, end int) bool {
-	if len(spans) == 0 || s.start < end {
+func goesOn(spans []lexical.Span, value []byte, s lexical.Span, end int) bool {
+	if len(spans) == 0 || s.Start < end {
 		return false
 	}
 	last := spans[len(spans)-1]
-	return last.rule == s.rule && len(bytes.Trim(value[last.end:s.start], "\r\n")) == 0
+	return last.Rule == s.Rule && len(bytes.Trim(value[last.End:s.Start], "\r\n")) == 0
 }
 
 // keep remembers the end of value[:end], from the start of a line if there is one.
@@ -70,7 +72,7 @@ func texts(raw []byte) iter.Seq2[int, int] {
 	return func(yield func(int, int) bool) {
 		from := 0 // of the lines that are no JSON
 		for start, end := range units(raw) {
-			if head := bytes.TrimLeft(raw[start:end], " \t\r\n"); len(head) == 0 || head[0] != '{' && head[0] != '[' || !valid(raw[start:end]) {
+			if head := bytes.TrimLeft(raw[start:end], " \t\r\n"); len(head) == 0 || head[0] != '{' && head[0] != '[' || !lexical.Valid(raw[start:end]) {
 				continue
 			}
 			if from < start && !yield(from, start) || !yield(start, end) {

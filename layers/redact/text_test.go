@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/memvcs/mem/layers/redact/scanner"
 	"github.com/memvcs/mem/testdata/gen/plants"
 )
 
@@ -33,7 +34,7 @@ func cleanText(rules Rules, text []byte, step, ahead int) (clean []byte, cuts []
 // of the whole, the cuts give the text back, and the lines stand.
 func TestText(t *testing.T) {
 	t.Parallel()
-	rules, err := New(Config{})
+	rules, err := New(scanner.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +75,7 @@ func TestText(t *testing.T) {
 // TestTextOverLines finds a private key in a text whose pieces end at every line of it.
 func TestTextOverLines(t *testing.T) {
 	t.Parallel()
-	rules, err := New(Config{})
+	rules, err := New(scanner.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +109,7 @@ func FuzzText(f *testing.F) {
 	f.Add("key = \"AKIAQ3EGQKLM2NOPQRST\"\n-----BEGIN PRIVATE KEY-----\nabc\n", uint16(5), uint16(100))
 	f.Add("{\"a\":\n\"b\"}\n[1]\n{", uint16(1), uint16(0))
 	f.Add("\x00\xff\r\n\n\n", uint16(2), uint16(1))
-	rules, err := New(Config{})
+	rules, err := New(scanner.Config{})
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -3,6 +3,9 @@ package redact
 import (
 	"math/rand/v2"
 	"testing"
+
+	"github.com/memvcs/mem/layers/redact/lexical"
+	"github.com/memvcs/mem/layers/redact/scanner"
 )
 
 // slowUnit is unit, byte by byte.
@@ -23,7 +26,7 @@ func slowUnit(b []byte) int {
 			depth++
 		case c == '}' || c == ']':
 			if depth--; depth <= 0 {
-				return i + 1 + blank(b[i+1:])
+				return i + 1 + scanner.Blank(b[i+1:])
 			}
 		}
 	}
@@ -51,11 +54,11 @@ func TestReadable64(t *testing.T) {
 	rng := rand.New(rand.NewPCG(23, 24))
 	yes := 0
 	for range 200_000 {
-		b := make([]byte, minEncoded)
+		b := make([]byte, scanner.MinEncoded)
 		for i := range b {
 			b[i] = "abYXZ0123cGFzc3dvcmQ9Iiw"[rng.IntN(24)]
 		}
-		got, want := readable64(b), readable(decode64(nil, b))
+		got, want := scanner.Readable64(b), lexical.Readable(lexical.Decode64(nil, b))
 		if got != want {
 			t.Fatalf("readable64(%q) = %v, want %v", b, got, want)
 		}

@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+
+	"github.com/memvcs/mem/layers/redact/scanner"
 )
 
 // ways are the ways in which secrets get into a session: what tools print, files that are read, edited, compared and searched, and
@@ -236,7 +238,7 @@ var structured = []string{
 // TestStructured finds a secret by the names around it, and takes nothing for one whose names are those of others.
 func TestStructured(t *testing.T) {
 	t.Parallel()
-	rules, err := New(Config{})
+	rules, err := New(scanner.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -279,7 +281,7 @@ func wrapped(text string) map[string]string {
 // TestWays finds all of the former wherever they stand, and nothing in the latter.
 func TestWays(t *testing.T) {
 	t.Parallel()
-	rules, err := New(Config{})
+	rules, err := New(scanner.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,13 +4,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/memvcs/mem/layers/redact/scanner"
 	"github.com/memvcs/mem/testdata/gen/plants"
 )
 
 // TestWholeValue cuts all of the value between the marks « and » and nothing else, or nothing where there are no marks.
 func TestWholeValue(t *testing.T) {
 	t.Parallel()
-	rules, err := New(Config{})
+	rules, err := New(scanner.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/memvcs/mem/layers/projects"
 	"github.com/memvcs/mem/layers/redact"
+	"github.com/memvcs/mem/layers/redact/scanner"
 )
 
 // Limits of what is read of a project's .env files: another file is none.
@@ -33,8 +34,8 @@ func (m Ops) RulesIn(dir string) redact.Rules {
 
 // envValues returns the secrets in the .env files that hold for dir. A file that cannot be read has none: this is
 // help beside the rules, and must not keep a session from being stored.
-func envValues(dir string) []redact.Known {
-	var out []redact.Known
+func envValues(dir string) []scanner.Known {
+	var out []scanner.Known
 	inside := projects.InsideRepo(dir)
 	for d := dir; d != ""; d = projects.Parent(d) {
 		entries, err := os.ReadDir(d)
@@ -48,7 +49,7 @@ func envValues(dir string) []redact.Known {
 	return out
 }
 
-func envValuesOf(dir string, entries []os.DirEntry) (out []redact.Known) {
+func envValuesOf(dir string, entries []os.DirEntry) (out []scanner.Known) {
 	files := 0
 	for _, e := range entries {
 		if !isEnvFile(e.Name()) || files == maxEnvFiles {
@@ -60,7 +61,7 @@ func envValuesOf(dir string, entries []os.DirEntry) (out []redact.Known) {
 			continue
 		}
 		if b, err := readEnvFile(filepath.Join(dir, e.Name())); err == nil {
-			out = append(out, redact.Environment(b)...)
+			out = append(out, scanner.Environment(b)...)
 		}
 	}
 	return out

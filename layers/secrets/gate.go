@@ -11,6 +11,7 @@ import (
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/redact"
+	"github.com/memvcs/mem/layers/redact/scanner"
 	trusted "github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/stream"
@@ -124,7 +125,7 @@ func LeaksIn(r io.Reader, size, skip int64, rules redact.Rules, where Leak) ([]L
 				leak.Message = lines + 1
 			}
 			leak.Rule = redact.RuleOf(clean[at : at+cut.Len])
-			leak.Length, leak.Hash = len(cut.Bytes), redact.Fingerprint(cut.Bytes)
+			leak.Length, leak.Hash = len(cut.Bytes), scanner.Fingerprint(cut.Bytes)
 			leaks = append(leaks, leak)
 		}
 		lines += bytes.Count(clean[at:], originals.Newline)

@@ -10,6 +10,7 @@ import (
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/redact"
+	"github.com/memvcs/mem/layers/redact/scanner"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
@@ -87,7 +88,7 @@ func (m Ops) secretsAt(ctx context.Context, p refs.Project, content objects.Hash
 				continue
 			}
 			rule := redact.RuleOf(mark)
-			byNo[c.No] = &Secret{No: c.No, Rule: rule, Message: lines.n + 1, Places: 1, Hash: redact.Fingerprint(c.Bytes), Length: len(c.Bytes)}
+			byNo[c.No] = &Secret{No: c.No, Rule: rule, Message: lines.n + 1, Places: 1, Hash: scanner.Fingerprint(c.Bytes), Length: len(c.Bytes)}
 		}
 		return nil
 	})

@@ -1,0 +1,110 @@
+package lexical
+
+import (
+	"cmp"
+)
+
+// HostChars are what the first field of .pgpass holds.
+var HostChars = func() Set { v := Dotted; v['*'>>6] |= 1 << '*'; return v }()
+
+// Uuid reports whether value is one, which names a thing rather than opens it.
+func Uuid(value []byte) bool {
+	if len(value) != 36 {
+		return false
+	}
+	for i, c := range value {
+		if dash := i == 8 || i == 13 || i == 18 || i == 23; dash != (c == '-') || !dash && !HexAny.Has(c) {
+			return false
+		}
+	}
+	return true
+}
+
+// Lower maps the bytes of ASCII to lower case.
+var Lower = func() (t [256]byte) {
+	for i := range t {
+		t[i] = byte(i)
+		if 'A' <= i && i <= 'Z' {
+			t[i] += 'a' - 'A'
+		}
+	}
+	return t
+}()
+
+// HasFold reports whether text begins with word, which is in lower case.
+func HasFold(text []byte, word string) bool {
+	if len(text) < len(word) {
+		return false
+	}
+	for i := range len(word) {
+		if Lower[text[i]] != word[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// Set is a set of bytes.
+type Set [4]uint64
+
+func SetOf(chars string) (s Set) {
+	for i := 0; i < len(chars); i++ {
+		s[chars[i]>>6] |= 1 << (chars[i] & 63)
+	}
+	return s
+}
+
+// Has reports whether c is in s.
+func (s *Set) Has(c byte) bool { return s[c>>6]>>(c&63)&1 == 1 }
+
+// Run returns how many bytes at the start of text are in s, at most limit.
+func (s *Set) Run(text []byte, limit int) int {
+	n := min(limit, len(text))
+	for i, c := range text[:n] {
+		if !s.Has(c) {
+			return i
+		}
+	}
+	return n
+}
+
+// RunBack returns how many bytes at the end of text are in s, at most limit.
+func (s *Set) RunBack(text []byte, limit int) int {
+	n := 0
+	for n < limit && n < len(text) && s.Has(text[len(text)-1-n]) {
+		n++
+	}
+	return n
+}
+
+// Seen is the rule that finds a secret again.
+const Seen = "seen"
+
+// compareRules orders the names of rules; any other says more than seen.
+func compareRules(a, b string) int {
+	return cmp.Or(boolInt(a == Seen)-boolInt(b == Seen), cmp.Compare(a, b))
+}
+
+func boolInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+var (
+	Alnum   = SetOf("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+	Wordly  = SetOf("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")
+	Urlish  = SetOf("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-")
+	Dotted  = SetOf("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-.")
+	Base64  = SetOf("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-+/")
+	Upper   = SetOf("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567")
+	Upnum   = SetOf("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
+	Digits  = SetOf("0123456789")
+	HexLow  = SetOf("0123456789abcdef")
+	HexAny  = SetOf("0123456789abcdefABCDEF")
+	Lownum  = SetOf("abcdefghijklmnopqrstuvwxyz0123456789")
+	Paypal  = SetOf("abcdefghijklmnopqrstuvwxyz0123456789$")
+	Percent = SetOf("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-%")
+	Bech32  = SetOf("QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L")
+)

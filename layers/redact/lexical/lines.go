@@ -1,0 +1,341 @@
+package lexical
+
+import (
+	"bytes"
+)
+
+// MarginOf returns what a tool put before the last line of text: the sign of a comparison, the mark of a quotation, a time, the name of a
+// file. Of a number at its end it is the length that counts.
+func MarginOf(text []byte, newline string) string {
+	if n := bytes.LastIndex(text, []byte(newline)); n >= 0 {
+		text = text[n+len(newline):]
+	}
+	if string(text) == "-" {
+		return "-" // the sign
+	}
+	text = bytes.TrimRight(text, " ")
+	if string(text) == "-" || len(text) > 64 || bytes.HasSuffix(text, []byte("→")) || bytes.HasSuffix(text, []byte("\t")) || bytes.HasSuffix(text, []byte(`"`)) {
+		return "" // an item of a list, a listing, the beginning of a string
+	}
+	if n := len(text); n > 1 && text[n-1] != '+' && text[n-1] != ':' || string(text) == ">" {
+		return string(text) + " "
+	}
+	return string(text)
+}
+
+// Listing returns the length of the number that a listing puts before a line.
+func Listing(line []byte) int {
+	i := 0
+	for i < len(line) && line[i] == ' ' {
+		i++
+	}
+	n := Digits.Run(line[i:], 8)
+	if n == 0 {
+		return 0
+	}
+	for _, mark := range [...]string{"→", "\t"} {
+		if bytes.HasPrefix(line[i+n:], []byte(mark)) {
+			return i + n + len(mark)
+		}
+	}
+	return 0
+}
+
+// Colour returns the length of the sequences in front of text that colour it on a terminal, as they are or as JSON writes them.
+func Colour(text []byte) int {
+	n := 0
+	for {
+		i := n
+		switch rest := text[n:]; {
+		case len(rest) > 1 && rest[0] == 0x1b && rest[1] == '[':
+			i += 2
+		case HasFold(rest, `\u001b[`):
+			i += len(`\u001b[`)
+		default:
+			return n
+		}
+		for i < len(text) && i < n+24 && (text[i] == ';' || '0' <= text[i] && text[i] <= '9') {
+			i++
+		}
+		if i == len(text) || text[i] != 'm' && text[i] != 'K' {
+			return n
+		}
+		n = i + 1
+	}
+}
+
+// Unpainted returns where the name begins that was found at start: behind the end of a sequence that colours it.
+func Unpainted(text []byte, start int) int {
+	if start < 2 || text[start-1] != '[' && text[start-1] != ';' {
+		return start
+	}
+	for i := start - 1; i > 0 && i > start-24; i-- {
+		if text[i] != '[' {
+			continue
+		}
+		for _, mark := range [...]string{"\x1b", `\u001b`, `\u001B`} {
+			if bytes.HasSuffix(text[:i], []byte(mark)) {
+				if n := Colour(text[i-len(mark):]); i-len(mark)+n > start {
+					return i - len(mark) + n
+				}
+			}
+		}
+	}
+	return start
+}
+
+// UnpaintedLine returns text without the sequences at its end that colour what follows.
+func UnpaintedLine(text []byte) []byte {
+	for len(text) > 2 && (text[len(text)-1] == 'm' || text[len(text)-1] == 'K') {
+		i := bytes.LastIndexByte(text[max(0, len(text)-24):], '[')
+		if i < 0 {
+			return text
+		}
+		i += max(0, len(text)-24)
+		switch {
+		case i > 0 && text[i-1] == 0x1b:
+			i--
+		case i >= 6 && HasFold(text[i-6:], `\u001b`):
+			i -= 6
+		default:
+			return text
+		}
+		if Colour(text[i:]) != len(text)-i {
+			return text
+		}
+		text = text[:i]
+	}
+	return text
+}
+
+// Closers are what may stand between a name and what follows it.
+var Closers = SetOf("\"'\\`]?*")
+
+// Behind returns where what closes a name ends that ends at end, how much of that is colour, and whether there was more.
+func Behind(text []byte, end int) (i, painted int, closed bool) {
+	i = end
+	for {
+		c := Colour(text[i:])
+		n := 0
+		for i+c+n < len(text) && i+n-end-painted < 6 && Closers.Has(text[i+c+n]) && Colour(text[i+c+n:]) == 0 && Newline(text[i+c+n:]) == 0 {
+			n++
+		}
+		n += Entity(text[i+c+n:]) + Hidden(text[i+c+n:]) + dimension(text[i+c+n:])
+		if n+c == 0 {
+			return i, painted, i-painted > end
+		}
+		i, painted = i+n+c, painted+c
+	}
+}
+
+// dimension returns the length of what says in C that a name in front of text is one of a list.
+func dimension(text []byte) int {
+	if len(text) > 1 && text[0] == '[' {
+		if n := 1 + Digits.Run(text[1:], 5); n != 2 && n < len(text) && text[n] == ']' {
+			return n + 1
+		}
+	}
+	return 0
+}
+
+// Entity returns the length of the quote in front of text that is written as HTML does it.
+func Entity(text []byte) int {
+	if len(text) > 0 && text[0] == '&' {
+		for _, e := range [...]string{"&quot;", "&#34;", "&#39;", "&#x27;", "&apos;"} {
+			if HasFold(text, e) {
+				return len(e)
+			}
+		}
+	}
+	return 0
+}
+
+// Adorned skips what stands between an operator and its value at i: blanks, colours, bold, and anchors and tags of YAML.
+func Adorned(text []byte, i int) int {
+	i += Spaces(text[i:])
+	if n := Colour(text[i:]); n > 0 {
+		i += n
+		i += Spaces(text[i:])
+	}
+	if bytes.HasPrefix(text[i:], []byte("**")) {
+		i += 2
+		i += Spaces(text[i:])
+	}
+	if i < len(text) && text[i] == '&' || bytes.HasPrefix(text[i:], []byte("!!")) {
+		n := 1 + NameChars.Run(text[i+1:], 64)
+		if text[i] == '!' {
+			n = 2 + NameChars.Run(text[i+2:], 64)
+		}
+		if blanks := Spaces(text[i+n:]); n > 1 && blanks > 0 {
+			i += n + blanks
+		}
+	}
+	return i
+}
+
+// Newline returns the length of the line end in front of text, which may be that of a string within this one.
+func Newline(text []byte) int {
+	switch {
+	case bytes.HasPrefix(text, []byte("\r\n")), bytes.HasPrefix(text, []byte(`\n`)):
+		return 2
+	case len(text) > 0 && text[0] == '\n':
+		return 1
+	}
+	return 0
+}
+
+// LineStart returns where the first word stands of the line at i: behind the number and the sign that a listing or a comparison puts
+// before it.
+func LineStart(text []byte, i int) int {
+	rest := text[i:min(len(text), i+64)]
+	n := Listing(rest)
+	if n == 0 && len(rest) > 0 && (rest[0] == '+' || rest[0] == '-') {
+		n = 1
+	}
+	return i + n + Spaces(text[i+n:])
+}
+
+// CellOf reports whether text ends where the cell of a table begins.
+func CellOf(text []byte) bool {
+	text = bytes.TrimRight(text[max(0, len(text)-32):], " `*\"'")
+	return bytes.HasSuffix(text, []byte("|")) || bytes.HasSuffix(text, []byte("│"))
+}
+
+// Plural says what kind of secrets a list of that name holds, "" for none.
+func Plural(name []byte) string {
+	if n := len(name); n > 4 && Lower[name[n-1]] == 's' {
+		return SecretName(name[:n-1])
+	}
+	return ""
+}
+
+// Strong reports whether value is as mixed as only what a machine made is.
+func Strong(value []byte) bool {
+	t := TraitsOf(value)
+	return t.Digits > 1 && t.Lower > 1 && (t.Upper > 1 || t.Digits > 3 && t.Lower > 3 && len(value) >= 20) && Random(value)
+}
+
+// Braced finds the value at i that stands between brackets: {value}; as ODBC has it, [[value]] as Lua has it.
+func Braced(text []byte, i int) (v Span, ok bool) {
+	open, end := 1, byte('}')
+	switch {
+	case bytes.HasPrefix(text[i:], []byte("[[")):
+		open, end = 2, ']'
+	case text[i] != '{':
+		return v, false
+	}
+	n := UnquotedChars.Run(text[i+open:], 128)
+	at := i + open + n
+	if n == 0 || at+1 >= len(text) || text[at] != end || text[at+1] != ';' && text[at+1] != end {
+		return v, false
+	}
+	return Span{Start: i + open, End: at}, true
+}
+
+// NameChars are those of the name in name = value.
+var NameChars = Dotted
+
+// MaxValue is how much of a line is looked at for the value of a pair.
+const MaxValue = 4 << 10
+
+// Leading are marks that a password in a sentence may begin with and that stand before values elsewhere.
+var Leading = SetOf(":=<>?!|;,{")
+
+// OpensQuote reports whether text begins with a quote, behind backslashes.
+func OpensQuote(text []byte) bool {
+	rest := bytes.TrimLeft(text, `\`)
+	return len(rest) > 0 && Quote(rest[0])
+}
+
+// HeaderEnd returns the length of the value of a header that a command is given, or of a line that is all of a string: what stands
+// before the quote that closes it.
+func HeaderEnd(before, value []byte) int {
+	if len(before) < 4 || !Quote(before[len(before)-1]) {
+		return 0
+	}
+	option := bytes.TrimRight(before[:len(before)-1], " \\=")
+	if !bytes.HasSuffix(option, []byte("-H")) && !bytes.HasSuffix(option, []byte("--header")) && !bytes.HasSuffix(option, []byte(`":`)) {
+		return 0
+	}
+	n := bytes.IndexByte(value, before[len(before)-1])
+	if n > 0 && value[n-1] == '\\' {
+		n--
+	}
+	return n
+}
+
+// Trimmed returns text[start:end] without the punctuation of a list or sentence at its end.
+func Trimmed(text []byte, start, end int) Span {
+	for end > start && (text[end-1] == ',' || text[end-1] == ';') && (end-start < 2 || TraitsOf(text[start:end-1]).Strange == 0 || bytes.IndexByte([]byte("\"'`)]}"), text[end-2]) >= 0) {
+		end--
+	}
+	return Span{Start: start, End: end}
+}
+
+var (
+	// visibleLine is what a value alone on its line may hold.
+	VisibleLine = InWord
+	// unquotedChars is what a value may hold that other things stand behind.
+	UnquotedChars = func() (v Set) {
+		for c := range 256 {
+			if Visible.Has(byte(c)) && bytes.IndexByte([]byte(`,;()[]{}|&\`), byte(c)) < 0 {
+				v[c>>6] |= 1 << (c & 63)
+			}
+		}
+		return v
+	}()
+)
+
+func Spaces(text []byte) int {
+	n := 0
+	for n < len(text) && n < 16 && (text[n] == ' ' || text[n] == '\t') {
+		n++
+	}
+	return n
+}
+
+// OpensLine reports whether text ends where the first word of a line may stand. In a text that was decoded that may be
+// the beginning of a part of a query.
+func OpensLine(text []byte, deep bool) bool {
+	i := len(text)
+	for i > 0 && i > len(text)-48 && (text[i-1] == ' ' || text[i-1] == '\t' || text[i-1] == '-' || text[i-1] == '+' || text[i-1] == '#' || text[i-1] == '>' || text[i-1] == '"' || text[i-1] == '\'') {
+		i--
+	}
+	if i == 0 || text[i-1] == '\n' || i >= 2 && text[i-2] == '\\' && text[i-1] == 'n' {
+		return true
+	}
+	if c := text[i-1]; deep && (c == '=' || c == '&' || c == '?') {
+		return true
+	}
+	for _, word := range [...]string{"export", "set", "ENV", "env", "ARG", "-e", "setx"} {
+		if bytes.HasSuffix(text[:i], []byte(word)) {
+			return true
+		}
+	}
+	// the number that a listing puts before its lines
+	d := Digits.RunBack(text[:i], 8)
+	arrow := bytes.HasSuffix(text[:i], []byte("→"))
+	if arrow {
+		d = 1
+	}
+	return d > 0 && (arrow || i-d == 0 || text[i-d-1] == '\n' || text[i-d-1] == ' ')
+}
+
+// EndsLine reports whether nothing but blanks and a comment stands on the line before text goes on.
+func EndsLine(text []byte) bool {
+	n := Spaces(text)
+	if n == len(text) {
+		return true
+	}
+	switch text[n] {
+	case '\n', '\r':
+		return true
+	case '#':
+		return n > 0
+	case '\\':
+		return n+1 < len(text) && (text[n+1] == 'n' || text[n+1] == 'r')
+	case '"', '\'', '`':
+		return n == 0
+	}
+	return false
+}

@@ -1,0 +1,319 @@
+package lexical
+
+import (
+	"bytes"
+	"strings"
+)
+
+// Reference reports whether value, which stands in that style, says where a secret comes from instead of being one. Between quotes, in a
+// URL and in an environment file only what is interpolated there does; a name, a member or a call does so in code alone.
+func Reference(value []byte, st Style) bool {
+	if Interpolated(value) || located(value) || st < Quoted && encodedText(value) {
+		return true
+	}
+	switch st {
+	case Quoted:
+		return false
+	case Env:
+		end := value[len(value)-1]
+		return (end == ')' || end == ']') && Calls(value) && code(value)
+	case Line:
+		return code(value) && bytes.Count(value, []byte("(")) <= bytes.Count(value, []byte(")"))
+	case Sentence:
+		return value[0] == '[' && value[len(value)-1] == ']' || Calls(value) && code(value)
+	}
+	return loosely(value)
+}
+
+// Interpolated reports whether a shell, a template or a formatter puts something else in the place of value, or of a part of it.
+func Interpolated(value []byte) bool {
+	for _, mark := range [...][2]string{{"${", "}"}, {"{{", "}}"}, {"$(", ")"}, {"#{", "}"}, {"<%", "%>"}, {"%(", ")s"}, {"%{", "}"}, {`\(`, ")"}, {"[[", "]]"}} {
+		n := bytes.Index(value, []byte(mark[0]))
+		if n < 0 {
+			continue
+		}
+		rest := value[n+len(mark[0]):]
+		if len(rest) == 0 && n == 0 {
+			return true // {{ name }}, cut at the blank
+		}
+		if mark[0] == `\(` && (len(rest) == 0 || !Letters.Has(rest[0]) || rest[Dotted.Run(rest, 64)%len(rest)] != ')') {
+			continue
+		}
+		if len(rest) > 0 && (rest[0] == ' ' || rest[0] == '.' || rest[0] == '_' || rest[0] > '9' && Alnum.Has(rest[0])) && bytes.Contains(rest, []byte(mark[1])) {
+			return true
+		}
+	}
+	switch n := len(value); {
+	case value[0] == '{' && value[n-1] == '}':
+		return Dotted.Run(value[1:], n) == n-2 && !Random(value)
+	case value[0] == '%' && value[n-1] == '%':
+		return Wordly.Run(value[1:], n) == n-2
+	case value[0] == '$' || value[0] == '@' || value[0] == ':': // a variable
+		at := 1
+		if value[0] == '$' && HasFold(value[1:], "env:") {
+			at += len("env:")
+		}
+		return n > at && Wordly.Has(value[at]) && variable(value[at:])
+	}
+	return bytes.Contains(value, []byte("‹secret:")) || verbs(value)
+}
+
+// variable reports whether a program or a shell may have a variable, or a member of one, of that name: words, with at most one digit,
+// behind them.
+func variable(name []byte) bool {
+	for part := range bytes.SplitSeq(name, []byte(".")) {
+		if len(part) == 0 || Urlish.Run(part, len(part)) < len(part) || !plainName(bytes.ReplaceAll(part, []byte("-"), []byte("_"))) {
+			return false
+		}
+	}
+	n := TraitsOf(name).Digits
+	return n == 0 || n == 1 && Digits.Has(name[len(name)-1])
+}
+
+// encodedText reports whether value is a text in percent encoding, with its blanks: what it says is looked at decoded.
+func encodedText(value []byte) bool {
+	escapes, blank := 0, bytes.IndexByte(value, '+') >= 0
+	for i := 0; i+2 < len(value); i++ {
+		if value[i] == '%' && HexAny.Has(value[i+1]) && HexAny.Has(value[i+2]) {
+			escapes++
+			at := i + 1
+			for HasFold(value[at:], "25") && at+4 <= len(value) {
+				at += 2
+			}
+			blank = blank || HasFold(value[at:], "20") || HasFold(value[at:], "0a") || HasFold(value[at:], "09")
+		}
+	}
+	return blank && (escapes > 1 || escapes > 0 && bytes.IndexByte(value, '+') < 0)
+}
+
+// verbs reports whether value holds a verb of printf, and else nothing but words.
+func verbs(value []byte) bool {
+	n := bytes.IndexByte(value, '%')
+	if n < 0 || n+1 == len(value) || bytes.IndexByte([]byte("sdvqxt"), value[n+1]) < 0 {
+		return false
+	}
+	rest := bytes.ReplaceAll(value, value[n:n+2], nil)
+	return len(rest) == 0 || TraitsOf(rest).Strange == 0 && !Random(rest)
+}
+
+// located reports whether value is the address of a secret, or of something else: a path, a URL, the name that a vault knows it by.
+func located(value []byte) bool {
+	if bytes.Contains(value, []byte("://")) {
+		return true
+	}
+	for _, scheme := range [...]string{"arn:", "vault:", "op://", "ssm:", "keychain:", "secret:", "env:", "file:", "urn:", "!Ref", "!Sub", "!secret", "secrets."} {
+		if bytes.HasPrefix(value, []byte(scheme)) {
+			return true
+		}
+	}
+	switch {
+	case value[0] == '/', bytes.HasPrefix(value, []byte("./")), bytes.HasPrefix(value, []byte("../")), bytes.HasPrefix(value, []byte("~/")):
+		at := bytes.IndexByte(value, '/')
+		return pathChars.Run(value, len(value)) == len(value) && !keyly(value[at:])
+	}
+	return path(value)
+}
+
+// pathChars are what paths are written with.
+var pathChars = func() Set {
+	v := Dotted
+	for _, c := range []byte("/~*{}$@+:") {
+		v[c>>6] |= 1 << (c & 63)
+	}
+	return v
+}()
+
+// keyly reports whether value, which begins like a path, is rather a key in base64: a long piece of it is no word.
+func keyly(value []byte) bool {
+	value = bytes.TrimRight(value, "=")
+	if len(value) < 12 || Base64.Run(value, len(value)) < len(value) {
+		return false
+	}
+	for piece := range bytes.SplitSeq(value, []byte("/")) {
+		if len(piece) >= 10 && bytes.ContainsAny(piece, "ghijklmnopqrstuvwxyz") && Random(piece) {
+			return true
+		}
+	}
+	return false
+}
+
+// path reports whether value is the path of a file, with or without a directory.
+func path(value []byte) bool {
+	if bytes.Contains(value, []byte(":\\")) && pathChars.Run(bytes.ReplaceAll(value, []byte(`\`), nil), len(value)) >= len(value)-4 || bytes.Count(value, []byte("/")) >= 2 && Dashed(value) {
+		return true
+	}
+	dot := bytes.LastIndexByte(value, '.')
+	if dot < 1 || TraitsOf(value).Strange > 1 || Random(value[:dot]) {
+		return false
+	}
+	switch string(bytes.ToLower(value[dot+1:])) {
+	case "txt", "json", "yaml", "yml", "env", "key", "pem", "crt", "ts", "js", "tsx", "jsx", "py", "go", "rs", "md", "sh", "sql", "html", "css", "com", "org", "net", "io", "dev", "length", "test":
+		return true
+	}
+	return false
+}
+
+// member reports whether value is a.b, as code writes it. What ends with a digit may be two words of a password.
+func member(value []byte) bool {
+	dots := bytes.Count(value, []byte("."))
+	if dots == 0 {
+		return false
+	}
+	for part := range bytes.SplitSeq(value, []byte(".")) {
+		part = bytes.TrimRight(part, "?!")
+		if len(part) == 0 || Digits.Has(part[0]) || Wordly.Run(part, len(part)) != len(part) || !plainName(part) {
+			return false
+		}
+	}
+	return !Digits.Has(value[len(value)-1]) || holder(value[:bytes.IndexByte(value, '.')])
+}
+
+// holder reports whether code keeps values in what has that name.
+func holder(name []byte) bool {
+	switch string(bytes.ToLower(name)) {
+	case "this", "self", "config", "cfg", "conf", "env", "process", "os", "secrets", "req", "request", "res", "response", "args", "opts", "options", "params", "props", "state", "ctx", "context", "data", "body",
+		"user", "settings", "input", "values", "var", "local", "module", "std", "crypto", "test", "t", "s", "c", "m", "p", "r", "x", "e", "event", "window", "document", "credentials", "creds", "form", "auth", "account":
+		return true
+	}
+	return false
+}
+
+// code reports whether value is an expression of a program: names, with brackets, dots and operators between them, every bracket closed
+// unless it is the call that goes on behind value.
+func code(value []byte) bool {
+	if member(value) {
+		return true
+	}
+	var open []byte
+	var quotes Set
+	names, marks, brackets := 0, 0, 0
+	for i := 0; i < len(value); {
+		if n := Wordly.Run(value[i:], len(value)); n > 0 {
+			if !plainName(value[i : i+n]) {
+				return false
+			}
+			i, names = i+n, names+boolInt(n > 2)
+			continue
+		}
+		switch c := value[i]; c {
+		case '(', '[', '{':
+			open = append(open, c)
+			marks++
+			brackets++
+		case ')', ']', '}':
+			if len(open) == 0 || open[len(open)-1] != c-1-boolByte(c != ')') {
+				return false
+			}
+			open = open[:len(open)-1]
+		case '"', '\'':
+			quotes[c>>6] ^= 1 << (c & 63)
+			marks++
+		default:
+			if !operates(value[i:]) || i > 0 && operators.Has(value[i-1]) && !joined(value[i-1], c) {
+				return false
+			}
+			marks += boolInt(bytes.IndexByte([]byte("<>|&!*?"), c) >= 0)
+		}
+		i++
+	}
+	if brackets == 0 && TraitsOf(value).Digits > 0 && !bytes.Contains(value, []byte("::")) {
+		return false
+	}
+	return marks > 0 && marks <= 2+2*names && quotes == Set{} && (names > 0 || len(value) < 10) && (len(open) == 0 || Calls(value))
+}
+
+// operators are the marks of an expression that are no brackets and no quotes.
+var operators = SetOf("<>|&!*?.,:;-+=/")
+
+// operates reports whether the mark in front of text may stand there in an expression.
+func operates(text []byte) bool { return operators.Has(text[0]) && (text[0] != ';' || len(text) == 1) }
+
+// joined reports whether two marks are one operator.
+func joined(a, b byte) bool {
+	return a == b || b == '=' || b == '>' && (a == '-' || a == '=') || a == '?' && b == '.' || a == '!' && b == '.' || a == '=' && (b == '!' || b == '*' || b == '&' || b == '-') || a == ',' && b == '*' || a == '.' && b == '?'
+}
+
+func boolByte(b bool) byte { return byte(boolInt(b)) }
+
+// plainName reports whether code may call something by that name: words, with digits between or behind them.
+func plainName(name []byte) bool {
+	if Random(name) && !versioned(name) || Lone(name) > 1 || Digits.Has(name[0]) && Digits.Run(name, len(name)) < len(name) {
+		return false
+	}
+	if n := len(name); n > 3 && 'A' <= name[n-1] && name[n-1] <= 'Z' && 'a' <= name[n-2] && name[n-2] <= 'z' {
+		return false // no word ends so
+	}
+	groups := 0
+	for i := 0; i < len(name); {
+		n := Digits.Run(name[i:], len(name))
+		if n > 0 {
+			groups++
+		} else if n = Letters.Run(name[i:], len(name)); n == 1 && len(name) > 2 || n == 0 {
+			n = max(n, 1)
+			if name[i] != '_' && len(name) > 2 && (i == 0 || name[i-1] != '_') {
+				return false
+			}
+		}
+		i += n
+	}
+	return groups < 3
+}
+
+// versioned reports whether name is a word with a number behind it, and maybe more words behind that: base64Encode.
+func versioned(name []byte) bool {
+	n := Letters.Run(name, len(name))
+	k := n + Digits.Run(name[n:], len(name))
+	rest := name[k:]
+	return n > 2 && k > n && k-n < 5 && (len(rest) == 0 || len(rest) > 3 && rest[0] < 'a' && Letters.Run(rest, len(rest)) == len(rest)) && !randomWord(name[:n]) && !randomWord(rest)
+}
+
+var Letters = SetOf("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+
+// Calls reports whether value holds a bracket behind a name, as a call or an index does.
+func Calls(value []byte) bool {
+	for i := 1; i < len(value); i++ {
+		if (value[i] == '(' || value[i] == '[' || value[i] == '{' || value[i] == '`') && Wordly.Has(value[i-1]) {
+			return true
+		}
+	}
+	return false
+}
+
+// loosely reports whether value, somewhere in code or in a sentence, names where a secret is.
+func loosely(value []byte) bool {
+	switch value[0] {
+	case '/':
+		return !keyly(value)
+	case '~', '.', '<', '{', '[', '(', '@', '*', '|', '>', '#':
+		return true
+	case '$':
+		return len(value) < 2 || value[1] != '2' && value[1] != '1' && value[1] != '5' && value[1] != '6' // a hash of crypt
+	case '%':
+		return value[len(value)-1] == '%' || !HexAny.Has(value[1])
+	}
+	for _, s := range [...]string{"}}", "process.env", "os.environ", "getenv", "import.meta", "secrets.", "config.", "env.", "self.",
+		"this.", "()", "->", "=>", "::", "&&", "||", "</"} {
+		if bytes.Contains(value, []byte(s)) {
+			return true
+		}
+	}
+	if value[len(value)-1] == ']' && bytes.IndexByte(value, '[') > 0 {
+		return true // an element of something
+	}
+	return member(value)
+}
+
+// call reports whether value calls a function by its name, as in hexB(psk): words with at most some digits behind them, the first
+// of which begins with a small letter.
+func call(value []byte) bool {
+	open := bytes.IndexByte(value, '(')
+	if open < 3 || value[0] < 'a' || value[len(value)-1] != ')' {
+		return false
+	}
+	for word := range bytes.FieldsFuncSeq(value, func(r rune) bool { return strings.ContainsRune("(),._", r) }) {
+		if Digits.Has(word[0]) || Wordly.Run(word, len(word)) < len(word) || !letterThenDigit(word) || randomWord(word) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,63 @@
+package lexical
+
+import (
+	"bytes"
+)
+
+func Quote(c byte) bool { return c == '"' || c == '\'' }
+
+// ShellWord returns where the next word of a command is, without its quotes. It is empty where the command ends.
+func ShellWord(text []byte, i int) (from, end int) {
+	for i < len(text) && (text[i] == ' ' || text[i] == '\t' || text[i] == '\\' && i+1 < len(text) && (text[i+1] == '\n' || Quote(text[i+1]))) {
+		if text[i] == '\\' && text[i+1] == '\n' {
+			i++
+		}
+		i++
+	}
+	if i < len(text) && Quote(text[i]) {
+		if n := bytes.IndexByte(text[i+1:], text[i]); n > 0 || n == 0 && GoesBehind(text[i+2:], text[i], 0) > 0 {
+			q := text[i]
+			for end = i + 1 + n; end < len(text); {
+				more := GoesBehind(text[end+1:], q, 0)
+				k := bytes.IndexByte(text[min(len(text), end+1+more):], q)
+				if more == 0 || k < 0 {
+					break
+				}
+				end += 1 + more + k
+			}
+			if end > i+2 && text[end-1] == '\\' {
+				end--
+			}
+			return i + 1, end
+		}
+		return i, i
+	}
+	end = i
+	for end < len(text) && bytes.IndexByte([]byte(" \t\r\n|;<>()`\\\"'"), text[end]) < 0 {
+		end++
+	}
+	return i, end
+}
+
+// Assigns reports whether text ends with a word that gives the variable behind it the value behind that.
+func Assigns(text []byte) bool {
+	if n := Visible.RunBack(text, 128); n > 2 && bytes.HasPrefix(text[len(text)-n:], []byte("//")) {
+		text = text[:len(text)-n] // //registry/:
+	}
+	for _, words := range [...]string{"setx ", "set -x ", "set -gx ", "set -Ux ", "set -xg ", "ENV ", "bundle config ", "configure set ", "config set ", "secrets set ", "secret set "} {
+		if bytes.HasSuffix(text, []byte(words)) {
+			return true
+		}
+	}
+	return false
+}
+
+// Defines reports whether text ends with a call that gives the variable whose name stands behind it a value.
+func Defines(text []byte) bool {
+	for _, words := range [...]string{"define(", "setenv(", "putenv(", "setdefault(", "set_env(", "setProperty(", "Setenv(", "getenv(", "environ.get(", "env(", "config(", "EnvironmentVariable("} {
+		if bytes.HasSuffix(text, []byte(words)) {
+			return true
+		}
+	}
+	return false
+}

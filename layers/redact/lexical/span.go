@@ -1,0 +1,204 @@
+package lexical
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"unicode/utf8"
+)
+
+// A span is a stretch of a value that is to be cut, with the rule that found it. quote says that
+// the placeholder needs quotes of its own.
+type Span struct {
+	Start, End int
+	Rule       string
+	Quote      bool
+}
+
+// Merge sorts spans and joins those that overlap. The rule of the longest part names the whole.
+func Merge(spans []Span) []Span {
+	slices.SortFunc(spans, func(a, b Span) int {
+		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End), compareRules(a.Rule, b.Rule))
+	})
+	out := spans[:0]
+	longest := 0
+	for _, s := range spans {
+		n := len(out)
+		if n == 0 || s.Start >= out[n-1].End {
+			out, longest = append(out, s), s.End-s.Start
+			continue
+		}
+		if s.End-s.Start > longest {
+			longest, out[n-1].Rule = s.End-s.Start, s.Rule
+		}
+		out[n-1].End = max(out[n-1].End, s.End)
+	}
+	return out
+}
+
+// Size returns how many bytes the spans cover.
+func Size(spans []Span) (n int) {
+	for _, s := range spans {
+		n += s.End - s.Start
+	}
+	return n
+}
+
+// Without returns spans less holes; both are in order and apart.
+func Without(spans, holes []Span) []Span {
+	if len(holes) == 0 {
+		return spans
+	}
+	var out []Span
+	for _, s := range spans {
+		for len(holes) > 0 && holes[0].End <= s.Start {
+			holes = holes[1:]
+		}
+		for _, h := range holes {
+			if h.Start >= s.End {
+				break
+			}
+			if h.Start > s.Start {
+				out = append(out, Span{s.Start, h.Start, s.Rule, s.Quote})
+			}
+			s.Start = min(h.End, s.End)
+		}
+		if s.Start < s.End {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// Places are the stretches of a value that may be cut, in order and apart.
+type Places struct {
+	List []Place
+	Json bool // the value is JSON: a backslash starts an escape
+}
+
+// A place is the inside of a JSON string, a whole number, or a line of what is no JSON.
+type Place struct {
+	Start, End int
+	Number     bool
+}
+
+// SafePlaces finds where value may be cut.
+func SafePlaces(value []byte) Places {
+	if !Valid(value) {
+		return TextPlaces(value)
+	}
+	p := Places{Json: true}
+	for i := 0; i < len(value); {
+		switch c := value[i]; {
+		case c == '"':
+			end := stringEnd(value, i+1)
+			p.List = append(p.List, Place{i + 1, end, false})
+			i = end + 1
+		case c == '-' || '0' <= c && c <= '9':
+			end := i + 1
+			for end < len(value) && bytes.IndexByte([]byte("0123456789+-.eE"), value[end]) >= 0 {
+				end++
+			}
+			p.List = append(p.List, Place{i, end, true})
+			i = end
+		default:
+			i++
+		}
+	}
+	return p
+}
+
+// TextPlaces takes each line without its end as a place.
+func TextPlaces(value []byte) (p Places) {
+	start := 0
+	for i, c := range value {
+		if c == '\n' {
+			p.List = append(p.List, Place{start, i, false})
+			start = i + 1
+		}
+	}
+	p.List = append(p.List, Place{start, len(value), false})
+	return p
+}
+
+// stringEnd returns where the closing quote of the string stands whose inside starts at i.
+func stringEnd(value []byte, i int) int {
+	for value[i] != '"' {
+		if value[i] == '\\' {
+			i++
+		}
+		i++
+	}
+	return i
+}
+
+// Clip cuts found down to the places and widens what is left to whole characters and escapes,
+// numbers to the whole number. found must be in order and apart; so is the result.
+func (p Places) Clip(value []byte, found []Span) []Span {
+	var out []Span
+	list, at := p.List, 0 // at is the start of a character
+	for _, f := range found {
+		for len(list) > 0 && list[0].End <= f.Start {
+			list = list[1:]
+		}
+		for _, q := range list {
+			if q.Start >= f.End {
+				break
+			}
+			if q.Start == q.End {
+				continue
+			}
+			at = max(at, q.Start)
+			var s Span
+			s, at = p.fit(value, q, f, at)
+			out = append(out, s)
+		}
+	}
+	return Merge(out)
+}
+
+// fit returns the part of f in q, made safe, and the start of its last character. at is the start of
+// a character in q, at or before f.
+func (p Places) fit(value []byte, q Place, f Span, at int) (Span, int) {
+	if q.Number {
+		return Span{q.Start, q.End, f.Rule, true}, q.Start
+	}
+	s := Span{max(f.Start, q.Start), min(f.End, q.End), f.Rule, false}
+	next := at + p.character(value[at:q.End])
+	for next <= s.Start {
+		at, next = next, next+p.character(value[next:q.End])
+	}
+	s.Start = at
+	for next < s.End {
+		at, next = next, next+p.character(value[next:q.End])
+	}
+	s.End = next
+	return s, at
+}
+
+// character returns the length of the first character of b: an escape, a surrogate pair of two
+// escapes, or the bytes of a rune.
+func (p Places) character(b []byte) int {
+	if p.Json && b[0] == '\\' {
+		return escape(b)
+	}
+	_, n := utf8.DecodeRune(b)
+	return n
+}
+
+// escape returns the length of the escape in front of b, which is inside of a valid JSON string.
+func escape(b []byte) int {
+	if b[1] != 'u' {
+		return 2
+	}
+	if len(b) >= 12 && surrogate(b[:6], "89ab") && surrogate(b[6:12], "cdef") {
+		return 12
+	}
+	return 6
+}
+
+// surrogate reports whether the escape \uXXXX is a surrogate whose third digit is one of digits.
+func surrogate(b []byte, digits string) bool {
+	b = bytes.ToLower(b)
+	return b[0] == '\\' && b[1] == 'u' && b[2] == 'd' && bytes.IndexByte([]byte(digits), b[3]) >= 0
+}

@@ -1,0 +1,200 @@
+package scanner
+
+import (
+	"bytes"
+
+	"github.com/memvcs/mem/layers/redact/lexical"
+)
+
+// nearKey is how far from the id of an AWS key its secret is looked for.
+const nearKey = 160
+
+// awsSecret finds the secret that stands beside the id of a key, whose four letters stand at text[at:]: 40 characters of base64,
+// on the same line or the next, in either direction.
+func (s *Scan) awsSecret(at int, _ *word) {
+	text := s.Text
+	if at > 0 && (lexical.Alnum.Has(text[at-1]) || text[at-1] == '_') && !escaped(text, at) || lexical.Upper.Run(text[at:], 21) != 20 {
+		return
+	}
+	if lexical.Placeholderish(text[at : at+20]) {
+		return
+	}
+	for i, limit := at+20, min(len(text), at+20+nearKey); i < limit; i++ {
+		if n := secretly.Run(text[i:], 64); n > 0 {
+			if n == 40 && s.aws40(i, i+n) {
+				return
+			}
+			i += n
+		}
+	}
+	for i, limit := at, max(0, at-nearKey); i > limit; i-- {
+		if n := secretly.RunBack(text[:i], 64); n > 0 {
+			if n == 40 && s.aws40(i-n, i) {
+				return
+			}
+			i -= n
+		}
+	}
+}
+
+// secretly is what the secret of an AWS key is written with.
+var secretly = lexical.SetOf("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ+/")
+
+// aws40 takes text[from:to] for the secret of a key unless it is a hash, a path or a name.
+func (s *Scan) aws40(from, to int) bool {
+	v := s.Text[from:to]
+	t := lexical.TraitsOf(v)
+	if lexical.HexAny.Run(v, 40) == 40 || t.Upper < 4 || t.Lower < 4 || t.Digits == 0 || lexical.Entropy(v) < 4 || lexical.Placeholderish(v) {
+		return false
+	}
+	s.found(from, to, "aws-secret-key")
+	return true
+}
+
+// awsPrompt finds what is typed behind "AWS Secret Access Key [None]:", and in like headings. at is where "secret access key" stands.
+func (s *Scan) awsPrompt(at int, w *word) {
+	i := at + len(w.text)
+	for range 24 {
+		if n := secretly.Run(s.Text[i:], 64); n >= 36 {
+			if n == 40 {
+				s.aws40(i, i+n)
+			}
+			return
+		}
+		if i++; i >= len(s.Text) {
+			return
+		}
+	}
+}
+
+// passwordLine finds the password in a line of .pgpass, host:port:database:user:password. at is where its port stands.
+func (s *Scan) passwordLine(at int, _ *word) {
+	text := s.Text
+	start := at - lexical.HostChars.RunBack(text[:at], 255)
+	if start >= 1 && start < at && text[start-1] == '\\' && text[start] == 'n' {
+		start++ // behind \n
+	}
+	end := at + lineLength(text[at:])
+	if n := lexical.IndexByte(text[at:end], '"'); n >= 0 { // of a string within this one
+		end = at + len(bytes.TrimRight(text[at:at+n], `\`))
+	}
+	fields := bytes.SplitN(text[start:end], []byte(":"), 5)
+	if len(fields) < 5 || bytes.ContainsAny(bytes.Join(fields[:4], nil), " \t/\"'{}()=,") {
+		return
+	}
+	for _, f := range fields[:4] {
+		if len(f) == 0 {
+			return
+		}
+	}
+	value := bytes.TrimRight(fields[4], "\r \"'")
+	value = value[:lexical.Visible.Run(value, len(value))]
+	from := end - len(fields[4])
+	if lexical.Plausible("password", value, lexical.Env) && !lexical.Common(value) {
+		s.found(from, from+len(value), "password")
+	}
+}
+
+// webhook finds the token in the address of a webhook of Discord. at is where "/api/webhooks/" stands.
+func (s *Scan) webhook(at int, w *word) {
+	i := at + len(w.text)
+	n := lexical.Digits.Run(s.Text[i:], 24)
+	if i += n + 1; n < 15 || i >= len(s.Text) || s.Text[i-1] != '/' {
+		return
+	}
+	if k := lexical.Urlish.Run(s.Text[i:], 100); k >= 60 && k <= 80 && lexical.Random(s.Text[i:i+k]) {
+		s.found(i, i+k, "discord-webhook")
+	}
+}
+
+// botLogin finds the token that a bot of Discord logs in with: three parts, the first of which is a number in base64.
+func (s *Scan) botLogin(at int, w *word) {
+	i := at + len(w.text)
+	var parts [3]int
+	end := i
+	for k := range parts {
+		if parts[k] = lexical.Urlish.Run(s.Text[end:], 60); k < 2 && (end+parts[k] >= len(s.Text) || s.Text[end+parts[k]] != '.') {
+			return
+		}
+		end += parts[k] + 1
+	}
+	if end--; parts[0] >= 23 && parts[0] <= 30 && parts[1] == 6 && parts[2] >= 27 && parts[2] <= 40 {
+		s.found(i, end, "discord-bot-token")
+	}
+}
+
+// serverKey finds a server key of Firebase. at is where ":APA91b" stands.
+func (s *Scan) serverKey(at int, _ *word) {
+	back, n := lexical.Urlish.RunBack(s.Text[:at], 16), lexical.Urlish.Run(s.Text[at+1:], 200)
+	if back >= 10 && back <= 12 && n >= 130 && n <= 160 {
+		s.found(at-back, at+1+n, "firebase-server-key")
+	}
+}
+
+// masterKey finds the key that Rails keeps in a file of that name: 32 hexadecimal digits on a line of their own.
+func (s *Scan) masterKey(at int, w *word) {
+	text := s.Text[:min(len(s.Text), at+200)]
+	for i := at + len(w.text); i < len(text); i++ {
+		n := lexical.HexLow.Run(text[i:], 64)
+		if n == 32 && (!lexical.Wordly.Has(text[i-1]) || escaped(text, i)) && lexical.EndsLine(text[i+n:]) && lexical.Entropy(text[i:i+n]) > 3 {
+			s.found(i, i+n, "rails-master-key")
+			return
+		}
+		if n > 0 {
+			i += n
+		}
+	}
+}
+
+// putty finds the private half of a key in PuTTY's form. at is where "Private-Lines:" stands.
+func (s *Scan) putty(at int, w *word) {
+	text := s.Text[:min(len(s.Text), at+maxBlock)]
+	i := at + len(w.text)
+	i += lexical.Spaces(text[i:])
+	i += lexical.Digits.Run(text[i:], 4)
+	end := i + blockChars.Run(text[i:], maxBlock)
+	if n := bytes.Index(text[i:end], []byte("Private-MAC")); n >= 0 {
+		end = i + n
+	}
+	for i < end && bytes.IndexByte([]byte("\r\n \\nr"), text[i]) >= 0 {
+		i++
+	}
+	for end > i && bytes.IndexByte([]byte("\r\n \\"), text[end-1]) >= 0 {
+		end--
+	}
+	if end-i >= 40 && lexical.Random(text[i:end]) {
+		s.found(i, end, "private-key")
+	}
+}
+
+// ssh2 finds a private key in the form of RFC 4716's cousins. at is where "---- BEGIN SSH2" stands.
+func (s *Scan) ssh2(at int, w *word) {
+	text := s.Text[at:min(len(s.Text), at+maxBlock)]
+	head := text[:min(len(text), 80)]
+	end := bytes.Index(text, []byte("---- END SSH2"))
+	if !bytes.Contains(head, []byte("PRIVATE KEY")) || end < 100 {
+		return
+	}
+	if n := bytes.Index(text[end:], []byte(" ----")); n >= 0 && n < 80 {
+		end += n + len(" ----")
+	}
+	s.found(at, at+end, "private-key")
+}
+
+// thin finds the password in an address of Oracle's driver, user/password@host. at is where "jdbc:oracle:" stands.
+func (s *Scan) thin(at int, w *word) {
+	i := at + len(w.text)
+	i += lexical.Alnum.Run(s.Text[i:], 8) + 1
+	if i >= len(s.Text) {
+		return
+	}
+	end := i + lexical.Visible.Run(s.Text[i:], 300)
+	host := bytes.LastIndexByte(s.Text[i:end], '@')
+	slash := bytes.IndexByte(s.Text[i:end], '/')
+	if slash < 1 || host < slash+2 {
+		return
+	}
+	if value := s.Text[i+slash+1 : i+host]; authorises(value) {
+		s.found(i+slash+1, i+host, "database-url")
+	}
+}

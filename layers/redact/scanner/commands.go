@@ -1,0 +1,134 @@
+package scanner
+
+import (
+	"bytes"
+
+	"github.com/memvcs/mem/layers/redact/lexical"
+)
+
+// maxCommand is how much of a command line is looked at.
+const maxCommand = 400
+
+// A flagged command takes a password behind an option that is no word.
+type flagged struct {
+	name   string // with the blank behind it where other words begin so
+	flags  []string
+	joined bool // the value may stand right behind the option
+	apart  bool // or as the next word
+	user   bool // the value is user:password
+}
+
+// flaggeds are the commands that developers type passwords to.
+func flaggeds() []flagged {
+	return []flagged{
+		{"curl ", []string{"-u", "--user", "--proxy-user", "-U"}, true, true, true},
+		{"sshpass ", []string{"-p"}, true, true, false},
+		{"docker login", []string{"-p"}, false, true, false},
+		{"podman login", []string{"-p"}, false, true, false},
+		{"helm registry login", []string{"-p"}, false, true, false},
+		{"mysql ", []string{"-p"}, true, false, false},
+		{"mysqldump ", []string{"-p"}, true, false, false},
+		{"mysqladmin ", []string{"-p"}, true, false, false},
+		{"mariadb ", []string{"-p"}, true, false, false},
+		{"redis-cli ", []string{"-a", "--pass"}, false, true, false},
+		{"sqlcmd ", []string{"-P"}, true, true, false},
+		{"ldapsearch ", []string{"-w"}, true, true, false},
+		{"ldapadd ", []string{"-w"}, true, true, false},
+		{"ldapmodify ", []string{"-w"}, true, true, false},
+		{"ldapwhoami ", []string{"-w"}, true, true, false},
+		{"twine upload", []string{"-p"}, false, true, false},
+		{"az login", []string{"-p"}, false, true, false},
+		{"gh secret set", []string{"--body", "-b"}, true, true, false},
+		{"mongosh ", []string{"-p"}, true, true, false},
+		{"mongo ", []string{"-p"}, true, true, false},
+		{"mongodump ", []string{"-p"}, true, true, false},
+		{"mongorestore ", []string{"-p"}, true, true, false},
+		{"http ", []string{"-a", "--auth"}, false, true, true},
+		{"https ", []string{"-a", "--auth"}, false, true, true},
+		{"openssl enc", []string{"-k"}, false, true, false},
+		{"zip ", []string{"-P"}, true, true, false},
+		{"7z ", []string{"-p"}, true, false, false},
+		{"7za ", []string{"-p"}, true, false, false},
+		{"keytool ", []string{"-storepass", "-keypass"}, false, true, false},
+		{"ssh-keygen ", []string{"-N"}, true, true, false},
+		{"ssm put-parameter", []string{"--value"}, false, true, false},
+		{"cargo login", []string{""}, true, false, false},
+	}
+}
+
+// match finds the password in the command at text[at:], which ends with its line.
+func (f *flagged) match(s *Scan, at int, _ *word) {
+	text := s.Text
+	if at > 0 && lexical.Wordly.Has(text[at-1]) && !escaped(text, at) && (at < 2 || !lexical.HasFold(text[at-2:], "unzip ")) {
+		return
+	}
+	i, limit := at+len(f.name), min(len(text), at+maxCommand)
+	for i < limit {
+		from, end := lexical.ShellWord(text[:limit], i)
+		if from == end && (end >= limit || !lexical.Quote(text[end])) {
+			return
+		}
+		w := text[from:end]
+		i = end
+		if i < limit && lexical.Quote(text[i]) {
+			i++
+		}
+		for _, flag := range f.flags {
+			if !bytes.HasPrefix(w, []byte(flag)) {
+				continue
+			}
+			switch rest := w[len(flag):]; {
+			case len(rest) == 0 && f.apart:
+				from, end = lexical.ShellWord(text[:limit], i)
+			case len(rest) == 0 && f.joined && end < limit && lexical.Quote(text[end]): // -p'value'
+				from, end = lexical.ShellWord(text[:limit], end)
+			case len(rest) > 1 && rest[0] == '=' && len(flag) > 2:
+				from += len(flag) + 1
+			case len(rest) > 0 && f.joined && len(flag) <= 2:
+				from += len(flag)
+			default:
+				continue
+			}
+			f.value(s, from, end)
+			return
+		}
+	}
+}
+
+func (f *flagged) value(s *Scan, from, end int) {
+	if f.user {
+		n := bytes.IndexByte(s.Text[from:end], ':')
+		if n < 0 {
+			return
+		}
+		from += n + 1
+	}
+	if value := s.Text[from:end]; lexical.Plausible("password", value, lexical.Env) && !lexical.Common(value) {
+		s.found(from, end, "password")
+	}
+}
+
+// passOption finds the value in "-passin pass:value" of openssl. at is where the word stands.
+func (s *Scan) passOption(at int, w *word) {
+	i := at + len(w.text)
+	end := i + lexical.UnquotedChars.Run(s.Text[i:], lexical.MaxValue)
+	if value := s.Text[i:end]; lexical.Plausible("password", value, lexical.Env) && !lexical.Common(value) {
+		s.found(i, end, "password")
+	}
+}
+
+// secureString finds the text that PowerShell is to make one of.
+func (s *Scan) secureString(at int, w *word) {
+	rest := s.Text[at+len(w.text) : min(len(s.Text), at+len(w.text)+200)]
+	n := bytes.IndexAny(rest, `"'`)
+	if n < 0 || bytes.ContainsAny(rest[:n], "\n;|") {
+		return
+	}
+	for n > 0 && rest[n-1] == '\\' {
+		n--
+	}
+	v, _, ok := s.literal(at + len(w.text) + n)
+	if ok && lexical.Plausible("password", s.Text[v.Start:v.End], lexical.Quoted) {
+		s.found(v.Start, v.End, "password")
+	}
+}

@@ -1,0 +1,213 @@
+package scanner
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+
+	"github.com/memvcs/mem/layers/redact/lexical"
+)
+
+// A finder walks over the strings of a JSON value.
+type finder struct {
+	scan  *Scan
+	value []byte
+	part  bool // the value is a part of one, with its strings whole
+	spans []lexical.Span
+	key   []byte // whose value comes next, decoded; nil if none
+	keys  []byte // memory of key
+	outer []byte // the name that the value of {"name": ..., "value": ...} and of name: {"value": ...} goes by; empty if none
+	list  string // what kind of secrets the strings of this list are
+	flag  string // what kind of secret the option asks for that stood before in this list
+
+	joins bool   // the strings of this list are lines of one text
+	lines []byte // that text
+	parts []part // where its lines come from
+}
+
+// A part is a line of several that are one text: where it begins there, and where its string is in the value.
+type part struct{ at, start, end int }
+
+// walk finds the secrets in the strings and keys of the value, and reports false if it is no JSON: then what it
+// found counts for nothing.
+func (f *finder) walk() bool {
+	depth, v := 0, f.value
+	for i := 0; i < len(v); {
+		switch c := v[i]; c {
+		case '"':
+			end, ok := lexical.EndOfString(v, i+1)
+			if !ok {
+				return false
+			}
+			next := end + 1 + Blank(v[end+1:])
+			f.string(i+1, end, next < len(v) && v[next] == ':')
+			i = end + 1
+			continue
+		case '{', '[':
+			depth++
+			f.join()
+			f.open(c)
+		case '}', ']':
+			depth--
+			f.join()
+			f.key, f.outer, f.list, f.flag = nil, f.outer[:0], "", ""
+		case ',':
+			f.key = nil
+		case ':', ' ', '\t', '\r', '\n':
+		default:
+			n := outside.Run(v[i:], len(v))
+			if n == 0 {
+				return false
+			}
+			f.number(i, i+n)
+			i += n
+			continue
+		}
+		if i++; depth < 0 && !f.part {
+			return false
+		}
+	}
+	f.join()
+	return depth == 0 || f.part
+}
+
+// outside is what numbers, true, false and null are written with.
+var outside = lexical.SetOf("0123456789+-.eEtrufalsn")
+
+// string looks at the string whose inside is value[start:end].
+func (f *finder) string(start, end int, isKey bool) {
+	raw := f.value[start:end]
+	text := raw
+	if bytes.IndexByte(raw, '\\') >= 0 {
+		f.scan.unquoted = lexical.Unquote(f.scan.unquoted[:0], raw)
+		text = f.scan.unquoted
+	}
+	from := len(f.spans)
+	switch {
+	case f.joins && !isKey:
+		f.parts = append(f.parts, part{len(f.lines), start, end})
+		if f.lines = append(f.lines, text...); !bytes.HasSuffix(text, []byte("\n")) {
+			f.lines = append(f.lines, '\n')
+		}
+	case len(text) >= 8:
+		f.spans = append(f.spans, f.scan.Run(text, 0)...)
+	}
+	if isKey {
+		f.keys = append(f.keys[:0], text...)
+		f.key = f.keys
+	} else {
+		f.named(text)
+		f.key = nil
+	}
+	if len(f.spans) == from {
+		return
+	}
+	f.place(f.spans[from:], raw, start, len(text) != len(raw))
+}
+
+// join looks at the lines of a list as at one text.
+func (f *finder) join() {
+	if f.joins && len(f.lines) >= 8 {
+		for _, s := range f.scan.Run(f.lines, 0) {
+			for i, p := range f.parts {
+				to := len(f.lines)
+				if i+1 < len(f.parts) {
+					to = f.parts[i+1].at
+				}
+				if s.Start >= to || s.End <= p.at {
+					continue
+				}
+				raw := f.value[p.start:p.end]
+				at := lexical.RawOffsets(raw, []int{max(s.Start, p.at) - p.at, min(s.End, to) - p.at})
+				f.spans = append(f.spans, lexical.Span{Start: p.start + at[0], End: p.start + min(at[1], len(raw)), Rule: s.Rule})
+			}
+		}
+	}
+	f.joins, f.lines, f.parts = false, f.lines[:0], f.parts[:0]
+}
+
+// lined reports whether a list of that name holds the lines of one text: of a patch, of a notebook, of what a command said.
+func lined(name []byte) bool {
+	switch string(name) {
+	case "lines", "source", "stdout_lines", "stderr_lines":
+		return true
+	}
+	return false
+}
+
+// open begins an object or a list, the value of f.key.
+func (f *finder) open(bracket byte) {
+	f.outer, f.list, f.flag = f.outer[:0], "", ""
+	switch {
+	case f.key == nil || len(f.key) > 96:
+	case bracket == '[':
+		f.list, f.joins = cmp.Or(lexical.Plural(f.key), lexical.SecretName(f.key)), lined(f.key)
+	case f.scan.Names.Kind(f.key) != "":
+		f.outer = append(f.outer, f.key...)
+	}
+	f.key = nil
+}
+
+// named takes the whole of text, a string that is no key, for a secret if its name says so.
+func (f *finder) named(text []byte) {
+	kind := cmp.Or(f.list, f.flag)
+	if f.flag = ""; f.key == nil && !f.joins && option(text) {
+		f.flag = lexical.SecretName(text)
+	}
+	switch string(f.key) {
+	case "":
+	case "name", "Name", "key", "Key", "ParameterKey":
+		if len(text) <= 96 && lexical.SecretName(text) != "" {
+			f.outer = append(f.outer[:0], text...)
+		}
+	case "value", "Value", "ParameterValue":
+		if len(f.outer) > 0 {
+			kind = lexical.SecretName(f.outer)
+		}
+	}
+	if f.key != nil && kind == "" && len(f.key) <= 96 && len(text) >= 6 {
+		kind = f.scan.Names.Kind(f.key)
+	}
+	if kind != "" && lexical.Plausible(kind, text, lexical.Quoted) && !f.scan.Rules.allows(kind, text) {
+		f.spans = append(f.spans, lexical.Span{Start: 0, End: len(text), Rule: kind})
+	}
+}
+
+// option reports whether text is an option of a program, all of it, and not a line that begins like one.
+func option(text []byte) bool {
+	text = bytes.TrimRight(text, "=")
+	return len(text) > 2 && len(text) <= 96 && text[0] == '-' && lexical.NameChars.Run(text, 96) == len(text)
+}
+
+// place turns offsets in the text of the string raw into offsets in the value.
+func (f *finder) place(spans []lexical.Span, raw []byte, start int, escapes bool) {
+	if escapes {
+		var texts []int
+		for _, s := range spans {
+			texts = append(texts, s.Start, s.End)
+		}
+		slices.Sort(texts)
+		texts = slices.Compact(texts)
+		raws := lexical.RawOffsets(raw, slices.Clone(texts))
+		for i, s := range spans {
+			from, _ := slices.BinarySearch(texts, s.Start)
+			to, _ := slices.BinarySearch(texts, s.End)
+			spans[i].Start, spans[i].End = raws[from], raws[to]
+		}
+	}
+	for i := range spans {
+		spans[i].Start += start
+		spans[i].End += start
+	}
+}
+
+// number looks at a number, or a word, that may stand for a password.
+func (f *finder) number(start, end int) {
+	if f.key == nil || end-start < 8 {
+		return
+	}
+	text := f.value[start:end]
+	if lexical.SecretName(f.key) == "password" && lexical.Plausible("password", text, lexical.Quoted) && !f.scan.Rules.allows("password", text) {
+		f.spans = append(f.spans, lexical.Span{Start: start, End: end, Rule: "password"})
+	}
+}

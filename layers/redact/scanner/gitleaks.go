@@ -1,0 +1,176 @@
+package scanner
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"regexp/syntax"
+	"strings"
+	"sync"
+
+	"github.com/memvcs/mem/layers/redact/lexical"
+)
+
+// The rules of gitleaks as data, one in a line, made by testdata/gen/gitleaks; the first line holds what they
+// all allow. gitleaks.LICENSE is their notice.
+//
+//go:embed gitleaks.jsonl
+var GitleaksData []byte
+
+// gitleaksVersion is that of the data.
+const gitleaksVersion = "8.30.1"
+
+// A pattern is a rule that is a regular expression behind keywords.
+type pattern struct {
+	ID       string      `json:"id"`
+	Regexp   string      `json:"re"`
+	Entropy  float64     `json:"entropy"`
+	Group    int         `json:"group"`
+	Keywords []string    `json:"keywords"`
+	Allow    []allowList `json:"allow"`
+
+	All     *allowList     `json:"-"` // of every pattern
+	once    sync.Once      // guards what follows
+	Re      *regexp.Regexp `json:"-"`
+	Reach   int            `json:"-"` // how far behind its keyword a match may go
+	least   int            // how many bytes the first group has at least
+	assigns bool           // the match is NAME operator VALUE, with the keyword in NAME
+}
+
+// An allowList says what is no secret although a pattern matches it.
+type allowList struct {
+	Target  string   `json:"target"` // "" is the secret; "match" and "line" are what stands around it
+	Regexps []string `json:"re"`
+	Words   []string `json:"words"`
+
+	once sync.Once
+	res  []*regexp.Regexp
+}
+
+// Covered are the rules of which [tokens] and the other code here know more.
+var Covered = []string{"age-secret-key", "anthropic-admin-api-key", "anthropic-api-key", "aws-access-token", "azure-ad-client-secret", "databricks-api-token",
+	"digitalocean-access-token", "digitalocean-pat", "digitalocean-refresh-token", "gcp-api-key", "github-app-token", "github-fine-grained-pat", "github-oauth", "github-pat",
+	"github-refresh-token", "gitlab-pat", "gitlab-ptt", "huggingface-access-token", "linear-api-key", "npm-access-token", "openai-api-key", "pypi-upload-token",
+	"sendgrid-api-token", "shopify-access-token", "shopify-custom-access-token", "shopify-private-app-access-token", "shopify-shared-secret", "stripe-access-token",
+	"telegram-bot-api-token", "twilio-api-key"}
+
+// ParsePatterns reads the rules of gitleaks.
+func ParsePatterns(data []byte) ([]*pattern, error) {
+	var all *allowList
+	var out []*pattern
+	for line := range bytes.Lines(data) {
+		p := &pattern{}
+		if err := json.Unmarshal(line, p); err != nil {
+			return nil, fmt.Errorf("rules of gitleaks: %w", err)
+		}
+		if all == nil {
+			all = &p.Allow[0]
+			continue
+		}
+		p.All, p.assigns = all, strings.Contains(p.Regexp, `(?:=|>|:{1,3}=|`)
+		out = append(out, p)
+	}
+	return out, nil
+}
+
+func (p *pattern) Compile() {
+	p.Re = regexp.MustCompile(p.Regexp) // tests compile every one
+	tree, err := syntax.Parse(p.Regexp, syntax.Perl)
+	if err != nil {
+		panic("redact: " + err.Error()) // it compiled
+	}
+	p.Reach = min(lexical.Longest(tree), lexical.MaxReach)
+	p.least = lexical.LeastOfGroup(tree)
+}
+
+// match looks with the pattern around its keyword at text[at:].
+func (p *pattern) match(s *Scan, at int, w *word) {
+	text := s.Text
+	start := max(0, at-lexical.Before)
+	if p.assigns {
+		behind := at + len(w.text)
+		if !bytes.ContainsAny(text[behind:min(len(text), behind+24)], "=>:|,") {
+			return
+		}
+		start = at
+	}
+	p.once.Do(p.Compile)
+	if p.least > 4 && !lexical.HoldsWord(text[start:min(len(text), at+p.Reach+8+p.least)], p.least) {
+		return
+	}
+	for reach := p.Reach + 8; ; reach *= 4 {
+		end := min(len(text), at+reach)
+		cut := false
+		for _, m := range p.Re.FindAllSubmatchIndex(text[start:end], 8) {
+			if m[1] == end-start && end < len(text) {
+				cut = true // it may end there only because the text does
+				break
+			}
+			p.Judge(s, start, m)
+		}
+		if !cut {
+			return
+		}
+	}
+}
+
+// Judge takes what group or match m says for a secret, unless an allow-list or the entropy speaks against it.
+func (p *pattern) Judge(s *Scan, base int, m []int) {
+	lo, hi := m[0], m[1]
+	for g := 1; 2*g < len(m); g++ {
+		if (p.Group == 0 || p.Group == g) && m[2*g+1] > m[2*g] {
+			lo, hi = m[2*g], m[2*g+1]
+			break
+		}
+	}
+	secret := bytes.Trim(s.Text[base+lo:base+hi], "\n")
+	if p.Entropy > 0 && lexical.Entropy(secret) <= p.Entropy || lexical.Placeholderish(secret) {
+		return
+	}
+	match := s.Text[base+m[0] : base+m[1]]
+	around := s.Text[max(0, bytes.LastIndexByte(s.Text[:base+lo], '\n')):]
+	if n := bytes.IndexByte(around[1:], '\n'); n >= 0 {
+		around = around[:n+1]
+	}
+	if p.All.Allows(secret, match, around) {
+		return
+	}
+	for i := range p.Allow {
+		if p.Allow[i].Allows(secret, match, around) {
+			return
+		}
+	}
+	s.found(base+lo, base+hi, p.ID)
+}
+
+func (a *allowList) Allows(secret, match, around []byte) bool {
+	a.once.Do(func() {
+		for _, re := range a.Regexps {
+			a.res = append(a.res, regexp.MustCompile(re)) // tests compile every one
+		}
+	})
+	target := secret
+	switch a.Target {
+	case "match":
+		target = match
+	case "line":
+		target = around
+	}
+	for _, re := range a.res {
+		if re.Match(target) {
+			return true
+		}
+	}
+	if len(a.Words) == 0 {
+		return false
+	}
+	low := string(bytes.ToLower(secret))
+	for _, word := range a.Words {
+		if strings.Contains(low, word) {
+			return true
+		}
+	}
+	return false
+}

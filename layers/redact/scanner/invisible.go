@@ -1,0 +1,99 @@
+package scanner
+
+import (
+	"bytes"
+
+	"github.com/memvcs/mem/layers/redact/lexical"
+)
+
+// hides notes that the text holds a character of no width.
+func (s *Scan) hides(int, *word) { s.hiding = true }
+
+// uncovered scans the text without its characters of no width.
+func (s *Scan) uncovered(inner *Scan) {
+	s.plain, s.where = s.plain[:0], s.where[:0]
+	for i := 0; i < len(s.Text); {
+		if n := lexical.Hidden(s.Text[i:]); n > 0 {
+			i += n
+			continue
+		}
+		s.plain, s.where = append(s.plain, s.Text[i]), append(s.where, i)
+		i++
+	}
+	for _, f := range inner.Run(s.plain, s.depth+1) {
+		s.found(s.where[f.Start], s.where[f.End-1]+1, f.Rule)
+	}
+}
+
+// lines appends to s.joined the base64 of text[start:end] with that of the lines below that go on with it, notes in s.where where each
+// character stands, and returns where the block ends.
+func (s *Scan) lines(start, end int) int {
+	s.joined, s.where = s.joined[:0], s.where[:0]
+	add := func(from, to int) {
+		s.joined = append(s.joined, s.Text[from:to]...)
+		for i := from; i < to; i++ {
+			s.where = append(s.where, i)
+		}
+	}
+	add(start, end)
+	if end-start < lexical.MinLine {
+		return end
+	}
+	for {
+		n := lexical.Newline(s.Text[end:])
+		if lexical.HasFold(s.Text[end:], `\r\n`) {
+			n = len(`\r\n`)
+		}
+		if n == 0 {
+			return end
+		}
+		from := lexical.LineStart(s.Text, end+n)
+		to := from + lexical.Base64.Run(s.Text[from:], len(s.Text))
+		if to-from < lexical.MinLine {
+			if to > from && to-from >= 4 && (to == len(s.Text) || s.Text[to] == '=' || lexical.EndsLine(s.Text[to:])) {
+				add(from, to)
+				end = to
+			}
+			return end
+		}
+		add(from, to)
+		end = to
+	}
+}
+
+// tail finds the end of a private key whose beginning is not there. at is where "-----END" stands.
+func (s *Scan) tail(at int, w *word) {
+	text := s.Text
+	head := text[at:min(len(text), at+80)]
+	label := head[len(w.text):]
+	if n := bytes.Index(label, []byte("-----")); n < 0 || !bytes.Contains(label[:n], []byte("PRIVATE KEY")) {
+		return
+	}
+	start, body := at, 0
+	for i := at; ; {
+		end := len(bytes.TrimRight(text[:i], " #+>|*/"))
+		switch n := lexical.NumberOf(text[:end]); {
+		case n < end:
+			end = n
+		case end > 0 && text[end-1] == '\n':
+			end--
+		case bytes.HasSuffix(text[:end], []byte(`\n`)):
+			end -= 2
+		default:
+			end = 0
+		}
+		line := bytes.TrimRight(text[:end], "\r=")
+		k := lexical.Base64.RunBack(line, 100)
+		if k > 0 && k < len(line) && line[len(line)-k-1] == '\\' {
+			k-- // of \n
+		}
+		if k < 16 || k > 80 || bytes.Contains(line[len(line)-k:], []byte("-----")) {
+			break
+		}
+		i = len(line) - k
+		start, body = i, body+k
+	}
+	if body >= 64 && lexical.Random(text[start:at]) {
+		s.found(start, at, "private-key")
+	}
+}

@@ -1,0 +1,136 @@
+package scanner
+
+import (
+	"bytes"
+
+	"github.com/memvcs/mem/layers/redact/lexical"
+)
+
+// kubeRule is the rule that finds the values of Kubernetes' Secrets.
+const kubeRule = "kubernetes-secret"
+
+// maxKube is how far from its kind the values of a Secret are looked for, in either direction.
+const maxKube = 16 << 10
+
+// kubernetes finds the values of a Secret of Kubernetes, in YAML and in JSON, whatever their names. at is where "kind" stands.
+func (s *Scan) kubernetes(at int, w *word) {
+	text := s.Text
+	if end := at + len(w.text); end < len(text) && lexical.Wordly.Has(text[end]) {
+		return // another kind, whose name begins so
+	}
+	lo, hi := max(0, at-maxKube), min(len(text), at+maxKube)
+	newline := "\n"
+	if lexical.IndexByte(text[lo:hi], '\n') < 0 {
+		newline = `\n` // of a string within this one, or of a line that is no JSON
+	}
+	margin := lexical.MarginOf(text[lo:at], newline)
+	for _, mark := range [...]string{newline + "---", newline + "- apiVersion", newline + margin + "---", newline + margin + "- apiVersion"} {
+		if i := bytes.LastIndex(text[lo:at], []byte(mark)); i >= 0 {
+			lo += i + len(newline)
+		}
+		if i := bytes.Index(text[at:hi], []byte(mark)); i >= 0 {
+			hi = at + i
+		}
+	}
+	if w.text[len("kind")] == ':' {
+		s.kubeYAML(lo, hi, newline, margin)
+		return
+	}
+	s.kubeJSON(lo, hi)
+}
+
+// kubeYAML looks at the lines of text[lo:hi] that are indented below data: or stringData:, behind the margin that tools put before them.
+func (s *Scan) kubeYAML(lo, hi int, newline, margin string) {
+	below := -1 // how far the key of the block is indented
+	for start := lo; start < hi; {
+		end := hi
+		if n := bytes.Index(s.Text[start:hi], []byte(newline)); n >= 0 {
+			end = start + n
+		}
+		line := s.Text[start:end]
+		from := start + lexical.Listing(line)
+		if from == start {
+			from += min(len(line), len(margin))
+		}
+		start = end + len(newline)
+		line = bytes.TrimRight(s.Text[from:end], " \t\r")
+		indent := len(line) - len(bytes.TrimLeft(line, " "))
+		body := line[indent:]
+		switch {
+		case len(body) == 0:
+		case below >= 0 && indent > below:
+			value := body
+			if n := bytes.Index(body, []byte(": ")); n >= 0 && lexical.NameChars.Run(body, n) == n {
+				value = bytes.TrimLeft(body[n+2:], " ")
+			}
+			value = bytes.Trim(value, `"'`)
+			at := from + indent + bytes.LastIndex(body, value)
+			s.kubeValue(at, at+len(value))
+		default:
+			below = -1
+			if key := string(body); key == "data:" || key == "stringData:" {
+				below = indent
+			}
+		}
+	}
+}
+
+// kubeJSON looks at the strings in the objects of text[lo:hi] that are called data or stringData.
+func (s *Scan) kubeJSON(lo, hi int) {
+	for _, name := range [...]string{`"data`, `"stringData`} {
+		for at := lo; ; {
+			n := bytes.Index(s.Text[at:hi], []byte(name))
+			if n < 0 {
+				break
+			}
+			at += n + len(name)
+			open := at
+			for open < hi && open < at+12 && bytes.IndexByte([]byte(`\": `+"\t\n"), s.Text[open]) >= 0 {
+				open++
+			}
+			if open >= hi || s.Text[open] != '{' || open == at {
+				continue
+			}
+			end := hi
+			if n := lexical.IndexByte(s.Text[open:hi], '}'); n >= 0 {
+				end = open + n
+			}
+			s.kubePairs(open+1, end)
+			at = end
+		}
+	}
+}
+
+// kubePairs looks at every second string of text[at:end]: names and values take turns.
+func (s *Scan) kubePairs(at, end int) {
+	for value := false; ; value = !value {
+		n := lexical.IndexByte(s.Text[at:end], '"')
+		if n < 0 {
+			return
+		}
+		from := at + n + 1
+		if n = lexical.IndexByte(s.Text[from:end], '"'); n < 0 {
+			return
+		}
+		if value {
+			s.kubeValue(from, from+len(bytes.TrimRight(s.Text[from:from+n], `\`)))
+		}
+		at = from + n + 1
+	}
+}
+
+// kubeValue takes a value for a secret unless it is one of those that examples have.
+func (s *Scan) kubeValue(start, end int) {
+	value := s.Text[start:end]
+	if len(value) < 8 || lexical.Placeholderish(value) || lexical.Repeats(value) {
+		return
+	}
+	if body := bytes.TrimRight(value, "="); len(value)%4 == 0 && lexical.Base64.Run(body, len(body)) == len(body) {
+		if plain := lexical.Decode64(nil, body); len(plain) < 6 || lexical.Readable(plain) && (lexical.Placeholderish(plain) || lexical.Common(plain)) {
+			return
+		}
+	} else if lexical.Reference(value, lexical.Quoted) || lexical.Common(value) {
+		return
+	}
+	s.found(start, end, kubeRule)
+}

@@ -1,0 +1,199 @@
+package scanner
+
+import (
+	"bytes"
+
+	"github.com/memvcs/mem/layers/redact/lexical"
+)
+
+// below finds the value at i of "password: |" or "password = <<EOT": the line below, if it is one word.
+func (s *Scan) below(i int) (v lexical.Span, st lexical.Style, ok bool) {
+	text := s.Text
+	n := 0
+	switch {
+	case i < len(text) && (text[i] == '|' || text[i] == '>'):
+		for n = 1; i+n < len(text) && bytes.IndexByte([]byte("+-123456789"), text[i+n]) >= 0; n++ {
+		}
+	case bytes.HasPrefix(text[i:], []byte("<<")):
+		n = 2
+		for n < 6 && i+n < len(text) && bytes.IndexByte([]byte(`-~"'`), text[i+n]) >= 0 {
+			n++
+		}
+		n += lexical.NameChars.Run(text[i+n:], 32)
+		n += lexical.Spaces(text[i+n:])
+		for i+n < len(text) && lexical.Quote(text[i+n]) {
+			n++
+		}
+	}
+	if n == 0 {
+		return v, st, false
+	}
+	i += n + lexical.Spaces(text[i+n:])
+	end := lexical.Newline(text[i:])
+	if end == 0 {
+		return v, st, false
+	}
+	i = lexical.LineStart(text, i+end)
+	n = lexical.VisibleLine.Run(text[i:], lexical.MaxValue)
+	if k := bytes.Index(text[i:i+n], []byte(`\n`)); k >= 0 {
+		n = k
+	}
+	return lexical.Span{Start: i, End: i + n}, lexical.Line, n > 0 && lexical.EndsLine(text[i+n:])
+}
+
+// nextLine finds the value that stands on the line below, whose end is at i: between quotes, or as a word that no person would write. A
+// line of dashes may stand between the two.
+func (s *Scan) nextLine(i int) (v lexical.Span, st lexical.Style, ok bool) {
+	text := s.Text
+	i = lexical.LineStart(text, i+lexical.Newline(text[i:]))
+	if bytes.HasPrefix(text[i:], []byte("---")) || bytes.HasPrefix(text[max(0, i-1):], []byte("---")) {
+		for i < len(text) && text[i] == '-' {
+			i++
+		}
+		n := lexical.Newline(text[i:])
+		if n == 0 {
+			return v, st, false
+		}
+		i = lexical.LineStart(text, i+n)
+	} else if bytes.HasPrefix(text[i:], []byte("string(")) {
+		if n := lexical.IndexByte(text[i:min(len(text), i+24)], ')'); n > 0 {
+			i += n + 1
+			return s.literal(i + lexical.Spaces(text[i:]))
+		}
+	}
+	if v, st, ok = s.literal(i); ok {
+		return v, st, ok
+	}
+	n := lineRun(text[i:])
+	return lexical.Span{Start: i, End: i + n}, lexical.Line, n > 0 && lexical.Strong(text[i:i+n]) && lexical.EndsLine(text[i+n:])
+}
+
+// entry finds the value in "- name: DB_PASSWORD" with "value: ..." on the line below. i is behind the name.
+func (s *Scan) entry(start, i int) (v lexical.Span, st lexical.Style, ok bool) {
+	text := s.Text
+	before := bytes.TrimRight(text[:start], ` "'\`)
+	if !bytes.HasSuffix(before, []byte("name:")) && !bytes.HasSuffix(before, []byte("key:")) {
+		return v, st, false
+	}
+	i = lexical.LineStart(text, i+lexical.Newline(text[i:]))
+	if !bytes.HasPrefix(text[i:], []byte("value:")) {
+		return v, st, false
+	}
+	i += len("value:")
+	i += lexical.Spaces(text[i:])
+	if v, st, ok = s.literal(i); ok {
+		return v, st, ok
+	}
+	n := lexical.VisibleLine.Run(text[i:], lexical.MaxValue)
+	if k := bytes.Index(text[i:i+n], []byte(`\n`)); k >= 0 {
+		n = k
+	}
+	return lexical.Span{Start: i, End: i + n}, lexical.Line, n > 0 && lexical.EndsLine(text[i+n:])
+}
+
+// inner finds the value in {"type": "string", "value": "..."}, or in { default = "..." }, of which i is behind the bracket.
+func (s *Scan) inner(i int) (v lexical.Span, st lexical.Style, ok bool) {
+	text := s.Text
+	rest := text[i:min(len(text), i+240)]
+	if n := lexical.IndexByte(rest, '}'); n >= 0 {
+		rest = rest[:n]
+	}
+	for _, name := range [...]string{"value", "Value", "default"} {
+		n := bytes.Index(rest, []byte(name))
+		if n < 0 {
+			continue
+		}
+		at, _, _ := lexical.Behind(text, i+n+len(name))
+		if at += lexical.Spaces(text[at:]); at < len(text) && (text[at] == ':' || text[at] == '=') {
+			return s.literal(at + 1 + lexical.Spaces(text[at+1:]))
+		}
+	}
+	return v, st, false
+}
+
+// cell finds the value in the cell at i of a table.
+func (s *Scan) cell(i int) (v lexical.Span, st lexical.Style, ok bool) {
+	text := s.Text
+	for i < len(text) && bytes.IndexByte([]byte(" `*\"'"), text[i]) >= 0 {
+		i++
+	}
+	n := lexical.UnquotedChars.Run(text[i:], lexical.MaxValue)
+	end := i + n
+	for end > i && text[end-1] == '*' {
+		end--
+	}
+	return lexical.Span{Start: i, End: end}, lexical.Loose, end > i
+}
+
+// list finds the strings of the list at i, each of which is a value, and takes those that are plausible.
+func (s *Scan) list(i int, kind string) {
+	for range 32 {
+		i += lexical.Spaces(s.Text[i:])
+		for lexical.Newline(s.Text[i:]) > 0 {
+			i = lexical.LineStart(s.Text, i+lexical.Newline(s.Text[i:]))
+		}
+		v, st, ok := s.literal(i)
+		if !ok {
+			return
+		}
+		if lexical.Plausible(kind, s.Text[v.Start:v.End], st) {
+			s.found(v.Start, v.End, kind)
+		}
+		for i = v.End; i < len(s.Text) && lexical.Closers.Has(s.Text[i]) && i < v.End+6; i++ {
+		}
+		if i == len(s.Text) || s.Text[i] != ',' {
+			return
+		}
+		i++
+	}
+}
+
+// items finds the items of a list in YAML that begins on the line behind i.
+func (s *Scan) items(i int, kind string) {
+	for range 32 {
+		n := lexical.Newline(s.Text[i:])
+		if n == 0 {
+			return
+		}
+		i = lexical.LineStart(s.Text, i+n)
+		if !bytes.HasPrefix(s.Text[i:], []byte("- ")) {
+			return
+		}
+		i += 2
+		v, st, ok := s.literal(i)
+		if !ok {
+			n := lexical.VisibleLine.Run(s.Text[i:], lexical.MaxValue)
+			if k := bytes.Index(s.Text[i:i+n], []byte(`\n`)); k >= 0 {
+				n = k
+			}
+			v, st = lexical.Span{Start: i, End: i + n}, lexical.Line
+		}
+		if v.End > v.Start && lexical.Plausible(kind, s.Text[v.Start:v.End], st) {
+			s.found(v.Start, v.End, kind)
+		}
+		for i = v.End; i < len(s.Text) && lexical.Closers.Has(s.Text[i]) && lexical.Newline(s.Text[i:]) == 0; i++ {
+		}
+	}
+}
+
+// Setter reports whether a function of that name is given a secret to keep.
+func Setter(name []byte) bool {
+	var words lexical.NameWords
+	words.Split(name)
+	for i := range words.Count {
+		switch string(words.At(i)) {
+		case "set", "with", "use":
+			return true
+		}
+	}
+	return false
+}
+
+// directive reports whether a line that begins with such a name goes on with a password.
+func directive(name []byte) bool {
+	switch string(bytes.ToLower(name)) {
+	case "requirepass", "masterauth", "bindpw", "rootpw", "-setcookie":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,87 @@
+package scanner
+
+import (
+	"bytes"
+
+	"github.com/memvcs/mem/layers/redact/lexical"
+)
+
+// literal finds the string literal that starts at i.
+func (s *Scan) literal(i int) (v lexical.Span, st lexical.Style, ok bool) {
+	text := s.Text
+	if i+1 < len(text) && (text[i] == 'b' || text[i] == 'r' || text[i] == 'u' || text[i] == '@' || text[i] == '$') && (text[i+1] == '"' || text[i+1] == '\'' || text[i+1] == '\\') {
+		i++
+	}
+	if n := lexical.Entity(text[min(i, len(text)):]); n > 0 {
+		from := i + n
+		end := bytes.Index(text[from:min(len(text), from+lexical.MaxValue)], text[i:from])
+		return lexical.Span{Start: from, End: from + end}, lexical.Quoted, end > 0
+	}
+	if i+2 < len(text) && text[i] == 'r' && text[i+1] == '#' {
+		i += 2 // Rust
+	}
+	slashes := 0
+	for i < len(text) && text[i] == '\\' && slashes < 8 {
+		slashes++
+		i++
+	}
+	if i >= len(text) || text[i] != '"' && text[i] != '\'' && text[i] != '`' {
+		return v, st, false
+	}
+	q := text[i]
+	from := i + 1
+	if mark := text[i-slashes : from]; bytes.HasPrefix(text[from:], mark) && bytes.HasPrefix(text[from+len(mark):], mark) {
+		third := from + 2*len(mark)
+		if bytes.Contains(text[third:min(len(text), third+lexical.MaxValue)], bytes.Repeat(mark, 3)) {
+			from = third
+		}
+	}
+	rest := text[from:min(len(text), from+lexical.MaxValue)]
+	odd := 0 // where a quote stands behind a backslash that may be the last of the value
+	for at := 0; at < len(rest); at++ {
+		switch c := rest[at]; {
+		case c == '\n':
+			return lexical.Span{Start: from, End: from + odd}, lexical.Quoted, odd > 0
+		case c == q:
+			back := at
+			for back > 0 && rest[back-1] == '\\' {
+				back--
+			}
+			if n := at - back; n == slashes || n < slashes || slashes == 0 && n%2 == 0 {
+				if more := lexical.GoesBehind(rest[at+1:], q, slashes); more > 0 {
+					at += more
+					continue
+				}
+				return lexical.Span{Start: from, End: from + at - min(n, slashes)}, lexical.Quoted, at > 0
+			}
+			if slashes == 0 && odd == 0 {
+				odd = at
+			}
+		}
+	}
+	return lexical.Span{Start: from, End: from + odd}, lexical.Quoted, odd > 0
+}
+
+// member finds the value in {"name": "DB_PASSWORD", "value": "..."}, of which i is behind the first comma. Named says that the name is
+// called one; then others may stand between the two.
+func (s *Scan) member(i int, named bool) (v lexical.Span, st lexical.Style, ok bool) {
+	text := s.Text
+	reach := 64
+	if named {
+		reach = 200
+	}
+	rest := text[i:min(len(text), i+reach)]
+	n := bytes.Index(bytes.ToLower(rest), []byte("value"))
+	if n < 0 || bytes.ContainsAny(rest[:n], "{}") || !named && bytes.IndexByte(rest[:n], ':') >= 0 {
+		return v, st, false
+	}
+	i += n + len("value")
+	for i < len(text) && (text[i] == '"' || text[i] == '\'' || text[i] == '\\') {
+		i++
+	}
+	if i += lexical.Spaces(text[i:]); i >= len(text) || text[i] != ':' {
+		return v, st, false
+	}
+	i++
+	return s.literal(i + lexical.Spaces(text[i:]))
+}

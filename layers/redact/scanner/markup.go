@@ -1,0 +1,80 @@
+package scanner
+
+import (
+	"bytes"
+
+	"github.com/memvcs/mem/layers/redact/lexical"
+)
+
+// tagged finds the text at i of an element of XML, up to the next tag.
+func (s *Scan) tagged(i int) (v lexical.Span, st lexical.Style, ok bool) {
+	text := s.Text
+	for range 4 {
+		i += lexical.Spaces(text[i:])
+		i += lexical.Newline(text[i:])
+	}
+	i += lexical.Spaces(text[i:])
+	i = lexical.LineStart(text, i)
+	end := "</"
+	if data := "<![CDATA["; bytes.HasPrefix(text[i:], []byte(data)) {
+		i, end = i+len(data), "]]>"
+	}
+	n := bytes.Index(text[i:min(len(text), i+lexical.MaxValue)], []byte(end))
+	if k := bytes.Index(text[i:min(len(text), i+lexical.MaxValue)], []byte(`<\/`)); k > 0 && (n < 0 || k < n) {
+		n = k
+	}
+	if n < 1 {
+		return v, st, false
+	}
+	v = bare(text, i, i+n)
+	if k := bytes.IndexAny(text[v.Start:v.End], "\r\n"); k >= 0 { // and the number of the next line
+		v.End = v.Start + k
+	} else if k := bytes.Index(text[v.Start:v.End], []byte(`\n`)); k >= 0 {
+		v.End = v.Start + k
+	}
+	v = bare(text, v.Start, v.End)
+	return v, lexical.Loose, v.End > v.Start
+}
+
+// element finds the text of the element whose name ends at i, behind its attributes.
+func (s *Scan) element(i int) (v lexical.Span, st lexical.Style, ok bool) {
+	n := lexical.IndexByte(s.Text[i:min(len(s.Text), i+200)], '>')
+	if n < 0 || n > 0 && s.Text[i+n-1] == '/' || bytes.IndexByte(s.Text[i:i+n], '<') >= 0 {
+		return v, st, false
+	}
+	v, _, ok = s.tagged(i + n + 1)
+	return v, lexical.Quoted, ok
+}
+
+// element reports whether text ends where the name of an element of XML begins.
+func element(text []byte) bool {
+	n := len(text)
+	if n > 0 && text[n-1] == ':' {
+		n -= 1 + lexical.Alnum.RunBack(text[:n-1], 24)
+	}
+	return n > 0 && text[n-1] == '<'
+}
+
+// initialised finds the value of { get; set; } = "value".
+func (s *Scan) initialised(i int) (v lexical.Span, st lexical.Style, ok bool) {
+	n := lexical.IndexByte(s.Text[i:min(len(s.Text), i+48)], '}')
+	if n < 0 {
+		return v, st, false
+	}
+	i += n + 1
+	if i += lexical.Spaces(s.Text[i:]); i >= len(s.Text) || s.Text[i] != '=' {
+		return v, st, false
+	}
+	return s.literal(i + 1 + lexical.Spaces(s.Text[i+1:]))
+}
+
+// property finds the string behind <key>password</key>, the end of which is at i.
+func (s *Scan) property(i int) (v lexical.Span, st lexical.Style, ok bool) {
+	rest := s.Text[i:min(len(s.Text), i+80)]
+	const open = "<string>"
+	n := bytes.Index(rest, []byte(open))
+	if n < 0 || !bytes.HasPrefix(rest, []byte("</key>")) || len(bytes.Trim(rest[len("</key>"):n], " \t\r\n\\")) > 1 {
+		return v, st, false
+	}
+	return s.tagged(i + n + len(open))
+}

@@ -1,0 +1,15 @@
+package scanner
+
+// Blank returns the length of the white space in front of b, up to its first line end.
+func Blank(b []byte) int {
+	for i, c := range b {
+		switch c {
+		case '\n':
+			return i + 1
+		case ' ', '\t', '\r':
+		default:
+			return i
+		}
+	}
+	return len(b)
+}

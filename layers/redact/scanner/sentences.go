@@ -1,0 +1,227 @@
+package scanner
+
+import (
+	"bytes"
+
+	"github.com/memvcs/mem/layers/redact/lexical"
+)
+
+// said finds the value that a sentence gives the password whose name ends at end: "the password of admin is: value", "set to value",
+// "(valid for a day): value", "- value". It must be one that no person would write.
+func (s *Scan) said(name []byte, end int) {
+	for _, word := range [...]string{"password", "passphrase", "passwd", "passwort"} {
+		if len(name) == len(word) && lexical.HasFold(name, word) {
+			s.sentence(end)
+		}
+	}
+}
+
+// sentence looks for the value behind end, up to the end of the sentence.
+func (s *Scan) sentence(end int) {
+	text := s.Text
+	rest := text[end:min(len(text), end+80)]
+	rest = rest[:lineLength(rest)]
+	for i := 0; i < len(rest); i++ {
+		c, n := rest[i], 0
+		if !signs.Has(c) || 'a' <= c && (i == 0 || rest[i-1] != ' ') && c <= 'z' {
+			continue
+		}
+		if c == '=' && lexical.Spaces(rest[:i]) == i {
+			return // an assignment
+		}
+		for _, sign := range [...]string{": ", "= ", "- ", "is ", "to ", "lautet ", "ist ", "est ", "es ", "è ", "é ", "は ", "は", "： ", "：", ":"} {
+			if bytes.HasPrefix(rest[i:], []byte(sign)) && (sign[0] < 'a' || sign[0] > 'z' || i > 0 && rest[i-1] == ' ') {
+				n = len(sign)
+				break
+			}
+		}
+		if n == 0 {
+			if c == ';' || c == '{' || c == '"' || c == '.' {
+				return
+			}
+			continue
+		}
+		i += n
+		if i+1 < len(rest) && rest[i] == '=' && !lexical.Alnum.Has(rest[i+1]) {
+			continue // an assignment
+		}
+		i += lexical.Spaces(rest[min(i, len(rest)):])
+		if bytes.HasPrefix(rest[min(i, len(rest)):], []byte("**")) {
+			i += 2
+		}
+		v := s.word(end + i)
+		if s.judged("password", v, lexical.Sentence) {
+			s.found(v.Start, v.End, "password")
+			return
+		}
+		i--
+	}
+}
+
+// signs are what the words and marks begin with that a value stands behind, and what ends a sentence.
+var signs = lexical.SetOf(":=-itle\xc3\xe3\xef;{\".")
+
+// foreign finds the password in "Kennwort: value", and in like words of other languages. at is where the word stands.
+func (s *Scan) foreign(at int, w *word) {
+	i := at + len(w.text)
+	for i < len(s.Text) && lexical.Alnum.Has(s.Text[i]) {
+		i++
+	}
+	s.sentence(i)
+}
+
+// basicAuth finds the password in user:password that stands behind the word at at, which says that it does.
+func (s *Scan) basicAuth(at int, w *word) {
+	text := s.Text
+	i := at + len(w.text)
+	i += lexical.Spaces(text[i:])
+	for i < len(text) && i < at+len(w.text)+8 && bytes.IndexByte([]byte(`="'\ `), text[i]) >= 0 {
+		i++
+	}
+	end := i + lexical.UnquotedChars.Run(text[i:], 256)
+	n := bytes.IndexByte(text[i:end], ':')
+	if n < 1 || !lexical.Dotted.Has(text[i]) || bytes.IndexByte(text[i:i+n], '/') >= 0 {
+		return
+	}
+	s.password(i+n+1, end)
+}
+
+// slashed finds the password in user/password@host, that tools of Oracle are given. at is where the command stands.
+func (s *Scan) slashed(at int, w *word) {
+	text := s.Text
+	limit := min(len(text), at+maxCommand)
+	for i := at + len(w.text); i < limit; {
+		from, end := lexical.ShellWord(text[:limit], i)
+		if from == end {
+			return
+		}
+		if i = end; i < limit && lexical.Quote(text[i]) {
+			i++
+		}
+		n := bytes.IndexByte(text[from:end], '/')
+		if n < 1 || lexical.Wordly.Run(text[from:end], n) < n {
+			continue
+		}
+		if h := bytes.LastIndexByte(text[from:end], '@'); h > n {
+			end = from + h
+		}
+		s.password(from+n+1, end)
+		return
+	}
+}
+
+// redisAuth finds the password in "AUTH password" and "AUTH user password", as a line of its own. at is where the word stands.
+func (s *Scan) redisAuth(at int, w *word) {
+	text := s.Text
+	if !bytes.HasPrefix(text[at:], []byte("AUTH ")) || at > 0 && !lexical.OpensLine(text[:at], false) {
+		return
+	}
+	end := at + lineLength(text[at:])
+	words := bytes.Fields(text[at:end])
+	if len(words) < 2 || len(words) > 3 {
+		return
+	}
+	last := bare(text, end-len(words[len(words)-1]), end)
+	if string(words[1]) == "PLAIN" || string(words[1]) == "LOGIN" { // of SMTP
+		plain := lexical.Decode64(nil, bytes.TrimRight(text[last.Start:last.End], "="))
+		if value := plain[bytes.LastIndexByte(plain, 0)+1:]; len(value) == 0 || !lexical.Plausible("password", value, lexical.Env) || lexical.Common(value) {
+			return
+		}
+	}
+	s.password(last.Start, last.End)
+}
+
+// lineLength returns the length of the line in front of text, without blanks at its end.
+func lineLength(text []byte) int {
+	n := len(text)
+	for _, mark := range [...]string{"\n", `\n`, `\r`} {
+		if i := bytes.Index(text[:n], []byte(mark)); i >= 0 {
+			n = i
+		}
+	}
+	return len(bytes.TrimRight(text[:n], " \t\r"))
+}
+
+// given finds the secret that is all of the word behind the one at at.
+func (s *Scan) given(at int, w *word) {
+	i := at + len(w.text)
+	end := i + lineRun(s.Text[i:])
+	for end > i && bytes.IndexByte([]byte("\"'\\"), s.Text[end-1]) >= 0 {
+		end--
+	}
+	s.password(i, end)
+}
+
+// storageKey finds the key of a storage account that Azure lists beside its name. at is where "keyname" stands.
+func (s *Scan) storageKey(at int, _ *word) {
+	text := s.Text[:min(len(s.Text), at+240)]
+	for i := at; i < len(text); i++ {
+		n := secretly.Run(text[i:], 100)
+		if n == 86 && bytes.HasPrefix(text[i+n:], []byte("==")) && lexical.Entropy(text[i:i+n]) > 4 {
+			s.found(i, i+n+2, "azure-storage-key")
+			return
+		}
+		i += n
+	}
+}
+
+// generated finds the password that terraform made. at is where "random_password" stands.
+func (s *Scan) generated(at int, w *word) {
+	const name = "result"
+	from := at + len(w.text)
+	rest := s.Text[from:min(len(s.Text), from+2000)]
+	if n := bytes.Index(rest, []byte("resource ")); n >= 0 {
+		rest = rest[:n]
+	}
+	i := 0
+	for range 8 {
+		n := bytes.Index(rest[i:], []byte(name))
+		if n < 0 {
+			return
+		}
+		i += n + len(name)
+		k, _, _ := lexical.Behind(s.Text, from+i)
+		if k += lexical.Spaces(s.Text[k:]); k >= len(s.Text) || s.Text[k] != ':' && s.Text[k] != '=' {
+			continue
+		}
+		if v, _, ok := s.literal(k + 1 + lexical.Spaces(s.Text[k+1:])); ok {
+			s.password(v.Start, v.End)
+			return
+		}
+	}
+}
+
+// credentials finds the last of the four that sbt is given. at is where the call begins.
+func (s *Scan) credentials(at int, w *word) {
+	i := at + len(w.text)
+	for k := range 4 {
+		i += lexical.Spaces(s.Text[i:])
+		v, _, ok := s.literal(i)
+		if !ok {
+			return
+		}
+		if k == 3 {
+			s.password(v.Start, v.End)
+			return
+		}
+		for i = v.End; i < len(s.Text) && lexical.Closers.Has(s.Text[i]); i++ {
+		}
+		if i >= len(s.Text) || s.Text[i] != ',' {
+			return
+		}
+		i++
+	}
+}
+
+// third finds the second word behind "http-basic.name", which poetry and composer take for a password. at is where it stands.
+func (s *Scan) third(at int, w *word) {
+	text := s.Text
+	limit := min(len(text), at+maxCommand)
+	i := at + len(w.text)
+	i += lexical.Dotted.Run(text[i:limit], 64)
+	_, end := lexical.ShellWord(text[:limit], i)
+	from, end := lexical.ShellWord(text[:limit], end)
+	if from < end {
+		s.password(from, end)
+	}
+}

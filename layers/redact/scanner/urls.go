@@ -1,0 +1,297 @@
+package scanner
+
+import (
+	"bytes"
+
+	"github.com/memvcs/mem/layers/redact/lexical"
+)
+
+// userinfo finds the password in scheme://user:password@host, and a token that stands for a user. at is where "://"
+// stands.
+func (s *Scan) userinfo(at int, _ *word) {
+	text := s.Text
+	if at == 0 || !lexical.Alnum.Has(text[at-1]) {
+		return
+	}
+	from := at + 3
+	host, ok := hostOf(text, from)
+	if !ok {
+		return
+	}
+	info := text[from : from+host]
+	colon := bytes.IndexByte(info, ':')
+	if colon < 0 {
+		if len(info) >= 16 && lexical.Random(info) && !lexical.Placeholderish(info) && !lexical.Reference(info, lexical.Quoted) {
+			s.found(from, from+host, "url-token")
+		}
+		return
+	}
+	password := info[colon+1:]
+	if !authorises(password) || bytes.Equal(password, info[:colon]) {
+		return
+	}
+	rule := "url-password"
+	if database(text[at-scheme.RunBack(text[:at], 24) : at]) {
+		rule = "database-url"
+	}
+	s.found(from+colon+1, from+host, rule)
+}
+
+var (
+	// authority is what user, password and host of a URL may hold.
+	authority = func() (v lexical.Set) {
+		for c := range 256 {
+			if lexical.Visible.Has(byte(c)) && bytes.IndexByte([]byte(`/?#\()|,`), byte(c)) < 0 {
+				v[c>>6] |= 1 << (c & 63)
+			}
+		}
+		return v
+	}()
+	scheme = lexical.SetOf("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+.-")
+)
+
+func database(scheme []byte) bool {
+	for _, name := range [...]string{"postgres", "mysql", "mariadb", "mongodb", "redis", "amqp", "mssql", "sqlserver", "cockroach", "clickhouse", "libsql", "oracle", "db2", "couchdb", "neo4j"} {
+		if bytes.Contains(bytes.ToLower(scheme), []byte(name)) {
+			return true
+		}
+	}
+	return false
+}
+
+// hostOf returns where the @ stands behind which the host of the URL is whose authority begins at from, as an offset from there. The
+// password before it may hold what should be escaped in a URL.
+func hostOf(text []byte, from int) (at int, ok bool) {
+	end := from + authority.Run(text[from:], 512)
+	if at = bytes.LastIndexByte(text[from:end], '@'); at > 0 && at < end-from-1 {
+		return at, true
+	}
+	user := lexical.Wordly.Run(text[from:], 64)
+	if user == 0 || from+user+1 >= len(text) || text[from+user] != ':' {
+		return 0, false
+	}
+	if n := lexical.Digits.Run(text[from+user+1:], 6); n > 0 && text[min(len(text)-1, from+user+1+n)] == '/' {
+		return 0, false // a port
+	}
+	end = from + lexical.Visible.Run(text[from:], 512)
+	if end = lexical.WordEnd(text[:end], from); end == from {
+		return 0, false
+	}
+	at = bytes.LastIndexByte(text[from:end], '@')
+	if at <= user+1 {
+		return 0, false
+	}
+	n := lexical.Dotted.Run(text[from+at+1:end], 255)
+	next := from + at + 1 + n
+	return at, n > 2 && (next == end || bytes.IndexByte([]byte(":/?"), text[next]) >= 0)
+}
+
+// authorises reports whether a password of a URL is one: whatever stands in its place, unless it is interpolated or an example.
+func authorises(password []byte) bool {
+	return len(password) >= 4 && !lexical.Placeholderish(password) && !lexical.Interpolated(password) && !lexical.Common(password)
+}
+
+// dsn finds the password in user:password@tcp(host), as Go's MySQL driver writes it. at is where "@tcp(" stands.
+func (s *Scan) dsn(at int, _ *word) {
+	text := s.Text
+	start := at - authority.RunBack(text[:at], 256)
+	colon := bytes.IndexByte(text[start:at], ':')
+	if colon < 1 {
+		return
+	}
+	password := text[start+colon+1 : at]
+	if authorises(password) {
+		s.found(start+colon+1, at, "database-url")
+	}
+}
+
+// authorization finds what stands behind "Authorization:", and behind "Bearer" anywhere. at is where the word stands.
+func (s *Scan) authorization(at int, w *word) {
+	text := s.Text
+	i := at + len(w.text)
+	if w.text != "bearer " && w.text != "basic " {
+		for i < len(text) && i < at+len(w.text)+8 && bytes.IndexByte([]byte(`"'\:= ,`), text[i]) >= 0 {
+			i++
+		}
+		if i == at+len(w.text) {
+			return
+		}
+		for _, scheme := range [...]string{"bearer ", "basic ", "token ", "apikey ", "digest ", "negotiate "} {
+			if lexical.HasFold(text[i:], scheme) {
+				i += len(scheme)
+				break
+			}
+		}
+	} else if at > 0 && lexical.Alnum.Has(text[at-1]) {
+		return
+	}
+	i += lexical.Spaces(text[i:])
+	end := i + credential.Run(text[i:], 8<<10)
+	value := bytes.TrimRight(text[i:end], ".=,")
+	if end < len(text) && (text[end] == '(' || text[end] == '{') {
+		return
+	}
+	if len(value) < 8 || lexical.Placeholderish(value) || lexical.Reference(value, lexical.Loose) || lexical.Weak(value) {
+		return
+	}
+	if w.text == "basic " || bytes.Contains(bytes.ToLower(text[at:i]), []byte("basic ")) {
+		if plain := lexical.Decode64(nil, value); len(value) < 12 || !lexical.Readable(plain) || bytes.IndexByte(plain, ':') < 1 || lexical.Common(plain[bytes.IndexByte(plain, ':')+1:]) {
+			return
+		}
+	} else if !lexical.Random(value) {
+		return
+	}
+	s.found(i, end, "authorization")
+}
+
+// credential is what the credentials of a header may hold.
+var credential = lexical.SetOf("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-+/=.~:%")
+
+// cookie finds the values in "Cookie: a=b; c=d" that are long and random.
+func (s *Scan) cookie(at int, w *word) {
+	text := s.Text
+	i := at + len(w.text)
+	for i < len(text) && i < at+len(w.text)+24 && bytes.IndexByte([]byte("\"'\\: ,\n"), text[i]) >= 0 {
+		i++
+	}
+	if i == at+len(w.text) {
+		return
+	}
+	if lexical.HasFold(text[i:], `value"`) || lexical.HasFold(text[i:], `value\"`) { // {"name": "Cookie", "value": "..."}
+		for i += len("value"); i < len(text) && bytes.IndexByte([]byte(`"\: `), text[i]) >= 0; i++ {
+		}
+	}
+	for range 64 {
+		n := lexical.NameChars.Run(text[i:], 128)
+		if n == 0 || i+n >= len(text) || text[i+n] != '=' {
+			return
+		}
+		i += n + 1
+		end := i + cookieChars.Run(text[i:], 8<<10)
+		value := text[i:end]
+		if len(value) >= 12 && lexical.Random(value) && !lexical.Placeholderish(value) && !lexical.Reference(value, lexical.Loose) {
+			s.found(i, end, "cookie")
+		}
+		if end+1 >= len(text) || text[end] != ';' {
+			return
+		}
+		i = end + 1 + lexical.Spaces(text[end+1:])
+	}
+}
+
+var cookieChars = func() (v lexical.Set) {
+	for c := range 256 {
+		if lexical.Visible.Has(byte(c)) && bytes.IndexByte([]byte(`;,\`), byte(c)) < 0 {
+			v[c>>6] |= 1 << (c & 63)
+		}
+	}
+	return v
+}()
+
+// maxBlock is the longest private key that is found whole.
+const maxBlock = 64 << 10
+
+// block finds a private key: from -----BEGIN to the END that belongs to it or, where that is missing, to
+// the end of what may be part of it.
+func (s *Scan) block(at int, w *word) {
+	text := s.Text[at:min(len(s.Text), at+maxBlock)]
+	head := text[:min(len(text), 80)]
+	i := bytes.Index(head, []byte("PRIVATE KEY"))
+	if i < 0 || bytes.IndexByte(head[:i], '\n') >= 0 {
+		return
+	}
+	i += len("PRIVATE KEY")
+	end := bytes.Index(text[i:], []byte("-----END"))
+	if end >= 0 {
+		end += i
+	} else {
+		end = endOfBlock(text, i)
+	}
+	body := 0
+	for _, c := range text[i:end] {
+		if lexical.Base64.Has(c) && c != '-' {
+			body++
+		}
+	}
+	if body < 64 || bytes.Contains(text[i:end], []byte("...")) || lexical.Repeats(bytes.Trim(text[i:end], "-\r\n \\")) {
+		return
+	}
+	if bytes.HasPrefix(text[end:], []byte("-----END")) {
+		if n := bytes.Index(text[end+8:min(len(text), end+80)], []byte("-----")); n >= 0 {
+			end += 8 + n + 5
+		}
+	}
+	s.found(at, at+end, "private-key")
+}
+
+// endOfBlock returns where a private key ends whose own end is missing, with the numbers and names of files that tools put before its lines.
+func endOfBlock(text []byte, i int) int {
+	for {
+		i += blockChars.Run(text[i:], len(text))
+		back := lexical.Digits.RunBack(text[:i], 8)
+		next := i
+		for _, mark := range [...]string{"→", "\t"} {
+			if back > 0 && bytes.HasPrefix(text[i:], []byte(mark)) {
+				next += len(mark)
+			}
+		}
+		if next == i && i < len(text) && bytes.IndexByte([]byte("#+>|*/"), text[i]) >= 0 {
+			for next < len(text) && bytes.IndexByte([]byte("#+>|*/ "), text[next]) >= 0 {
+				next++
+			}
+		}
+		if next == i || lexical.Base64.Run(text[next:], 20) < 20 {
+			return i
+		}
+		i = next
+	}
+}
+
+// blockChars are what a private key holds, with the quotes and escapes of what it stands in.
+var blockChars = func() (v lexical.Set) {
+	v = lexical.Base64
+	for _, c := range []byte("=\r\n \\:,.") {
+		v[c>>6] |= 1 << (c & 63)
+	}
+	return v
+}()
+
+// signature finds the signature of a shared access URL of Azure. at is where "sig=" stands.
+func (s *Scan) signature(at int, _ *word) {
+	text := s.Text
+	if at == 0 || text[at-1] != '&' && text[at-1] != '?' {
+		return
+	}
+	i := at + len("sig=")
+	end := i + credential.Run(text[i:], 256)
+	if end-i >= 40 && lexical.Random(text[i:end]) {
+		s.found(i, end, "azure-sas")
+	}
+}
+
+// chatToken finds the token of a Telegram bot: digits, a colon, 35 characters. at is where ":aa" stands.
+func (s *Scan) chatToken(at int, _ *word) {
+	text := s.Text
+	n := lexical.Digits.RunBack(text[:at], 12)
+	if n < 8 || n > 10 || lexical.Urlish.Run(text[at+1:], 40) != 35 || at-n > 0 && lexical.Wordly.Has(text[at-n-1]) && !bytes.HasSuffix(text[:at-n], []byte("bot")) {
+		return
+	}
+	if end := at + 36; lexical.Entropy(text[at+1:end]) > 3.5 {
+		s.found(at-n, end, "telegram-bot-token")
+	}
+}
+
+// azureSecret finds the client secret of Azure's directory: three characters, a digit, Q~, 31 to 34 more. at
+// is where the digit stands.
+func (s *Scan) azureSecret(at int, _ *word) {
+	text := s.Text
+	if at < 3 || text[at+1] != 'Q' || !lexical.Dotted.Has(text[at-1]) || at > 3 && lexical.Dotted.Has(text[at-4]) {
+		return
+	}
+	n := azureChars.Run(text[at+3:], 40)
+	if n >= 31 && n <= 34 && azureChars.RunBack(text[:at], 3) == 3 {
+		s.found(at-3, at+3+n, "azure-client-secret")
+	}
+}
+
+var azureChars = lexical.SetOf("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-.~")

@@ -1,0 +1,104 @@
+package scanner
+
+import (
+	"bytes"
+
+	"github.com/memvcs/mem/layers/redact/lexical"
+)
+
+// compared finds the values behind the name that ends at end in what a comparison word by word prints: [-old-]{+new+}, the two in
+// colours, and each on a line of its own behind its sign. It reports whether there are any.
+func (s *Scan) compared(kind string, end int) bool {
+	text := s.Text
+	i, _, _ := lexical.Behind(text, end)
+	i += lexical.Spaces(text[i:])
+	op := i
+	for i < len(text) && i < op+3 && (text[i] == '=' || text[i] == ':' || text[i] == '>') {
+		i++
+	}
+	if i == op {
+		return false
+	}
+	i += lexical.Spaces(text[i:])
+	if lexical.Newline(text[i:]) > 0 {
+		return s.signed(kind, i)
+	}
+	q := i
+	for q < len(text) && q < i+4 && (lexical.Quote(text[q]) || text[q] == '\\') {
+		q++
+	}
+	return s.marked(kind, q)
+}
+
+// marked finds the values of [-old-]{+new+} at i.
+func (s *Scan) marked(kind string, i int) (any bool) {
+	text := s.Text
+	for _, mark := range [...][2]string{{"[-", "-]"}, {"{+", "+}"}} {
+		if !bytes.HasPrefix(text[i:], []byte(mark[0])) {
+			continue
+		}
+		from := i + len(mark[0])
+		n := bytes.Index(text[from:min(len(text), from+lexical.MaxValue)], []byte(mark[1]))
+		if n < 0 || bytes.IndexByte(text[from:from+n], '\n') >= 0 {
+			return any
+		}
+		v := bare(text, from, from+n)
+		for v.End > v.Start && bytes.IndexByte([]byte(",;\"'\\"), text[v.End-1]) >= 0 {
+			v.End--
+		}
+		if lexical.Plausible(kind, text[v.Start:v.End], lexical.Line) {
+			s.found(v.Start, v.End, kind)
+		}
+		any, i = true, from+n+len(mark[1])
+	}
+	return any
+}
+
+// signed finds the values on the lines behind i, each behind the sign of its side, up to a line that holds a tilde or none of them.
+func (s *Scan) signed(kind string, i int) (any bool) {
+	text := s.Text
+	for range 2 {
+		n := lexical.Newline(text[i:])
+		if n == 0 || i+n >= len(text) || text[i+n] != '-' && text[i+n] != '+' {
+			return any
+		}
+		from := i + n + 1
+		n = lineRun(text[from:])
+		if v := bare(text, from, from+n); n > 0 && lexical.EndsLine(text[from+n:]) && lexical.Plausible(kind, text[v.Start:v.End], lexical.Line) {
+			s.found(v.Start, v.End, kind)
+			any = true
+		}
+		i = from + n
+	}
+	return any
+}
+
+// lineRun returns the length of what stands in front of text without a blank, up to the end of its line.
+func lineRun(text []byte) int {
+	n := lexical.VisibleLine.Run(text, lexical.MaxValue)
+	if k := bytes.Index(text[:n], []byte(`\n`)); k >= 0 {
+		n = k
+	}
+	return n
+}
+
+// beside finds the value that replaces the one that ends at end: of another colour right behind it, or behind an arrow.
+func (s *Scan) beside(kind string, end int) {
+	text := s.Text
+	i := end
+	if n := lexical.Colour(text[i:]); n > 0 {
+		i += n
+		if n = lineRun(text[i:]); n > 0 && lexical.Plausible(kind, text[i:i+n], lexical.Line) {
+			s.found(i, i+n, kind)
+		}
+		return
+	}
+	for i < len(text) && i < end+4 && (lexical.Quote(text[i]) || text[i] == '\\') {
+		i++
+	}
+	if n := lexical.Spaces(text[i:]); n > 0 && i > end && bytes.HasPrefix(text[i+n:], []byte("-> ")) {
+		if v, st, ok := s.literal(i + n + len("-> ")); ok && lexical.Plausible(kind, text[v.Start:v.End], st) {
+			s.found(v.Start, v.End, kind)
+		}
+	}
+}
