@@ -7,10 +7,17 @@ package main
 
 import (
 	"bufio"
+	"bytes"
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
+	"image"
+	"image/color"
+	"image/draw"
+	"image/png"
 	"log"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -94,12 +101,42 @@ func run(ctx context.Context, out, theme string, width, height int64, only []str
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
 		name := filepath.Join(out, s.name+".png")
+		if b, err = smaller(b); err != nil {
+			return fmt.Errorf("%s: %w", s.name, err)
+		}
 		if err := os.WriteFile(name, b, 0o644); err != nil {
 			return err
 		}
 		fmt.Println(name, len(b))
 	}
 	return nil
+}
+
+// smaller writes a picture with its 256 most frequent colours.
+func smaller(b []byte) ([]byte, error) {
+	img, err := png.Decode(bytes.NewReader(b))
+	if err != nil {
+		return nil, err
+	}
+	counts := map[color.RGBA]int{}
+	box := img.Bounds()
+	for y := box.Min.Y; y < box.Max.Y; y++ {
+		for x := box.Min.X; x < box.Max.X; x++ {
+			counts[color.RGBAModel.Convert(img.At(x, y)).(color.RGBA)]++
+		}
+	}
+	colours := slices.SortedFunc(maps.Keys(counts), func(a, b color.RGBA) int {
+		return cmp.Or(counts[b]-counts[a], int(a.R)-int(b.R), int(a.G)-int(b.G), int(a.B)-int(b.B))
+	})
+	var p color.Palette
+	for _, c := range colours[:min(256, len(colours))] {
+		p = append(p, c)
+	}
+	out := image.NewPaletted(box, p)
+	draw.Draw(out, box, img, box.Min, draw.Src)
+	var small bytes.Buffer
+	err = (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&small, out)
+	return small.Bytes(), err
 }
 
 // session is the one of the sample that has markers.
