@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/memvcs/mem/hooks/settings"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/brief"
 	"github.com/memvcs/mem/layers/knowledge"
@@ -66,7 +67,7 @@ func TestContextFits(t *testing.T) {
 
 // FuzzNote reads notes that nobody left. What is read is written again with the same meaning.
 func FuzzNote(f *testing.F) {
-	good, err := note{Version: noteVersion, Event: Stop, Session: "aaaa1111", Path: "/p/a.jsonl", Cwd: "/w", Time: time.Unix(1768917600, 0).UTC()}.encode()
+	good, err := note{Version: noteVersion, Event: settings.Stop, Session: "aaaa1111", Path: "/p/a.jsonl", Cwd: "/w", Time: time.Unix(1768917600, 0).UTC()}.encode()
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/memvcs/mem/hooks/settings"
 )
 
 // A plugin that is given by --plugin-dir is in no settings. Its hooks have CLAUDE_PLUGIN_ROOT in their environment, so the first
@@ -24,7 +26,7 @@ type Caller struct {
 func (r *run) noteCaller() error {
 	root := r.Getenv("CLAUDE_PLUGIN_ROOT")
 	text := r.Now().UTC().Format(time.RFC3339) + " " + strings.Join(strings.Fields(root), " ") + "\n"
-	return cause(writeFile(filepath.Join(r.Store, "hooks", callers[root != ""]), []byte(text)))
+	return cause(settings.WriteFile(filepath.Join(r.Store, "hooks", callers[root != ""]), []byte(text)))
 }
 
 // LastCaller returns by whom the hooks of the store in dir were called last.

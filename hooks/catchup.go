@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/memvcs/mem/hooks/settings"
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/objects"
@@ -156,7 +157,7 @@ func (w *World) leavePlace(p place) error {
 		return err
 	}
 	name := objects.Sum([]byte(p.Cwd + "\n" + filepath.Dir(p.Path))).String()[:16] + behindSuffix
-	return cause(writeFile(filepath.Join(w.spool(), name), append(b, '\n')))
+	return cause(settings.WriteFile(filepath.Join(w.spool(), name), append(b, '\n')))
 }
 
 // Behind returns at how many places files wait for a worker.

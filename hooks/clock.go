@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/memvcs/mem/hooks/settings"
 )
 
 // runsSize is how long the file of runs may get; the one before it is kept beside it.
@@ -20,7 +22,7 @@ func RunsFile(dir string) string { return filepath.Join(dir, "cache", "hooks.run
 
 // clock notes how long a hook took: the second, the event, microseconds, and whether something went wrong. It is one append,
 // without a flush, for every use of a tool pays for it.
-func (w *World) clock(e Event, took time.Duration, failed bool) {
+func (w *World) clock(e settings.Event, took time.Duration, failed bool) {
 	file := RunsFile(w.Store)
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_APPEND|noFollow, 0o600)
 	if err != nil {
@@ -39,18 +41,18 @@ func (w *World) clock(e Event, took time.Duration, failed bool) {
 
 // Pace is how the last runs of the hooks of one event did.
 type Pace struct {
-	Event    Event         `json:"event"`
-	Runs     int           `json:"runs"`
-	Failed   int           `json:"failed"`
-	Last     time.Time     `json:"last"`
-	P50, P95 time.Duration `json:"-"`
+	Event    settings.Event `json:"event"`
+	Runs     int            `json:"runs"`
+	Failed   int            `json:"failed"`
+	Last     time.Time      `json:"last"`
+	P50, P95 time.Duration  `json:"-"`
 }
 
 // Paces returns how the last runs of hooks did, in the order of [Events], those of the worker last. An event that has not
 // run is left out.
 func Paces(dir string) []Pace {
-	took := map[Event][]time.Duration{}
-	paces := map[Event]Pace{}
+	took := map[settings.Event][]time.Duration{}
+	paces := map[settings.Event]Pace{}
 	for _, file := range []string{RunsFile(dir) + ".1", RunsFile(dir)} {
 		b, err := os.ReadFile(file)
 		if err != nil {
@@ -73,7 +75,7 @@ func Paces(dir string) []Pace {
 		}
 	}
 	var out []Pace
-	for _, e := range append(Events(), Work) {
+	for _, e := range append(settings.Events(), Work) {
 		p, ok := paces[e]
 		if !ok {
 			continue
@@ -87,7 +89,7 @@ func Paces(dir string) []Pace {
 }
 
 // readRun reads a line that clock wrote.
-func readRun(line string) (e Event, at time.Time, took time.Duration, failed, ok bool) {
+func readRun(line string) (e settings.Event, at time.Time, took time.Duration, failed, ok bool) {
 	w := strings.Fields(line)
 	if len(w) != 4 || !strings.HasSuffix(line, "\n") {
 		return e, at, 0, false, false
@@ -97,5 +99,5 @@ func readRun(line string) (e Event, at time.Time, took time.Duration, failed, ok
 	if err = cmp.Or(err, err2); err != nil || micros < 0 || micros > math.MaxInt64/1000 || w[3] != "ok" && w[3] != "failed" {
 		return e, at, 0, false, false
 	}
-	return Event(w[1]), time.Unix(second, 0).UTC(), time.Duration(micros) * time.Microsecond, w[3] == "failed", true
+	return settings.Event(w[1]), time.Unix(second, 0).UTC(), time.Duration(micros) * time.Microsecond, w[3] == "failed", true
 }

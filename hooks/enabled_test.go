@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"maps"
 	"testing"
+
+	"github.com/memvcs/mem/hooks/settings"
 )
 
 func TestPlugins(t *testing.T) {
@@ -16,15 +18,15 @@ func TestPlugins(t *testing.T) {
 		"{\"enabledPlugins\": { // mine\n\"mem@memvcs\": [\"1.0\"],}}":                          {"mem@memvcs": true},
 		`{"enabledPlugins":{"mem@memvcs":"yes"}}`:                                               {"mem@memvcs": false},
 	} {
-		if got, err := Plugins([]byte(text)); err != nil || !maps.Equal(got, want) {
+		if got, err := settings.Plugins([]byte(text)); err != nil || !maps.Equal(got, want) {
 			t.Errorf("Plugins(%s) = %v, %v, want %v", text, got, err, want)
 		}
 	}
-	if got, err := Plugins([]byte(`{"enabledPlugins"`)); err == nil {
+	if got, err := settings.Plugins([]byte(`{"enabledPlugins"`)); err == nil {
 		t.Errorf("no JSON: %v, want an error", got)
 	}
 	var plugin struct{ Name string }
-	if b, err := pluginFiles.ReadFile("plugin/.claude-plugin/plugin.json"); err != nil || json.Unmarshal(b, &plugin) != nil || plugin.Name != pluginName {
-		t.Errorf("the plugin is called %q, %v, want %q", plugin.Name, err, pluginName)
+	if b, err := pluginFiles.ReadFile("plugin/.claude-plugin/plugin.json"); err != nil || json.Unmarshal(b, &plugin) != nil || plugin.Name != settings.PluginName {
+		t.Errorf("the plugin is called %q, %v, want %q", plugin.Name, err, settings.PluginName)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/memvcs/mem/hooks/settings"
 	"github.com/memvcs/mem/layers/capture"
 )
 
@@ -138,7 +139,7 @@ func (r *run) switchOff() error {
 	if r.isOff(r.p.Session) {
 		return nil
 	}
-	if err := writeFile(r.offFile(r.p.Session), nil); err != nil {
+	if err := settings.WriteFile(r.offFile(r.p.Session), nil); err != nil {
 		return fmt.Errorf("switch capture off: %w", cause(err))
 	}
 	return nil

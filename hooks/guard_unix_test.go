@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/memvcs/mem/hooks/settings"
 )
 
 // TestShellGuard runs the command of a hook with programs that end in every way: a session never sees 2, and nothing is said of a
@@ -16,8 +18,8 @@ func TestShellGuard(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "mem it's")
-	argv := func(p Program) *exec.Cmd {
-		command, args := p.Argv(Stop)
+	argv := func(p settings.Program) *exec.Cmd {
+		command, args := p.Argv(settings.Stop)
 		return exec.Command(command, args...)
 	}
 	for status, want := range map[int]int{0: 0, 1: 1, 2: 1, 3: 3, 127: 0, 128: 128} {
@@ -25,7 +27,7 @@ func TestShellGuard(t *testing.T) {
 		if err := os.WriteFile(path, []byte(script), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		cmd := argv(Program{Path: path, Store: "/a b"})
+		cmd := argv(settings.Program{Path: path, Store: "/a b"})
 		cmd.Env = append(os.Environ(), "GOMEMLIMIT=lots")
 		out, _ := cmd.CombinedOutput() // its status is looked at below
 		if got := cmd.ProcessState.ExitCode(); got != want || len(out) > 0 {
@@ -33,7 +35,7 @@ func TestShellGuard(t *testing.T) {
 		}
 	}
 	for _, gone := range []string{filepath.Join(dir, "mem"), "mem-that-is-nowhere"} {
-		if out, err := argv(Program{Path: gone}).CombinedOutput(); err != nil || len(out) > 0 {
+		if out, err := argv(settings.Program{Path: gone}).CombinedOutput(); err != nil || len(out) > 0 {
 			t.Errorf("without %s: %v %q", gone, err, out)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/memvcs/mem/hooks/settings"
 	"github.com/memvcs/mem/layers/handover"
 	"github.com/memvcs/mem/layers/state"
 )
@@ -18,7 +19,7 @@ type Handed struct {
 	Time    time.Time       `json:"time"`
 	Session string          `json:"session"`
 	Project string          `json:"project"`
-	Event   Event           `json:"event"`
+	Event   settings.Event  `json:"event"`
 	Units   int             `json:"units"` // UTF-16 units of the text
 	Hash    string          `json:"hash"`  // of the text, keyed by this device
 	Lines   []handover.Line `json:"lines"`

@@ -1,18 +1,3 @@
-// Package hooks is what Claude Code runs at the events of a session: "mem hook <event>".
-//
-// A hook reads the event's JSON ([ReadPayload]), leaves one note in the spool, tries to get the spool's lock and
-// leaves at once if another hook has it; who gets it folds every note into the memory and looks once more before and after it
-// lets go, so that no note is left behind by a hook that came too late. Then it answers. What must not be lost is on the
-// disk before the answer; everything else may be done by whoever comes next: another hook, the next
-// SessionStart, the worker that SessionEnd starts. Nothing depends on Stop or SessionEnd having run.
-//
-// A hook never fails a session. Whatever goes wrong inside it is a line in the log ([LogFile]), its exit status is 0, and
-// after half a second (three at SessionStart) it ends, unless its note is on its way to the disk. The use of a tool, which is
-// nearly all that happens, costs the start of the program and one byte appended to a file.
-//
-// The payload is not trusted: ids become names of files, and the path of a transcript is read.
-//
-// [Install] and [Uninstall] edit Claude Code's settings, and [Plugin] is the same as a plugin of it.
 package hooks
 
 import (
@@ -27,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/memvcs/mem/hooks/settings"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/state"
@@ -101,7 +87,7 @@ func Run(w *World, name string) {
 	if w.Getenv("MEM_HOOK") == "off" {
 		return // mem started the Claude Code that runs this hook
 	}
-	event, ok := ParseEvent(name)
+	event, ok := settings.ParseEvent(name)
 	if !ok && name != Work {
 		_, _ = io.Copy(io.Discard, w.Stdin) // so that nobody writes into a closed pipe
 		return
@@ -109,7 +95,7 @@ func Run(w *World, name string) {
 	r := &run{World: w, event: event}
 	d := limit
 	switch {
-	case event == SessionStart:
+	case event == settings.SessionStart:
 		d = limitAtStart
 	case !ok:
 		d, r.event, w.worker = limitOfWork, Work, true
@@ -143,7 +129,7 @@ func (w *World) unhurried(at time.Duration) *World {
 // A run is one hook on its way.
 type run struct {
 	*World
-	event Event
+	event settings.Event
 	p     Payload
 	there bool // the transcript exists
 	phase atomic.Int32
@@ -233,10 +219,10 @@ func (r *run) hook(ctx context.Context) (err error) {
 		return r.work(ctx)
 	}
 	stdin := &watched{r.Stdin, &r.reads}
-	if r.p, err = ReadPayload(stdin, r.event.brief()); err != nil {
+	if r.p, err = ReadPayload(stdin, r.event.Brief()); err != nil {
 		return err
 	}
-	if r.event.brief() {
+	if r.event.Brief() {
 		_, _ = io.Copy(io.Discard, stdin) // as in Run
 	}
 	if err := checkSession(r.p.Session); err != nil {
@@ -247,23 +233,23 @@ func (r *run) hook(ctx context.Context) (err error) {
 		r.p.Cwd = "" // nothing can be called so; the session's file says where it works
 	}
 	switch r.event {
-	case PostToolUse, PostToolUseFailure:
+	case settings.PostToolUse, settings.PostToolUseFailure:
 		return r.tool(ctx)
-	case UserPromptSubmit:
+	case settings.UserPromptSubmit:
 		return r.prompt(ctx)
 	}
 	if r.there, err = checkTranscript(r.projects(), r.p.Transcript); err != nil {
 		return err
 	}
 	switch r.event {
-	case SessionStart:
+	case settings.SessionStart:
 		r.phase.Store(free)
 		return r.start(ctx)
-	case SubagentStop:
+	case settings.SubagentStop:
 		return r.subagent(ctx)
-	case PreCompact:
+	case settings.PreCompact:
 		return r.compact(ctx)
-	case Stop:
+	case settings.Stop:
 		return r.stop(ctx)
 	}
 	return r.end(ctx)

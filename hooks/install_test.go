@@ -7,11 +7,13 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/memvcs/mem/hooks/settings"
 )
 
 const memPath = "/home/u/go/bin/mem"
 
-func programAt(path string) Program { return Program{Path: path} }
+func programAt(path string) settings.Program { return settings.Program{Path: path} }
 
 // settingsSamples are settings as people have them.
 var settingsSamples = map[string]string{
@@ -43,22 +45,22 @@ func TestInstall(t *testing.T) {
 // checkInstall installs into settings, again, with another path, and takes it all out.
 func checkInstall(t *testing.T, b []byte) {
 	before := meaning(t, b)
-	out, err := Install(b, programAt(memPath))
+	out, err := settings.Install(b, programAt(memPath))
 	if err != nil {
 		t.Fatalf("Install(%q): %v", b, err)
 	}
-	found, err := Installed(out)
-	if err != nil || !complete(found, programAt(memPath)) {
+	found, err := settings.Installed(out)
+	if err != nil || !settings.Complete(found, programAt(memPath)) {
 		t.Fatalf("in %s\nfound %v, %v", out, found, err)
 	}
-	if again, err := Install(out, programAt(memPath)); err != nil || !bytes.Equal(again, out) {
+	if again, err := settings.Install(out, programAt(memPath)); err != nil || !bytes.Equal(again, out) {
 		t.Errorf("a second time: %v\n%s", err, again)
 	}
-	moved, err := Install(out, Program{Path: "/opt/mem", Store: "/srv/my memory"})
+	moved, err := settings.Install(out, settings.Program{Path: "/opt/mem", Store: "/srv/my memory"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if found, err := Installed(moved); err != nil || !complete(found, Program{Path: "/opt/mem", Store: "/srv/my memory"}) {
+	if found, err := settings.Installed(moved); err != nil || !settings.Complete(found, settings.Program{Path: "/opt/mem", Store: "/srv/my memory"}) {
 		t.Errorf("moved to %v, %v", found, err)
 	}
 	for _, c := range comments(b) {
@@ -66,7 +68,7 @@ func checkInstall(t *testing.T, b []byte) {
 			t.Errorf("the comment %q is lost in %s", c, out)
 		}
 	}
-	back, err := Uninstall(moved)
+	back, err := settings.Uninstall(moved)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +80,7 @@ func checkInstall(t *testing.T, b []byte) {
 			t.Errorf("the comment %q is lost in %s", c, back)
 		}
 	}
-	if found, err := Installed(back); err != nil || len(found) > 0 {
+	if found, err := settings.Installed(back); err != nil || len(found) > 0 {
 		t.Errorf("still there: %v, %v", found, err)
 	}
 }
@@ -88,27 +90,27 @@ func checkInstall(t *testing.T, b []byte) {
 func TestPrograms(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"/opt/mem", "/opt/mem-1.2", "/opt/mem_linux_amd64", "/opt/mem2", `C:\bin\mem.exe`, "/opt/mem.new"} {
-		once, err := Install([]byte("{}"), programAt(name))
+		once, err := settings.Install([]byte("{}"), programAt(name))
 		if err != nil {
 			t.Fatalf("Install of %s: %v", name, err)
 		}
-		if again, err := Install(append(once, '\n'), programAt(name)); err != nil || !bytes.Equal(again, append(once, '\n')) {
+		if again, err := settings.Install(append(once, '\n'), programAt(name)); err != nil || !bytes.Equal(again, append(once, '\n')) {
 			t.Errorf("%s twice: %v\n%s", name, err, again)
 		}
-		if back, err := Uninstall(once); err != nil || len(meaning(t, back)) > 0 {
+		if back, err := settings.Uninstall(once); err != nil || len(meaning(t, back)) > 0 {
 			t.Errorf("%s out again: %v\n%s", name, err, back)
 		}
 	}
 	for _, name := range []string{"/opt/memory", "/opt/claude-mem", "/opt/remember", "/mem/x"} {
-		if out, err := Install([]byte("{}"), programAt(name)); !errors.Is(err, ErrProgram) {
-			t.Errorf("Install of %s: %s, %v, want %v", name, out, err, ErrProgram)
+		if out, err := settings.Install([]byte("{}"), programAt(name)); !errors.Is(err, settings.ErrProgram) {
+			t.Errorf("Install of %s: %s, %v, want %v", name, out, err, settings.ErrProgram)
 		}
 	}
 }
 
 // meaning returns the settings as Claude Code reads them.
 func meaning(t *testing.T, b []byte) map[string]any {
-	n, err := parseText(b)
+	n, err := settings.ParseText(b)
 	if err != nil {
 		t.Fatalf("%v in %q", err, b)
 	}
@@ -116,8 +118,8 @@ func meaning(t *testing.T, b []byte) map[string]any {
 		return map[string]any{}
 	}
 	var v map[string]any
-	if err := json.Unmarshal(n.plain(b), &v); err != nil {
-		t.Fatalf("%v in %s", err, n.plain(b))
+	if err := json.Unmarshal(n.Plain(b), &v); err != nil {
+		t.Fatalf("%v in %s", err, n.Plain(b))
 	}
 	return v
 }
@@ -139,7 +141,7 @@ func withoutEmpty(v map[string]any) map[string]any {
 			}
 			kept = append(kept, g)
 		}
-		if _, known := ParseEvent(name); ok && known && len(kept) == 0 {
+		if _, known := settings.ParseEvent(name); ok && known && len(kept) == 0 {
 			delete(hooks, name)
 		} else if ok {
 			hooks[name] = kept
@@ -180,23 +182,23 @@ func comments(b []byte) (out [][]byte) {
 // TestInstallLooksRight shows what a user finds in the file.
 func TestInstallLooksRight(t *testing.T) {
 	t.Parallel()
-	out, err := Install([]byte("{\n  \"model\": \"opus\" // mine\n}\n"), programAt(memPath))
+	out, err := settings.Install([]byte("{\n  \"model\": \"opus\" // mine\n}\n"), programAt(memPath))
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := "{\n  \"model\": \"opus\", // mine\n  \"hooks\": {\n    \"SessionStart\": [\n      {\n        \"hooks\": [\n          {\n            \"type\": \"command\",\n" +
-		"            \"command\": \"/bin/sh\",\n            \"args\": [\n              \"-c\",\n              " + quoted(t, shellGuard) + ",\n              \"/home/u/go/bin/mem\",\n              \"hook\",\n              \"session-start\"\n            ],\n            \"timeout\": 10\n          }\n        ]\n      }\n    ],\n    \"UserPromptSubmit\": [\n"
+		"            \"command\": \"/bin/sh\",\n            \"args\": [\n              \"-c\",\n              " + quoted(t, settings.ShellGuard) + ",\n              \"/home/u/go/bin/mem\",\n              \"hook\",\n              \"session-start\"\n            ],\n            \"timeout\": 10\n          }\n        ]\n      }\n    ],\n    \"UserPromptSubmit\": [\n"
 	if !strings.HasPrefix(string(out), want) {
 		t.Errorf("%s\nwant it to begin with\n%s", out, want)
 	}
-	if back, err := Uninstall(out); err != nil || string(back) != "{\n  \"model\": \"opus\" // mine\n}\n" {
+	if back, err := settings.Uninstall(out); err != nil || string(back) != "{\n  \"model\": \"opus\" // mine\n}\n" {
 		t.Errorf("%q, %v", back, err)
 	}
 }
 
 // quoted writes a text as JSON, without escaping what stands in a command.
 func quoted(t *testing.T, s string) string {
-	out, err := indented(s)
+	out, err := settings.Indented(s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,24 +208,24 @@ func quoted(t *testing.T, s string) string {
 // TestFormerHooks brings hooks that ran mem without a shell up to date, and takes them out.
 func TestFormerHooks(t *testing.T) {
 	t.Parallel()
-	former, err := Install([]byte("{}"), Program{Path: memPath, Bare: true})
+	former, err := settings.Install([]byte("{}"), settings.Program{Path: memPath, Bare: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	now, err := Install(former, programAt(memPath))
+	now, err := settings.Install(former, programAt(memPath))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if found, err := Installed(now); err != nil || !complete(found, programAt(memPath)) {
+	if found, err := settings.Installed(now); err != nil || !settings.Complete(found, programAt(memPath)) {
 		t.Errorf("found %v, %v in\n%s", found, err, now)
 	}
 	guard := strings.Replace(string(now), "unset GOMEMLIMIT", "unset GOMEMLIMIT GODEBUG", 1)
-	found, err := Installed([]byte(guard))
-	if err != nil || len(found) != len(Events()) || found[0].Current || !found[1].Current {
+	found, err := settings.Installed([]byte(guard))
+	if err != nil || len(found) != len(settings.Events()) || found[0].Current || !found[1].Current {
 		t.Errorf("of another guard found %v, %v", found, err)
 	}
 	for _, text := range []string{string(former), guard} {
-		if back, err := Uninstall([]byte(text)); err != nil || len(meaning(t, back)) > 0 {
+		if back, err := settings.Uninstall([]byte(text)); err != nil || len(meaning(t, back)) > 0 {
 			t.Errorf("left of %s: %s, %v", text, back, err)
 		}
 	}
@@ -232,13 +234,13 @@ func TestFormerHooks(t *testing.T) {
 func TestInstallRefuses(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"[]", `{"hooks":[]}`, `{"hooks":{"Stop":{}}}`, `"x"`} {
-		if out, err := Install([]byte(text), programAt(memPath)); !errors.Is(err, ErrShape) {
+		if out, err := settings.Install([]byte(text), programAt(memPath)); !errors.Is(err, settings.ErrShape) {
 			t.Errorf("Install(%s) = %s, %v", text, out, err)
 		}
 	}
 	for text, line := range map[string]int{"{": 1, "{\n\"a\": 1\n\"b\": 2}": 3, "{}\n{}": 2, "{\"a\"}": 1, "/* x": 1, "{\"a\": nul}": 1, "{\"a\": \"x": 1, strings.Repeat("[", 300): 1} {
-		_, err := Install([]byte(text), programAt(memPath))
-		var at *TextError
+		_, err := settings.Install([]byte(text), programAt(memPath))
+		var at *settings.TextError
 		if !errors.As(err, &at) || at.Line != line {
 			t.Errorf("Install(%.20q): %v, want an error in line %d", text, err, line)
 		}
@@ -252,20 +254,20 @@ func FuzzSettings(f *testing.F) {
 	}
 	f.Add([]byte(`{"hooks":{"Stop":[{"matcher":"","hooks":[{"type":"command","command":"mem","args":["hook","stop"]},{"type":"command","command":"x"}]}]}}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		n, err := parseText(b)
+		n, err := settings.ParseText(b)
 		if err != nil || n == nil && len(b) > 0 {
 			return
 		}
-		if n != nil && !json.Valid(n.plain(b)) {
-			t.Fatalf("%q became %q", b, n.plain(b))
+		if n != nil && !json.Valid(n.Plain(b)) {
+			t.Fatalf("%q became %q", b, n.Plain(b))
 		}
-		if n != nil && n.kind == '{' {
-			if hooks := n.member("hooks"); hooks != nil && hooks.value.kind != '{' {
+		if n != nil && n.Kind == '{' {
+			if hooks := n.Member("hooks"); hooks != nil && hooks.Value.Kind != '{' {
 				return
 			}
 		}
-		if out, err := Install(b, programAt(memPath)); err == nil {
-			if found, err := Installed(b); err == nil && len(found) == 0 && !bytes.Contains(out, []byte(`\u`)) {
+		if out, err := settings.Install(b, programAt(memPath)); err == nil {
+			if found, err := settings.Installed(b); err == nil && len(found) == 0 && !bytes.Contains(out, []byte(`\u`)) {
 				checkInstall(t, b)
 			}
 		}

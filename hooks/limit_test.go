@@ -12,12 +12,14 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/memvcs/mem/hooks/settings"
 )
 
 // TestLimitOfEvents looks at what time each hook gives itself, in ticks.
 func TestLimitOfEvents(t *testing.T) {
 	t.Parallel()
-	for _, e := range append(Events(), Work) {
+	for _, e := range append(settings.Events(), Work) {
 		d := newDesk(t)
 		d.write("aaaa1111", "Hello")
 		if err := os.MkdirAll(d.store(), 0o700); err != nil {
@@ -34,7 +36,7 @@ func TestLimitOfEvents(t *testing.T) {
 		Run(w, string(e))
 		want := 500 * time.Millisecond
 		switch e {
-		case SessionStart:
+		case settings.SessionStart:
 			want = 3 * time.Second
 		case Work:
 			want = 5 * time.Minute
@@ -64,7 +66,7 @@ func TestEndAt(t *testing.T) {
 	} {
 		d := newDesk(t)
 		w := d.world(strings.NewReader(""), &bytes.Buffer{})
-		r := &run{World: w, event: Stop}
+		r := &run{World: w, event: settings.Stop}
 		up, looks, ended := time.Duration(0), 0, false
 		var next func()
 		w.Uptime = func() time.Duration { return up }
@@ -96,7 +98,7 @@ func TestRotation(t *testing.T) {
 		write func()
 	}{
 		LogFile(d.store()):  {logSize, func() { w.note("Stop", "aaaa1111", errors.New("lost")) }},
-		RunsFile(d.store()): {runsSize, func() { w.clock(Stop, time.Millisecond, false) }},
+		RunsFile(d.store()): {runsSize, func() { w.clock(settings.Stop, time.Millisecond, false) }},
 	} {
 		for range 200 {
 			if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, bytes.Repeat([]byte{'\n'}, int(full.most)+1), 0o600)); err != nil {

@@ -37,7 +37,7 @@ func TestPlaceMeanwhile(t *testing.T) {
 	d.write("aaaa1111", "How does the parser work?")
 	d.hook("Stop", "aaaa1111", nil)
 	w := d.world(strings.NewReader(""), io.Discard)
-	at := place{d.cwd, filepath.Join(d.sessions(), "aaaa1111.jsonl")}
+	at := place{Cwd: d.cwd, Path: filepath.Join(d.sessions(), "aaaa1111.jsonl")}
 	leave := func() {
 		t.Helper()
 		if err := w.leavePlace(at); err != nil {
@@ -87,7 +87,7 @@ func TestTwoClients(t *testing.T) {
 	d := newDesk(t)
 	d.acknowledged("aaaa1111")
 	w := d.world(strings.NewReader(""), io.Discard)
-	if err := w.leavePlace(place{d.cwd, filepath.Join(d.sessions(), "aaaa1111.jsonl")}); err != nil {
+	if err := w.leavePlace(place{Cwd: d.cwd, Path: filepath.Join(d.sessions(), "aaaa1111.jsonl")}); err != nil {
 		t.Fatal(err)
 	}
 	w.Claude = filepath.Join(d.dir, "other")

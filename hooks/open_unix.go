@@ -10,9 +10,6 @@ import (
 // noFollow keeps a symbolic link that somebody laid from being written through, and a FIFO from blocking.
 const noFollow = syscall.O_NOFOLLOW | syscall.O_NONBLOCK
 
-// strictDirs says that a directory can be flushed.
-const strictDirs = true
-
 // mine reports whether a file belongs to this user, who alone may look at it.
 func mine(fi os.FileInfo) bool {
 	st, ok := fi.Sys().(*syscall.Stat_t)

@@ -5,8 +5,5 @@ import "os"
 // noFollow has no meaning here: the store is private.
 const noFollow = 0
 
-// strictDirs says that a directory can be flushed.
-const strictDirs = false
-
 // mine has no meaning here: the temporary directory is the user's own.
 func mine(os.FileInfo) bool { return true }

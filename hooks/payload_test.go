@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/iotest"
 	"unicode/utf8"
+
+	"github.com/memvcs/mem/hooks/settings"
 )
 
 const head = `{"session_id":"5f0e0c1a-0000-4000-8000-00000000000a","transcript_path":"/home/u/.claude/projects/-w/5f0e0c1a-0000-4000-8000-00000000000a.jsonl","cwd":"/w"`
@@ -104,14 +106,14 @@ func FuzzReadPayload(f *testing.F) {
 
 func TestParseEvent(t *testing.T) {
 	t.Parallel()
-	for _, e := range Events() {
+	for _, e := range settings.Events() {
 		for _, name := range []string{string(e), e.Arg()} {
-			if got, ok := ParseEvent(name); !ok || got != e {
+			if got, ok := settings.ParseEvent(name); !ok || got != e {
 				t.Errorf("ParseEvent(%q) = %q, %v", name, got, ok)
 			}
 		}
 	}
-	if _, ok := ParseEvent("Notification"); ok {
+	if _, ok := settings.ParseEvent("Notification"); ok {
 		t.Error("mem takes no part in Notification")
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/memvcs/mem/hooks/settings"
 )
 
 // pluginFiles are the plugin as it stands in the repository, where it runs the mem that the PATH has.
@@ -18,7 +20,7 @@ var pluginFiles embed.FS
 const hooksFile = "plugin/hooks/hooks.json"
 
 // Plugin returns the files of the plugin by name, with hooks that run p.
-func Plugin(p Program) (map[string][]byte, error) {
+func Plugin(p settings.Program) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	err := fs.WalkDir(pluginFiles, "plugin", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -35,11 +37,11 @@ func Plugin(p Program) (map[string][]byte, error) {
 }
 
 // pluginHooks returns the hooks of the plugin.
-func pluginHooks(p Program) ([]byte, error) {
+func pluginHooks(p settings.Program) ([]byte, error) {
 	b := []byte("{\n  \"description\": \"Capture sessions, and say what memory knows\",\n  \"hooks\": {}\n}\n")
-	for _, e := range Events() {
+	for _, e := range settings.Events() {
 		var err error
-		if b, err = installOne(b, p, e); err != nil {
+		if b, err = settings.InstallOne(b, p, e); err != nil {
 			return nil, err
 		}
 	}
@@ -48,7 +50,7 @@ func pluginHooks(p Program) ([]byte, error) {
 
 // WritePlugin writes the plugin into dir, for p. Files that are as they should be are
 // left alone, so a Claude Code that reads them is not disturbed.
-func WritePlugin(dir string, p Program) error {
+func WritePlugin(dir string, p settings.Program) error {
 	files, err := Plugin(p)
 	if err != nil {
 		return err
@@ -62,7 +64,7 @@ func WritePlugin(dir string, p Program) error {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		if err := writeFile(file, b); err != nil {
+		if err := settings.WriteFile(file, b); err != nil {
 			return err
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/memvcs/mem/hooks/settings"
 )
 
 // TestPluginHasTheHooks checks that the plugin runs the same hooks as the settings do.
@@ -17,8 +19,8 @@ func TestPluginHasTheHooks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, err := Installed(files["hooks/hooks.json"])
-	if err != nil || !complete(found, programAt(memPath)) {
+	found, err := settings.Installed(files["hooks/hooks.json"])
+	if err != nil || !settings.Complete(found, programAt(memPath)) {
 		t.Errorf("hooks of the plugin: %v, %v", found, err)
 	}
 	for _, name := range []string{".claude-plugin/plugin.json", ".claude-plugin/marketplace.json", "hooks/hooks.json"} {
@@ -47,13 +49,13 @@ func TestWritePlugin(t *testing.T) {
 			t.Fatal(err)
 		}
 		var v struct {
-			Hooks map[string][]struct{ Hooks []handler }
+			Hooks map[string][]struct{ Hooks []settings.Handler }
 		}
 		if err := json.Unmarshal(b, &v); err != nil {
 			t.Fatal(err)
 		}
-		if got := v.Hooks["Stop"][0].Hooks[0]; !reflect.DeepEqual(got, handlerOf(programAt(command), Stop)) {
-			t.Errorf("%+v, want %+v", got, handlerOf(programAt(command), Stop))
+		if got := v.Hooks["Stop"][0].Hooks[0]; !reflect.DeepEqual(got, settings.HandlerOf(programAt(command), settings.Stop)) {
+			t.Errorf("%+v, want %+v", got, settings.HandlerOf(programAt(command), settings.Stop))
 		}
 	}
 }

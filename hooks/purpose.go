@@ -1,10 +1,14 @@
 package hooks
 
+import (
+	"github.com/memvcs/mem/hooks/settings"
+)
+
 // A Purpose is what the hook of an event does, and what it costs, in words.
 type Purpose struct {
-	Event Event  `json:"event"`
-	Does  string `json:"does"`
-	Costs string `json:"costs"`
+	Event settings.Event `json:"event"`
+	Does  string         `json:"does"`
+	Costs string         `json:"costs"`
 }
 
 // Purposes returns what the hooks do and cost under settings, in the order of a session.
@@ -25,13 +29,13 @@ func Purposes(s Settings) []Purpose {
 		end, endCosts = end+"; a model distils the session", "tokens of that model, within llm.maxTokensPerDay"
 	}
 	return []Purpose{
-		{SessionStart, "captures what earlier sessions left; hands over context", "input tokens of that context; at most 3 s"},
-		{UserPromptSubmit, "marks where an exchange begins", capture},
-		{PostToolUse, tool, toolCosts},
-		{PostToolUseFailure, tool, toolCosts},
-		{SubagentStop, "captures the subagent", capture},
-		{PreCompact, "captures; names pinned text to the compaction", capture},
-		{Stop, stop, stopCosts},
-		{SessionEnd, end, endCosts},
+		{settings.SessionStart, "captures what earlier sessions left; hands over context", "input tokens of that context; at most 3 s"},
+		{settings.UserPromptSubmit, "marks where an exchange begins", capture},
+		{settings.PostToolUse, tool, toolCosts},
+		{settings.PostToolUseFailure, tool, toolCosts},
+		{settings.SubagentStop, "captures the subagent", capture},
+		{settings.PreCompact, "captures; names pinned text to the compaction", capture},
+		{settings.Stop, stop, stopCosts},
+		{settings.SessionEnd, end, endCosts},
 	}
 }

@@ -3,6 +3,8 @@ package hooks
 import (
 	"strings"
 	"testing"
+
+	"github.com/memvcs/mem/hooks/settings"
 )
 
 // TestPurposes: every event is described, and what costs tokens of a model is described only when it is on.
@@ -11,8 +13,8 @@ func TestPurposes(t *testing.T) {
 	text := func(s Settings) string {
 		var b strings.Builder
 		for i, p := range Purposes(s) {
-			if p.Event != Events()[i] || p.Does == "" || p.Costs == "" {
-				t.Errorf("%+v at the place of %s", p, Events()[i])
+			if p.Event != settings.Events()[i] || p.Does == "" || p.Costs == "" {
+				t.Errorf("%+v at the place of %s", p, settings.Events()[i])
 			}
 			b.WriteString(p.Does + ": " + p.Costs + "\n")
 		}

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/memvcs/mem/hooks/settings"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/state"
 )
@@ -60,7 +61,7 @@ func TestRecordedPayloads(t *testing.T) {
 		if err := json.Unmarshal(b, &p); err != nil {
 			t.Fatal(name, err)
 		}
-		want := Payload{p.Session, p.Transcript, p.Cwd, p.Prompt, p.Text, p.Source, p.AgentID, p.Agent, p.Last, p.Active}
+		want := Payload{Session: p.Session, Transcript: p.Transcript, Cwd: p.Cwd, Prompt: p.Prompt, Text: p.Text, Source: p.Source, AgentID: p.AgentID, AgentTranscript: p.Agent, LastMessage: p.Last, StopActive: p.Active}
 		if got, err := ReadPayload(bytes.NewReader(b), false); err != nil || got != want {
 			t.Errorf("%s: %+v, %v; want %+v", name, got, err, want)
 		}
@@ -77,7 +78,7 @@ func TestRecordedPayloads(t *testing.T) {
 	}
 	order := func(name string) int {
 		event, _, _ := strings.Cut(name, "-")
-		return slices.Index(append([]Event{""}, Events()...), Event(event)) // what mem takes no part in comes first
+		return slices.Index(append([]settings.Event{""}, settings.Events()...), settings.Event(event)) // what mem takes no part in comes first
 	}
 	names := slices.Sorted(func(yield func(string) bool) {
 		for name := range payloads {
@@ -92,7 +93,7 @@ func TestRecordedPayloads(t *testing.T) {
 		d.now = d.now.Add(time.Second)
 		var out bytes.Buffer
 		Run(d.world(bytes.NewReader(payloads[name]), &out), event)
-		d.taken(name, Event(event), out.String())
+		d.taken(name, settings.Event(event), out.String())
 	}
 	d.work()
 	if n := d.stored(); n != len(sessions)+1 || d.log() != "" {
@@ -119,18 +120,18 @@ func (d *desk) writeAgent(path, said string) {
 }
 
 // taken checks that the client takes an answer: nothing, or at some events JSON that names the event, or plain text before a compaction.
-func (d *desk) taken(name string, e Event, out string) {
+func (d *desk) taken(name string, e settings.Event, out string) {
 	d.t.Helper()
 	switch {
 	case out == "":
-	case e == PreCompact:
+	case e == settings.PreCompact:
 		if !strings.HasPrefix(out, "mem holds this session word for word") {
 			d.t.Errorf("%s: %s", name, out)
 		}
-	case e == SessionStart || e == PostToolUse || e == PostToolUseFailure:
+	case e == settings.SessionStart || e == settings.PostToolUse || e == settings.PostToolUseFailure:
 		var answer struct {
 			Output struct {
-				Event Event `json:"hookEventName"`
+				Event settings.Event `json:"hookEventName"`
 			} `json:"hookSpecificOutput"`
 		}
 		if err := json.Unmarshal([]byte(out), &answer); err != nil || answer.Output.Event != e {

@@ -6,13 +6,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/memvcs/mem/hooks/settings"
 )
 
 // TestOnlyByHand: where sessions are not captured unasked, no hook captures one that memory does not have, nor records its directory; one
 // that was added by hand is captured on, and its subagents are.
 func TestOnlyByHand(t *testing.T) {
 	t.Parallel()
-	for _, e := range Events() {
+	for _, e := range settings.Events() {
 		d := newDesk(t)
 		d.write("added-1", "How does the parser work?")
 		d.hook("Stop", "added-1", nil) // as by hand
@@ -54,7 +56,7 @@ func TestNoDirectory(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ told, written string }{{"\x00", ""}, {"\x00", "\x00"}, {"", "a\x00b"}, {"/a\x00", "/w"}} {
 		d := newDesk(t)
-		for _, e := range []Event{PostToolUse, Stop, SessionEnd} {
+		for _, e := range []settings.Event{settings.PostToolUse, settings.Stop, settings.SessionEnd} {
 			d.settings.Every = 1
 			id := "lost-" + strings.ToLower(string(e))
 			file := filepath.Join(d.sessions(), id+".jsonl")

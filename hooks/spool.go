@@ -12,19 +12,21 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/memvcs/mem/hooks/settings"
 )
 
 // A note says that the file of a session is to be captured. It is on the disk before a hook ends, so nothing that was
 // promised depends on who captures, or when.
 type note struct {
-	Version int       `json:"v"`
-	Event   Event     `json:"event"`
-	Session string    `json:"session"`
-	Path    string    `json:"path"`            // of the session's file
-	Agent   string    `json:"agent,omitempty"` // of the file of a subagent that it started
-	Cwd     string    `json:"cwd"`
-	Time    time.Time `json:"time"`
-	Claude  string    `json:"claude,omitempty"` // the directory of the client that the hook ran for: who folds may run for another one
+	Version int            `json:"v"`
+	Event   settings.Event `json:"event"`
+	Session string         `json:"session"`
+	Path    string         `json:"path"`            // of the session's file
+	Agent   string         `json:"agent,omitempty"` // of the file of a subagent that it started
+	Cwd     string         `json:"cwd"`
+	Time    time.Time      `json:"time"`
+	Claude  string         `json:"claude,omitempty"` // the directory of the client that the hook ran for: who folds may run for another one
 
 	file string // in the spool
 }
@@ -122,25 +124,13 @@ func (w *World) keep(f *os.File) error {
 	if err := errors.Join(f.Sync(), f.Close()); err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(f.Name()))
+	return settings.SyncDir(filepath.Dir(f.Name()))
 }
 
 // newNote makes the file of a note. Its name sorts by time.
 func (w *World) newNote(dir string, n note) (*os.File, error) {
 	name := fmt.Sprintf("%019d-%d-%s.note", n.Time.UnixNano(), w.Pid, n.Event)
 	return os.OpenFile(filepath.Join(dir, name), os.O_WRONLY|os.O_CREATE|os.O_EXCL|noFollow, 0o600)
-}
-
-// syncDir makes the names in a directory durable, where the system can.
-func syncDir(dir string) error {
-	if !strictDirs {
-		return nil
-	}
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }
 
 // notes returns notes that wait: those in the spool, and when these are done those that it did not take.
@@ -165,7 +155,7 @@ func (w *World) notesIn(dir string, without map[string]bool, most int) ([]note, 
 	var out []note
 	for _, e := range entries {
 		file := filepath.Join(dir, e.Name())
-		if strings.HasPrefix(e.Name(), unnamed) {
+		if strings.HasPrefix(e.Name(), settings.Unnamed) {
 			if fi, err := e.Info(); err == nil && w.Now().Sub(fi.ModTime()) > time.Hour {
 				os.Remove(file) // as below
 			}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/memvcs/mem/hooks/settings"
 	"github.com/memvcs/mem/layers"
 )
 
@@ -37,7 +38,7 @@ func TestNotePromise(t *testing.T) {
 		t.Errorf("%d notes after the worker: %s", n, d.log())
 	}
 
-	n := note{Version: noteVersion, Event: Stop, Session: "aaaa1111", Path: "/x/aaaa1111.jsonl", Cwd: d.cwd, Time: d.now}
+	n := note{Version: noteVersion, Event: settings.Stop, Session: "aaaa1111", Path: "/x/aaaa1111.jsonl", Cwd: d.cwd, Time: d.now}
 	durable, err := w.leave(n)
 	if err != nil {
 		t.Fatal(err)
@@ -81,7 +82,7 @@ func TestWorkerOfNoMemory(t *testing.T) {
 	gone("before its worker began")
 	d.write("aaaa1111", "Hello")
 	w := d.world(strings.NewReader(""), &bytes.Buffer{})
-	if _, err := w.leave(note{Version: noteVersion, Event: SessionEnd, Session: "aaaa1111", Path: filepath.Join(d.sessions(), "aaaa1111.jsonl"), Cwd: d.cwd, Time: d.now}); err != nil {
+	if _, err := w.leave(note{Version: noteVersion, Event: settings.SessionEnd, Session: "aaaa1111", Path: filepath.Join(d.sessions(), "aaaa1111.jsonl"), Cwd: d.cwd, Time: d.now}); err != nil {
 		t.Fatal(err)
 	}
 	opened := 0

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/memvcs/mem/hooks/settings"
 	"github.com/memvcs/mem/objects"
 )
 
@@ -36,7 +37,7 @@ func (w *World) strand(n note, b []byte) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(keep(), syncDir(w.Temp))
+	return errors.Join(keep(), settings.SyncDir(w.Temp))
 }
 
 // ownDir reports whether a directory is this user's alone: everybody may write where it lies, and a note names a file that is read.

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/memvcs/mem/hooks/settings"
 )
 
 // leaveWord leaves v for a worker: whole or not at all, for one may be looking, and not durable. The directory lies in the cache,
@@ -29,7 +31,7 @@ func putWord(file string, b []byte) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	t, err := os.CreateTemp(dir, unnamed+"*")
+	t, err := os.CreateTemp(dir, settings.Unnamed+"*")
 	if err != nil {
 		return err
 	}
@@ -77,7 +79,7 @@ func (w *World) words(dir string) iter.Seq[word] {
 		}
 		for _, e := range entries {
 			file := filepath.Join(dir, e.Name())
-			if fi, err := e.Info(); err != nil || strings.HasPrefix(e.Name(), unnamed) && w.Now().Sub(fi.ModTime()) < time.Hour {
+			if fi, err := e.Info(); err != nil || strings.HasPrefix(e.Name(), settings.Unnamed) && w.Now().Sub(fi.ModTime()) < time.Hour {
 				continue // it is gone, or being written
 			}
 			x, err := readWord(file)

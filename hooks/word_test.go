@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/memvcs/mem/hooks/settings"
 	"github.com/memvcs/mem/layers"
 )
 
@@ -56,7 +57,7 @@ func TestWordsOfNoUse(t *testing.T) {
 	d.write("aaaa1111", "Hello")
 	d.hook("Stop", "aaaa1111", nil)
 	w := d.world(strings.NewReader(""), &strings.Builder{})
-	for name, text := range map[string]string{"aaaa1111": `{"cwd":"/w"}`, "bbbb2222": "{", "not a session": "{}", unnamed + "old": "{", unnamed + "new": "{"} {
+	for name, text := range map[string]string{"aaaa1111": `{"cwd":"/w"}`, "bbbb2222": "{", "not a session": "{}", settings.Unnamed + "old": "{", settings.Unnamed + "new": "{"} {
 		file := filepath.Join(w.askedDir(), name)
 		if err := os.MkdirAll(w.askedDir(), 0o700); err != nil {
 			t.Fatal(err)
@@ -65,7 +66,7 @@ func TestWordsOfNoUse(t *testing.T) {
 			t.Fatal(err)
 		}
 		at := d.now
-		if name == unnamed+"old" {
+		if name == settings.Unnamed+"old" {
 			at = at.Add(-2 * time.Hour)
 		}
 		if err := os.Chtimes(file, at, at); err != nil {
@@ -76,7 +77,7 @@ func TestWordsOfNoUse(t *testing.T) {
 		t.Errorf("asked: %+v", all)
 	}
 	left, err := filepath.Glob(filepath.Join(w.askedDir(), "*"))
-	if err != nil || len(left) != 2 || !strings.HasSuffix(left[0], unnamed+"new") || !strings.HasSuffix(left[1], "aaaa1111") {
+	if err != nil || len(left) != 2 || !strings.HasSuffix(left[0], settings.Unnamed+"new") || !strings.HasSuffix(left[1], "aaaa1111") {
 		t.Errorf("left: %q %v", left, err)
 	}
 	w.EachAsked(t.Context(), func(a Asked) (bool, error) {
@@ -122,7 +123,7 @@ func TestWorkerFoldsWhatComesLast(t *testing.T) {
 		}
 		f()
 	}
-	n := note{Version: noteVersion, Event: Stop, Session: "aaaa1111", Path: filepath.Join(d.sessions(), "aaaa1111.jsonl"), Cwd: d.cwd, Time: d.now}
+	n := note{Version: noteVersion, Event: settings.Stop, Session: "aaaa1111", Path: filepath.Join(d.sessions(), "aaaa1111.jsonl"), Cwd: d.cwd, Time: d.now}
 	durable, err := w.leave(n)
 	if err == nil {
 		err = durable()

@@ -36,6 +36,7 @@ func imports() map[string]string {
 		"refs/sealed": "objects objects/pack objects/gitstore refs refs/remote",
 
 		"cmd/mem/internal/cli":   "",
+		"hooks/settings":         "",
 		"layers/brief":           "",
 		"layers/claims":          "",
 		"layers/keepit":          "",
@@ -83,8 +84,8 @@ func imports() map[string]string {
 		"layers":                 "layers/capture layers/checkout layers/derive layers/devices layers/forget layers/handover layers/history layers/knowledge layers/ledger layers/markers layers/originals layers/projects layers/provenance layers/repair layers/revision layers/revocation layers/search layers/secrets layers/state layers/sync layers/trust",
 		"cmd/mem/internal/proof": "layers layers/checkout layers/records layers/state objects",
 		"cmd/mem/internal/web":   "layers layers/capture layers/checkout layers/compose layers/compress layers/concepts layers/derive layers/engines layers/facts layers/handover layers/history layers/keepit layers/knowledge layers/markers layers/originals layers/permanent layers/provenance layers/records layers/refine layers/revision layers/search layers/search/index layers/state layers/sync layers/tokens layers/trace layers/trust refs refs/config",
-		"hooks":                  "layers layers/brief layers/capture layers/handover layers/keepit layers/knowledge layers/records layers/state layers/transcript objects",
-		"cmd/mem":                "cmd/mem/internal/cli cmd/mem/internal/mcp cmd/mem/internal/proof cmd/mem/internal/web hooks layers layers/capture layers/checkout layers/compose layers/compress layers/concepts layers/derive layers/devices layers/engines layers/facts layers/forget layers/handover layers/history layers/keepit layers/knowledge layers/markers layers/originals layers/permanent layers/projects layers/provenance layers/records layers/redact layers/redact/scanner layers/repair layers/revision layers/revocation layers/search layers/search/index layers/secrets layers/state layers/sync layers/tier layers/tokens layers/trace layers/transcript layers/trust layers/views layers/worktree objects refs refs/config refs/remote refs/sealed testdata",
+		"hooks":                  "hooks/settings layers layers/brief layers/capture layers/handover layers/keepit layers/knowledge layers/records layers/state layers/transcript objects",
+		"cmd/mem":                "cmd/mem/internal/cli cmd/mem/internal/mcp cmd/mem/internal/proof cmd/mem/internal/web hooks hooks/settings layers layers/capture layers/checkout layers/compose layers/compress layers/concepts layers/derive layers/devices layers/engines layers/facts layers/forget layers/handover layers/history layers/keepit layers/knowledge layers/markers layers/originals layers/permanent layers/projects layers/provenance layers/records layers/redact layers/redact/scanner layers/repair layers/revision layers/revocation layers/search layers/search/index layers/secrets layers/state layers/sync layers/tier layers/tokens layers/trace layers/transcript layers/trust layers/views layers/worktree objects refs refs/config refs/remote refs/sealed testdata",
 
 		// Programs and libraries of the tests, which no package of the program imports.
 		"testdata": "",

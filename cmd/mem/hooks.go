@@ -13,6 +13,7 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/hooks"
+	"github.com/memvcs/mem/hooks/settings"
 	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/config"
 )
@@ -62,10 +63,10 @@ func scopesOf(scope string) []string {
 }
 
 // settingsOf returns the settings file of a scope.
-func (e *Env) settingsOf(scope string) (hooks.SettingsFile, error) {
+func (e *Env) settingsOf(scope string) (settings.SettingsFile, error) {
 	store, err := e.memoryDir()
 	if err != nil {
-		return hooks.SettingsFile{}, err
+		return settings.SettingsFile{}, err
 	}
 	dir, name := filepath.Join(e.projectRoot(), ".claude"), "settings.json"
 	switch scope {
@@ -74,7 +75,7 @@ func (e *Env) settingsOf(scope string) (hooks.SettingsFile, error) {
 	case "local":
 		name = "settings.local.json"
 	}
-	return hooks.SettingsFile{Path: filepath.Join(dir, name), Store: store}, err
+	return settings.SettingsFile{Path: filepath.Join(dir, name), Store: store}, err
 }
 
 // projectRoot returns the directory of the git repository around the working directory, or else that itself.
@@ -109,7 +110,7 @@ func (e *Env) runHooksInstall(ctx context.Context, scope, distill string) error 
 	if err != nil {
 		return err
 	}
-	if _, err := hooks.Install(nil, p); errors.Is(err, hooks.ErrProgram) {
+	if _, err := settings.Install(nil, p); errors.Is(err, settings.ErrProgram) {
 		return withHint(err, shell("mv", p.Path, filepath.Join(filepath.Dir(p.Path), "mem")))
 	} else if err != nil {
 		return err
@@ -140,7 +141,7 @@ func (e *Env) runHooksInstall(ctx context.Context, scope, distill string) error 
 }
 
 // hooksProgram returns what hooks are to run: this program, on the memory that is in use here unless that is the default one.
-func (e *Env) hooksProgram() (p hooks.Program, err error) {
+func (e *Env) hooksProgram() (p settings.Program, err error) {
 	p.Bare = runtime.GOOS == "windows"
 	if p.Path, err = e.ownPath(); err != nil {
 		return p, err
@@ -191,12 +192,12 @@ func (e *Env) readyForHooks(ctx context.Context) error {
 	})
 }
 
-func (e *Env) settingsError(err error, f hooks.SettingsFile) error {
-	var at *hooks.TextError
+func (e *Env) settingsError(err error, f settings.SettingsFile) error {
+	var at *settings.TextError
 	switch {
-	case errors.Is(err, hooks.ErrSettings):
+	case errors.Is(err, settings.ErrSettings):
 		return withHint(err, "make it a file, or take it away")
-	case errors.As(err, &at), errors.Is(err, hooks.ErrShape):
+	case errors.As(err, &at), errors.Is(err, settings.ErrShape):
 		return withHint(err, "mend "+f.Path+": mem never overwrites what it cannot read")
 	}
 	return err
@@ -216,7 +217,7 @@ func (e *Env) runHooksUninstall(_ context.Context, scope string) error {
 
 func (e *Env) sayHooks(op string, c hooksChange) error {
 	c.DryRun, c.Events = e.opt.dryRun, []string{}
-	for _, ev := range hooks.Events() {
+	for _, ev := range settings.Events() {
 		c.Events = append(c.Events, string(ev))
 	}
 	if e.opt.json {
@@ -335,7 +336,7 @@ func (e *Env) runHooksStatus(_ context.Context, only string) error {
 }
 
 // hooksIn looks at one settings file.
-func hooksIn(scope string, f hooks.SettingsFile, self string) hooksInFile {
+func hooksIn(scope string, f settings.SettingsFile, self string) hooksInFile {
 	in := hooksInFile{Scope: scope, File: f.Path, State: "none", Commands: []string{}, Missing: []string{}}
 	found, disabled, err := f.Installed()
 	if err != nil {
@@ -350,8 +351,8 @@ func hooksIn(scope string, f hooks.SettingsFile, self string) hooksInFile {
 			in.Stores = append(in.Stores, s)
 		}
 	}
-	for _, ev := range hooks.Events() {
-		if !slices.ContainsFunc(found, func(h hooks.Found) bool { return h.Event == ev && h.Answers == ev }) {
+	for _, ev := range settings.Events() {
+		if !slices.ContainsFunc(found, func(h settings.Found) bool { return h.Event == ev && h.Answers == ev }) {
 			in.Missing = append(in.Missing, string(ev))
 		}
 	}
@@ -366,7 +367,7 @@ func hooksIn(scope string, f hooks.SettingsFile, self string) hooksInFile {
 		in.State = "another program"
 	case slices.ContainsFunc(in.Stores, func(s string) bool { return !sameFile(s, f.Store) && s != f.Store }):
 		in.State = "another memory"
-	case slices.ContainsFunc(found, func(h hooks.Found) bool { return !h.Current }):
+	case slices.ContainsFunc(found, func(h settings.Found) bool { return !h.Current }):
 		in.State = "outdated"
 	default:
 		in.State = "installed"

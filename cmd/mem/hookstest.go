@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/hooks"
+	"github.com/memvcs/mem/hooks/settings"
 )
 
 // trialSession is the id of the session that "mem hooks test" makes up.
@@ -53,7 +54,7 @@ func (e *Env) runHooksTest(ctx context.Context, scope string) error {
 		Trials  []trial `json:"trials"`
 	}{program.Path, nil}
 	failed := false
-	for _, ev := range hooks.Events() {
+	for _, ev := range settings.Events() {
 		t := e.try(ctx, program, dir, path, ev)
 		failed = failed || !t.OK
 		answer.Trials = append(answer.Trials, t)
@@ -95,28 +96,28 @@ func (e *Env) awaitSpool(ctx context.Context, store string) {
 
 // installedProgram returns what the first settings with hooks of mem run, or else what "mem hooks install" would write. If a
 // scope is named, its settings must have them.
-func (e *Env) installedProgram(only string) (hooks.Program, error) {
+func (e *Env) installedProgram(only string) (settings.Program, error) {
 	for _, scope := range scopesOf(only) {
 		f, err := e.settingsOf(scope)
 		if err != nil {
-			return hooks.Program{}, err
+			return settings.Program{}, err
 		}
 		found, _, err := f.Installed()
 		switch {
 		case err == nil && len(found) > 0:
 			return found[0].Program, nil
 		case only != "" && err != nil:
-			return hooks.Program{}, e.settingsError(err, f)
+			return settings.Program{}, e.settingsError(err, f)
 		case only != "":
-			return hooks.Program{}, withHint(fatalf("there are no hooks of mem in %s", f.Path), "mem hooks install --scope "+only)
+			return settings.Program{}, withHint(fatalf("there are no hooks of mem in %s", f.Path), "mem hooks install --scope "+only)
 		}
 	}
 	self, err := e.Executable()
-	return hooks.Program{Path: self, Bare: runtime.GOOS == "windows"}, err
+	return settings.Program{Path: self, Bare: runtime.GOOS == "windows"}, err
 }
 
 // try runs one hook and looks at what it leaves behind.
-func (e *Env) try(ctx context.Context, p hooks.Program, dir, transcript string, ev hooks.Event) trial {
+func (e *Env) try(ctx context.Context, p settings.Program, dir, transcript string, ev settings.Event) trial {
 	t := trial{Event: string(ev)}
 	payload, err := json.Marshal(map[string]any{
 		"session_id": trialSession, "transcript_path": transcript, "cwd": "/trial", "hook_event_name": ev, "source": "startup",

@@ -1,6 +1,8 @@
-package hooks
+package settings
 
-import "strings"
+import (
+	"strings"
+)
 
 // An Event is a moment at which Claude Code runs a hook, by its own name.
 type Event string
@@ -48,5 +50,5 @@ func (e Event) Arg() string {
 	return b.String()
 }
 
-// brief reports whether the event's payload may be huge and is not worth reading whole.
-func (e Event) brief() bool { return e == PostToolUse || e == PostToolUseFailure }
+// Brief reports whether the event's payload may be huge and is not worth reading whole.
+func (e Event) Brief() bool { return e == PostToolUse || e == PostToolUseFailure }

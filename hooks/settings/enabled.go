@@ -1,25 +1,27 @@
-package hooks
+package settings
 
-import "strings"
+import (
+	"strings"
+)
 
-// pluginName is what mem's plugin is called; behind it stands "@" and the marketplace that it came from.
-const pluginName = "mem"
+// PluginName is what mem's plugin is called; behind it stands "@" and the marketplace that it came from.
+const PluginName = "mem"
 
 // Plugins returns which plugins called mem the settings b enable (true) or disable (false), by their id: "mem@memvcs". A plugin that is
 // held at versions is enabled.
 func Plugins(b []byte) (map[string]bool, error) {
-	root, err := parseText(b)
-	if err != nil || root == nil || root.kind != '{' {
+	root, err := ParseText(b)
+	if err != nil || root == nil || root.Kind != '{' {
 		return nil, err
 	}
-	list := root.member("enabledPlugins")
-	if list == nil || list.value.kind != '{' {
+	list := root.Member("enabledPlugins")
+	if list == nil || list.Value.Kind != '{' {
 		return nil, nil
 	}
 	out := map[string]bool{}
-	for _, it := range list.value.items {
-		if name, _, ok := strings.Cut(it.key, "@"); ok && name == pluginName {
-			out[it.key] = it.value.kind == '[' || string(b[it.value.start:it.value.end]) == "true"
+	for _, it := range list.Value.items {
+		if name, _, ok := strings.Cut(it.key, "@"); ok && name == PluginName {
+			out[it.key] = it.Value.Kind == '[' || string(b[it.Value.start:it.Value.end]) == "true"
 		}
 	}
 	return out, nil

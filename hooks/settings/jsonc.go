@@ -1,4 +1,4 @@
-package hooks
+package settings
 
 import (
 	"bytes"
@@ -10,7 +10,7 @@ import (
 // and what is in it. Edits change bytes of the text and nothing else, so order, comments and spaces stay.
 type node struct {
 	start, end int    // of the value
-	kind       byte   // '{', '[', '"' or 'v' for a number or a word
+	Kind       byte   // '{', '[', '"' or 'v' for a number or a word
 	items      []item // of an object or an array
 }
 
@@ -19,7 +19,7 @@ type item struct {
 	key   string // of a member
 	start int    // of the key or the element
 	comma int    // where the comma behind it is, -1 if there is none
-	value *node
+	Value *node
 }
 
 // A TextError says where a text is no JSON, even with comments.
@@ -38,8 +38,8 @@ type textParser struct {
 	pos int
 }
 
-// parseText reads a text that holds one value. Nothing but white space and comments is an empty object at its end.
-func parseText(b []byte) (*node, error) {
+// ParseText reads a text that holds one value. Nothing but white space and comments is an empty object at its end.
+func ParseText(b []byte) (*node, error) {
 	p := &textParser{b: b, pos: len(b) - len(bytes.TrimPrefix(b, []byte("\uFEFF")))}
 	if err := p.space(); err != nil {
 		return nil, err
@@ -101,15 +101,15 @@ func (p *textParser) value(depth int) (*node, error) {
 	if depth > maxNesting {
 		return nil, p.fail("too deep")
 	}
-	n := &node{start: p.pos, kind: p.at(0)}
+	n := &node{start: p.pos, Kind: p.at(0)}
 	var err error
-	switch n.kind {
+	switch n.Kind {
 	case '{', '[':
 		err = p.list(n, depth)
 	case '"':
 		_, err = p.text()
 	default:
-		n.kind = 'v'
+		n.Kind = 'v'
 		err = p.word()
 	}
 	n.end = p.pos
@@ -151,7 +151,7 @@ func (p *textParser) text() (s string, err error) {
 
 // list reads an object or an array.
 func (p *textParser) list(n *node, depth int) error {
-	closer := n.kind + 2 // of '{' and '[' alike
+	closer := n.Kind + 2 // of '{' and '[' alike
 	p.pos++
 	for {
 		if err := p.space(); err != nil {
@@ -164,7 +164,7 @@ func (p *textParser) list(n *node, depth int) error {
 		if k := len(n.items); k > 0 && n.items[k-1].comma < 0 {
 			return p.fail("a comma is missing")
 		}
-		it, err := p.item(n.kind == '{', depth)
+		it, err := p.item(n.Kind == '{', depth)
 		if err != nil {
 			return err
 		}
@@ -199,12 +199,12 @@ func (p *textParser) item(member bool, depth int) (it item, err error) {
 			return it, err
 		}
 	}
-	it.value, err = p.value(depth + 1)
+	it.Value, err = p.value(depth + 1)
 	return it, err
 }
 
-// member returns the item with a key, the last one if there are several, as JavaScript has it.
-func (n *node) member(key string) *item {
+// Member returns the item with a key, the last one if there are several, as JavaScript has it.
+func (n *node) Member(key string) *item {
 	for i := len(n.items) - 1; i >= 0; i-- {
 		if n.items[i].key == key {
 			return &n.items[i]
@@ -224,22 +224,22 @@ func (n *node) once(key string) bool {
 	return k == 1
 }
 
-// plain returns the value without comments and trailing commas.
-func (n *node) plain(b []byte) []byte {
-	switch n.kind {
+// Plain returns the value without comments and trailing commas.
+func (n *node) Plain(b []byte) []byte {
+	switch n.Kind {
 	case '{', '[':
-		out := []byte{n.kind}
+		out := []byte{n.Kind}
 		for i, it := range n.items {
 			if i > 0 {
 				out = append(out, ',')
 			}
-			if n.kind == '{' {
+			if n.Kind == '{' {
 				key, _ := json.Marshal(it.key) // a string always encodes
 				out = append(append(out, key...), ':')
 			}
-			out = append(out, it.value.plain(b)...)
+			out = append(out, it.Value.Plain(b)...)
 		}
-		return append(out, n.kind+2)
+		return append(out, n.Kind+2)
 	}
 	return b[n.start:n.end]
 }

@@ -1,4 +1,4 @@
-package hooks
+package settings
 
 import (
 	"bytes"
@@ -94,7 +94,7 @@ func (f SettingsFile) Install(p Program, dry bool) (changed bool, err error) {
 	if err := f.keep(k); err != nil {
 		return false, fmt.Errorf("keep a copy: %w", err)
 	}
-	return true, writeFile(path, out)
+	return true, WriteFile(path, out)
 }
 
 // Uninstall takes mem's hooks out of the file and reports whether that changed it. A file that nobody has changed since
@@ -122,7 +122,7 @@ func (f SettingsFile) Uninstall(dry bool) (changed bool, err error) {
 			os.Remove(filepath.Dir(path)) // it stays if there is something else in it by now
 		}
 	} else {
-		err = writeFile(path, out)
+		err = WriteFile(path, out)
 	}
 	if err != nil {
 		return false, err
@@ -151,14 +151,14 @@ func (f SettingsFile) keep(k backup) error {
 	if err != nil {
 		return err
 	}
-	return writeFile(f.backupFile(), append(b, '\n'))
+	return WriteFile(f.backupFile(), append(b, '\n'))
 }
 
-// unnamed begins the name of a file that is written before it has its own.
-const unnamed = ".mem-"
+// Unnamed begins the name of a file that is written before it has its own.
+const Unnamed = ".mem-"
 
-// writeFile makes file with the content b, durable and whole or not at all. Its mode is 0600; that of one that is there stays.
-func writeFile(file string, b []byte) error {
+// WriteFile makes file with the content b, durable and whole or not at all. Its mode is 0600; that of one that is there stays.
+func WriteFile(file string, b []byte) error {
 	dir := filepath.Dir(file)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -167,7 +167,7 @@ func writeFile(file string, b []byte) error {
 	if fi, err := os.Stat(file); err == nil {
 		mode = fi.Mode().Perm()
 	}
-	t, err := os.CreateTemp(dir, unnamed+"*")
+	t, err := os.CreateTemp(dir, Unnamed+"*")
 	if err != nil {
 		return err
 	}
@@ -179,5 +179,5 @@ func writeFile(file string, b []byte) error {
 	if err != nil {
 		return errors.Join(err, os.Remove(t.Name()))
 	}
-	return syncDir(dir)
+	return SyncDir(dir)
 }

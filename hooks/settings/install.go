@@ -1,4 +1,4 @@
-package hooks
+package settings
 
 import (
 	"bytes"
@@ -33,19 +33,19 @@ func Install(b []byte, p Program) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if found, err := Installed(b); err != nil || complete(found, p) {
+	if found, err := Installed(b); err != nil || Complete(found, p) {
 		return b, err
 	}
 	for _, e := range Events() {
-		if clean, err = installOne(clean, p, e); err != nil {
+		if clean, err = InstallOne(clean, p, e); err != nil {
 			return nil, err
 		}
 	}
 	return clean, nil
 }
 
-// complete reports whether each event has exactly the hook that it should have.
-func complete(found []Found, p Program) bool {
+// Complete reports whether each event has exactly the hook that it should have.
+func Complete(found []Found, p Program) bool {
 	if len(found) != len(Events()) {
 		return false
 	}
@@ -57,13 +57,13 @@ func complete(found []Found, p Program) bool {
 	return true
 }
 
-func installOne(b []byte, p Program, e Event) ([]byte, error) {
-	group, err := indented(map[string]any{"hooks": []handler{handlerOf(p, e)}})
+func InstallOne(b []byte, p Program, e Event) ([]byte, error) {
+	group, err := Indented(map[string]any{"hooks": []Handler{HandlerOf(p, e)}})
 	if err != nil {
 		return nil, err
 	}
 	s := styleOf(b)
-	root, err := parseText(b)
+	root, err := ParseText(b)
 	switch {
 	case err != nil:
 		return nil, err
@@ -72,29 +72,29 @@ func installOne(b []byte, p Program, e Event) ([]byte, error) {
 		if len(b) > 0 && b[len(b)-1] != '\n' {
 			nl = s.newline
 		}
-		return installOne(append(slices.Clone(b), nl+"{}"+s.newline...), p, e)
-	case root.kind != '{':
+		return InstallOne(append(slices.Clone(b), nl+"{}"+s.newline...), p, e)
+	case root.Kind != '{':
 		return nil, fmt.Errorf("%w: no object", ErrShape)
 	}
-	hooks := root.member("hooks")
+	hooks := root.Member("hooks")
 	if hooks == nil {
 		return apply(b, s.add(b, root, "\"hooks\": {\n  \""+string(e)+"\": [\n"+deeper(group, 4)+"\n  ]\n}")), nil
 	}
-	if hooks.value.kind != '{' {
+	if hooks.Value.Kind != '{' {
 		return nil, fmt.Errorf("%w: \"hooks\" is no object", ErrShape)
 	}
-	at := hooks.value.member(string(e))
+	at := hooks.Value.Member(string(e))
 	if at == nil {
-		return apply(b, s.add(b, hooks.value, "\""+string(e)+"\": [\n"+deeper(group, 2)+"\n]")), nil
+		return apply(b, s.add(b, hooks.Value, "\""+string(e)+"\": [\n"+deeper(group, 2)+"\n]")), nil
 	}
-	if at.value.kind != '[' {
+	if at.Value.Kind != '[' {
 		return nil, fmt.Errorf("%w: \"hooks.%s\" is no array", ErrShape, e)
 	}
-	return apply(b, s.add(b, at.value, group)), nil
+	return apply(b, s.add(b, at.Value, group)), nil
 }
 
-// indented returns v as JSON for people.
-func indented(v any) (string, error) {
+// Indented returns v as JSON for people.
+func Indented(v any) (string, error) {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -122,7 +122,7 @@ func Installed(b []byte) ([]Found, error) {
 	var out []Found
 	_, err := eachGroup(b, func(e string, group *node, list *node) []splice {
 		for _, h := range list.items {
-			if found, ok := ours(b, h.value); ok {
+			if found, ok := ours(b, h.Value); ok {
 				found.Event = Event(e)
 				out = append(out, found)
 			}
@@ -134,29 +134,29 @@ func Installed(b []byte) ([]Found, error) {
 
 // Disabled reports whether the settings b switch all hooks off.
 func Disabled(b []byte) bool {
-	root, err := parseText(b)
-	if err != nil || root == nil || root.kind != '{' {
+	root, err := ParseText(b)
+	if err != nil || root == nil || root.Kind != '{' {
 		return false
 	}
-	m := root.member("disableAllHooks")
-	return m != nil && string(b[m.value.start:m.value.end]) == "true"
+	m := root.Member("disableAllHooks")
+	return m != nil && string(b[m.Value.start:m.Value.end]) == "true"
 }
 
 // eachGroup calls f for every list of handlers in the settings b and returns all the changes that it wants.
 func eachGroup(b []byte, f func(event string, group, list *node) []splice) ([]splice, error) {
-	root, err := parseText(b)
-	if err != nil || root == nil || root.kind != '{' {
+	root, err := ParseText(b)
+	if err != nil || root == nil || root.Kind != '{' {
 		return nil, err
 	}
 	var out []splice
-	hooks := root.member("hooks")
-	if hooks == nil || hooks.value.kind != '{' {
+	hooks := root.Member("hooks")
+	if hooks == nil || hooks.Value.Kind != '{' {
 		return nil, nil
 	}
-	for _, event := range hooks.value.items {
-		for _, g := range event.value.items {
-			if list := g.value.member("hooks"); list != nil && list.value.kind == '[' {
-				out = append(out, f(event.key, g.value, list.value)...)
+	for _, event := range hooks.Value.items {
+		for _, g := range event.Value.items {
+			if list := g.Value.Member("hooks"); list != nil && list.Value.Kind == '[' {
+				out = append(out, f(event.key, g.Value, list.Value)...)
 			}
 		}
 	}
@@ -166,7 +166,7 @@ func eachGroup(b []byte, f func(event string, group, list *node) []splice) ([]sp
 // Uninstall returns the settings b without mem's hooks, and without what held nothing else.
 func Uninstall(b []byte) ([]byte, error) {
 	changes, err := eachGroup(b, func(_ string, _, list *node) []splice {
-		return list.remove(b, func(i int) bool { _, ok := ours(b, list.items[i].value); return ok })
+		return list.remove(b, func(i int) bool { _, ok := ours(b, list.items[i].Value); return ok })
 	})
 	if err != nil || len(changes) == 0 {
 		return b, err
@@ -185,11 +185,11 @@ func Uninstall(b []byte) ([]byte, error) {
 // emptyGroups finds the groups that hold no handler any more and say nothing else.
 func emptyGroups(b []byte) ([]splice, error) {
 	return eachEvent(b, func(event *item) []splice {
-		return event.value.remove(b, func(i int) bool {
-			g := event.value.items[i].value
-			list := g.member("hooks")
-			return g.kind == '{' && !commented(b, g) && list != nil && list.value.kind == '[' && len(list.value.items) == 0 &&
-				(len(g.items) == 1 || len(g.items) == 2 && g.member("matcher") != nil)
+		return event.Value.remove(b, func(i int) bool {
+			g := event.Value.items[i].Value
+			list := g.Member("hooks")
+			return g.Kind == '{' && !commented(b, g) && list != nil && list.Value.Kind == '[' && len(list.Value.items) == 0 &&
+				(len(g.items) == 1 || len(g.items) == 2 && g.Member("matcher") != nil)
 		})
 	})
 }
@@ -201,7 +201,7 @@ func eachEvent(b []byte, f func(*item) []splice) ([]splice, error) {
 	}
 	var out []splice
 	for i := range hooks.items {
-		if it := &hooks.items[i]; it.value.kind == '[' {
+		if it := &hooks.items[i]; it.Value.Kind == '[' {
 			out = append(out, f(it)...)
 		}
 	}
@@ -210,12 +210,12 @@ func eachEvent(b []byte, f func(*item) []splice) ([]splice, error) {
 
 // hooksOf returns the object under "hooks", nil if there is none.
 func hooksOf(b []byte) (*node, error) {
-	root, err := parseText(b)
-	if err != nil || root == nil || root.kind != '{' {
+	root, err := ParseText(b)
+	if err != nil || root == nil || root.Kind != '{' {
 		return nil, err
 	}
-	if m := root.member("hooks"); m != nil && m.value.kind == '{' {
-		return m.value, nil
+	if m := root.Member("hooks"); m != nil && m.Value.Kind == '{' {
+		return m.Value, nil
 	}
 	return nil, nil
 }
@@ -232,18 +232,18 @@ func emptyEvents(b []byte) ([]splice, error) {
 	}
 	return hooks.remove(b, func(i int) bool {
 		_, known := ParseEvent(hooks.items[i].key)
-		v := hooks.items[i].value
-		return known && !commented(b, v) && v.kind == '[' && len(v.items) == 0 && hooks.once(hooks.items[i].key)
+		v := hooks.items[i].Value
+		return known && !commented(b, v) && v.Kind == '[' && len(v.items) == 0 && hooks.once(hooks.items[i].key)
 	}), nil
 }
 
 func emptyHooks(b []byte) ([]splice, error) {
-	root, err := parseText(b)
-	if err != nil || root == nil || root.kind != '{' {
+	root, err := ParseText(b)
+	if err != nil || root == nil || root.Kind != '{' {
 		return nil, err
 	}
 	return root.remove(b, func(i int) bool {
-		v := root.items[i].value
-		return root.items[i].key == "hooks" && !commented(b, v) && v.kind == '{' && len(v.items) == 0 && root.once("hooks")
+		v := root.items[i].Value
+		return root.items[i].key == "hooks" && !commented(b, v) && v.Kind == '{' && len(v.items) == 0 && root.once("hooks")
 	}), nil
 }

@@ -1,4 +1,4 @@
-package hooks
+package settings
 
 import (
 	"bytes"
@@ -70,7 +70,7 @@ func (s style) add(b []byte, n *node, text string) []splice {
 	text = strings.Join(lines, "")
 	var out []splice
 	if k := len(n.items); k > 0 && n.items[k-1].comma < 0 {
-		end := n.items[k-1].value.end
+		end := n.items[k-1].Value.end
 		out = append(out, splice{end, end, ","})
 	}
 	closer := n.end - 1
@@ -91,10 +91,10 @@ func (n *node) remove(b []byte, drop func(i int) bool) []splice {
 			continue
 		}
 		start := len(bytes.TrimRight(b[:it.start], " \t\r\n"))
-		if lineComment(b[:start]) && (i < len(n.items)-1 || !newlineAt(b[it.value.end:])) {
+		if lineComment(b[:start]) && (i < len(n.items)-1 || !newlineAt(b[it.Value.end:])) {
 			start = min(it.start, start+1) // its newline ends the comment
 		}
-		out = append(out, splice{start, it.value.end, ""})
+		out = append(out, splice{start, it.Value.end, ""})
 		if it.comma >= 0 {
 			out = append(out, splice{it.comma, it.comma + 1, ""})
 		}

@@ -1,4 +1,4 @@
-package hooks
+package settings
 
 import (
 	"encoding/json"
@@ -21,7 +21,7 @@ type Program struct {
 // too, hence the trap. A hook whose program was deleted ends without a word, and without closing the pipe that the client writes to.
 const (
 	shell      = "/bin/sh"
-	shellGuard = `trap 'case $? in 2) exit 1;; 127) exit 0;; esac' EXIT; command -v "$0" >/dev/null || exec cat >/dev/null; unset GOMEMLIMIT GOGC; "$0" "$@"`
+	ShellGuard = `trap 'case $? in 2) exit 1;; 127) exit 0;; esac' EXIT; command -v "$0" >/dev/null || exec cat >/dev/null; unset GOMEMLIMIT GOGC; "$0" "$@"`
 
 	storeOption = "--mem-dir"
 )
@@ -35,24 +35,24 @@ func (p Program) Argv(e Event) (string, []string) {
 	if p.Bare {
 		return p.Path, args
 	}
-	return shell, append([]string{"-c", shellGuard, p.Path}, args...)
+	return shell, append([]string{"-c", ShellGuard, p.Path}, args...)
 }
 
 // A handler is one hook in the settings of Claude Code.
-type handler struct {
+type Handler struct {
 	Type    string   `json:"type"`
 	Command string   `json:"command"`
 	Args    []string `json:"args"`
 	Timeout int      `json:"timeout,omitempty"`
 }
 
-func handlerOf(p Program, e Event) handler {
+func HandlerOf(p Program, e Event) Handler {
 	command, args := p.Argv(e)
-	return handler{"command", command, args, timeout(e)}
+	return Handler{"command", command, args, timeout(e)}
 }
 
 // program returns what the handler runs and the event that it answers, if it is a hook of mem.
-func (h handler) program() (p Program, e Event, ok bool) {
+func (h Handler) program() (p Program, e Event, ok bool) {
 	p, args := Program{Path: h.Command, Bare: true}, h.Args
 	if filepath.Base(h.Command) == filepath.Base(shell) && len(args) > 3 && args[0] == "-c" {
 		p, args = Program{Path: args[2]}, args[3:]
@@ -69,15 +69,15 @@ func (h handler) program() (p Program, e Event, ok bool) {
 
 // ours returns the hook of mem in a text.
 func ours(b []byte, n *node) (f Found, ok bool) {
-	var h handler
-	if n.kind != '{' || json.Unmarshal(n.plain(b), &h) != nil {
+	var h Handler
+	if n.Kind != '{' || json.Unmarshal(n.Plain(b), &h) != nil {
 		return f, false
 	}
 	f.Program, f.Answers, ok = h.program()
 	if !ok {
 		return f, false
 	}
-	want := handlerOf(f.Program, f.Answers)
+	want := HandlerOf(f.Program, f.Answers)
 	f.Current = h.Command == want.Command && slices.Equal(h.Args, want.Args) && h.Timeout == want.Timeout
 	return f, true
 }

@@ -1,0 +1,4 @@
+package settings
+
+// strictDirs says that a directory can be flushed.
+const strictDirs = false
