@@ -21,9 +21,10 @@ import (
 
 // A hostileCase is a lie, the exit status of who is told it, and what is said about it.
 type hostileCase struct {
-	do   func(*forger)
-	code int
-	want string
+	do    func(*forger)
+	code  int
+	want  string
+	alone bool // the other lanes of the remote arrive
 }
 
 func hostileCases() map[string]hostileCase {
@@ -38,13 +39,18 @@ func hostileCases() map[string]hostileCase {
 const denied = -1
 
 // refused is a lane that this memory does not take. There is nothing else to be had from the remote.
-func refused(want string, do func(*forger)) hostileCase { return hostileCase{do, denied, want} }
+func refused(want string, do func(*forger)) hostileCase { return hostileCase{do, denied, want, false} }
+
+// lacking is a lane that names an object which the remote does not have: it alone is refused by name, the other lanes arrive.
+func lacking(want string, do func(*forger)) hostileCase {
+	return hostileCase{do, 1, "device [^ ]+~[0-9a-f]{8} was not taken: .*" + want, true}
+}
 
 // failed is a fetch that ends with an error.
-func failed(want string, do func(*forger)) hostileCase { return hostileCase{do, 128, want} }
+func failed(want string, do func(*forger)) hostileCase { return hostileCase{do, 128, want, false} }
 
 // ignored is what nobody looks at.
-func ignored(do func(*forger)) hostileCase { return hostileCase{do, 0, ""} }
+func ignored(do func(*forger)) hostileCase { return hostileCase{do, 0, "", false} }
 
 // entry puts an entry behind those of the root, in git's order or not.
 func entry(mode, name string, last bool) func(*forger) {
@@ -250,7 +256,7 @@ func hostileCommits() map[string]hostileCase {
 		})),
 		"commit: clock back":     refused("Lamport", commit(func(_ *forger, c *gitstore.Commit) { c.Message = "x\n\nMem-Lamport: 1\n" })),
 		"commit: no clock":       refused("Lamport", commit(func(_ *forger, c *gitstore.Commit) { c.Message = "x\n" })),
-		"commit: another one":    {commit(func(_ *forger, c *gitstore.Commit) { c.Parent = pack.ID{} }), denied, "rewritten|does not go on"},
+		"commit: another one":    {commit(func(_ *forger, c *gitstore.Commit) { c.Parent = pack.ID{} }), denied, "rewritten|does not go on", false},
 		"commit: two parents":    refused("", raw("\nauthor", "\nparent "+strings.Repeat("1", 40)+"\nauthor")),
 		"commit: more heads":     refused("form that mem writes", raw("\n\n", "\nencoding latin-1\n\n")),
 		"commit: time zone":      refused("form that mem writes", raw("+0000", "+0100")),
@@ -278,25 +284,25 @@ func hostileObjects() map[string]hostileCase {
 	}
 	const wrong = "corrupt|damaged|does not match|is not"
 	return map[string]hostileCase{
-		"object: missing blob": failed("not found", func(f *forger) {
+		"object: missing blob": lacking("not found", func(f *forger) {
 			f.push(f.with(fan("objects", b3sum("x"), ""), "x"))
 			f.lose(pack.Name(pack.Blob, []byte("x")))
 		}),
-		"object: missing tree": failed("not found", func(f *forger) {
+		"object: missing tree": lacking("not found", func(f *forger) {
 			es := f.with(fan("objects", b3sum("x"), ""), "x")
 			f.push(es)
 			f.lose(f.entry(es, "objects"))
 		}),
-		"object: missing root": failed("not found", func(f *forger) {
+		"object: missing root": lacking("not found", func(f *forger) {
 			f.push(f.with("format", "x"))
 			f.lose(pack.Name(pack.Tree, rawTree(f.with("format", "x")...)))
 		}),
-		"object: missing parent": failed("not found", func(f *forger) {
+		"object: missing parent": lacking("not found", func(f *forger) {
 			c := f.next(f.tip.Tree)
 			c.Parent = pack.ID{1}
 			f.lead(f.ref, f.write(f.sign(c)))
 		}),
-		"object: missing tip":   failed("not found", func(f *forger) { f.lead(f.ref, pack.ID{1}) }),
+		"object: missing tip":   lacking("not found", func(f *forger) { f.lead(f.ref, pack.ID{1}) }),
 		"object: another one":   failed(wrong, as(func(_ pack.ID, _ []byte) []byte { return deflate([]byte("blob 1\x00y")) })),
 		"object: another kind":  failed(wrong, as(func(_ pack.ID, _ []byte) []byte { return deflate([]byte("tree 1\x00x")) })),
 		"object: no zlib":       failed("", as(func(_ pack.ID, _ []byte) []byte { return []byte("hello hello") })),
@@ -428,8 +434,8 @@ func hostileRefs() map[string]hostileCase {
 		"ref: long":           failed("", func(f *forger) { f.file(f.ref, bytes.Repeat([]byte("0"), 1<<20)) }),
 		"ref: a file":         refused("", func(f *forger) { f.lead(f.ref, f.blob("x")) }),
 		"ref: a tree":         refused("", func(f *forger) { f.lead(f.ref, f.tip.Tree) }),
-		"ref: backwards":      {func(f *forger) { f.lead(f.ref, f.tip.Parent) }, denied, "behind|less|rolled|back"},
-		"ref: gone":           {func(f *forger) { _ = os.Remove(filepath.Join(f.dir, f.ref)) }, denied, "missing|gone|no longer"},
+		"ref: backwards":      {func(f *forger) { f.lead(f.ref, f.tip.Parent) }, denied, "behind|less|rolled|back", false},
+		"ref: gone":           {func(f *forger) { _ = os.Remove(filepath.Join(f.dir, f.ref)) }, denied, "missing|gone|no longer", false},
 		"ref: another device": refused("not the lane's device", func(f *forger) { f.lead(filepath.Dir(f.ref)+"/"+strings.Repeat("1", 32), f.id) }),
 		"ref: this device": {func(f *forger) {
 			own, err := os.ReadFile(filepath.Join(f.dir, "..", "victim", "device.json"))
@@ -444,12 +450,12 @@ func hostileRefs() map[string]hostileCase {
 			c := f.next(f.tip.Tree)
 			c.Email = d.ID + "@mem.invalid"
 			f.lead(f.ref, f.write(f.sign(c)))
-		}, denied, "."},
+		}, denied, ".", false},
 		"ref: another project": {func(f *forger) {
 			c := f.next(f.tip.Tree)
 			c.Parent, f.seed = pack.ID{}, make([]byte, 32)
 			f.lead("refs/heads/p/0011223344556677/"+filepath.Base(f.ref), f.write(f.sign(c)))
-		}, denied, "another key"},
+		}, denied, "another key", false},
 	}
 }
 

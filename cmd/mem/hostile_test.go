@@ -122,6 +122,7 @@ type hostileWorld struct {
 	device string       // device.json of the attacker
 	free   chan *target // those that no case is at
 	ls     string       // what they list
+	other  string       // a remote with the lane of a third device
 }
 
 func newHostileWorld(t *testing.T) *hostileWorld {
@@ -139,12 +140,24 @@ func newHostileWorld(t *testing.T) *hostileWorld {
 			t.Fatal(err)
 		}
 	}
+	if err := copyPrivate(filepath.Join(w.dir, "empty.git"), a.hub); err != nil {
+		t.Fatal(err)
+	}
 	a.ok("init")
 	a.ok("remote", "add", "origin", a.hub)
 	for i := range 2 {
 		a.ok("add", w.session(t, fmt.Sprintf("attacker-%d", i), 30))
 		a.ok("push", "--all", "--yes")
 	}
+	w.other = filepath.Join(w.dir, "other.git")
+	if err := copyPrivate(w.other, filepath.Join(w.dir, "empty.git")); err != nil {
+		t.Fatal(err)
+	}
+	c := &target{t, filepath.Join(w.dir, "colleague"), w.other, w.dir}
+	c.ok("init")
+	c.ok("remote", "add", "origin", c.hub)
+	c.ok("add", w.session(t, "colleague", 30))
+	c.ok("push", "--all", "--yes")
 	for i := range cap(w.free) {
 		w.free <- w.victim(t, filepath.Join(w.dir, fmt.Sprint(i), "shop"))
 	}
@@ -246,11 +259,48 @@ func TestHostileRemotes(t *testing.T) {
 			g := w.target(t)
 			c.do(newForger(t, g.hub, w.device))
 			g.refuses(w, c.code, c.want, "fetch")
+			if c.alone {
+				g.receives(w, c.want)
+			}
 		})
 	}
 	if len(cases) < 40 {
 		t.Errorf("%d cases", len(cases))
 	}
+}
+
+// receives adds the lane of a third device to the remote and fetches: that lane arrives, although another is refused.
+func (g *target) receives(w *hostileWorld, want string) {
+	g.t.Helper()
+	err := filepath.WalkDir(w.other, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		rel, err := filepath.Rel(w.other, path)
+		if err != nil || !strings.HasPrefix(rel, "objects") && !strings.HasPrefix(rel, "refs") {
+			return err
+		}
+		to := filepath.Join(g.hub, rel)
+		if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(to, b, 0o600)
+	})
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	out, code, _ := g.mem("fetch")
+	if code != 3 || !regexp.MustCompile(want).MatchString(out) {
+		g.t.Errorf("fetch with another lane: exit status %d, want 3 and %q:\n%s", code, want, out)
+	}
+	if ls := g.ok("ls", "--json", "--all-projects"); !strings.Contains(ls, `"colleague"`) || strings.Contains(w.ls, `"colleague"`) {
+		g.t.Errorf("the lane of another device did not arrive: mem ls: %s", ls)
+	}
+	g.ok("fsck", "--full")
 }
 
 // refuses runs a command that must end with an error and change nothing.

@@ -155,8 +155,8 @@ func (e *BudgetError) Error() string {
 // Fit compresses until the body costs at most budget: compress is asked for so many tokens, and for
 // fewer if charge says that the tags made it too long. The error is that of compress, or a [*BudgetError].
 func Fit(budget int, charge func([]Segment) int, compress func(tokens int) ([]Segment, error)) error {
-	ask := budget
-	for try := range 8 {
+	ask, last, step := budget, 0, max(1, budget/400)
+	for try := range 10 {
 		segments, err := compress(ask)
 		if err != nil {
 			return err
@@ -165,18 +165,22 @@ func Fit(budget int, charge func([]Segment) int, compress func(tokens int) ([]Se
 		if cost <= budget {
 			return nil
 		}
-		if ask = lower(ask, cost, budget, try); ask <= 0 {
+		if cost == last {
+			step *= 2
+		}
+		if ask, last = lower(ask, cost, budget, step*min(try, 1)), cost; ask <= 0 {
 			break
 		}
 	}
 	return &BudgetError{Budget: budget, Need: budget - ask + 1}
 }
 
-// lower returns what to ask for after ask cost more than budget: first in proportion, then less by
-// what is too much and a little more each time, since another size makes other texts with other tags.
-func lower(ask, cost, budget, try int) int {
-	if try == 0 {
+// lower returns what to ask for after ask cost more than budget: first (step is 0) in proportion, then less by what is too
+// much and by step, since another size makes other texts with other tags. A compression is made of whole clauses: a
+// little less may be the same text, so the step doubles as long as the cost stays the same.
+func lower(ask, cost, budget, step int) int {
+	if step == 0 {
 		return min(ask-1, mulDiv(ask, budget, cost))
 	}
-	return ask - (cost - budget) - try*budget/400
+	return ask - (cost - budget) - step
 }

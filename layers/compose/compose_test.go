@@ -248,6 +248,16 @@ func TestFit(t *testing.T) {
 			t.Errorf("tags cost %d %%: Fit = %v of %d asked, %v", factor, got, asked, err)
 		}
 	}
+	for _, unit := range []int{2, 20, 40, 90} { // a text of whole clauses: asking for one token less changes nothing
+		var got []Segment
+		err := Fit(182, charge, func(n int) ([]Segment, error) {
+			got = []Segment{{Src: [][2]int{{n/unit*unit + 19, 0}}}}
+			return got, nil
+		})
+		if err != nil || charge(got) < 182-19-2*unit {
+			t.Errorf("clauses of %d tokens: Fit = %v, %v", unit, got, err)
+		}
+	}
 	if err := Fit(5, charge, engine(100)); err == nil {
 		t.Error("Fit has no error where tags alone do not fit")
 	}
