@@ -32,6 +32,8 @@ type month struct {
 	Name, Key string
 	Open      bool
 	Tokens    int
+	Sessions  int
+	Link      string // to the sessions of the month, if they are not all here
 	Rows      []browserRow
 }
 
@@ -55,8 +57,12 @@ type detail struct {
 	InComposed []string
 }
 
-// openMonths is how many months the list shows open.
-const openMonths = 3
+// openMonths is how many months the list shows open, and mostRows how many sessions it shows in all; those of the other months are
+// behind the name of their month.
+const (
+	openMonths = 3
+	mostRows   = 150
+)
 
 func (s *Server) browser(_ http.ResponseWriter, r *http.Request) (string, page, error) {
 	ctx := r.Context()
@@ -123,23 +129,36 @@ func (b *browserBody) row(s *Server, it history.Item, newest string) {
 	last := s.local(it.Last)
 	key := last.Format("2006-01")
 	if n := len(b.Months); n == 0 || b.Months[n-1].Key != key {
-		b.Months = append(b.Months, month{Name: last.Format("January 2006"), Key: key, Open: n < openMonths || b.Filter.Get("q") != ""})
+		b.Months = append(b.Months, month{Name: last.Format("January 2006"), Key: key, Open: n < openMonths || b.Filter.Get("q") != "" || b.Filter.Get("month") == key})
 	}
 	m := &b.Months[len(b.Months)-1]
 	m.Tokens += it.Tokens
+	m.Sessions++
+	chosen := b.Filter.Get("month")
+	if m.Link != "" || chosen != "" && chosen != key || chosen == "" && b.Shown > mostRows && it.ID != b.Filter.Get("s") {
+		if m.Link == "" {
+			m.Link = "?" + b.with("month", key)
+		}
+		return
+	}
+	row := browserRow{Item: it, Link: "?" + b.with("s", it.ID), On: it.ID == b.Filter.Get("s"), Newest: it.ID == newest, Name: it.ID}
+	if it.Session != nil {
+		row.Name = sessionName(it.Session)
+	}
+	m.Open = m.Open || row.On
+	m.Rows = append(m.Rows, row)
+}
+
+// with is the query of the page with another value.
+func (b *browserBody) with(name, value string) string {
 	q := url.Values{}
 	for k, v := range b.Filter {
 		if k != "part" && k != "s" {
 			q[k] = v
 		}
 	}
-	q.Set("s", it.ID)
-	row := browserRow{Item: it, Link: "?" + q.Encode(), On: it.ID == b.Filter.Get("s"), Newest: it.ID == newest, Name: it.ID}
-	if it.Session != nil {
-		row.Name = sessionName(it.Session)
-	}
-	m.Open = m.Open || row.On
-	m.Rows = append(m.Rows, row)
+	q.Set(name, value)
+	return q.Encode()
 }
 
 // composedOf returns the compositions of each session.

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"fmt"
 	"maps"
 	"net/http"
 	"net/url"
@@ -150,4 +151,33 @@ func between(s, from, to string) string {
 	_, s, _ = strings.Cut(s, from)
 	s, _, _ = strings.Cut(s, to)
 	return s
+}
+
+// TestManySessions lists more sessions than a page shows: the others are behind their month.
+func TestManySessions(t *testing.T) {
+	t.Parallel()
+	extra := map[string]string{}
+	for i := range mostRows + 40 {
+		id := fmt.Sprintf("%08x-2222-4000-8000-000000000000", i)
+		extra[id] = fmt.Sprintf(`{"uuid":"u","sessionId":"%s","cwd":"/home/user/extra","timestamp":"2026-01-%02dT10:00:00Z","type":"user","message":{"role":"user","content":"session %d"}}`+"\n", id, 1+i%28, i)
+	}
+	r := newRig(t, nil, extra)
+	all, err := r.world.Memory.Trusted().Projects(t.Context())
+	must(t, err)
+	at := ""
+	for _, p := range all {
+		if p.Name == "extra" {
+			at = "/p/" + string(p.ID)
+		}
+	}
+	rows := func(path string) int { return strings.Count(r.get(path), `class="name"`) }
+	if n := rows(at); n < mostRows || n > mostRows+1 {
+		t.Errorf("the first page has %d rows", n)
+	}
+	if n := rows(at + "?month=2026-01"); n != mostRows+40 {
+		t.Errorf("the month has %d rows, want %d", n, mostRows+40)
+	}
+	if n := rows(at + "?q=session+7"); n == 0 || n > 40 {
+		t.Errorf("the filter leaves %d rows", n)
+	}
 }

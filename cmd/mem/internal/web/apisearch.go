@@ -1,0 +1,223 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/search"
+	"github.com/memvcs/mem/layers/search/index"
+	"github.com/memvcs/mem/refs"
+)
+
+func searchParams() []param {
+	return []param{
+		{"q", "string", "words, and phrases in double quotes"}, {"project", "string", "id or name; without it all projects"},
+		{"layer", "string", "L1, L2, L3, L4, versions or compositions; may be repeated"}, {"file", "string", "a file; may be repeated"},
+		{"since", "string", "a day, 2026-01-15"}, {"until", "string", "a day that is not included"}, {"topic", "string", "words in the topics of the session"},
+		{"role", "string", "user, assistant, tool or note; may be repeated"}, {"minWeight", "number", "least weight of a marker in the message"},
+		{"maxWeight", "number", "greatest weight of a marker"}, {"branch", "string", "a git branch"},
+		{"by", "string", "message, session or file"}, {"limit", "integer", "hits at most, 20 without it"},
+	}
+}
+
+type searchAnswer struct {
+	Hits  []hitAnswer `json:"hits"`
+	Loose bool        `json:"loose"` // no text has the phrases: these have words of them
+}
+
+// A hitAnswer is one thing that was found.
+type hitAnswer struct {
+	Ref     string   `json:"ref"`
+	Layer   string   `json:"layer"`
+	Project string   `json:"projectId"`
+	Session string   `json:"sessionId,omitempty"`
+	Title   string   `json:"title,omitempty"`
+	N       int      `json:"message,omitempty"`
+	UUID    string   `json:"messageUuid,omitempty"`
+	Role    string   `json:"role,omitempty"`
+	Time    string   `json:"timestamp,omitempty"`
+	Tool    string   `json:"tool,omitempty"`
+	File    string   `json:"file,omitempty"`
+	Topics  []string `json:"topics,omitempty"`
+	Weight  *weight  `json:"keepitWeight,omitempty"`
+	Score   float64  `json:"score"`
+	Count   int      `json:"count,omitempty"`
+	Snippet string   `json:"snippet"`
+	Matches [][2]int `json:"matches"` // bytes of the snippet
+
+	class index.Class
+}
+
+// snippetWidth is how many bytes of a text are shown, about.
+const snippetWidth = 240
+
+// query reads a search from a request.
+func query(r *http.Request) (q search.Query, err error) {
+	in := r.URL.Query()
+	q = search.Parse(in.Get("q"))
+	if q.By = search.Unit(in.Get("by")); q.By == "" {
+		q.By = search.ByMessage
+	}
+	switch q.By {
+	case search.ByMessage, search.BySession, search.ByFile:
+	default:
+		return q, badRequest("by is message, session or file")
+	}
+	q.Filter.Files, q.Filter.Branch, q.Filter.Topic = nonEmpty(in["file"]), in.Get("branch"), in.Get("topic")
+	for name, to := range map[string]*int64{"since": &q.Filter.Since, "until": &q.Filter.Until} {
+		if text := in.Get(name); text != "" {
+			day, err := time.Parse(time.DateOnly, text)
+			if err != nil {
+				return q, badRequest(name + " is a day, such as 2026-01-15")
+			}
+			*to = day.Unix()
+		}
+	}
+	if q.Filter.Keepit, err = weightRange(in.Get("minWeight"), in.Get("maxWeight")); err != nil {
+		return q, err
+	}
+	for _, name := range nonEmpty(in["layer"]) {
+		classes, ok := classesOf()[strings.ToLower(name)]
+		if !ok {
+			return q, badRequest("layer is L1, L2, L3, L4, versions or compositions")
+		}
+		q.Filter.Classes = append(q.Filter.Classes, classes...)
+	}
+	for _, name := range nonEmpty(in["role"]) {
+		classes, ok := classesOf()[name]
+		if !ok || name[0] == 'l' {
+			return q, badRequest("role is user, assistant, tool or note")
+		}
+		q.Filter.Classes = append(q.Filter.Classes, classes...)
+	}
+	if strings.TrimSpace(in.Get("q")) == "" && !q.Filter.Restricts() {
+		return q, badRequest("a search wants words to look for, or a filter")
+	}
+	return q, nil
+}
+
+func nonEmpty(list []string) (out []string) {
+	for _, s := range list {
+		if s = strings.TrimSpace(s); s != "" {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+func classesOf() map[string][]index.Class {
+	return map[string][]index.Class{
+		"l1": {index.User, index.Assistant, index.Tool, index.Summary, index.Note}, "l2": {index.Fact}, "l3": {index.Concept}, "l4": {index.Rule},
+		"versions": {index.Version}, "compositions": {index.Composition},
+		"user": {index.User}, "assistant": {index.Assistant}, "tool": {index.Tool}, "note": {index.Note, index.Summary},
+	}
+}
+
+// weightRange returns a condition on the weight of a marker, nil for none.
+func weightRange(low, high string) (func(int) bool, error) {
+	if low == "" && high == "" {
+		return nil, nil
+	}
+	from, to := weight(0), weight(keepit.Pinned)
+	for text, w := range map[string]*weight{low: &from, high: &to} {
+		if text != "" && w.UnmarshalJSON([]byte(text)) != nil {
+			return nil, badRequest("a weight is a number from 0.00 to 1.00")
+		}
+	}
+	return func(w int) bool { return w >= int(from) && w <= int(to) }, nil
+}
+
+// find searches as a request says.
+func (s *Server) find(ctx context.Context, r *http.Request, limit int) (searchAnswer, error) {
+	q, err := query(r)
+	if err != nil {
+		return searchAnswer{}, err
+	}
+	q.Limit = limit
+	projects, err := s.searched(ctx, r)
+	if err != nil {
+		return searchAnswer{}, err
+	}
+	hits, err := s.Memory.Search().Search(ctx, projects, q)
+	if err != nil {
+		return searchAnswer{}, err
+	}
+	out := searchAnswer{Hits: []hitAnswer{}, Loose: len(hits) > 0 && hits[0].Loose}
+	cut := search.NewSnippets(q)
+	for _, h := range hits {
+		out.Hits = append(out.Hits, hitOf(h, cut))
+	}
+	return out, nil
+}
+
+// searched returns the projects that a request is about: the named one, or all that are shown.
+func (s *Server) searched(ctx context.Context, r *http.Request) ([]refs.Project, error) {
+	if name := r.URL.Query().Get("project"); name != "" {
+		p, err := s.project(ctx, name)
+		return []refs.Project{p.ID}, err
+	}
+	all, err := s.projects(ctx)
+	var ids []refs.Project
+	for _, p := range all {
+		ids = append(ids, p.ID)
+	}
+	return ids, err
+}
+
+func (s *Server) apiSearch(c *call) (reply, error) {
+	limit, err := c.number("limit", 20, mostPage)
+	if err != nil {
+		return reply{}, err
+	}
+	out, err := s.find(c, c.r, max(limit, 1))
+	if err != nil {
+		return reply{}, err
+	}
+	return ok(out)
+}
+
+func hitOf(h search.Hit, cut *search.Snippets) hitAnswer {
+	s := cut.Line(h.Doc.Text, snippetWidth)
+	a := hitAnswer{Project: h.Project, N: h.Doc.N, Score: h.Score, Count: h.Count, File: h.Doc.File, Snippet: s.Text, Matches: append([][2]int{}, s.Matches...), class: h.Doc.Class}
+	if h.Doc.Time > 0 {
+		a.Time = timeText(time.Unix(h.Doc.Time, 0))
+	}
+	if h.Weight >= 0 {
+		w := weight(h.Weight)
+		a.Weight = &w
+	}
+	short := ""
+	if h.Session != nil {
+		a.Session, a.Title, a.Topics = h.Session.ID, h.Session.Title, h.Session.Topics
+		short = records.ShortID(h.Session.ID)
+	}
+	a.Layer, a.Ref = "L1", short+"#"+strconv.Itoa(h.Doc.N)
+	switch h.Doc.Class {
+	case index.Fact:
+		a.Layer, a.Ref = "L2", h.Doc.ID
+	case index.Rule:
+		a.Layer, a.Ref = "L4", h.Doc.ID
+	case index.Concept:
+		a.Layer, a.Ref = "L3", h.Doc.Name
+	case index.Version:
+		a.Layer, a.Ref = "version", short+":"+h.Doc.Name
+	case index.Composition:
+		a.Layer, a.Ref = "composition", h.Doc.Name
+	case index.User:
+		a.Role, a.UUID = "user", h.Doc.ID
+	case index.Assistant:
+		a.Role, a.UUID = "assistant", h.Doc.ID
+	case index.Tool:
+		a.Role, a.Tool, a.UUID = "tool", h.Doc.Name, h.Doc.ID
+	case index.Summary:
+		a.Role, a.UUID = "summary", h.Doc.ID
+	case index.Note:
+		a.Role, a.UUID = "note", h.Doc.ID
+	}
+	return a
+}
