@@ -3,10 +3,6 @@ package main
 import (
 	"bytes"
 	"compress/zlib"
-	"crypto/ed25519"
-	"crypto/sha512"
-	"encoding/base64"
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -16,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/memvcs/mem/cmd/mem/internal/proof"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/objects/pack"
@@ -28,7 +25,7 @@ type forger struct {
 	ref  string // the lane that it goes on with
 	tip  gitstore.Commit
 	id   pack.ID // of the tip
-	root []rawEntry
+	root []proof.Entry
 	seed []byte
 }
 
@@ -77,7 +74,7 @@ func openForger(t testing.TB, dir, ref string) *forger {
 }
 
 // entries reads a tree of the remote.
-func (f *forger) entries(id pack.ID) (out []rawEntry) {
+func (f *forger) entries(id pack.ID) (out []proof.Entry) {
 	f.t.Helper()
 	g, err := gitstore.Open(f.dir)
 	if err != nil {
@@ -93,7 +90,7 @@ func (f *forger) entries(id pack.ID) (out []rawEntry) {
 		if e.Tree {
 			mode = "40000"
 		}
-		out = append(out, rawEntry{mode, e.Name, e.ID})
+		out = append(out, proof.Entry{Mode: mode, Name: e.Name, ID: e.ID})
 	}
 	return out
 }
@@ -110,11 +107,11 @@ func (f *forger) blobs(under string) (names []string, content map[string][]byte)
 	var walk func(path string, id pack.ID)
 	walk = func(path string, id pack.ID) {
 		for _, e := range f.entries(id) {
-			name := strings.TrimPrefix(path+"/"+e.name, "/")
-			if e.mode == "40000" {
-				walk(name, e.id)
+			name := strings.TrimPrefix(path+"/"+e.Name, "/")
+			if e.Mode == "40000" {
+				walk(name, e.ID)
 			} else if strings.HasPrefix(name, under+"/") {
-				b, err := g.Get(e.id, pack.Blob)
+				b, err := g.Get(e.ID, pack.Blob)
 				if err != nil {
 					f.t.Fatal(err)
 				}
@@ -125,27 +122,6 @@ func (f *forger) blobs(under string) (names []string, content map[string][]byte)
 	walk("", f.tip.Tree)
 	slices.Sort(names)
 	return names, content
-}
-
-// A rawEntry is an entry of a tree as it is written, right or wrong.
-type rawEntry struct {
-	mode, name string
-	id         pack.ID
-}
-
-func (e rawEntry) key() string {
-	if e.mode == "40000" {
-		return e.name + "/"
-	}
-	return e.name
-}
-
-func rawTree(es ...rawEntry) []byte {
-	var b bytes.Buffer
-	for _, e := range es {
-		fmt.Fprintf(&b, "%s %s\x00%s", e.mode, e.name, e.id[:])
-	}
-	return b.Bytes()
 }
 
 // file writes a file of the remote.
@@ -208,17 +184,17 @@ func (f *forger) object(k pack.Kind, content []byte) pack.ID {
 
 func (f *forger) blob(content string) pack.ID { return f.object(pack.Blob, []byte(content)) }
 
-func (f *forger) tree(es ...rawEntry) pack.ID { return f.object(pack.Tree, rawTree(es...)) }
+func (f *forger) tree(es ...proof.Entry) pack.ID { return f.object(pack.Tree, proof.Tree(es...)) }
 
 // put returns a copy of a directory in which a path leads to something.
-func (f *forger) put(dir []rawEntry, path, mode string, id pack.ID) []rawEntry {
+func (f *forger) put(dir []proof.Entry, path, mode string, id pack.ID) []proof.Entry {
 	f.t.Helper()
 	name, rest, deeper := strings.Cut(path, "/")
-	i := slices.IndexFunc(dir, func(e rawEntry) bool { return e.name == name })
+	i := slices.IndexFunc(dir, func(e proof.Entry) bool { return e.Name == name })
 	if deeper {
-		var sub []rawEntry
+		var sub []proof.Entry
 		if i >= 0 {
-			sub = f.entries(dir[i].id)
+			sub = f.entries(dir[i].ID)
 		}
 		mode, id = "40000", f.tree(f.put(sub, rest, mode, id)...)
 	}
@@ -226,13 +202,13 @@ func (f *forger) put(dir []rawEntry, path, mode string, id pack.ID) []rawEntry {
 	if i >= 0 {
 		dir = slices.Delete(dir, i, i+1)
 	}
-	dir = append(dir, rawEntry{mode, name, id})
-	slices.SortFunc(dir, func(a, b rawEntry) int { return strings.Compare(a.key(), b.key()) })
+	dir = append(dir, proof.Entry{Mode: mode, Name: name, ID: id})
+	slices.SortFunc(dir, func(a, b proof.Entry) int { return strings.Compare(a.Key(), b.Key()) })
 	return dir
 }
 
 // with returns the root of the tip with one more file.
-func (f *forger) with(path, content string) []rawEntry {
+func (f *forger) with(path, content string) []proof.Entry {
 	f.t.Helper()
 	return f.put(f.root, path, "100644", f.blob(content))
 }
@@ -247,7 +223,7 @@ func (f *forger) next(tree pack.ID) gitstore.Commit {
 // sign returns a commit with the signature of the device's key.
 func (f *forger) sign(c gitstore.Commit) gitstore.Commit {
 	c.Signature = ""
-	c.Signature = sshsig(f.seed, c.Payload())
+	c.Signature = proof.SignSSH(f.seed, c.Payload())
 	return c
 }
 
@@ -268,34 +244,9 @@ func (f *forger) lead(ref string, id pack.ID) {
 }
 
 // push goes on with the lane by a signed commit of a tree.
-func (f *forger) push(es []rawEntry) {
+func (f *forger) push(es []proof.Entry) {
 	f.t.Helper()
 	f.lead(f.ref, f.write(f.sign(f.next(f.tree(es...)))))
 }
 
-// fan returns the path of something that has a BLAKE3 name.
-func fan(dir, hash, suffix string) string {
-	return dir + "/" + hash[:1] + "/" + hash[1:2] + "/" + hash[2:3] + "/" + hash[3:4] + "/" + hash[4:] + suffix
-}
-
 func b3sum(s string) string { return objects.Sum([]byte(s)).String() }
-
-// sshsig signs as OpenSSH does for git (PROTOCOL.sshsig).
-func sshsig(seed, payload []byte) string {
-	pack := func(fields ...[]byte) (b []byte) {
-		for _, f := range fields {
-			b = append(binary.BigEndian.AppendUint32(b, uint32(len(f))), f...)
-		}
-		return b
-	}
-	key, sum := ed25519.NewKeyFromSeed(seed), sha512.Sum512(payload)
-	kind, space, hash := []byte("ssh-ed25519"), []byte("git"), []byte("sha512")
-	sig := ed25519.Sign(key, append([]byte("SSHSIG"), pack(space, nil, hash, sum[:])...))
-	blob := append([]byte("SSHSIG\x00\x00\x00\x01"), pack(pack(kind, key.Public().(ed25519.PublicKey)), space, nil, hash, pack(kind, sig))...)
-	text := base64.StdEncoding.EncodeToString(blob)
-	var b strings.Builder
-	for line := range slices.Chunk([]byte(text), 70) {
-		b.WriteString(string(line) + "\n")
-	}
-	return "-----BEGIN SSH SIGNATURE-----\n" + b.String() + "-----END SSH SIGNATURE-----\n"
-}

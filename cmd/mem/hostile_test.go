@@ -20,6 +20,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/memvcs/mem/cmd/mem/internal/proof"
 )
 
 const (
@@ -245,7 +247,7 @@ func TestHostileRemotes(t *testing.T) {
 	t.Run("honest", func(t *testing.T) { // the forger can write what is taken
 		g := w.target(t)
 		f := newForger(t, g.hub, w.device)
-		f.push(f.with(fan("objects", b3sum("x"), ""), "x"))
+		f.push(f.with(proof.Fan("objects", b3sum("x"), ""), "x"))
 		g.ok("fetch")
 		if got := g.ok("cat-file", "b3:"+b3sum("x")); got != "x" {
 			t.Errorf("the object that came is %q", got)

@@ -17,6 +17,7 @@ type selftestOptions struct {
 	kill     int
 	writers  int
 	powercut bool
+	attacks  bool
 	dir      string
 }
 
@@ -33,18 +34,20 @@ const (
 
 // selftest is the command that tries to break memories on the user's own disk.
 func (e *Env) selftest() *cli.Command {
-	o := selftestOptions{kill: usualKills, writers: usualWriters}
+	o := selftestOptions{kill: usualKills, writers: usualWriters, attacks: true}
 	return &cli.Command{
 		Name:  "selftest",
 		Usage: "try on this disk that nothing is lost when commands are killed, collide or lose power",
 		Description: "Makes memories of its own in a temporary directory beside your memory, which it does not touch, lets this very program\n" +
-			"work on them, and kills it. Prints each promise that held, and how often it was looked at. Takes less than a minute\n" +
-			"unless it is given more, and leaves nothing behind. The exit status is 1 if a promise was broken, 3 if the power cut\n" +
-			"that was asked for cannot be tried here: it needs Linux, root and mkfs.ext4.",
+			"work on them, and kills it. Fetches forged data of untrusted devices into one of them.\n" +
+			"Prints each promise that held, and how often it was looked at. Takes less than a minute unless it is given more, and\n" +
+			"leaves nothing behind. The exit status is 1 if a promise was broken, 3 if the power cut that was asked for cannot be\n" +
+			"tried here: it needs Linux, root and mkfs.ext4.",
 		Flags: []*cli.Flag{
 			cli.Int(&o.kill, "kill", "kill `N` commands of a mixed load at random moments"),
 			cli.Int(&o.writers, "writers", "let `N` processes write at once"),
 			cli.Bool(&o.powercut, "powercut", fmt.Sprintf("cut the power of a disk of its own %d times", powerCuts)),
+			cli.Bool(&o.attacks, "attacks", "fetch forged data of untrusted devices (the default; --no-attacks skips it)"),
 			cli.String(&o.dir, "dir", "try the disk of `DIR` instead of that of the memory"),
 		},
 		Action: func(ctx context.Context, c *cli.Command) error {
@@ -56,8 +59,8 @@ func (e *Env) selftest() *cli.Command {
 				return usagef("--kill %d: it is from 0 to %s", o.kill, tokens.Commas(mostKills))
 			case o.writers < 0 || o.writers > mostWriters:
 				return usagef("--writers %d: it is from 0 to %d", o.writers, mostWriters)
-			case o.kill == 0 && o.writers == 0 && !o.powercut:
-				return usagef("there is nothing to try with --kill 0 --writers 0")
+			case o.kill == 0 && o.writers == 0 && !o.powercut && !o.attacks:
+				return usagef("there is nothing to try with --kill 0 --writers 0 --no-attacks")
 			}
 			return e.runSelftest(ctx, o)
 		},
@@ -127,6 +130,11 @@ func (e *Env) runSelftest(ctx context.Context, o selftestOptions) (err error) {
 			return err
 		}
 		for _, p := range all {
+			if p.Why != "" {
+				answer.OK = false
+				answer.add(e, provedPromise{Promise: p.What, Status: "broken", Why: p.Why})
+				continue
+			}
 			answer.add(e, provedPromise{Promise: p.What, Status: "ok", Times: p.Times, Of: p.Of})
 		}
 	}
@@ -144,6 +152,9 @@ func selftestParts(r *proof.Rig, o selftestOptions) []selftestPart {
 		all = append(all,
 			selftestPart{"concurrent writers", func(ctx context.Context) ([]proof.Promise, error) { return r.Writers(ctx, o.writers, perWriter) }},
 			selftestPart{"hooks at once", func(ctx context.Context) ([]proof.Promise, error) { return r.Storm(ctx, perStorm*o.writers) }})
+	}
+	if o.attacks {
+		all = append(all, selftestPart{"attacks of untrusted devices", r.Attacks})
 	}
 	if o.powercut {
 		all = append(all, selftestPart{"power cut", func(ctx context.Context) ([]proof.Promise, error) { return r.PowerCuts(ctx, powerCuts) }})

@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/memvcs/mem/cmd/mem/internal/proof"
 	"github.com/memvcs/mem/objects/pack"
 )
 
@@ -223,7 +224,7 @@ func (w *lanesWorld) learn(t *testing.T) {
 		t.Fatalf("lanes of the victim: %v, %v", refs, err)
 	}
 	var records [][]byte
-	f := &laneForger{t: t, shared: map[string]rawEntry{}, seed: 1, bound: laneBound(time.Date(2026, 1, 20, 14, 0, 0, 0, time.UTC))}
+	f := &laneForger{t: t, shared: map[string]proof.Entry{}, seed: 1, bound: laneBound(time.Date(2026, 1, 20, 14, 0, 0, 0, time.UTC))}
 	for _, ref := range refs {
 		rel, err := filepath.Rel(filepath.Join(w.dir, "victim/memory.git"), ref)
 		if err != nil {
@@ -237,8 +238,8 @@ func (w *lanesWorld) learn(t *testing.T) {
 		if project := filepath.Base(filepath.Dir(ref)); project != "0000000000000000" {
 			f.project = project
 			for _, e := range r.root {
-				if e.mode == "40000" && e.name != "records" {
-					f.shared[e.name] = e
+				if e.Mode == "40000" && e.Name != "records" {
+					f.shared[e.Name] = e
 				}
 			}
 		}
@@ -417,8 +418,8 @@ func (w *lanesWorld) describe(t *testing.T, want []outcome, numbers []uint64) st
 	defer w.forger.w.Abort()
 	for _, n := range numbers[:min(3, len(numbers))] {
 		l := w.forger.lane(n)
-		fmt.Fprintf(&b, "lane %d of project %s, clock %d, %d other files:\n", n, l.project, l.clock, len(l.files))
-		for _, r := range l.records {
+		fmt.Fprintf(&b, "lane %d of project %s, clock %d, %d other files:\n", n, l.Project, l.Clock, len(l.Files))
+		for _, r := range l.Records {
 			fmt.Fprintf(&b, "%.3000s", r)
 		}
 	}

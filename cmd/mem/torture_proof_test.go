@@ -30,6 +30,9 @@ func proved(t *testing.T, all []proof.Promise, err error) {
 		t.Fatal(err)
 	}
 	for _, p := range all {
+		if p.Why != "" {
+			t.Errorf("%s: %s", p.What, p.Why)
+		}
 		t.Logf("%s: %d %s", p.What, p.Times, p.Of)
 	}
 }

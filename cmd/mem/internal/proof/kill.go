@@ -34,14 +34,14 @@ func (r *Rig) Kills(ctx context.Context, n int) ([]Promise, error) {
 	r.note("killed %s; acknowledged %s", counts(total.kills), counts(total.acks))
 	t := total
 	all := []Promise{
-		{"what a command acknowledged is there after kill -9", sum(t.kills), fmt.Sprintf("kills of %d commands, %d commands acknowledged", len(t.kills), sum(t.acks))},
-		{"what is there was asked for", t.looks, "looks"},
-		{"the store is sound without any repair", t.fscks, "runs of mem fsck"},
-		{"the next command works", t.next, "commands after a kill"},
-		{"originals come back byte for byte", t.restores, "restores"},
-		{"what was forgotten is gone, every byte of it", t.forgotten, "sessions"},
-		{"two machines end with the same hash through a remote", t.meetings, "meetings"},
-		{"nobody else may read what is stored", t.files, "files and directories"},
+		{What: "what a command acknowledged is there after kill -9", Times: sum(t.kills), Of: fmt.Sprintf("kills of %d commands, %d commands acknowledged", len(t.kills), sum(t.acks))},
+		{What: "what is there was asked for", Times: t.looks, Of: "looks"},
+		{What: "the store is sound without any repair", Times: t.fscks, Of: "runs of mem fsck"},
+		{What: "the next command works", Times: t.next, Of: "commands after a kill"},
+		{What: "originals come back byte for byte", Times: t.restores, Of: "restores"},
+		{What: "what was forgotten is gone, every byte of it", Times: t.forgotten, Of: "sessions"},
+		{What: "two machines end with the same hash through a remote", Times: t.meetings, Of: "meetings"},
+		{What: "nobody else may read what is stored", Times: t.files, Of: "files and directories"},
 	}
 	return slices.DeleteFunc(all, func(p Promise) bool { return p.Times == 0 }), err // of few kills, some are not looked at
 }

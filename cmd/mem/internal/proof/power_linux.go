@@ -61,8 +61,8 @@ func (r *Rig) powerCuts(ctx context.Context, n int) ([]Promise, error) {
 	}
 	r.note("%d power cuts; acknowledged %s", n, counts(d.acks))
 	return []Promise{
-		{"what a command acknowledged survives a power cut", n, fmt.Sprintf("cuts of ext4, %d commands acknowledged", sum(d.acks))},
-		{"after a power cut the store is sound without any repair", d.fscks, "runs of mem fsck --full"},
+		{What: "what a command acknowledged survives a power cut", Times: n, Of: fmt.Sprintf("cuts of ext4, %d commands acknowledged", sum(d.acks))},
+		{What: "after a power cut the store is sound without any repair", Times: d.fscks, Of: "runs of mem fsck --full"},
 	}, Sweep(dir)
 }
 

@@ -46,11 +46,12 @@ func (s *Skipped) Error() string { return s.Why }
 
 func skipped(format string, args ...any) error { return &Skipped{fmt.Sprintf(format, args...)} }
 
-// A Promise is one thing that held, and how often it was looked at.
+// A Promise is one thing that held, and how often it was looked at. One that did not hold says why.
 type Promise struct {
 	What  string
 	Times int
 	Of    string // what was counted
+	Why   string // it did not hold
 }
 
 // dir makes a directory below that of the rig.

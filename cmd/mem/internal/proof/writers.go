@@ -62,8 +62,8 @@ func (r *Rig) Writers(ctx context.Context, writers, n int) ([]Promise, error) {
 		looked += n
 	}
 	return []Promise{
-		{fmt.Sprintf("no update of %d concurrent writers is lost", writers), states, fmt.Sprintf("acknowledged states of %d commands", writers*n)},
-		{"no reader sees half of an update", looked, "reads beside the writers"},
+		{What: fmt.Sprintf("no update of %d concurrent writers is lost", writers), Times: states, Of: fmt.Sprintf("acknowledged states of %d commands", writers*n)},
+		{What: "no reader sees half of an update", Times: looked, Of: "reads beside the writers"},
 	}, Sweep(dir)
 }
 
@@ -255,7 +255,7 @@ func (r *Rig) Storm(ctx context.Context, n int) ([]Promise, error) {
 			return nil, err
 		}
 	}
-	return []Promise{{fmt.Sprintf("of %d hooks that run at once none is lost", n), n, "sessions captured"}}, Sweep(dir)
+	return []Promise{{What: fmt.Sprintf("of %d hooks that run at once none is lost", n), Times: n, Of: "sessions captured"}}, Sweep(dir)
 }
 
 // logged returns what hooks have logged.
