@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// TestReadme runs the blocks of README.md that are marked console, one after the other in one directory, as
+// TestReadme runs the blocks of docs/tour.md that are marked console, one after the other in one directory, as
 // somebody types them at a terminal, and compares what they print. In what is wanted "..." stands for any
 // text, and alone on a line for any lines.
 func TestReadme(t *testing.T) {
@@ -21,7 +21,7 @@ func TestReadme(t *testing.T) {
 		t.Skip("SKIPPED: the tour is typed into a Unix shell")
 	}
 	tour := newTour(t)
-	for _, block := range fenced(t, filepath.Join("..", "..", "README.md"), "console") {
+	for _, block := range fenced(t, filepath.Join("..", "..", "docs", "tour.md"), "console") {
 		for _, part := range strings.Split("\n"+block, "\n$ ")[1:] {
 			command, want, _ := strings.Cut(part, "\n")
 			if got := tour.run(command); !like(want, got) {
