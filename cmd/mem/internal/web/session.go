@@ -25,7 +25,14 @@ type sessionBody struct {
 	Earlier  []*records.Point
 	New      int // messages since the newest version
 	Ask      bool
+	Agents   []agentRow // subagents that the session started
 	InMemory []string
+}
+
+// An agentRow is a subagent of a session.
+type agentRow struct {
+	*state.Session
+	Name string
 }
 
 // A versionRow is a version of a list.
@@ -84,6 +91,15 @@ func (s *Server) sessionScreen(_ http.ResponseWriter, r *http.Request) (string, 
 	}
 	if b.Ask, err = s.asksBefore(); err != nil {
 		return "", page{}, err
+	}
+	st, err := s.Memory.Trusted().Outline(ctx, rev.Project.ID)
+	if err != nil {
+		return "", page{}, err
+	}
+	for _, one := range st.Sessions {
+		if one.Parent() == rev.Session.ID && !one.Deleted && one.Revoked == "" {
+			b.Agents = append(b.Agents, agentRow{one, sessionName(one)})
+		}
 	}
 	b.New = sinceNewest(rev, b.Versions)
 	p.Body = b
