@@ -262,7 +262,7 @@ func (g *target) hears() map[string]string {
 	for _, line := range []string{
 		"project show shop", "rev-parse @", "rev-parse @:latest", "rev-parse victim:v001", "rev-parse ctx", "show ctx", "keepit list @",
 		"memory", "checkout -o - @:original", "checkout -o - victim:latest", "checkout -o - ctx", "compress victim -r 9", "show victim:latest",
-		"compose auto --auto --budget 4k", "show auto", "checkout --files @:original",
+		"compose auto --auto --budget 4k", "show auto", "checkout --files @:original", "show --manifest", "__complete show victim:", "__complete show v", "__complete show c",
 	} {
 		out, code, _ := g.mem(append([]string{"-p", "shop"}, strings.Fields(line)...)...)
 		said[line] = out
