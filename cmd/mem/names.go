@@ -56,7 +56,9 @@ func completeRev(e *Env, ctx context.Context, typed string) []candidate {
 	}
 	list := append([]candidate{{"@", "the newest session"}}, sessionsOf(st, typed)...)
 	for _, c := range st.Named() {
-		list = append(list, candidate{c.Name, "a composition"})
+		if !st.FromStranger(c.Device) {
+			list = append(list, candidate{c.Name, "a composition"})
+		}
 	}
 	return list
 }
@@ -68,11 +70,12 @@ func partsOf(st *state.State, name string) []candidate {
 		if name != s.ID && (len(name) < 4 || !strings.HasPrefix(s.ID, name)) && (name != "@" || i > 0) {
 			continue
 		}
-		for _, v := range st.VersionsOf(s.ID) {
+		versions := st.OwnVersionsOf(s)
+		for _, v := range versions {
 			list = append(list, candidate{name + ":" + v.Name(), modeOf(v)})
 		}
 		list = append(list, candidate{name + ":original", "the original, byte for byte"}, candidate{name + ":L1", "the refined transcript"})
-		if len(st.VersionsOf(s.ID)) > 0 {
+		if len(versions) > 0 {
 			list = append(list, candidate{name + ":latest", "the newest version"})
 		}
 	}

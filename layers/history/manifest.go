@@ -137,7 +137,7 @@ type ManifestComponent struct {
 	Tokens    int    `json:"tokenContribution"`
 }
 
-// Manifest returns the manifest of a project.
+// Manifest returns the manifest of a project. It has no place for a device, so it leaves out what only devices have that are not trusted.
 func (m Ops) Manifest(ctx context.Context, p state.Project, settings ManifestSettings) (Manifest, error) {
 	st, err := trust.On(m.DB).State(ctx, p.ID)
 	if err != nil {
@@ -150,7 +150,7 @@ func (m Ops) Manifest(ctx context.Context, p state.Project, settings ManifestSet
 	known := capture.On(m.DB).KnownTokens(p.ID)
 	var first, last time.Time
 	for _, s := range st.Sessions {
-		if s.Deleted {
+		if s.Deleted || s.Guest != "" {
 			continue
 		}
 		entry, err := m.manifestSession(ctx, state.Rev{Kind: state.IsSession, Project: p, Session: s}, st, known)
@@ -167,13 +167,15 @@ func (m Ops) Manifest(ctx context.Context, p state.Project, settings ManifestSet
 		}
 	}
 	for _, c := range st.Compositions {
-		if !c.Deleted {
+		if !c.Deleted && !st.FromStranger(c.Device) {
 			out.Compositions[c.Name] = ManifestCompositionOf(c)
 			last = later(last, c.Time)
 		}
 	}
 	for _, v := range st.Versions {
-		last = later(last, v.Time)
+		if !v.ByStranger {
+			last = later(last, v.Time)
+		}
 	}
 	out.CreatedAt, out.LastModified = stampText(first), stampText(last)
 	return out, nil
@@ -212,7 +214,7 @@ func (m Ops) manifestSession(ctx context.Context, rev state.Rev, st *state.State
 		Metadata: ManifestMetadata{now.Scan.Branch, st.Name, now.Scan.Version},
 		Markers:  []ManifestMarker{}, Compressions: []ManifestVersion{},
 	}
-	for _, v := range st.VersionsOf(s.ID) {
+	for _, v := range st.OwnVersionsOf(s) {
 		mv, err := ManifestVersionOf(v)
 		if err != nil {
 			return out, err
