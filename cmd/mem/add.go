@@ -34,7 +34,7 @@ func (e *Env) add() *cli.Command {
 		Description: "A file is any session file of Claude Code; a session is named by its id or the start of it. A session that\n" +
 			"grew adds only what is new; one that was rewritten keeps both. Adding twice changes nothing.",
 		Flags: []*cli.Flag{
-			cli.Bool(&o.all, "all,A", "add every session of the project"),
+			cli.Bool(&o.all, "all,A", "add every session of the project, or with --all-projects of all"),
 			cli.Bool(&o.update, "update,u", "add what is new of the sessions in memory"),
 		},
 		Action: func(ctx context.Context, c *cli.Command) error {
@@ -83,9 +83,12 @@ func (e *Env) addSources(ctx context.Context, m *layers.Memory, scope func() (st
 	if err != nil {
 		return nil, err
 	}
-	items, err := e.clientItems(ctx, m, sc.Project, false)
+	items, elsewhere, err := e.list(ctx, m, sc, capturing.ListOptions{Unreadable: unreadableClient})
 	if err != nil {
 		return nil, err
+	}
+	if len(elsewhere) > 0 && o.all {
+		defer e.hint("%s: mem add -A --all-projects", elsewhereText(elsewhere))
 	}
 	for _, it := range items {
 		if it.Path != "" && (it.Status == history.Untracked && o.all || it.Status == history.Changed) {
@@ -106,10 +109,15 @@ func (e *Env) clientItems(ctx context.Context, m *layers.Memory, p state.Project
 		return nil, err
 	}
 	items, _, err := m.History().List(ctx, p, capturing.ListOptions{Claude: claude, Dir: e.Dir, Forgotten: forgotten})
+	return items, unreadableClient(err)
+}
+
+// unreadableClient adds to the error of a directory of Claude Code that cannot be read what it is and what to do.
+func unreadableClient(err error) error {
 	if errors.Is(err, fs.ErrPermission) {
-		return nil, withHint(fmt.Errorf("Claude Code's files: %w", err), "make the directory readable: chmod u+rx", "or name files: mem add FILE...")
+		return withHint(fmt.Errorf("Claude Code's files: %w", err), "make the directory readable: chmod u+rx", "or name files: mem add FILE...")
 	}
-	return items, err
+	return err
 }
 
 // sourceNamed finds the file that a user means: a path, or a session of Claude Code by the start of its id.

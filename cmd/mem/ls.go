@@ -14,6 +14,7 @@ import (
 	"github.com/memvcs/mem/layers/history"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/refs"
 )
 
 type lsOptions struct {
@@ -68,9 +69,12 @@ type listed struct {
 
 func (e *Env) runLs(ctx context.Context, o lsOptions) error {
 	return e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) error {
-		all, err := e.list(ctx, m, sc, capturing.ListOptions{Subagents: o.subagents, Removed: o.removed || o.all, Revoked: o.all})
+		all, elsewhere, err := e.list(ctx, m, sc, capturing.ListOptions{Subagents: o.subagents, Removed: o.removed || o.all, Revoked: o.all})
 		if err != nil {
 			return err
+		}
+		if o.untracked && len(elsewhere) > 0 {
+			e.hint("%s: mem ls -u --all-projects", elsewhereText(elsewhere))
 		}
 		items := slices.DeleteFunc(slices.Clone(all), func(it listed) bool { return !o.shows(it) })
 		if o.sort == "tokens" {
@@ -119,17 +123,86 @@ func (e *Env) projectName(p state.Project) string {
 	return ""
 }
 
-// list returns the sessions of the project, or with --all-projects of all, the newest first.
-func (e *Env) list(ctx context.Context, m *layers.Memory, sc state.Scope, o capturing.ListOptions) ([]listed, error) {
-	spendMemory()
+// clientOptions adds to o where Claude Code's files are, and warns of those that cannot be read.
+func (e *Env) clientOptions(o capturing.ListOptions) capturing.ListOptions {
 	var err error
 	if o.Claude, err = e.claudeDir(); err != nil {
 		e.warn("%v: Claude Code's own files are not looked at", err)
 	}
-	o.Unreadable = func(err error) error {
-		e.warn("%v: what Claude Code has there is not listed", err)
-		return nil
+	if o.Unreadable == nil {
+		o.Unreadable = func(err error) error {
+			e.warn("%v: what Claude Code has there is not listed", err)
+			return nil
+		}
 	}
+	return o
+}
+
+// list returns the sessions of the project, or with --all-projects of all, the newest first. Elsewhere are the untracked sessions of
+// other projects.
+func (e *Env) list(ctx context.Context, m *layers.Memory, sc state.Scope, o capturing.ListOptions) (all, elsewhere []listed, err error) {
+	spendMemory()
+	o = e.clientOptions(o)
+	if all, err = e.listKnown(ctx, m, sc, o); err != nil {
+		return nil, nil, err
+	}
+	if elsewhere, err = e.untrackedBeside(ctx, m, sc, o, all); err != nil {
+		return nil, nil, err
+	}
+	here, elsewhere := e.splitElsewhere(sc, elsewhere)
+	if all = append(all, here...); len(here) > 0 || e.opt.allProjects {
+		slices.SortStableFunc(all, func(a, b listed) int { return b.Last.Compare(a.Last) })
+	}
+	return all, elsewhere, nil
+}
+
+// untrackedBeside returns the untracked sessions of every project that are not among all.
+func (e *Env) untrackedBeside(ctx context.Context, m *layers.Memory, sc state.Scope, o capturing.ListOptions, all []listed) ([]listed, error) {
+	o.Unreadable = func(error) error { return nil } // the list of the project warns of what matters to it
+	items, of, err := m.History().Untracked(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	known := map[string]bool{}
+	for _, it := range all {
+		known[it.ID] = true
+	}
+	var out []listed
+	for i, it := range items {
+		if !known[it.ID] {
+			out = append(out, listed{Item: it, project: of[i]})
+		}
+	}
+	return out, nil
+}
+
+// splitElsewhere divides untracked sessions into those that the list is about and those of other projects.
+func (e *Env) splitElsewhere(sc state.Scope, items []listed) (here, elsewhere []listed) {
+	for _, it := range items {
+		if e.opt.allProjects || it.project.ID == sc.Project.ID {
+			here = append(here, it)
+			continue
+		}
+		elsewhere = append(elsewhere, it)
+	}
+	return here, elsewhere
+}
+
+// elsewhereText is how many sessions of how many other projects are not in memory.
+func elsewhereText(items []listed) string {
+	projects := map[refs.Project]bool{}
+	for _, it := range items {
+		projects[it.project.ID] = true
+	}
+	verb := "are"
+	if len(items) == 1 {
+		verb = "is"
+	}
+	return fmt.Sprintf("%s of %s %s not in memory", count(len(items), "session"), count(len(projects), "other project"), verb)
+}
+
+// listKnown lists the sessions of the projects that memory has.
+func (e *Env) listKnown(ctx context.Context, m *layers.Memory, sc state.Scope, o capturing.ListOptions) ([]listed, error) {
 	strangers, err := e.strangers(ctx, m)
 	if err != nil {
 		return nil, err

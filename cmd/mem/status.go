@@ -53,6 +53,7 @@ type statusReport struct {
 	stored             int
 	newest             *listed
 	changed, untracked []listed
+	elsewhere          []listed        // untracked sessions of other projects
 	debt               *knowledge.Debt // nil if it is about several projects, or nothing is in memory
 	untrusted          map[string]int  // sessions of devices that are not trusted, by name
 	revoked            int             // sources, of this project
@@ -62,11 +63,11 @@ func (r statusReport) clean() bool { return len(r.changed)+len(r.untracked) == 0
 
 func (e *Env) runStatus(ctx context.Context, o statusOptions) error {
 	return e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) error {
-		items, err := e.list(ctx, m, sc, capturing.ListOptions{})
+		items, elsewhere, err := e.list(ctx, m, sc, capturing.ListOptions{})
 		if err != nil {
 			return err
 		}
-		r := statusReport{project: sc.Project, untrusted: map[string]int{}}
+		r := statusReport{project: sc.Project, elsewhere: elsewhere, untrusted: map[string]int{}}
 		for i, it := range items {
 			switch it.Status {
 			case history.Untracked:
@@ -158,13 +159,19 @@ func (e *Env) longStatus(r statusReport) {
 		e.printf(", newest %s (%s, %s tokens)", e.safe(shortID(n.ID)), count(n.Messages, "message"), tokensText(n.Tokens, n.Counted))
 	}
 	e.printf("\n")
-	if r.clean() {
+	switch {
+	case r.clean() && len(r.elsewhere) > 0:
+		e.printf("no new sessions in this project\n")
+	case r.clean():
 		e.printf("nothing to remember, memory is up to date\n")
 	}
 	e.statusPart("Sessions changed since they were added:", `use "mem add -u"`, r.changed, func(it listed) string { return changeText(it) })
 	e.statusPart("Untracked sessions:", `use "mem add <session>" or "mem add -A"`, r.untracked, func(it listed) string {
 		return fmt.Sprintf("%s, %s", bytesText(it.Bytes), ago(e.Now(), it.Last))
 	})
+	if len(r.elsewhere) > 0 {
+		e.printf("\n%s  (use \"mem import\" or \"mem status --all-projects\")\n", elsewhereText(r.elsewhere))
+	}
 	for _, name := range slices.Sorted(maps.Keys(r.untrusted)) {
 		e.printf("\n%s of device %s, which is not trusted: not used  (use \"%s\")\n", count(r.untrusted[name], "session"), e.safe(name), e.safe(shell("mem", "device", "trust", name)))
 	}
@@ -243,10 +250,11 @@ func (e *Env) statusJSON(r statusReport) error {
 		Newest    string          `json:"newest,omitempty"`
 		Changed   []sessionAnswer `json:"changed"`
 		Untracked []sessionAnswer `json:"untracked"`
-		Strangers map[string]int  `json:"untrusted_sessions,omitempty"` // by device
+		Elsewhere int             `json:"untracked_elsewhere,omitempty"` // untracked sessions of other projects
+		Strangers map[string]int  `json:"untrusted_sessions,omitempty"`  // by device
 		Revoked   int             `json:"revoked_sources,omitempty"`
 		Layers    *layersAnswer   `json:"layers,omitempty"`
-	}{Strangers: r.untrusted, Revoked: r.revoked, Project: r.project.Name, Stored: r.stored, Clean: r.clean(), Changed: []sessionAnswer{}, Untracked: []sessionAnswer{}}
+	}{Elsewhere: len(r.elsewhere), Strangers: r.untrusted, Revoked: r.revoked, Project: r.project.Name, Stored: r.stored, Clean: r.clean(), Changed: []sessionAnswer{}, Untracked: []sessionAnswer{}}
 	if r.newest != nil {
 		answer.Newest = r.newest.ID
 	}

@@ -127,6 +127,21 @@ func (m Ops) item(s *state.Session, versions []*records.Version, known map[objec
 	return it
 }
 
+// Untracked returns, as items, the session files of Claude Code that [capture.Ops.Untracked] finds in all projects, and the project of
+// each.
+func (m Ops) Untracked(ctx context.Context, o capture.ListOptions) (items []Item, of []state.Project, err error) {
+	list, err := capture.On(m.DB).Untracked(ctx, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, u := range list {
+		found := capture.On(m.DB).ReadSeen(u.Project.ID)
+		found.Reads = true
+		items, of = append(items, m.untracked(u.ID, u.File, found)), append(of, u.Project)
+	}
+	return items, of, nil
+}
+
 func (m Ops) untracked(id string, f capture.ClientFile, s *capture.Seen) Item {
 	it := Item{ID: id, Status: Untracked, Last: f.Modified, Bytes: f.Size, Path: f.Path, Extra: f.Size, Title: s.Title(f)}
 	return it

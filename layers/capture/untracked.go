@@ -1,0 +1,117 @@
+package capture
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/layers/projects"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
+	trusted "github.com/memvcs/mem/layers/trust"
+)
+
+// An UntrackedFile is a session file of Claude Code whose session is not in memory, with the project that capturing it would add
+// it to.
+type UntrackedFile struct {
+	ID      string
+	Project state.Project
+	File    ClientFile
+}
+
+// Untracked returns the session files of Claude Code, of all projects, whose sessions are not in memory, sorted by path. Files of
+// forgotten sessions count as captured, and files of subagents belong to their session. Unlike [Ops.ClientFiles] it needs no known
+// directory: the project of a file is the one that [Ops.Add] finds.
+func (m Ops) Untracked(ctx context.Context, o ListOptions) ([]UntrackedFile, error) {
+	if o.Claude == "" {
+		return nil, nil
+	}
+	files, err := allClientFiles(filepath.Join(o.Claude, "projects"), o)
+	if err != nil || len(files) == 0 {
+		return nil, err
+	}
+	if err := m.dropHeld(ctx, files); err != nil || len(files) == 0 {
+		return nil, err
+	}
+	paths, err := projects.On(m.DB).Paths(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return m.withProjects(ctx, files, paths)
+}
+
+// allClientFiles returns the session files in all directories of projects, by session.
+func allClientFiles(projects string, o ListOptions) (map[string]ClientFile, error) {
+	files := map[string]ClientFile{}
+	entries, err := os.ReadDir(projects)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return files, o.NoteUnreadable(err)
+	}
+	for _, e := range entries {
+		dir := filepath.Join(projects, e.Name())
+		if !IsDir(dir) {
+			continue
+		}
+		if _, err := readClientDir(dir, files); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			if err := o.NoteUnreadable(err); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return files, nil
+}
+
+// dropHeld removes the files of sessions that a project contains or has forgotten.
+func (m Ops) dropHeld(ctx context.Context, files map[string]ClientFile) error {
+	all, err := trusted.On(m.DB).Projects(ctx)
+	if err != nil {
+		return err
+	}
+	for _, p := range all {
+		st, err := trusted.On(m.DB).Outline(ctx, p.ID)
+		if err != nil {
+			return err
+		}
+		maps.DeleteFunc(files, func(id string, _ ClientFile) bool { return st.Session(id) != nil || st.Purged.Session(id) })
+	}
+	return nil
+}
+
+// withProjects finds the project of each file, by the working directory that it names.
+func (m Ops) withProjects(ctx context.Context, files map[string]ClientFile, paths []records.PathBody) ([]UntrackedFile, error) {
+	every := state.Project{ID: "every"} // names the cache of the working directories
+	b := m.filesOf(every, files, paths)
+	var looked []peeked
+	for _, id := range slices.Sorted(maps.Keys(files)) {
+		src := Source{Path: files[id].Path}
+		looked = append(looked, peeked{src: src, cwd: dirName(b.cwd(src.Path))})
+	}
+	if !maps.Equal(b.now, b.known) {
+		m.writeCwds(every, b.now)
+	}
+	known := map[string]state.Project{}
+	var out []UntrackedFile
+	for _, l := range looked {
+		dir := l.cwd
+		if dir == "" {
+			var err error
+			if dir, err = m.dirOf(ctx, l.src, looked); err != nil {
+				return nil, err
+			}
+		}
+		p, ok := known[dir]
+		if !ok {
+			p, _ = projects.Locate(ctx, paths, dir)
+			known[dir] = p
+		}
+		id := l.src.SessionID()
+		out = append(out, UntrackedFile{id, p, files[id]})
+	}
+	slices.SortFunc(out, func(a, b UntrackedFile) int { return strings.Compare(a.File.Path, b.File.Path) })
+	return out, ctx.Err()
+}
