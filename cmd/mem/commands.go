@@ -13,6 +13,7 @@ type command struct {
 	alias  string
 	group  group
 	writes []string // subcommands that change something and so take -n and -y; "" is the command itself
+	across []string // subcommands for which --all-projects has a meaning; "" is the command itself
 	plain  bool     // only prints: an interrupt kills it, as it does any such program
 	bare   string   // the subcommand that the command alone stands for; "" if it wants one
 	make   func(*Env) *cli.Command
@@ -24,6 +25,11 @@ func (c command) changes(path []string) bool {
 		return false
 	}
 	return slices.Contains(c.writes, strings.Join(path[1:], " "))
+}
+
+// spans reports whether --all-projects has a meaning for the command at path.
+func (c command) spans(path []string) bool {
+	return len(path) > 0 && slices.Contains(c.across, strings.Join(path[1:], " "))
 }
 
 // A group is a heading of "mem help".
@@ -49,26 +55,26 @@ func commands() []command {
 	return []command{
 		{name: "init", group: groupStart, writes: []string{""}, make: (*Env).init},
 		{name: "demo", group: groupStart, make: (*Env).demo},
-		{name: "add", group: groupStart, writes: []string{""}, make: (*Env).add},
-		{name: "import", group: groupStart, writes: []string{""}, make: (*Env).importCommand},
+		{name: "add", group: groupStart, writes: []string{""}, across: []string{""}, make: (*Env).add},
+		{name: "import", group: groupStart, writes: []string{""}, across: []string{""}, make: (*Env).importCommand},
 		{name: "hooks", group: groupStart, writes: []string{"install", "uninstall"}, make: (*Env).hooksCommand},
-		{name: "status", group: groupLook, make: (*Env).status},
+		{name: "status", group: groupLook, across: []string{""}, make: (*Env).status},
 		{name: "layers", group: groupLook, bare: "status", make: (*Env).layersCommand},
-		{name: "ls", group: groupLook, make: (*Env).ls},
+		{name: "ls", group: groupLook, across: []string{""}, make: (*Env).ls},
 		{name: "next", group: groupLook, make: (*Env).next},
-		{name: "log", group: groupLook, make: (*Env).log},
+		{name: "log", group: groupLook, across: []string{""}, make: (*Env).log},
 		{name: "show", group: groupLook, make: (*Env).show},
-		{name: "search", group: groupLook, make: (*Env).search},
+		{name: "search", group: groupLook, across: []string{""}, make: (*Env).search},
 		{name: "suggest", group: groupLook, make: (*Env).suggestCommand},
 		{name: "diff", group: groupLook, make: (*Env).diff},
 		{name: "blame", group: groupLook, make: (*Env).blame},
 		{name: "lineage", group: groupLook, make: (*Env).lineage},
 		{name: "why", group: groupLook, make: (*Env).whyCommand},
 		{name: "versions", group: groupLook, make: (*Env).versions},
-		{name: "keepit", group: groupLook, bare: "list", writes: []string{"set", "add", "rm"}, make: (*Env).keepit},
-		{name: "facts", group: groupLook, bare: "list", writes: []string{"save", "add", "edit", "rm"}, make: (*Env).facts},
-		{name: "concepts", group: groupLook, bare: "list", writes: []string{"assign", "rename", "merge", "split", "rm"}, make: (*Env).concepts},
-		{name: "rules", group: groupLook, bare: "list", writes: []string{"add", "promote", "dismiss", "validate", "contradict", "retire", "review"}, make: (*Env).rules},
+		{name: "keepit", group: groupLook, bare: "list", writes: []string{"set", "add", "rm"}, across: []string{"list"}, make: (*Env).keepit},
+		{name: "facts", group: groupLook, bare: "list", writes: []string{"save", "add", "edit", "rm"}, across: []string{"list", "search"}, make: (*Env).facts},
+		{name: "concepts", group: groupLook, bare: "list", writes: []string{"assign", "rename", "merge", "split", "rm"}, across: []string{"list"}, make: (*Env).concepts},
+		{name: "rules", group: groupLook, bare: "list", writes: []string{"add", "promote", "dismiss", "validate", "contradict", "retire", "review"}, across: []string{"list"}, make: (*Env).rules},
 		{name: "reflect", group: groupLook, writes: []string{""}, make: (*Env).reflect},
 		{name: "memory", group: groupLook, make: (*Env).memoryPage},
 		{name: "serve", group: groupLook, make: (*Env).serve},
@@ -80,29 +86,29 @@ func commands() []command {
 		{name: "distill", group: groupMake, writes: []string{""}, make: (*Env).distill},
 		{name: "checkout", group: groupMake, writes: []string{""}, make: (*Env).checkout},
 		{name: "remote", group: groupShare, writes: []string{"add", "recovery-key", "rm", "set-url", "rename"}, make: (*Env).remote},
-		{name: "push", group: groupShare, writes: []string{""}, make: (*Env).push},
-		{name: "fetch", group: groupShare, writes: []string{""}, make: (*Env).fetch},
-		{name: "pull", group: groupShare, writes: []string{""}, make: (*Env).pull},
-		{name: "sync", group: groupShare, writes: []string{""}, make: (*Env).sync},
+		{name: "push", group: groupShare, writes: []string{""}, across: []string{""}, make: (*Env).push},
+		{name: "fetch", group: groupShare, writes: []string{""}, across: []string{""}, make: (*Env).fetch},
+		{name: "pull", group: groupShare, writes: []string{""}, across: []string{""}, make: (*Env).pull},
+		{name: "sync", group: groupShare, writes: []string{""}, across: []string{""}, make: (*Env).sync},
 		{name: "clone", group: groupShare, writes: []string{""}, make: (*Env).clone},
 		{name: "device", group: groupShare, writes: []string{"trust", "approve", "revoke", "rename"}, make: (*Env).device},
-		{name: "secrets", group: groupKeep, writes: []string{"allow"}, make: (*Env).secrets},
+		{name: "secrets", group: groupKeep, writes: []string{"allow"}, across: []string{"scan", "list"}, make: (*Env).secrets},
 		{name: "export", group: groupMake, writes: []string{""}, make: (*Env).export},
-		{name: "revoke", group: groupKeep, writes: []string{""}, make: (*Env).revoke},
+		{name: "revoke", group: groupKeep, writes: []string{""}, across: []string{""}, make: (*Env).revoke},
 		{name: "rm", group: groupKeep, writes: []string{""}, make: (*Env).rm},
 		{name: "prune", group: groupKeep, writes: []string{""}, make: (*Env).prune},
-		{name: "forget", group: groupKeep, writes: []string{""}, make: (*Env).forget},
+		{name: "forget", group: groupKeep, writes: []string{""}, across: []string{""}, make: (*Env).forget},
 		{name: "undo", group: groupKeep, writes: []string{""}, make: (*Env).undo},
 		{name: "redo", group: groupKeep, writes: []string{""}, make: (*Env).redo},
 		{name: "op", group: groupKeep, bare: "log", make: (*Env).op},
 		{name: "project", group: groupKeep, bare: "list", writes: []string{"link", "unlink", "share"}, make: (*Env).project},
 		{name: "gc", group: groupKeep, writes: []string{""}, make: (*Env).gc},
 		{name: "doctor", group: groupKeep, writes: []string{""}, make: (*Env).doctor},
-		{name: "fsck", alias: "verify", group: groupKeep, writes: []string{""}, make: (*Env).fsck},
+		{name: "fsck", alias: "verify", group: groupKeep, writes: []string{""}, across: []string{""}, make: (*Env).fsck},
 		{name: "selftest", group: groupKeep, make: (*Env).selftest},
 		{name: "cat-file", group: groupPlumbing, plain: true, make: (*Env).catFile},
 		{name: "hash-object", group: groupPlumbing, plain: true, make: (*Env).hashObject},
-		{name: "ls-objects", group: groupPlumbing, plain: true, make: (*Env).lsObjects},
+		{name: "ls-objects", group: groupPlumbing, plain: true, across: []string{""}, make: (*Env).lsObjects},
 		{name: "rev-parse", group: groupPlumbing, plain: true, make: (*Env).revParse},
 		{name: "plugin-path", group: groupPlumbing, plain: true, make: (*Env).pluginPath},
 		{name: "mcp", group: groupPlumbing, make: (*Env).mcpCommand},

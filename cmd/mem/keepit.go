@@ -80,6 +80,24 @@ func (e *Env) marksOf(ctx context.Context, m *layers.Memory, sc state.Scope, nam
 	return out, err
 }
 
+// listedMarks returns the markers of the project, or with --all-projects of all.
+func (e *Env) listedMarks(ctx context.Context, m *layers.Memory, sc state.Scope) ([]marked, error) {
+	projects, err := e.listedProjects(ctx, m, sc)
+	if err != nil {
+		return nil, err
+	}
+	var out []marked
+	for _, p := range projects {
+		sc.Project = p
+		marks, err := e.allMarks(ctx, m, sc)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, marks...)
+	}
+	return out, nil
+}
+
 // allMarks returns the markers of all sessions of the project that have any, the newest session first.
 func (e *Env) allMarks(ctx context.Context, m *layers.Memory, sc state.Scope) ([]marked, error) {
 	st, err := m.Trusted().State(ctx, sc.Project.ID)
@@ -105,6 +123,7 @@ func (e *Env) allMarks(ctx context.Context, m *layers.Memory, sc state.Scope) ([
 type keepitAnswer struct {
 	ID         string   `json:"id"`
 	Session    string   `json:"session"`
+	Project    string   `json:"project,omitempty"` // with --all-projects
 	Message    int      `json:"message"`
 	Weight     string   `json:"weight"`
 	Clamped    bool     `json:"clamped,omitempty"`
@@ -129,7 +148,7 @@ func (e *Env) runKeepitList(ctx context.Context, name string) error {
 	return e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) (err error) {
 		var all []marked
 		if name == "" {
-			all, err = e.allMarks(ctx, m, sc)
+			all, err = e.listedMarks(ctx, m, sc)
 		} else {
 			all = make([]marked, 1)
 			all[0], err = e.marksOf(ctx, m, sc, name)
@@ -140,13 +159,22 @@ func (e *Env) runKeepitList(ctx context.Context, name string) error {
 		answer := struct {
 			Markers []keepitAnswer `json:"markers"`
 		}{[]keepitAnswer{}}
-		t := e.table(column{name: "session"}, column{name: "keepit"}, column{name: "weight"}, column{name: "at", right: true}, column{name: "kept in"},
-			column{name: "text", shrinks: true})
+		columns := []column{{name: "session"}, {name: "keepit"}, {name: "weight"}, {name: "at", right: true}, {name: "kept in"}}
+		if e.opt.allProjects {
+			columns = append(columns, column{name: "project", most: 16})
+		}
+		t := e.table(append(columns, column{name: "text", shrinks: true})...)
 		for _, in := range all {
 			for _, k := range in.marks {
-				answer.Markers = append(answer.Markers, keepitAnswerOf(in.rev.Session, k))
-				t.row(cell{full: in.rev.Session.ID, short: shortID(in.rev.Session.ID)}, cell{full: k.ID}, cell{full: k.Mark.Weight.String()},
-					cell{full: fmt.Sprintf("#%d", k.Mark.Message)}, cell{full: fateText(k)}, cell{full: firstWords(k.Mark.Text, 120)})
+				a := keepitAnswerOf(in.rev.Session, k)
+				a.Project = e.projectName(in.rev.Project)
+				answer.Markers = append(answer.Markers, a)
+				row := []cell{{full: in.rev.Session.ID, short: shortID(in.rev.Session.ID)}, {full: k.ID}, {full: k.Mark.Weight.String()},
+					{full: fmt.Sprintf("#%d", k.Mark.Message)}, {full: fateText(k)}}
+				if e.opt.allProjects {
+					row = append(row, cell{full: in.rev.Project.Name})
+				}
+				t.row(append(row, cell{full: firstWords(k.Mark.Text, 120)})...)
 			}
 		}
 		if e.opt.json {

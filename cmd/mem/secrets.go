@@ -120,30 +120,9 @@ func (e *Env) runSecretsList(ctx context.Context, name string) error {
 	answer := struct {
 		Secrets []secrets.Secret `json:"secrets"`
 	}{[]secrets.Secret{}}
-	err := e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) error {
-		st, err := m.Trusted().Outline(ctx, sc.Project.ID)
-		if err != nil {
-			return err
-		}
-		project, sessions := sc.Project, st.Recent()
-		if name != "" {
-			rev, err := e.resolveSession(ctx, m, sc, name)
-			if err != nil {
-				return err
-			}
-			project, sessions = rev.Project, []*state.Session{rev.Session}
-		}
-		for _, s := range sessions {
-			found, err := m.Secrets().Secrets(ctx, project.ID, s)
-			if name == "" && errors.Is(err, sources.ErrWithheld) {
-				continue // captured elsewhere
-			}
-			if err != nil {
-				return err
-			}
-			answer.Secrets = append(answer.Secrets, found...)
-		}
-		return nil
+	err := e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) (err error) {
+		answer.Secrets, err = e.listedSecrets(ctx, m, sc, name)
+		return err
 	})
 	if err != nil {
 		return err
@@ -162,6 +141,40 @@ func (e *Env) runSecretsList(ctx context.Context, name string) error {
 			cell{full: fmt.Sprint(s.Length)}, cell{full: s.Hash})
 	}
 	return t.flush()
+}
+
+// listedSecrets returns what was removed from a session, or from all of the project, or with --all-projects of all.
+func (e *Env) listedSecrets(ctx context.Context, m *layers.Memory, sc state.Scope, name string) ([]secrets.Secret, error) {
+	out := []secrets.Secret{}
+	if name != "" {
+		rev, err := e.resolveSession(ctx, m, sc, name)
+		if err != nil {
+			return nil, err
+		}
+		found, err := m.Secrets().Secrets(ctx, rev.Project.ID, rev.Session)
+		return append(out, found...), err
+	}
+	projects, err := e.listedProjects(ctx, m, sc)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range projects {
+		st, err := m.Trusted().Outline(ctx, p.ID)
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range st.Recent() {
+			found, err := m.Secrets().Secrets(ctx, p.ID, s)
+			if errors.Is(err, sources.ErrWithheld) {
+				continue // captured elsewhere
+			}
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, found...)
+		}
+	}
+	return out, nil
 }
 
 func (e *Env) runSecretsRules() error {
