@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/kljensen/snowball/english"
+	"github.com/memvcs/mem/layers/compress/anchors"
 )
 
 // Most of what much text is about is met once: words of no language, pairs of words. What only one unit is about needs no
@@ -30,7 +31,7 @@ func newFilter(size int64) *filter {
 }
 
 // hash returns what stands for a concept in the filter.
-func (f *filter) hash(k kind, s string) uint64 {
+func (f *filter) hash(k anchors.Kind, s string) uint64 {
 	return spread(maphash.String(f.seed, s) + uint64(k))
 }
 
@@ -117,20 +118,20 @@ func (w *watcher) add(h uint64) {
 }
 
 func (w *watcher) terms(text string, near bool) {
-	eachTerm(text, func(s string, word bool) {
+	anchors.EachTerm(text, func(s string, word bool) {
 		if h := w.hash(s, word); h != 0 {
 			w.add(h)
 		}
 	})
-	eachAnchor(text, func(a string) { w.add(w.f.hash(anchorConcept, a)) })
+	anchors.EachAnchor(text, func(a string) { w.add(w.f.hash(anchors.AnchorConcept, a)) })
 	if near {
-		eachName(text, func(a string) { w.add(w.f.hash(nameConcept, a)) })
+		anchors.EachName(text, func(a string) { w.add(w.f.hash(anchors.NameConcept, a)) })
 	}
 }
 
 func (w *watcher) pairs(text string) {
 	last := uint64(0)
-	eachTerm(text, func(s string, word bool) {
+	anchors.EachTerm(text, func(s string, word bool) {
 		h := w.hash(s, word)
 		if h == 0 {
 			return
@@ -148,14 +149,14 @@ const stemsKnown = 1 << 15
 // hash returns what stands for a term, 0 for a stop word.
 func (w *watcher) hash(s string, word bool) uint64 {
 	if !word {
-		return w.f.hash(stemConcept, s)
+		return w.f.hash(anchors.StemConcept, s)
 	}
 	h, ok := w.stems[s]
 	if ok {
 		return h
 	}
-	if !stopWords()[s] {
-		h = w.f.hash(stemConcept, stem(s))
+	if !anchors.StopWords()[s] {
+		h = w.f.hash(anchors.StemConcept, stem(s))
 	}
 	if len(w.stems) >= stemsKnown {
 		clear(w.stems)
@@ -166,7 +167,7 @@ func (w *watcher) hash(s string, word bool) uint64 {
 
 // stem returns the stem of a word.
 func stem(w string) string {
-	if isASCII(w) {
+	if anchors.IsASCII(w) {
 		return english.Stem(w, true)
 	}
 	return w

@@ -1,18 +1,3 @@
-// Package compress makes a version of a session: what was said and done, cut down to a budget of tokens.
-//
-// [Resolve] turns what the user asked for into a [Plan]: how many tokens each part of the session gets, which marks
-// are kept word for word. The plan is the recipe: it holds bounds and budgets, never flags or today's distance. [Run]
-// carries it out: it cuts the kept texts out, lets a [Summarizer] say the rest in what room is left, puts the kept
-// texts back byte for byte, and checks both promises: no kept byte differs, and the text is never longer than the
-// budget. Nothing here reads files or stores anything, but for
-// the texts that are too many to hold, see [Aside].
-//
-// [Extract] is the engine that needs no model. It says what was said: each line of its text is an unbroken piece of a line of the
-// session, or such pieces, whole sentences, with " … " where something between them is left out, or a list of names behind its mark,
-// such as "[files]". No word within a sentence is left out, because one word, "not" or "only", can turn it into its opposite.
-// The lines are chosen so that together they mention as much as possible of what the session is about (see [pool]); where
-// a good part fits, those that changed and those that tools returned are among them (see [near]). The same input gives the same
-// bytes on every machine. A change of what the engine writes is a new number.
 package compress
 
 import (

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/memvcs/mem/layers/compress/anchors"
 	"github.com/memvcs/mem/layers/tokens"
 )
 
@@ -85,7 +86,7 @@ func TestNear(t *testing.T) {
 	returned := []Item{{N: 3, Kind: Output, Text: "   12→	return the.WholeSum(of, the)\n   13→\n   14→	}"}}
 	run := func(budget int, l Level) string {
 		t.Helper()
-		r, err := Run(context.Background(), Input{Items: items, Output: outputs(returned)}, Plan{Engine: Extract{}.ID(), Tokenizer: tokens.For("").ID(), Budget: budget, Tiers: []Part{{1, 40, budget, l}}}, Extract{})
+		r, err := Run(context.Background(), Input{Items: items, Output: outputs(returned)}, Plan{Engine: Extract{}.ID(), Tokenizer: tokens.For("").ID(), Budget: budget, Tiers: []Part{{From: 1, To: 40, Budget: budget, Level: l}}}, Extract{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -122,7 +123,7 @@ func TestShortCommand(t *testing.T) {
 		`$ echo "a | head b"`:                                  `$ echo "a | head b"`,
 		"":                                                     "",
 	} {
-		if got := ShortCommand(in); got != want {
+		if got := anchors.ShortCommand(in); got != want {
 			t.Errorf("ShortCommand(%q) = %q, want %q", in, got, want)
 		}
 	}
@@ -134,7 +135,7 @@ func TestShortCommand(t *testing.T) {
 func TestNames(t *testing.T) {
 	t.Parallel()
 	var got []string
-	eachName("call cart.SumOf(line.Cents), see a.b, cart/sum.go, v1.2, Cart..Sum and x-y/price.Parse. e.g. A.", func(s string) { got = append(got, s) })
+	anchors.EachName("call cart.SumOf(line.Cents), see a.b, cart/sum.go, v1.2, Cart..Sum and x-y/price.Parse. e.g. A.", func(s string) { got = append(got, s) })
 	if fmt.Sprint(got) != "[cart.SumOf line.Cents price.Parse]" {
 		t.Errorf("names = %q", got)
 	}
@@ -144,7 +145,7 @@ func TestNames(t *testing.T) {
 		}
 	}
 	for in, want := range map[string]string{"12→\tx": "x", "12→": "", "→x": "→x", "12 x": "12 x", "": ""} {
-		if got := unnumbered(in); got != want {
+		if got := anchors.Unnumbered(in); got != want {
 			t.Errorf("unnumbered(%q) = %q, want %q", in, got, want)
 		}
 	}

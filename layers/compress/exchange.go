@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/memvcs/mem/layers/compress/anchors"
 )
 
 // A room of a few lines is hard to fill: the best of them leave a gap that no other line fits, and are longer or shorter
@@ -346,7 +348,7 @@ func (b *brimmer) begin() ([]Segment, bool) {
 	for _, i := range b.important() {
 		text := b.p.text(i)
 		b.p.taken[i] = true
-		for _, end := range slices.Backward(breaks(cut(text, longUnit))) {
+		for _, end := range slices.Backward(breaks(cut(text, anchors.LongUnit))) {
 			b.p.begun[i] = strings.TrimRight(text[:end], " ,;:") + sign
 			if segs, ok := b.write(); ok {
 				return segs, true
@@ -363,7 +365,7 @@ func (b *brimmer) begin() ([]Segment, bool) {
 func breaks(s string) []int {
 	var out []int
 	for i, r := range s {
-		if i > 0 && (r == ' ' || scriptOf(r) == han) {
+		if i > 0 && (r == ' ' || anchors.ScriptOf(r) == anchors.Han) {
 			out = append(out, i)
 		}
 	}

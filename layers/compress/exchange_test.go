@@ -49,7 +49,7 @@ func TestBeginnings(t *testing.T) {
 		"장바구니의 합계를 세금을 더하기 전에 센트 단위로 반올림하고 이전 가격은 원장에 그대로 보관해 주세요. 그 뒤에는 아무도 바꿀 수 없습니다",
 		"请在加税之前把购物篮的总额四舍五入到整数分而不是在加税之后并且把旧价格保留在账本里任何人以后都不得更改",
 	} {
-		st := Stats{Messages: []Message{{1, 1, 400}}}
+		st := Stats{Messages: []Message{{First: 1, Last: 1, Raw: 400}}}
 		for n := 14; n < 32; n++ {
 			p, _, err := Resolve(Settings{Tokens: n}, st, nil)
 			if err != nil {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/memvcs/mem/layers/compress/anchors"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/tokens"
 )
@@ -203,7 +204,7 @@ func bare(s string) bool {
 		switch c := s[i]; {
 		case c >= utf8.RuneSelf:
 			return false
-		case isUpper(c) || isLower(c):
+		case anchors.IsUpper(c) || anchors.IsLower(c):
 			if run++; run == 3 {
 				words++
 			}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/memvcs/mem/layers/compress/anchors"
 	"github.com/memvcs/mem/layers/refine"
 )
 
@@ -124,7 +125,7 @@ func staged(cmd string) []string {
 			continue
 		}
 		for _, w := range words[1:] {
-			if w = strings.Trim(w, `"'`); fileName(w[strings.LastIndexByte(w, '/')+1:]) && !strings.ContainsAny(w, "*?$(") {
+			if w = strings.Trim(w, `"'`); anchors.FileName(w[strings.LastIndexByte(w, '/')+1:]) && !strings.ContainsAny(w, "*?$(") {
 				files = append(files, w)
 			}
 		}

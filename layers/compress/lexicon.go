@@ -3,6 +3,8 @@ package compress
 import (
 	"slices"
 	"strings"
+
+	"github.com/memvcs/mem/layers/compress/anchors"
 )
 
 // lexicon numbers concepts.
@@ -12,16 +14,16 @@ type lexicon struct {
 	words map[string]int32 // lower-case word -> stem concept, -1 for stop words
 	known blocks[concept]
 
-	rare   *filter          // what it says is met once gets no number; nil: everything has one
-	hashes map[int32]uint64 // of stems, in the filter
-	alone  []uint64         // what only the text at hand is about
-	at     map[uint64]int32 // where in alone, if that is long
-	kinds  [kinds]int       // of alone
+	rare   *filter            // what it says is met once gets no number; nil: everything has one
+	hashes map[int32]uint64   // of stems, in the filter
+	alone  []uint64           // what only the text at hand is about
+	at     map[uint64]int32   // where in alone, if that is long
+	kinds  [anchors.Kinds]int // of alone
 }
 
 // concept is what the lexicon knows of one.
 type concept struct {
-	kind
+	anchors.Kind
 	count int32 // units, or items, that it occurs in
 	in    int32 // the last of them, plus one
 	seen  int32 // the last unit that it was found in, plus one
@@ -43,7 +45,7 @@ func (l *lexicon) without(f *filter) *lexicon {
 	return l
 }
 
-func (l *lexicon) id(k kind, s string) int32 {
+func (l *lexicon) id(k anchors.Kind, s string) int32 {
 	h := uint64(0)
 	if l.rare != nil {
 		if h = l.rare.hash(k, s); !l.rare.several(h) {
@@ -56,15 +58,15 @@ func (l *lexicon) id(k kind, s string) int32 {
 	}
 	id := l.fresh(k)
 	l.ids[key] = id
-	if l.rare != nil && k == stemConcept {
+	if l.rare != nil && k == anchors.StemConcept {
 		l.hashes[id] = h
 	}
 	return id
 }
 
 // fresh returns a new number.
-func (l *lexicon) fresh(k kind) int32 {
-	l.known.add(concept{kind: k})
+func (l *lexicon) fresh(k anchors.Kind) int32 {
+	l.known.add(concept{Kind: k})
 	return int32(l.known.n - 1)
 }
 
@@ -72,23 +74,23 @@ func (l *lexicon) fresh(k kind) int32 {
 func (l *lexicon) pair(a, b int32) int32 {
 	if l.rare != nil {
 		if a < 0 || b < 0 { // what is met once has neighbours once
-			return l.only(pairConcept, spread(uint64(uint32(a))<<32|uint64(uint32(b))))
+			return l.only(anchors.PairConcept, spread(uint64(uint32(a))<<32|uint64(uint32(b))))
 		}
 		if h := l.rare.pair(l.hashes[a], l.hashes[b]); !l.rare.several(h) {
-			return l.only(pairConcept, h)
+			return l.only(anchors.PairConcept, h)
 		}
 	}
 	key := [2]int32{a, b}
 	id, ok := l.pairs[key]
 	if !ok {
-		id = l.fresh(pairConcept)
+		id = l.fresh(anchors.PairConcept)
 		l.pairs[key] = id
 	}
 	return id
 }
 
 // only returns what stands for a concept in the text at hand, the only one that is about it.
-func (l *lexicon) only(k kind, h uint64) int32 {
+func (l *lexicon) only(k anchors.Kind, h uint64) int32 {
 	const few = 48 // are found as fast as in a map
 	i := int32(slices.Index(l.alone[:min(len(l.alone), few)], h))
 	if i < 0 && len(l.alone) > few {
@@ -116,8 +118,8 @@ func (l *lexicon) word(w string) int32 {
 		return id
 	}
 	id := int32(stopWord)
-	if !stopWords()[w] {
-		id = l.id(stemConcept, stem(w))
+	if !anchors.StopWords()[w] {
+		id = l.id(anchors.StemConcept, stem(w))
 	}
 	if id >= stopWord && (l.rare == nil || len(l.words) < wordsKept) {
 		l.words[strings.Clone(w)] = id
@@ -135,7 +137,7 @@ type gathering struct {
 // gather appends the concepts of text to out, each once per unit. What has no number it counts in l.kinds.
 func (l *lexicon) gather(out []int32, unit int32, text string, g gathering) []int32 {
 	if len(l.alone) > 0 {
-		l.alone, l.kinds = l.alone[:0], [kinds]int{}
+		l.alone, l.kinds = l.alone[:0], [anchors.Kinds]int{}
 		clear(l.at)
 	}
 	add := func(id int32) {
@@ -154,12 +156,12 @@ func (l *lexicon) gather(out []int32, unit int32, text string, g gathering) []in
 		out = append(out, id)
 	}
 	last := int32(stopWord)
-	eachTerm(text, func(s string, word bool) {
+	anchors.EachTerm(text, func(s string, word bool) {
 		id := int32(stopWord)
 		if word {
 			id = l.word(s)
 		} else {
-			id = l.id(stemConcept, s)
+			id = l.id(anchors.StemConcept, s)
 		}
 		if id == stopWord {
 			return
@@ -170,9 +172,9 @@ func (l *lexicon) gather(out []int32, unit int32, text string, g gathering) []in
 		}
 		last = id
 	})
-	eachAnchor(text, func(a string) { add(l.id(anchorConcept, a)) })
+	anchors.EachAnchor(text, func(a string) { add(l.id(anchors.AnchorConcept, a)) })
 	if g.names {
-		eachName(text, func(a string) { add(l.id(nameConcept, a)) })
+		anchors.EachName(text, func(a string) { add(l.id(anchors.NameConcept, a)) })
 	}
 	return out
 }

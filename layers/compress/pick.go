@@ -1,6 +1,10 @@
 package compress
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"github.com/memvcs/mem/layers/compress/anchors"
+)
 
 // The choice is greedy weighted coverage: take the unit that covers most weight of what is not covered yet, for what
 // it costs; what is covered then counts only a twentieth. Weights only ever fall, so a stale score is an upper bound and a
@@ -17,9 +21,9 @@ type weights struct {
 
 type pool struct {
 	apart
-	single [kinds]int64 // what covering a concept is worth that only one unit has
-	costs  [512]int64   // by cost, that to the power of the exponent
-	weight []int64      // per concept, what covering it is still worth
+	single [anchors.Kinds]int64 // what covering a concept is worth that only one unit has
+	costs  [512]int64           // by cost, that to the power of the exponent
+	weight []int64              // per concept, what covering it is still worth
 	taken  []bool
 	begun  map[int32]string // units of which only the beginning is written
 	round  int              // units taken so far
@@ -35,7 +39,7 @@ const covered = 20
 func newPool(a apart, w weights) *pool {
 	p := &pool{apart: a, taken: make([]bool, a.units.n), begun: map[int32]string{}, w: w}
 	for k := range p.single {
-		p.single[k] = p.value(concept{kind: kind(k), count: 1})
+		p.single[k] = p.value(concept{Kind: anchors.Kind(k), count: 1})
 	}
 	for cost := range p.costs {
 		p.costs[cost] = power(int64(cost)+2, w.exponent)
@@ -65,8 +69,8 @@ func (p *pool) worth() []int64 {
 
 // value is what covering a concept is worth at first.
 func (p *pool) value(x concept) int64 {
-	v := log2(int64(x.count)+1) * [...]int64{p.w.stem, p.w.anchor, p.w.pair, p.w.name}[x.kind]
-	if x.kind == anchorConcept && x.count == 1 && p.w.once > 0 {
+	v := log2(int64(x.count)+1) * [...]int64{p.w.stem, p.w.anchor, p.w.pair, p.w.name}[x.Kind]
+	if x.Kind == anchors.AnchorConcept && x.count == 1 && p.w.once > 0 {
 		v = v * p.w.once / 100
 	}
 	return v

@@ -24,8 +24,8 @@ func conversation(n, raw int) Stats {
 func TestParseTier(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]Tier{
-		"25:10:moderate": {25, 10, keepit.Moderate},
-		"100%:3x:light":  {100, 3, keepit.Minimal},
+		"25:10:moderate": {End: 25, Ratio: 10, Level: keepit.Moderate},
+		"100%:3x:light":  {End: 100, Ratio: 3, Level: keepit.Minimal},
 	} {
 		if got, err := ParseTier(in); err != nil || got != want {
 			t.Errorf("ParseTier(%q) = %v, %v, want %v", in, got, err, want)
@@ -67,7 +67,7 @@ func TestResolve(t *testing.T) {
 		{"skip", Settings{Ratio: 10, Skip: 50}, "5000: 151-299 5000 moderate"},
 		{"standard", Settings{Preset: "standard"}, "11499: 1-74 1000 aggressive, 75-149 1666 aggressive, 150-224 2500 moderate, 225-269 3000 moderate, 270-299 3333 minimal"},
 		{"standard in 1000", Settings{Preset: "standard", Tokens: 1000}, "1000: 1-74 86 aggressive, 75-149 145 aggressive, 150-224 218 moderate, 225-269 261 moderate, 270-299 290 minimal"},
-		{"custom", Settings{Tiers: []Tier{{50, 50, agg}, {100, 2, keepit.Minimal}}}, "26000: 1-149 1000 aggressive, 150-299 25000 minimal"},
+		{"custom", Settings{Tiers: []Tier{{End: 50, Ratio: 50, Level: agg}, {End: 100, Ratio: 2, Level: keepit.Minimal}}}, "26000: 1-149 1000 aggressive, 150-299 25000 minimal"},
 	} {
 		p, _, err := Resolve(c.s, st, nil)
 		if err != nil {
@@ -91,7 +91,7 @@ func TestResolveRejects(t *testing.T) {
 		"nothing": {}, "negative ratio": {Ratio: -1}, "huge ratio": {Ratio: 1 << 31}, "both": {Ratio: 2, Tokens: 5}, "ratio and preset": {Ratio: 2, Preset: "gentle"},
 		"negative tokens": {Tokens: -5}, "preset": {Preset: "hard"}, "skip": {Ratio: 2, Skip: -1}, "distance": {Ratio: 2, Distance: -1},
 		"level of tiers": {Preset: "gentle", Level: &mod}, "mode": {Ratio: 2, Keepit: "maybe"},
-		"tiers descend": {Tiers: []Tier{{50, 2, mod}, {40, 2, mod}, {100, 2, mod}}}, "tiers end early": {Tiers: []Tier{{50, 2, mod}}},
+		"tiers descend": {Tiers: []Tier{{End: 50, Ratio: 2, Level: mod}, {End: 40, Ratio: 2, Level: mod}, {End: 100, Ratio: 2, Level: mod}}}, "tiers end early": {Tiers: []Tier{{End: 50, Ratio: 2, Level: mod}}},
 		"nothing left": {Ratio: 1_000_000},
 	} {
 		if p, _, err := Resolve(s, conversation(10, 100), nil); !errors.Is(err, ErrSettings) {
@@ -111,7 +111,7 @@ func TestResolveRejects(t *testing.T) {
 // TestTypedBeforeFirst has text typed into the queue before the first message: it is of the first tier with messages, which has room.
 func TestTypedBeforeFirst(t *testing.T) {
 	t.Parallel()
-	st := Stats{Messages: []Message{{5, 5, 4000}, {8, 8, 4000}}, Typed: []int{2, 6}}
+	st := Stats{Messages: []Message{{First: 5, Last: 5, Raw: 4000}, {First: 8, Last: 8, Raw: 4000}}, Typed: []int{2, 6}}
 	for _, c := range []struct {
 		ends []int
 		skip int
@@ -149,7 +149,7 @@ func TestTiersCover(t *testing.T) {
 		if x >= y {
 			return true
 		}
-		s := Settings{Tiers: []Tier{{x, 3, 0}, {y, 2, 1}, {100, 1, 2}}, Tokens: int(total)}
+		s := Settings{Tiers: []Tier{{End: x, Ratio: 3, Level: 0}, {End: y, Ratio: 2, Level: 1}, {End: 100, Ratio: 1, Level: 2}}, Tokens: int(total)}
 		p, _, err := Resolve(s, st, nil)
 		if err != nil {
 			return false

@@ -20,7 +20,7 @@ func marksOf(segs []Segment, spans []Span) []Mark {
 	var out []Mark
 	for i, s := range keptOf(segs) {
 		x := spans[i]
-		out = append(out, Mark{x.Message, keepit.Marker{Weight: x.Weight, Start: x.Start, End: x.End, TextStart: x.Start, TextEnd: x.End, Text: s.Text}})
+		out = append(out, Mark{Message: x.Message, Marker: keepit.Marker{Weight: x.Weight, Start: x.Start, End: x.End, TextStart: x.Start, TextEnd: x.End, Text: s.Text}})
 	}
 	return out
 }
@@ -143,11 +143,11 @@ func TestRecall(t *testing.T) {
 	}
 
 	// A plan for them must name the kept texts as they are.
-	p := Plan{Tiers: []Part{{From: 1, To: 7}}, Kept: []Span{{1, 20, 35, 80}}}
+	p := Plan{Tiers: []Part{{From: 1, To: 7}}, Kept: []Span{{Message: 1, Start: 20, End: 35, Weight: 80}}}
 	if _, pins, err := cutOut(Input{Items: got}, p); err != nil || len(pins) != 1 || pins[0].text != "never ##sleep##" {
 		t.Errorf("pins are %v, %v", pins, err)
 	}
-	for _, wrong := range []Span{{1, 20, 34, 80}, {2, 20, 35, 80}} {
+	for _, wrong := range []Span{{Message: 1, Start: 20, End: 34, Weight: 80}, {Message: 2, Start: 20, End: 35, Weight: 80}} {
 		if _, _, err := cutOut(Input{Items: got}, Plan{Kept: []Span{wrong}}); err == nil {
 			t.Errorf("a plan that keeps %+v is accepted", wrong)
 		}
@@ -156,7 +156,7 @@ func TestRecall(t *testing.T) {
 
 func TestStatsAfter(t *testing.T) {
 	t.Parallel()
-	st := Stats{Messages: []Message{{1, 1, 10}, {2, 5, 40}, {6, 6, 7}}}
+	st := Stats{Messages: []Message{{First: 1, Last: 1, Raw: 10}, {First: 2, Last: 5, Raw: 40}, {First: 6, Last: 6, Raw: 7}}}
 	for _, c := range []struct{ after, messages, raw, first int }{{0, 3, 57, 1}, {1, 2, 47, 2}, {3, 2, 27, 4}, {5, 1, 7, 6}, {6, 0, 0, 0}} {
 		got := st.After(c.after)
 		if len(got.Messages) != c.messages || got.Raw() != c.raw || c.messages > 0 && got.Messages[0].First != c.first {
@@ -184,10 +184,10 @@ func FuzzRecall(f *testing.F) {
 				return // naming a million messages takes its time
 			}
 			if it.Kept {
-				p.Kept = append(p.Kept, Span{it.N, len(p.Kept) << 20, len(p.Kept)<<20 + len(it.Text), keepit.Pinned})
+				p.Kept = append(p.Kept, Span{Message: it.N, Start: len(p.Kept) << 20, End: len(p.Kept)<<20 + len(it.Text), Weight: keepit.Pinned})
 			}
 		}
-		p.Tiers = []Part{{1, last, budget, keepit.Moderate}}
+		p.Tiers = []Part{{From: 1, To: last, Budget: budget, Level: keepit.Moderate}}
 		r, err := Run(context.Background(), Input{Items: items}, p, Extract{})
 		if err != nil {
 			if CheckPins(Input{Items: items}, p) == nil {

@@ -3,6 +3,8 @@ package compress
 import (
 	"sort"
 	"strings"
+
+	"github.com/memvcs/mem/layers/compress/anchors"
 )
 
 // A list of names begins with its mark, so that nobody takes it for something that was said.
@@ -36,8 +38,8 @@ func render(p *pool, items []Item) []Segment {
 	last := &unit{item: -1}
 	end := func() {
 		if len(segs) > 0 {
-			if last.edges&midEnd != 0 {
-				text.WriteString(gap[:len(gap)-1])
+			if last.edges&anchors.MidEnd != 0 {
+				text.WriteString(anchors.Gap[:len(anchors.Gap)-1])
 			}
 			segs[len(segs)-1].Text = text.String()
 		}
@@ -58,20 +60,20 @@ func render(p *pool, items []Item) []Segment {
 		case u.item != last.item:
 			end()
 			segs = append(segs, Segment{Role: role(it.Kind, u.class), Src: it.sources()})
-		case u.line == last.line && u.at == last.at+1 && u.edges&afterGap == 0:
-			if u.edges&closeBy == 0 {
+		case u.line == last.line && u.at == last.at+1 && u.edges&anchors.AfterGap == 0:
+			if u.edges&anchors.CloseBy == 0 {
 				text.WriteByte(' ')
 			}
 		case u.line == last.line:
-			text.WriteString(gap)
+			text.WriteString(anchors.Gap)
 		default:
-			if last.edges&midEnd != 0 {
-				text.WriteString(gap[:len(gap)-1])
+			if last.edges&anchors.MidEnd != 0 {
+				text.WriteString(anchors.Gap[:len(anchors.Gap)-1])
 			}
 			text.WriteByte('\n')
 		}
-		if (u.item != last.item || u.line != last.line) && u.edges&midStart != 0 {
-			text.WriteString(gap[1:])
+		if (u.item != last.item || u.line != last.line) && u.edges&anchors.MidStart != 0 {
+			text.WriteString(anchors.Gap[1:])
 		}
 		if begun, ok := p.begun[int32(i)]; ok {
 			text.WriteString(begun)

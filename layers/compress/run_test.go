@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/memvcs/mem/layers/compress/anchors"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/tokens"
 )
@@ -61,7 +62,7 @@ func session(seed int64, n int) ([]Item, Stats, []Mark) {
 			marks = append(marks, Marks(i, it.Text)...)
 		}
 		items = append(items, it)
-		st.Messages = append(st.Messages, Message{i, i, tokens.Raw(it.Text) * 4})
+		st.Messages = append(st.Messages, Message{First: i, Last: i, Raw: tokens.Raw(it.Text) * 4})
 	}
 	return items, st, marks
 }
@@ -203,7 +204,7 @@ func TestKeptIsByteExact(t *testing.T) {
 func TestPinsTooLarge(t *testing.T) {
 	t.Parallel()
 	items := []Item{{N: 1, Kind: User, Text: "##keepit1.00##" + strings.Repeat("never forget this ", 50)}}
-	st := Stats{Messages: []Message{{1, 1, 200}}}
+	st := Stats{Messages: []Message{{First: 1, Last: 1, Raw: 200}}}
 	p, _, err := Resolve(Settings{Tokens: 40}, st, Marks(1, items[0].Text))
 	if err != nil {
 		t.Fatal(err)
@@ -253,7 +254,7 @@ type chatty struct{}
 
 func (chatty) ID() string { return "chatty" }
 func (chatty) Summarize(context.Context, Request) (Summary, error) {
-	return Summary{[]Segment{{Role: "assistant", Text: strings.Repeat("too long ", 1000), Src: [][2]int{{1, 1}}}}}, nil
+	return Summary{Segments: []Segment{{Role: "assistant", Text: strings.Repeat("too long ", 1000), Src: [][2]int{{1, 1}}}}}, nil
 }
 
 func TestEngineMustKeepTheBudget(t *testing.T) {
@@ -365,7 +366,7 @@ func TestHardInputs(t *testing.T) {
 		"the same line many times": {{N: 1, Kind: Assistant, Text: strings.Repeat("Running the tests again.\n", 50_000)}},
 		"nothing":                  nil,
 	} {
-		st := Stats{Messages: []Message{{1, 2, 600_000}}}
+		st := Stats{Messages: []Message{{First: 1, Last: 2, Raw: 600_000}}}
 		p, _, err := Resolve(Settings{Tokens: 500}, st, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -391,7 +392,7 @@ func FuzzRun(f *testing.F) {
 			return
 		}
 		items := []Item{{N: 1, Kind: User, Text: user}, {N: 2, Kind: Assistant, Text: said, Closing: true}, {N: 3, Kind: Failure, Text: failed}, {N: 4, Kind: Edit, Target: failed, Text: said}}
-		st := Stats{Messages: []Message{{1, 1, tokens.Raw(user)}, {2, 4, tokens.Raw(said) + 1}}}
+		st := Stats{Messages: []Message{{First: 1, Last: 1, Raw: tokens.Raw(user)}, {First: 2, Last: 4, Raw: tokens.Raw(said) + 1}}}
 		p, _, err := Resolve(Settings{Tokens: n}, st, Marks(1, user))
 		if err != nil {
 			t.Fatal(err)
@@ -451,7 +452,7 @@ func TestAnchors(t *testing.T) {
 		"a.b e.g. 12 is it's":                           "",
 	} {
 		var got []string
-		eachAnchor(in, func(a string) { got = append(got, a) })
+		anchors.EachAnchor(in, func(a string) { got = append(got, a) })
 		if g := strings.Join(got, ","); g != want {
 			t.Errorf("anchors of %q = %q, want %q", in, g, want)
 		}

@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/memvcs/mem/layers/compress/anchors"
 	"github.com/memvcs/mem/layers/tokens"
 )
 
@@ -100,7 +101,7 @@ func pieces(parts []string) []string {
 	return out
 }
 
-func isLetter(c byte) bool { return isUpper(c) || isLower(c) }
+func isLetter(c byte) bool { return anchors.IsUpper(c) || anchors.IsLower(c) }
 
 // count returns the plain tokens of parts, and counts those that are not known yet.
 func (z sizer) count(list []string) int {

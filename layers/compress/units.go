@@ -10,21 +10,22 @@ import (
 	"sync/atomic"
 	"unicode/utf8"
 
+	"github.com/memvcs/mem/layers/compress/anchors"
 	"github.com/memvcs/mem/layers/tokens"
 )
 
 // unit is the smallest thing the engine keeps or drops: a line or sentence of a text, a call, an error line, or a file
 // that was changed. Its text and what it is about lie on shelves, see [apart].
 type unit struct {
-	item  int32         // index of its Item
-	line  int32         // units of one line of the source share it
-	cost  int32         // plain tokens of its text, as it will be written
-	prior int32         // per cent
-	alone [kinds]uint16 // concepts that no other unit has, and that have no number
-	at    uint16        // which piece of its line
+	item  int32                 // index of its Item
+	line  int32                 // units of one line of the source share it
+	cost  int32                 // plain tokens of its text, as it will be written
+	prior int32                 // per cent
+	alone [anchors.Kinds]uint16 // concepts that no other unit has, and that have no number
+	at    uint16                // which piece of its line
 	class class
 	tells tells
-	edges edges
+	edges anchors.Edges
 }
 
 // tells is what the text of a unit says of it.
@@ -93,8 +94,8 @@ func split(items []Item, said func(*Item) string, near bool, aside *Aside) apart
 			eachLine(said(it), func(s string) {
 				line++
 				at := uint16(0)
-				eachPiece(s, func(p piece) {
-					t.put(unit{item: int32(i), line: line, at: at, class: class, edges: p.edges}, p.text)
+				anchors.EachPiece(s, func(p anchors.Piece) {
+					t.put(unit{item: int32(i), line: line, at: at, class: class, edges: p.Edges}, p.Text)
 					at++
 				})
 			})
@@ -108,7 +109,7 @@ func split(items []Item, said func(*Item) string, near bool, aside *Aside) apart
 				put(i, symbols, s)
 			}
 		case Command:
-			put(i, command, oneLine(ShortCommand(said(it)), 240))
+			put(i, command, oneLine(anchors.ShortCommand(said(it)), 240))
 		case Call:
 			put(i, call, oneLine(said(it), 240))
 		case Failure:
@@ -142,7 +143,7 @@ func bareLine(k Kind, s string) string {
 	if k == Diff {
 		return s[:1] + strings.TrimLeft(s[1:], " \t")
 	}
-	return unnumbered(s)
+	return anchors.Unnumbered(s)
 }
 
 // A taker makes units of texts, many at once.
@@ -282,18 +283,18 @@ func (a *apart) measure(near bool, aside *Aside) {
 		for k, n := range l.kinds {
 			u.alone[k] = uint16(min(n, math.MaxUint16))
 			for range n - int(u.alone[k]) {
-				about = append(about, l.fresh(kind(k)))
+				about = append(about, l.fresh(anchors.Kind(k)))
 				l.known.at(int32(l.known.n - 1)).count = 1
 			}
 		}
 		b = b[:0]
 		for _, c := range about {
-			if l.known.at(c).kind == anchorConcept {
+			if l.known.at(c).Kind == anchors.AnchorConcept {
 				u.tells |= tellsAnchor
 			}
 			b = binary.LittleEndian.AppendUint32(b, uint32(c))
 		}
-		if u.alone[anchorConcept] > 0 {
+		if u.alone[anchors.AnchorConcept] > 0 {
 			u.tells |= tellsAnchor
 		}
 		a.lists.putBytes(b)

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/compress/anchors"
 )
 
 // The kinds of what a text holds, in the order in which they are told.
@@ -77,7 +78,7 @@ func eachHolding(p spoken, met set, yield func(holding)) {
 		for _, s := range statements(p.Piece, line) {
 			said := s.text
 			if p.Role == "tool" && strings.HasPrefix(line, "$ ") {
-				said = compress.ShortCommand("$ " + said) // one that only lost its pager is not lost
+				said = anchors.ShortCommand("$ " + said) // one that only lost its pager is not lost
 			}
 			if met.add(s.kind, said) {
 				yield(holding{s, said})

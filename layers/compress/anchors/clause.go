@@ -1,4 +1,4 @@
-package compress
+package anchors
 
 import (
 	"cmp"
@@ -8,42 +8,42 @@ import (
 
 // A piece is an unbroken part of a line of prose: a sentence, or some clauses of a very long one. No word within a piece is ever left
 // out. Pieces of a line that do not follow each other are written with [gap] between them.
-type piece struct {
-	text  string
-	edges edges
+type Piece struct {
+	Text  string
+	Edges Edges
 }
 
-// edges say how a piece meets its neighbours in the line.
-type edges uint8
+// Edges say how a piece meets its neighbours in the line.
+type Edges uint8
 
 const (
-	midStart edges = 1 << iota // it begins inside a sentence
-	midEnd                     // it ends inside a sentence
-	closeBy                    // no space between it and the piece before
-	afterGap                   // what was between it and the piece before is left out already
+	MidStart Edges = 1 << iota // it begins inside a sentence
+	MidEnd                     // it ends inside a sentence
+	CloseBy                    // no space between it and the piece before
+	AfterGap                   // what was between it and the piece before is left out already
 )
 
-// gap marks what was left out of a line.
-const gap = " … "
+// Gap marks what was left out of a line.
+const Gap = " … "
 
 const (
 	shortLine = 60  // bytes; shorter lines are not split
-	longUnit  = 600 // bytes; longer sentences are split into clauses, and what is longer still between words
+	LongUnit  = 600 // bytes; longer sentences are split into clauses, and what is longer still between words
 )
 
-// eachPiece yields the pieces of a line of prose in order. A line that was cut before is split where it was.
-func eachPiece(line string, yield func(piece)) {
-	e := edges(0)
-	for part := range strings.SplitSeq(line, gap) {
+// EachPiece yields the pieces of a line of prose in order. A line that was cut before is split where it was.
+func EachPiece(line string, yield func(Piece)) {
+	e := Edges(0)
+	for part := range strings.SplitSeq(line, Gap) {
 		eachSentence(part, e, yield)
-		e = afterGap
+		e = AfterGap
 	}
 }
 
 // eachSentence yields the pieces of a text without gaps.
-func eachSentence(s string, e edges, yield func(piece)) {
+func eachSentence(s string, e Edges, yield func(Piece)) {
 	for s != "" {
-		n, within := len(s), edges(0)
+		n, within := len(s), Edges(0)
 		if n > shortLine {
 			n, within = sentence(s)
 		}
@@ -51,9 +51,9 @@ func eachSentence(s string, e edges, yield func(piece)) {
 		if next == "" {
 			within = 0
 		}
-		yield(piece{text, e | within&midEnd})
-		if e = within & midStart; len(text) == n && len(next) == len(s)-n {
-			e |= closeBy
+		yield(Piece{text, e | within&MidEnd})
+		if e = within & MidStart; len(text) == n && len(next) == len(s)-n {
+			e |= CloseBy
 		}
 		s = next
 	}
@@ -61,11 +61,11 @@ func eachSentence(s string, e edges, yield func(piece)) {
 
 // sentence returns the length of the sentence that s starts with, or of its beginning if that is very long, and how the
 // text behind it goes on.
-func sentence(s string) (n int, within edges) {
+func sentence(s string) (n int, within Edges) {
 	comma, space := 0, 0 // behind the last of each
 	for i, r := range s {
-		if i >= longUnit {
-			return cmp.Or(comma, space, i), midStart | midEnd
+		if i >= LongUnit {
+			return cmp.Or(comma, space, i), MidStart | MidEnd
 		}
 		switch r {
 		case '.', '!', '?':

@@ -1,9 +1,11 @@
-package compress
+package anchors
 
-import "strings"
+import (
+	"strings"
+)
 
-// unnumbered returns a line of a file without the number and arrow before it.
-func unnumbered(s string) string {
+// Unnumbered returns a line of a file without the number and arrow before it.
+func Unnumbered(s string) string {
 	i := 0
 	for i < len(s) && isDigit(s[i]) {
 		i++

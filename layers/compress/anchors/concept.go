@@ -1,4 +1,4 @@
-package compress
+package anchors
 
 import (
 	"path"
@@ -14,17 +14,18 @@ import (
 // with the name of what it belongs to.
 // Concepts are numbered in the order in which they are first met, which makes every pass over them repeatable.
 
-type kind uint8
+// A Kind is the kind of a concept.
+type Kind uint8
 
 const (
-	stemConcept kind = iota
-	anchorConcept
-	pairConcept
-	nameConcept
-	kinds
+	StemConcept Kind = iota
+	AnchorConcept
+	PairConcept
+	NameConcept
+	Kinds
 )
 
-func isASCII(s string) bool {
+func IsASCII(s string) bool {
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {
 			return false
@@ -39,11 +40,11 @@ type script uint8
 const (
 	none script = iota
 	alphabet
-	han    // Han and Kana
+	Han    // Han and Kana
 	hangul // Hangul
 )
 
-func scriptOf(r rune) script {
+func ScriptOf(r rune) script {
 	if r < utf8.RuneSelf {
 		if 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' {
 			return alphabet
@@ -68,7 +69,7 @@ var scripts [1 << 16]atomic.Uint32
 func wideScript(r rune) script {
 	switch {
 	case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) || r == 'ー':
-		return han
+		return Han
 	case unicode.Is(unicode.Hangul, r):
 		return hangul
 	case unicode.IsLetter(r) || unicode.IsDigit(r):
@@ -77,12 +78,12 @@ func wideScript(r rune) script {
 	return none
 }
 
-// eachTerm yields the words of text in order, in lower case; runs of Han, Kana or Hangul give pairs of characters, which
+// EachTerm yields the words of text in order, in lower case; runs of Han, Kana or Hangul give pairs of characters, which
 // are no words.
-func eachTerm(text string, yield func(s string, word bool)) {
+func EachTerm(text string, yield func(s string, word bool)) {
 	for i := 0; i < len(text); {
 		r, n := utf8.DecodeRuneInString(text[i:])
-		s := scriptOf(r)
+		s := ScriptOf(r)
 		if s == none {
 			i += n
 			continue
@@ -90,7 +91,7 @@ func eachTerm(text string, yield func(s string, word bool)) {
 		j := i + n
 		for j < len(text) {
 			r, n := utf8.DecodeRuneInString(text[j:])
-			if t := scriptOf(r); t != s && (s != alphabet || r != '_') {
+			if t := ScriptOf(r); t != s && (s != alphabet || r != '_') {
 				break
 			}
 			j += n
@@ -122,9 +123,9 @@ func eachPair(run string, yield func(s string, word bool)) {
 	}
 }
 
-// eachAnchor yields the anchors of text: base names of paths, symbols in camelCase or snake_case, issue ids, hashes,
+// EachAnchor yields the anchors of text: base names of paths, symbols in camelCase or snake_case, issue ids, hashes,
 // versions, numbers of three digits or more, and short spans in back-ticks.
-func eachAnchor(text string, yield func(string)) {
+func EachAnchor(text string, yield func(string)) {
 	give := func(a string) {
 		a = strings.Trim(a, "`.,:;()[]{}\"'*")
 		if len(a) >= 3 && len(a) <= 60 {
@@ -170,12 +171,12 @@ func eachChunk(text string, yield func(string)) {
 	}
 }
 
-// eachName yields the names with dots that code uses, such as a method with what it is called on: letters, digits
+// EachName yields the names with dots that code uses, such as a method with what it is called on: letters, digits
 // and underscores, at least one of them a capital. Names of files are none.
-func eachName(text string, yield func(string)) {
+func EachName(text string, yield func(string)) {
 	eachChunk(text, func(c string) {
 		for part := range strings.FieldsFuncSeq(c, func(r rune) bool { return r == '/' || r == '@' || r == '-' || r == '#' }) {
-			if part = strings.Trim(part, "."); dotted(part) && !fileName(part) {
+			if part = strings.Trim(part, "."); dotted(part) && !FileName(part) {
 				yield(part)
 			}
 		}
@@ -189,9 +190,9 @@ func dotted(s string) bool {
 	capital, first := false, true
 	for i := range len(s) {
 		switch c := s[i]; {
-		case first && !isUpper(c) && !isLower(c) && c != '_':
+		case first && !IsUpper(c) && !IsLower(c) && c != '_':
 			return false
-		case isUpper(c):
+		case IsUpper(c):
 			capital = true
 		}
 		first = s[i] == '.'
@@ -202,7 +203,7 @@ func dotted(s string) bool {
 // chunkByte marks the bytes a path, a symbol or an id is made of.
 var chunkByte = func() (t [256]bool) {
 	for c := range utf8.RuneSelf {
-		t[c] = scriptOf(rune(c)) == alphabet || strings.IndexByte("_./@-#", byte(c)) >= 0
+		t[c] = ScriptOf(rune(c)) == alphabet || strings.IndexByte("_./@-#", byte(c)) >= 0
 	}
 	return t
 }()
@@ -210,9 +211,9 @@ var chunkByte = func() (t [256]bool) {
 // chunkAnchors yields the anchors of one run of chunkByte bytes.
 func chunkAnchors(c string, give func(string)) {
 	c = strings.TrimRight(c, ".-/#@")
-	if base := c[strings.LastIndexByte(c, '/')+1:]; fileName(base) || len(base) < len(c) && len(base) >= 3 && strings.Count(c, "/") >= 2 {
+	if base := c[strings.LastIndexByte(c, '/')+1:]; FileName(base) || len(base) < len(c) && len(base) >= 3 && strings.Count(c, "/") >= 2 {
 		give(base)
-		if fileName(base) {
+		if FileName(base) {
 			return
 		}
 	}
@@ -223,7 +224,7 @@ func chunkAnchors(c string, give func(string)) {
 			part = c[:k]
 		}
 		switch {
-		case symbol(part), hash(part):
+		case Symbol(part), hash(part):
 			give(part)
 		case number(part):
 			// versions and issue ids keep their neighbours
@@ -249,11 +250,11 @@ func chunkAnchors(c string, give func(string)) {
 }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
-func isUpper(c byte) bool { return 'A' <= c && c <= 'Z' }
-func isLower(c byte) bool { return 'a' <= c && c <= 'z' }
+func IsUpper(c byte) bool { return 'A' <= c && c <= 'Z' }
+func IsLower(c byte) bool { return 'a' <= c && c <= 'z' }
 
-// fileName says whether s looks like a file: a name and an extension of one to five letters.
-func fileName(s string) bool {
+// FileName says whether s looks like a file: a name and an extension of one to five letters.
+func FileName(s string) bool {
 	k := strings.LastIndexByte(s, '.')
 	if k == 0 && len(s) >= 4 {
 		return strings.Trim(s[1:], "abcdefghijklmnopqrstuvwxyz") == "" // .gitignore
@@ -263,7 +264,7 @@ func fileName(s string) bool {
 	}
 	letters := 0
 	for _, c := range []byte(s[k+1:]) {
-		if isLower(c) {
+		if IsLower(c) {
 			letters++
 		} else if !isDigit(c) {
 			return false
@@ -272,20 +273,20 @@ func fileName(s string) bool {
 	return letters > 0 && !isDigit(s[k+1])
 }
 
-// symbol says whether s is written in camelCase, PascalCase with a second hump, or snake_case.
-func symbol(s string) bool {
+// Symbol says whether s is written in camelCase, PascalCase with a second hump, or snake_case.
+func Symbol(s string) bool {
 	lower, humps, under := false, 0, false
 	for i := range len(s) {
 		switch c := s[i]; {
 		case c == '_':
 			under = under || i > 0 && i+1 < len(s)
-		case isUpper(c):
-			if i > 0 && s[i-1] != '_' && !isUpper(s[i-1]) {
+		case IsUpper(c):
+			if i > 0 && s[i-1] != '_' && !IsUpper(s[i-1]) {
 				humps++
 			}
-		case isLower(c):
+		case IsLower(c):
 			lower = true
-			if i >= 2 && isUpper(s[i-1]) && isUpper(s[i-2]) {
+			if i >= 2 && IsUpper(s[i-1]) && IsUpper(s[i-2]) {
 				humps++
 			}
 		case !isDigit(c):
@@ -342,7 +343,7 @@ func version(c string) string {
 // issue says whether c starts like ABC-123.
 func issue(c string) bool {
 	k := 0
-	for k < len(c) && isUpper(c[k]) {
+	for k < len(c) && IsUpper(c[k]) {
 		k++
 	}
 	return k >= 2 && k <= 10 && k+1 < len(c) && c[k] == '-' && isDigit(c[k+1])
@@ -357,7 +358,7 @@ func set(words string) map[string]bool {
 	return m
 }
 
-var stopWords = sync.OnceValue(func() map[string]bool { return set(stopList) })
+var StopWords = sync.OnceValue(func() map[string]bool { return set(stopList) })
 
 const stopList = `a about above after again against all am an and any are as at be because been before being below between both but by can cannot could
 	did do does doing down during each few for from further had has have having he her here hers him his how i if in into is it its itself just
