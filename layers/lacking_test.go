@@ -14,7 +14,7 @@ import (
 // arrive.
 func TestLackingLane(t *testing.T) {
 	t.Parallel()
-	for _, kind := range []string{"dir", "sealed dir"} {
+	for _, kind := range []string{"dir", "sealed dir", "http", "ssh", "sealed http", "sealed ssh"} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			h := newHub(t, kind)

@@ -274,23 +274,12 @@ func (f *fetcher) take(ctx context.Context, s remote.Session) (took []FetchedLan
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, q.Close()) }()
-	w, err := q.Writer()
-	if err != nil {
-		return nil, err
-	}
 	var want []pack.ID
 	for _, l := range f.want {
 		want = append(want, l.Lane.Tip)
 	}
 	slices.SortFunc(want, pack.ID.Compare)
-	lim := Limits(f.o.Progress)
-	lim.Blob = q.Came
-	got, err := s.Fetch(ctx, slices.Compact(want), f.tips, w, lim)
-	f.out.Objects, f.out.Bytes = got.Objects, got.Bytes
-	if err != nil {
-		return nil, errors.Join(err, w.Abort())
-	}
-	if err := q.Finish(w); err != nil {
+	if err := f.receive(ctx, s, q, slices.Compact(want)); err != nil {
 		return nil, err
 	}
 	peers, err := device.On(f.m.DB).Peers(ctx)
@@ -334,6 +323,30 @@ func (f *fetcher) take(ctx context.Context, s remote.Session) (took []FetchedLan
 }
 
 // fork lets this device take over what a former self of it has here and not on the remote, where another copy went on, or began
+// receive brings what is wanted into the quarantine. If the remote lacks objects of some lane, each lane is asked for alone.
+func (f *fetcher) receive(ctx context.Context, s remote.Session, q *refs.Quarantine, want []pack.ID) error {
+	lim := Limits(f.o.Progress)
+	lim.Blob = q.Came
+	fetch := func(s remote.Session, want []pack.ID) error {
+		w, err := q.Writer()
+		if err != nil {
+			return err
+		}
+		got, err := s.Fetch(ctx, want, f.tips, w, lim)
+		if err != nil {
+			return errors.Join(err, w.Abort())
+		}
+		f.out.Objects, f.out.Bytes = f.out.Objects+got.Objects, f.out.Bytes+got.Bytes
+		return q.Finish(w)
+	}
+	f.out.Objects, f.out.Bytes = 0, 0
+	err := fetch(s, want)
+	if !errors.Is(err, remote.ErrLacking) {
+		return err
+	}
+	return remote.Alone(ctx, f.client.Open, want, func(s remote.Session, id pack.ID) error { return fetch(s, []pack.ID{id}) })
+}
+
 // anew without knowing what was never sent.
 func (f *fetcher) fork(ctx context.Context, q *refs.Quarantine, l *FetchedLane) error {
 	a, base, err := q.CheckFork(ctx, l.Lane)

@@ -85,6 +85,8 @@ func (a *advert) line(s string) error {
 func refusal(msg string) error {
 	low := strings.ToLower(msg)
 	switch {
+	case lacks(msg):
+		return fmt.Errorf("%w: %.300s", ErrLacking, msg)
 	case strings.Contains(low, "not found"), strings.Contains(low, "not exist"), strings.Contains(low, "not a git repository"):
 		return fmt.Errorf("%w: %.300s", ErrAbsent, msg)
 	case strings.Contains(low, "denied"), strings.Contains(low, "access"):

@@ -135,6 +135,9 @@ func (b *band) take(line []byte) error {
 	case 2:
 		b.tell(line[1:])
 	case 3:
+		if lacks(string(line[1:])) {
+			return fmt.Errorf("%w: %.500s", ErrLacking, line[1:])
+		}
 		return fmt.Errorf("the remote says: %.500s", line[1:])
 	default:
 		return fmt.Errorf("%w: band %d", ErrProtocol, line[0])

@@ -38,6 +38,8 @@ var (
 	ErrDropped = errors.New("the connection broke off")
 	// ErrRejected says that the remote did not move a branch. The error is a [*RejectedError].
 	ErrRejected = errors.New("rejected by the remote")
+	// ErrLacking says that the remote does not have all objects of a branch that was wanted.
+	ErrLacking = errors.New("the remote lacks objects of a branch")
 )
 
 // A World is what a client needs of the outside.

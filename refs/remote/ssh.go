@@ -116,6 +116,10 @@ func (c *sshSession) failed(err error) error {
 	switch {
 	case over:
 		return stalled
+	case errors.Is(err, ErrLacking):
+		return err
+	case lacks(said):
+		return fmt.Errorf("%w: %s", ErrLacking, said)
 	case errors.Is(err, io.EOF) && said == "" && !c.used:
 		return fmt.Errorf("%w: it ends without a word (%v)", ErrProtocol, wait)
 	case !errors.Is(err, io.EOF) && !errors.Is(err, ErrProtocol) && !errors.As(wait, &exit):

@@ -106,15 +106,22 @@ func (v *Vault) download(ctx context.Context, s remote.Session, want, have []pac
 		}
 		defer func() { err = errors.Join(err, s.Close()) }()
 	}
-	w, err := pack.Create(v.in.PackDir(), "fetch")
-	if err != nil {
+	fetch := func(s remote.Session, want []pack.ID) error {
+		w, err := pack.Create(v.in.PackDir(), "fetch")
+		if err != nil {
+			return err
+		}
+		if _, err := s.Fetch(ctx, want, have, w, v.o.Limits); err != nil {
+			return errors.Join(err, w.Abort())
+		}
+		_, err = w.Close()
 		return err
 	}
 	slices.SortFunc(want, pack.ID.Compare)
-	if _, err := s.Fetch(ctx, slices.Compact(want), have, w, v.o.Limits); err != nil {
-		return errors.Join(err, w.Abort())
+	want = slices.Compact(want)
+	if err = fetch(s, want); errors.Is(err, remote.ErrLacking) {
+		return remote.Alone(ctx, v.client.Open, want, func(s remote.Session, id pack.ID) error { return fetch(s, []pack.ID{id}) })
 	}
-	_, err = w.Close()
 	return err
 }
 
