@@ -11,7 +11,7 @@ import (
 	"github.com/memvcs/mem/refs/config"
 )
 
-// TestDocs checks that the tests that the pages name exist, and the files that they link to.
+// TestDocs checks that the tests and paths named by the pages exist, and the files that they link to.
 func TestDocs(t *testing.T) {
 	t.Parallel()
 	root := filepath.Join("..", "..")
@@ -21,9 +21,18 @@ func TestDocs(t *testing.T) {
 	tests := testNames(t, root)
 	name := regexp.MustCompile("`((?:Test|Fuzz)[A-Z][A-Za-z0-9]*)(?:/([A-Za-z]+))?`")
 	link := regexp.MustCompile(`\]\(([^):#]+)\)`)
+	path := regexp.MustCompile("`((?:cmd|docs|hooks|layers|lineage|objects|refs|testdata)/[A-Za-z0-9_/.-]+)`")
 	for _, page := range pages {
 		b, err := os.ReadFile(page)
 		must(t, err)
+		for _, m := range path.FindAllStringSubmatch(string(b), -1) {
+			if strings.Contains(m[1], "/greet.") || filepath.Base(page) == "formats.md" {
+				continue // the example of CONTRIBUTING.md, and paths inside a store
+			}
+			if _, err := os.Stat(filepath.Join(root, m[1])); err != nil {
+				t.Errorf("%s names the path %s: %v", page, m[1], err)
+			}
+		}
 		for _, m := range name.FindAllStringSubmatch(string(b), -1) {
 			if !tests[m[1]] || m[2] != "" && !tests[`"`+m[2]+`"`] {
 				t.Errorf("%s names %s, which is no test", page, m[0])
