@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -14,7 +16,8 @@ func (e *Env) gc() *cli.Command {
 		Name:  "gc",
 		Usage: "merge packs and free what earlier merges have left",
 		Description: "mem merges its packs by itself. What it has merged stays a quarter of an hour, for git processes that may be\n" +
-			"reading it; gc removes it at once, with what killed commands have left. No object is dropped.\n" +
+			"reading it; gc removes it at once, with what killed commands have left. No object is dropped. The cache is trimmed to\n" +
+			"storage.maxCacheSize.\n" +
 			"Never run \"git gc\" in the store while mem writes.",
 		Action: func(ctx context.Context, c *cli.Command) error {
 			if err := e.wantOperands(c, 0, 0); err != nil {
@@ -31,6 +34,8 @@ type gcAnswer struct {
 	PacksAfter  int   `json:"packs_after"`
 	BytesBefore int64 `json:"bytes_before"`
 	BytesAfter  int64 `json:"bytes_after"`
+	Cache       int64 `json:"cache_bytes"` // that the cache takes afterwards
+	CacheFreed  int64 `json:"cache_freed"`
 	DryRun      bool  `json:"dry_run"`
 }
 
@@ -44,7 +49,11 @@ func (e *Env) runGC(ctx context.Context) error {
 	if err != nil && !errors.Is(err, refs.ErrNoRoom) {
 		return &unwritable{err}
 	}
-	if err := e.printGC(before, after); err != nil {
+	cache, evicting := m.EvictCache(e.opt.dryRun)
+	if evicting != nil {
+		evicting = fmt.Errorf("trim the cache: %w", evicting)
+	}
+	if err := errors.Join(e.printGC(before, after, cache), evicting); err != nil {
 		return err
 	}
 	if err != nil {
@@ -53,14 +62,20 @@ func (e *Env) runGC(ctx context.Context) error {
 	return nil
 }
 
-func (e *Env) printGC(before, after refs.Size) error {
+func (e *Env) printGC(before, after refs.Size, cache state.CacheSize) error {
 	if e.opt.json {
-		return e.printJSON("gc", gcAnswer{before.Packs, after.Packs, before.Bytes, after.Bytes, e.opt.dryRun})
+		return e.printJSON("gc", gcAnswer{before.Packs, after.Packs, before.Bytes, after.Bytes, cache.Bytes, cache.Freed, e.opt.dryRun})
 	}
 	if e.opt.dryRun {
 		e.printf("would merge %d packs, %s\n", before.Packs, bytesText(before.Bytes))
+		if cache.Evicted > 0 {
+			e.printf("would trim the cache by %s to %s\n", bytesText(cache.Freed), bytesText(cache.Bytes))
+		}
 		return nil
 	}
 	e.did("%d packs, %s -> %d packs, %s\n", before.Packs, bytesText(before.Bytes), after.Packs, bytesText(after.Bytes))
+	if cache.Evicted > 0 {
+		e.did("trimmed the cache by %s to %s\n", bytesText(cache.Freed), bytesText(cache.Bytes))
+	}
 	return nil
 }

@@ -93,7 +93,8 @@ func (e *Env) invoke(ctx context.Context, entry command, line *argv) error {
 			return err
 		}
 	}
-	if e.opt.allProjects && entry.name != "help" && !entry.spans(line.path) {
+	// With a project, names of sessions and versions may be those of other projects, too.
+	if e.opt.allProjects && e.opt.project == "" && entry.name != "help" && !entry.spans(line.path) {
 		return withHint(usagef("mem %s has no option --all-projects: it does not work on several projects", leaf.Name), "mem "+leaf.Name+" -h")
 	}
 	if err := setFlags(leaf.Flags, line.local); err != nil {

@@ -103,7 +103,7 @@ func InsideRepo(dir string) bool {
 }
 
 // Identify finds out what a directory is. One that is not there any more, or was never on this machine,
-// is its path.
+// is its path; a worktree among those is the path of the directory that contains the worktrees.
 func Identify(ctx context.Context, dir string) state.Project {
 	for d := dir; d != ""; d = Parent(d) {
 		if !IsRepo(d) {
@@ -117,7 +117,20 @@ func Identify(ctx context.Context, dir string) state.Project {
 		}
 		return ProjectOf("path "+d, d)
 	}
+	dir = worktreeOwner(dir)
 	return ProjectOf("path "+dir, dir)
+}
+
+// worktreeOwner returns the directory whose worktree dir is or lies in, by the places where Claude Code and people keep worktrees:
+// .claude/worktrees/NAME and .worktrees/NAME. It returns dir if that is none.
+func worktreeOwner(dir string) string {
+	slash := string(filepath.Separator)
+	for _, place := range []string{filepath.Join(".claude", "worktrees"), ".worktrees"} {
+		if owner, _, ok := strings.Cut(dir, slash+place+slash); ok && owner != "" {
+			return worktreeOwner(owner)
+		}
+	}
+	return dir
 }
 
 // originURL returns the normalised URL of the remote "origin" of the repository in dir, "" if it has
