@@ -118,7 +118,12 @@ func (w *world) statement(d *peer) (kind string, body any) {
 		k := n(6)
 		return facts.Fact{Session: session, Kind: facts.Issue, Text: fmt.Sprint(k), Verdict: facts.Verified, Trust: facts.Trust(n(3)), Evidence: []facts.Evidence{{Message: k, Quote: "q"}}}
 	}
-	switch n(17) {
+	switch n(18) {
+	case 17:
+		if n(2) == 0 {
+			return records.KindName, records.NameBody{Target: "session/" + session, Field: records.FieldTitle, Name: fmt.Sprint("title ", n(3)), Removed: n(3) == 0}
+		}
+		return records.KindName, records.NameBody{Target: "session/" + session, Field: records.FieldTag, Name: fmt.Sprint("tag", n(3)), Removed: n(3) == 0}
 	case 16:
 		src := records.Origin{Kind: []string{records.SessionSource, records.ToolSource, records.HostSource}[n(3)], Name: fmt.Sprint("s", n(4))}
 		return records.KindRevoke, records.RevokeBody{Origin: src, Revoked: n(3) > 0}

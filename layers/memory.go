@@ -13,6 +13,7 @@ import (
 	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/ledger"
 	"github.com/memvcs/mem/layers/markers"
+	"github.com/memvcs/mem/layers/naming"
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/projects"
 	"github.com/memvcs/mem/layers/provenance"
@@ -80,6 +81,9 @@ func (m *Memory) Knowledge() knowledge.Ops { return knowledge.On(m.DB) }
 
 // Ledger returns the operations of package ledger.
 func (m *Memory) Ledger() ledger.Ops { return ledger.On(m.DB) }
+
+// Naming returns the operations of package naming.
+func (m *Memory) Naming() naming.Ops { return naming.On(m.DB) }
 
 // Markers returns the operations of package markers.
 func (m *Memory) Markers() markers.Ops { return markers.On(m.DB) }

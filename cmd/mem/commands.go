@@ -95,6 +95,8 @@ func commands() []command {
 		{name: "secrets", group: groupKeep, writes: []string{"allow"}, across: []string{"scan", "list"}, make: (*Env).secrets},
 		{name: "export", group: groupMake, writes: []string{""}, make: (*Env).export},
 		{name: "revoke", group: groupKeep, writes: []string{""}, across: []string{""}, make: (*Env).revoke},
+		{name: "mv", group: groupKeep, writes: []string{""}, make: (*Env).mv},
+		{name: "tag", group: groupKeep, writes: []string{""}, make: (*Env).tag},
 		{name: "rm", group: groupKeep, writes: []string{""}, make: (*Env).rm},
 		{name: "prune", group: groupKeep, writes: []string{""}, make: (*Env).prune},
 		{name: "forget", group: groupKeep, writes: []string{""}, across: []string{""}, make: (*Env).forget},

@@ -83,7 +83,7 @@ func (e *Env) runFactsDraft(ctx context.Context, o factsDraftOptions, name strin
 			e.note("%s is distilled up to its last message, %d", shortID(rev.Session.ID), d.Total)
 			return nil
 		}
-		e.printf("Session %s%s: messages %d to %d of %d, about %s tokens", e.safe(shortID(rev.Session.ID)), titleText(rev.Session.Now().Scan.Title), d.From, d.To, d.Total, tokens.Commas(d.Tokens))
+		e.printf("Session %s%s: messages %d to %d of %d, about %s tokens", e.safe(shortID(rev.Session.ID)), titleText(rev.Session.Title()), d.From, d.To, d.Total, tokens.Commas(d.Tokens))
 		if d.Left > 0 {
 			e.printf("; %s more follow once these are saved", tokens.Commas(d.Left))
 		}

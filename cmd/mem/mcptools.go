@@ -74,7 +74,7 @@ func (s served) Timeline(ctx context.Context, in mcp.TimelineIn) (out mcp.Timeli
 				return err
 			}
 			for _, x := range st.Recent()[:min(n, len(st.Recent()))] {
-				out.Moments = append(out.Moments, mcp.Moment{Ref: shortID(x.ID), Date: dayOf(x.Now().Scan.Last), Line: sanitizeLine(x.Now().Scan.Title)})
+				out.Moments = append(out.Moments, mcp.Moment{Ref: shortID(x.ID), Date: dayOf(x.Now().Scan.Last), Line: sanitizeLine(x.Title())})
 			}
 			return nil
 		}

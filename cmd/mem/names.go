@@ -40,7 +40,7 @@ func sessionsOf(st *state.State, typed string) []candidate {
 		if len(typed) > len(id) {
 			id = s.ID
 		}
-		list = append(list, candidate{id, s.Now().Scan.Title})
+		list = append(list, candidate{id, s.Title()})
 	}
 	return list
 }

@@ -76,7 +76,7 @@ func (e *Env) runRevParse(ctx context.Context, names []string, explain bool) err
 func describeName(ctx context.Context, m *layers.Memory, name string, rev state.Rev) (revAnswer, error) {
 	a := revAnswer{Rev: name, Kind: string(rev.Kind), Name: rev.Commit, How: rev.How, Project: rev.Project.Name, From: rev.From, To: rev.To}
 	if rev.Session != nil {
-		a.Session, a.Title = rev.Session.ID, rev.Session.Now().Scan.Title
+		a.Session, a.Title = rev.Session.ID, rev.Session.Title()
 	}
 	if rev.Version != nil {
 		a.Version = rev.Version.Label

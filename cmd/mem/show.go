@@ -192,7 +192,7 @@ func (e *Env) describeRev(ctx context.Context, m *layers.Memory, rev state.Rev) 
 	}
 	if rev.Session != nil {
 		now := cmp.Or(rev.Point, rev.Session.Now())
-		s.Session, s.Title, s.Messages, s.Bytes = rev.Session.ID, now.Scan.Title, now.Scan.Messages, now.Size
+		s.Session, s.Title, s.Messages, s.Bytes = rev.Session.ID, rev.Session.Title(), now.Scan.Messages, now.Size
 		if rev.Kind == state.IsSession {
 			s.Tokens, s.Earlier = counted(m.Capture().TokensOf(rev.Project.ID, rev.Session)), earlierOf(rev.Session)
 		}
@@ -352,8 +352,11 @@ func recipeOf(s bodies.VersionSettings) string {
 func (e *Env) showSession(ctx context.Context, m *layers.Memory, rev state.Rev) error {
 	now := rev.Session.Now()
 	e.headLine("session "+rev.Session.ID, "b3:"+now.Original.Short())
-	if now.Scan.Title != "" {
-		e.field("Title", now.Scan.Title)
+	if title := rev.Session.Title(); title != "" {
+		e.field("Title", title)
+	}
+	if len(rev.Session.Tags) > 0 {
+		e.field("Tags", strings.Join(rev.Session.Tags, ", "))
 	}
 	e.field("Project", rev.Project.Name)
 	if !now.Scan.First.IsZero() {

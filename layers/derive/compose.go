@@ -184,7 +184,7 @@ func (c *composing) source(ctx context.Context, i int, p ComposePart) (compose.S
 	}
 	c.mats = append(c.mats, mat)
 	c.out.Parts = append(c.out.Parts, compose.Part{
-		Session: s.ID, Project: p.Rev.Project.Name, Title: now.Scan.Title, Date: now.Scan.Last, Messages: now.Scan.Messages,
+		Session: s.ID, Project: p.Rev.Project.Name, Title: s.Title(), Date: now.Scan.Last, Messages: now.Scan.Messages,
 	})
 	src.Distance = max(1, st.Distance(st.Session(s.ID)))
 	src.Original = c.own(i).Scale(mat.Stats.Raw())

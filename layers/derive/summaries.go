@@ -95,7 +95,7 @@ func (a *aging) summarise(ctx context.Context, stage *refs.Stage, due tier.Due) 
 // source reads the fullest version of a session, or the session itself if it has none.
 func (a *aging) source(ctx context.Context, s *state.Session, counter tokens.Counter, part *records.SummaryPart, x *tier.Source) (err error) {
 	now := s.Now()
-	x.Part = compose.Part{Session: s.ID, Project: a.p.Name, Title: now.Scan.Title, Date: now.Scan.Last, Messages: now.Scan.Messages}
+	x.Part = compose.Part{Session: s.ID, Project: a.p.Name, Title: s.Title(), Date: now.Scan.Last, Messages: now.Scan.Messages}
 	x.Distance = max(1, a.st.Distance(s))
 	var full *records.Version
 	for _, v := range a.st.CountedOf(s.ID) {

@@ -336,6 +336,8 @@ func (f *forgetting) mend(r refs.Record) (err error) {
 				f.drop[r.ID] = true
 			}
 		})
+	case records.KindName:
+		err = state.ApplyTo(r, func(b records.NameBody) { f.drop[r.ID] = f.targetGone(b.Target) })
 	case facts.KindJudgement:
 		err = state.ApplyTo(r, func(j facts.Judgement) {
 			if f.gone[j.By.String()] {

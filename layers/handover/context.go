@@ -318,7 +318,7 @@ func (b *briefing) sessionItems() (out []brief.Item) {
 	for _, s := range b.sessions[:min(contextSessions, len(b.sessions))] {
 		now := s.Now()
 		trust := brief.User
-		if from := now.Scan.TitleFrom; from == transcript.FromSummary || from == transcript.FromStray {
+		if from := now.Scan.TitleFrom; s.Renamed == "" && (from == transcript.FromSummary || from == transcript.FromStray) {
 			trust = brief.Assistant
 		}
 		text := now.Scan.Last.UTC().Format("2006-01-02")
@@ -326,8 +326,8 @@ func (b *briefing) sessionItems() (out []brief.Item) {
 		case now.Scan.Scripted:
 			trust = brief.Assistant
 			text += " a headless run" // what a script typed is not quoted: it may hold anything
-		case now.Scan.Title != "":
-			text += fmt.Sprintf(" %q", now.Scan.Title)
+		case s.Title() != "":
+			text += fmt.Sprintf(" %q", s.Title())
 		}
 		text += fmt.Sprintf(", %d message%s", now.Scan.Messages, derive.Plural(now.Scan.Messages))
 		if v := b.st.CountedOf(s.ID); len(v) > 0 {

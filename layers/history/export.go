@@ -56,7 +56,7 @@ func (m Ops) remembered(ctx context.Context, p state.Project) (*views.Project, e
 	for _, s := range st.Recent() {
 		now := s.Now()
 		if trust.Of(now.Stamp.Device) {
-			v.Sessions = append(v.Sessions, views.Session{ID: s.ID, Name: bodies.ShortID(s.ID), Title: now.Scan.Title, Branch: now.Scan.Branch, Last: now.Scan.Last})
+			v.Sessions = append(v.Sessions, views.Session{ID: s.ID, Name: bodies.ShortID(s.ID), Title: s.Title(), Branch: now.Scan.Branch, Last: now.Scan.Last})
 		}
 	}
 	return v, nil

@@ -113,7 +113,7 @@ func (m Ops) List(ctx context.Context, p state.Project, o capture.ListOptions) (
 
 func (m Ops) item(s *state.Session, versions []*records.Version, known map[objects.Hash]int) Item {
 	now := s.Now()
-	it := Item{ID: s.ID, Status: Stored, Title: now.Scan.Title, Last: now.Scan.Last, Messages: now.Scan.Messages, Bytes: now.Size, Versions: s.WithoutGuests(versions), Markers: s.Marked(), Parent: s.Parent(), Session: s, Device: now.Stamp.Device}
+	it := Item{ID: s.ID, Status: Stored, Title: s.Title(), Last: now.Scan.Last, Messages: now.Scan.Messages, Bytes: now.Size, Versions: s.WithoutGuests(versions), Markers: s.Marked(), Parent: s.Parent(), Session: s, Device: now.Stamp.Device}
 	if it.Last.IsZero() {
 		it.Last = now.Time
 	}

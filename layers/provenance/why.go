@@ -429,7 +429,7 @@ func (w *whyer) session(ctx context.Context, p refs.Project, id string, h object
 		return &Reason{Kind: "session", Name: records.ShortID(id), Missing: true}, nil
 	}
 	at := state.PointOf(s, h)
-	out := w.mark(&Reason{Kind: "session", Name: records.ShortID(id), Text: at.Scan.Title, Trust: facts.Tool.String(), Revoked: s.Revoked, Time: at.Time}, at.Stamp.Device)
+	out := w.mark(&Reason{Kind: "session", Name: records.ShortID(id), Text: s.Title(), Trust: facts.Tool.String(), Revoked: s.Revoked, Time: at.Time}, at.Stamp.Device)
 	out.note("%d messages, b3:%s", at.Scan.Messages, at.Original.Short())
 	for _, n := range [][2]string{{"captured from ", s.Source()}, {"Claude Code ", at.Scan.Version}, {"model ", at.Scan.Model}, {"in ", at.Scan.Cwd}, {"started by ", records.ShortID(s.Parent())}} {
 		if n[1] != "" {

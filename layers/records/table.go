@@ -27,6 +27,7 @@ var Bodies = sync.OnceValue(func() Table {
 		KindVersion:     Of(checkVersionBody),
 		KindComposition: Of(checkComposition),
 		KindSet:         Of(checkSet),
+		KindName:        Of(checkName),
 		KindKeepit:      Of(checkOverride),
 		KindUse:         Of(checkUse),
 		KindRevoke:      Of(checkRevoke),
@@ -178,6 +179,18 @@ func checkComposition(b *Composition) error {
 }
 
 func checkSet(b *SetBody) error { return ParseTarget(b.Target) }
+
+func checkName(b *NameBody) error {
+	err := ParseTarget(b.Target)
+	switch {
+	case err != nil:
+	case b.Field == FieldTag:
+		_, err = ParseName(b.Name)
+	case b.Field == FieldTitle && !b.Removed:
+		_, err = ParseTitle(b.Name)
+	}
+	return err
+}
 
 func checkOverride(b *Override) error {
 	return errors.Join(wantSessions(b.Session), wantSpan(b.Start, b.End))

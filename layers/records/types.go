@@ -44,6 +44,7 @@ const (
 	KindVersion     = "version"
 	KindComposition = "composition"
 	KindSet         = "set"
+	KindName        = "name"
 	KindKeepit      = "keepit"
 	KindUse         = "use"
 	KindCost        = "cost"  // in the home lane only
@@ -229,6 +230,29 @@ type SetBody struct {
 	Target string `json:"target"` // session/<id>, version/<record>, composition/<name>
 	Field  string `json:"field"`  // deleted
 	Value  bool   `json:"value"`
+}
+
+// A NameBody gives a session a title, or a session or a version a tag: the body of a "name" record. The last one about the title of a
+// session wins, and the last one about a tag of a project: a tag names one thing.
+type NameBody struct {
+	Target  string `json:"target"` // session/<id>; of a tag also version/<record>
+	Field   string `json:"field"`  // [FieldTitle] or [FieldTag]
+	Name    string `json:"name"`
+	Removed bool   `json:"removed,omitempty"` // the title is that of the transcript again; nothing has the tag
+}
+
+// The fields of a [NameBody].
+const (
+	FieldTitle = "title"
+	FieldTag   = "tag"
+)
+
+// Slot is what a record speaks of: the title of a session, or a tag.
+func (b NameBody) Slot() string {
+	if b.Field == FieldTag {
+		return FieldTag + "/" + b.Name
+	}
+	return b.Field + "/" + b.Target
 }
 
 // An Override is a user's later word on a marker: the body of a "keepit" record. It speaks of the text from Start to End, in

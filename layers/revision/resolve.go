@@ -37,6 +37,24 @@ func resolveEarlier(rev state.Rev, sub string) (state.Rev, error) {
 	return rev, nil
 }
 
+// resolveTag finds the version of a tag of the scope's project. Tags of sessions are among the names of sessions.
+func (m Ops) resolveTag(ctx context.Context, sc state.Scope, name string) (rev state.Rev, ok bool, err error) {
+	sc.Strict = true
+	err = m.Scoped(ctx, sc, func(p state.Project, st *state.State) bool {
+		for _, t := range st.Tags() {
+			if t.Name == name && t.Version != nil {
+				rev, ok = t.Rev(p), true
+			}
+		}
+		return ok
+	})
+	if err != nil || !ok {
+		return rev, false, err
+	}
+	rev, err = m.At(ctx, rev, rev.Version)
+	return rev, true, err
+}
+
 // ErrLayer says that a layer of a session does not exist.
 var ErrLayer = errors.New("no such layer")
 
@@ -64,6 +82,9 @@ func (m Ops) Resolve(ctx context.Context, sc state.Scope, s string) (state.Rev, 
 		if rev, ok, err := m.resolveComposition(ctx, sc, s); ok || err != nil {
 			return rev, err
 		}
+	}
+	if rev, ok, err := m.resolveTag(ctx, sc, s); ok || err != nil {
+		return rev, err
 	}
 	rev, err := m.ResolveSession(ctx, sc, name)
 	var missing *state.NotFoundError
@@ -186,7 +207,7 @@ func describeAll(found []state.Rev) []string {
 		if starts[records.ShortID(r.Session.ID)] > 1 {
 			id = r.Session.ID
 		}
-		if t := r.Session.Now().Scan.Title; t != "" {
+		if t := r.Session.Title(); t != "" {
 			id += fmt.Sprintf(" %q", t)
 		}
 		names = append(names, id)

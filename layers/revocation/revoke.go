@@ -135,7 +135,7 @@ func (m Ops) HiddenBy(ctx context.Context, p state.Project, st *state.State, by 
 	var out []state.Hidden
 	for _, s := range marked.Sessions {
 		if s.Revoked != "" && !s.Deleted {
-			out = append(out, state.Hidden{Kind: state.IsSession, Name: records.ShortID(s.ID), What: s.Now().Scan.Title, Why: s.Revoked})
+			out = append(out, state.Hidden{Kind: state.IsSession, Name: records.ShortID(s.ID), What: s.Title(), Why: s.Revoked})
 		}
 	}
 	for _, v := range marked.Versions {

@@ -312,7 +312,7 @@ func (s *searchPlan) gather() error {
 func (s *searchPlan) session(x *state.Session) error {
 	now := x.Now()
 	meta := index.Session{
-		ID: x.ID, Title: now.Scan.Title, Branch: now.Scan.Branch, Parent: x.Parent(), Device: now.Stamp.Device,
+		ID: x.ID, Title: x.Title(), Branch: now.Scan.Branch, Parent: x.Parent(), Device: now.Stamp.Device,
 		First: now.Scan.First.Unix(), Last: now.Scan.Last.Unix(), Topics: s.topics(x.ID),
 	}
 	if now.Scan.First.IsZero() {

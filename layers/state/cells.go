@@ -44,6 +44,8 @@ func (st *State) Cells(r refs.Record) ([]Cell, error) {
 	switch r.Kind {
 	case records.KindSet:
 		err = ApplyTo(r, func(b records.SetBody) { out = st.SetCells(b) })
+	case records.KindName:
+		err = ApplyTo(r, func(b records.NameBody) { out = []Cell{nameCell(b)} })
 	case records.KindKeepit:
 		err = ApplyTo(r, func(b records.Override) { out = []Cell{st.keepitCell(b)} })
 	case records.KindVersion:

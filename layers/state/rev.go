@@ -151,7 +151,9 @@ func (s *Session) Matches(name string) string {
 		return "prefix of an id"
 	case len(name) >= 4 && strings.HasPrefix(s.ID, "agent-"+name):
 		return SubagentPrefix
-	case name != "" && strings.EqualFold(s.Now().Scan.Title, name):
+	case name != "" && slices.Contains(s.Tags, name):
+		return "tag"
+	case name != "" && strings.EqualFold(s.Title(), name):
 		return "title"
 	}
 	return ""

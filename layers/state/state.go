@@ -28,6 +28,7 @@ type State struct {
 	Compositions []*records.Composition // in the order of records
 	Stored       storedLists            // Versions and Compositions with what their records do not say
 	Sets         []assignment           // the winning ones
+	Names        []StoredNaming         // the winning ones
 	Keepits      []override             // the winning ones
 	Uses         []StoredUse            // in the order of records
 	Paths        []StoredPath           // of the home project only, in the order of records
@@ -42,6 +43,7 @@ type State struct {
 	bulk   *Bulks // nil in an outline
 	ByID   map[string]*Session
 	SetAt  map[[2]string]int         // where the assignment to a field of a target is in Sets
+	NameAt map[string]int            // where what is said of a slot is in Names
 	Typed  map[transcript.Key]string // who wrote it first
 	CostAt map[records.Cost]int      // where the costs of a kind are in Costs
 
@@ -86,6 +88,8 @@ type Session struct {
 	Points []records.Point // growth points, in the order of records; see Now
 	// Deleted says that the session was taken out of the lists; its bytes stay.
 	Deleted   bool
+	Renamed   string             // the title that the user gave it, "" for none
+	Tags      []string           // that the user gave it, sorted
 	Guests    []records.Point    // of devices that are not trusted, if a trusted one has the session too: they change nothing of it
 	Guest     string             // the device of Now if only devices that are not trusted have the session, else ""
 	Revoked   string             // why it is hidden, "" if it is not
@@ -184,6 +188,11 @@ func (st *State) Apply(r refs.Record) error {
 		})
 	case records.KindSet:
 		return ApplyTo(r, func(b records.SetBody) { st.assign(assignment{st.assignedBy(b, r.Device), StampOf(r)}) })
+	case records.KindName:
+		if st.FromStranger(r.Device) {
+			return nil
+		}
+		return ApplyTo(r, func(b records.NameBody) { st.name(StoredNaming{b, StampOf(r)}) })
 	case records.KindKeepit:
 		if st.FromStranger(r.Device) {
 			return nil
@@ -278,7 +287,7 @@ func (st *State) Finish() {
 		if d := s.Now().Stamp.Device; st.FromStranger(d) {
 			s.Guest = d
 		}
-		s.Deleted, s.Overrides = false, nil
+		s.Deleted, s.Overrides, s.Renamed, s.Tags = false, nil, "", nil
 	}
 	Order(st.Keepits, func(a, b *override) int { return a.First.Compare(b.First) })
 	for _, o := range st.Keepits {
@@ -304,6 +313,7 @@ func (st *State) Finish() {
 		c.Body.ID, c.Body.Device, c.Body.Time, c.Body.Deleted = c.Stamp.Record, c.Stamp.Device, c.Time, false
 		st.Compositions = append(st.Compositions, c.Body)
 	}
+	st.applyNames()
 	st.applySets()
 	st.applyUses()
 }

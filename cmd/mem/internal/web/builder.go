@@ -135,7 +135,7 @@ func (s *Server) builderBody(ctx context.Context, p state.Project, f url.Values)
 		return b, err
 	}
 	for _, one := range st.Recent() {
-		b.Sessions = append(b.Sessions, sessionChoice{sessionName(one), one.Now().Scan.Title, one})
+		b.Sessions = append(b.Sessions, sessionChoice{sessionName(one), one.Title(), one})
 	}
 	b.Old = st.Named()
 	in, err := builderRequest(f)

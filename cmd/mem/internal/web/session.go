@@ -47,7 +47,7 @@ func (s *Server) sessionPage(ctx context.Context, id string, last ...string) (st
 	if err != nil {
 		return rev, page{}, err
 	}
-	title := cmp.Or(rev.Session.Now().Scan.Title, records.ShortID(rev.Session.ID))
+	title := cmp.Or(rev.Session.Title(), records.ShortID(rev.Session.ID))
 	p := page{Title: title, Tab: "browser", Project: rev.Project, Crumbs: []crumb{{"Memory", "/"}, {rev.Project.Name, "/p/" + string(rev.Project.ID)}}}
 	link := "/s/" + sessionName(rev.Session)
 	if len(last) == 0 {

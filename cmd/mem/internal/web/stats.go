@@ -123,7 +123,7 @@ func (s *Server) addSession(out *statsAnswer, st *state.State, one *state.Sessio
 		out.Tokens += n
 		out.Counted++
 	}
-	out.Largest = append(out.Largest, sizeStats{one.ID, now.Scan.Title, now.Size})
+	out.Largest = append(out.Largest, sizeStats{one.ID, one.Title(), now.Size})
 }
 
 // costs adds up what models took for a project, by model.

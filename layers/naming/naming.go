@@ -1,0 +1,146 @@
+// Package naming gives names: titles to sessions, tags to sessions and versions, other names to compositions.
+package naming
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/refs"
+)
+
+// Ops names things in a store.
+type Ops struct{ *state.DB }
+
+// On returns the operations on a store.
+func On(db *state.DB) Ops { return Ops{db} }
+
+// Errors of naming.
+var (
+	ErrTaken = errors.New("the name is taken")
+	ErrNoTag = errors.New("no such tag")
+	ErrKind  = errors.New("only sessions and compositions are renamed, only sessions and versions are tagged")
+)
+
+// Retitle gives a session a title; an empty one is that of its transcript again.
+func (m Ops) Retitle(ctx context.Context, rev state.Rev, title string) error {
+	body := records.NameBody{Target: "session/" + rev.Session.ID, Field: records.FieldTitle, Removed: title == ""}
+	if title != "" {
+		t, err := records.ParseTitle(title)
+		if err != nil {
+			return err
+		}
+		body.Name = string(t)
+	}
+	return m.say(ctx, rev, "mv "+rev.Session.Name(), "mv", body)
+}
+
+// Tag gives a session or a version a tag. The error wraps [ErrTaken] if something else has the tag and force is not set.
+func (m Ops) Tag(ctx context.Context, rev state.Rev, name string, force bool) error {
+	if _, err := records.ParseName(name); err != nil {
+		return err
+	}
+	target, what, err := rev.Target()
+	if err != nil || rev.Kind == state.IsComposition {
+		return fmt.Errorf("tag %s: %w", state.NameOf(rev), ErrKind)
+	}
+	st, err := trust.On(m.DB).Outline(ctx, rev.Project.ID)
+	if err != nil {
+		return err
+	}
+	if st.Composition(name) != nil {
+		return fmt.Errorf("tag %s: %w by a composition", name, ErrTaken)
+	}
+	for _, t := range st.Tags() {
+		was, _, err := t.Rev(rev.Project).Target()
+		switch {
+		case t.Name != name || err != nil:
+		case was == target:
+			return nil
+		case !force:
+			return fmt.Errorf("tag %s: %w by %s", name, ErrTaken, state.NameOf(t.Rev(rev.Project)))
+		}
+	}
+	return m.say(ctx, rev, "tag "+name+"  "+what, "tag", records.NameBody{Target: target, Field: records.FieldTag, Name: name})
+}
+
+// Untag removes a tag of a project. The error wraps [ErrNoTag] if nothing has it.
+func (m Ops) Untag(ctx context.Context, p state.Project, name string) error {
+	st, err := trust.On(m.DB).Outline(ctx, p.ID)
+	if err != nil {
+		return err
+	}
+	for _, t := range st.Tags() {
+		if t.Name == name {
+			rev := t.Rev(p)
+			target, _, err := rev.Target()
+			if err != nil {
+				return err
+			}
+			return m.say(ctx, rev, "tag -d "+name, "tag", records.NameBody{Target: target, Field: records.FieldTag, Name: name, Removed: true})
+		}
+	}
+	return fmt.Errorf("tag %s: %w", name, ErrNoTag)
+}
+
+// Tags returns the tags of a project, by name.
+func (m Ops) Tags(ctx context.Context, p refs.Project) ([]state.Tag, error) {
+	st, err := trust.On(m.DB).Outline(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	return st.Tags(), nil
+}
+
+// RenameComposition gives a composition and its earlier states another name. Its content stays: the heading in it is the name that it was
+// composed under. The error wraps [ErrTaken] if a composition or a tag has the name.
+func (m Ops) RenameComposition(ctx context.Context, rev state.Rev, name string) error {
+	if _, err := records.ParseName(name); err != nil {
+		return err
+	}
+	was := rev.Composition.Name
+	if _, err := records.ParseName(was); err != nil {
+		return fmt.Errorf("mv %s: %w", was, trust.ErrUntrusted)
+	}
+	return m.Refs.Update(ctx, rev.Project.ID, "mv "+was+" "+name, func(tx *refs.Tx) error {
+		st, err := m.Fold(ctx, tx, rev.Project.ID)
+		if err != nil {
+			return err
+		}
+		if st.Composition(name) != nil {
+			return fmt.Errorf("mv %s: %w by a composition", name, ErrTaken)
+		}
+		for _, t := range st.Tags() {
+			if t.Name == name {
+				return fmt.Errorf("mv %s: %w by a tag", name, ErrTaken)
+			}
+		}
+		tx.Trailer("Op", "mv")
+		tx.Trailer("Composition", name)
+		for _, c := range st.Compositions {
+			if c.Name != was || c.Deleted {
+				continue
+			}
+			again := *c
+			again.Name = name
+			if _, err := tx.Add(records.KindComposition, &again); err != nil {
+				return err
+			}
+		}
+		_, err = tx.Add(records.KindSet, records.SetBody{Target: "composition/" + was, Field: "deleted", Value: true})
+		return err
+	})
+}
+
+// say writes a name.
+func (m Ops) say(ctx context.Context, rev state.Rev, message, op string, body records.NameBody) error {
+	return m.Refs.Update(ctx, rev.Project.ID, message, func(tx *refs.Tx) error {
+		tx.Trailer("Op", op)
+		tx.Trailer("Session", rev.Session.ID)
+		_, err := tx.Add(records.KindName, body)
+		return err
+	})
+}

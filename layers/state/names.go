@@ -1,0 +1,123 @@
+package state
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/layers/records"
+)
+
+// A StoredNaming is what a user called a session or a version.
+type StoredNaming struct {
+	records.NameBody
+	Stamp records.Stamp
+}
+
+func (n *StoredNaming) code(c *records.Codec) {
+	records.Word(c, &n.Target)
+	records.Word(c, &n.Field)
+	records.Word(c, &n.Name)
+	c.Bool(&n.Removed)
+	n.Stamp.Code(c)
+}
+
+// name keeps the last name of each slot.
+func (st *State) name(n StoredNaming) {
+	if st.NameAt == nil {
+		st.NameAt = map[string]int{}
+		for i, x := range st.Names {
+			st.NameAt[x.Slot()] = i
+		}
+	}
+	i, ok := st.NameAt[n.Slot()]
+	switch {
+	case !ok:
+		st.NameAt[n.Slot()] = len(st.Names)
+		st.Names = append(st.Names, n)
+	case n.Stamp.Compare(st.Names[i].Stamp) > 0:
+		st.Names[i] = n
+	}
+}
+
+// applyNames gives sessions their titles and tags.
+func (st *State) applyNames() {
+	Order(st.Names, func(a, b *StoredNaming) int { return a.Stamp.Compare(b.Stamp) })
+	st.NameAt = nil
+	for _, n := range st.Names {
+		id, ok := strings.CutPrefix(n.Target, "session/")
+		s := st.Session(id)
+		if !ok || s == nil || n.Removed {
+			continue
+		}
+		switch n.Field {
+		case records.FieldTitle:
+			s.Renamed = n.Name
+		case records.FieldTag:
+			s.Tags = append(s.Tags, n.Name)
+			slices.Sort(s.Tags)
+		}
+	}
+}
+
+// Title returns the title of the session: what the user called it, or else that of its transcript.
+func (s *Session) Title() string { return cmp.Or(s.Renamed, s.Now().Scan.Title) }
+
+// A Tag is a name that the user gave to a session or to a version, whose Version is nil otherwise.
+type Tag struct {
+	Name    string
+	Session *Session
+	Version *records.Version
+}
+
+// Tags returns the tags of sessions and versions, by name.
+func (st *State) Tags() []Tag {
+	var out []Tag
+	versions := map[string]*records.Version{}
+	for _, v := range st.Versions {
+		versions[v.ID.String()] = v
+	}
+	for _, n := range st.Names {
+		if n.Field != records.FieldTag || n.Removed {
+			continue
+		}
+		kind, name, _ := strings.Cut(n.Target, "/")
+		switch v := versions[name]; {
+		case kind == "session" && st.Session(name) != nil:
+			out = append(out, Tag{Name: n.Name, Session: st.Session(name)})
+		case kind == "version" && v != nil && !v.ByStranger && st.Session(v.Session) != nil:
+			out = append(out, Tag{n.Name, st.Session(v.Session), v})
+		}
+	}
+	slices.SortFunc(out, func(a, b Tag) int { return cmp.Compare(a.Name, b.Name) })
+	return out
+}
+
+// nameCell is the cell of a title or a tag. Before the first one there was none.
+func nameCell(b records.NameBody) Cell {
+	says := func(b records.NameBody) string {
+		if b.Removed {
+			return "removed"
+		}
+		return b.Target + " " + b.Name
+	}
+	what := "tag " + b.Name
+	if b.Field == records.FieldTitle {
+		what = "title of " + records.ShortID(strings.TrimPrefix(b.Target, "session/"))
+	}
+	was := b
+	was.Removed = true
+	if b.Field == records.FieldTitle {
+		was.Name = ""
+	}
+	return Cell{Slot: "name/" + b.Slot(), What: what, Says: says(b), Again: Statement{records.KindName, b}, None: cellNone{says(was), Statement{records.KindName, was}}}
+}
+
+// Rev returns the revision that a tag of a project names.
+func (t Tag) Rev(p Project) Rev {
+	rev := Rev{Kind: IsSession, Project: p, Session: t.Session, Hash: t.Session.Now().Original, How: "tag"}
+	if t.Version != nil {
+		rev.Kind, rev.Version, rev.Hash = IsVersion, t.Version, t.Version.Derivation.Output
+	}
+	return rev
+}
