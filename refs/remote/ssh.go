@@ -147,7 +147,9 @@ func (c *sshSession) Fetch(ctx context.Context, want, have []pack.ID, w *pack.Wr
 	got, err := c.receive(c.l, w, c.watch.pack(lim), c.w.Say)
 	c.watch.rest()
 	if err != nil {
-		_ = c.cmd.Process.Kill() // it would wait for us to read on
+		if !errors.Is(err, ErrLacking) { // then the server has ended by itself
+			_ = c.cmd.Process.Kill() // it would wait for us to read on
+		}
 		return got, errors.Join(ctx.Err(), c.failedUnless(err))
 	}
 	return got, nil
