@@ -50,7 +50,7 @@ func (e *Env) blame() *cli.Command {
 	var o blameOptions
 	return &cli.Command{
 		Name:      "blame",
-		Usage:     "say for each line of a version or composition which messages it came from",
+		Usage:     "show the source messages of each line",
 		ArgsUsage: "<rev>",
 		Description: "Lines are those that \"mem show --format md\" prints. A line that no message supports is marked ??: nobody said it.\n" +
 			"CONF is how much of the line its messages hold, 100 if it stands there word for word.",

@@ -30,7 +30,7 @@ func (e *Env) clone() *cli.Command {
 	var o cloneOptions
 	return &cli.Command{
 		Name:      "clone",
-		Usage:     "make a memory of what a remote has: the next machine, or after a loss",
+		Usage:     "create a memory from a remote",
 		ArgsUsage: "<url>",
 		Description: "There must be no memory yet, or one that an interrupted clone of the same remote left: it is resumed. This machine becomes a new device; the lanes of the others are checked byte by byte, as in\n" +
 			"\"mem fetch\". The remote is called origin. An encrypted one needs its recovery key, or the word of a device that can read it.",

@@ -38,9 +38,9 @@ type group string
 const (
 	groupStart    group = "start"
 	groupLook     group = "look at memory"
-	groupMake     group = "make something of it"
-	groupShare    group = "let it travel"
-	groupKeep     group = "keep it in order"
+	groupMake     group = "compress and compose"
+	groupShare    group = "sync"
+	groupKeep     group = "maintain"
 	groupHelp     group = "settings and help"
 	groupPlumbing group = "plumbing, for scripts"
 	groupHidden   group = ""

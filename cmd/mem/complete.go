@@ -47,7 +47,7 @@ func filePlaceholders() []string { return []string{"file", "dir", "path"} }
 func (e *Env) complete() *cli.Command {
 	return &cli.Command{
 		Name:        "__complete",
-		Usage:       "print what could stand next in a command line",
+		Usage:       "print completions for a command line",
 		RawOperands: true,
 		Action: func(ctx context.Context, _ *cli.Command) error {
 			e.runComplete(ctx, e.operands)

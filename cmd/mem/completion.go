@@ -18,7 +18,7 @@ func shells() []string { return []string{"bash", "zsh", "fish", "powershell"} }
 func (e *Env) completion() *cli.Command {
 	return &cli.Command{
 		Name:      "completion",
-		Usage:     "print the script with which a shell completes mem's commands",
+		Usage:     "print a shell completion script",
 		ArgsUsage: "<shell>",
 		Description: "The shell is bash, zsh, fish or powershell. Each script says in its first lines how to load it, such as\n" +
 			"source <(mem completion bash)",

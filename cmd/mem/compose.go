@@ -43,7 +43,7 @@ func (e *Env) compose() *cli.Command {
 	o := composeOptions{budget: defaultBudget, allocate: "equal"}
 	return &cli.Command{
 		Name:      "compose",
-		Usage:     "make one context of several sessions under a token budget",
+		Usage:     "build one context from several sessions under a token budget",
 		ArgsUsage: "<name> <rev>[=TOKENS]...",
 		Description: "A session takes its original if that fits its share, else the version of the best score, else a new one. A\n" +
 			"version that is named is taken as it is. The whole never exceeds the budget. Write it out with \"mem checkout\".\n" +

@@ -38,7 +38,7 @@ func (e *Env) compress() *cli.Command {
 	var o compressOptions
 	return &cli.Command{
 		Name:      "compress",
-		Usage:     "make a smaller version of a session",
+		Usage:     "create a smaller version of a session",
 		ArgsUsage: "<session|version>",
 		Description: "Say how small with --ratio, --tokens, --preset or --tier; without any of them it is the preset of the settings.\n" +
 			"Markers that survive are kept byte for byte. The same recipe again gives the version that exists.\n" +

@@ -35,21 +35,21 @@ func (e *Env) conceptChanges() []*cli.Command {
 		return cli.Bool(&o.undo, "undo", usage)
 	}
 	return []*cli.Command{
-		{Name: "assign", Usage: "say which concept sessions or exchanges belong to", ArgsUsage: "<session|exchange>... [<concept>]",
+		{Name: "assign", Usage: "assign sessions or exchanges to a concept", ArgsUsage: "<session|exchange>... [<concept>]",
 			Description: "An exchange is named by its id, e:9f2c61ab. What is said of an exchange goes before what is said of its session.",
 			Flags: []*cli.Flag{
 				cli.Parsed(&o.name, "new", "make a new concept called `NAME`", shortText("a name", 80)), topic, summary, reason,
 				cli.Bool(&o.none, "none", "take back what was said of them"),
 			},
 			Action: func(ctx context.Context, c *cli.Command) error { return e.runAssign(ctx, c, o) }},
-		{Name: "rename", Usage: "give a concept another name, topic or summary", ArgsUsage: "<concept> [<name>]", Flags: []*cli.Flag{topic, summary},
+		{Name: "rename", Usage: "rename or edit a concept", ArgsUsage: "<concept> [<name>]", Flags: []*cli.Flag{topic, summary},
 			Action: func(ctx context.Context, c *cli.Command) error {
 				if err := e.wantOperands(c, 1, 2); err != nil {
 					return err
 				}
 				return e.runRename(ctx, o, e.operand(0), e.operand(1), len(e.operands) > 1)
 			}},
-		{Name: "merge", Usage: "make concepts part of the one named last", ArgsUsage: "<concept>... <concept>",
+		{Name: "merge", Usage: "merge concepts into the last one named", ArgsUsage: "<concept>... <concept>",
 			Flags: []*cli.Flag{reason, undo("part the concepts again")},
 			Action: func(ctx context.Context, c *cli.Command) error {
 				least := 2
@@ -61,7 +61,7 @@ func (e *Env) conceptChanges() []*cli.Command {
 				}
 				return e.runMerge(ctx, o, e.operands)
 			}},
-		{Name: "split", Usage: "move some of a concept's members to a new one", ArgsUsage: "<concept> <session|exchange>...",
+		{Name: "split", Usage: "split a concept: move members to a new one", ArgsUsage: "<concept> <session|exchange>...",
 			Flags: []*cli.Flag{cli.Parsed(&o.name, "new", "call the new concept `NAME`", shortText("a name", 80)), topic, summary, reason},
 			Action: func(ctx context.Context, c *cli.Command) error {
 				if err := e.wantOperands(c, 2, -1); err != nil {
@@ -69,7 +69,7 @@ func (e *Env) conceptChanges() []*cli.Command {
 				}
 				return e.runSplit(ctx, o, e.operand(0), e.operands[1:])
 			}},
-		{Name: "rm", Usage: "take concepts away; what belonged to them belongs to none", ArgsUsage: "<concept>...", Flags: []*cli.Flag{undo("bring them back")},
+		{Name: "rm", Usage: "delete concepts; their members become unassigned", ArgsUsage: "<concept>...", Flags: []*cli.Flag{undo("bring them back")},
 			Action: func(ctx context.Context, c *cli.Command) error {
 				if err := e.wantOperands(c, 1, -1); err != nil {
 					return err

@@ -19,7 +19,7 @@ func (e *Env) concepts() *cli.Command {
 	var all bool
 	return &cli.Command{
 		Name:  "concepts",
-		Usage: "list what the project is about, and say what belongs where",
+		Usage: "list and edit concepts",
 		Description: "A concept is one job of the project, with all exchanges about it in any session. What belongs to it is decided by meaning, by\n" +
 			"whoever has read it; nothing is ever put together because of the files or words it shares. \"candidates\" prints what there is to\n" +
 			"decide, \"assign\" says what was decided.",
@@ -38,7 +38,7 @@ func (e *Env) concepts() *cli.Command {
 				}
 				return e.runConceptsShow(ctx, e.operand(0))
 			}},
-			{Name: "candidates", Usage: "print what belongs to no concept yet, and how to decide", ArgsUsage: "[<session>]",
+			{Name: "candidates", Usage: "print unassigned members and the instruction to assign them", ArgsUsage: "[<session>]",
 				Description: "Without a session: all exchanges of the project that nobody has assigned.",
 				Action: func(ctx context.Context, c *cli.Command) error {
 					if err := e.wantOperands(c, 0, 1); err != nil {

@@ -28,13 +28,13 @@ func (e *Env) config() *cli.Command {
 				}
 				return e.runConfigSet(ctx, e.operand(0), e.operand(1))
 			}},
-			{Name: "unset", Usage: "go back to the default of a setting", ArgsUsage: "<key>", Action: func(ctx context.Context, c *cli.Command) error {
+			{Name: "unset", Usage: "reset a setting to its default", ArgsUsage: "<key>", Action: func(ctx context.Context, c *cli.Command) error {
 				if err := e.wantOperands(c, 1, 1); err != nil {
 					return err
 				}
 				return e.runConfigUnset(ctx, e.operand(0))
 			}},
-			{Name: "list", Usage: "print all settings and where they come from", Action: func(_ context.Context, c *cli.Command) error {
+			{Name: "list", Usage: "list all settings and their sources", Action: func(_ context.Context, c *cli.Command) error {
 				if err := e.wantOperands(c, 0, 0); err != nil {
 					return err
 				}

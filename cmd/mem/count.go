@@ -20,7 +20,7 @@ import (
 func (e *Env) count() *cli.Command {
 	return &cli.Command{
 		Name:      "count",
-		Usage:     "estimate the tokens of a file, of stdin or of what is in memory",
+		Usage:     "estimate tokens of files, stdin or stored texts",
 		ArgsUsage: "<file|rev>...",
 		Description: "Of a transcript only what a model would read counts. There is no exact count without a model's own tokenizer:\n" +
 			"all counts are estimates. An operand that names a file is that file; - is stdin.",

@@ -28,24 +28,24 @@ func (e *Env) device() *cli.Command {
 	}
 	return &cli.Command{
 		Name:  "device",
-		Usage: "list the devices of this memory, and say which ones you trust",
+		Usage: "list devices and manage trust",
 		Description: "Every installation of mem has an id, a name and a key with which it signs. What a device wrote that you do not trust is\n" +
 			"shown, and never put into a session or promoted. Compare fingerprints: \"mem device list\" on both machines.",
 		Action: list,
 		Commands: []*cli.Command{
 			{Name: "list", Usage: "list the devices", Action: list},
-			{Name: "trust", Usage: "use what a device wrote", ArgsUsage: "<device>", Action: named(func(m *layers.Memory, ctx context.Context, name string) (state.Device, error) {
+			{Name: "trust", Usage: "trust a device and use its data", ArgsUsage: "<device>", Action: named(func(m *layers.Memory, ctx context.Context, name string) (state.Device, error) {
 				return m.Devices().Device(ctx, name)
 			}, "trusted", func(ctx context.Context, m *layers.Memory, d state.Device) error {
 				return m.Devices().TrustDevice(ctx, d, true)
 			})},
-			{Name: "revoke", Usage: "show what a device wrote, and use it no more; it cannot read what is pushed to encrypted remotes from now on", ArgsUsage: "<device>", Action: named(func(m *layers.Memory, ctx context.Context, name string) (state.Device, error) {
+			{Name: "revoke", Usage: "stop trusting a device; it cannot read later pushes to encrypted remotes", ArgsUsage: "<device>", Action: named(func(m *layers.Memory, ctx context.Context, name string) (state.Device, error) {
 				return m.Devices().Reader(ctx, name)
 			}, "not trusted any more", func(ctx context.Context, m *layers.Memory, d state.Device) error {
 				return m.Devices().TrustDevice(ctx, d, false)
 			})},
 			e.deviceApprove(),
-			{Name: "rename", Usage: "call a device by another name", ArgsUsage: "<device> <name>", Action: func(ctx context.Context, c *cli.Command) error {
+			{Name: "rename", Usage: "rename a device", ArgsUsage: "<device> <name>", Action: func(ctx context.Context, c *cli.Command) error {
 				if err := e.wantOperands(c, 2, 2); err != nil {
 					return err
 				}

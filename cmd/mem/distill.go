@@ -26,7 +26,7 @@ func (e *Env) distill() *cli.Command {
 	var o distillOptions
 	return &cli.Command{
 		Name:      "distill",
-		Usage:     "let a model distil sessions into facts, concepts and rules",
+		Usage:     "distil sessions into facts, concepts and rules with a model",
 		ArgsUsage: "[<session>]",
 		Description: "Without a session it is the newest one. No model is asked unless an engine is named or distill.engine is set. Every quote is\n" +
 			"looked up as in \"mem facts save\", each part is saved as it comes, and what a model was asked and answered is stored with it.\n" +

@@ -92,7 +92,7 @@ func (e *Env) factsLook() []*cli.Command {
 			}
 			return e.runFactsSearch(ctx, found, strings.Join(e.operands, " "))
 		}},
-		{Name: "verify", Usage: "check facts once more, against the transcripts", ArgsUsage: "[<fact>|<session>]...",
+		{Name: "verify", Usage: "verify facts against the transcripts again", ArgsUsage: "[<fact>|<session>]...",
 			Flags: []*cli.Flag{cli.Bool(&all, "all", "check every fact of the project")},
 			Action: func(ctx context.Context, _ *cli.Command) error {
 				if all == (len(e.operands) > 0) {

@@ -51,7 +51,7 @@ func (e *Env) factsChange() []*cli.Command {
 				}
 				return e.runFactsAdd(ctx, added, e.operand(0))
 			}},
-		{Name: "edit", Usage: "put a corrected fact in the place of another, or say what became of it", ArgsUsage: "<fact> [<text>]",
+		{Name: "edit", Usage: "correct, resolve or refute a fact", ArgsUsage: "<fact> [<text>]",
 			Flags: append(edit,
 				cli.Bool(&refuted, "refuted", "it turned out to be wrong (--no-refuted takes that back)"),
 				cli.Bool(&resolved, "resolved", "the issue is settled (--no-resolved takes that back)"),
@@ -73,7 +73,7 @@ func (e *Env) factsChange() []*cli.Command {
 				}
 				return e.runFactsEdit(ctx, edited, e.operand(0))
 			}},
-		{Name: "rm", Usage: "take facts out of memory; the records stay", ArgsUsage: "<fact>...",
+		{Name: "rm", Usage: "remove facts; their records remain", ArgsUsage: "<fact>...",
 			Flags: []*cli.Flag{
 				cli.Bool(&undo, "undo", "put them back"),
 				cli.String(&reason, "reason", "say why: `TEXT`"),

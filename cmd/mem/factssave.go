@@ -28,7 +28,7 @@ func (e *Env) factsMake() []*cli.Command {
 	var o factsDraftOptions
 	session := ""
 	return []*cli.Command{
-		{Name: "draft", Usage: "print what nobody distilled of a session yet, with the instruction", ArgsUsage: "[<session>]",
+		{Name: "draft", Usage: "print undistilled messages with the instruction", ArgsUsage: "[<session>]",
 			Description: "Without a session it is the newest one. A long session is printed part by part: what is saved is not printed again.",
 			Flags: []*cli.Flag{
 				cli.Parsed(&o.tokens, "tokens", "print at most about `T` tokens, such as 20k; 6k without it", parseTokens),
@@ -47,7 +47,7 @@ func (e *Env) factsMake() []*cli.Command {
 			}
 			return e.runFactsSchema()
 		}},
-		{Name: "save", Usage: "check facts and save those that hold", ArgsUsage: "[<file>]",
+		{Name: "save", Usage: "verify facts and save the valid ones", ArgsUsage: "[<file>]",
 			Description: "It reads one JSON object from the file, or from stdin. What is rejected is told with its reason, and the rest is saved; the\n" +
 				"exit status is 3 then, and 1 if nothing could be saved. Faults of the form name the field, and nothing is saved.",
 			Flags: []*cli.Flag{cli.String(&session, "session,s", "the facts are of `SESSION`, whatever the input says")},

@@ -33,7 +33,7 @@ func (e *Env) forget() *cli.Command {
 	o := forgetOptions{}
 	return &cli.Command{
 		Name:      "forget",
-		Usage:     "take sessions, messages or secrets out of memory for ever",
+		Usage:     "delete sessions, messages or secrets permanently",
 		ArgsUsage: "[<rev>...]",
 		Description: "Everything that was made of them goes too: versions, compositions, facts, concepts, rules. The bytes are gone from this\n" +
 			"device's lane at once, from a remote with the next push, from other devices, and the copies of their lanes here, when they sync. \"mem undo\" cannot bring them back, and\n" +

@@ -26,7 +26,7 @@ func (e *Env) fsck() *cli.Command {
 	var o fsckOptions
 	return &cli.Command{
 		Name:      "fsck",
-		Usage:     "check that everything is there and unchanged",
+		Usage:     "verify the integrity of the store",
 		ArgsUsage: "[<rev>]",
 		Description: "Checks every byte of packs and indexes, refs, signed commits, trees, records, streams and lineage of both repositories, and\n" +
 			"the small files beside them. The root hash of a project is the same in two memories that hold the same records. The exit\n" +

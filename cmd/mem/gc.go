@@ -14,7 +14,7 @@ import (
 func (e *Env) gc() *cli.Command {
 	return &cli.Command{
 		Name:  "gc",
-		Usage: "merge packs and free what earlier merges have left",
+		Usage: "merge packs and delete leftovers",
 		Description: "mem merges its packs by itself. What it has merged stays a quarter of an hour, for git processes that may be\n" +
 			"reading it; gc removes it at once, with what killed commands have left. No object is dropped. The cache is trimmed to\n" +
 			"storage.maxCacheSize.\n" +

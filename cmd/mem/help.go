@@ -116,7 +116,7 @@ func (e *Env) showHelp(text string) error {
 func (e *Env) helpOnAll() error {
 	var b strings.Builder
 	b.WriteString("usage: mem <command> [<options>] [<operands>]\n\n" +
-		"mem keeps the memory of Claude Code sessions: originals that cannot be lost, and what is made of them.\n")
+		"Capture every Claude Code session; build smaller contexts from them.\n")
 	style := e.style()
 	table := commands()
 	for _, g := range groups() {

@@ -17,7 +17,7 @@ func (e *Env) init() *cli.Command {
 	var o initOptions
 	return &cli.Command{
 		Name:  "init",
-		Usage: "make an empty memory; safe to repeat",
+		Usage: "create an empty memory; safe to repeat",
 		Flags: []*cli.Flag{
 			cli.String(&o.device, "device", "call this device `NAME` instead of by its host name"),
 		},

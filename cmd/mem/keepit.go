@@ -25,12 +25,12 @@ func (e *Env) keepit() *cli.Command {
 	var o keepitOptions
 	return &cli.Command{
 		Name:  "keepit",
-		Usage: "list markers, say what becomes of them, and change them",
+		Usage: "list, preview and edit markers",
 		Description: "A marker, ##keepit0.80## in what the user typed, keeps the text behind it word for word, up to the next marker,\n" +
 			"##/keepit## or the end of the message, as long as its weight reaches the threshold of a compression. set, add and rm change what counts from now on;\n" +
 			"transcripts and versions stay as they are.",
 		Commands: append(e.keepitChanges(), []*cli.Command{
-			{Name: "list", Usage: "list the markers of a session, or of all in the project", ArgsUsage: "[<rev>]", Action: func(ctx context.Context, c *cli.Command) error {
+			{Name: "list", Usage: "list the markers of a session or the project", ArgsUsage: "[<rev>]", Action: func(ctx context.Context, c *cli.Command) error {
 				if err := e.wantOperands(c, 0, 1); err != nil {
 					return err
 				}
@@ -42,7 +42,7 @@ func (e *Env) keepit() *cli.Command {
 				}
 				return e.runKeepitShow(ctx, e.operands)
 			}},
-			{Name: "preview", Usage: "say which markers a compression would keep", ArgsUsage: "[<rev>]",
+			{Name: "preview", Usage: "show which markers a compression would keep", ArgsUsage: "[<rev>]",
 				Flags: []*cli.Flag{
 					cli.Parsed(&o.ratio, "ratio,r", "as if made `N` times smaller; 15 without it", positive("a ratio", "10")),
 					cli.Choice(&o.level, "aggressiveness,a", "as if made with `LEVEL`: minimal, moderate or aggressive", "minimal", "light", "moderate", "aggressive"),

@@ -42,7 +42,7 @@ func (e *Env) keepitChanges() []*cli.Command {
 				}
 				return e.runKeepitAdd(ctx, e.operand(0), e.operand(1), len(e.operands) > 1, weight)
 			}},
-		{Name: "rm", Usage: "take a marker away; its text counts as any other", ArgsUsage: "[<session>] <marker>", Action: func(ctx context.Context, c *cli.Command) error {
+		{Name: "rm", Usage: "remove a marker; its text is no longer pinned", ArgsUsage: "[<session>] <marker>", Action: func(ctx context.Context, c *cli.Command) error {
 			if err := e.wantOperands(c, 1, 2); err != nil {
 				return err
 			}
@@ -50,7 +50,7 @@ func (e *Env) keepitChanges() []*cli.Command {
 				return m.Markers().RemoveKeepit(ctx, rev, id, e.opt.dryRun)
 			})
 		}},
-		{Name: "lint", Usage: "find what looks like a marker and is none", ArgsUsage: "[<rev>]", Action: func(ctx context.Context, c *cli.Command) error {
+		{Name: "lint", Usage: "find malformed markers", ArgsUsage: "[<rev>]", Action: func(ctx context.Context, c *cli.Command) error {
 			if err := e.wantOperands(c, 0, 1); err != nil {
 				return err
 			}

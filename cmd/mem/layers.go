@@ -14,7 +14,7 @@ import (
 func (e *Env) layersCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "layers",
-		Usage: "say what each layer holds and lacks",
+		Usage: "show the progress of facts, concepts and rules",
 		Description: "L1 is the refined transcript, L2 facts, L3 concepts, L4 rules. L1 follows from the transcript: it is made when it is needed\n" +
 			"and kept in the cache; \"build\" makes what is lacking at once. The others are said by Claude, a model or you.",
 		Commands: []*cli.Command{
@@ -24,7 +24,7 @@ func (e *Env) layersCommand() *cli.Command {
 				}
 				return e.runLayersStatus(ctx)
 			}},
-			{Name: "build", Usage: "make the L1 that is lacking", Action: func(ctx context.Context, c *cli.Command) error {
+			{Name: "build", Usage: "build missing L1 transcripts", Action: func(ctx context.Context, c *cli.Command) error {
 				if err := e.wantOperands(c, 0, 0); err != nil {
 					return err
 				}

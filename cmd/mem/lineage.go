@@ -18,7 +18,7 @@ func (e *Env) lineage() *cli.Command {
 	var up, down bool
 	return &cli.Command{
 		Name:        "lineage",
-		Usage:       "say what something was made from, or what was made from it",
+		Usage:       "show inputs or outputs of a derivation",
 		ArgsUsage:   "<rev>",
 		Description: "Originals are at the top, compositions at the bottom. Without --up or --down a session shows what was made from it,\nanything else what it was made from.",
 		Flags: []*cli.Flag{

@@ -30,7 +30,7 @@ func (e *Env) log() *cli.Command {
 	var o logOptions
 	return &cli.Command{
 		Name:      "log",
-		Usage:     "list what was done, the newest first",
+		Usage:     "list operations, newest first",
 		ArgsUsage: "[<rev>]",
 		Description: "Every change of the memory is one operation, a commit in its git repository. With a session, version or\n" +
 			"composition it lists what made, changed or used that; with HEAD~3 what was done up to there. -S finds when memory\n" +

@@ -22,7 +22,7 @@ func (e *Env) memoryPage() *cli.Command {
 	budget := memoryBudget
 	return &cli.Command{
 		Name:  "memory",
-		Usage: "print memory.md, what the project comes down to",
+		Usage: "print memory.md, the project summary",
 		Description: "Core decisions, the current state, recent context and known issues, computed from facts, concepts, rules and sessions. It is\n" +
 			"never longer than the budget: what matters least is left out, and it says how much. What only tools, files, the web or scripts said is not in it.",
 		Flags: []*cli.Flag{

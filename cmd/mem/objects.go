@@ -18,7 +18,7 @@ func (e *Env) hashObject() *cli.Command {
 	var stdin bool
 	return &cli.Command{
 		Name:        "hash-object",
-		Usage:       "print the name that content has: its BLAKE3",
+		Usage:       "print the BLAKE3 hash of a file",
 		ArgsUsage:   "<file>...",
 		Description: "The output is that of b3sum, and can be checked with b3sum --check. No memory is needed.",
 		Flags:       []*cli.Flag{cli.Bool(&stdin, "stdin", "name what comes from stdin")},

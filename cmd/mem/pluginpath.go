@@ -12,7 +12,7 @@ import (
 func (e *Env) pluginPath() *cli.Command {
 	return &cli.Command{
 		Name:  "plugin-path",
-		Usage: "write the plugin for Claude Code out and print where it is",
+		Usage: "write the Claude Code plugin and print its path",
 		Description: "It is in the memory's directory, runs this program, and is brought up to date by each run:\n" +
 			"claude --plugin-dir \"$(mem plugin-path)\". \"mem hooks install\" does the same without a plugin; use one of the two.",
 		Action: func(_ context.Context, c *cli.Command) error {

@@ -17,7 +17,7 @@ func (e *Env) project() *cli.Command {
 	var off bool
 	return &cli.Command{
 		Name:  "project",
-		Usage: "list projects, and say which one a directory belongs to",
+		Usage: "list projects and link directories to them",
 		Description: "A directory belongs to the project of its git repository: the same origin, or else the same first commit, is the\n" +
 			"same project on every machine. Without a repository it is the path; \"mem project link\" corrects it, and\n" +
 			"\"mem project unlink\" takes that back: what was captured meanwhile stays in the project that it was captured in.",
@@ -28,25 +28,25 @@ func (e *Env) project() *cli.Command {
 				}
 				return e.runProjectList(ctx)
 			}},
-			{Name: "show", Usage: "say which project a directory belongs to", ArgsUsage: "[<dir>]", Action: func(ctx context.Context, c *cli.Command) error {
+			{Name: "show", Usage: "show the project of a directory", ArgsUsage: "[<dir>]", Action: func(ctx context.Context, c *cli.Command) error {
 				if err := e.wantOperands(c, 0, 1); err != nil {
 					return err
 				}
 				return e.runProjectShow(ctx, e.path(e.operand(0)))
 			}},
-			{Name: "link", Usage: "let a directory belong to a project on this device", ArgsUsage: "<project> [<dir>]", Action: func(ctx context.Context, c *cli.Command) error {
+			{Name: "link", Usage: "link a directory to a project on this device", ArgsUsage: "<project> [<dir>]", Action: func(ctx context.Context, c *cli.Command) error {
 				if err := e.wantOperands(c, 1, 2); err != nil {
 					return err
 				}
 				return e.runProjectLink(ctx, e.operand(0), e.path(e.operand(1)))
 			}},
-			{Name: "unlink", Usage: "take such a link back", ArgsUsage: "[<dir>]", Action: func(ctx context.Context, c *cli.Command) error {
+			{Name: "unlink", Usage: "remove the link of a directory", ArgsUsage: "[<dir>]", Action: func(ctx context.Context, c *cli.Command) error {
 				if err := e.wantOperands(c, 0, 1); err != nil {
 					return err
 				}
 				return e.runProjectUnlink(ctx, e.path(e.operand(0)))
 			}},
-			{Name: "share", Usage: "let compositions of a project that travels hold text of another one", ArgsUsage: "<from> <with>",
+			{Name: "share", Usage: "allow compositions of a pushed project to contain text of another", ArgsUsage: "<from> <with>",
 				Flags: []*cli.Flag{cli.Bool(&off, "off", "no more")},
 				Action: func(ctx context.Context, c *cli.Command) error {
 					if err := e.wantOperands(c, 2, 2); err != nil {

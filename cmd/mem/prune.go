@@ -24,7 +24,7 @@ func (e *Env) prune() *cli.Command {
 	o := pruneOptions{}
 	return &cli.Command{
 		Name:      "prune",
-		Usage:     "take versions that nobody uses out of the lists",
+		Usage:     "hide unused versions",
 		ArgsUsage: "[<session>]",
 		Description: "Which versions may go says the setting storage.compressionRetention: all stay, or the newest few of each session, or\n" +
 			"those made or used lately; options go before it. Of an age the newest version of each session stays unless --keep-last\n" +

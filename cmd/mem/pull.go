@@ -20,7 +20,7 @@ import (
 func (e *Env) fetch() *cli.Command {
 	return &cli.Command{
 		Name:      "fetch",
-		Usage:     "bring what a remote has and this memory has not",
+		Usage:     "fetch and merge from a remote",
 		ArgsUsage: "[<remote>]",
 		Description: "Everything goes to a quarantine first, where every object, signature and record is checked; only lanes that keep all\n" +
 			"rules become part of the memory. There is nothing to merge and nothing to resolve. \"mem pull\" is the same and says\n" +
@@ -33,7 +33,7 @@ func (e *Env) fetch() *cli.Command {
 func (e *Env) pull() *cli.Command {
 	return &cli.Command{
 		Name:      "pull",
-		Usage:     "bring what a remote has, and say what came",
+		Usage:     "fetch from a remote and list what arrived",
 		ArgsUsage: "[<remote>]",
 		Description: "A project is what all its devices remember; a pull adds to it and changes nothing that is here. What a device wrote that\n" +
 			"you do not trust yet is shown, and never put into a session: \"mem device trust\".",

@@ -19,7 +19,7 @@ func (e *Env) push() *cli.Command {
 	var all bool
 	return &cli.Command{
 		Name:      "push",
-		Usage:     "send what this device remembers of a project to a remote",
+		Usage:     "send this device's records of a project to a remote",
 		ArgsUsage: "[<remote>]",
 		Description: "The project of this directory, the one of --project, or with --all every one. Only this device's own lanes are\n" +
 			"sent, always forward, but to make a remote forget what \"mem forget\" took out here, and that only over exactly what it was\n" +

@@ -30,7 +30,7 @@ func (e *Env) reflect() *cli.Command {
 	var since string
 	return &cli.Command{
 		Name:  "reflect",
-		Usage: "look back for what is worth keeping for good, or taking back",
+		Usage: "propose permanent rules to add or retire",
 		Description: "Prints candidates with their evidence, and how to decide. Candidates are decisions of three independent sessions, problems that two\n" +
 			"have solved, what went well after many failures, changes to the heart of the project, what the user asked for in so many words,\n" +
 			"and rules that are contradicted or stale. Nothing becomes a rule by itself. That somebody has looked is recorded, but with -n.",

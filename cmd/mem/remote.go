@@ -29,7 +29,7 @@ func (e *Env) remote() *cli.Command {
 	}
 	return &cli.Command{
 		Name:  "remote",
-		Usage: "list, add and change the repositories that memory travels to",
+		Usage: "list, add and edit remotes",
 		Description: "A remote is any private git repository: a directory, user@host:path, ssh:// or https://. Only clean transcripts and\n" +
 			"what was made of them travel, unless you say --originals. Passwords are never stored: ssh uses your agent and keys,\n" +
 			"https asks git's credential helpers. With --encrypt the remote sees nothing but padded, encrypted segments: \"mem help encryption\".",
@@ -37,16 +37,16 @@ func (e *Env) remote() *cli.Command {
 		Commands: []*cli.Command{
 			{Name: "list", Usage: "list the remotes", Action: list},
 			e.remoteAdd(),
-			{Name: "recovery-key", Usage: "make a new recovery key for an encrypted remote; the old one ends", ArgsUsage: "[<name>]", Action: func(ctx context.Context, c *cli.Command) error {
+			{Name: "recovery-key", Usage: "create a new recovery key for an encrypted remote; the old one becomes invalid", ArgsUsage: "[<name>]", Action: func(ctx context.Context, c *cli.Command) error {
 				if err := e.wantOperands(c, 0, 1); err != nil {
 					return err
 				}
 				return e.runRecoveryKey(ctx, e.operand(0))
 			}},
-			{Name: "rm", Usage: "forget a remote; what is on it stays there", ArgsUsage: "<name>", Action: change(1, e.remoteRemove)},
-			{Name: "set-url", Usage: "give a remote another address", ArgsUsage: "<name> <url>", Action: change(2, e.remoteSetURL)},
-			{Name: "rename", Usage: "give a remote another name", ArgsUsage: "<old> <new>", Action: change(2, e.remoteRename)},
-			{Name: "show", Usage: "ask a remote what it has, and compare", ArgsUsage: "[<name>]", Action: func(ctx context.Context, c *cli.Command) error {
+			{Name: "rm", Usage: "remove a remote; its data is not deleted", ArgsUsage: "<name>", Action: change(1, e.remoteRemove)},
+			{Name: "set-url", Usage: "change the URL of a remote", ArgsUsage: "<name> <url>", Action: change(2, e.remoteSetURL)},
+			{Name: "rename", Usage: "rename a remote", ArgsUsage: "<old> <new>", Action: change(2, e.remoteRename)},
+			{Name: "show", Usage: "compare a remote with this memory", ArgsUsage: "[<name>]", Action: func(ctx context.Context, c *cli.Command) error {
 				if err := e.wantOperands(c, 0, 1); err != nil {
 					return err
 				}

@@ -13,7 +13,7 @@ func (e *Env) revParse() *cli.Command {
 	var explain bool
 	return &cli.Command{
 		Name:        "rev-parse",
-		Usage:       "print what a name stands for: b3: and the name of an object, or a commit",
+		Usage:       "print the object or commit that a name resolves to",
 		ArgsUsage:   "<rev>...",
 		Description: "See \"mem help revisions\" for what can be named.",
 		Flags:       []*cli.Flag{cli.Bool(&explain, "explain", "say how the name was resolved")},

@@ -15,7 +15,7 @@ func (e *Env) rm() *cli.Command {
 	var force bool
 	return &cli.Command{
 		Name:      "rm",
-		Usage:     "take sessions, versions or compositions out of the lists",
+		Usage:     "hide sessions, versions or compositions",
 		ArgsUsage: "<rev>...",
 		Description: "Nothing is lost: the bytes stay in the memory, and adding a session or composing a name again brings it back.\n" +
 			"What a composition uses is only removed with --force; the composition keeps its own copy.",

@@ -56,7 +56,7 @@ func (e *Env) ruleChanges() []*cli.Command {
 				}
 				return e.runRulesAdd(ctx, o, e.operand(0))
 			}},
-		{Name: "promote", Usage: "make candidates or proposed rules hold", ArgsUsage: "<candidate|rule>...",
+		{Name: "promote", Usage: "activate candidates or proposed rules", ArgsUsage: "<candidate|rule>...",
 			Flags: []*cli.Flag{
 				cli.Parsed(&o.text, "text", "say it in a better `TEXT`", shortText("a rule", 500)), problem,
 				cli.Choice(&o.kind, "type", "make it of another `TYPE`: rule, solution or core_logic", permanent.Types()...), said, reason,
@@ -73,17 +73,17 @@ func (e *Env) ruleChanges() []*cli.Command {
 				}
 				return e.runPromote(ctx, o, e.operands)
 			}},
-		{Name: "dismiss", Usage: "say that candidates are none", ArgsUsage: "<candidate>...", Flags: []*cli.Flag{reason}, Action: func(ctx context.Context, c *cli.Command) error {
+		{Name: "dismiss", Usage: "dismiss candidates", ArgsUsage: "<candidate>...", Flags: []*cli.Flag{reason}, Action: func(ctx context.Context, c *cli.Command) error {
 			if err := e.wantOperands(c, 1, -1); err != nil {
 				return err
 			}
 			return e.runDismiss(ctx, o, e.operands)
 		}},
-		{Name: "validate", Usage: "say that rules were seen to hold", ArgsUsage: "<rule>...", Flags: []*cli.Flag{said, reason}, Action: each(permanent.Validate)},
-		{Name: "contradict", Usage: "say that a rule was seen not to hold; two bring it to review", ArgsUsage: "<rule>...",
+		{Name: "validate", Usage: "confirm rules", ArgsUsage: "<rule>...", Flags: []*cli.Flag{said, reason}, Action: each(permanent.Validate)},
+		{Name: "contradict", Usage: "report a contradicted rule; two reports start a review", ArgsUsage: "<rule>...",
 			Flags: []*cli.Flag{evidence("the `FACT` that speaks against it, such as f:9f2c61ab; it counts once"), reason}, Action: each(permanent.Contradict)},
-		{Name: "retire", Usage: "say that rules hold no more; promote brings them back", ArgsUsage: "<rule>...", Flags: []*cli.Flag{said, reason}, Action: each(permanent.Retire)},
-		{Name: "review", Usage: "list the rules that may not hold any more, or put some among them", ArgsUsage: "[<rule>...]", Flags: []*cli.Flag{reason}, Action: func(ctx context.Context, _ *cli.Command) error {
+		{Name: "retire", Usage: "retire rules; promote restores them", ArgsUsage: "<rule>...", Flags: []*cli.Flag{said, reason}, Action: each(permanent.Retire)},
+		{Name: "review", Usage: "list rules under review, or add rules to the review", ArgsUsage: "[<rule>...]", Flags: []*cli.Flag{reason}, Action: func(ctx context.Context, _ *cli.Command) error {
 			if len(e.operands) == 0 {
 				return e.runRulesList(ctx, "", []string{permanent.Review, permanent.Proposed}, false, "rules.review")
 			}

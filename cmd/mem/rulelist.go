@@ -22,7 +22,7 @@ func (e *Env) rules() *cli.Command {
 	var all bool
 	return &cli.Command{
 		Name:  "rules",
-		Usage: "list what the project knows for good, and change it",
+		Usage: "list and edit permanent rules",
 		Description: "A rule is something to hold to, the solution of a problem that comes back, or how the heart of the project works. \"mem reflect\" prints\n" +
 			"what may become one. A rule is trusted no more than the least trusted fact it rests on; what only tools, files, the web or scripts said\n" +
 			"needs the user's word: typed at a terminal, or a message that they typed in a session, with --said.",

@@ -217,7 +217,7 @@ func (e *Env) readRecovery(o *sealOptions) (err error) {
 func (e *Env) deviceApprove() *cli.Command {
 	var name string
 	return &cli.Command{
-		Name: "approve", Usage: "let another device read an encrypted remote", ArgsUsage: "<request> [<name>]",
+		Name: "approve", Usage: "allow another device to read an encrypted remote", ArgsUsage: "<request> [<name>]",
 		Description: "The request is what \"mem clone\" or \"mem pull\" prints on the other device. It can read all that is on the remote then.",
 		Flags:       []*cli.Flag{cli.String(&name, "remote", "the encrypted remote `NAME`, if there are several")},
 		Action: func(ctx context.Context, c *cli.Command) error {

@@ -22,12 +22,12 @@ func (e *Env) secrets() *cli.Command {
 	var reason string
 	return &cli.Command{
 		Name:  "secrets",
-		Usage: "look for secrets in memory, and list what was taken out",
+		Usage: "scan memory for secrets and list removed ones",
 		Description: "Sessions are stored without the secrets that rules find in them: a placeholder such as ‹secret:github-token:1› stands in their\n" +
 			"place, and what stood there stays in originals.git, which never leaves this machine. No command here prints a secret.\n" +
 			"Rules of your own: mem config set redact.rule.NAME REGEXP. What is allowed: mem config unset redact.allow.NAME.",
 		Commands: []*cli.Command{
-			{Name: "scan", Usage: "look with the newest rules at what is stored", ArgsUsage: "[<rev>]",
+			{Name: "scan", Usage: "scan stored data with the newest rules", ArgsUsage: "[<rev>]",
 				Flags: []*cli.Flag{cli.Bool(&all, "all,a", "look at every project")},
 				Action: func(ctx context.Context, c *cli.Command) error {
 					if err := e.wantOperands(c, 0, 1); err != nil {
@@ -35,7 +35,7 @@ func (e *Env) secrets() *cli.Command {
 					}
 					return e.runSecretsScan(ctx, e.operand(0), all)
 				}},
-			{Name: "list", Usage: "list what was taken out of a session, or of all in the project", ArgsUsage: "[<rev>]", Action: func(ctx context.Context, c *cli.Command) error {
+			{Name: "list", Usage: "list secrets removed from a session or the project", ArgsUsage: "[<rev>]", Action: func(ctx context.Context, c *cli.Command) error {
 				if err := e.wantOperands(c, 0, 1); err != nil {
 					return err
 				}
@@ -47,7 +47,7 @@ func (e *Env) secrets() *cli.Command {
 				}
 				return e.runSecretsRules()
 			}},
-			{Name: "allow", Usage: "leave what a rule finds, or one secret, alone from now on", ArgsUsage: "<rule or hash>",
+			{Name: "allow", Usage: "ignore the findings of a rule, or one secret", ArgsUsage: "<rule or hash>",
 				Flags: []*cli.Flag{cli.String(&reason, "reason", "why, for `TEXT` in the settings")},
 				Action: func(ctx context.Context, c *cli.Command) error {
 					if err := e.wantOperands(c, 1, 1); err != nil {

@@ -37,7 +37,7 @@ func (e *Env) selftest() *cli.Command {
 	o := selftestOptions{kill: usualKills, writers: usualWriters, attacks: true}
 	return &cli.Command{
 		Name:  "selftest",
-		Usage: "try on this disk that nothing is lost when commands are killed, collide or lose power",
+		Usage: "test this disk for data loss under kills, concurrency and power cuts",
 		Description: "Makes memories of its own in a temporary directory beside your memory, which it does not touch, lets this very program\n" +
 			"work on them, and kills it. Fetches forged data of untrusted devices into one of them.\n" +
 			"Prints each promise that held, and how often it was looked at. Takes less than a minute unless it is given more, and\n" +

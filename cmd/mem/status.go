@@ -28,7 +28,7 @@ func (e *Env) status() *cli.Command {
 	var o statusOptions
 	return &cli.Command{
 		Name:  "status",
-		Usage: "say which sessions are not in memory or have changed",
+		Usage: "show new and changed sessions",
 		Flags: []*cli.Flag{
 			cli.Bool(&o.short, "short,s", "print a line a session"),
 			cli.Choice(&o.porcelain, "porcelain", "print lines for scripts, in a `FORM` that will not change: v1", "v1").Optional("v1"),

@@ -27,20 +27,20 @@ func (e *Env) tier() *cli.Command {
 	}
 	return &cli.Command{
 		Name:  "tier",
-		Usage: "let old sessions shrink to weekly and monthly summaries",
+		Usage: "show old sessions as weekly and monthly summaries",
 		Description: "A session stays as it is for a week; then the summary of its week stands for it, and after a month that of its month.\n" +
 			"Summaries are compositions, made from versions and facts and never above their budget; read one with \"mem show\".\n" +
 			"Sessions of some age also get versions, and versions that grew superfluous are hidden. Originals are never touched,\n" +
 			"and \"mem undo\" brings back what is hidden. The settings autoDecay.* say at which age, and autoDecay.run whether it\n" +
 			"happens by itself.",
 		Commands: []*cli.Command{
-			{Name: "status", Usage: "say how sessions are shown and what there is to do", Flags: flags, Action: func(ctx context.Context, c *cli.Command) error {
+			{Name: "status", Usage: "show the tier of each session and what is due", Flags: flags, Action: func(ctx context.Context, c *cli.Command) error {
 				if err := e.wantOperands(c, 0, 0); err != nil {
 					return err
 				}
 				return e.runTierStatus(ctx, o)
 			}},
-			{Name: "run", Usage: "make what is due; a second run does nothing", Flags: flags, Action: func(ctx context.Context, c *cli.Command) error {
+			{Name: "run", Usage: "create the summaries that are due; safe to repeat", Flags: flags, Action: func(ctx context.Context, c *cli.Command) error {
 				if err := e.wantOperands(c, 0, 0); err != nil {
 					return err
 				}

@@ -31,7 +31,7 @@ func (e *Env) token() *cli.Command {
 					}
 					return e.runTokenAdd(e.operand(0))
 				}},
-			{Name: "rm", Usage: "delete a token: it is not valid any more", ArgsUsage: "<name>", Action: func(_ context.Context, c *cli.Command) error {
+			{Name: "rm", Usage: "delete a token", ArgsUsage: "<name>", Action: func(_ context.Context, c *cli.Command) error {
 				if err := e.wantOperands(c, 1, 1); err != nil {
 					return err
 				}

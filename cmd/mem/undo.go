@@ -19,7 +19,7 @@ import (
 func (e *Env) undo() *cli.Command {
 	return &cli.Command{
 		Name:      "undo",
-		Usage:     "take back what was done last",
+		Usage:     "undo the last operation",
 		ArgsUsage: "[<n>]",
 		Description: "Takes back the last operation of this device in the project, or the last few: what was removed, pruned or hidden is in\n" +
 			"the lists again, what was made is out of them, markers and facts are what they were. It adds to the history and\n" +
@@ -37,7 +37,7 @@ func (e *Env) undo() *cli.Command {
 func (e *Env) redo() *cli.Command {
 	return &cli.Command{
 		Name:        "redo",
-		Usage:       "do again what was undone",
+		Usage:       "redo an undone operation",
 		ArgsUsage:   "[<n>]",
 		Description: "Does the operation again that was undone last, or the last few. A new operation ends what can be done again.",
 		Action: func(ctx context.Context, c *cli.Command) error {

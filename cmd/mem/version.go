@@ -16,7 +16,7 @@ const release = "0.1.0"
 func (e *Env) version() *cli.Command {
 	return &cli.Command{
 		Name:  "version",
-		Usage: "print the version, and with -v what it was built from and where it lies",
+		Usage: "print the version; with -v, the build and the path",
 		Action: func(_ context.Context, c *cli.Command) error {
 			if err := e.wantOperands(c, 0, 0); err != nil {
 				return err

@@ -16,7 +16,7 @@ import (
 func (e *Env) whyCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "why",
-		Usage:     "say what something rests on, who said it, and how far it may be trusted",
+		Usage:     "show where something comes from and who said it",
 		ArgsUsage: "<rev>",
 		Description: "A rule rests on facts, facts on quotes of messages, versions and compositions on sessions. Each step shows its trust, the\n" +
 			"least of those who said it (user, assistant, tool), the device that recorded it, and whether that one is trusted here\n" +
