@@ -370,7 +370,7 @@ func (e *Env) syncJSON(ctx context.Context, m *layers.Memory, r refs.Remote) err
 	if err != nil {
 		return err
 	}
-	out, err := m.Sync().Push(ctx, sync.PushOptions{Remote: r, Projects: projects, DryRun: e.opt.dryRun, Consent: e.consent})
+	out, err := m.Sync().Push(ctx, sync.PushOptions{Remote: r, Projects: projects, DryRun: e.opt.dryRun, Consent: e.consentTo(projects)})
 	if err != nil {
 		return travelError(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/layers"
@@ -92,7 +93,7 @@ type pushedLane struct {
 
 func (e *Env) runPush(ctx context.Context, m *layers.Memory, r refs.Remote, projects []state.Project) error {
 	bar := e.progressBytes("pushing", 0)
-	out, err := m.Sync().Push(ctx, sync.PushOptions{Remote: r, Projects: projects, DryRun: e.opt.dryRun, Progress: bar.add, Consent: e.consent})
+	out, err := m.Sync().Push(ctx, sync.PushOptions{Remote: r, Projects: projects, DryRun: e.opt.dryRun, Progress: bar.add, Consent: e.consentTo(projects)})
 	bar.end()
 	var twin *sync.DivergedError
 	if errors.As(err, &twin) && !e.opt.dryRun {
@@ -104,12 +105,38 @@ func (e *Env) runPush(ctx context.Context, m *layers.Memory, r refs.Remote, proj
 	return e.printPush(r, out)
 }
 
-// consent asks whether a project may go to a remote. The answer is kept, so that it is asked once.
-func (e *Env) consent(p state.Project, r refs.Remote) (bool, error) {
-	if e.opt.yes || e.opt.dryRun {
-		return true, nil
+// consentTo returns what asks whether a project may go to a remote. The answer is kept with the remote, so that it is asked once. Of
+// several projects that the remote does not have yet, all are listed and one answer is for all of them.
+func (e *Env) consentTo(projects []state.Project) func(state.Project, refs.Remote) (bool, error) {
+	asked, answer := false, false
+	return func(p state.Project, r refs.Remote) (bool, error) {
+		if e.opt.yes || e.opt.dryRun {
+			return true, nil
+		}
+		pending := slices.DeleteFunc(slices.Clone(projects), func(p state.Project) bool { _, sent := r.Projects[p.ID]; return sent })
+		if len(pending) < 2 {
+			return e.ask("send the memory of project %s to %s (%s)?", p.Name, r.Name, r.URL)
+		}
+		if asked {
+			return answer, nil
+		}
+		var names []string
+		for _, p := range pending {
+			names = append(names, distinctName(p, pending))
+		}
+		var err error
+		answer, err = e.ask("send the memory of %d projects (%s) to %s (%s)?", len(names), strings.Join(names, ", "), r.Name, r.URL)
+		asked = err == nil
+		return answer, err
 	}
-	return e.ask("send the memory of project %s to %s (%s)?", p.Name, r.Name, r.URL)
+}
+
+// distinctName is the name of a project, with its id if another one of the list has the same name.
+func distinctName(p state.Project, list []state.Project) string {
+	if slices.ContainsFunc(list, func(q state.Project) bool { return q.ID != p.ID && q.Name == p.Name }) {
+		return p.Name + " " + string(p.ID)
+	}
+	return p.Name
 }
 
 // pushAnswerOf counts what a push did.
@@ -261,7 +288,7 @@ func (e *Env) pushAgain(ctx context.Context, m *layers.Memory, r refs.Remote, pr
 	if err != nil {
 		return err
 	}
-	out, err := m.Sync().Push(ctx, sync.PushOptions{Remote: r, Projects: projects, Consent: e.consent})
+	out, err := m.Sync().Push(ctx, sync.PushOptions{Remote: r, Projects: projects, Consent: e.consentTo(projects)})
 	if err != nil {
 		return travelError(err)
 	}
