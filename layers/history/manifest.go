@@ -99,6 +99,7 @@ type ManifestVersion struct {
 // A ManifestRecipe is a CompressionSettings of the seeds; what wrote the version stands for the model.
 type ManifestRecipe struct {
 	records.VersionSettings
+	Skip  int            `json:"skipFirstMessages"` // 0, too, which the record leaves out
 	Tiers []ManifestTier `json:"customTiers,omitempty"`
 	Model string         `json:"model"`
 }
@@ -283,7 +284,7 @@ func ManifestVersionOf(v *records.Version) (ManifestVersion, error) {
 	for _, s := range plan.Kept {
 		weights[s.Weight.String()]++
 	}
-	settings := ManifestRecipe{VersionSettings: v.Settings, Model: v.Engine}
+	settings := ManifestRecipe{VersionSettings: v.Settings, Skip: v.Settings.Skip, Model: v.Engine}
 	for _, text := range strings.Fields(v.Settings.Tiers) {
 		t, err := compress.ParseTier(text)
 		if err != nil {
