@@ -75,7 +75,7 @@ func lacking(t *testing.T, h *hub, lost pack.ID) {
 	b := h.memory(t, "desk")
 	aside := filepath.Join(t.TempDir(), "packs")
 	gitRun(t, "", "clone", "-q", "--mirror", h.dir, aside)
-	defer gitRun(t, h.dir, "fetch", "-q", "--refetch", aside, "+refs/*:refs/*")
+	defer gitRun(t, h.dir, "fetch", "-q", "--no-auto-maintenance", "--refetch", aside, "+refs/*:refs/*")
 	if err := pack.Drop(filepath.Join(h.dir, "objects", "pack"), "test", func(id pack.ID) bool { return id != lost }); err != nil {
 		t.Fatal(err)
 	}
