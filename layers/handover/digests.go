@@ -18,7 +18,7 @@ import (
 )
 
 // digestVersion is the version of the file of digests in the cache; another one is made again.
-const digestVersion = 2<<8 | Version
+const digestVersion = 3<<8 | Version
 
 // code writes or reads the digests.
 func (f *digestFile) code(c *records.Codec) {
@@ -31,6 +31,7 @@ func (f *digestFile) code(c *records.Codec) {
 		c.Hash(&d.original)
 		codeDigest(c, &d.Digest)
 	})
+	records.List(c, &f.words, func(p *posting) { p.code(c) })
 }
 
 func codeDigest(c *records.Codec, d *Digest) {
@@ -85,6 +86,7 @@ const maxDigests = 200
 type digestFile struct {
 	version int
 	list    []storedDigest
+	words   []posting // of the turns of list, in order of the words
 }
 
 // A storedDigest is the digest of a session at a growth point.
@@ -128,6 +130,7 @@ func (m Ops) digests(ctx context.Context, p refs.Project, sessions []*state.Sess
 		next.list, changed = append(next.list, storedDigest{now.Original, d}), true
 	}
 	if changed {
+		next.words = post(next.list)
 		m.WriteCacheBytes(file, state.Encode(next.code))
 	}
 	for _, d := range next.list {

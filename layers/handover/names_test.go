@@ -3,6 +3,8 @@ package handover
 import (
 	"strings"
 	"testing"
+
+	"github.com/memvcs/mem/layers/brief"
 )
 
 // TestNames holds sentences and tags against the patterns of names: none passes, and names do.
@@ -75,14 +77,20 @@ func TestIdle(t *testing.T) {
 	d := []Digest{{Session: "s", Files: []File{{Path: "lib/price.go", Edits: 2, N: 3, Symbols: []string{"roundPrice"}}, {Path: "lib/tax.go", Reads: 1, N: 4}},
 		Turns: []Turn{{Asked: Said{1, "Mend rounding in the price parser"}, Answered: Said{5, "Rounding is mended."}}}}}
 	id := func(s string) string { return s }
-	got := Prompt(ParsePrompt("why does roundPrice in lib/price.go round the price twice?"), d, nil, id)
+	prompt := func(text string, had map[string]bool) []brief.Section {
+		q := ParsePrompt(text)
+		f := digestFile{list: []storedDigest{{Digest: d[0]}}}
+		f.words = post(f.list)
+		return Prompt(q, d, f.turnsWith(q.words), had, id)
+	}
+	got := prompt("why does roundPrice in lib/price.go round the price twice?", nil)
 	if len(got) == 0 || !strings.Contains(got[1].Items[0].Text, "lib/price.go") {
 		t.Fatalf("a spelled file is not found: %+v", got)
 	}
-	if again := Prompt(ParsePrompt("why does roundPrice in lib/price.go round the price twice?"), d, map[string]bool{"lib/price.go": true, "s#1": true}, id); len(again) > 0 {
+	if again := prompt("why does roundPrice in lib/price.go round the price twice?", map[string]bool{"lib/price.go": true, "s#1": true}); len(again) > 0 {
 		t.Errorf("it is told twice: %+v", again)
 	}
-	if other := Prompt(ParsePrompt("Deploy kubernetes ingress certificates for staging"), d, nil, id); len(other) > 0 {
+	if other := prompt("Deploy kubernetes ingress certificates for staging", nil); len(other) > 0 {
 		t.Errorf("a prompt about something else is answered: %+v", other)
 	}
 }

@@ -80,40 +80,6 @@ func spells(token string) bool {
 	return strings.ContainsAny(inner, "._/") || strings.ToLower(inner) != inner && strings.ToUpper(token) != token
 }
 
-// Words returns the words of a text or a path in lower case: camelCase and the marks between words divide them, and a plural is its
-// singular.
-func Words(s string) (out []string) {
-	var b strings.Builder
-	lower := false
-	flush := func() {
-		if w := b.String(); len(w) >= shortestWord {
-			out = append(out, singular(w))
-		}
-		b.Reset()
-	}
-	for _, r := range s {
-		switch {
-		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
-			flush()
-			lower = false
-			continue
-		case unicode.IsUpper(r) && lower:
-			flush()
-		}
-		lower = !unicode.IsUpper(r)
-		b.WriteRune(unicode.ToLower(r))
-	}
-	flush()
-	return out
-}
-
-func singular(w string) string {
-	if len(w) > 4 && strings.HasSuffix(w, "s") && !strings.HasSuffix(w, "ss") {
-		return w[:len(w)-1]
-	}
-	return w
-}
-
 // empty are words that say nothing about what a prompt is after.
 var empty = func() map[string]bool {
 	out := map[string]bool{}
@@ -124,7 +90,7 @@ var empty = func() map[string]bool {
 		message request command user caveat local image error issue problem help sure after before over because while first last next one two three thing things way know
 		implement implementation plan following review create remove delete write read open close call don isn doesn can't it's let's we'll i'd i'll i'm
 		http https www com github org html`) {
-		out[singular(w)] = true
+		out[w[:singular([]byte(w))]] = true
 	}
 	return out
 }()
@@ -138,14 +104,17 @@ type matcher struct {
 	nTurn int
 	total float64 // weight of all words of the prompt among turns
 	known float64 // of those that turns or paths have
+
+	inPath [][]string // words of the prompt that each ranked file has in its path
 }
 
 func rarity(n, of int) float64 { return math.Log(1 + (float64(of-n)+0.5)/(float64(n)+0.5)) }
 
 // Prompt returns the passages and files that fit a prompt, without what was handed over before; nothing if nothing fits well enough.
-func Prompt(q Query, digests []Digest, had map[string]bool, id ID) []brief.Section {
+// asked has the words of the prompt that each turn of each digest has.
+func Prompt(q Query, digests []Digest, asked [][][]string, had map[string]bool, id ID) []brief.Section {
 	ranked := Files(digests)
-	m, asked := newMatcher(q, digests, ranked)
+	m := newMatcher(q, asked, ranked)
 	if m.total == 0 || m.known < leastAnswering*m.total && len(q.spelled) == 0 {
 		return nil
 	}
@@ -160,28 +129,26 @@ func Prompt(q Query, digests []Digest, had map[string]bool, id ID) []brief.Secti
 	}
 }
 
-// newMatcher counts words. It also returns the words of each turn that the prompt has.
-func newMatcher(q Query, digests []Digest, ranked []Ranked) (*matcher, [][][]string) {
-	m := &matcher{q: q, paths: map[string]int{}, turns: map[string]int{}, nPath: len(ranked)}
+// newMatcher counts the words of the prompt in turns and paths.
+func newMatcher(q Query, asked [][][]string, ranked []Ranked) *matcher {
+	m := &matcher{q: q, paths: map[string]int{}, turns: map[string]int{}, nPath: len(ranked), inPath: make([][]string, len(ranked))}
 	wanted := map[string]bool{}
 	for _, w := range q.words {
 		wanted[w] = true
 	}
-	for _, r := range ranked {
-		for _, w := range shared(r.Path, wanted) {
+	for i, r := range ranked {
+		m.inPath[i] = shared(r.Path, wanted)
+		for _, w := range m.inPath[i] {
 			m.paths[w]++
 		}
 	}
-	asked := make([][][]string, len(digests))
-	for i, d := range digests {
-		for _, t := range d.Turns {
-			words := shared(t.Asked.Text+" "+t.Answered.Text, wanted)
+	for _, turns := range asked {
+		for _, words := range turns {
 			for _, w := range words {
 				m.turns[w]++
 			}
-			asked[i] = append(asked[i], words)
-			m.nTurn++
 		}
+		m.nTurn += len(turns)
 	}
 	for _, w := range q.words {
 		m.total += rarity(m.turns[w], m.nTurn)
@@ -189,17 +156,7 @@ func newMatcher(q Query, digests []Digest, ranked []Ranked) (*matcher, [][][]str
 			m.known += rarity(m.turns[w], m.nTurn)
 		}
 	}
-	return m, asked
-}
-
-// shared returns the distinct words of a text that are wanted.
-func shared(text string, wanted map[string]bool) (out []string) {
-	for _, w := range Words(text) {
-		if wanted[w] && !slices.Contains(out, w) {
-			out = append(out, w)
-		}
-	}
-	return out
+	return m
 }
 
 // similarity is the weight of words of a turn, and what share of the prompt that is.
@@ -256,10 +213,6 @@ func (m *matcher) files(digests []Digest, asked [][][]string, ranked []Ranked, h
 			}
 		}
 	}
-	wanted := map[string]bool{}
-	for _, w := range m.q.words {
-		wanted[w] = true
-	}
 	type found struct {
 		score float64
 		Ranked
@@ -272,7 +225,7 @@ func (m *matcher) files(digests []Digest, asked [][][]string, ranked []Ranked, h
 		}
 		f := found{Ranked: r}
 		var why []string
-		for _, w := range shared(r.Path, wanted) {
+		for _, w := range m.inPath[i] {
 			f.score += wordsWeight * rarity(m.paths[w], m.nPath)
 			why = append(why, w)
 		}

@@ -17,34 +17,36 @@ func (m Ops) Remind(ctx context.Context, p state.Project, prompt string, o Conte
 	if q.Empty() {
 		return Given{}, nil
 	}
-	digests, name, err := m.recallable(ctx, p, o)
+	digests, asked, name, err := m.recallable(ctx, p, q, o)
 	if err != nil || len(digests) == 0 {
 		return Given{}, err
 	}
-	sections := Prompt(q, digests, o.Had, records.ShortID)
+	sections := Prompt(q, digests, asked, o.Had, records.ShortID)
 	if len(sections) == 0 {
 		return Given{}, nil
 	}
 	return m.give(brief.Sheet{Project: name, More: "`" + o.Program + " search` finds more.", Sections: sections}, o.Limit), nil
 }
 
-// recallable returns the digests in the cache of sessions that may be spoken of, the newest first.
-func (m Ops) recallable(ctx context.Context, p state.Project, o ContextOptions) (out []Digest, name string, err error) {
+// recallable returns the digests in the cache of sessions that may be spoken of, the newest first, and the words of the prompt that each
+// turn of them has.
+func (m Ops) recallable(ctx context.Context, p state.Project, q Query, o ContextOptions) (out []Digest, asked [][][]string, name string, err error) {
 	kept := m.readDigests(m.CachePath("digests", string(p.ID)))
 	if len(kept.list) == 0 {
-		return nil, "", nil
+		return nil, nil, "", nil
 	}
 	b := &briefing{m: m, o: o}
 	if b.st, err = trust.On(m.DB).Outline(ctx, p.ID); err != nil {
-		return nil, "", err
+		return nil, nil, "", err
 	}
 	if b.trust, err = m.Trust(ctx); err != nil {
-		return nil, "", err
+		return nil, nil, "", err
 	}
 	at := make(map[string]int, len(kept.list))
 	for i := range kept.list {
 		at[kept.list[i].Session] = i
 	}
+	words := kept.turnsWith(q.words)
 	for _, s := range b.recent() {
 		i, ok := at[s.ID]
 		if !ok {
@@ -52,8 +54,8 @@ func (m Ops) recallable(ctx context.Context, p state.Project, o ContextOptions) 
 		}
 		d := &kept.list[i]
 		if d.original == s.Now().Original || s.Point(d.original) != nil {
-			out = append(out, d.Rebase(o.Dir))
+			out, asked = append(out, d.Rebase(o.Dir)), append(asked, words[i])
 		}
 	}
-	return out, cmp.Or(b.st.Name, p.Name), nil
+	return out, asked, cmp.Or(b.st.Name, p.Name), nil
 }

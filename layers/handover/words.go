@@ -1,0 +1,129 @@
+package handover
+
+import (
+	"encoding/binary"
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/memvcs/mem/layers/records"
+)
+
+// Words returns the words of a text or a path in lower case: camelCase and the marks between words divide them, and a plural is its
+// singular.
+func Words(s string) (out []string) {
+	eachWord(s, func(w []byte) { out = append(out, string(w)) })
+	return out
+}
+
+// eachWord calls each with the words of [Words]; w is valid during the call.
+func eachWord(s string, each func(w []byte)) {
+	b := make([]byte, 0, 64)
+	lower := false
+	flush := func() {
+		if len(b) >= shortestWord {
+			each(b[:singular(b)])
+		}
+		b = b[:0]
+	}
+	for _, r := range s {
+		switch {
+		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
+			flush()
+			lower = false
+			continue
+		case unicode.IsUpper(r) && lower:
+			flush()
+		}
+		lower = !unicode.IsUpper(r)
+		b = utf8.AppendRune(b, unicode.ToLower(r))
+	}
+	flush()
+}
+
+// singular returns the length of a word without the s of its plural.
+func singular(w []byte) int {
+	if n := len(w); n > 4 && w[n-1] == 's' && w[n-2] != 's' {
+		return n - 1
+	}
+	return len(w)
+}
+
+// shared returns the distinct words of a text that are wanted.
+func shared(text string, wanted map[string]bool) (out []string) {
+	eachWord(text, func(w []byte) {
+		if wanted[string(w)] && !slices.Contains(out, string(w)) {
+			out = append(out, string(w))
+		}
+	})
+	return out
+}
+
+// A posting says which turns have a word. Turns are numbered through all digests of a file; the list holds the distance of each from
+// the one before it, as varints.
+type posting struct {
+	word  string
+	turns string
+}
+
+func (p *posting) code(c *records.Codec) {
+	records.Word(c, &p.word)
+	records.Word(c, &p.turns)
+}
+
+// post returns the postings of the turns of digests, in the order of their words.
+func post(list []storedDigest) (out []posting) {
+	turns := map[string][]byte{}
+	last := map[string]int{} // the number of the last turn that has a word, counted from 1
+	n := 0
+	for i := range list {
+		for _, t := range list[i].Turns {
+			n++
+			eachWord(t.Asked.Text+" "+t.Answered.Text, func(w []byte) {
+				if at := last[string(w)]; at != n {
+					turns[string(w)] = binary.AppendUvarint(turns[string(w)], uint64(n-at))
+					last[string(w)] = n
+				}
+			})
+		}
+	}
+	for _, w := range slices.Sorted(maps.Keys(turns)) {
+		out = append(out, posting{w, string(turns[w])})
+	}
+	return out
+}
+
+// turnsWith returns, for each turn of each digest of the file, which of the words it has.
+func (f *digestFile) turnsWith(words []string) [][][]string {
+	out := make([][][]string, len(f.list))
+	n := 0
+	for i := range f.list {
+		out[i] = make([][]string, len(f.list[i].Turns))
+		n += len(f.list[i].Turns)
+	}
+	flat := make([]*[]string, 0, n)
+	for i := range out {
+		for k := range out[i] {
+			flat = append(flat, &out[i][k])
+		}
+	}
+	for _, w := range words {
+		i, ok := slices.BinarySearchFunc(f.words, w, func(p posting, w string) int { return strings.Compare(p.word, w) })
+		if !ok {
+			continue
+		}
+		at := 0
+		for b := []byte(f.words[i].turns); len(b) > 0; {
+			step, size := binary.Uvarint(b)
+			if size <= 0 || step == 0 || step > uint64(len(flat)-at) {
+				break // not what post wrote
+			}
+			at += int(step)
+			*flat[at-1] = append(*flat[at-1], w)
+			b = b[size:]
+		}
+	}
+	return out
+}

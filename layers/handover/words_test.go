@@ -1,0 +1,74 @@
+package handover
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/memvcs/mem/layers/state"
+)
+
+func TestWords(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"roundPrice in lib/price_parser.go": "round price lib price parser",
+		"HTTPServer XMLs classes boss is":   "httpserver xmls classe boss",
+		"Größen ändern: 가격표를 v2":            "größen ändern 가격표를",
+		strings.Repeat("a", 200):            strings.Repeat("a", 200),
+		"":                                  "",
+	} {
+		if got := strings.Join(Words(in), " "); got != want {
+			t.Errorf("Words(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+// TestPostings holds the words that are found by the postings, read back from the bytes of the file, against those of the texts.
+func TestPostings(t *testing.T) {
+	t.Parallel()
+	f := digestFile{version: digestVersion}
+	vocabulary := strings.Fields("price tax round parser ledger invoice retry timeout cache index branch merge")
+	for i := range 40 {
+		var d Digest
+		for k := range i % 5 {
+			var words []string
+			for j := range vocabulary {
+				if (i*7+k*3+j*j)%4 == 0 {
+					words = append(words, vocabulary[j], vocabulary[j]+"s")
+				}
+			}
+			d.Turns = append(d.Turns, Turn{Asked: Said{k, strings.Join(words, " ")}, Answered: Said{k, fmt.Sprintf("turn%d", i)}})
+		}
+		f.list = append(f.list, storedDigest{Digest: d})
+	}
+	f.words = post(f.list)
+	var read digestFile
+	if !state.Decode(string(state.Encode(f.code)), read.code) {
+		t.Fatal("what was written cannot be read")
+	}
+	asked := []string{"price", "cache", "turn7", "merge", "nowhere"}
+	wanted := map[string]bool{}
+	for _, w := range asked {
+		wanted[w] = true
+	}
+	found := 0
+	got := read.turnsWith(asked)
+	for i, d := range f.list {
+		if len(got[i]) != len(d.Turns) {
+			t.Fatalf("digest %d has %d turns, want %d", i, len(got[i]), len(d.Turns))
+		}
+		for k, turn := range d.Turns {
+			want := shared(turn.Asked.Text+" "+turn.Answered.Text, wanted)
+			slices.Sort(want)
+			have := slices.Sorted(slices.Values(got[i][k]))
+			if !slices.Equal(have, want) {
+				t.Errorf("turn %d of digest %d has %q, want %q", k, i, have, want)
+			}
+			found += len(want)
+		}
+	}
+	if found == 0 {
+		t.Fatal("no turn has a word")
+	}
+}
