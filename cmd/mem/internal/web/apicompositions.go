@@ -19,15 +19,15 @@ import (
 
 func compositionEndpoints() []endpoint {
 	return []endpoint{
-		{http.MethodGet, "/projects/{projectId}/compositions", "List compositions", pageParams(), nil, answers(compositionList{}), (*Server).apiCompositions},
+		{http.MethodGet, "/projects/{projectId}/compositions", "List compositions", pageParams(), nil, answers(compositionList{}), (*API).apiCompositions},
 		{http.MethodPost, "/projects/{projectId}/compositions", "Create composition: 202 and a job whose result is its address", nil,
-			compositionRequest{}, map[int]any{http.StatusAccepted: jobAnswer{}}, (*Server).apiCompose},
+			compositionRequest{}, map[int]any{http.StatusAccepted: jobAnswer{}}, (*API).apiCompose},
 		{http.MethodPost, "/projects/{projectId}/compositions/preview", "Preview a composition: nothing is written and no model is asked", nil,
-			compositionRequest{}, answers(compositionPreview{}), (*Server).apiComposePreview},
+			compositionRequest{}, answers(compositionPreview{}), (*API).apiComposePreview},
 		{http.MethodGet, "/compositions/{compositionId}", "Get composition details, by id or name",
-			[]param{{"format", "string", "md or jsonl: the content alone"}}, nil, answers(compositionDetails{}), (*Server).apiComposition},
+			[]param{{"format", "string", "md or jsonl: the content alone"}}, nil, answers(compositionDetails{}), (*API).apiComposition},
 		{http.MethodDelete, "/compositions/{compositionId}", "Delete composition: take it out of the lists",
-			[]param{{"force", "boolean", "also if it is used"}}, nil, answers(removedAnswer{}), (*Server).apiDeleteComposition},
+			[]param{{"force", "boolean", "also if it is used"}}, nil, answers(removedAnswer{}), (*API).apiDeleteComposition},
 	}
 }
 
@@ -56,7 +56,7 @@ type componentRequest struct {
 // maxParts is how many parts a composition may be asked for.
 const maxParts = 200
 
-func (s *Server) apiCompositions(c *call) (reply, error) {
+func (s *API) apiCompositions(c *call) (reply, error) {
 	p, err := s.project(c, c.r.PathValue("projectId"))
 	if err != nil {
 		return reply{}, err
@@ -77,7 +77,7 @@ func (s *Server) apiCompositions(c *call) (reply, error) {
 }
 
 // composeRequest turns a request into what the memory is asked for.
-func (s *Server) composeRequest(ctx context.Context, p state.Project, in compositionRequest, dryRun bool) (derive.ComposeRequest, error) {
+func (s *API) composeRequest(ctx context.Context, p state.Project, in compositionRequest, dryRun bool) (derive.ComposeRequest, error) {
 	out := derive.ComposeRequest{Project: p, Name: in.Name, Budget: in.Budget, DryRun: dryRun}
 	if err := checkCompositionName(in.Name); err != nil {
 		return out, err
@@ -117,7 +117,7 @@ func (s *Server) composeRequest(ctx context.Context, p state.Project, in composi
 }
 
 // part finds what a component names. One with settings of its own is compressed by them first; a preview takes the session.
-func (s *Server) part(ctx context.Context, p state.Project, c componentRequest, dryRun bool) (derive.ComposePart, error) {
+func (s *API) part(ctx context.Context, p state.Project, c componentRequest, dryRun bool) (derive.ComposePart, error) {
 	if c.Tokens < 0 || c.Tokens > most {
 		return derive.ComposePart{}, badRequest("tokenAllocation is a whole number from 0")
 	}
@@ -162,7 +162,7 @@ func checkCompositionName(name string) error {
 	return nil
 }
 
-func (s *Server) apiCompose(c *call) (reply, error) {
+func (s *API) apiCompose(c *call) (reply, error) {
 	p, in, err := s.composeInput(c)
 	if err != nil {
 		return reply{}, err
@@ -180,7 +180,7 @@ func (s *Server) apiCompose(c *call) (reply, error) {
 	return reply{http.StatusAccepted, j}, nil
 }
 
-func (s *Server) compose(ctx context.Context, p state.Project, in compositionRequest) (derive.Composed, error) {
+func (s *API) compose(ctx context.Context, p state.Project, in compositionRequest) (derive.Composed, error) {
 	req, err := s.composeRequest(ctx, p, in, false)
 	if err != nil {
 		return derive.Composed{}, err
@@ -188,7 +188,7 @@ func (s *Server) compose(ctx context.Context, p state.Project, in compositionReq
 	return s.Memory.Derive().Compose(ctx, req)
 }
 
-func (s *Server) composeInput(c *call) (state.Project, compositionRequest, error) {
+func (s *API) composeInput(c *call) (state.Project, compositionRequest, error) {
 	var in compositionRequest
 	if err := c.into(&in); err != nil {
 		return state.Project{}, in, err
@@ -217,7 +217,7 @@ type partPreview struct {
 	Why       string  `json:"reason"`
 }
 
-func (s *Server) apiComposePreview(c *call) (reply, error) {
+func (s *API) apiComposePreview(c *call) (reply, error) {
 	p, in, err := s.composeInput(c)
 	if err != nil {
 		return reply{}, err
@@ -229,7 +229,7 @@ func (s *Server) apiComposePreview(c *call) (reply, error) {
 	return ok(out)
 }
 
-func (s *Server) previewComposition(ctx context.Context, p state.Project, in compositionRequest) (compositionPreview, error) {
+func (s *API) previewComposition(ctx context.Context, p state.Project, in compositionRequest) (compositionPreview, error) {
 	req, err := s.composeRequest(ctx, p, in, true)
 	if err != nil {
 		return compositionPreview{}, err
@@ -260,7 +260,7 @@ type compositionDetails struct {
 	Content   string `json:"content"` // Markdown
 }
 
-func (s *Server) apiComposition(c *call) (reply, error) {
+func (s *API) apiComposition(c *call) (reply, error) {
 	rev, err := s.composition(c, c.r.PathValue("compositionId"))
 	if err != nil {
 		return reply{}, err
@@ -276,7 +276,7 @@ func (s *Server) apiComposition(c *call) (reply, error) {
 	return ok(compositionDetails{history.ManifestCompositionOf(x), string(rev.Project.ID), x.Budget, x.Strategy, rev.Hash.String(), text})
 }
 
-func (s *Server) apiDeleteComposition(c *call) (reply, error) {
+func (s *API) apiDeleteComposition(c *call) (reply, error) {
 	rev, err := s.composition(c, c.r.PathValue("compositionId"))
 	if err != nil {
 		return reply{}, err

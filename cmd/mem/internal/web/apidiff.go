@@ -40,7 +40,7 @@ type diffChange struct {
 }
 
 // comparison compares what two revisions name.
-func (s *Server) comparison(ctx context.Context, sc state.Scope, a, b string) (provenance.Comparison, error) {
+func (s *API) comparison(ctx context.Context, sc state.Scope, a, b string) (provenance.Comparison, error) {
 	first, err := s.resolve(ctx, sc, a)
 	if err != nil {
 		return provenance.Comparison{}, err
@@ -53,7 +53,7 @@ func (s *Server) comparison(ctx context.Context, sc state.Scope, a, b string) (p
 	return s.Memory.Provenance().Compare(ctx, first, second)
 }
 
-func (s *Server) apiDiff(c *call) (reply, error) {
+func (s *API) apiDiff(c *call) (reply, error) {
 	p, err := s.projectOf(c, c.r)
 	if err != nil {
 		return reply{}, err
@@ -103,7 +103,7 @@ type blameLine struct {
 	Supported  bool     `json:"supported"`
 }
 
-func (s *Server) apiBlame(c *call) (reply, error) {
+func (s *API) apiBlame(c *call) (reply, error) {
 	p, err := s.projectOf(c, c.r)
 	if err != nil {
 		return reply{}, err

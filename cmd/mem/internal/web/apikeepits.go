@@ -9,9 +9,9 @@ import (
 
 func keepitEndpoints() []endpoint {
 	return []endpoint{
-		{http.MethodGet, "/sessions/{sessionId}/keepits", "List keepit markers", nil, nil, answers(markerList{}), (*Server).apiKeepits},
+		{http.MethodGet, "/sessions/{sessionId}/keepits", "List keepit markers", nil, nil, answers(markerList{}), (*API).apiKeepits},
 		{http.MethodPut, "/sessions/{sessionId}/keepits/{markerId}", "Update keepit weight: versions that exist stay as they are", nil,
-			weightRequest{}, answers(history.ManifestMarker{}), (*Server).apiSetKeepit},
+			weightRequest{}, answers(history.ManifestMarker{}), (*API).apiSetKeepit},
 	}
 }
 
@@ -23,7 +23,7 @@ type weightRequest struct {
 	Weight weight `json:"weight"`
 }
 
-func (s *Server) apiKeepits(c *call) (reply, error) {
+func (s *API) apiKeepits(c *call) (reply, error) {
 	rev, err := s.session(c, c.r.PathValue("sessionId"))
 	if err != nil {
 		return reply{}, err
@@ -35,7 +35,7 @@ func (s *Server) apiKeepits(c *call) (reply, error) {
 	return ok(markerList{man.Markers})
 }
 
-func (s *Server) apiSetKeepit(c *call) (reply, error) {
+func (s *API) apiSetKeepit(c *call) (reply, error) {
 	in := weightRequest{-1}
 	if err := c.into(&in); err != nil {
 		return reply{}, err

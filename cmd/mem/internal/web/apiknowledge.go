@@ -11,9 +11,9 @@ import (
 
 func knowledgeEndpoints() []endpoint {
 	return []endpoint{
-		{http.MethodGet, "/facts", "List the facts that stand", pageParams(projectParam(), param{"kind", "string", "only of this kind"}), nil, answers(factList{}), (*Server).apiFacts},
-		{http.MethodGet, "/rules", "List the permanent rules", pageParams(projectParam()), nil, answers(ruleList{}), (*Server).apiRules},
-		{http.MethodGet, "/concepts", "List the concepts", pageParams(projectParam()), nil, answers(conceptList{}), (*Server).apiConcepts},
+		{http.MethodGet, "/facts", "List the facts that stand", pageParams(projectParam(), param{"kind", "string", "only of this kind"}), nil, answers(factList{}), (*API).apiFacts},
+		{http.MethodGet, "/rules", "List the permanent rules", pageParams(projectParam()), nil, answers(ruleList{}), (*API).apiRules},
+		{http.MethodGet, "/concepts", "List the concepts", pageParams(projectParam()), nil, answers(conceptList{}), (*API).apiConcepts},
 	}
 }
 
@@ -51,7 +51,7 @@ func factOf(f facts.Fact) factAnswer {
 	return a
 }
 
-func (s *Server) apiFacts(c *call) (reply, error) {
+func (s *API) apiFacts(c *call) (reply, error) {
 	p, err := s.projectOf(c, c.r)
 	if err != nil {
 		return reply{}, err
@@ -90,7 +90,7 @@ type ruleAnswer struct {
 	LastValidated  string   `json:"lastValidated,omitempty"`
 }
 
-func (s *Server) apiRules(c *call) (reply, error) {
+func (s *API) apiRules(c *call) (reply, error) {
 	p, err := s.projectOf(c, c.r)
 	if err != nil {
 		return reply{}, err
@@ -128,7 +128,7 @@ type conceptAnswer struct {
 	Updated  string   `json:"updated,omitempty"`
 }
 
-func (s *Server) apiConcepts(c *call) (reply, error) {
+func (s *API) apiConcepts(c *call) (reply, error) {
 	p, err := s.projectOf(c, c.r)
 	if err != nil {
 		return reply{}, err

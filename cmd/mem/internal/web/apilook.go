@@ -19,23 +19,23 @@ func projectParam() param {
 
 func lookEndpoints() []endpoint {
 	return []endpoint{
-		{http.MethodGet, "/search", "Search messages, facts, rules, versions and compositions", searchParams(), nil, answers(searchAnswer{}), (*Server).apiSearch},
+		{http.MethodGet, "/search", "Search messages, facts, rules, versions and compositions", searchParams(), nil, answers(searchAnswer{}), (*API).apiSearch},
 		{http.MethodGet, "/suggest", "Suggest sessions and versions for a task", []param{projectParam(), {"file", "string", "a file of the task; may be repeated"},
 			{"topic", "string", "words of the task; may be repeated"}, {"budget", "integer", "tokens in all, 8000 without it"}, {"limit", "integer", "sessions at most, 5 without it"}},
-			nil, answers(suggestAnswer{}), (*Server).apiSuggest},
-		{http.MethodGet, "/stats", "Numbers of a project", []param{projectParam()}, nil, answers(statsAnswer{}), (*Server).apiStats},
-		{http.MethodGet, "/log", "List operations, the newest first", pageParams(projectParam()), nil, answers(logAnswer{}), (*Server).apiLog},
+			nil, answers(suggestAnswer{}), (*API).apiSuggest},
+		{http.MethodGet, "/stats", "Numbers of a project", []param{projectParam()}, nil, answers(statsAnswer{}), (*API).apiStats},
+		{http.MethodGet, "/log", "List operations, the newest first", pageParams(projectParam()), nil, answers(logAnswer{}), (*API).apiLog},
 		{http.MethodGet, "/diff", "Compare two revisions", []param{projectParam(), {"a", "string", "a revision"}, {"b", "string", "a revision"}}, nil,
-			answers(diffAnswer{}), (*Server).apiDiff},
+			answers(diffAnswer{}), (*API).apiDiff},
 		{http.MethodGet, "/blame", "Tell where each line of a version or composition comes from", []param{projectParam(), {"rev", "string", "a revision"}}, nil,
-			answers(blameAnswer{}), (*Server).apiBlame},
-		{http.MethodGet, "/status", "Show new and changed sessions", []param{projectParam()}, nil, answers(statusAnswer{}), (*Server).apiStatus},
-		{http.MethodGet, "/next", "Show what the next session is given", []param{projectParam()}, nil, answers(nextAnswer{}), (*Server).apiNext},
+			answers(blameAnswer{}), (*API).apiBlame},
+		{http.MethodGet, "/status", "Show new and changed sessions", []param{projectParam()}, nil, answers(statusAnswer{}), (*API).apiStatus},
+		{http.MethodGet, "/next", "Show what the next session is given", []param{projectParam()}, nil, answers(nextAnswer{}), (*API).apiNext},
 	}
 }
 
 // projectOf returns the project of a request.
-func (s *Server) projectOf(ctx context.Context, r *http.Request) (state.Project, error) {
+func (s *API) projectOf(ctx context.Context, r *http.Request) (state.Project, error) {
 	if name := r.URL.Query().Get("project"); name != "" {
 		return s.project(ctx, name)
 	}
@@ -58,7 +58,7 @@ type suggestion struct {
 	Project string   `json:"projectId"`
 }
 
-func (s *Server) apiSuggest(c *call) (reply, error) {
+func (s *API) apiSuggest(c *call) (reply, error) {
 	budget, err := c.number("budget", 8000, most)
 	if err != nil {
 		return reply{}, err
@@ -103,7 +103,7 @@ type operation struct {
 // mostLogged is how many operations a log goes back.
 const mostLogged = 10_000
 
-func (s *Server) apiLog(c *call) (reply, error) {
+func (s *API) apiLog(c *call) (reply, error) {
 	p, err := s.projectOf(c, c.r)
 	if err != nil {
 		return reply{}, err
@@ -143,7 +143,7 @@ type layersDebt struct {
 	Reflected string `json:"reflectedAt,omitempty"`
 }
 
-func (s *Server) apiStatus(c *call) (reply, error) {
+func (s *API) apiStatus(c *call) (reply, error) {
 	p, err := s.projectOf(c, c.r)
 	if err != nil {
 		return reply{}, err
@@ -155,7 +155,7 @@ func (s *Server) apiStatus(c *call) (reply, error) {
 	return ok(out)
 }
 
-func (s *Server) status(ctx context.Context, p state.Project) (statusAnswer, error) {
+func (s *API) status(ctx context.Context, p state.Project) (statusAnswer, error) {
 	items, _, err := s.list(ctx, p, capture.ListOptions{})
 	if err != nil {
 		return statusAnswer{}, err
@@ -190,7 +190,7 @@ type nextLine struct {
 	Why     string `json:"why,omitempty"`
 }
 
-func (s *Server) apiNext(c *call) (reply, error) {
+func (s *API) apiNext(c *call) (reply, error) {
 	p, err := s.projectOf(c, c.r)
 	if err != nil {
 		return reply{}, err
@@ -203,7 +203,7 @@ func (s *Server) apiNext(c *call) (reply, error) {
 }
 
 // next returns exactly what SessionStart would hand over.
-func (s *Server) next(ctx context.Context, p state.Project) (nextAnswer, error) {
+func (s *API) next(ctx context.Context, p state.Project) (nextAnswer, error) {
 	conf, err := s.Settings()
 	if err != nil {
 		return nextAnswer{}, err

@@ -14,14 +14,14 @@ import (
 
 func projectEndpoints() []endpoint {
 	return []endpoint{
-		{http.MethodGet, "/projects", "List all projects in memory", pageParams(), nil, answers(projectList{}), (*Server).apiProjects},
-		{http.MethodGet, "/projects/{projectId}", "Get project details", nil, nil, answers(projectRecord{}), (*Server).apiProject},
+		{http.MethodGet, "/projects", "List all projects in memory", pageParams(), nil, answers(projectList{}), (*API).apiProjects},
+		{http.MethodGet, "/projects/{projectId}", "Get project details", nil, nil, answers(projectRecord{}), (*API).apiProject},
 		{http.MethodPost, "/projects/{projectId}/sessions/{sessionId}", "Register session", nil, nil,
-			map[int]any{http.StatusCreated: history.ManifestSession{}}, (*Server).apiRegister},
+			map[int]any{http.StatusCreated: history.ManifestSession{}}, (*API).apiRegister},
 		{http.MethodDelete, "/projects/{projectId}/sessions/{sessionId}", "Unregister session: take it out of the lists; its bytes stay",
-			[]param{{"force", "boolean", "also if compositions use it"}}, nil, answers(removedAnswer{}), (*Server).apiUnregister},
+			[]param{{"force", "boolean", "also if compositions use it"}}, nil, answers(removedAnswer{}), (*API).apiUnregister},
 		{http.MethodGet, "/projects/{projectId}/sessions", "List the sessions of a project, also those that are not in memory",
-			pageParams(param{"untracked", "boolean", "only what is not in memory"}), nil, answers(sessionList{}), (*Server).apiSessions},
+			pageParams(param{"untracked", "boolean", "only what is not in memory"}), nil, answers(sessionList{}), (*API).apiSessions},
 	}
 }
 
@@ -55,7 +55,7 @@ type projectRecord struct {
 	Compositions []history.ManifestComposition `json:"compositions"`
 }
 
-func (s *Server) apiProjects(c *call) (reply, error) {
+func (s *API) apiProjects(c *call) (reply, error) {
 	all, err := s.projects(c)
 	if err != nil {
 		return reply{}, err
@@ -75,7 +75,7 @@ func (s *Server) apiProjects(c *call) (reply, error) {
 	return ok(out)
 }
 
-func (s *Server) summary(ctx context.Context, p state.Project) (projectSummary, error) {
+func (s *API) summary(ctx context.Context, p state.Project) (projectSummary, error) {
 	st, err := s.Memory.Trusted().Outline(ctx, p.ID)
 	if err != nil {
 		return projectSummary{}, err
@@ -90,7 +90,7 @@ func (s *Server) summary(ctx context.Context, p state.Project) (projectSummary, 
 	return sum, nil
 }
 
-func (s *Server) manifest(ctx context.Context, p state.Project) (history.Manifest, error) {
+func (s *API) manifest(ctx context.Context, p state.Project) (history.Manifest, error) {
 	conf, err := s.Settings()
 	if err != nil {
 		return history.Manifest{}, err
@@ -110,7 +110,7 @@ func (s *Server) manifest(ctx context.Context, p state.Project) (history.Manifes
 	return s.Memory.History().Manifest(ctx, p, history.ManifestSettings{Preset: preset, AutoRegister: auto, Decay: decay})
 }
 
-func (s *Server) apiProject(c *call) (reply, error) {
+func (s *API) apiProject(c *call) (reply, error) {
 	p, err := s.project(c, c.r.PathValue("projectId"))
 	if err != nil {
 		return reply{}, err
@@ -138,7 +138,7 @@ func (s *Server) apiProject(c *call) (reply, error) {
 }
 
 // list returns the sessions of a project, in memory or not, the newest first.
-func (s *Server) list(ctx context.Context, p state.Project, o capture.ListOptions) ([]history.Item, *state.State, error) {
+func (s *API) list(ctx context.Context, p state.Project, o capture.ListOptions) ([]history.Item, *state.State, error) {
 	o.Claude = s.Claude
 	o.Unreadable = func(error) error { return nil } // the list is that of the rest
 	if p.ID == s.Scope.Project.ID {
@@ -167,7 +167,7 @@ type sessionList struct {
 	Next     string       `json:"nextCursor,omitempty"`
 }
 
-func (s *Server) apiSessions(c *call) (reply, error) {
+func (s *API) apiSessions(c *call) (reply, error) {
 	p, err := s.project(c, c.r.PathValue("projectId"))
 	if err != nil {
 		return reply{}, err
@@ -209,7 +209,7 @@ func rowOf(it history.Item) sessionRow {
 }
 
 // register takes a session into memory: one that was removed, or one whose file Claude Code has. It takes no path from anybody.
-func (s *Server) register(ctx context.Context, p state.Project, id string) error {
+func (s *API) register(ctx context.Context, p state.Project, id string) error {
 	items, _, err := s.list(ctx, p, capture.ListOptions{Subagents: true, Removed: true, Forgotten: true})
 	if err != nil {
 		return err
@@ -230,7 +230,7 @@ func (s *Server) register(ctx context.Context, p state.Project, id string) error
 	return s.Memory.Capture().CountAdded(ctx, added)
 }
 
-func (s *Server) apiRegister(c *call) (reply, error) {
+func (s *API) apiRegister(c *call) (reply, error) {
 	p, err := s.project(c, c.r.PathValue("projectId"))
 	if err != nil {
 		return reply{}, err
@@ -254,7 +254,7 @@ func (s *Server) apiRegister(c *call) (reply, error) {
 	return created(out)
 }
 
-func (s *Server) apiUnregister(c *call) (reply, error) {
+func (s *API) apiUnregister(c *call) (reply, error) {
 	p, err := s.project(c, c.r.PathValue("projectId"))
 	if err != nil {
 		return reply{}, err
@@ -270,7 +270,7 @@ func (s *Server) apiUnregister(c *call) (reply, error) {
 }
 
 // remove takes a thing out of the lists.
-func (s *Server) remove(c *call, rev state.Rev) (reply, error) {
+func (s *API) remove(c *call, rev state.Rev) (reply, error) {
 	force, err := c.flag("force")
 	if err != nil {
 		return reply{}, err

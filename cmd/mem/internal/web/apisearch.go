@@ -50,7 +50,7 @@ type hitAnswer struct {
 	Snippet string   `json:"snippet"`
 	Matches [][2]int `json:"matches"` // bytes of the snippet
 
-	class index.Class
+	Class index.Class `json:"-"`
 }
 
 // snippetWidth is how many bytes of a text are shown, about.
@@ -133,7 +133,7 @@ func weightRange(low, high string) (func(int) bool, error) {
 }
 
 // find searches as a request says.
-func (s *Server) find(ctx context.Context, r *http.Request, limit int) (searchAnswer, error) {
+func (s *API) find(ctx context.Context, r *http.Request, limit int) (searchAnswer, error) {
 	q, err := query(r)
 	if err != nil {
 		return searchAnswer{}, err
@@ -156,7 +156,7 @@ func (s *Server) find(ctx context.Context, r *http.Request, limit int) (searchAn
 }
 
 // searched returns the projects that a request is about: the named one, or all that are shown.
-func (s *Server) searched(ctx context.Context, r *http.Request) ([]refs.Project, error) {
+func (s *API) searched(ctx context.Context, r *http.Request) ([]refs.Project, error) {
 	if name := r.URL.Query().Get("project"); name != "" {
 		p, err := s.project(ctx, name)
 		return []refs.Project{p.ID}, err
@@ -169,7 +169,7 @@ func (s *Server) searched(ctx context.Context, r *http.Request) ([]refs.Project,
 	return ids, err
 }
 
-func (s *Server) apiSearch(c *call) (reply, error) {
+func (s *API) apiSearch(c *call) (reply, error) {
 	limit, err := c.number("limit", 20, mostPage)
 	if err != nil {
 		return reply{}, err
@@ -183,7 +183,7 @@ func (s *Server) apiSearch(c *call) (reply, error) {
 
 func hitOf(h search.Hit, cut *search.Snippets) hitAnswer {
 	s := cut.Line(h.Doc.Text, snippetWidth)
-	a := hitAnswer{Project: h.Project, N: h.Doc.N, Score: h.Score, Count: h.Count, File: h.Doc.File, Snippet: s.Text, Matches: append([][2]int{}, s.Matches...), class: h.Doc.Class}
+	a := hitAnswer{Project: h.Project, N: h.Doc.N, Score: h.Score, Count: h.Count, File: h.Doc.File, Snippet: s.Text, Matches: append([][2]int{}, s.Matches...), Class: h.Doc.Class}
 	if h.Doc.Time > 0 {
 		a.Time = timeText(time.Unix(h.Doc.Time, 0))
 	}

@@ -17,16 +17,16 @@ import (
 func versionEndpoints() []endpoint {
 	made := map[int]any{http.StatusOK: history.ManifestVersion{}, http.StatusCreated: history.ManifestVersion{}, http.StatusAccepted: jobAnswer{}}
 	return []endpoint{
-		{http.MethodGet, "/sessions/{sessionId}/versions", "List compression versions", nil, nil, answers(versionsFile{}), (*Server).apiVersions},
+		{http.MethodGet, "/sessions/{sessionId}/versions", "List compression versions", nil, nil, answers(versionsFile{}), (*API).apiVersions},
 		{http.MethodPost, "/sessions/{sessionId}/versions", "Create new compression: 201, 200 if the same recipe was used before, 202 and a job with a model", nil,
-			compressionSettings{}, made, (*Server).apiCompress},
+			compressionSettings{}, made, (*API).apiCompress},
 		{http.MethodPost, "/sessions/{sessionId}/versions/preview", "Preview a compression: nothing is written and no model is asked", nil,
-			compressionSettings{}, answers(compressionPreview{}), (*Server).apiCompressPreview},
+			compressionSettings{}, answers(compressionPreview{}), (*API).apiCompressPreview},
 		{http.MethodDelete, "/sessions/{sessionId}/versions/{versionId}", "Delete version: take it out of the lists",
-			[]param{{"force", "boolean", "also if compositions use it"}}, nil, answers(removedAnswer{}), (*Server).apiDeleteVersion},
+			[]param{{"force", "boolean", "also if compositions use it"}}, nil, answers(removedAnswer{}), (*API).apiDeleteVersion},
 		{http.MethodGet, "/sessions/{sessionId}/versions/{versionId}", "Get version content",
-			[]param{{"format", "string", "md, jsonl or text: the content alone"}}, nil, answers(versionContent{}), (*Server).apiVersion},
-		{http.MethodPost, "/decay/preview", "Preview decay for given settings", nil, decayRequest{}, answers(decayPreview{}), (*Server).apiDecay},
+			[]param{{"format", "string", "md, jsonl or text: the content alone"}}, nil, answers(versionContent{}), (*API).apiVersion},
+		{http.MethodPost, "/decay/preview", "Preview decay for given settings", nil, decayRequest{}, answers(decayPreview{}), (*API).apiDecay},
 	}
 }
 
@@ -61,7 +61,7 @@ type tierSetting struct {
 const most = 1_000_000_000
 
 // settings turns a request into what the memory is asked for.
-func (s *Server) settings(in compressionSettings) (compress.Settings, error) {
+func (s *API) settings(in compressionSettings) (compress.Settings, error) {
 	out := compress.Settings{Ratio: in.Ratio, Tokens: in.Tokens, Preset: in.Preset, Skip: in.Skip, Keepit: compress.KeepitMode(in.Keepit), Distance: in.Distance}
 	for _, n := range []int{in.Ratio, in.Tokens, in.Skip, in.Distance} {
 		if n < 0 || n > most {
@@ -107,7 +107,7 @@ func (s *Server) settings(in compressionSettings) (compress.Settings, error) {
 }
 
 // usual fills in what was not said from the settings of the memory.
-func (s *Server) usual(out *compress.Settings) error {
+func (s *API) usual(out *compress.Settings) error {
 	conf, err := s.Settings()
 	if err != nil {
 		return err
@@ -127,7 +127,7 @@ func (s *Server) usual(out *compress.Settings) error {
 }
 
 // compress compresses a session as a request says. A dry run asks no model.
-func (s *Server) compress(ctx context.Context, rev state.Rev, in compressionSettings, dryRun bool) (derive.Compressed, error) {
+func (s *API) compress(ctx context.Context, rev state.Rev, in compressionSettings, dryRun bool) (derive.Compressed, error) {
 	set, err := s.settings(in)
 	if err != nil {
 		return derive.Compressed{}, err
@@ -146,12 +146,12 @@ func (s *Server) compress(ctx context.Context, rev state.Rev, in compressionSett
 }
 
 // asks reports whether the engine of a request asks a model, which may take long.
-func (s *Server) asks(ctx context.Context, rev state.Rev, in compressionSettings) (bool, error) {
+func (s *API) asks(ctx context.Context, rev state.Rev, in compressionSettings) (bool, error) {
 	engine, err := s.Engine(ctx, rev, in.Engine, in.Model)
 	return engine != nil, err
 }
 
-func (s *Server) apiCompress(c *call) (reply, error) {
+func (s *API) apiCompress(c *call) (reply, error) {
 	var in compressionSettings
 	if err := c.into(&in); err != nil {
 		return reply{}, err
@@ -214,7 +214,7 @@ type markerFate struct {
 	Text      string      `json:"text"`
 }
 
-func (s *Server) apiCompressPreview(c *call) (reply, error) {
+func (s *API) apiCompressPreview(c *call) (reply, error) {
 	var in compressionSettings
 	if err := c.into(&in); err != nil {
 		return reply{}, err
@@ -259,7 +259,7 @@ type versionsFile struct {
 	Versions         []history.ManifestVersion `json:"versions"`
 }
 
-func (s *Server) apiVersions(c *call) (reply, error) {
+func (s *API) apiVersions(c *call) (reply, error) {
 	rev, err := s.session(c, c.r.PathValue("sessionId"))
 	if err != nil {
 		return reply{}, err
@@ -279,7 +279,7 @@ type versionContent struct {
 	Content   string `json:"content"` // Markdown
 }
 
-func (s *Server) apiVersion(c *call) (reply, error) {
+func (s *API) apiVersion(c *call) (reply, error) {
 	rev, err := s.version(c, c.r.PathValue("sessionId"), c.r.PathValue("versionId"))
 	if err != nil {
 		return reply{}, err
@@ -299,7 +299,7 @@ func (s *Server) apiVersion(c *call) (reply, error) {
 }
 
 // write answers with the content of a thing alone, as a file.
-func (s *Server) write(c *call, rev state.Rev, format, name string) error {
+func (s *API) write(c *call, rev state.Rev, format, name string) error {
 	kinds := map[string]string{"md": "text/markdown; charset=utf-8", "jsonl": "application/jsonl; charset=utf-8", "text": "text/plain; charset=utf-8"}
 	kind, ok := kinds[format]
 	if !ok {
@@ -333,7 +333,7 @@ func fileName(s string) string {
 	}, s)
 }
 
-func (s *Server) apiDeleteVersion(c *call) (reply, error) {
+func (s *API) apiDeleteVersion(c *call) (reply, error) {
 	rev, err := s.version(c, c.r.PathValue("sessionId"), c.r.PathValue("versionId"))
 	if err != nil {
 		return reply{}, err
@@ -360,7 +360,7 @@ type decayMarker struct {
 	Survives bool   `json:"survives"`
 }
 
-func (s *Server) apiDecay(c *call) (reply, error) {
+func (s *API) apiDecay(c *call) (reply, error) {
 	var in decayRequest
 	if err := c.into(&in); err != nil {
 		return reply{}, err
@@ -396,7 +396,7 @@ func (s *Server) apiDecay(c *call) (reply, error) {
 }
 
 // pressure returns what presses on the markers of a session, with the constants of the settings.
-func (s *Server) pressure(ctx context.Context, rev state.Rev, ratio int, level *keepit.Level, distance int) (keepit.Pressure, error) {
+func (s *API) pressure(ctx context.Context, rev state.Rev, ratio int, level *keepit.Level, distance int) (keepit.Pressure, error) {
 	p, err := s.Memory.Derive().Pressure(ctx, rev, ratio, level, distance)
 	if err != nil {
 		return p, err

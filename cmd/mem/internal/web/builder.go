@@ -2,13 +2,14 @@ package web
 
 import (
 	"context"
-	"github.com/memvcs/mem/layers/records"
-	"github.com/memvcs/mem/layers/state"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
 
 	"github.com/memvcs/mem/layers/compose"
 )

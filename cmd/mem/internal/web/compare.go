@@ -1,12 +1,13 @@
 package web
 
 import (
-	"github.com/memvcs/mem/layers/provenance"
-	"github.com/memvcs/mem/layers/records"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/memvcs/mem/layers/provenance"
+	"github.com/memvcs/mem/layers/records"
 
 	"github.com/memvcs/mem/layers/trace"
 )

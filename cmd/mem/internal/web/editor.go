@@ -3,11 +3,12 @@ package web
 import (
 	"cmp"
 	"errors"
-	"github.com/memvcs/mem/layers/markers"
-	"github.com/memvcs/mem/layers/state"
 	"net/http"
 	"slices"
 	"strconv"
+
+	"github.com/memvcs/mem/layers/markers"
+	"github.com/memvcs/mem/layers/state"
 
 	"github.com/memvcs/mem/layers/keepit"
 )

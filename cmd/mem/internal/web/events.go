@@ -124,7 +124,7 @@ func (e *events) fingerprint() string {
 }
 
 // apiEvents writes events until the client or the server ends.
-func (s *Server) apiEvents(c *call) (reply, error) {
+func (s *API) apiEvents(c *call) (reply, error) {
 	flush := http.NewResponseController(c.w)
 	l := s.events.listen()
 	defer s.events.leave(l)

@@ -33,10 +33,10 @@ type guard struct {
 	tokens []string // of addresses that no browser has used yet
 }
 
-func newGuard(w World) (*guard, error) {
-	g := &guard{store: w.Store, random: w.Rand, cross: http.NewCrossOriginProtection()}
+func newGuard(store string, random io.Reader) (*guard, error) {
+	g := &guard{store: store, random: random, cross: http.NewCrossOriginProtection()}
 	var err error
-	g.cookie, err = secret(w.Rand)
+	g.cookie, err = secret(random)
 	return g, err
 }
 
@@ -100,26 +100,29 @@ func (g *guard) ours(host string) bool {
 	return slices.Contains(g.hosts, strings.ToLower(host))
 }
 
+// A failure answers a request with an error.
+type failure func(w http.ResponseWriter, r *http.Request, err error)
+
 // protect returns a handler that lets through to next what may pass.
-func (g *guard) protect(s *Server, next http.Handler) http.Handler {
+func (g *guard) protect(readOnly bool, fail failure, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		harden(w.Header())
 		if err := g.sameSite(r); err != nil {
-			s.fail(w, r, err)
+			fail(w, r, err)
 			return
 		}
 		if token := r.URL.Query().Get("token"); token != "" && r.Method == http.MethodGet && !isAPI(r) {
-			g.exchange(s, w, r, token)
+			g.exchange(w, r, token, fail)
 			return
 		}
 		if !isPublic(r) {
 			if err := g.known(r); err != nil {
-				s.fail(w, r, err)
+				fail(w, r, err)
 				return
 			}
 		}
-		if s.ReadOnly && changes(r) {
-			s.fail(w, r, newProblem(http.StatusForbidden, "read_only", "this server was started with --read-only"))
+		if readOnly && changes(r) {
+			fail(w, r, newProblem(http.StatusForbidden, "read_only", "this server was started with --read-only"))
 			return
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
@@ -136,9 +139,6 @@ func harden(h http.Header) {
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Cache-Control", "no-store")
 }
-
-// isAPI reports whether the answer is for a program.
-func isAPI(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, "/api/") }
 
 // isPublic reports whether a request needs no token: what the sign-in page is made of.
 func isPublic(r *http.Request) bool {
@@ -188,9 +188,9 @@ func (g *guard) known(r *http.Request) error {
 }
 
 // exchange signs a browser in with the token of its address, and shows it the same page without.
-func (g *guard) exchange(s *Server, w http.ResponseWriter, r *http.Request, token string) {
+func (g *guard) exchange(w http.ResponseWriter, r *http.Request, token string, fail failure) {
 	if !g.redeem(token) && g.known(r) != nil {
-		s.fail(w, r, newProblem(http.StatusUnauthorized, "unauthorized", "the token of this address was used before or is wrong", "start mem serve again"))
+		fail(w, r, newProblem(http.StatusUnauthorized, "unauthorized", "the token of this address was used before or is wrong", "start mem serve again"))
 		return
 	}
 	http.SetCookie(w, &http.Cookie{Name: g.cookieName(), Value: g.cookie, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})

@@ -3,11 +3,12 @@ package web
 import (
 	"cmp"
 	"fmt"
-	"github.com/memvcs/mem/layers/history"
 	"html/template"
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/memvcs/mem/layers/history"
 
 	"github.com/memvcs/mem/refs"
 )

@@ -33,20 +33,21 @@ const (
 )
 
 type jobs struct {
-	s     *Server
-	ctx   context.Context
-	stop  context.CancelFunc
-	slots chan struct{}
-	run   sync.WaitGroup
+	events    *events
+	problemOf func(error) *problem
+	ctx       context.Context
+	stop      context.CancelFunc
+	slots     chan struct{}
+	run       sync.WaitGroup
 
 	mu   sync.Mutex
 	last int
 	all  []*job
 }
 
-func newJobs(s *Server) *jobs {
+func newJobs(e *events, problemOf func(error) *problem) *jobs {
 	ctx, stop := context.WithCancel(context.Background())
-	return &jobs{s: s, ctx: ctx, stop: stop, slots: make(chan struct{}, maxJobs)}
+	return &jobs{events: e, problemOf: problemOf, ctx: ctx, stop: stop, slots: make(chan struct{}, maxJobs)}
 }
 
 // end cancels what runs, and waits a little for it to end.
@@ -73,7 +74,7 @@ func (j *jobs) start(what string, work func(context.Context) (result string, err
 	j.forget()
 	out := one.jobAnswer
 	j.mu.Unlock()
-	j.s.events.send("job", out)
+	j.events.send("job", out)
 	j.run.Go(func() {
 		defer close(one.done)
 		defer cancel()
@@ -110,13 +111,13 @@ func (j *jobs) finish(ctx context.Context, one *job, result string, err error) {
 	case ctx.Err() != nil:
 		one.State = "cancelled"
 	default:
-		one.State, one.Error, one.err = "failed", j.s.problemOf(err), err
+		one.State, one.Error, one.err = "failed", j.problemOf(err), err
 	}
 	out := one.jobAnswer
 	j.mu.Unlock()
-	j.s.events.send("job", out)
+	j.events.send("job", out)
 	if err == nil {
-		j.s.events.changed()
+		j.events.changed()
 	}
 }
 
@@ -149,10 +150,10 @@ func (j *jobs) list() []jobAnswer {
 
 func jobEndpoints() []endpoint {
 	return []endpoint{
-		{http.MethodGet, "/jobs", "List jobs, the newest first", nil, nil, answers(jobList{}), (*Server).apiJobs},
-		{http.MethodGet, "/jobs/{jobId}", "Get a job", nil, nil, answers(jobAnswer{}), (*Server).apiJob},
-		{http.MethodDelete, "/jobs/{jobId}", "Cancel a job", nil, nil, answers(jobAnswer{}), (*Server).apiCancelJob},
-		{http.MethodGet, "/events", "Follow what changes, as server-sent events: memory, job", nil, nil, answers("text/event-stream"), (*Server).apiEvents},
+		{http.MethodGet, "/jobs", "List jobs, the newest first", nil, nil, answers(jobList{}), (*API).apiJobs},
+		{http.MethodGet, "/jobs/{jobId}", "Get a job", nil, nil, answers(jobAnswer{}), (*API).apiJob},
+		{http.MethodDelete, "/jobs/{jobId}", "Cancel a job", nil, nil, answers(jobAnswer{}), (*API).apiCancelJob},
+		{http.MethodGet, "/events", "Follow what changes, as server-sent events: memory, job", nil, nil, answers("text/event-stream"), (*API).apiEvents},
 	}
 }
 
@@ -160,9 +161,9 @@ type jobList struct {
 	Jobs []jobAnswer `json:"jobs"`
 }
 
-func (s *Server) apiJobs(*call) (reply, error) { return ok(jobList{s.jobs.list()}) }
+func (s *API) apiJobs(*call) (reply, error) { return ok(jobList{s.jobs.list()}) }
 
-func (s *Server) apiJob(c *call) (reply, error) {
+func (s *API) apiJob(c *call) (reply, error) {
 	one, err := s.jobs.find(c.r.PathValue("jobId"))
 	if err != nil {
 		return reply{}, err
@@ -170,7 +171,7 @@ func (s *Server) apiJob(c *call) (reply, error) {
 	return ok(s.jobs.answer(one))
 }
 
-func (s *Server) apiCancelJob(c *call) (reply, error) {
+func (s *API) apiCancelJob(c *call) (reply, error) {
 	one, err := s.jobs.find(c.r.PathValue("jobId"))
 	if err != nil {
 		return reply{}, err

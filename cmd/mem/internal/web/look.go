@@ -1,12 +1,13 @@
 package web
 
 import (
-	"github.com/memvcs/mem/layers/state"
 	"html/template"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/memvcs/mem/layers/state"
 
 	"github.com/memvcs/mem/layers/search/index"
 )
@@ -44,8 +45,8 @@ func (s *Server) searchScreen(_ http.ResponseWriter, r *http.Request) (string, p
 	return "search", page{Title: "Search", Crumbs: []crumb{{"Memory", "/"}, {"Search", ""}}, Body: b}, nil
 }
 
-// Marked is the snippet with what matches marked.
-func (h hitAnswer) Marked() template.HTML {
+// marked is the snippet with what matches marked.
+func marked(h hitAnswer) template.HTML {
 	var b strings.Builder
 	at := 0
 	for _, m := range h.Matches {
@@ -59,10 +60,10 @@ func (h hitAnswer) Marked() template.HTML {
 	return template.HTML(b.String()) //nolint:gosec // escaped piece by piece
 }
 
-// Link is the page of what was found.
-func (h hitAnswer) Link() string {
+// hitLink is the page of what was found.
+func hitLink(h hitAnswer) string {
 	project := "/p/" + h.Project
-	switch h.class {
+	switch h.Class {
 	case index.Fact:
 		return project + "/facts#" + h.Ref
 	case index.Rule:
@@ -128,8 +129,8 @@ func projectCrumbs(p state.Project, last ...string) []crumb {
 	return out
 }
 
-// Link is the message that a line rests on, "" if its source is none.
-func (l nextLine) Link() string {
+// lineLink is the message that a line rests on, "" if its source is none.
+func lineLink(l nextLine) string {
 	id, n, ok := strings.Cut(l.Source, "#")
 	digits := n[:len(n)-len(strings.TrimLeft(n, "0123456789"))]
 	if !ok || !plainName(id) || digits == "" {

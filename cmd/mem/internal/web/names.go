@@ -23,7 +23,7 @@ func noSuch(what, name string) error {
 }
 
 // projects returns the projects that this server shows.
-func (s *Server) projects(ctx context.Context) ([]state.Project, error) {
+func (s *API) projects(ctx context.Context) ([]state.Project, error) {
 	all, err := s.Memory.Trusted().Projects(ctx)
 	if s.Scope.Strict {
 		all = slices.DeleteFunc(all, func(p state.Project) bool { return p.ID != s.Scope.Project.ID })
@@ -33,7 +33,7 @@ func (s *Server) projects(ctx context.Context) ([]state.Project, error) {
 }
 
 // project finds a project by its id, the start of it, or its name if only one has it.
-func (s *Server) project(ctx context.Context, name string) (state.Project, error) {
+func (s *API) project(ctx context.Context, name string) (state.Project, error) {
 	all, err := s.projects(ctx)
 	if err != nil {
 		return state.Project{}, err
@@ -57,7 +57,7 @@ func (s *Server) project(ctx context.Context, name string) (state.Project, error
 }
 
 // resolve finds what a revision names, in the projects that this server shows.
-func (s *Server) resolve(ctx context.Context, sc state.Scope, name string) (state.Rev, error) {
+func (s *API) resolve(ctx context.Context, sc state.Scope, name string) (state.Rev, error) {
 	rev, err := s.Memory.Revision().Resolve(ctx, sc, name)
 	if err == nil && s.Scope.Strict && rev.Project.ID != s.Scope.Project.ID {
 		return rev, noSuch("revision", name)
@@ -66,7 +66,7 @@ func (s *Server) resolve(ctx context.Context, sc state.Scope, name string) (stat
 }
 
 // session finds a session by its id or the start of it.
-func (s *Server) session(ctx context.Context, id string) (state.Rev, error) {
+func (s *API) session(ctx context.Context, id string) (state.Rev, error) {
 	if !plainName(id) {
 		return state.Rev{}, noSuch("session", id)
 	}
@@ -86,7 +86,7 @@ func sessionName(s *state.Session) string {
 }
 
 // version finds a version of a session by its label.
-func (s *Server) version(ctx context.Context, id, label string) (state.Rev, error) {
+func (s *API) version(ctx context.Context, id, label string) (state.Rev, error) {
 	rev, err := s.session(ctx, id)
 	if err != nil {
 		return rev, err
@@ -102,7 +102,7 @@ func (s *Server) version(ctx context.Context, id, label string) (state.Rev, erro
 }
 
 // composition finds a composition by its id, or by its name in any project.
-func (s *Server) composition(ctx context.Context, id string) (state.Rev, error) {
+func (s *API) composition(ctx context.Context, id string) (state.Rev, error) {
 	all, err := s.projects(ctx)
 	if err != nil {
 		return state.Rev{}, err
@@ -122,7 +122,7 @@ func (s *Server) composition(ctx context.Context, id string) (state.Rev, error) 
 }
 
 // compositionIn finds a composition of a project by its name.
-func (s *Server) compositionIn(ctx context.Context, p state.Project, name string) (state.Rev, error) {
+func (s *API) compositionIn(ctx context.Context, p state.Project, name string) (state.Rev, error) {
 	st, err := s.Memory.Trusted().Outline(ctx, p.ID)
 	if err != nil {
 		return state.Rev{}, err
@@ -136,6 +136,6 @@ func (s *Server) compositionIn(ctx context.Context, p state.Project, name string
 }
 
 // scopeOf is where names are looked up from a project on.
-func (s *Server) scopeOf(p state.Project) state.Scope {
+func (s *API) scopeOf(p state.Project) state.Scope {
 	return state.Scope{Project: p, Strict: s.Scope.Strict}
 }

@@ -83,7 +83,7 @@ func causes() []struct {
 }
 
 // problemOf returns what a client is told about an error.
-func (s *Server) problemOf(err error) *problem {
+func (s *API) problemOf(err error) *problem {
 	var own *problem
 	if errors.As(err, &own) {
 		p := *own
@@ -134,14 +134,10 @@ func statusOf(err error) (int, string) {
 	return http.StatusInternalServerError, "internal"
 }
 
-// fail answers with an error: JSON under /api/, else a page.
-func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
+// fail answers with an error.
+func (s *API) failJSON(w http.ResponseWriter, err error) {
 	p := s.problemOf(err)
-	if isAPI(r) {
-		writeJSON(w, p.Status, errorAnswer{*p})
-		return
-	}
-	s.failPage(w, r, p)
+	writeJSON(w, p.Status, errorAnswer{*p})
 }
 
 // An errorAnswer is how every error of the API looks.

@@ -56,7 +56,7 @@ type sizeStats struct {
 	Bytes   int64  `json:"bytes"`
 }
 
-func (s *Server) apiStats(c *call) (reply, error) {
+func (s *API) apiStats(c *call) (reply, error) {
 	p, err := s.projectOf(c, c.r)
 	if err != nil {
 		return reply{}, err
@@ -73,7 +73,7 @@ func ratioBands() ([]float64, []string) {
 	return []float64{5, 10, 20, 40, 1e18}, []string{"up to 5:1", "5 to 10:1", "10 to 20:1", "20 to 40:1", "above 40:1"}
 }
 
-func (s *Server) stats(ctx context.Context, p state.Project) (statsAnswer, error) {
+func (s *API) stats(ctx context.Context, p state.Project) (statsAnswer, error) {
 	st, err := s.Memory.Trusted().Outline(ctx, p.ID)
 	if err != nil {
 		return statsAnswer{}, err
@@ -103,7 +103,7 @@ func (s *Server) stats(ctx context.Context, p state.Project) (statsAnswer, error
 	return out, err
 }
 
-func (s *Server) addSession(out *statsAnswer, st *state.State, one *state.Session, p state.Project) {
+func (s *API) addSession(out *statsAnswer, st *state.State, one *state.Session, p state.Project) {
 	now := one.Now()
 	n, counted := s.Memory.Capture().TokensOf(p.ID, one)
 	month := now.Scan.Last.In(s.Now().Location()).Format("2006-01")
@@ -127,7 +127,7 @@ func (s *Server) addSession(out *statsAnswer, st *state.State, one *state.Sessio
 }
 
 // costs adds up what models took for a project, by model.
-func (s *Server) costs(ctx context.Context, p state.Project) ([]costStats, error) {
+func (s *API) costs(ctx context.Context, p state.Project) ([]costStats, error) {
 	all, err := s.Memory.Derive().Costs(ctx)
 	out := []costStats{}
 	for _, c := range all {

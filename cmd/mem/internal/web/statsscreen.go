@@ -2,11 +2,12 @@ package web
 
 import (
 	"context"
-	"github.com/memvcs/mem/layers/sync"
 	"html/template"
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/memvcs/mem/layers/sync"
 
 	"github.com/memvcs/mem/refs/config"
 )

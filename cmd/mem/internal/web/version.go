@@ -2,14 +2,15 @@ package web
 
 import (
 	"context"
+	"net/http"
+	"slices"
+	"strings"
+
 	"github.com/memvcs/mem/layers/checkout"
 	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/provenance"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
-	"net/http"
-	"slices"
-	"strings"
 )
 
 // A versionBody is one version: its text in one of several views, and how it was made.

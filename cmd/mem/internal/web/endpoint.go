@@ -15,6 +15,9 @@ import (
 // apiPrefix is where the seeds put the API.
 const apiPrefix = "/api/memory"
 
+// isAPI reports whether the answer is for a program.
+func isAPI(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, "/api/") }
+
 // An endpoint is one operation of the API. The routes and the OpenAPI file are made of these.
 type endpoint struct {
 	method, path string // below apiPrefix
@@ -22,7 +25,7 @@ type endpoint struct {
 	query        []param
 	body         any         // a zero value of what is sent, nil for nothing
 	answers      map[int]any // a zero value of what is answered, by status; a string is a media type
-	do           func(*Server, *call) (reply, error)
+	do           func(*API, *call) (reply, error)
 }
 
 // A param is a parameter of a query.
@@ -47,36 +50,6 @@ func created(body any) (reply, error) { return reply{http.StatusCreated, body}, 
 // removed is the answer to a deletion.
 type removedAnswer struct {
 	Removed string `json:"removed"`
-}
-
-// endpoints is the whole API, in the order of appendix A and then of what the commands have besides.
-func endpoints() []endpoint {
-	var all []endpoint
-	for _, part := range [][]endpoint{
-		projectEndpoints(), versionEndpoints(), keepitEndpoints(), compositionEndpoints(), lookEndpoints(), knowledgeEndpoints(), jobEndpoints(),
-	} {
-		all = append(all, part...)
-	}
-	return all
-}
-
-func (s *Server) routeAPI(mux *http.ServeMux) {
-	for _, e := range endpoints() {
-		mux.HandleFunc(e.method+" "+apiPrefix+e.path, func(w http.ResponseWriter, r *http.Request) {
-			out, err := e.do(s, &call{r.Context(), w, r})
-			if err != nil {
-				s.fail(w, r, err)
-				return
-			}
-			if out.status != 0 {
-				writeJSON(w, out.status, out.body)
-			}
-		})
-	}
-	mux.HandleFunc("GET "+apiPrefix+"/openapi.json", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, http.StatusOK, openAPI()) })
-	mux.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) {
-		s.fail(w, r, newProblem(http.StatusNotFound, "not_found", "there is no such endpoint", "GET "+apiPrefix+"/openapi.json"))
-	})
 }
 
 // into reads the body of a request into v. Members that v does not have are an error.

@@ -1,0 +1,61 @@
+package web
+
+import (
+	"context"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/refs/config"
+)
+
+// A World is what a server needs of the program that runs it.
+type World struct {
+	Memory   *layers.Memory
+	Store    string      // the directory of the memory
+	Scope    state.Scope // the project that is shown first; if it is strict, the only one
+	Dir      string      // the working directory, whose sessions count as the project's too
+	Claude   string      // the configuration directory of Claude Code; "" looks at no files there
+	Program  string      // how to call mem, for commands that are shown
+	ReadOnly bool        // refuse all changes
+	Now      func() time.Time
+	Rand     io.Reader
+	Clean    func(string) string // makes invisible and control characters of a page visible
+	Hints    func(error) []string
+
+	// Settings reads the settings as they are now; Set changes one, or with an empty value unsets it.
+	Settings func() (*config.Config, error)
+	Set      func(ctx context.Context, key, value string) error
+	// Engine returns the engine of that name, nil for extract; "" is the one of the settings.
+	Engine func(ctx context.Context, rev state.Rev, name, model string) (compress.Summarizer, error)
+	Decay  func(*config.Config) (keepit.Decay, error)
+}
+
+// An API answers programs, and does for pages what both faces share. Make one with [New].
+type API struct {
+	World
+	events *events
+	jobs   *jobs
+	quit   chan struct{} // closed when the server ends: streams end at once
+	ended  sync.Once
+}
+
+// NewAPI returns the API of a world.
+func NewAPI(w World) *API {
+	s := &API{World: w, quit: make(chan struct{})}
+	s.events = newEvents(w.Store, s.quit)
+	s.jobs = newJobs(s.events, s.problemOf)
+	return s
+}
+
+// Close ends streams and jobs. The memory stays open: it is its owner's.
+func (s *API) Close() {
+	s.ended.Do(func() {
+		close(s.quit)
+		s.jobs.end()
+	})
+}

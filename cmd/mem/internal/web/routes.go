@@ -1,0 +1,36 @@
+package web
+
+import (
+	"net/http"
+)
+
+// endpoints is the whole API, in the order of appendix A and then of what the commands have besides.
+func endpoints() []endpoint {
+	var all []endpoint
+	for _, part := range [][]endpoint{
+		projectEndpoints(), versionEndpoints(), keepitEndpoints(), compositionEndpoints(), lookEndpoints(), knowledgeEndpoints(), jobEndpoints(),
+	} {
+		all = append(all, part...)
+	}
+	return all
+}
+
+// Route adds the endpoints to mux.
+func (s *API) Route(mux *http.ServeMux) {
+	for _, e := range endpoints() {
+		mux.HandleFunc(e.method+" "+apiPrefix+e.path, func(w http.ResponseWriter, r *http.Request) {
+			out, err := e.do(s, &call{r.Context(), w, r})
+			if err != nil {
+				s.failJSON(w, err)
+				return
+			}
+			if out.status != 0 {
+				writeJSON(w, out.status, out.body)
+			}
+		})
+	}
+	mux.HandleFunc("GET "+apiPrefix+"/openapi.json", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, http.StatusOK, openAPI()) })
+	mux.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) {
+		s.failJSON(w, newProblem(http.StatusNotFound, "not_found", "there is no such endpoint", "GET "+apiPrefix+"/openapi.json"))
+	})
+}

@@ -1,0 +1,25 @@
+package web
+
+import (
+	"net/http"
+)
+
+// A Server serves one memory. Make one with [New].
+type Server struct {
+	*API
+	guard *guard
+	pages *pages
+	mux   http.Handler
+}
+
+// ServeHTTP answers one request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
+
+// fail answers with an error: JSON under /api/, else a page.
+func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
+	if isAPI(r) {
+		s.failJSON(w, err)
+		return
+	}
+	s.failPage(w, r, s.problemOf(err))
+}
