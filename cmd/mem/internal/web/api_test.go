@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/memvcs/mem/cmd/mem/internal/web/api"
 	"github.com/memvcs/mem/layers/history"
 )
 
@@ -26,7 +27,7 @@ func newChecker(t *testing.T) *checker {
 	return c
 }
 
-// call sends a request, checks that the file documents it and its answer, and reads that into out.
+// Call sends a request, checks that the file documents it and its answer, and reads that into out.
 func (c *checker) call(method, template string, args []any, query string, in, out any, want int) {
 	c.t.Helper()
 	path := template
@@ -35,7 +36,7 @@ func (c *checker) call(method, template string, args []any, query string, in, ou
 		path = path[:from] + fmt.Sprint(a) + path[to+1:]
 	}
 	body := c.api(method, path+query, in, out, want)
-	op, ok := dig(c.doc, "paths", apiPrefix+template, strings.ToLower(method)).(map[string]any)
+	op, ok := dig(c.doc, "paths", api.Prefix+template, strings.ToLower(method)).(map[string]any)
 	if !ok {
 		c.t.Fatalf("%s %s is not documented", method, template)
 	}
@@ -131,7 +132,7 @@ func (c *checker) check(schema, v any, at string) error {
 }
 
 // ended waits for a job.
-func (c *checker) ended(j jobAnswer) jobAnswer {
+func (c *checker) ended(j api.JobAnswer) api.JobAnswer {
 	c.t.Helper()
 	for range 1000 {
 		c.call(http.MethodGet, "/jobs/{jobId}", []any{j.ID}, "", nil, &j, 200)
@@ -153,27 +154,27 @@ func TestAPI(t *testing.T) {
 	s := []any{long}
 
 	c.call("GET", "/projects", nil, "", nil, nil, 200)
-	var record projectRecord
+	var record api.ProjectRecord
 	c.call("GET", "/projects/{projectId}", p, "", nil, &record, 200)
 	if len(record.Sessions) < 2 || record.DisplayName != "shop" || record.CreatedAt == "" {
 		t.Errorf("project %s has %d sessions, created %q", record.DisplayName, len(record.Sessions), record.CreatedAt)
 	}
 	c.call("GET", "/projects/{projectId}/sessions", p, "?limit=2", nil, nil, 200)
 
-	var markers markerList
+	var markers api.MarkerList
 	c.call("GET", "/sessions/{sessionId}/keepits", s, "", nil, &markers, 200)
 	if len(markers.Markers) < 2 {
 		t.Fatalf("the sample has %d markers", len(markers.Markers))
 	}
 	one := markers.Markers[0]
 	var set history.ManifestMarker
-	c.call("PUT", "/sessions/{sessionId}/keepits/{markerId}", []any{long, one.ID}, "", weightRequest{37}, &set, 200)
+	c.call("PUT", "/sessions/{sessionId}/keepits/{markerId}", []any{long, one.ID}, "", api.WeightRequest{Weight: 37}, &set, 200)
 	if set.Weight != "0.37" {
 		t.Errorf("the weight is %s, want 0.37", set.Weight)
 	}
 
-	decay := decayRequest{long, 30, "aggressive", 5}
-	var fates decayPreview
+	decay := api.DecayRequest{SessionID: long, Ratio: 30, Aggressiveness: "aggressive", Distance: 5}
+	var fates api.DecayPreview
 	body := c.api("POST", "/decay/preview", decay, nil, 200)
 	if !strings.Contains(body, `"threshold":0.65`) || !strings.Contains(body, `"weight":0.37,"survives":false`) {
 		t.Errorf("decay preview: %s", body)
@@ -181,7 +182,7 @@ func TestAPI(t *testing.T) {
 	c.call("POST", "/decay/preview", nil, "", decay, nil, 200)
 	_ = fates
 
-	settings := compressionSettings{Mode: "uniform", Ratio: 10, Aggressiveness: "moderate", Keepit: "decay", Distance: 1}
+	settings := api.CompressionSettings{Mode: "uniform", Ratio: 10, Aggressiveness: "moderate", Keepit: "decay", Distance: 1}
 	c.call("POST", "/sessions/{sessionId}/versions/preview", s, "", settings, nil, 200)
 	var v history.ManifestVersion
 	c.call("POST", "/sessions/{sessionId}/versions", s, "", settings, &v, 201)
@@ -189,10 +190,12 @@ func TestAPI(t *testing.T) {
 		t.Errorf("version %+v", v)
 	}
 	c.call("POST", "/sessions/{sessionId}/versions", s, "", settings, nil, 200)
-	tiers := compressionSettings{Mode: "tiered", Preset: "custom", Tiers: []tierSetting{{50, 20, "aggressive"}, {100, 5, "minimal"}}}
+	tiers := api.CompressionSettings{Mode: "tiered", Preset: "custom", Tiers: []api.TierSetting{
+		{End: 50, Ratio: 20, Aggressiveness: "aggressive"}, {End: 100, Ratio: 5, Aggressiveness: "minimal"},
+	}}
 	c.call("POST", "/sessions/{sessionId}/versions", s, "", tiers, &v, 201)
 	c.call("GET", "/sessions/{sessionId}/versions", s, "", nil, nil, 200)
-	var content versionContent
+	var content api.VersionContent
 	c.call("GET", "/sessions/{sessionId}/versions/{versionId}", []any{long, "v001"}, "", nil, &content, 200)
 	if len(content.Content) < 100 {
 		t.Errorf("content %q", content.Content)
@@ -204,32 +207,37 @@ func TestAPI(t *testing.T) {
 	c.call("DELETE", "/projects/{projectId}/sessions/{sessionId}", []any{c.project.ID, c.ids[0]}, "?force=true", nil, nil, 200)
 	c.call("POST", "/projects/{projectId}/sessions/{sessionId}", []any{c.project.ID, c.ids[0]}, "", nil, nil, 201)
 
-	for _, e := range endpoints() {
-		if name := e.method + " " + e.path; !c.called[name] && e.path != "/events" {
-			t.Errorf("%s is never called here", name)
+	paths, _ := c.doc["paths"].(map[string]any)
+	for _, path := range slices.Sorted(maps.Keys(paths)) {
+		methods, _ := paths[path].(map[string]any)
+		path = strings.TrimPrefix(path, api.Prefix)
+		for _, method := range slices.Sorted(maps.Keys(methods)) {
+			if name := strings.ToUpper(method) + " " + path; !c.called[name] && path != "/events" {
+				t.Errorf("%s is never called here", name)
+			}
 		}
 	}
 }
 
 func (c *checker) compositions(p []any, session string) {
 	c.t.Helper()
-	req := compositionRequest{Name: "ctx", Budget: 4000, Components: []componentRequest{{SessionID: session, VersionID: "v001"}, {SessionID: c.ids[0], VersionID: "auto"}}, Format: "md"}
-	var preview compositionPreview
+	req := api.CompositionRequest{Name: "ctx", Budget: 4000, Components: []api.ComponentRequest{{SessionID: session, VersionID: "v001"}, {SessionID: c.ids[0], VersionID: "auto"}}, Format: "md"}
+	var preview api.CompositionPreview
 	c.call("POST", "/projects/{projectId}/compositions/preview", p, "", req, &preview, 200)
 	if len(preview.Parts) != 2 || preview.Tokens > 4000 {
 		c.t.Errorf("preview %+v", preview)
 	}
-	var j jobAnswer
+	var j api.JobAnswer
 	c.call("POST", "/projects/{projectId}/compositions", p, "", req, &j, 202)
 	if j = c.ended(j); j.State != "done" {
 		c.t.Fatalf("job %+v %+v", j, j.Error)
 	}
 	c.call("GET", "/jobs", nil, "", nil, nil, 200)
 	c.call("DELETE", "/jobs/{jobId}", []any{j.ID}, "", nil, nil, 200)
-	var list compositionList
+	var list api.CompositionList
 	c.call("GET", "/projects/{projectId}/compositions", p, "", nil, &list, 200)
 	id := list.Compositions[0].ID
-	var details compositionDetails
+	var details api.CompositionDetails
 	c.call("GET", "/compositions/{compositionId}", []any{id}, "", nil, &details, 200)
 	if details.Name != "ctx" || details.Tokens > 4000 || details.Content == "" {
 		c.t.Errorf("composition %+v", details.ManifestComposition)
@@ -247,7 +255,7 @@ func (c *checker) compositions(p []any, session string) {
 
 func (c *checker) looks(session string) {
 	c.t.Helper()
-	var found searchAnswer
+	var found api.SearchAnswer
 	c.call("GET", "/search", nil, "?q=price", nil, &found, 200)
 	if len(found.Hits) == 0 {
 		c.t.Error("nothing is found")
@@ -257,14 +265,14 @@ func (c *checker) looks(session string) {
 	c.call("GET", "/search", nil, "?q=x&by=line", nil, nil, 400)
 	c.call("GET", "/suggest", nil, "?topic=price", nil, nil, 200)
 	c.call("GET", "/stats", nil, "", nil, nil, 200)
-	var log logAnswer
+	var log api.LogAnswer
 	c.call("GET", "/log", nil, "?limit=1", nil, &log, 200)
 	c.call("GET", "/log", nil, "?limit=1&cursor="+log.Next, nil, nil, 200)
 	c.call("GET", "/log", nil, "?cursor=nothing", nil, nil, 400)
 	c.call("GET", "/diff", nil, "?a="+session+":v001&b="+session+":v002", nil, nil, 200)
 	c.call("GET", "/blame", nil, "?rev="+session+":v001", nil, nil, 200)
 	c.call("GET", "/status", nil, "", nil, nil, 200)
-	var next nextAnswer
+	var next api.NextAnswer
 	c.call("GET", "/next", nil, "", nil, &next, 200)
 	if next.Units == 0 || len(next.Lines) == 0 {
 		c.t.Errorf("the next session gets nothing: %+v", next)
@@ -278,7 +286,7 @@ func (c *checker) looks(session string) {
 func TestMalformed(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, nil, nil)
-	at := apiPrefix + "/sessions/" + r.ids[0] + "/versions"
+	at := api.Prefix + "/sessions/" + r.ids[0] + "/versions"
 	for _, body := range []string{"", "{", "[]", `{"mode":"odd"}`, `{"compactionRatio":"ten"}`, `{"compactionRatio":-1}`, `{"compactionRatio":1e99}`, `{"unknown":1}`, `{} {}`,
 		`{"keepitMode":"x"}`, `{"aggressiveness":"x"}`, `{"mode":"uniform","tierPreset":"standard"}`, `{"mode":"tiered","compactionRatio":3}`, `{"tierPreset":"odd"}`} {
 		a := r.do(http.MethodPost, at, body, nil)
@@ -290,7 +298,7 @@ func TestMalformed(t *testing.T) {
 		}
 	}
 	for _, weight := range []string{"2", "-1", "0.123", `"0.5"`, "null", "1e-3"} {
-		a := r.do(http.MethodPut, apiPrefix+"/sessions/"+r.ids[0]+"/keepits/k1", `{"weight":`+weight+`}`, nil)
+		a := r.do(http.MethodPut, api.Prefix+"/sessions/"+r.ids[0]+"/keepits/k1", `{"weight":`+weight+`}`, nil)
 		if a.status != 400 {
 			t.Errorf("weight %s: %d %.200s", weight, a.status, a.body)
 		}
@@ -303,7 +311,7 @@ func TestPages(t *testing.T) {
 	r := newRig(t, nil, nil)
 	seen, cursor := map[string]bool{}, ""
 	for range 20 {
-		var list sessionList
+		var list api.SessionList
 		r.api(http.MethodGet, "/projects/"+string(r.project.ID)+"/sessions?limit=1&cursor="+cursor, nil, &list, 200)
 		if len(list.Sessions) > 1 {
 			t.Fatalf("a page of %d", len(list.Sessions))

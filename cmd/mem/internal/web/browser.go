@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/memvcs/mem/cmd/mem/internal/web/api"
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/history"
 	"github.com/memvcs/mem/layers/records"
@@ -66,17 +67,17 @@ const (
 
 func (s *Server) browser(_ http.ResponseWriter, r *http.Request) (string, page, error) {
 	ctx := r.Context()
-	p, err := s.project(ctx, r.PathValue("project"))
+	p, err := s.Project(ctx, r.PathValue("project"))
 	if err != nil {
 		return "", page{}, err
 	}
 	f := r.URL.Query()
-	items, st, err := s.list(ctx, p, capture.ListOptions{Subagents: f.Get("subagents") != "", Removed: f.Get("status") == "removed"})
+	items, st, err := s.List(ctx, p, capture.ListOptions{Subagents: f.Get("subagents") != "", Removed: f.Get("status") == "removed"})
 	if err != nil {
 		return "", page{}, err
 	}
 	b := browserBody{Filter: f, Total: len(items)}
-	if b.Projects, err = s.projects(ctx); err != nil {
+	if b.Projects, err = s.Projects(ctx); err != nil {
 		return "", page{}, err
 	}
 	composed := composedOf(st)
@@ -98,7 +99,7 @@ func (s *Server) browser(_ http.ResponseWriter, r *http.Request) (string, page, 
 	if id := f.Get("s"); id != "" {
 		i := slices.IndexFunc(items, func(it history.Item) bool { return it.ID == id })
 		if i < 0 {
-			return "", page{}, noSuch("session", id)
+			return "", page{}, api.NoSuch("session", id)
 		}
 		if b.Detail, err = s.detail(ctx, p, st, items[i]); err != nil {
 			return "", page{}, err
@@ -143,7 +144,7 @@ func (b *browserBody) row(s *Server, it history.Item, newest string) {
 	}
 	row := browserRow{Item: it, Link: "?" + b.with("s", it.ID), On: it.ID == b.Filter.Get("s"), Newest: it.ID == newest, Name: it.ID}
 	if it.Session != nil {
-		row.Name = sessionName(it.Session)
+		row.Name = api.SessionName(it.Session)
 	}
 	m.Open = m.Open || row.On
 	m.Rows = append(m.Rows, row)
@@ -182,7 +183,7 @@ func (s *Server) wanted(r *http.Request, composed map[string][]string) (func(his
 	if file := strings.TrimSpace(f.Get("file")); file != "" {
 		q := *r.URL
 		q.RawQuery = url.Values{"file": {file}, "by": {"session"}, "project": {r.PathValue("project")}}.Encode()
-		found, err := s.find(r.Context(), &http.Request{URL: &q}, 10_000)
+		found, err := s.Find(r.Context(), &http.Request{URL: &q}, 10_000)
 		if err != nil {
 			return nil, err
 		}
@@ -217,7 +218,7 @@ func (s *Server) detail(ctx context.Context, p state.Project, st *state.State, i
 	if it.Session == nil {
 		return d, nil
 	}
-	d.Name, d.Untrusted = sessionName(it.Session), it.Session.Guest != ""
+	d.Name, d.Untrusted = api.SessionName(it.Session), it.Session.Guest != ""
 	d.Rev = state.Rev{Kind: state.IsSession, Project: p, Session: it.Session}
 	d.Versions = st.OwnVersionsOf(it.Session)
 	if it.Markers == 0 {
@@ -240,22 +241,22 @@ func (s *Server) asksBefore() (bool, error) {
 
 // addSessions takes sessions into memory.
 func (s *Server) addSessions(w http.ResponseWriter, r *http.Request) (string, page, error) {
-	p, err := s.project(r.Context(), r.PathValue("project"))
+	p, err := s.Project(r.Context(), r.PathValue("project"))
 	if err != nil {
 		return "", page{}, err
 	}
 	if err := r.ParseForm(); err != nil {
-		return "", page{}, badRequest(err.Error())
+		return "", page{}, api.BadRequest(err.Error())
 	}
 	if len(r.PostForm["id"]) == 0 {
-		return "", page{}, badRequest("no session is selected")
+		return "", page{}, api.BadRequest("no session is selected")
 	}
 	for _, id := range r.PostForm["id"] {
-		if err := s.register(r.Context(), p, id); err != nil {
+		if err := s.Register(r.Context(), p, id); err != nil {
 			return "", page{}, err
 		}
 	}
-	s.events.changed()
+	s.Events.Changed()
 	back(w, r)
 	return "", page{}, nil
 }

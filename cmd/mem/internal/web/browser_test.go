@@ -19,6 +19,7 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+	"github.com/memvcs/mem/cmd/mem/internal/web/api"
 )
 
 // A tab is a page of a real browser that is signed in. It notes what goes wrong: errors on the console, and requests to other hosts.
@@ -265,7 +266,7 @@ func TestBrowserLive(t *testing.T) {
 	b := newTab(t, r)
 	b.open("/s/" + sampleSession)
 	time.Sleep(300 * time.Millisecond) // for the stream to be there
-	r.api(http.MethodPost, "/sessions/"+sampleSession+"/versions", compressionSettings{Ratio: 10}, nil, 201)
+	r.api(http.MethodPost, "/sessions/"+sampleSession+"/versions", api.CompressionSettings{Ratio: 10}, nil, 201)
 	b.until(`document.querySelector("main").innerText.includes("v001")`)
 	b.clean("live")
 }
@@ -321,7 +322,7 @@ func TestBrowserHostile(t *testing.T) {
 		extra[id] = hostileSession(id, text)
 		ids = append(ids, id)
 	}
-	r := newRig(t, func(w *World) {
+	r := newRig(t, func(w *api.World) {
 		all, err := w.Memory.Trusted().Projects(t.Context())
 		must(t, err)
 		for _, p := range all {
@@ -335,7 +336,7 @@ func TestBrowserHostile(t *testing.T) {
 	for i, id := range ids {
 		pages := []string{"/s/" + id + "/transcript"}
 		if i%20 == 0 {
-			r.api(http.MethodPost, "/sessions/"+id+"/versions", compressionSettings{Ratio: 2}, nil, 201)
+			r.api(http.MethodPost, "/sessions/"+id+"/versions", api.CompressionSettings{Ratio: 2}, nil, 201)
 			pages = append(pages, "/s/"+id, "/s/"+id+"/m/2", "/s/"+id+"/compress", "/s/"+id+"/v/v001", "/s/"+id+"/v/v001?view=blame", "/s/"+id+"/keepits/k1",
 				"/compare?v="+id+":v001", "/search?q=owned", "/p/"+string(r.server.Scope.Project.ID)+"?s="+id, "/p/"+string(r.server.Scope.Project.ID)+"/markers", "/p/"+string(r.server.Scope.Project.ID)+"/next", "/")
 		}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/memvcs/mem/cmd/mem/internal/web/api"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 
@@ -24,8 +25,8 @@ type builderBody struct {
 	Parts    []builderPart
 	Sessions []sessionChoice
 	Old      []*records.Composition
-	Preview  *compositionPreview
-	Problem  *problem
+	Preview  *api.CompositionPreview
+	Problem  *api.Problem
 	Strategy []string
 }
 
@@ -38,7 +39,7 @@ type builderPart struct {
 	Tokens     string
 	Recompress bool
 	Versions   []*records.Version
-	Got        *partPreview
+	Got        *api.PartPreview
 }
 
 type sessionChoice struct {
@@ -60,7 +61,7 @@ func partNumbers(f url.Values) []int {
 			order = append(order, n)
 		}
 	}
-	for n := 1; n <= maxParts; n++ {
+	for n := 1; n <= api.MaxParts; n++ {
 		if f.Get("part-"+strconv.Itoa(n)) != "" && !slices.Contains(order, n) {
 			order = append(order, n)
 		}
@@ -82,27 +83,27 @@ func partNumbers(f url.Values) []int {
 }
 
 // builderRequest reads the form.
-func builderRequest(f url.Values) (compositionRequest, error) {
-	out := compositionRequest{Name: strings.TrimSpace(f.Get("name")), Budget: usualBudget, Strategy: f.Get("allocate")}
+func builderRequest(f url.Values) (api.CompositionRequest, error) {
+	out := api.CompositionRequest{Name: strings.TrimSpace(f.Get("name")), Budget: usualBudget, Strategy: f.Get("allocate")}
 	if text := strings.TrimSpace(f.Get("budget")); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 {
-			return out, badRequest("the budget is a number of tokens from 1")
+			return out, api.BadRequest("the budget is a number of tokens from 1")
 		}
 		out.Budget = n
 	}
 	for _, n := range partNumbers(f) {
 		i := strconv.Itoa(n)
-		c := componentRequest{SessionID: f.Get("part-" + i), VersionID: f.Get("version-" + i)}
+		c := api.ComponentRequest{SessionID: f.Get("part-" + i), VersionID: f.Get("version-" + i)}
 		if text := strings.TrimSpace(f.Get("tokens-" + i)); text != "" {
 			share, err := strconv.Atoi(text)
 			if err != nil || share < 0 {
-				return out, badRequest("an allocation is a number of tokens")
+				return out, api.BadRequest("an allocation is a number of tokens")
 			}
 			c.Tokens = share
 		}
 		if c.VersionID == "recompress" {
-			c.VersionID, c.Recompress = "", &compressionSettings{}
+			c.VersionID, c.Recompress = "", &api.CompressionSettings{}
 		}
 		out.Components = append(out.Components, c)
 	}
@@ -110,7 +111,7 @@ func builderRequest(f url.Values) (compositionRequest, error) {
 }
 
 func (s *Server) builder(_ http.ResponseWriter, r *http.Request) (string, page, error) {
-	p, err := s.project(r.Context(), r.PathValue("project"))
+	p, err := s.Project(r.Context(), r.PathValue("project"))
 	if err != nil {
 		return "", page{}, err
 	}
@@ -136,17 +137,17 @@ func (s *Server) builderBody(ctx context.Context, p state.Project, f url.Values)
 		return b, err
 	}
 	for _, one := range st.Recent() {
-		b.Sessions = append(b.Sessions, sessionChoice{sessionName(one), one.Title(), one})
+		b.Sessions = append(b.Sessions, sessionChoice{api.SessionName(one), one.Title(), one})
 	}
 	b.Old = st.Named()
 	in, err := builderRequest(f)
 	b.Budget = in.Budget
 	if err != nil {
-		b.Problem = s.problemOf(err)
+		b.Problem = s.ProblemOf(err)
 		return b, nil
 	}
 	for i, n := range partNumbers(f) {
-		rev, err := s.session(ctx, in.Components[i].SessionID)
+		rev, err := s.Session(ctx, in.Components[i].SessionID)
 		if err != nil {
 			return b, err
 		}
@@ -158,7 +159,7 @@ func (s *Server) builderBody(ctx context.Context, p state.Project, f url.Values)
 		if err != nil {
 			return b, err
 		}
-		b.Parts = append(b.Parts, builderPart{N: n, Session: rev.Session, Name: sessionName(rev.Session), Version: version, Tokens: f.Get("tokens-" + strconv.Itoa(n)), Versions: of.OwnVersionsOf(rev.Session)})
+		b.Parts = append(b.Parts, builderPart{N: n, Session: rev.Session, Name: api.SessionName(rev.Session), Version: version, Tokens: f.Get("tokens-" + strconv.Itoa(n)), Versions: of.OwnVersionsOf(rev.Session)})
 	}
 	if len(in.Components) == 0 {
 		return b, nil
@@ -166,9 +167,9 @@ func (s *Server) builderBody(ctx context.Context, p state.Project, f url.Values)
 	if in.Name == "" {
 		in.Name = "preview"
 	}
-	preview, err := s.previewComposition(ctx, p, in)
+	preview, err := s.PreviewComposition(ctx, p, in)
 	if err != nil {
-		b.Problem = s.problemOf(err)
+		b.Problem = s.ProblemOf(err)
 		return b, nil
 	}
 	b.Preview, b.Percent = &preview, 100*float64(preview.Tokens)/window
@@ -183,9 +184,9 @@ func (s *Server) builderBody(ctx context.Context, p state.Project, f url.Values)
 // createComposition composes as a form says, as a job.
 func (s *Server) createComposition(w http.ResponseWriter, r *http.Request) (string, page, error) {
 	if err := r.ParseForm(); err != nil {
-		return "", page{}, badRequest(err.Error())
+		return "", page{}, api.BadRequest(err.Error())
 	}
-	p, err := s.project(r.Context(), r.PathValue("project"))
+	p, err := s.Project(r.Context(), r.PathValue("project"))
 	if err != nil {
 		return "", page{}, err
 	}
@@ -193,11 +194,11 @@ func (s *Server) createComposition(w http.ResponseWriter, r *http.Request) (stri
 	if err != nil {
 		return "", page{}, err
 	}
-	if _, err := s.composeRequest(r.Context(), p, in, true); err != nil { // what is wrong shows at once
+	if _, err := s.ComposeRequest(r.Context(), p, in, true); err != nil { // what is wrong shows at once
 		return "", page{}, err
 	}
-	j := s.jobs.start("compose "+in.Name, func(ctx context.Context) (string, error) {
-		done, err := s.compose(ctx, p, in)
+	j := s.Jobs.Start("compose "+in.Name, func(ctx context.Context) (string, error) {
+		done, err := s.Compose(ctx, p, in)
 		if err != nil {
 			return "", err
 		}
@@ -214,7 +215,7 @@ type compositionsBody struct {
 }
 
 func (s *Server) compositions(_ http.ResponseWriter, r *http.Request) (string, page, error) {
-	p, err := s.project(r.Context(), r.PathValue("project"))
+	p, err := s.Project(r.Context(), r.PathValue("project"))
 	if err != nil {
 		return "", page{}, err
 	}
@@ -239,16 +240,16 @@ type compositionBody struct {
 
 func (s *Server) compositionScreen(w http.ResponseWriter, r *http.Request) (string, page, error) {
 	ctx := r.Context()
-	p, err := s.project(ctx, r.PathValue("project"))
+	p, err := s.Project(ctx, r.PathValue("project"))
 	if err != nil {
 		return "", page{}, err
 	}
-	rev, err := s.compositionIn(ctx, p, r.PathValue("name"))
+	rev, err := s.CompositionIn(ctx, p, r.PathValue("name"))
 	if err != nil {
 		return "", page{}, err
 	}
 	if format := r.URL.Query().Get("format"); format != "" {
-		return "", page{}, s.write(&call{ctx, w, r}, rev, format, rev.Composition.Name)
+		return "", page{}, s.Write(ctx, w, rev, format, rev.Composition.Name)
 	}
 	b := compositionBody{Composition: rev.Composition, ID: compose.ID(rev.Hash), Hash: rev.Hash.String(), Raw: r.URL.Query().Get("view") == "source"}
 	if b.Text, err = s.Memory.Provenance().Markdown(ctx, rev); err != nil {
@@ -278,18 +279,18 @@ func (s *Server) compositionScreen(w http.ResponseWriter, r *http.Request) (stri
 }
 
 func (s *Server) dropComposition(w http.ResponseWriter, r *http.Request) (string, page, error) {
-	p, err := s.project(r.Context(), r.PathValue("project"))
+	p, err := s.Project(r.Context(), r.PathValue("project"))
 	if err != nil {
 		return "", page{}, err
 	}
-	rev, err := s.compositionIn(r.Context(), p, r.PathValue("name"))
+	rev, err := s.CompositionIn(r.Context(), p, r.PathValue("name"))
 	if err == nil {
 		err = s.Memory.Derive().Remove(r.Context(), rev, true, false) // it was asked for
 	}
 	if err != nil {
 		return "", page{}, err
 	}
-	s.events.changed()
+	s.Events.Changed()
 	goTo(w, r, "/p/"+string(p.ID)+"/compositions")
 	return "", page{}, nil
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/memvcs/mem/cmd/mem/internal/web/api"
 	"github.com/memvcs/mem/layers/provenance"
 	"github.com/memvcs/mem/layers/records"
 
@@ -46,22 +47,22 @@ const mostGroups = 200
 // compareScreen takes two revisions: as v=…&v=…, or in its address, /compare/abc123:v001..v002.
 func (s *Server) compareScreen(w http.ResponseWriter, r *http.Request) (string, page, error) {
 	ctx := r.Context()
-	names := nonEmpty(r.URL.Query()["v"])
+	names := api.NonEmpty(r.URL.Query()["v"])
 	if spec := r.PathValue("spec"); spec != "" {
 		a, b, _ := strings.Cut(spec, "..")
-		names = nonEmpty([]string{a, b})
+		names = api.NonEmpty([]string{a, b})
 	}
 	if len(names) == 1 {
 		session, _, _ := strings.Cut(names[0], ":")
 		names = []string{session + ":original", names[0]}
 	}
 	if len(names) != 2 {
-		return "", page{}, badRequest("a comparison wants two versions, not more and not fewer")
+		return "", page{}, api.BadRequest("a comparison wants two versions, not more and not fewer")
 	}
 	if id, label, ok := strings.Cut(names[0], ":"); ok && strings.Count(names[1], ":") == 0 && label != "" {
 		names[1] = id + ":" + names[1]
 	}
-	c, err := s.comparison(ctx, s.Scope, names[0], names[1])
+	c, err := s.Comparison(ctx, s.Scope, names[0], names[1])
 	if err != nil {
 		return "", page{}, err
 	}
@@ -78,7 +79,7 @@ func (s *Server) compareScreen(w http.ResponseWriter, r *http.Request) (string, 
 	}
 	p := page{Title: "Compare", Project: c.A.Rev.Project, Tab: "browser", Crumbs: []crumb{{"Memory", "/"}, {c.A.Rev.Project.Name, "/p/" + string(c.A.Rev.Project.ID)}, {"Compare", ""}}, Body: b}
 	if of := c.A.Rev.Session; of != nil {
-		p.Crumbs = slices.Insert(p.Crumbs, 2, crumb{records.ShortID(of.ID), "/s/" + sessionName(of)})
+		p.Crumbs = slices.Insert(p.Crumbs, 2, crumb{records.ShortID(of.ID), "/s/" + api.SessionName(of)})
 	}
 	return "compare", p, nil
 }
@@ -87,7 +88,7 @@ func (b *compareBody) fill(c provenance.Comparison) {
 	for i, g := range c.Groups {
 		name := ""
 		if of := c.Sessions[g.Source]; of != nil {
-			name = sessionName(of)
+			name = api.SessionName(of)
 		}
 		for _, k := range g.Keepits {
 			side := k.Sides[0]

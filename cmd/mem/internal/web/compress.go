@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/memvcs/mem/cmd/mem/internal/web/api"
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/records"
@@ -26,7 +27,7 @@ type compressBody struct {
 	Engines  []string
 	Engine   string // of the settings
 	Preview  *compressPreview
-	Problem  *problem
+	Problem  *api.Problem
 	Distance int // of the session now
 }
 
@@ -61,7 +62,7 @@ func (s *Server) compressForm(ctx context.Context, rev state.Rev, form url.Value
 	if err != nil {
 		return compressBody{}, err
 	}
-	b := compressBody{Name: sessionName(rev.Session), Session: rev.Session, Form: usualForm(preset), Presets: presets(), Engines: []string{"extract", "claude", "anthropic", "openai", "command", "replay"}}
+	b := compressBody{Name: api.SessionName(rev.Session), Session: rev.Session, Form: usualForm(preset), Presets: presets(), Engines: []string{"extract", "claude", "anthropic", "openai", "command", "replay"}}
 	if b.Engine, err = conf.String("engine"); err != nil {
 		return b, err
 	}
@@ -100,13 +101,13 @@ func tierRows(f url.Values) []tierRow {
 }
 
 // settingsOf reads the form.
-func settingsOf(f url.Values) (compressionSettings, error) {
-	out := compressionSettings{Mode: f.Get("mode"), Keepit: f.Get("keepit"), Engine: f.Get("engine"), Model: strings.TrimSpace(f.Get("model")), Since: f.Get("since")}
+func settingsOf(f url.Values) (api.CompressionSettings, error) {
+	out := api.CompressionSettings{Mode: f.Get("mode"), Keepit: f.Get("keepit"), Engine: f.Get("engine"), Model: strings.TrimSpace(f.Get("model")), Since: f.Get("since")}
 	for name, to := range map[string]*int{"distance": &out.Distance, "skip": &out.Skip, "tokens": &out.Tokens} {
 		if text := strings.TrimSpace(f.Get(name)); text != "" {
 			n, err := strconv.Atoi(text)
 			if err != nil || n < 0 {
-				return out, badRequest(name + " is a whole number from 0")
+				return out, api.BadRequest(name + " is a whole number from 0")
 			}
 			*to = n
 		}
@@ -114,7 +115,7 @@ func settingsOf(f url.Values) (compressionSettings, error) {
 	if out.Mode == "uniform" {
 		n, err := strconv.Atoi(strings.TrimSuffix(strings.TrimSpace(f.Get("ratio")), ":1"))
 		if err != nil || n < 1 {
-			return out, badRequest("the ratio is a whole number from 1")
+			return out, api.BadRequest("the ratio is a whole number from 1")
 		}
 		out.Ratio, out.Aggressiveness = n, f.Get("level")
 		return out, nil
@@ -129,9 +130,9 @@ func settingsOf(f url.Values) (compressionSettings, error) {
 		}
 		t, err := compress.ParseTier(fmt.Sprintf("%s:%s:%s", row.End, row.Ratio, row.Level))
 		if err != nil {
-			return out, badRequest(err.Error())
+			return out, api.BadRequest(err.Error())
 		}
-		out.Tiers = append(out.Tiers, tierSetting{t.End, t.Ratio, t.Level.String()})
+		out.Tiers = append(out.Tiers, api.TierSetting{End: t.End, Ratio: t.Ratio, Aggressiveness: t.Level.String()})
 	}
 	return out, nil
 }
@@ -153,13 +154,13 @@ func (s *Server) compressPage(ctx context.Context, id string, form url.Values) (
 	in, err := settingsOf(b.Form)
 	var done derive.Compressed
 	if err == nil {
-		done, err = s.compress(ctx, rev, in, true)
+		done, err = s.Compress(ctx, rev, in, true)
 	}
 	if err != nil {
 		if errors.Is(err, context.Canceled) {
 			return "", page{}, err
 		}
-		b.Problem = s.problemOf(err)
+		b.Problem = s.ProblemOf(err)
 	} else {
 		b.Preview = livePreview(done)
 	}
@@ -184,9 +185,9 @@ func livePreview(d derive.Compressed) *compressPreview {
 func (s *Server) createCompression(w http.ResponseWriter, r *http.Request) (string, page, error) {
 	ctx := r.Context()
 	if err := r.ParseForm(); err != nil {
-		return "", page{}, badRequest(err.Error())
+		return "", page{}, api.BadRequest(err.Error())
 	}
-	rev, err := s.session(ctx, r.PathValue("session"))
+	rev, err := s.Session(ctx, r.PathValue("session"))
 	if err != nil {
 		return "", page{}, err
 	}
@@ -194,38 +195,37 @@ func (s *Server) createCompression(w http.ResponseWriter, r *http.Request) (stri
 	if err != nil {
 		return "", page{}, err
 	}
-	long, err := s.asks(ctx, rev, in)
+	long, err := s.Asks(ctx, rev, in)
 	if err != nil {
 		return "", page{}, err
 	}
 	work := func(ctx context.Context) (string, error) {
-		done, err := s.compress(ctx, rev, in, false)
+		done, err := s.Compress(ctx, rev, in, false)
 		if err != nil {
 			return "", err
 		}
-		return "/s/" + sessionName(rev.Session) + "/v/" + done.Version.Name(), nil
+		return "/s/" + api.SessionName(rev.Session) + "/v/" + done.Version.Name(), nil
 	}
 	if long {
-		goTo(w, r, "/jobs/"+s.jobs.start("compress "+records.ShortID(rev.Session.ID), work).ID)
+		goTo(w, r, "/jobs/"+s.Jobs.Start("compress "+records.ShortID(rev.Session.ID), work).ID)
 		return "", page{}, nil
 	}
 	to, err := work(ctx)
 	if err != nil {
 		return "", page{}, err
 	}
-	s.events.changed()
+	s.Events.Changed()
 	goTo(w, r, to)
 	return "", page{}, nil
 }
 
 // jobScreen shows a job, and leads on to what it made.
 func (s *Server) jobScreen(w http.ResponseWriter, r *http.Request) (string, page, error) {
-	one, err := s.jobs.find(r.PathValue("job"))
+	a, err := s.Jobs.Find(r.PathValue("job"))
 	if err != nil {
 		return "", page{}, err
 	}
-	a := s.jobs.answer(one)
-	if a.State == "done" && !strings.HasPrefix(a.Result, apiPrefix) {
+	if a.State == "done" && !strings.HasPrefix(a.Result, api.Prefix) {
 		goTo(w, r, a.Result)
 		return "", page{}, nil
 	}
@@ -236,11 +236,10 @@ func (s *Server) jobScreen(w http.ResponseWriter, r *http.Request) (string, page
 }
 
 func (s *Server) cancelJob(w http.ResponseWriter, r *http.Request) (string, page, error) {
-	one, err := s.jobs.find(r.PathValue("job"))
+	one, err := s.Jobs.Cancel(r.Context(), r.PathValue("job"))
 	if err != nil {
 		return "", page{}, err
 	}
-	one.cancel()
 	goTo(w, r, "/jobs/"+one.ID)
 	return "", page{}, nil
 }

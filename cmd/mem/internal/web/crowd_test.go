@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/memvcs/mem/cmd/mem/internal/web/api"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/state"
@@ -23,7 +24,7 @@ func TestCrowd(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, nil, nil)
 	s, p := "/s/"+sampleSession, "/p/"+string(r.project.ID)
-	paths := []string{"/", p, p + "?s=" + sampleSession, s, s + "/transcript", s + "/compress", p + "/history", p + "/next", "/search?q=price", apiPrefix + "/sessions/" + sampleSession + "/versions"}
+	paths := []string{"/", p, p + "?s=" + sampleSession, s, s + "/transcript", s + "/compress", p + "/history", p + "/next", "/search?q=price", api.Prefix + "/sessions/" + sampleSession + "/versions"}
 	hooks, err := layers.Open(r.world.Store, state.Options{Now: r.world.Now, Rand: rand.Reader, LockTimeout: 20 * time.Second})
 	must(t, err)
 	defer func() { must(t, hooks.Close()) }()
@@ -76,7 +77,7 @@ func TestCrowd(t *testing.T) {
 	})
 	writers.Go(func() {
 		for n := range 5 {
-			r.api(http.MethodPost, "/sessions/"+sampleSession+"/versions", compressionSettings{Ratio: 5 + n}, nil, 201)
+			r.api(http.MethodPost, "/sessions/"+sampleSession+"/versions", api.CompressionSettings{Ratio: 5 + n}, nil, 201)
 		}
 	})
 	writers.Wait()

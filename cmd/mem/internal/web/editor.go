@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/memvcs/mem/cmd/mem/internal/web/api"
 	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/state"
 
@@ -54,9 +55,9 @@ func (s *Server) editor(_ http.ResponseWriter, r *http.Request) (string, page, e
 	}
 	i := slices.IndexFunc(all, func(k state.Keepit) bool { return k.ID == id })
 	if i < 0 {
-		return "", page{}, noSuch("marker", id)
+		return "", page{}, api.NoSuch("marker", id)
 	}
-	b := editorBody{Keepit: all[i], Name: sessionName(rev.Session), Presets: weightPresets(), Heads: keepit.PreviewDistances[:]}
+	b := editorBody{Keepit: all[i], Name: api.SessionName(rev.Session), Presets: weightPresets(), Heads: keepit.PreviewDistances[:]}
 	if text := r.URL.Query().Get("weight"); text != "" { // a look at another weight, not yet stored
 		if w, err := keepit.ParseTyped(text); err == nil {
 			b.Mark.Weight = w
@@ -89,7 +90,7 @@ func (s *Server) editor(_ http.ResponseWriter, r *http.Request) (string, page, e
 // setMarker changes the weight of a marker, or removes it.
 func (s *Server) setMarker(w http.ResponseWriter, r *http.Request) (string, page, error) {
 	ctx := r.Context()
-	rev, err := s.session(ctx, r.PathValue("session"))
+	rev, err := s.Session(ctx, r.PathValue("session"))
 	if err != nil {
 		return "", page{}, err
 	}
@@ -99,43 +100,43 @@ func (s *Server) setMarker(w http.ResponseWriter, r *http.Request) (string, page
 	} else {
 		var weight keepit.Weight
 		if weight, err = keepit.ParseTyped(cmp.Or(r.PostFormValue("preset"), r.PostFormValue("weight"))); err != nil {
-			return "", page{}, badRequest(err.Error())
+			return "", page{}, api.BadRequest(err.Error())
 		}
 		_, err = s.Memory.Markers().SetKeepit(ctx, rev, id, weight, false)
 	}
 	if err != nil {
 		return "", page{}, err
 	}
-	s.events.changed()
-	goTo(w, r, cmp.Or(r.PostFormValue("back"), "/s/"+sessionName(rev.Session)+"/keepits/"+id))
+	s.Events.Changed()
+	goTo(w, r, cmp.Or(r.PostFormValue("back"), "/s/"+api.SessionName(rev.Session)+"/keepits/"+id))
 	return "", page{}, nil
 }
 
 // addMarker marks a text that the user typed in a message.
 func (s *Server) addMarker(w http.ResponseWriter, r *http.Request) (string, page, error) {
 	ctx := r.Context()
-	rev, err := s.session(ctx, r.PathValue("session"))
+	rev, err := s.Session(ctx, r.PathValue("session"))
 	if err != nil {
 		return "", page{}, err
 	}
 	n, err := strconv.Atoi(r.PostFormValue("message"))
 	if err != nil || n < 1 {
-		return "", page{}, badRequest("a message is a number from 1")
+		return "", page{}, api.BadRequest("a message is a number from 1")
 	}
 	weight, err := keepit.ParseTyped(cmp.Or(r.PostFormValue("weight"), "0.80"))
 	if err != nil {
-		return "", page{}, badRequest(err.Error())
+		return "", page{}, api.BadRequest(err.Error())
 	}
 	rev.Kind, rev.From, rev.To = state.IsMessages, n, n
 	k, err := s.Memory.Markers().AddKeepit(ctx, rev, r.PostFormValue("text"), weight, false)
 	if errors.Is(err, markers.ErrNotTyped) || errors.Is(err, markers.ErrNoText) || errors.Is(err, markers.ErrManyTexts) {
-		return "", page{}, badRequest(err.Error())
+		return "", page{}, api.BadRequest(err.Error())
 	}
 	if err != nil {
 		return "", page{}, err
 	}
-	s.events.changed()
-	goTo(w, r, "/s/"+sessionName(rev.Session)+"/keepits/"+k.ID)
+	s.Events.Changed()
+	goTo(w, r, "/s/"+api.SessionName(rev.Session)+"/keepits/"+k.ID)
 	return "", page{}, nil
 }
 
@@ -158,7 +159,7 @@ type boardRow struct {
 
 func (s *Server) board(_ http.ResponseWriter, r *http.Request) (string, page, error) {
 	ctx := r.Context()
-	p, err := s.project(ctx, r.PathValue("project"))
+	p, err := s.Project(ctx, r.PathValue("project"))
 	if err != nil {
 		return "", page{}, err
 	}
@@ -170,7 +171,7 @@ func (s *Server) board(_ http.ResponseWriter, r *http.Request) (string, page, er
 	least := keepit.Weight(0)
 	if b.Least != "" {
 		if least, err = keepit.ParseTyped(b.Least); err != nil {
-			return "", page{}, badRequest(err.Error())
+			return "", page{}, api.BadRequest(err.Error())
 		}
 	}
 	conf, err := s.Settings()
@@ -196,7 +197,7 @@ func (s *Server) board(_ http.ResponseWriter, r *http.Request) (string, page, er
 		}
 		for _, k := range marks {
 			if k.Mark.Weight >= least {
-				b.Rows = append(b.Rows, boardRow{k, one, sessionName(one), st.Distance(one), keepit.Preview(k.Mark.Weight, decay)})
+				b.Rows = append(b.Rows, boardRow{k, one, api.SessionName(one), st.Distance(one), keepit.Preview(k.Mark.Weight, decay)})
 			}
 		}
 		found, err := s.Memory.Markers().LintKeepits(ctx, rev)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/memvcs/mem/cmd/mem/internal/web/api"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/tokens"
@@ -24,7 +25,7 @@ func (s *Server) funcs(p *pages) template.FuncMap {
 		"short":    records.ShortID,
 		"day":      func(t time.Time) string { return s.local(t).Format("2 Jan 2006") },
 		"minute":   func(t time.Time) string { return s.local(t).Format("2 Jan 2006 15:04") },
-		"stamp":    timeText,
+		"stamp":    api.TimeText,
 		"ago":      func(t time.Time) string { return ago(s.Now(), t) },
 		"parse":    parseTime,
 		"ratio":    func(r float64) string { return strconv.FormatFloat(r, 'f', 1, 64) + ":1" },

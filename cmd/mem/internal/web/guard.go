@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/memvcs/mem/cmd/mem/internal/web/api"
 )
 
 // maxBody is how many bytes a request may carry.
@@ -111,7 +113,7 @@ func (g *guard) protect(readOnly bool, fail failure, next http.Handler) http.Han
 			fail(w, r, err)
 			return
 		}
-		if token := r.URL.Query().Get("token"); token != "" && r.Method == http.MethodGet && !isAPI(r) {
+		if token := r.URL.Query().Get("token"); token != "" && r.Method == http.MethodGet && !api.IsAPI(r) {
 			g.exchange(w, r, token, fail)
 			return
 		}
@@ -122,7 +124,7 @@ func (g *guard) protect(readOnly bool, fail failure, next http.Handler) http.Han
 			}
 		}
 		if readOnly && changes(r) {
-			fail(w, r, newProblem(http.StatusForbidden, "read_only", "this server was started with --read-only"))
+			fail(w, r, api.NewProblem(http.StatusForbidden, "read_only", "this server was started with --read-only"))
 			return
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
@@ -156,16 +158,16 @@ func changes(r *http.Request) bool {
 // sameSite refuses what is not addressed to this server, or comes from another site.
 func (g *guard) sameSite(r *http.Request) error {
 	if !g.ours(r.Host) {
-		return newProblem(http.StatusForbidden, "foreign_host", "the host of the request is not this server")
+		return api.NewProblem(http.StatusForbidden, "foreign_host", "the host of the request is not this server")
 	}
 	if origin := r.Header.Get("Origin"); origin != "" {
 		u, err := url.Parse(origin)
 		if err != nil || u.Scheme != "http" || u.Host != r.Host {
-			return newProblem(http.StatusForbidden, "foreign_origin", "another site sent the request")
+			return api.NewProblem(http.StatusForbidden, "foreign_origin", "another site sent the request")
 		}
 	}
 	if err := g.cross.Check(r); err != nil {
-		return newProblem(http.StatusForbidden, "foreign_origin", "another site sent the request")
+		return api.NewProblem(http.StatusForbidden, "foreign_origin", "another site sent the request")
 	}
 	return nil
 }
@@ -177,20 +179,20 @@ func (g *guard) known(r *http.Request) error {
 		case err != nil:
 			return err
 		case !valid:
-			return newProblem(http.StatusUnauthorized, "unauthorized", "the token is not valid", "make one: mem token add NAME")
+			return api.NewProblem(http.StatusUnauthorized, "unauthorized", "the token is not valid", "make one: mem token add NAME")
 		}
 		return nil
 	}
 	if c, err := r.Cookie(g.cookieName()); err == nil && equal(c.Value, g.cookie) {
 		return nil
 	}
-	return newProblem(http.StatusUnauthorized, "unauthorized", "the request has no token", "open the address that mem serve printed", "programs: mem token add NAME")
+	return api.NewProblem(http.StatusUnauthorized, "unauthorized", "the request has no token", "open the address that mem serve printed", "programs: mem token add NAME")
 }
 
 // exchange signs a browser in with the token of its address, and shows it the same page without.
 func (g *guard) exchange(w http.ResponseWriter, r *http.Request, token string, fail failure) {
 	if !g.redeem(token) && g.known(r) != nil {
-		fail(w, r, newProblem(http.StatusUnauthorized, "unauthorized", "the token of this address was used before or is wrong", "start mem serve again"))
+		fail(w, r, api.NewProblem(http.StatusUnauthorized, "unauthorized", "the token of this address was used before or is wrong", "start mem serve again"))
 		return
 	}
 	http.SetCookie(w, &http.Cookie{Name: g.cookieName(), Value: g.cookie, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})

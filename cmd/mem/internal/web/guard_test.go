@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/memvcs/mem/cmd/mem/internal/web/api"
 )
 
 // TestGuard sends what must not be answered, and beside it what must.
@@ -108,9 +110,9 @@ func TestPathTricks(t *testing.T) {
 	r := newRig(t, nil, nil)
 	for _, name := range []string{"..%2f..%2fetc%2fpasswd", "%2e%2e", "@", "@~1", "HEAD", "b3:9f2c", r.ids[0] + ":original", "a%00b", "%5c%5chost%5cshare", "..", "x%0d%0ay", "%ff", strings.Repeat("a", 5000)} {
 		for _, path := range []string{"/projects/", "/sessions/%s/versions", "/sessions/" + r.ids[0] + "/versions/", "/compositions/", "/jobs/"} {
-			at := apiPrefix + path + name
+			at := api.Prefix + path + name
 			if strings.Contains(path, "%s") {
-				at = apiPrefix + strings.Replace(path, "%s", name, 1)
+				at = api.Prefix + strings.Replace(path, "%s", name, 1)
 			}
 			a := r.do(http.MethodGet, at, "", nil)
 			if a.status < 300 || a.status >= 500 || strings.Contains(a.body, "root:") {
@@ -122,17 +124,17 @@ func TestPathTricks(t *testing.T) {
 
 func TestReadOnly(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, func(w *World) { w.ReadOnly = true }, nil)
-	r.api(http.MethodPost, "/sessions/"+r.ids[0]+"/versions", compressionSettings{Ratio: 5}, nil, 403)
+	r := newRig(t, func(w *api.World) { w.ReadOnly = true }, nil)
+	r.api(http.MethodPost, "/sessions/"+r.ids[0]+"/versions", api.CompressionSettings{Ratio: 5}, nil, 403)
 	r.api(http.MethodDelete, "/projects/"+string(r.project.ID)+"/sessions/"+r.ids[0], nil, nil, 403)
-	r.api(http.MethodPost, "/sessions/"+r.ids[0]+"/versions/preview", compressionSettings{Ratio: 5}, nil, 200)
+	r.api(http.MethodPost, "/sessions/"+r.ids[0]+"/versions/preview", api.CompressionSettings{Ratio: 5}, nil, 200)
 }
 
 func TestLargeBody(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, nil, nil)
 	body := `{"mode":"` + strings.Repeat("x", maxBody) + `"}`
-	a := r.do(http.MethodPost, apiPrefix+"/sessions/"+r.ids[0]+"/versions", body, nil)
+	a := r.do(http.MethodPost, api.Prefix+"/sessions/"+r.ids[0]+"/versions", body, nil)
 	if a.status != http.StatusRequestEntityTooLarge || !strings.Contains(a.body, `"too_large"`) {
 		t.Errorf("%d %.200s", a.status, a.body)
 	}
@@ -165,7 +167,7 @@ func TestLoopbackOnly(t *testing.T) {
 			must(t, c.Close())
 		}
 	}
-	token, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+u.Host+apiPrefix+"/events", nil)
+	token, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+u.Host+api.Prefix+"/events", nil)
 	must(t, err)
 	token.Header.Set("Authorization", "Bearer "+r.token)
 	res, err := client().Do(token)
@@ -175,7 +177,7 @@ func TestLoopbackOnly(t *testing.T) {
 	select {
 	case err := <-done:
 		must(t, err)
-	case <-time.After(patience + 5*time.Second):
+	case <-time.After(api.Patience + 5*time.Second):
 		t.Error("the server does not end")
 	}
 }

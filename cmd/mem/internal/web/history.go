@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/memvcs/mem/cmd/mem/internal/web/api"
 	"github.com/memvcs/mem/layers/history"
 
 	"github.com/memvcs/mem/refs"
@@ -36,11 +37,11 @@ const historyRows = 100
 
 func (s *Server) history(_ http.ResponseWriter, r *http.Request) (string, page, error) {
 	ctx := r.Context()
-	p, err := s.project(ctx, r.PathValue("project"))
+	p, err := s.Project(ctx, r.PathValue("project"))
 	if err != nil {
 		return "", page{}, err
 	}
-	entries, err := s.Memory.Ledger().Log(ctx, p.ID, mostLogged)
+	entries, err := s.Memory.Ledger().Log(ctx, p.ID, api.MostLogged)
 	if err != nil {
 		return "", page{}, err
 	}
@@ -111,7 +112,7 @@ func (b *historyBody) lanes(entries []refs.Entry, states map[string]history.OpSt
 
 // revert takes the last operation back, or does it again.
 func (s *Server) revert(w http.ResponseWriter, r *http.Request) (string, page, error) {
-	p, err := s.project(r.Context(), r.PathValue("project"))
+	p, err := s.Project(r.Context(), r.PathValue("project"))
 	if err != nil {
 		return "", page{}, err
 	}
@@ -121,12 +122,12 @@ func (s *Server) revert(w http.ResponseWriter, r *http.Request) (string, page, e
 	case "redo":
 		_, err = s.Memory.History().Redo(r.Context(), p.ID, 1, false)
 	default:
-		err = badRequest("want undo or redo")
+		err = api.BadRequest("want undo or redo")
 	}
 	if err != nil {
 		return "", page{}, err
 	}
-	s.events.changed()
+	s.Events.Changed()
 	goTo(w, r, "/p/"+string(p.ID)+"/history")
 	return "", page{}, nil
 }

@@ -3,6 +3,7 @@ package web
 import (
 	"net/http"
 
+	"github.com/memvcs/mem/cmd/mem/internal/web/api"
 	"github.com/memvcs/mem/layers/history"
 	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/state"
@@ -10,7 +11,7 @@ import (
 
 // A homeBody is what the first page shows.
 type homeBody struct {
-	Projects   []projectSummary
+	Projects   []api.ProjectSummary
 	Current    state.Project
 	Recent     []*state.Session
 	Operations []history.Operation
@@ -22,14 +23,14 @@ const homeRows = 8
 
 func (s *Server) home(_ http.ResponseWriter, r *http.Request) (string, page, error) {
 	ctx := r.Context()
-	all, err := s.projects(ctx)
+	all, err := s.Projects(ctx)
 	if err != nil {
 		return "", page{}, err
 	}
 	b := homeBody{Current: s.Scope.Project}
 	shown := false
 	for _, p := range all {
-		sum, err := s.summary(ctx, p)
+		sum, err := s.Summary(ctx, p)
 		if err != nil {
 			return "", page{}, err
 		}

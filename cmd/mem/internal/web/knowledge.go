@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/memvcs/mem/cmd/mem/internal/web/api"
 	"github.com/memvcs/mem/layers/concepts"
 	"github.com/memvcs/mem/layers/facts"
 	"github.com/memvcs/mem/layers/permanent"
@@ -21,7 +22,7 @@ type knowledgeBody struct {
 
 func (s *Server) knowledge(_ http.ResponseWriter, r *http.Request) (string, page, error) {
 	ctx := r.Context()
-	p, err := s.project(ctx, r.PathValue("project"))
+	p, err := s.Project(ctx, r.PathValue("project"))
 	if err != nil {
 		return "", page{}, err
 	}
@@ -45,13 +46,13 @@ func (s *Server) knowledge(_ http.ResponseWriter, r *http.Request) (string, page
 		if err != nil {
 			return "", page{}, err
 		}
-		for _, f := range standing(set, "") {
+		for _, f := range api.Standing(set, "") {
 			if !slices.Contains(b.Kinds, f.Kind) {
 				b.Kinds = append(b.Kinds, f.Kind)
 			}
 		}
 		slices.Sort(b.Kinds)
-		b.Facts = standing(set, b.Kind)
+		b.Facts = api.Standing(set, b.Kind)
 	}
 	return "knowledge", page{Title: "Facts, concepts and rules", Tab: "facts", Project: p, Crumbs: projectCrumbs(p, "Facts, concepts and rules"), Body: b}, nil
 }
@@ -59,7 +60,7 @@ func (s *Server) knowledge(_ http.ResponseWriter, r *http.Request) (string, page
 // judgeFact removes a fact, or resolves an issue.
 func (s *Server) judgeFact(w http.ResponseWriter, r *http.Request) (string, page, error) {
 	ctx := r.Context()
-	p, err := s.project(ctx, r.PathValue("project"))
+	p, err := s.Project(ctx, r.PathValue("project"))
 	if err != nil {
 		return "", page{}, err
 	}
@@ -69,15 +70,15 @@ func (s *Server) judgeFact(w http.ResponseWriter, r *http.Request) (string, page
 	}
 	says := map[string]string{"remove": facts.Removes, "resolve": facts.Resolves}[r.PostFormValue("do")]
 	if says == "" {
-		return "", page{}, badRequest("a fact can be removed or resolved")
+		return "", page{}, api.BadRequest("a fact can be removed or resolved")
 	}
 	if says == facts.Resolves && f.Kind != facts.Issue {
-		return "", page{}, badRequest("only an issue can be resolved")
+		return "", page{}, api.BadRequest("only an issue can be resolved")
 	}
 	if err := s.Memory.Knowledge().JudgeFacts(ctx, p.ID, []facts.Fact{f}, says, true, "on the page of facts", false); err != nil {
 		return "", page{}, err
 	}
-	s.events.changed()
+	s.Events.Changed()
 	back(w, r)
 	return "", page{}, nil
 }
@@ -85,7 +86,7 @@ func (s *Server) judgeFact(w http.ResponseWriter, r *http.Request) (string, page
 // actOnRule confirms or rejects a rule.
 func (s *Server) actOnRule(w http.ResponseWriter, r *http.Request) (string, page, error) {
 	ctx := r.Context()
-	p, err := s.project(ctx, r.PathValue("project"))
+	p, err := s.Project(ctx, r.PathValue("project"))
 	if err != nil {
 		return "", page{}, err
 	}
@@ -95,13 +96,13 @@ func (s *Server) actOnRule(w http.ResponseWriter, r *http.Request) (string, page
 	}
 	act := r.PostFormValue("do")
 	if !slices.Contains([]string{permanent.Promote, permanent.Validate, permanent.Retire}, act) {
-		return "", page{}, badRequest("a rule can be promoted, validated or retired")
+		return "", page{}, api.BadRequest("a rule can be promoted, validated or retired")
 	}
 	_, err = s.Memory.Knowledge().Act(ctx, p, rule, permanent.Act{Act: act, ByUser: byUser(r), Reason: "on the page of rules"}, false)
 	if err != nil {
 		return "", page{}, err
 	}
-	s.events.changed()
+	s.Events.Changed()
 	back(w, r)
 	return "", page{}, nil
 }

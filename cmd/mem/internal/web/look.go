@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/memvcs/mem/cmd/mem/internal/web/api"
 	"github.com/memvcs/mem/layers/state"
 
 	"github.com/memvcs/mem/layers/search/index"
@@ -14,12 +15,12 @@ import (
 
 // A searchBody is the one box, its facets, and what was found.
 type searchBody struct {
-	searchAnswer
+	api.SearchAnswer
 	Form     url.Values
 	Projects []state.Project
 	Names    map[string]string // of projects, by id
 	Asked    bool
-	Problem  *problem
+	Problem  *api.Problem
 }
 
 // mostHits is how many hits the page shows.
@@ -28,7 +29,7 @@ const mostHits = 50
 func (s *Server) searchScreen(_ http.ResponseWriter, r *http.Request) (string, page, error) {
 	b := searchBody{Form: r.URL.Query(), Names: map[string]string{}}
 	var err error
-	if b.Projects, err = s.projects(r.Context()); err != nil {
+	if b.Projects, err = s.Projects(r.Context()); err != nil {
 		return "", page{}, err
 	}
 	for _, p := range b.Projects {
@@ -38,15 +39,15 @@ func (s *Server) searchScreen(_ http.ResponseWriter, r *http.Request) (string, p
 		b.Asked = b.Asked || k != "part" && k != "by" && strings.TrimSpace(b.Form.Get(k)) != ""
 	}
 	if b.Asked {
-		if b.searchAnswer, err = s.find(r.Context(), r, mostHits); err != nil {
-			b.Problem = s.problemOf(err)
+		if b.SearchAnswer, err = s.Find(r.Context(), r, mostHits); err != nil {
+			b.Problem = s.ProblemOf(err)
 		}
 	}
 	return "search", page{Title: "Search", Crumbs: []crumb{{"Memory", "/"}, {"Search", ""}}, Body: b}, nil
 }
 
 // marked is the snippet with what matches marked.
-func marked(h hitAnswer) template.HTML {
+func marked(h api.HitAnswer) template.HTML {
 	var b strings.Builder
 	at := 0
 	for _, m := range h.Matches {
@@ -61,7 +62,7 @@ func marked(h hitAnswer) template.HTML {
 }
 
 // hitLink is the page of what was found.
-func hitLink(h hitAnswer) string {
+func hitLink(h api.HitAnswer) string {
 	project := "/p/" + h.Project
 	switch h.Class {
 	case index.Fact:
@@ -82,7 +83,7 @@ func hitLink(h hitAnswer) string {
 
 // A nextBody is what the next session would be handed over, by sections.
 type nextBody struct {
-	nextAnswer
+	api.NextAnswer
 	Limit    int
 	Sections []nextSection
 }
@@ -90,16 +91,16 @@ type nextBody struct {
 type nextSection struct {
 	Name  string
 	Units int
-	Lines []nextLine
+	Lines []api.NextLine
 }
 
 func (s *Server) nextScreen(_ http.ResponseWriter, r *http.Request) (string, page, error) {
-	p, err := s.project(r.Context(), r.PathValue("project"))
+	p, err := s.Project(r.Context(), r.PathValue("project"))
 	if err != nil {
 		return "", page{}, err
 	}
 	b := nextBody{}
-	if b.nextAnswer, err = s.next(r.Context(), p); err != nil {
+	if b.NextAnswer, err = s.Next(r.Context(), p); err != nil {
 		return "", page{}, err
 	}
 	conf, err := s.Settings()
@@ -130,10 +131,10 @@ func projectCrumbs(p state.Project, last ...string) []crumb {
 }
 
 // lineLink is the message that a line rests on, "" if its source is none.
-func lineLink(l nextLine) string {
+func lineLink(l api.NextLine) string {
 	id, n, ok := strings.Cut(l.Source, "#")
 	digits := n[:len(n)-len(strings.TrimLeft(n, "0123456789"))]
-	if !ok || !plainName(id) || digits == "" {
+	if !ok || !api.PlainName(id) || digits == "" {
 		return ""
 	}
 	return "/s/" + id + "/transcript?from=" + digits + "#m" + digits

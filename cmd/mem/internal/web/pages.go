@@ -13,6 +13,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/memvcs/mem/cmd/mem/internal/web/api"
 	"github.com/memvcs/mem/layers/state"
 )
 
@@ -159,7 +160,7 @@ func goTo(w http.ResponseWriter, r *http.Request, to string) {
 }
 
 // failPage shows an error.
-func (s *Server) failPage(w http.ResponseWriter, r *http.Request, p *problem) {
+func (s *Server) failPage(w http.ResponseWriter, r *http.Request, p *api.Problem) {
 	name := "problem"
 	if p.Status == http.StatusUnauthorized {
 		name = "signin"

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/memvcs/mem/cmd/mem/internal/web/api"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/compress"
@@ -29,7 +30,7 @@ import (
 // A rig is a server of a memory that holds the sample sessions, and two clients of it: a browser and a program.
 type rig struct {
 	t       testing.TB
-	world   World
+	world   api.World
 	server  *Server
 	http    *httptest.Server
 	cookie  *http.Cookie
@@ -39,7 +40,7 @@ type rig struct {
 }
 
 // newRig starts a server. Change may alter its world before; extra are transcripts besides the sample, by session id.
-func newRig(t testing.TB, change func(*World), extra map[string]string) *rig {
+func newRig(t testing.TB, change func(*api.World), extra map[string]string) *rig {
 	t.Helper()
 	dir := t.TempDir()
 	claude := filepath.Join(dir, "claude")
@@ -61,7 +62,7 @@ func newRig(t testing.TB, change func(*World), extra map[string]string) *rig {
 			p = q
 		}
 	}
-	w := World{
+	w := api.World{
 		Memory: m, Store: store, Scope: state.Scope{Project: p}, Dir: dir, Claude: claude, Program: "mem", Now: func() time.Time { return now }, Rand: rand.Reader,
 		Clean: func(s string) string { return s }, Hints: func(error) []string { return nil },
 		Settings: func() (*config.Config, error) { return config.Load(filepath.Join(store, "config.json")) },
@@ -201,7 +202,7 @@ func (r *rig) api(method, path string, in, out any, want int) string {
 		body, err = json.Marshal(in)
 		must(r.t, err)
 	}
-	req, err := http.NewRequestWithContext(r.t.Context(), method, r.http.URL+apiPrefix+path, bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(r.t.Context(), method, r.http.URL+api.Prefix+path, bytes.NewReader(body))
 	must(r.t, err)
 	req.Header.Set("Authorization", "Bearer "+r.token)
 	res, err := client().Do(req)

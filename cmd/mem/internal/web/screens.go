@@ -1,6 +1,10 @@
 package web
 
-import "net/http"
+import (
+	"net/http"
+
+	"github.com/memvcs/mem/cmd/mem/internal/web/api"
+)
 
 // routePages names the screens by their addresses.
 func (s *Server) routePages(mux *http.ServeMux) {
@@ -51,7 +55,7 @@ func (s *Server) routePages(mux *http.ServeMux) {
 	}
 	mux.HandleFunc("POST /theme", s.setTheme)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		s.fail(w, r, newProblem(http.StatusNotFound, "not_found", "there is no such page"))
+		s.fail(w, r, api.NewProblem(http.StatusNotFound, "not_found", "there is no such page"))
 	})
 }
 

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/memvcs/mem/cmd/mem/internal/web/api"
 )
 
 // sampleSession is the session of the sample that has markers.
@@ -18,12 +20,12 @@ const sampleSession = "6ecd8c99-4036-403d-bf84-cf8400f67836"
 // fill makes versions and a composition of the sample.
 func (r *rig) fill() {
 	r.t.Helper()
-	for _, in := range []compressionSettings{{Ratio: 10}, {Ratio: 30, Distance: 5}, {Mode: "tiered", Preset: "standard"}} {
+	for _, in := range []api.CompressionSettings{{Ratio: 10}, {Ratio: 30, Distance: 5}, {Mode: "tiered", Preset: "standard"}} {
 		r.api(http.MethodPost, "/sessions/"+sampleSession+"/versions", in, nil, 201)
 	}
-	var j jobAnswer
+	var j api.JobAnswer
 	r.api(http.MethodPost, "/projects/"+string(r.project.ID)+"/compositions",
-		compositionRequest{Name: "ctx", Budget: 4000, Components: []componentRequest{{SessionID: sampleSession, VersionID: "v001"}}}, &j, 202)
+		api.CompositionRequest{Name: "ctx", Budget: 4000, Components: []api.ComponentRequest{{SessionID: sampleSession, VersionID: "v001"}}}, &j, 202)
 	for j.State == "running" {
 		time.Sleep(5 * time.Millisecond)
 		r.api(http.MethodGet, "/jobs/"+j.ID, nil, &j, 200)

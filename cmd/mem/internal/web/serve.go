@@ -8,10 +8,9 @@ import (
 	"net/http"
 	"strconv"
 	"time"
-)
 
-// patience is how long requests that run may still take when the server is told to end.
-const patience = 2 * time.Second
+	"github.com/memvcs/mem/cmd/mem/internal/web/api"
+)
 
 // Serve listens on a port of the loopback interface, 0 for any that is free, calls ready with the address that signs a browser
 // in, and answers until ctx ends. Then streams end at once, other requests within two seconds.
@@ -40,7 +39,7 @@ func (s *Server) Serve(ctx context.Context, port int, ready func(address string)
 	case <-ctx.Done():
 	}
 	s.Close()
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), api.Patience)
 	defer cancel()
 	if err := hs.Shutdown(last); err != nil {
 		return errors.Join(hs.Close(), <-ignoreClosed(done)) // what still ran is cut off

@@ -2,11 +2,13 @@ package web
 
 import (
 	"net/http"
+
+	"github.com/memvcs/mem/cmd/mem/internal/web/api"
 )
 
 // A Server serves one memory. Make one with [New].
 type Server struct {
-	*API
+	*api.API
 	guard *guard
 	pages *pages
 	mux   http.Handler
@@ -17,9 +19,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.Serve
 
 // fail answers with an error: JSON under /api/, else a page.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
-	if isAPI(r) {
-		s.failJSON(w, err)
+	if api.IsAPI(r) {
+		s.FailJSON(w, err)
 		return
 	}
-	s.failPage(w, r, s.problemOf(err))
+	s.failPage(w, r, s.ProblemOf(err))
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/memvcs/mem/cmd/mem/internal/web/api"
 	"github.com/memvcs/mem/layers/facts"
 	"github.com/memvcs/mem/layers/history"
 	"github.com/memvcs/mem/layers/records"
@@ -43,13 +44,13 @@ type versionRow struct {
 
 // sessionPage returns what the pages of a session have in common.
 func (s *Server) sessionPage(ctx context.Context, id string, last ...string) (state.Rev, page, error) {
-	rev, err := s.session(ctx, id)
+	rev, err := s.Session(ctx, id)
 	if err != nil {
 		return rev, page{}, err
 	}
 	title := cmp.Or(rev.Session.Title(), records.ShortID(rev.Session.ID))
 	p := page{Title: title, Tab: "browser", Project: rev.Project, Crumbs: []crumb{{"Memory", "/"}, {rev.Project.Name, "/p/" + string(rev.Project.ID)}}}
-	link := "/s/" + sessionName(rev.Session)
+	link := "/s/" + api.SessionName(rev.Session)
 	if len(last) == 0 {
 		link = ""
 	}
@@ -67,7 +68,7 @@ func (s *Server) sessionScreen(_ http.ResponseWriter, r *http.Request) (string, 
 	if err != nil {
 		return "", page{}, err
 	}
-	b := sessionBody{Session: rev.Session, Name: sessionName(rev.Session), Earlier: rev.Session.Earlier()}
+	b := sessionBody{Session: rev.Session, Name: api.SessionName(rev.Session), Earlier: rev.Session.Earlier()}
 	b.Tokens, b.Counted = s.Memory.Capture().TokensOf(rev.Project.ID, rev.Session)
 	if b.Versions, err = s.versionRows(ctx, rev); err != nil {
 		return "", page{}, err
@@ -81,7 +82,7 @@ func (s *Server) sessionScreen(_ http.ResponseWriter, r *http.Request) (string, 
 	if err != nil {
 		return "", page{}, err
 	}
-	for _, f := range standing(set, "") {
+	for _, f := range api.Standing(set, "") {
 		if f.Session == rev.Session.ID {
 			b.Facts = append(b.Facts, f)
 		}
@@ -98,7 +99,7 @@ func (s *Server) sessionScreen(_ http.ResponseWriter, r *http.Request) (string, 
 	}
 	for _, one := range st.Sessions {
 		if one.Parent() == rev.Session.ID && !one.Deleted && one.Revoked == "" {
-			b.Agents = append(b.Agents, agentRow{one, sessionName(one)})
+			b.Agents = append(b.Agents, agentRow{one, api.SessionName(one)})
 		}
 	}
 	b.New = sinceNewest(rev, b.Versions)
@@ -133,14 +134,14 @@ func (s *Server) versionRows(ctx context.Context, rev state.Rev) ([]versionRow, 
 
 // dropSession takes a session out of the lists.
 func (s *Server) dropSession(w http.ResponseWriter, r *http.Request) (string, page, error) {
-	rev, err := s.session(r.Context(), r.PathValue("session"))
+	rev, err := s.Session(r.Context(), r.PathValue("session"))
 	if err != nil {
 		return "", page{}, err
 	}
 	if err := s.Memory.Derive().Remove(r.Context(), rev, r.PostFormValue("force") != "", false); err != nil {
 		return "", page{}, err
 	}
-	s.events.changed()
+	s.Events.Changed()
 	goTo(w, r, "/p/"+string(rev.Project.ID))
 	return "", page{}, nil
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/memvcs/mem/cmd/mem/internal/web/api"
 	"github.com/memvcs/mem/layers/sync"
 
 	"github.com/memvcs/mem/refs/config"
@@ -14,18 +15,18 @@ import (
 
 // A statsBody is a project in numbers, with charts of them.
 type statsBody struct {
-	statsAnswer
+	api.StatsAnswer
 	ByMonth template.HTML
 	ByRatio template.HTML
 }
 
 func (s *Server) statsScreen(_ http.ResponseWriter, r *http.Request) (string, page, error) {
-	p, err := s.project(r.Context(), r.PathValue("project"))
+	p, err := s.Project(r.Context(), r.PathValue("project"))
 	if err != nil {
 		return "", page{}, err
 	}
 	b := statsBody{}
-	if b.statsAnswer, err = s.stats(r.Context(), p); err != nil {
+	if b.StatsAnswer, err = s.Stats(r.Context(), p); err != nil {
 		return "", page{}, err
 	}
 	var months, ratios []column
@@ -43,7 +44,7 @@ func (s *Server) statsScreen(_ http.ResponseWriter, r *http.Request) (string, pa
 type settingsBody struct {
 	Groups  []settingGroup
 	Unknown []string
-	Problem *problem
+	Problem *api.Problem
 	Failed  string // key
 	Tried   string
 }
@@ -99,17 +100,17 @@ func runsPrograms(key string) bool {
 func (s *Server) changeSetting(w http.ResponseWriter, r *http.Request) (string, page, error) {
 	key, value := r.PostFormValue("key"), r.PostFormValue("value")
 	if runsPrograms(key) {
-		return "", page{}, newProblem(http.StatusForbidden, "forbidden", key+" is set on the command line only: it names what mem runs or talks to", s.Program+" config set "+key+" VALUE")
+		return "", page{}, api.NewProblem(http.StatusForbidden, "forbidden", key+" is set on the command line only: it names what mem runs or talks to", s.Program+" config set "+key+" VALUE")
 	}
 	if r.PostFormValue("reset") != "" {
 		value = ""
 	} else if value == "" {
-		return "", page{}, badRequest("the value is empty", "to go back to the default, use Reset")
+		return "", page{}, api.BadRequest("the value is empty", "to go back to the default, use Reset")
 	}
 	if err := s.Set(r.Context(), key, value); err != nil {
-		return s.settingsPage(r.Context(), settingsBody{Problem: s.problemOf(err), Failed: key, Tried: value})
+		return s.settingsPage(r.Context(), settingsBody{Problem: s.ProblemOf(err), Failed: key, Tried: value})
 	}
-	s.events.changed()
+	s.Events.Changed()
 	goTo(w, r, "/settings")
 	return "", page{}, nil
 }

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/memvcs/mem/cmd/mem/internal/web/api"
 	"github.com/memvcs/mem/layers/checkout"
 	"github.com/memvcs/mem/layers/provenance"
 	"github.com/memvcs/mem/layers/refine"
@@ -171,7 +172,7 @@ func (s *Server) transcript(_ http.ResponseWriter, r *http.Request) (string, pag
 	if err := s.Memory.Checkout().Write(ctx, l1, checkout.JSONL, pg); err != nil {
 		return "", page{}, err
 	}
-	b := transcriptBody{Name: sessionName(rev.Session), ID: rev.Session.ID, Filter: f, Values: rev.Session.Now().Scan.Values, Roles: []string{"user", "assistant", "tool", "summary", "note"}}
+	b := transcriptBody{Name: api.SessionName(rev.Session), ID: rev.Session.ID, Filter: f, Values: rev.Session.Now().Scan.Values, Roles: []string{"user", "assistant", "tool", "summary", "note"}}
 	if b.Turns, err = s.turns(ctx, rev, pg.entries, f.Get("q")); err != nil {
 		return "", page{}, err
 	}
@@ -181,7 +182,7 @@ func (s *Server) transcript(_ http.ResponseWriter, r *http.Request) (string, pag
 	link := func(n int) string {
 		q := url.Values{}
 		for _, k := range []string{"role", "q", "tool"} {
-			q[k] = nonEmpty(f[k])
+			q[k] = api.NonEmpty(f[k])
 		}
 		q.Set("from", strconv.Itoa(n))
 		return "?" + q.Encode()
@@ -205,7 +206,7 @@ func (s *Server) transcript(_ http.ResponseWriter, r *http.Request) (string, pag
 
 // wantedEntries returns the filter of a request, nil if everything is wanted.
 func wantedEntries(f url.Values) func(refine.Entry) bool {
-	roles, text, tool := nonEmpty(f["role"]), strings.ToLower(strings.TrimSpace(f.Get("q"))), strings.ToLower(strings.TrimSpace(f.Get("tool")))
+	roles, text, tool := api.NonEmpty(f["role"]), strings.ToLower(strings.TrimSpace(f.Get("q"))), strings.ToLower(strings.TrimSpace(f.Get("tool")))
 	if len(roles) == 0 && text == "" && tool == "" {
 		return nil
 	}
@@ -276,14 +277,14 @@ func (s *Server) message(_ http.ResponseWriter, r *http.Request) (string, page, 
 	ctx := r.Context()
 	n, err := strconv.Atoi(r.PathValue("n"))
 	if err != nil || n < 1 {
-		return "", page{}, noSuch("message", r.PathValue("n"))
+		return "", page{}, api.NoSuch("message", r.PathValue("n"))
 	}
 	rev, p, err := s.sessionPage(ctx, r.PathValue("session"), "Message "+r.PathValue("n"))
 	if err != nil {
 		return "", page{}, err
 	}
 	if n > rev.Session.Now().Scan.Values {
-		return "", page{}, noSuch("message", r.PathValue("n"))
+		return "", page{}, api.NoSuch("message", r.PathValue("n"))
 	}
 	one := rev
 	one.Kind, one.From, one.To = state.IsMessages, n, n
@@ -291,7 +292,7 @@ func (s *Server) message(_ http.ResponseWriter, r *http.Request) (string, page, 
 	if err := s.Memory.Checkout().Write(ctx, one, checkout.JSONL, limited(&raw, mostRaw)); err != nil {
 		return "", page{}, err
 	}
-	b := rawBody{Name: sessionName(rev.Session), N: n, JSON: raw.String(), Prev: n - 1, Next: n + 1}
+	b := rawBody{Name: api.SessionName(rev.Session), N: n, JSON: raw.String(), Prev: n - 1, Next: n + 1}
 	if n == rev.Session.Now().Scan.Values {
 		b.Next = 0
 	}
@@ -346,15 +347,15 @@ func (l *limit) Write(b []byte) (int, error) {
 
 // sessionFile answers with the original or the conversation as a file.
 func (s *Server) sessionFile(w http.ResponseWriter, r *http.Request) (string, page, error) {
-	rev, err := s.session(r.Context(), r.PathValue("session"))
+	rev, err := s.Session(r.Context(), r.PathValue("session"))
 	if err != nil {
 		return "", page{}, err
 	}
 	format := r.URL.Query().Get("format")
 	if format != "jsonl" && format != "text" {
-		return "", page{}, badRequest("format is jsonl or text")
+		return "", page{}, api.BadRequest("format is jsonl or text")
 	}
-	name := fileName(rev.Session.ID) + map[string]string{"jsonl": ".jsonl", "text": ".txt"}[format]
+	name := api.FileName(rev.Session.ID) + map[string]string{"jsonl": ".jsonl", "text": ".txt"}[format]
 	return "", page{}, s.stream(w, r, rev, checkout.Format(format), name)
 }
 
@@ -363,7 +364,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, rev state.Rev, f
 	if err := s.Memory.Trusted().MayHand(r.Context(), rev); err != nil {
 		return err
 	}
-	out := &lateHead{w: w, head: func() { download(w, "application/octet-stream", name) }}
+	out := &lateHead{w: w, head: func() { api.Download(w, "application/octet-stream", name) }}
 	err := s.Memory.Checkout().Write(r.Context(), rev, f, out)
 	if err != nil && out.begun {
 		panic(http.ErrAbortHandler) // the client must not take it for the whole

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/memvcs/mem/cmd/mem/internal/web/api"
 	"github.com/memvcs/mem/layers/checkout"
 	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/provenance"
@@ -35,7 +36,7 @@ type versionBody struct {
 }
 
 func (s *Server) versionScreen(_ http.ResponseWriter, r *http.Request) (string, page, error) {
-	rev, err := s.version(r.Context(), r.PathValue("session"), r.PathValue("version"))
+	rev, err := s.Version(r.Context(), r.PathValue("session"), r.PathValue("version"))
 	if err != nil {
 		return "", page{}, err
 	}
@@ -44,12 +45,12 @@ func (s *Server) versionScreen(_ http.ResponseWriter, r *http.Request) (string, 
 
 func (s *Server) versionPage(ctx context.Context, rev state.Rev, view string) (string, page, error) {
 	name := rev.Version.Name()
-	_, p, err := s.sessionPage(ctx, sessionName(rev.Session), name)
+	_, p, err := s.sessionPage(ctx, api.SessionName(rev.Session), name)
 	if err != nil {
 		return "", page{}, err
 	}
 	v := rev.Version
-	b := versionBody{Version: v, Name: sessionName(rev.Session), Label: name, View: view, Hash: rev.Hash.String(),
+	b := versionBody{Version: v, Name: api.SessionName(rev.Session), Label: name, View: view, Hash: rev.Hash.String(),
 		Key: v.Derivation.Key().String(), Recipe: string(v.Derivation.Recipe.Params)}
 	if b.Fates, err = s.Memory.Markers().Fates(ctx, rev); err != nil {
 		return "", page{}, err
@@ -95,7 +96,7 @@ func (s *Server) versionPage(ctx context.Context, rev state.Rev, view string) (s
 // verifyVersion makes a version again and says whether it is the same.
 func (s *Server) verifyVersion(_ http.ResponseWriter, r *http.Request) (string, page, error) {
 	ctx := r.Context()
-	rev, err := s.version(ctx, r.PathValue("session"), r.PathValue("version"))
+	rev, err := s.Version(ctx, r.PathValue("session"), r.PathValue("version"))
 	if err != nil {
 		return "", page{}, err
 	}
@@ -120,11 +121,11 @@ func (s *Server) verifyVersion(_ http.ResponseWriter, r *http.Request) (string, 
 }
 
 func (s *Server) versionFile(w http.ResponseWriter, r *http.Request) (string, page, error) {
-	rev, err := s.version(r.Context(), r.PathValue("session"), r.PathValue("version"))
+	rev, err := s.Version(r.Context(), r.PathValue("session"), r.PathValue("version"))
 	if err != nil {
 		return "", page{}, err
 	}
-	return "", page{}, s.write(&call{r.Context(), w, r}, rev, r.URL.Query().Get("format"), rev.Version.FileName())
+	return "", page{}, s.Write(r.Context(), w, rev, r.URL.Query().Get("format"), rev.Version.FileName())
 }
 
 // A manageBody is the list in which versions are selected to be deleted.
@@ -150,7 +151,7 @@ func (s *Server) managePage(r *http.Request, selected []string, confirm bool) (s
 	if err != nil {
 		return "", page{}, err
 	}
-	b := manageBody{Name: sessionName(rev.Session), Selected: map[string]bool{}, Confirm: confirm}
+	b := manageBody{Name: api.SessionName(rev.Session), Selected: map[string]bool{}, Confirm: confirm}
 	b.Tokens, b.Counted = s.Memory.Capture().TokensOf(rev.Project.ID, rev.Session)
 	if b.Versions, err = s.versionRows(ctx, rev); err != nil {
 		return "", page{}, err
@@ -172,11 +173,11 @@ func (s *Server) managePage(r *http.Request, selected []string, confirm bool) (s
 // deleteVersions takes versions out of the lists, after a question if the settings want one or compositions use them.
 func (s *Server) deleteVersions(w http.ResponseWriter, r *http.Request) (string, page, error) {
 	if err := r.ParseForm(); err != nil {
-		return "", page{}, badRequest(err.Error())
+		return "", page{}, api.BadRequest(err.Error())
 	}
 	names := r.PostForm["v"]
 	if len(names) == 0 {
-		return "", page{}, badRequest("no version is selected")
+		return "", page{}, api.BadRequest("no version is selected")
 	}
 	ask, err := s.asksBefore()
 	if err != nil {
@@ -190,7 +191,7 @@ func (s *Server) deleteVersions(w http.ResponseWriter, r *http.Request) (string,
 		return name, p, nil
 	}
 	for _, label := range names {
-		rev, err := s.version(r.Context(), r.PathValue("session"), label)
+		rev, err := s.Version(r.Context(), r.PathValue("session"), label)
 		if err == nil {
 			err = s.Memory.Derive().Remove(r.Context(), rev, true, false) // it was asked for
 		}
@@ -198,7 +199,7 @@ func (s *Server) deleteVersions(w http.ResponseWriter, r *http.Request) (string,
 			return "", page{}, err
 		}
 	}
-	s.events.changed()
+	s.Events.Changed()
 	goTo(w, r, "/s/"+r.PathValue("session")+"/manage")
 	return "", page{}, nil
 }

@@ -13,11 +13,13 @@ package web
 
 import (
 	"net/http"
+
+	"github.com/memvcs/mem/cmd/mem/internal/web/api"
 )
 
 // New returns a server. Its address is set by [Server.Serve], or for tests by [Server.At].
-func New(w World) (*Server, error) {
-	s := &Server{API: NewAPI(w)}
+func New(w api.World) (*Server, error) {
+	s := &Server{API: api.New(w)}
 	var err error
 	if s.guard, err = newGuard(w.Store, w.Rand); err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package web
+package api
 
 import (
 	"context"
@@ -19,25 +19,25 @@ func projectParam() param {
 
 func lookEndpoints() []endpoint {
 	return []endpoint{
-		{http.MethodGet, "/search", "Search messages, facts, rules, versions and compositions", searchParams(), nil, answers(searchAnswer{}), (*API).apiSearch},
+		{http.MethodGet, "/search", "Search messages, facts, rules, versions and compositions", searchParams(), nil, answers(SearchAnswer{}), (*API).apiSearch},
 		{http.MethodGet, "/suggest", "Suggest sessions and versions for a task", []param{projectParam(), {"file", "string", "a file of the task; may be repeated"},
 			{"topic", "string", "words of the task; may be repeated"}, {"budget", "integer", "tokens in all, 8000 without it"}, {"limit", "integer", "sessions at most, 5 without it"}},
 			nil, answers(suggestAnswer{}), (*API).apiSuggest},
-		{http.MethodGet, "/stats", "Numbers of a project", []param{projectParam()}, nil, answers(statsAnswer{}), (*API).apiStats},
-		{http.MethodGet, "/log", "List operations, the newest first", pageParams(projectParam()), nil, answers(logAnswer{}), (*API).apiLog},
+		{http.MethodGet, "/stats", "Numbers of a project", []param{projectParam()}, nil, answers(StatsAnswer{}), (*API).apiStats},
+		{http.MethodGet, "/log", "List operations, the newest first", pageParams(projectParam()), nil, answers(LogAnswer{}), (*API).apiLog},
 		{http.MethodGet, "/diff", "Compare two revisions", []param{projectParam(), {"a", "string", "a revision"}, {"b", "string", "a revision"}}, nil,
 			answers(diffAnswer{}), (*API).apiDiff},
 		{http.MethodGet, "/blame", "Tell where each line of a version or composition comes from", []param{projectParam(), {"rev", "string", "a revision"}}, nil,
 			answers(blameAnswer{}), (*API).apiBlame},
 		{http.MethodGet, "/status", "Show new and changed sessions", []param{projectParam()}, nil, answers(statusAnswer{}), (*API).apiStatus},
-		{http.MethodGet, "/next", "Show what the next session is given", []param{projectParam()}, nil, answers(nextAnswer{}), (*API).apiNext},
+		{http.MethodGet, "/next", "Show what the next session is given", []param{projectParam()}, nil, answers(NextAnswer{}), (*API).apiNext},
 	}
 }
 
 // projectOf returns the project of a request.
 func (s *API) projectOf(ctx context.Context, r *http.Request) (state.Project, error) {
 	if name := r.URL.Query().Get("project"); name != "" {
-		return s.project(ctx, name)
+		return s.Project(ctx, name)
 	}
 	return s.Scope.Project, nil
 }
@@ -72,7 +72,7 @@ func (s *API) apiSuggest(c *call) (reply, error) {
 		return reply{}, err
 	}
 	q := c.r.URL.Query()
-	all, err := s.Memory.Search().Suggest(c, search.SuggestRequest{Projects: projects, Files: nonEmpty(q["file"]), Topics: nonEmpty(q["topic"]), Budget: budget, Limit: max(limit, 1)})
+	all, err := s.Memory.Search().Suggest(c, search.SuggestRequest{Projects: projects, Files: NonEmpty(q["file"]), Topics: NonEmpty(q["topic"]), Budget: budget, Limit: max(limit, 1)})
 	if err != nil {
 		return reply{}, err
 	}
@@ -85,7 +85,8 @@ func (s *API) apiSuggest(c *call) (reply, error) {
 	return ok(out)
 }
 
-type logAnswer struct {
+// A LogAnswer is a page of operations.
+type LogAnswer struct {
 	Operations []operation `json:"operations"`
 	Next       string      `json:"nextCursor,omitempty"`
 }
@@ -100,15 +101,15 @@ type operation struct {
 	Subject string `json:"operation"`
 }
 
-// mostLogged is how many operations a log goes back.
-const mostLogged = 10_000
+// MostLogged is how many operations a log goes back.
+const MostLogged = 10_000
 
 func (s *API) apiLog(c *call) (reply, error) {
 	p, err := s.projectOf(c, c.r)
 	if err != nil {
 		return reply{}, err
 	}
-	all, err := s.Memory.Ledger().Log(c, p.ID, mostLogged)
+	all, err := s.Memory.Ledger().Log(c, p.ID, MostLogged)
 	if err != nil {
 		return reply{}, err
 	}
@@ -116,9 +117,9 @@ func (s *API) apiLog(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	out := logAnswer{[]operation{}, next}
+	out := LogAnswer{[]operation{}, next}
 	for _, e := range page {
-		out.Operations = append(out.Operations, operation{e.Commit, e.Parent, timeText(e.Time), e.Device, e.Name, e.Subject})
+		out.Operations = append(out.Operations, operation{e.Commit, e.Parent, TimeText(e.Time), e.Device, e.Name, e.Subject})
 	}
 	return ok(out)
 }
@@ -156,7 +157,7 @@ func (s *API) apiStatus(c *call) (reply, error) {
 }
 
 func (s *API) status(ctx context.Context, p state.Project) (statusAnswer, error) {
-	items, _, err := s.list(ctx, p, capture.ListOptions{})
+	items, _, err := s.List(ctx, p, capture.ListOptions{})
 	if err != nil {
 		return statusAnswer{}, err
 	}
@@ -172,17 +173,19 @@ func (s *API) status(ctx context.Context, p state.Project) (statusAnswer, error)
 		out.Stored++
 	}
 	d, err := s.Memory.Knowledge().Debt(ctx, p.ID)
-	out.Layers = layersDebt{d.L1, len(d.L2), d.L3, d.L4, d.Facts, d.Rules, timeText(d.Reflected)}
+	out.Layers = layersDebt{d.L1, len(d.L2), d.L3, d.L4, d.Facts, d.Rules, TimeText(d.Reflected)}
 	return out, err
 }
 
-type nextAnswer struct {
+// A NextAnswer is what SessionStart would hand over.
+type NextAnswer struct {
 	Text  string     `json:"text"`
 	Units int        `json:"units"` // UTF-16 units of the text
-	Lines []nextLine `json:"lines"`
+	Lines []NextLine `json:"lines"`
 }
 
-type nextLine struct {
+// A NextLine is one line of it, with its source.
+type NextLine struct {
 	Section string `json:"section"`
 	Text    string `json:"text"`
 	Said    string `json:"said,omitempty"`
@@ -195,26 +198,26 @@ func (s *API) apiNext(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	out, err := s.next(c, p)
+	out, err := s.Next(c, p)
 	if err != nil {
 		return reply{}, err
 	}
 	return ok(out)
 }
 
-// next returns exactly what SessionStart would hand over.
-func (s *API) next(ctx context.Context, p state.Project) (nextAnswer, error) {
+// Next returns exactly what SessionStart would hand over.
+func (s *API) Next(ctx context.Context, p state.Project) (NextAnswer, error) {
 	conf, err := s.Settings()
 	if err != nil {
-		return nextAnswer{}, err
+		return NextAnswer{}, err
 	}
 	limit, err := conf.Int("hooks.contextSize")
 	if err != nil {
-		return nextAnswer{}, err
+		return NextAnswer{}, err
 	}
 	decay, err := s.Decay(conf)
 	if err != nil {
-		return nextAnswer{}, err
+		return NextAnswer{}, err
 	}
 	o := handover.ContextOptions{Program: s.Program, Limit: limit, Decay: decay}
 	if p.ID == s.Scope.Project.ID {
@@ -222,12 +225,12 @@ func (s *API) next(ctx context.Context, p state.Project) (nextAnswer, error) {
 	}
 	given, err := s.Memory.Handover().Context(ctx, p, o)
 	if err != nil {
-		return nextAnswer{}, err
+		return NextAnswer{}, err
 	}
-	out := nextAnswer{Text: given.Text, Units: given.Units, Lines: []nextLine{}}
+	out := NextAnswer{Text: given.Text, Units: given.Units, Lines: []NextLine{}}
 	for i, t := range given.Told {
 		l := given.Lines[i]
-		out.Lines = append(out.Lines, nextLine{l.Section, t.Line, l.Said, l.Source, t.Why})
+		out.Lines = append(out.Lines, NextLine{l.Section, t.Line, l.Said, l.Source, t.Why})
 	}
 	return out, nil
 }

@@ -1,4 +1,4 @@
-package web
+package api
 
 import (
 	"context"
@@ -15,28 +15,28 @@ import (
 )
 
 func versionEndpoints() []endpoint {
-	made := map[int]any{http.StatusOK: history.ManifestVersion{}, http.StatusCreated: history.ManifestVersion{}, http.StatusAccepted: jobAnswer{}}
+	made := map[int]any{http.StatusOK: history.ManifestVersion{}, http.StatusCreated: history.ManifestVersion{}, http.StatusAccepted: JobAnswer{}}
 	return []endpoint{
 		{http.MethodGet, "/sessions/{sessionId}/versions", "List compression versions", nil, nil, answers(versionsFile{}), (*API).apiVersions},
 		{http.MethodPost, "/sessions/{sessionId}/versions", "Create new compression: 201, 200 if the same recipe was used before, 202 and a job with a model", nil,
-			compressionSettings{}, made, (*API).apiCompress},
+			CompressionSettings{}, made, (*API).apiCompress},
 		{http.MethodPost, "/sessions/{sessionId}/versions/preview", "Preview a compression: nothing is written and no model is asked", nil,
-			compressionSettings{}, answers(compressionPreview{}), (*API).apiCompressPreview},
+			CompressionSettings{}, answers(compressionPreview{}), (*API).apiCompressPreview},
 		{http.MethodDelete, "/sessions/{sessionId}/versions/{versionId}", "Delete version: take it out of the lists",
 			[]param{{"force", "boolean", "also if compositions use it"}}, nil, answers(removedAnswer{}), (*API).apiDeleteVersion},
 		{http.MethodGet, "/sessions/{sessionId}/versions/{versionId}", "Get version content",
-			[]param{{"format", "string", "md, jsonl or text: the content alone"}}, nil, answers(versionContent{}), (*API).apiVersion},
-		{http.MethodPost, "/decay/preview", "Preview decay for given settings", nil, decayRequest{}, answers(decayPreview{}), (*API).apiDecay},
+			[]param{{"format", "string", "md, jsonl or text: the content alone"}}, nil, answers(VersionContent{}), (*API).apiVersion},
+		{http.MethodPost, "/decay/preview", "Preview decay for given settings", nil, DecayRequest{}, answers(DecayPreview{}), (*API).apiDecay},
 	}
 }
 
-// A compressionSettings is the seeds' CompressionSettings, and what mem compress takes besides.
-type compressionSettings struct {
+// A CompressionSettings is the seeds' CompressionSettings, and what mem compress takes besides.
+type CompressionSettings struct {
 	Mode           string        `json:"mode,omitempty"`
 	Ratio          int           `json:"compactionRatio,omitempty"`
 	Aggressiveness string        `json:"aggressiveness,omitempty"`
 	Preset         string        `json:"tierPreset,omitempty"`
-	Tiers          []tierSetting `json:"customTiers,omitempty"`
+	Tiers          []TierSetting `json:"customTiers,omitempty"`
 	Model          string        `json:"model,omitempty"`
 	Engine         string        `json:"engine,omitempty"`
 	Tokens         int           `json:"tokens,omitempty"`
@@ -47,11 +47,12 @@ type compressionSettings struct {
 }
 
 // sized reports whether the settings say how small a version is to be.
-func (in compressionSettings) sized() bool {
+func (in CompressionSettings) sized() bool {
 	return in.Ratio > 0 || in.Tokens > 0 || in.Preset != "" || len(in.Tiers) > 0
 }
 
-type tierSetting struct {
+// A TierSetting is one tier of a compression.
+type TierSetting struct {
 	End            int    `json:"endPercent"`
 	Ratio          int    `json:"compactionRatio"`
 	Aggressiveness string `json:"aggressiveness"`
@@ -61,45 +62,45 @@ type tierSetting struct {
 const most = 1_000_000_000
 
 // settings turns a request into what the memory is asked for.
-func (s *API) settings(in compressionSettings) (compress.Settings, error) {
+func (s *API) settings(in CompressionSettings) (compress.Settings, error) {
 	out := compress.Settings{Ratio: in.Ratio, Tokens: in.Tokens, Preset: in.Preset, Skip: in.Skip, Keepit: compress.KeepitMode(in.Keepit), Distance: in.Distance}
 	for _, n := range []int{in.Ratio, in.Tokens, in.Skip, in.Distance} {
 		if n < 0 || n > most {
-			return out, badRequest("a number of the settings is negative or too large")
+			return out, BadRequest("a number of the settings is negative or too large")
 		}
 	}
 	switch in.Keepit {
 	case "", string(compress.Decay), string(compress.PreserveAll), string(compress.Ignore):
 	default:
-		return out, badRequest("keepitMode is decay, preserve-all or ignore")
+		return out, BadRequest("keepitMode is decay, preserve-all or ignore")
 	}
 	switch in.Mode {
 	case "":
 	case "uniform":
 		if in.Preset != "" || len(in.Tiers) > 0 {
-			return out, badRequest("the mode uniform has no tiers")
+			return out, BadRequest("the mode uniform has no tiers")
 		}
 	case "tiered":
 		if in.Ratio != 0 || in.Aggressiveness != "" {
-			return out, badRequest("the mode tiered has compactionRatio and aggressiveness in its tiers")
+			return out, BadRequest("the mode tiered has compactionRatio and aggressiveness in its tiers")
 		}
 		if in.Preset == "custom" {
 			out.Preset = ""
 		}
 	default:
-		return out, badRequest("mode is uniform or tiered")
+		return out, BadRequest("mode is uniform or tiered")
 	}
 	if in.Aggressiveness != "" {
 		level, err := keepit.ParseLevel(in.Aggressiveness)
 		if err != nil {
-			return out, badRequest(err.Error())
+			return out, BadRequest(err.Error())
 		}
 		out.Level = &level
 	}
 	for _, t := range in.Tiers {
 		level, err := keepit.ParseLevel(t.Aggressiveness)
 		if err != nil {
-			return out, badRequest(err.Error())
+			return out, BadRequest(err.Error())
 		}
 		out.Tiers = append(out.Tiers, compress.Tier{End: t.End, Ratio: t.Ratio, Level: level})
 	}
@@ -126,8 +127,8 @@ func (s *API) usual(out *compress.Settings) error {
 	return err
 }
 
-// compress compresses a session as a request says. A dry run asks no model.
-func (s *API) compress(ctx context.Context, rev state.Rev, in compressionSettings, dryRun bool) (derive.Compressed, error) {
+// Compress compresses a session as a request says. A dry run asks no model.
+func (s *API) Compress(ctx context.Context, rev state.Rev, in CompressionSettings, dryRun bool) (derive.Compressed, error) {
 	set, err := s.settings(in)
 	if err != nil {
 		return derive.Compressed{}, err
@@ -138,47 +139,47 @@ func (s *API) compress(ctx context.Context, rev state.Rev, in compressionSetting
 	if in.Since == "" {
 		return s.Memory.Derive().Compress(ctx, rev, set, dryRun)
 	}
-	base, err := s.version(ctx, sessionName(rev.Session), in.Since)
+	base, err := s.Version(ctx, SessionName(rev.Session), in.Since)
 	if err != nil {
 		return derive.Compressed{}, err
 	}
 	return s.Memory.Derive().CompressSince(ctx, rev, base, set, dryRun)
 }
 
-// asks reports whether the engine of a request asks a model, which may take long.
-func (s *API) asks(ctx context.Context, rev state.Rev, in compressionSettings) (bool, error) {
+// Asks reports whether the engine of a request asks a model, which may take long.
+func (s *API) Asks(ctx context.Context, rev state.Rev, in CompressionSettings) (bool, error) {
 	engine, err := s.Engine(ctx, rev, in.Engine, in.Model)
 	return engine != nil, err
 }
 
 func (s *API) apiCompress(c *call) (reply, error) {
-	var in compressionSettings
+	var in CompressionSettings
 	if err := c.into(&in); err != nil {
 		return reply{}, err
 	}
-	rev, err := s.session(c, c.r.PathValue("sessionId"))
+	rev, err := s.Session(c, c.r.PathValue("sessionId"))
 	if err != nil {
 		return reply{}, err
 	}
-	long, err := s.asks(c, rev, in)
+	long, err := s.Asks(c, rev, in)
 	if err != nil {
 		return reply{}, err
 	}
 	if long {
-		j := s.jobs.start("compress "+records.ShortID(rev.Session.ID), func(ctx context.Context) (string, error) {
-			done, err := s.compress(ctx, rev, in, false)
+		j := s.Jobs.Start("compress "+records.ShortID(rev.Session.ID), func(ctx context.Context) (string, error) {
+			done, err := s.Compress(ctx, rev, in, false)
 			if err != nil {
 				return "", err
 			}
-			return apiPrefix + "/sessions/" + rev.Session.ID + "/versions/" + done.Version.Name(), nil
+			return Prefix + "/sessions/" + rev.Session.ID + "/versions/" + done.Version.Name(), nil
 		})
 		return reply{http.StatusAccepted, j}, nil
 	}
-	done, err := s.compress(c, rev, in, false)
+	done, err := s.Compress(c, rev, in, false)
 	if err != nil {
 		return reply{}, err
 	}
-	s.events.changed()
+	s.Events.Changed()
 	out, err := history.ManifestVersionOf(done.Version)
 	if done.Existed {
 		return reply{http.StatusOK, out}, err
@@ -215,15 +216,15 @@ type markerFate struct {
 }
 
 func (s *API) apiCompressPreview(c *call) (reply, error) {
-	var in compressionSettings
+	var in CompressionSettings
 	if err := c.into(&in); err != nil {
 		return reply{}, err
 	}
-	rev, err := s.session(c, c.r.PathValue("sessionId"))
+	rev, err := s.Session(c, c.r.PathValue("sessionId"))
 	if err != nil {
 		return reply{}, err
 	}
-	done, err := s.compress(c, rev, in, true)
+	done, err := s.Compress(c, rev, in, true)
 	if err != nil {
 		return reply{}, err
 	}
@@ -260,7 +261,7 @@ type versionsFile struct {
 }
 
 func (s *API) apiVersions(c *call) (reply, error) {
-	rev, err := s.session(c, c.r.PathValue("sessionId"))
+	rev, err := s.Session(c, c.r.PathValue("sessionId"))
 	if err != nil {
 		return reply{}, err
 	}
@@ -271,8 +272,8 @@ func (s *API) apiVersions(c *call) (reply, error) {
 	return ok(versionsFile{man.SessionID, man.OriginalFile, man.OriginalTokens, man.OriginalMessages, man.Compressions})
 }
 
-// A versionContent is a version with its text.
-type versionContent struct {
+// A VersionContent is a version with its text.
+type VersionContent struct {
 	history.ManifestVersion
 	SessionID string `json:"sessionId"`
 	Hash      string `json:"hash"`
@@ -280,12 +281,12 @@ type versionContent struct {
 }
 
 func (s *API) apiVersion(c *call) (reply, error) {
-	rev, err := s.version(c, c.r.PathValue("sessionId"), c.r.PathValue("versionId"))
+	rev, err := s.Version(c, c.r.PathValue("sessionId"), c.r.PathValue("versionId"))
 	if err != nil {
 		return reply{}, err
 	}
 	if format := c.r.URL.Query().Get("format"); format != "" {
-		return reply{}, s.write(c, rev, format, rev.Version.FileName())
+		return reply{}, s.Write(c, c.w, rev, format, rev.Version.FileName())
 	}
 	var b strings.Builder
 	if err := s.Memory.Checkout().Write(c, rev, checkout.Markdown, &b); err != nil {
@@ -295,36 +296,36 @@ func (s *API) apiVersion(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return ok(versionContent{man, rev.Session.ID, rev.Hash.String(), b.String()})
+	return ok(VersionContent{man, rev.Session.ID, rev.Hash.String(), b.String()})
 }
 
-// write answers with the content of a thing alone, as a file.
-func (s *API) write(c *call, rev state.Rev, format, name string) error {
+// Write answers with the content of a thing alone, as a file.
+func (s *API) Write(ctx context.Context, w http.ResponseWriter, rev state.Rev, format, name string) error {
 	kinds := map[string]string{"md": "text/markdown; charset=utf-8", "jsonl": "application/jsonl; charset=utf-8", "text": "text/plain; charset=utf-8"}
 	kind, ok := kinds[format]
 	if !ok {
-		return badRequest("format is md, jsonl or text")
+		return BadRequest("format is md, jsonl or text")
 	}
 	var b strings.Builder
-	if err := s.Memory.Checkout().Write(c, rev, checkout.Format(format), &b); err != nil {
+	if err := s.Memory.Checkout().Write(ctx, rev, checkout.Format(format), &b); err != nil {
 		return err
 	}
 	if format == "text" {
 		format = "txt"
 	}
-	download(c.w, kind, fileName(name)+"."+format)
-	_, _ = c.w.Write([]byte(b.String())) // a client that has gone needs no answer
+	Download(w, kind, FileName(name)+"."+format)
+	_, _ = w.Write([]byte(b.String())) // a client that has gone needs no answer
 	return nil
 }
 
-// download says that what follows is a file to be saved and nothing to be shown.
-func download(w http.ResponseWriter, kind, name string) {
+// Download says that what follows is a file to be saved and nothing to be shown.
+func Download(w http.ResponseWriter, kind, name string) {
 	w.Header().Set("Content-Type", kind)
 	w.Header().Set("Content-Disposition", `attachment; filename="`+name+`"`)
 }
 
-// fileName makes a name harmless as that of a file.
-func fileName(s string) string {
+// FileName makes a name harmless as that of a file.
+func FileName(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < 0x80 && (r == '-' || r == '_' || r == '.' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z') {
 			return r
@@ -334,22 +335,23 @@ func fileName(s string) string {
 }
 
 func (s *API) apiDeleteVersion(c *call) (reply, error) {
-	rev, err := s.version(c, c.r.PathValue("sessionId"), c.r.PathValue("versionId"))
+	rev, err := s.Version(c, c.r.PathValue("sessionId"), c.r.PathValue("versionId"))
 	if err != nil {
 		return reply{}, err
 	}
 	return s.remove(c, rev)
 }
 
-// A decayRequest is the seeds' request of a decay preview.
-type decayRequest struct {
+// A DecayRequest is the seeds' request of a decay preview.
+type DecayRequest struct {
 	SessionID      string `json:"sessionId"`
 	Ratio          int    `json:"compressionRatio"`
 	Aggressiveness string `json:"aggressiveness"`
 	Distance       int    `json:"sessionDistance"`
 }
 
-type decayPreview struct {
+// A DecayPreview is the fate of each marker at a distance.
+type DecayPreview struct {
 	Markers   []decayMarker `json:"markers"`
 	Threshold thousandths   `json:"threshold"`
 }
@@ -361,22 +363,22 @@ type decayMarker struct {
 }
 
 func (s *API) apiDecay(c *call) (reply, error) {
-	var in decayRequest
+	var in DecayRequest
 	if err := c.into(&in); err != nil {
 		return reply{}, err
 	}
 	if in.Ratio < 1 || in.Ratio > most || in.Distance < 0 || in.Distance > most {
-		return reply{}, badRequest("compressionRatio is a whole number from 1, sessionDistance from 1, or 0 for the distance of the session")
+		return reply{}, BadRequest("compressionRatio is a whole number from 1, sessionDistance from 1, or 0 for the distance of the session")
 	}
 	var level *keepit.Level
 	if in.Aggressiveness != "" {
 		l, err := keepit.ParseLevel(in.Aggressiveness)
 		if err != nil {
-			return reply{}, badRequest(err.Error())
+			return reply{}, BadRequest(err.Error())
 		}
 		level = &l
 	}
-	rev, err := s.session(c, in.SessionID)
+	rev, err := s.Session(c, in.SessionID)
 	if err != nil {
 		return reply{}, err
 	}
@@ -388,7 +390,7 @@ func (s *API) apiDecay(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	out := decayPreview{[]decayMarker{}, thousandths(p.Threshold())}
+	out := DecayPreview{[]decayMarker{}, thousandths(p.Threshold())}
 	for _, k := range marks {
 		out.Markers = append(out.Markers, decayMarker{k.ID, weight(k.Mark.Weight), p.Keeps(k.Mark.Weight)})
 	}

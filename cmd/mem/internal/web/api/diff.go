@@ -1,4 +1,4 @@
-package web
+package api
 
 import (
 	"context"
@@ -39,8 +39,8 @@ type diffChange struct {
 	B string `json:"b"`
 }
 
-// comparison compares what two revisions name.
-func (s *API) comparison(ctx context.Context, sc state.Scope, a, b string) (provenance.Comparison, error) {
+// Comparison compares what two revisions name.
+func (s *API) Comparison(ctx context.Context, sc state.Scope, a, b string) (provenance.Comparison, error) {
 	first, err := s.resolve(ctx, sc, a)
 	if err != nil {
 		return provenance.Comparison{}, err
@@ -60,9 +60,9 @@ func (s *API) apiDiff(c *call) (reply, error) {
 	}
 	q := c.r.URL.Query()
 	if q.Get("a") == "" || q.Get("b") == "" {
-		return reply{}, badRequest("a comparison wants two revisions, a and b")
+		return reply{}, BadRequest("a comparison wants two revisions, a and b")
 	}
-	d, err := s.comparison(c, s.scopeOf(p), q.Get("a"), q.Get("b"))
+	d, err := s.Comparison(c, s.scopeOf(p), q.Get("a"), q.Get("b"))
 	if err != nil {
 		return reply{}, err
 	}

@@ -1,4 +1,4 @@
-package web
+package api
 
 import (
 	"net/http"
@@ -9,22 +9,24 @@ import (
 
 func keepitEndpoints() []endpoint {
 	return []endpoint{
-		{http.MethodGet, "/sessions/{sessionId}/keepits", "List keepit markers", nil, nil, answers(markerList{}), (*API).apiKeepits},
+		{http.MethodGet, "/sessions/{sessionId}/keepits", "List keepit markers", nil, nil, answers(MarkerList{}), (*API).apiKeepits},
 		{http.MethodPut, "/sessions/{sessionId}/keepits/{markerId}", "Update keepit weight: versions that exist stay as they are", nil,
-			weightRequest{}, answers(history.ManifestMarker{}), (*API).apiSetKeepit},
+			WeightRequest{}, answers(history.ManifestMarker{}), (*API).apiSetKeepit},
 	}
 }
 
-type markerList struct {
+// A MarkerList is the markers of a session.
+type MarkerList struct {
 	Markers []history.ManifestMarker `json:"markers"`
 }
 
-type weightRequest struct {
+// A WeightRequest is the new weight of a marker.
+type WeightRequest struct {
 	Weight weight `json:"weight"`
 }
 
 func (s *API) apiKeepits(c *call) (reply, error) {
-	rev, err := s.session(c, c.r.PathValue("sessionId"))
+	rev, err := s.Session(c, c.r.PathValue("sessionId"))
 	if err != nil {
 		return reply{}, err
 	}
@@ -32,18 +34,18 @@ func (s *API) apiKeepits(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return ok(markerList{man.Markers})
+	return ok(MarkerList{man.Markers})
 }
 
 func (s *API) apiSetKeepit(c *call) (reply, error) {
-	in := weightRequest{-1}
+	in := WeightRequest{-1}
 	if err := c.into(&in); err != nil {
 		return reply{}, err
 	}
 	if in.Weight < 0 {
-		return reply{}, badRequest("the body has no weight", `{"weight": 0.80}`)
+		return reply{}, BadRequest("the body has no weight", `{"weight": 0.80}`)
 	}
-	rev, err := s.session(c, c.r.PathValue("sessionId"))
+	rev, err := s.Session(c, c.r.PathValue("sessionId"))
 	if err != nil {
 		return reply{}, err
 	}
@@ -51,8 +53,8 @@ func (s *API) apiSetKeepit(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	s.events.changed()
-	if rev, err = s.session(c, sessionName(rev.Session)); err != nil { // with the new weight
+	s.Events.Changed()
+	if rev, err = s.Session(c, SessionName(rev.Session)); err != nil { // with the new weight
 		return reply{}, err
 	}
 	man, err := s.Memory.History().ManifestOf(c, rev)
@@ -64,5 +66,5 @@ func (s *API) apiSetKeepit(c *call) (reply, error) {
 			return ok(m)
 		}
 	}
-	return reply{}, noSuch("marker", k.ID)
+	return reply{}, NoSuch("marker", k.ID)
 }

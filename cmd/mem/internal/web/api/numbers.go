@@ -1,4 +1,4 @@
-package web
+package api
 
 import (
 	"encoding/json"
@@ -42,7 +42,8 @@ type thousandths int
 // MarshalJSON writes 0.65 or 0.135.
 func (t thousandths) MarshalJSON() ([]byte, error) { return []byte(keepit.Thousandths(int(t))), nil }
 
-func timeText(t time.Time) string {
+// TimeText writes a time as RFC 3339 in UTC, "" for the zero time.
+func TimeText(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}

@@ -1,4 +1,4 @@
-package web
+package api
 
 import (
 	"context"
@@ -23,8 +23,8 @@ import (
 	"github.com/memvcs/mem/refs/config"
 )
 
-// A problem is an error as a client sees it.
-type problem struct {
+// A Problem is an error as a client sees it.
+type Problem struct {
 	Status  int      `json:"-"`
 	Code    string   `json:"code"`
 	Message string   `json:"message"`
@@ -33,16 +33,17 @@ type problem struct {
 	cause   error
 }
 
-func (p *problem) Error() string { return p.Message }
-func (p *problem) Unwrap() error { return p.cause }
+func (p *Problem) Error() string { return p.Message }
+func (p *Problem) Unwrap() error { return p.cause }
 
-func newProblem(status int, code, message string, hints ...string) *problem {
-	return &problem{Status: status, Code: code, Message: message, Hints: hints}
+// NewProblem returns a problem with the hints what to type.
+func NewProblem(status int, code, message string, hints ...string) *Problem {
+	return &Problem{Status: status, Code: code, Message: message, Hints: hints}
 }
 
-// badRequest is a problem with what was sent.
-func badRequest(message string, hints ...string) *problem {
-	return newProblem(http.StatusBadRequest, "bad_request", message, hints...)
+// BadRequest is a problem with what was sent.
+func BadRequest(message string, hints ...string) *Problem {
+	return NewProblem(http.StatusBadRequest, "bad_request", message, hints...)
 }
 
 // causes says with which status and code errors of the memory are answered. The first match holds.
@@ -82,15 +83,15 @@ func causes() []struct {
 	}
 }
 
-// problemOf returns what a client is told about an error.
-func (s *API) problemOf(err error) *problem {
-	var own *problem
+// ProblemOf returns what a client is told about an error.
+func (s *API) ProblemOf(err error) *Problem {
+	var own *Problem
 	if errors.As(err, &own) {
 		p := *own
 		p.Hint = first(p.Hints)
 		return &p
 	}
-	p := &problem{Status: http.StatusInternalServerError, Code: "internal", Message: err.Error(), cause: err, Hints: s.Hints(err)}
+	p := &Problem{Status: http.StatusInternalServerError, Code: "internal", Message: err.Error(), cause: err, Hints: s.Hints(err)}
 	p.Status, p.Code = statusOf(err)
 	p.Hint = first(p.Hints)
 	return p
@@ -135,14 +136,14 @@ func statusOf(err error) (int, string) {
 }
 
 // fail answers with an error.
-func (s *API) failJSON(w http.ResponseWriter, err error) {
-	p := s.problemOf(err)
+func (s *API) FailJSON(w http.ResponseWriter, err error) {
+	p := s.ProblemOf(err)
 	writeJSON(w, p.Status, errorAnswer{*p})
 }
 
 // An errorAnswer is how every error of the API looks.
 type errorAnswer struct {
-	Error problem `json:"error"`
+	Error Problem `json:"error"`
 }
 
 // writeJSON answers with v. Signs that could end a script are escaped.

@@ -1,4 +1,4 @@
-package web
+package api
 
 import (
 	"context"
@@ -25,13 +25,14 @@ func searchParams() []param {
 	}
 }
 
-type searchAnswer struct {
-	Hits  []hitAnswer `json:"hits"`
+// A SearchAnswer is what a search found.
+type SearchAnswer struct {
+	Hits  []HitAnswer `json:"hits"`
 	Loose bool        `json:"loose"` // no text has the phrases: these have words of them
 }
 
-// A hitAnswer is one thing that was found.
-type hitAnswer struct {
+// A HitAnswer is one thing that was found.
+type HitAnswer struct {
 	Ref     string   `json:"ref"`
 	Layer   string   `json:"layer"`
 	Project string   `json:"projectId"`
@@ -66,14 +67,14 @@ func query(r *http.Request) (q search.Query, err error) {
 	switch q.By {
 	case search.ByMessage, search.BySession, search.ByFile:
 	default:
-		return q, badRequest("by is message, session or file")
+		return q, BadRequest("by is message, session or file")
 	}
-	q.Filter.Files, q.Filter.Branch, q.Filter.Topic = nonEmpty(in["file"]), in.Get("branch"), in.Get("topic")
+	q.Filter.Files, q.Filter.Branch, q.Filter.Topic = NonEmpty(in["file"]), in.Get("branch"), in.Get("topic")
 	for name, to := range map[string]*int64{"since": &q.Filter.Since, "until": &q.Filter.Until} {
 		if text := in.Get(name); text != "" {
 			day, err := time.Parse(time.DateOnly, text)
 			if err != nil {
-				return q, badRequest(name + " is a day, such as 2026-01-15")
+				return q, BadRequest(name + " is a day, such as 2026-01-15")
 			}
 			*to = day.Unix()
 		}
@@ -81,27 +82,28 @@ func query(r *http.Request) (q search.Query, err error) {
 	if q.Filter.Keepit, err = weightRange(in.Get("minWeight"), in.Get("maxWeight")); err != nil {
 		return q, err
 	}
-	for _, name := range nonEmpty(in["layer"]) {
+	for _, name := range NonEmpty(in["layer"]) {
 		classes, ok := classesOf()[strings.ToLower(name)]
 		if !ok {
-			return q, badRequest("layer is L1, L2, L3, L4, versions or compositions")
+			return q, BadRequest("layer is L1, L2, L3, L4, versions or compositions")
 		}
 		q.Filter.Classes = append(q.Filter.Classes, classes...)
 	}
-	for _, name := range nonEmpty(in["role"]) {
+	for _, name := range NonEmpty(in["role"]) {
 		classes, ok := classesOf()[name]
 		if !ok || name[0] == 'l' {
-			return q, badRequest("role is user, assistant, tool or note")
+			return q, BadRequest("role is user, assistant, tool or note")
 		}
 		q.Filter.Classes = append(q.Filter.Classes, classes...)
 	}
 	if strings.TrimSpace(in.Get("q")) == "" && !q.Filter.Restricts() {
-		return q, badRequest("a search wants words to look for, or a filter")
+		return q, BadRequest("a search wants words to look for, or a filter")
 	}
 	return q, nil
 }
 
-func nonEmpty(list []string) (out []string) {
+// NonEmpty returns the texts that are not blank, trimmed.
+func NonEmpty(list []string) (out []string) {
 	for _, s := range list {
 		if s = strings.TrimSpace(s); s != "" {
 			out = append(out, s)
@@ -126,28 +128,28 @@ func weightRange(low, high string) (func(int) bool, error) {
 	from, to := weight(0), weight(keepit.Pinned)
 	for text, w := range map[string]*weight{low: &from, high: &to} {
 		if text != "" && w.UnmarshalJSON([]byte(text)) != nil {
-			return nil, badRequest("a weight is a number from 0.00 to 1.00")
+			return nil, BadRequest("a weight is a number from 0.00 to 1.00")
 		}
 	}
 	return func(w int) bool { return w >= int(from) && w <= int(to) }, nil
 }
 
-// find searches as a request says.
-func (s *API) find(ctx context.Context, r *http.Request, limit int) (searchAnswer, error) {
+// Find searches as a request says.
+func (s *API) Find(ctx context.Context, r *http.Request, limit int) (SearchAnswer, error) {
 	q, err := query(r)
 	if err != nil {
-		return searchAnswer{}, err
+		return SearchAnswer{}, err
 	}
 	q.Limit = limit
 	projects, err := s.searched(ctx, r)
 	if err != nil {
-		return searchAnswer{}, err
+		return SearchAnswer{}, err
 	}
 	hits, err := s.Memory.Search().Search(ctx, projects, q)
 	if err != nil {
-		return searchAnswer{}, err
+		return SearchAnswer{}, err
 	}
-	out := searchAnswer{Hits: []hitAnswer{}, Loose: len(hits) > 0 && hits[0].Loose}
+	out := SearchAnswer{Hits: []HitAnswer{}, Loose: len(hits) > 0 && hits[0].Loose}
 	cut := search.NewSnippets(q)
 	for _, h := range hits {
 		out.Hits = append(out.Hits, hitOf(h, cut))
@@ -158,10 +160,10 @@ func (s *API) find(ctx context.Context, r *http.Request, limit int) (searchAnswe
 // searched returns the projects that a request is about: the named one, or all that are shown.
 func (s *API) searched(ctx context.Context, r *http.Request) ([]refs.Project, error) {
 	if name := r.URL.Query().Get("project"); name != "" {
-		p, err := s.project(ctx, name)
+		p, err := s.Project(ctx, name)
 		return []refs.Project{p.ID}, err
 	}
-	all, err := s.projects(ctx)
+	all, err := s.Projects(ctx)
 	var ids []refs.Project
 	for _, p := range all {
 		ids = append(ids, p.ID)
@@ -174,18 +176,18 @@ func (s *API) apiSearch(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	out, err := s.find(c, c.r, max(limit, 1))
+	out, err := s.Find(c, c.r, max(limit, 1))
 	if err != nil {
 		return reply{}, err
 	}
 	return ok(out)
 }
 
-func hitOf(h search.Hit, cut *search.Snippets) hitAnswer {
+func hitOf(h search.Hit, cut *search.Snippets) HitAnswer {
 	s := cut.Line(h.Doc.Text, snippetWidth)
-	a := hitAnswer{Project: h.Project, N: h.Doc.N, Score: h.Score, Count: h.Count, File: h.Doc.File, Snippet: s.Text, Matches: append([][2]int{}, s.Matches...), Class: h.Doc.Class}
+	a := HitAnswer{Project: h.Project, N: h.Doc.N, Score: h.Score, Count: h.Count, File: h.Doc.File, Snippet: s.Text, Matches: append([][2]int{}, s.Matches...), Class: h.Doc.Class}
 	if h.Doc.Time > 0 {
-		a.Time = timeText(time.Unix(h.Doc.Time, 0))
+		a.Time = TimeText(time.Unix(h.Doc.Time, 0))
 	}
 	if h.Weight >= 0 {
 		w := weight(h.Weight)

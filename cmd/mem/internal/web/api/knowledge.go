@@ -1,4 +1,4 @@
-package web
+package api
 
 import (
 	"net/http"
@@ -44,7 +44,7 @@ type evidenceAnswer struct {
 
 func factOf(f facts.Fact) factAnswer {
 	a := factAnswer{ID: f.ID, Type: string(f.Kind), Text: f.Text, Verdict: string(f.Verdict), Trust: f.Trust.String(), Sources: []evidenceAnswer{},
-		Files: append([]string{}, f.Files...), Time: timeText(f.Time), Confirmed: f.Trust == facts.User, Open: f.Open()}
+		Files: append([]string{}, f.Files...), Time: TimeText(f.Time), Confirmed: f.Trust == facts.User, Open: f.Open()}
 	for _, e := range f.Evidence {
 		a.Sources = append(a.Sources, evidenceAnswer{f.Session, e.Message, e.Quote})
 	}
@@ -60,7 +60,7 @@ func (s *API) apiFacts(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	page, next, err := paged(c, standing(set, c.r.URL.Query().Get("kind")), func(f facts.Fact) string { return f.ID })
+	page, next, err := paged(c, Standing(set, c.r.URL.Query().Get("kind")), func(f facts.Fact) string { return f.ID })
 	if err != nil {
 		return reply{}, err
 	}
@@ -106,7 +106,7 @@ func (s *API) apiRules(c *call) (reply, error) {
 	out := ruleList{[]ruleAnswer{}, next}
 	for _, r := range page {
 		out.Rules = append(out.Rules, ruleAnswer{r.ID, r.Type, r.Text, r.State, float64(r.Confidence) / 100, r.Contradictions, r.Stated,
-			append([]string{}, r.Evidence...), append([]string{}, r.Files...), timeText(r.LastValidated)})
+			append([]string{}, r.Evidence...), append([]string{}, r.Files...), TimeText(r.LastValidated)})
 	}
 	return ok(out)
 }
@@ -149,13 +149,13 @@ func (s *API) apiConcepts(c *call) (reply, error) {
 	}
 	out := conceptList{[]conceptAnswer{}, next}
 	for _, x := range page {
-		out.Concepts = append(out.Concepts, conceptAnswer{x.ID, x.Label, x.Name, x.Topic, x.Summary, append([]string{}, x.Sessions...), append([]string{}, x.Files...), timeText(x.Updated)})
+		out.Concepts = append(out.Concepts, conceptAnswer{x.ID, x.Label, x.Name, x.Topic, x.Summary, append([]string{}, x.Sessions...), append([]string{}, x.Files...), TimeText(x.Updated)})
 	}
 	return ok(out)
 }
 
-// standing returns the facts that stand and are not hidden, the newest first; kind "" is all kinds.
-func standing(set *facts.Set, kind string) []facts.Fact {
+// Standing returns the facts that stand and are not hidden, the newest first; kind "" is all kinds.
+func Standing(set *facts.Set, kind string) []facts.Fact {
 	out := slices.DeleteFunc(set.Live(), func(f facts.Fact) bool { return f.Revoked != "" || kind != "" && string(f.Kind) != kind })
 	slices.SortStableFunc(out, func(a, b facts.Fact) int { return b.Time.Compare(a.Time) })
 	return out

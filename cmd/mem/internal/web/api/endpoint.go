@@ -1,4 +1,4 @@
-package web
+package api
 
 import (
 	"bytes"
@@ -12,15 +12,15 @@ import (
 	"strings"
 )
 
-// apiPrefix is where the seeds put the API.
-const apiPrefix = "/api/memory"
+// Prefix is where the seeds put the API.
+const Prefix = "/api/memory"
 
-// isAPI reports whether the answer is for a program.
-func isAPI(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, "/api/") }
+// IsAPI reports whether the answer is for a program.
+func IsAPI(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, "/api/") }
 
 // An endpoint is one operation of the API. The routes and the OpenAPI file are made of these.
 type endpoint struct {
-	method, path string // below apiPrefix
+	method, path string // below Prefix
 	summary      string
 	query        []param
 	body         any         // a zero value of what is sent, nil for nothing
@@ -61,10 +61,10 @@ func (c *call) into(v any) error {
 	dec := json.NewDecoder(bytes.NewReader(b))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(v); err != nil {
-		return badRequest("the body is not as it must be: " + strings.TrimPrefix(err.Error(), "json: "))
+		return BadRequest("the body is not as it must be: " + strings.TrimPrefix(err.Error(), "json: "))
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return badRequest("the body is more than one JSON value")
+		return BadRequest("the body is more than one JSON value")
 	}
 	return nil
 }
@@ -77,7 +77,7 @@ func (c *call) number(name string, otherwise, most int) (int, error) {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 || n > most {
-		return 0, badRequest(fmt.Sprintf("%s is a whole number from 0 to %d", name, most))
+		return 0, BadRequest(fmt.Sprintf("%s is a whole number from 0 to %d", name, most))
 	}
 	return n, nil
 }
@@ -90,7 +90,7 @@ func (c *call) flag(name string) (bool, error) {
 	}
 	on, err := strconv.ParseBool(text)
 	if err != nil {
-		return false, badRequest(name + " is true or false")
+		return false, BadRequest(name + " is true or false")
 	}
 	return on, nil
 }
@@ -120,7 +120,7 @@ func paged[T any](c *call, list []T, key func(T) string) (page []T, next string,
 			from++
 		}
 		if from == len(list) {
-			return nil, "", badRequest("the cursor is of no element of the list: begin again without one")
+			return nil, "", BadRequest("the cursor is of no element of the list: begin again without one")
 		}
 		from++
 	}

@@ -1,4 +1,4 @@
-package web
+package api
 
 import (
 	"net/http"
@@ -18,10 +18,10 @@ func endpoints() []endpoint {
 // Route adds the endpoints to mux.
 func (s *API) Route(mux *http.ServeMux) {
 	for _, e := range endpoints() {
-		mux.HandleFunc(e.method+" "+apiPrefix+e.path, func(w http.ResponseWriter, r *http.Request) {
+		mux.HandleFunc(e.method+" "+Prefix+e.path, func(w http.ResponseWriter, r *http.Request) {
 			out, err := e.do(s, &call{r.Context(), w, r})
 			if err != nil {
-				s.failJSON(w, err)
+				s.FailJSON(w, err)
 				return
 			}
 			if out.status != 0 {
@@ -29,8 +29,8 @@ func (s *API) Route(mux *http.ServeMux) {
 			}
 		})
 	}
-	mux.HandleFunc("GET "+apiPrefix+"/openapi.json", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, http.StatusOK, openAPI()) })
+	mux.HandleFunc("GET "+Prefix+"/openapi.json", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, http.StatusOK, openAPI()) })
 	mux.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) {
-		s.failJSON(w, newProblem(http.StatusNotFound, "not_found", "there is no such endpoint", "GET "+apiPrefix+"/openapi.json"))
+		s.FailJSON(w, NewProblem(http.StatusNotFound, "not_found", "there is no such endpoint", "GET "+Prefix+"/openapi.json"))
 	})
 }

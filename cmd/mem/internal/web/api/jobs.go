@@ -1,4 +1,4 @@
-package web
+package api
 
 import (
 	"context"
@@ -11,19 +11,19 @@ import (
 
 // A job is work that takes long. It belongs to the server, not to the request that started it.
 type job struct {
-	jobAnswer
+	JobAnswer
 	cancel context.CancelFunc
 	done   chan struct{}
 	err    error
 }
 
-// A jobAnswer is a job as clients see it.
-type jobAnswer struct {
+// A JobAnswer is a job as clients see it.
+type JobAnswer struct {
 	ID     string   `json:"jobId"`
 	What   string   `json:"what"`
 	State  string   `json:"state"`            // running, done, failed or cancelled
 	Result string   `json:"result,omitempty"` // where to get what was made
-	Error  *problem `json:"error,omitempty"`
+	Error  *Problem `json:"error,omitempty"`
 }
 
 // maxJobs is how many jobs run at once, and keptJobs how many are remembered.
@@ -32,9 +32,13 @@ const (
 	keptJobs = 100
 )
 
-type jobs struct {
-	events    *events
-	problemOf func(error) *problem
+// Patience is how long requests that run may still take when the server is told to end.
+const Patience = 2 * time.Second
+
+// Jobs are the jobs of a server.
+type Jobs struct {
+	events    *Events
+	problemOf func(error) *Problem
 	ctx       context.Context
 	stop      context.CancelFunc
 	slots     chan struct{}
@@ -45,13 +49,13 @@ type jobs struct {
 	all  []*job
 }
 
-func newJobs(e *events, problemOf func(error) *problem) *jobs {
+func newJobs(e *Events, problemOf func(error) *Problem) *Jobs {
 	ctx, stop := context.WithCancel(context.Background())
-	return &jobs{events: e, problemOf: problemOf, ctx: ctx, stop: stop, slots: make(chan struct{}, maxJobs)}
+	return &Jobs{events: e, problemOf: problemOf, ctx: ctx, stop: stop, slots: make(chan struct{}, maxJobs)}
 }
 
 // end cancels what runs, and waits a little for it to end.
-func (j *jobs) end() {
+func (j *Jobs) end() {
 	j.stop()
 	done := make(chan struct{})
 	go func() {
@@ -60,19 +64,19 @@ func (j *jobs) end() {
 	}()
 	select {
 	case <-done:
-	case <-time.After(patience):
+	case <-time.After(Patience):
 	}
 }
 
-// start runs work as a job. It returns where the result is.
-func (j *jobs) start(what string, work func(context.Context) (result string, err error)) jobAnswer {
+// Start runs work as a job. It returns where the result is.
+func (j *Jobs) Start(what string, work func(context.Context) (result string, err error)) JobAnswer {
 	ctx, cancel := context.WithCancel(j.ctx)
 	j.mu.Lock()
 	j.last++
-	one := &job{jobAnswer: jobAnswer{ID: fmt.Sprintf("j%d", j.last), What: what, State: "running"}, cancel: cancel, done: make(chan struct{})}
+	one := &job{JobAnswer: JobAnswer{ID: fmt.Sprintf("j%d", j.last), What: what, State: "running"}, cancel: cancel, done: make(chan struct{})}
 	j.all = append(j.all, one)
 	j.forget()
-	out := one.jobAnswer
+	out := one.JobAnswer
 	j.mu.Unlock()
 	j.events.send("job", out)
 	j.run.Go(func() {
@@ -93,7 +97,7 @@ func (j *jobs) start(what string, work func(context.Context) (result string, err
 }
 
 // forget drops the oldest jobs that have ended.
-func (j *jobs) forget() {
+func (j *Jobs) forget() {
 	for len(j.all) > keptJobs {
 		i := slices.IndexFunc(j.all, func(o *job) bool { return o.State != "running" })
 		if i < 0 {
@@ -103,7 +107,7 @@ func (j *jobs) forget() {
 	}
 }
 
-func (j *jobs) finish(ctx context.Context, one *job, result string, err error) {
+func (j *Jobs) finish(ctx context.Context, one *job, result string, err error) {
 	j.mu.Lock()
 	switch {
 	case err == nil:
@@ -113,15 +117,15 @@ func (j *jobs) finish(ctx context.Context, one *job, result string, err error) {
 	default:
 		one.State, one.Error, one.err = "failed", j.problemOf(err), err
 	}
-	out := one.jobAnswer
+	out := one.JobAnswer
 	j.mu.Unlock()
 	j.events.send("job", out)
 	if err == nil {
-		j.events.changed()
+		j.events.Changed()
 	}
 }
 
-func (j *jobs) find(id string) (*job, error) {
+func (j *Jobs) find(id string) (*job, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for _, one := range j.all {
@@ -129,21 +133,40 @@ func (j *jobs) find(id string) (*job, error) {
 			return one, nil
 		}
 	}
-	return nil, noSuch("job", id)
+	return nil, NoSuch("job", id)
 }
 
-func (j *jobs) answer(one *job) jobAnswer {
+// Find returns a job as it is now.
+func (j *Jobs) Find(id string) (JobAnswer, error) {
+	one, err := j.find(id)
+	if err != nil {
+		return JobAnswer{}, err
+	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return one.jobAnswer
+	return one.JobAnswer, nil
 }
 
-func (j *jobs) list() []jobAnswer {
+// Cancel ends a job and waits for its end, or that of ctx. A job that has ended stays as it is.
+func (j *Jobs) Cancel(ctx context.Context, id string) (JobAnswer, error) {
+	one, err := j.find(id)
+	if err != nil {
+		return JobAnswer{}, err
+	}
+	one.cancel()
+	select {
+	case <-one.done:
+	case <-ctx.Done():
+	}
+	return j.Find(id)
+}
+
+func (j *Jobs) list() []JobAnswer {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	out := []jobAnswer{}
+	out := []JobAnswer{}
 	for _, one := range slices.Backward(j.all) {
-		out = append(out, one.jobAnswer)
+		out = append(out, one.JobAnswer)
 	}
 	return out
 }
@@ -151,35 +174,30 @@ func (j *jobs) list() []jobAnswer {
 func jobEndpoints() []endpoint {
 	return []endpoint{
 		{http.MethodGet, "/jobs", "List jobs, the newest first", nil, nil, answers(jobList{}), (*API).apiJobs},
-		{http.MethodGet, "/jobs/{jobId}", "Get a job", nil, nil, answers(jobAnswer{}), (*API).apiJob},
-		{http.MethodDelete, "/jobs/{jobId}", "Cancel a job", nil, nil, answers(jobAnswer{}), (*API).apiCancelJob},
+		{http.MethodGet, "/jobs/{jobId}", "Get a job", nil, nil, answers(JobAnswer{}), (*API).apiJob},
+		{http.MethodDelete, "/jobs/{jobId}", "Cancel a job", nil, nil, answers(JobAnswer{}), (*API).apiCancelJob},
 		{http.MethodGet, "/events", "Follow what changes, as server-sent events: memory, job", nil, nil, answers("text/event-stream"), (*API).apiEvents},
 	}
 }
 
 type jobList struct {
-	Jobs []jobAnswer `json:"jobs"`
+	Jobs []JobAnswer `json:"jobs"`
 }
 
-func (s *API) apiJobs(*call) (reply, error) { return ok(jobList{s.jobs.list()}) }
+func (s *API) apiJobs(*call) (reply, error) { return ok(jobList{s.Jobs.list()}) }
 
 func (s *API) apiJob(c *call) (reply, error) {
-	one, err := s.jobs.find(c.r.PathValue("jobId"))
+	one, err := s.Jobs.Find(c.r.PathValue("jobId"))
 	if err != nil {
 		return reply{}, err
 	}
-	return ok(s.jobs.answer(one))
+	return ok(one)
 }
 
 func (s *API) apiCancelJob(c *call) (reply, error) {
-	one, err := s.jobs.find(c.r.PathValue("jobId"))
+	one, err := s.Jobs.Cancel(c, c.r.PathValue("jobId"))
 	if err != nil {
 		return reply{}, err
 	}
-	one.cancel()
-	select {
-	case <-one.done:
-	case <-c.Done():
-	}
-	return ok(s.jobs.answer(one))
+	return ok(one)
 }

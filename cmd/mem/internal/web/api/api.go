@@ -1,4 +1,4 @@
-package web
+package api
 
 import (
 	"context"
@@ -38,17 +38,17 @@ type World struct {
 // An API answers programs, and does for pages what both faces share. Make one with [New].
 type API struct {
 	World
-	events *events
-	jobs   *jobs
+	Events *Events
+	Jobs   *Jobs
 	quit   chan struct{} // closed when the server ends: streams end at once
 	ended  sync.Once
 }
 
-// NewAPI returns the API of a world.
-func NewAPI(w World) *API {
+// New returns the API of a world.
+func New(w World) *API {
 	s := &API{World: w, quit: make(chan struct{})}
-	s.events = newEvents(w.Store, s.quit)
-	s.jobs = newJobs(s.events, s.problemOf)
+	s.Events = newEvents(w.Store, s.quit)
+	s.Jobs = newJobs(s.Events, s.ProblemOf)
 	return s
 }
 
@@ -56,6 +56,6 @@ func NewAPI(w World) *API {
 func (s *API) Close() {
 	s.ended.Do(func() {
 		close(s.quit)
-		s.jobs.end()
+		s.Jobs.end()
 	})
 }

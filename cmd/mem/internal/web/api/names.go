@@ -1,4 +1,4 @@
-package web
+package api
 
 import (
 	"context"
@@ -12,18 +12,19 @@ import (
 	"github.com/memvcs/mem/layers/state"
 )
 
-// plainName reports whether s can be a name in an address: no revision syntax, no path, nothing invisible.
-func plainName(s string) bool {
+// PlainName reports whether s can be a name in an address: no revision syntax, no path, nothing invisible.
+func PlainName(s string) bool {
 	return s != "" && len(s) <= 200 && s != "." && s != ".." &&
 		!strings.ContainsFunc(s, func(r rune) bool { return strings.ContainsRune(`:#@^{}\/*?<>|"`, r) || !unicode.IsGraphic(r) })
 }
 
-func noSuch(what, name string) error {
-	return newProblem(http.StatusNotFound, "not_found", "no "+what+" is called '"+name+"'")
+// NoSuch is the error for a name that nothing has.
+func NoSuch(what, name string) error {
+	return NewProblem(http.StatusNotFound, "not_found", "no "+what+" is called '"+name+"'")
 }
 
-// projects returns the projects that this server shows.
-func (s *API) projects(ctx context.Context) ([]state.Project, error) {
+// Projects returns the projects that this server shows.
+func (s *API) Projects(ctx context.Context) ([]state.Project, error) {
 	all, err := s.Memory.Trusted().Projects(ctx)
 	if s.Scope.Strict {
 		all = slices.DeleteFunc(all, func(p state.Project) bool { return p.ID != s.Scope.Project.ID })
@@ -32,9 +33,9 @@ func (s *API) projects(ctx context.Context) ([]state.Project, error) {
 	return all, err
 }
 
-// project finds a project by its id, the start of it, or its name if only one has it.
-func (s *API) project(ctx context.Context, name string) (state.Project, error) {
-	all, err := s.projects(ctx)
+// Project finds a project by its id, the start of it, or its name if only one has it.
+func (s *API) Project(ctx context.Context, name string) (state.Project, error) {
+	all, err := s.Projects(ctx)
 	if err != nil {
 		return state.Project{}, err
 	}
@@ -49,61 +50,61 @@ func (s *API) project(ctx context.Context, name string) (state.Project, error) {
 	}
 	switch len(found) {
 	case 0:
-		return state.Project{}, noSuch("project", name)
+		return state.Project{}, NoSuch("project", name)
 	case 1:
 		return found[0], nil
 	}
-	return state.Project{}, newProblem(http.StatusBadRequest, "ambiguous", "several projects are called '"+name+"'", "use the id")
+	return state.Project{}, NewProblem(http.StatusBadRequest, "ambiguous", "several projects are called '"+name+"'", "use the id")
 }
 
 // resolve finds what a revision names, in the projects that this server shows.
 func (s *API) resolve(ctx context.Context, sc state.Scope, name string) (state.Rev, error) {
 	rev, err := s.Memory.Revision().Resolve(ctx, sc, name)
 	if err == nil && s.Scope.Strict && rev.Project.ID != s.Scope.Project.ID {
-		return rev, noSuch("revision", name)
+		return rev, NoSuch("revision", name)
 	}
 	return rev, err
 }
 
-// session finds a session by its id or the start of it.
-func (s *API) session(ctx context.Context, id string) (state.Rev, error) {
-	if !plainName(id) {
-		return state.Rev{}, noSuch("session", id)
+// Session finds a session by its id or the start of it.
+func (s *API) Session(ctx context.Context, id string) (state.Rev, error) {
+	if !PlainName(id) {
+		return state.Rev{}, NoSuch("session", id)
 	}
 	rev, err := s.resolve(ctx, s.Scope, id)
 	if err == nil && rev.Kind != state.IsSession {
-		return rev, noSuch("session", id)
+		return rev, NoSuch("session", id)
 	}
 	return rev, err
 }
 
-// sessionName is what names a session and no other: its id, with the device behind it if that is not trusted.
-func sessionName(s *state.Session) string {
+// SessionName is what names a session and no other: its id, with the device behind it if that is not trusted.
+func SessionName(s *state.Session) string {
 	if s.Guest == "" {
 		return s.ID
 	}
 	return s.ID + "~" + s.Guest[:min(8, len(s.Guest))]
 }
 
-// version finds a version of a session by its label.
-func (s *API) version(ctx context.Context, id, label string) (state.Rev, error) {
-	rev, err := s.session(ctx, id)
+// Version finds a version of a session by its label.
+func (s *API) Version(ctx context.Context, id, label string) (state.Rev, error) {
+	rev, err := s.Session(ctx, id)
 	if err != nil {
 		return rev, err
 	}
-	if base, _, _ := strings.Cut(label, "~"); !plainName(label) || !revision.IsLabel(base) && label != "latest" {
-		return rev, noSuch("version", label)
+	if base, _, _ := strings.Cut(label, "~"); !PlainName(label) || !revision.IsLabel(base) && label != "latest" {
+		return rev, NoSuch("version", label)
 	}
-	found, err := s.resolve(ctx, state.Scope{Project: rev.Project, Last: rev.Session, Strict: true}, sessionName(rev.Session)+":"+label)
+	found, err := s.resolve(ctx, state.Scope{Project: rev.Project, Last: rev.Session, Strict: true}, SessionName(rev.Session)+":"+label)
 	if err == nil && found.Version.Deleted {
-		return found, newProblem(http.StatusNotFound, "not_found", label+" was taken out of the lists", "mem undo", "mem versions -a")
+		return found, NewProblem(http.StatusNotFound, "not_found", label+" was taken out of the lists", "mem undo", "mem versions -a")
 	}
 	return found, err
 }
 
 // composition finds a composition by its id, or by its name in any project.
 func (s *API) composition(ctx context.Context, id string) (state.Rev, error) {
-	all, err := s.projects(ctx)
+	all, err := s.Projects(ctx)
 	if err != nil {
 		return state.Rev{}, err
 	}
@@ -118,11 +119,11 @@ func (s *API) composition(ctx context.Context, id string) (state.Rev, error) {
 			}
 		}
 	}
-	return state.Rev{}, noSuch("composition", id)
+	return state.Rev{}, NoSuch("composition", id)
 }
 
-// compositionIn finds a composition of a project by its name.
-func (s *API) compositionIn(ctx context.Context, p state.Project, name string) (state.Rev, error) {
+// CompositionIn finds a composition of a project by its name.
+func (s *API) CompositionIn(ctx context.Context, p state.Project, name string) (state.Rev, error) {
 	st, err := s.Memory.Trusted().Outline(ctx, p.ID)
 	if err != nil {
 		return state.Rev{}, err
@@ -132,7 +133,7 @@ func (s *API) compositionIn(ctx context.Context, p state.Project, name string) (
 			return s.Memory.Revision().RevOf(ctx, p, nil, c)
 		}
 	}
-	return state.Rev{}, noSuch("composition", name)
+	return state.Rev{}, NoSuch("composition", name)
 }
 
 // scopeOf is where names are looked up from a project on.

@@ -1,4 +1,4 @@
-package web
+package api
 
 import (
 	"context"
@@ -15,20 +15,20 @@ import (
 func projectEndpoints() []endpoint {
 	return []endpoint{
 		{http.MethodGet, "/projects", "List all projects in memory", pageParams(), nil, answers(projectList{}), (*API).apiProjects},
-		{http.MethodGet, "/projects/{projectId}", "Get project details", nil, nil, answers(projectRecord{}), (*API).apiProject},
+		{http.MethodGet, "/projects/{projectId}", "Get project details", nil, nil, answers(ProjectRecord{}), (*API).apiProject},
 		{http.MethodPost, "/projects/{projectId}/sessions/{sessionId}", "Register session", nil, nil,
 			map[int]any{http.StatusCreated: history.ManifestSession{}}, (*API).apiRegister},
 		{http.MethodDelete, "/projects/{projectId}/sessions/{sessionId}", "Unregister session: take it out of the lists; its bytes stay",
 			[]param{{"force", "boolean", "also if compositions use it"}}, nil, answers(removedAnswer{}), (*API).apiUnregister},
 		{http.MethodGet, "/projects/{projectId}/sessions", "List the sessions of a project, also those that are not in memory",
-			pageParams(param{"untracked", "boolean", "only what is not in memory"}), nil, answers(sessionList{}), (*API).apiSessions},
+			pageParams(param{"untracked", "boolean", "only what is not in memory"}), nil, answers(SessionList{}), (*API).apiSessions},
 	}
 }
 
 func answers(v any) map[int]any { return map[int]any{http.StatusOK: v} }
 
-// A projectSummary is a project in a list.
-type projectSummary struct {
+// A ProjectSummary is a project in a list.
+type ProjectSummary struct {
 	ID           refs.Project `json:"projectId"`
 	Identity     string       `json:"identity"`
 	Name         string       `json:"displayName"`
@@ -40,12 +40,12 @@ type projectSummary struct {
 }
 
 type projectList struct {
-	Projects []projectSummary `json:"projects"`
+	Projects []ProjectSummary `json:"projects"`
 	Next     string           `json:"nextCursor,omitempty"`
 }
 
-// A projectRecord is the seeds' ProjectRecord, with the compositions of the manifest.
-type projectRecord struct {
+// A ProjectRecord is the seeds' ProjectRecord, with the compositions of the manifest.
+type ProjectRecord struct {
 	ID           refs.Project                  `json:"projectId"`
 	OriginalPath string                        `json:"originalPath"`
 	DisplayName  string                        `json:"displayName"`
@@ -56,7 +56,7 @@ type projectRecord struct {
 }
 
 func (s *API) apiProjects(c *call) (reply, error) {
-	all, err := s.projects(c)
+	all, err := s.Projects(c)
 	if err != nil {
 		return reply{}, err
 	}
@@ -64,9 +64,9 @@ func (s *API) apiProjects(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	out := projectList{Projects: []projectSummary{}, Next: next}
+	out := projectList{Projects: []ProjectSummary{}, Next: next}
 	for _, p := range page {
-		sum, err := s.summary(c, p)
+		sum, err := s.Summary(c, p)
 		if err != nil {
 			return reply{}, err
 		}
@@ -75,16 +75,17 @@ func (s *API) apiProjects(c *call) (reply, error) {
 	return ok(out)
 }
 
-func (s *API) summary(ctx context.Context, p state.Project) (projectSummary, error) {
+// Summary counts what a project has.
+func (s *API) Summary(ctx context.Context, p state.Project) (ProjectSummary, error) {
 	st, err := s.Memory.Trusted().Outline(ctx, p.ID)
 	if err != nil {
-		return projectSummary{}, err
+		return ProjectSummary{}, err
 	}
-	sum := projectSummary{ID: p.ID, Identity: p.Identity, Name: p.Name, Compositions: len(st.Named()), Current: p.ID == s.Scope.Project.ID}
+	sum := ProjectSummary{ID: p.ID, Identity: p.Identity, Name: p.Name, Compositions: len(st.Named()), Current: p.ID == s.Scope.Project.ID}
 	recent := st.Recent()
 	for _, one := range recent {
 		sum.Versions += len(st.OwnVersionsOf(one))
-		sum.LastAccessed = max(sum.LastAccessed, timeText(one.Accessed()))
+		sum.LastAccessed = max(sum.LastAccessed, TimeText(one.Accessed()))
 	}
 	sum.Sessions = len(recent)
 	return sum, nil
@@ -111,7 +112,7 @@ func (s *API) manifest(ctx context.Context, p state.Project) (history.Manifest, 
 }
 
 func (s *API) apiProject(c *call) (reply, error) {
-	p, err := s.project(c, c.r.PathValue("projectId"))
+	p, err := s.Project(c, c.r.PathValue("projectId"))
 	if err != nil {
 		return reply{}, err
 	}
@@ -119,7 +120,7 @@ func (s *API) apiProject(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	out := projectRecord{
+	out := ProjectRecord{
 		ID: p.ID, OriginalPath: man.OriginalPath, DisplayName: man.DisplayName, CreatedAt: man.CreatedAt,
 		Sessions: []history.ManifestSession{}, Compositions: []history.ManifestComposition{},
 	}
@@ -137,8 +138,8 @@ func (s *API) apiProject(c *call) (reply, error) {
 	return ok(out)
 }
 
-// list returns the sessions of a project, in memory or not, the newest first.
-func (s *API) list(ctx context.Context, p state.Project, o capture.ListOptions) ([]history.Item, *state.State, error) {
+// List returns the sessions of a project, in memory or not, the newest first.
+func (s *API) List(ctx context.Context, p state.Project, o capture.ListOptions) ([]history.Item, *state.State, error) {
 	o.Claude = s.Claude
 	o.Unreadable = func(error) error { return nil } // the list is that of the rest
 	if p.ID == s.Scope.Project.ID {
@@ -162,13 +163,14 @@ type sessionRow struct {
 	Untrusted bool     `json:"untrusted,omitempty"`
 }
 
-type sessionList struct {
+// A SessionList is a page of sessions.
+type SessionList struct {
 	Sessions []sessionRow `json:"sessions"`
 	Next     string       `json:"nextCursor,omitempty"`
 }
 
 func (s *API) apiSessions(c *call) (reply, error) {
-	p, err := s.project(c, c.r.PathValue("projectId"))
+	p, err := s.Project(c, c.r.PathValue("projectId"))
 	if err != nil {
 		return reply{}, err
 	}
@@ -176,7 +178,7 @@ func (s *API) apiSessions(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	items, _, err := s.list(c, p, capture.ListOptions{})
+	items, _, err := s.List(c, p, capture.ListOptions{})
 	if err != nil {
 		return reply{}, err
 	}
@@ -187,7 +189,7 @@ func (s *API) apiSessions(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	out := sessionList{Sessions: []sessionRow{}, Next: next}
+	out := SessionList{Sessions: []sessionRow{}, Next: next}
 	for _, it := range page {
 		out.Sessions = append(out.Sessions, rowOf(it))
 	}
@@ -196,7 +198,7 @@ func (s *API) apiSessions(c *call) (reply, error) {
 
 func rowOf(it history.Item) sessionRow {
 	row := sessionRow{
-		ID: it.ID, Status: string(it.Status), InMemory: it.Status != history.Untracked, Title: it.Title, Last: timeText(it.Last), Messages: it.Messages, Bytes: it.Bytes,
+		ID: it.ID, Status: string(it.Status), InMemory: it.Status != history.Untracked, Title: it.Title, Last: TimeText(it.Last), Messages: it.Messages, Bytes: it.Bytes,
 		Versions: []string{}, Markers: it.Markers, Untrusted: it.Session != nil && it.Session.Guest != "",
 	}
 	if it.Counted {
@@ -208,20 +210,20 @@ func rowOf(it history.Item) sessionRow {
 	return row
 }
 
-// register takes a session into memory: one that was removed, or one whose file Claude Code has. It takes no path from anybody.
-func (s *API) register(ctx context.Context, p state.Project, id string) error {
-	items, _, err := s.list(ctx, p, capture.ListOptions{Subagents: true, Removed: true, Forgotten: true})
+// Register takes a session into memory: one that was removed, or one whose file Claude Code has. It takes no path from anybody.
+func (s *API) Register(ctx context.Context, p state.Project, id string) error {
+	items, _, err := s.List(ctx, p, capture.ListOptions{Subagents: true, Removed: true, Forgotten: true})
 	if err != nil {
 		return err
 	}
 	i := slices.IndexFunc(items, func(it history.Item) bool { return it.ID == id })
 	switch {
 	case i < 0:
-		return noSuch("session", id)
+		return NoSuch("session", id)
 	case items[i].Path == "" && items[i].Status == history.Stored:
 		return nil
 	case items[i].Path == "":
-		return newProblem(http.StatusConflict, "conflict", "the file of the session is gone", "bring it back: mem undo")
+		return NewProblem(http.StatusConflict, "conflict", "the file of the session is gone", "bring it back: mem undo")
 	}
 	added, err := s.Memory.Capture().Add(ctx, []capture.Source{capture.SourceOf(items[i].Path)}, capture.AddOptions{Op: "add"})
 	if err != nil {
@@ -231,19 +233,19 @@ func (s *API) register(ctx context.Context, p state.Project, id string) error {
 }
 
 func (s *API) apiRegister(c *call) (reply, error) {
-	p, err := s.project(c, c.r.PathValue("projectId"))
+	p, err := s.Project(c, c.r.PathValue("projectId"))
 	if err != nil {
 		return reply{}, err
 	}
 	id := c.r.PathValue("sessionId")
-	if !plainName(id) {
-		return reply{}, noSuch("session", id)
+	if !PlainName(id) {
+		return reply{}, NoSuch("session", id)
 	}
-	if err := s.register(c, p, id); err != nil {
+	if err := s.Register(c, p, id); err != nil {
 		return reply{}, err
 	}
-	s.events.changed()
-	rev, err := s.session(c, id)
+	s.Events.Changed()
+	rev, err := s.Session(c, id)
 	if err != nil {
 		return reply{}, err
 	}
@@ -255,13 +257,13 @@ func (s *API) apiRegister(c *call) (reply, error) {
 }
 
 func (s *API) apiUnregister(c *call) (reply, error) {
-	p, err := s.project(c, c.r.PathValue("projectId"))
+	p, err := s.Project(c, c.r.PathValue("projectId"))
 	if err != nil {
 		return reply{}, err
 	}
-	rev, err := s.session(c, c.r.PathValue("sessionId"))
+	rev, err := s.Session(c, c.r.PathValue("sessionId"))
 	if err == nil && rev.Project.ID != p.ID {
-		err = noSuch("session", c.r.PathValue("sessionId"))
+		err = NoSuch("session", c.r.PathValue("sessionId"))
 	}
 	if err != nil {
 		return reply{}, err
@@ -278,6 +280,6 @@ func (s *API) remove(c *call, rev state.Rev) (reply, error) {
 	if err := s.Memory.Derive().Remove(c, rev, force, false); err != nil {
 		return reply{}, err
 	}
-	s.events.changed()
+	s.Events.Changed()
 	return ok(removedAnswer{rev.Name()})
 }

@@ -1,4 +1,4 @@
-package web
+package api
 
 import (
 	"net/http"
@@ -13,10 +13,10 @@ func openAPI() map[string]any {
 	d := &describer{schemas: map[string]any{}}
 	paths := map[string]any{}
 	for _, e := range endpoints() {
-		item, ok := paths[apiPrefix+e.path].(map[string]any)
+		item, ok := paths[Prefix+e.path].(map[string]any)
 		if !ok {
 			item = map[string]any{}
-			paths[apiPrefix+e.path] = item
+			paths[Prefix+e.path] = item
 		}
 		item[strings.ToLower(e.method)] = d.operation(e)
 	}

@@ -1,4 +1,4 @@
-package web
+package api
 
 import (
 	"context"
@@ -19,45 +19,46 @@ import (
 
 func compositionEndpoints() []endpoint {
 	return []endpoint{
-		{http.MethodGet, "/projects/{projectId}/compositions", "List compositions", pageParams(), nil, answers(compositionList{}), (*API).apiCompositions},
+		{http.MethodGet, "/projects/{projectId}/compositions", "List compositions", pageParams(), nil, answers(CompositionList{}), (*API).apiCompositions},
 		{http.MethodPost, "/projects/{projectId}/compositions", "Create composition: 202 and a job whose result is its address", nil,
-			compositionRequest{}, map[int]any{http.StatusAccepted: jobAnswer{}}, (*API).apiCompose},
+			CompositionRequest{}, map[int]any{http.StatusAccepted: JobAnswer{}}, (*API).apiCompose},
 		{http.MethodPost, "/projects/{projectId}/compositions/preview", "Preview a composition: nothing is written and no model is asked", nil,
-			compositionRequest{}, answers(compositionPreview{}), (*API).apiComposePreview},
+			CompositionRequest{}, answers(CompositionPreview{}), (*API).apiComposePreview},
 		{http.MethodGet, "/compositions/{compositionId}", "Get composition details, by id or name",
-			[]param{{"format", "string", "md or jsonl: the content alone"}}, nil, answers(compositionDetails{}), (*API).apiComposition},
+			[]param{{"format", "string", "md or jsonl: the content alone"}}, nil, answers(CompositionDetails{}), (*API).apiComposition},
 		{http.MethodDelete, "/compositions/{compositionId}", "Delete composition: take it out of the lists",
 			[]param{{"force", "boolean", "also if it is used"}}, nil, answers(removedAnswer{}), (*API).apiDeleteComposition},
 	}
 }
 
-type compositionList struct {
+// A CompositionList is a page of compositions.
+type CompositionList struct {
 	Compositions []history.ManifestComposition `json:"compositions"`
 	Next         string                        `json:"nextCursor,omitempty"`
 }
 
-// A compositionRequest is the seeds' CompositionRequest, and how the budget is shared.
-type compositionRequest struct {
+// A CompositionRequest is the seeds' CompositionRequest, and how the budget is shared.
+type CompositionRequest struct {
 	Name       string             `json:"name"`
-	Components []componentRequest `json:"components"`
+	Components []ComponentRequest `json:"components"`
 	Budget     int                `json:"totalTokenBudget"`
 	Format     string             `json:"outputFormat,omitempty"`       // md, jsonl or both: what a client downloads afterwards
 	Strategy   string             `json:"allocationStrategy,omitempty"` // equal, proportional, recency or inverse-recency
 }
 
-// A componentRequest is a part: a version that exists, or with "auto" or settings one that fits.
-type componentRequest struct {
+// A ComponentRequest is a part: a version that exists, or with "auto" or settings one that fits.
+type ComponentRequest struct {
 	SessionID  string               `json:"sessionId"`
 	VersionID  string               `json:"versionId,omitempty"`
 	Tokens     int                  `json:"tokenAllocation,omitempty"`
-	Recompress *compressionSettings `json:"recompressSettings,omitempty"`
+	Recompress *CompressionSettings `json:"recompressSettings,omitempty"`
 }
 
-// maxParts is how many parts a composition may be asked for.
-const maxParts = 200
+// MaxParts is how many parts a composition may be asked for.
+const MaxParts = 200
 
 func (s *API) apiCompositions(c *call) (reply, error) {
-	p, err := s.project(c, c.r.PathValue("projectId"))
+	p, err := s.Project(c, c.r.PathValue("projectId"))
 	if err != nil {
 		return reply{}, err
 	}
@@ -69,35 +70,35 @@ func (s *API) apiCompositions(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	out := compositionList{Compositions: []history.ManifestComposition{}, Next: next}
+	out := CompositionList{Compositions: []history.ManifestComposition{}, Next: next}
 	for _, one := range page {
 		out.Compositions = append(out.Compositions, history.ManifestCompositionOf(one))
 	}
 	return ok(out)
 }
 
-// composeRequest turns a request into what the memory is asked for.
-func (s *API) composeRequest(ctx context.Context, p state.Project, in compositionRequest, dryRun bool) (derive.ComposeRequest, error) {
+// ComposeRequest turns a request into what the memory is asked for.
+func (s *API) ComposeRequest(ctx context.Context, p state.Project, in CompositionRequest, dryRun bool) (derive.ComposeRequest, error) {
 	out := derive.ComposeRequest{Project: p, Name: in.Name, Budget: in.Budget, DryRun: dryRun}
 	if err := checkCompositionName(in.Name); err != nil {
 		return out, err
 	}
-	if in.Budget < 1 || in.Budget > most || len(in.Components) == 0 || len(in.Components) > maxParts {
-		return out, badRequest(fmt.Sprintf("a composition has a totalTokenBudget from 1 and 1 to %d components", maxParts))
+	if in.Budget < 1 || in.Budget > most || len(in.Components) == 0 || len(in.Components) > MaxParts {
+		return out, BadRequest(fmt.Sprintf("a composition has a totalTokenBudget from 1 and 1 to %d components", MaxParts))
 	}
 	switch in.Format {
 	case "", "md", "markdown", "jsonl", "both":
 	default:
-		return out, badRequest("outputFormat is md, jsonl or both")
+		return out, BadRequest("outputFormat is md, jsonl or both")
 	}
 	if in.Strategy == "" {
 		in.Strategy = "equal"
 	}
 	var err error
 	if out.Strategy, err = compose.ParseStrategy(in.Strategy); err != nil {
-		return out, badRequest(err.Error())
+		return out, BadRequest(err.Error())
 	}
-	engines := map[string]compressionSettings{}
+	engines := map[string]CompressionSettings{}
 	for _, c := range in.Components {
 		part, err := s.part(ctx, p, c, dryRun)
 		if err != nil {
@@ -117,30 +118,30 @@ func (s *API) composeRequest(ctx context.Context, p state.Project, in compositio
 }
 
 // part finds what a component names. One with settings of its own is compressed by them first; a preview takes the session.
-func (s *API) part(ctx context.Context, p state.Project, c componentRequest, dryRun bool) (derive.ComposePart, error) {
+func (s *API) part(ctx context.Context, p state.Project, c ComponentRequest, dryRun bool) (derive.ComposePart, error) {
 	if c.Tokens < 0 || c.Tokens > most {
-		return derive.ComposePart{}, badRequest("tokenAllocation is a whole number from 0")
+		return derive.ComposePart{}, BadRequest("tokenAllocation is a whole number from 0")
 	}
 	out := derive.ComposePart{Share: c.Tokens}
 	var err error
 	if c.VersionID != "" && c.VersionID != "auto" && c.Recompress == nil {
 		if c.VersionID == compose.Original {
-			if out.Rev, err = s.session(ctx, c.SessionID); err == nil {
-				out.Rev, err = s.resolve(ctx, s.scopeOf(p), sessionName(out.Rev.Session)+":original")
+			if out.Rev, err = s.Session(ctx, c.SessionID); err == nil {
+				out.Rev, err = s.resolve(ctx, s.scopeOf(p), SessionName(out.Rev.Session)+":original")
 			}
 			return out, err
 		}
-		out.Rev, err = s.version(ctx, c.SessionID, c.VersionID)
+		out.Rev, err = s.Version(ctx, c.SessionID, c.VersionID)
 		return out, err
 	}
-	if out.Rev, err = s.session(ctx, c.SessionID); err != nil || c.Recompress == nil {
+	if out.Rev, err = s.Session(ctx, c.SessionID); err != nil || c.Recompress == nil {
 		return out, err
 	}
 	if dryRun || !c.Recompress.sized() {
 		out.Recompress = true
 		return out, nil
 	}
-	done, err := s.compress(ctx, out.Rev, *c.Recompress, false)
+	done, err := s.Compress(ctx, out.Rev, *c.Recompress, false)
 	if err != nil {
 		return out, err
 	}
@@ -151,13 +152,13 @@ func (s *API) part(ctx context.Context, p state.Project, c componentRequest, dry
 // checkCompositionName refuses names that could be taken for something else, or that are paths.
 func checkCompositionName(name string) error {
 	for part := range strings.SplitSeq(name, "/") {
-		if !plainName(part) {
-			return badRequest(fmt.Sprintf("%q cannot be the name of a composition", name), "use letters, digits, '-', '.' and '/', such as feature-x")
+		if !PlainName(part) {
+			return BadRequest(fmt.Sprintf("%q cannot be the name of a composition", name), "use letters, digits, '-', '.' and '/', such as feature-x")
 		}
 	}
 	if len(name) > 100 || strings.ContainsAny(name, " ~=") || strings.HasPrefix(name, "-") || name == "HEAD" || revision.IsLabel(name) ||
 		path.Clean(name) != name || !filepath.IsLocal(name) {
-		return badRequest(fmt.Sprintf("%q cannot be the name of a composition", name), "use letters, digits, '-', '.' and '/', such as feature-x")
+		return BadRequest(fmt.Sprintf("%q cannot be the name of a composition", name), "use letters, digits, '-', '.' and '/', such as feature-x")
 	}
 	return nil
 }
@@ -167,48 +168,50 @@ func (s *API) apiCompose(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	if _, err := s.composeRequest(c, p, in, true); err != nil { // what is wrong shows at once
+	if _, err := s.ComposeRequest(c, p, in, true); err != nil { // what is wrong shows at once
 		return reply{}, err
 	}
-	j := s.jobs.start("compose "+in.Name, func(ctx context.Context) (string, error) {
-		done, err := s.compose(ctx, p, in)
+	j := s.Jobs.Start("compose "+in.Name, func(ctx context.Context) (string, error) {
+		done, err := s.Compose(ctx, p, in)
 		if err != nil {
 			return "", err
 		}
-		return apiPrefix + "/compositions/" + compose.ID(done.Composition.Derivation.Output), nil
+		return Prefix + "/compositions/" + compose.ID(done.Composition.Derivation.Output), nil
 	})
 	return reply{http.StatusAccepted, j}, nil
 }
 
-func (s *API) compose(ctx context.Context, p state.Project, in compositionRequest) (derive.Composed, error) {
-	req, err := s.composeRequest(ctx, p, in, false)
+// Compose makes a composition as a request says.
+func (s *API) Compose(ctx context.Context, p state.Project, in CompositionRequest) (derive.Composed, error) {
+	req, err := s.ComposeRequest(ctx, p, in, false)
 	if err != nil {
 		return derive.Composed{}, err
 	}
 	return s.Memory.Derive().Compose(ctx, req)
 }
 
-func (s *API) composeInput(c *call) (state.Project, compositionRequest, error) {
-	var in compositionRequest
+func (s *API) composeInput(c *call) (state.Project, CompositionRequest, error) {
+	var in CompositionRequest
 	if err := c.into(&in); err != nil {
 		return state.Project{}, in, err
 	}
-	p, err := s.project(c, c.r.PathValue("projectId"))
+	p, err := s.Project(c, c.r.PathValue("projectId"))
 	return p, in, err
 }
 
-// A compositionPreview is what a composition would be made of.
-type compositionPreview struct {
+// A CompositionPreview is what a composition would be made of.
+type CompositionPreview struct {
 	Tokens   int           `json:"totalTokens"`
 	Budget   int           `json:"totalTokenBudget"`
 	Left     int           `json:"unusedTokens"`
 	Frame    int           `json:"frameTokens"` // headings, sources and tags
-	Parts    []partPreview `json:"components"`
+	Parts    []PartPreview `json:"components"`
 	Requests int           `json:"requests"`
 	Dollars  float64       `json:"estimatedDollars"`
 }
 
-type partPreview struct {
+// A PartPreview is what a component would contribute.
+type PartPreview struct {
 	SessionID string  `json:"sessionId"`
 	Version   string  `json:"versionId"` // label, "original" or "new"
 	Tokens    int     `json:"tokenContribution"`
@@ -222,36 +225,37 @@ func (s *API) apiComposePreview(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	out, err := s.previewComposition(c, p, in)
+	out, err := s.PreviewComposition(c, p, in)
 	if err != nil {
 		return reply{}, err
 	}
 	return ok(out)
 }
 
-func (s *API) previewComposition(ctx context.Context, p state.Project, in compositionRequest) (compositionPreview, error) {
-	req, err := s.composeRequest(ctx, p, in, true)
+// PreviewComposition plans a composition. It writes nothing and asks no model.
+func (s *API) PreviewComposition(ctx context.Context, p state.Project, in CompositionRequest) (CompositionPreview, error) {
+	req, err := s.ComposeRequest(ctx, p, in, true)
 	if err != nil {
-		return compositionPreview{}, err
+		return CompositionPreview{}, err
 	}
 	done, err := s.Memory.Derive().Compose(ctx, req)
 	if err != nil {
-		return compositionPreview{}, err
+		return CompositionPreview{}, err
 	}
-	out := compositionPreview{
-		Tokens: done.Plan.Total, Budget: in.Budget, Left: in.Budget - done.Plan.Total, Frame: done.Plan.Total, Parts: []partPreview{},
+	out := CompositionPreview{
+		Tokens: done.Plan.Total, Budget: in.Budget, Left: in.Budget - done.Plan.Total, Frame: done.Plan.Total, Parts: []PartPreview{},
 		Requests: done.Receipt.Requests, Dollars: float64(done.Receipt.Usage.Micros) / 1e6,
 	}
 	for _, k := range done.Plan.Picks {
-		part := partPreview{k.Session, k.Label(), k.Tokens - k.Tags, k.Share, float64(max(k.Score, 0)) / 1000, k.Why}
+		part := PartPreview{k.Session, k.Label(), k.Tokens - k.Tags, k.Share, float64(max(k.Score, 0)) / 1000, k.Why}
 		out.Frame -= part.Tokens
 		out.Parts = append(out.Parts, part)
 	}
 	return out, nil
 }
 
-// A compositionDetails is the seeds' ComposedContextRecord with its text.
-type compositionDetails struct {
+// A CompositionDetails is the seeds' ComposedContextRecord with its text.
+type CompositionDetails struct {
 	history.ManifestComposition
 	ProjectID string `json:"projectId"`
 	Budget    int    `json:"totalTokenBudget"`
@@ -266,14 +270,14 @@ func (s *API) apiComposition(c *call) (reply, error) {
 		return reply{}, err
 	}
 	if format := c.r.URL.Query().Get("format"); format != "" {
-		return reply{}, s.write(c, rev, format, rev.Composition.Name)
+		return reply{}, s.Write(c, c.w, rev, format, rev.Composition.Name)
 	}
 	text, err := s.Memory.Provenance().Markdown(c, rev)
 	if err != nil {
 		return reply{}, err
 	}
 	x := rev.Composition
-	return ok(compositionDetails{history.ManifestCompositionOf(x), string(rev.Project.ID), x.Budget, x.Strategy, rev.Hash.String(), text})
+	return ok(CompositionDetails{history.ManifestCompositionOf(x), string(rev.Project.ID), x.Budget, x.Strategy, rev.Hash.String(), text})
 }
 
 func (s *API) apiDeleteComposition(c *call) (reply, error) {

@@ -1,4 +1,4 @@
-package web
+package api
 
 import (
 	"encoding/json"
@@ -13,8 +13,8 @@ import (
 // lookEvery is how often the watcher looks whether the memory was changed from outside, while somebody listens.
 const lookEvery = time.Second
 
-// events tells those who listen what changes. One watcher looks for changes of other processes; without listeners it rests.
-type events struct {
+// Events tells those who listen what changes. One watcher looks for changes of other processes; without listeners it rests.
+type Events struct {
 	store string
 	quit  <-chan struct{}
 
@@ -27,12 +27,12 @@ type events struct {
 // An event is one message of the stream.
 type event struct{ kind, data string }
 
-func newEvents(store string, quit <-chan struct{}) *events {
-	return &events{store: store, quit: quit, listeners: map[chan event]bool{}}
+func newEvents(store string, quit <-chan struct{}) *Events {
+	return &Events{store: store, quit: quit, listeners: map[chan event]bool{}}
 }
 
 // send tells all who listen. One that does not keep up misses events: each says only that there is something to fetch.
-func (e *events) send(kind string, v any) {
+func (e *Events) send(kind string, v any) {
 	data, err := json.Marshal(v)
 	if err != nil {
 		return // what is sent are our own structs
@@ -47,8 +47,8 @@ func (e *events) send(kind string, v any) {
 	}
 }
 
-// changed says that this server has changed the memory.
-func (e *events) changed() {
+// Changed says that this server has changed the memory.
+func (e *Events) Changed() {
 	print := e.fingerprint()
 	e.mu.Lock()
 	e.seen = print
@@ -56,7 +56,7 @@ func (e *events) changed() {
 	e.send("memory", struct{}{})
 }
 
-func (e *events) listen() chan event {
+func (e *Events) listen() chan event {
 	l := make(chan event, 16)
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -68,14 +68,14 @@ func (e *events) listen() chan event {
 	return l
 }
 
-func (e *events) leave(l chan event) {
+func (e *Events) leave(l chan event) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	delete(e.listeners, l)
 }
 
 // watch looks until nobody listens. Changes within one look are one event.
-func (e *events) watch() {
+func (e *Events) watch() {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	print := e.fingerprint()
@@ -105,7 +105,7 @@ func (e *events) watch() {
 }
 
 // fingerprint changes when a ref of the memory or a setting does.
-func (e *events) fingerprint() string {
+func (e *Events) fingerprint() string {
 	out := ""
 	add := func(name string, d fs.DirEntry) {
 		if fi, err := d.Info(); err == nil {
@@ -126,8 +126,8 @@ func (e *events) fingerprint() string {
 // apiEvents writes events until the client or the server ends.
 func (s *API) apiEvents(c *call) (reply, error) {
 	flush := http.NewResponseController(c.w)
-	l := s.events.listen()
-	defer s.events.leave(l)
+	l := s.Events.listen()
+	defer s.Events.leave(l)
 	c.w.Header().Set("Content-Type", "text/event-stream")
 	if _, err := fmt.Fprint(c.w, "retry: 2000\n\n"); err != nil {
 		return reply{}, nil // the client has gone

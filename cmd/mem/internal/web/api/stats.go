@@ -1,4 +1,4 @@
-package web
+package api
 
 import (
 	"cmp"
@@ -8,8 +8,8 @@ import (
 	"github.com/memvcs/mem/layers/state"
 )
 
-// A statsAnswer is a project in numbers.
-type statsAnswer struct {
+// A StatsAnswer is a project in numbers.
+type StatsAnswer struct {
 	Project  string       `json:"projectId"`
 	Sessions int          `json:"sessions"`
 	Messages int          `json:"messages"`
@@ -61,7 +61,7 @@ func (s *API) apiStats(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	out, err := s.stats(c, p)
+	out, err := s.Stats(c, p)
 	if err != nil {
 		return reply{}, err
 	}
@@ -73,12 +73,13 @@ func ratioBands() ([]float64, []string) {
 	return []float64{5, 10, 20, 40, 1e18}, []string{"up to 5:1", "5 to 10:1", "10 to 20:1", "20 to 40:1", "above 40:1"}
 }
 
-func (s *API) stats(ctx context.Context, p state.Project) (statsAnswer, error) {
+// Stats counts what a project has, month by month and model by model.
+func (s *API) Stats(ctx context.Context, p state.Project) (StatsAnswer, error) {
 	st, err := s.Memory.Trusted().Outline(ctx, p.ID)
 	if err != nil {
-		return statsAnswer{}, err
+		return StatsAnswer{}, err
 	}
-	out := statsAnswer{Project: string(p.ID), Months: []monthStats{}, Ratios: []ratioStats{}, Costs: []costStats{}, Largest: []sizeStats{}}
+	out := StatsAnswer{Project: string(p.ID), Months: []monthStats{}, Ratios: []ratioStats{}, Costs: []costStats{}, Largest: []sizeStats{}}
 	bounds, names := ratioBands()
 	for _, n := range names {
 		out.Ratios = append(out.Ratios, ratioStats{Ratio: n})
@@ -103,7 +104,7 @@ func (s *API) stats(ctx context.Context, p state.Project) (statsAnswer, error) {
 	return out, err
 }
 
-func (s *API) addSession(out *statsAnswer, st *state.State, one *state.Session, p state.Project) {
+func (s *API) addSession(out *StatsAnswer, st *state.State, one *state.Session, p state.Project) {
 	now := one.Now()
 	n, counted := s.Memory.Capture().TokensOf(p.ID, one)
 	month := now.Scan.Last.In(s.Now().Location()).Format("2006-01")
