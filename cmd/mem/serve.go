@@ -10,6 +10,7 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/cmd/mem/internal/web"
+	"github.com/memvcs/mem/cmd/mem/internal/web/api"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/state"
@@ -83,16 +84,16 @@ func (e *Env) runServe(ctx context.Context, o serveOptions) error {
 }
 
 // webWorld is what the server of pages needs of this program.
-func (e *Env) webWorld(m *layers.Memory, sc state.Scope) (web.World, error) {
+func (e *Env) webWorld(m *layers.Memory, sc state.Scope) (api.World, error) {
 	store, err := e.memoryDir()
 	if err != nil {
-		return web.World{}, err
+		return api.World{}, err
 	}
 	claude, err := e.claudeDir()
 	if err != nil {
 		claude = "" // the pages show what is in memory
 	}
-	return web.World{
+	return api.World{
 		Memory: m, Store: store, Scope: sc, Dir: e.Dir, Claude: claude, Program: e.calledAs(), Now: e.Now, Rand: e.Rand, Clean: sanitize, Hints: hintsOf,
 		Settings: e.freshSettings,
 		Set: func(ctx context.Context, key, value string) error {

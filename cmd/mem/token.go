@@ -7,7 +7,7 @@ import (
 	"io/fs"
 
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
-	"github.com/memvcs/mem/cmd/mem/internal/web"
+	"github.com/memvcs/mem/cmd/mem/internal/web/guard"
 	"github.com/memvcs/mem/layers"
 )
 
@@ -49,7 +49,7 @@ func (e *Env) withTokens(f func(store string) error) error {
 			return err
 		}
 		err = f(store)
-		if errors.Is(err, web.ErrTokenName) {
+		if errors.Is(err, guard.ErrTokenName) {
 			return withCode(exitUsage, err)
 		}
 		return err
@@ -58,7 +58,7 @@ func (e *Env) withTokens(f func(store string) error) error {
 
 func (e *Env) runTokenList() error {
 	return e.withTokens(func(store string) error {
-		all, err := web.Tokens(store)
+		all, err := guard.Tokens(store)
 		if err != nil {
 			return err
 		}
@@ -90,7 +90,7 @@ func (e *Env) runTokenAdd(name string) error {
 		token := "(not created)"
 		if !e.opt.dryRun {
 			var err error
-			token, err = web.AddToken(store, name, e.Now(), e.Rand)
+			token, err = guard.AddToken(store, name, e.Now(), e.Rand)
 			if errors.Is(err, fs.ErrExist) {
 				return withHint(fmt.Errorf("there is a token named %q", name), shell("mem", "token", "rm", name))
 			}
@@ -112,7 +112,7 @@ func (e *Env) runTokenAdd(name string) error {
 
 func (e *Env) runTokenRemove(name string) error {
 	return e.withTokens(func(store string) error {
-		all, err := web.Tokens(store)
+		all, err := guard.Tokens(store)
 		if err != nil {
 			return err
 		}
@@ -124,7 +124,7 @@ func (e *Env) runTokenRemove(name string) error {
 			return withCode(exitNo, withHint(fmt.Errorf("no token is named %q", name), "mem token list"))
 		}
 		if !e.opt.dryRun {
-			if err := web.RemoveToken(store, name); err != nil {
+			if err := guard.RemoveToken(store, name); err != nil {
 				return err
 			}
 		}

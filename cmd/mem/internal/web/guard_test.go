@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
+	"github.com/memvcs/mem/cmd/mem/internal/web/guard"
 )
 
 // TestGuard sends what must not be answered, and beside it what must.
@@ -133,7 +134,7 @@ func TestReadOnly(t *testing.T) {
 func TestLargeBody(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, nil, nil)
-	body := `{"mode":"` + strings.Repeat("x", maxBody) + `"}`
+	body := `{"mode":"` + strings.Repeat("x", guard.MaxBody) + `"}`
 	a := r.do(http.MethodPost, api.Prefix+"/sessions/"+r.ids[0]+"/versions", body, nil)
 	if a.status != http.StatusRequestEntityTooLarge || !strings.Contains(a.body, `"too_large"`) {
 		t.Errorf("%d %.200s", a.status, a.body)

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
+	"github.com/memvcs/mem/cmd/mem/internal/web/guard"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/compress"
@@ -96,7 +97,7 @@ func newRig(t testing.TB, change func(*api.World), extra map[string]string) *rig
 	must(t, err)
 	r.server.At(port)
 	r.signIn()
-	r.token, err = AddToken(store, "test", now, rand.Reader)
+	r.token, err = guard.AddToken(store, "test", now, rand.Reader)
 	must(t, err)
 	st, err := m.Trusted().Outline(t.Context(), p.ID)
 	must(t, err)

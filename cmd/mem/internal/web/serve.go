@@ -31,7 +31,7 @@ func (s *Server) Serve(ctx context.Context, port int, ready func(address string)
 	}
 	done := make(chan error, 1)
 	go func() { done <- hs.Serve(l) }()
-	ready(s.guard.invitation())
+	ready(s.guard.Invitation())
 	select {
 	case err := <-done:
 		s.Close()
@@ -59,7 +59,7 @@ func ignoreClosed(done <-chan error) <-chan error {
 }
 
 // At tells the server the port that it is reached at.
-func (s *Server) At(port int) { s.guard.at(port) }
+func (s *Server) At(port int) { s.guard.At(port) }
 
 // Invitation returns the address that signs a browser in, once.
-func (s *Server) Invitation() string { return s.guard.invitation() }
+func (s *Server) Invitation() string { return s.guard.Invitation() }

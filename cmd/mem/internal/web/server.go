@@ -4,12 +4,13 @@ import (
 	"net/http"
 
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
+	"github.com/memvcs/mem/cmd/mem/internal/web/guard"
 )
 
 // A Server serves one memory. Make one with [New].
 type Server struct {
 	*api.API
-	guard *guard
+	guard *guard.Guard
 	pages *pages
 	mux   http.Handler
 }

@@ -1,4 +1,4 @@
-package web
+package guard
 
 import (
 	"crypto/sha256"

@@ -1,4 +1,6 @@
-package web
+// Package guard decides which requests "mem serve" answers: those addressed to this machine, sent by no other site, and signed in by
+// the cookie of a printed address or by a token of "mem token".
+package guard
 
 import (
 	"crypto/sha256"
@@ -16,14 +18,14 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
 )
 
-// maxBody is how many bytes a request may carry.
-const maxBody = 1 << 20
+// MaxBody is how many bytes a request may carry.
+const MaxBody = 1 << 20
 
 // policy lets a page use what this server serves and nothing else.
 const policy = "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
-// A guard decides which requests are answered.
-type guard struct {
+// A Guard decides which requests are answered.
+type Guard struct {
 	store  string
 	cookie string // its value signs a browser in
 	random io.Reader
@@ -35,8 +37,9 @@ type guard struct {
 	tokens []string // of addresses that no browser has used yet
 }
 
-func newGuard(store string, random io.Reader) (*guard, error) {
-	g := &guard{store: store, random: random, cross: http.NewCrossOriginProtection()}
+// New returns a guard with a secret of its own.
+func New(store string, random io.Reader) (*Guard, error) {
+	g := &Guard{store: store, random: random, cross: http.NewCrossOriginProtection()}
 	var err error
 	g.cookie, err = secret(random)
 	return g, err
@@ -51,7 +54,8 @@ func secret(r io.Reader) (string, error) {
 	return hex.EncodeToString(b[:]), nil
 }
 
-func (g *guard) at(port int) {
+// At sets the port that the server listens on.
+func (g *Guard) At(port int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	p := strconv.Itoa(port)
@@ -59,14 +63,14 @@ func (g *guard) at(port int) {
 }
 
 // cookieName is different for each port: browsers send cookies to all ports of a host.
-func (g *guard) cookieName() string {
+func (g *Guard) cookieName() string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return "mem-" + strconv.Itoa(g.port)
 }
 
-// invitation returns an address with a new one-time token, "" if there is no randomness left.
-func (g *guard) invitation() string {
+// Invitation returns an address with a new one-time token, "" if there is no randomness left.
+func (g *Guard) Invitation() string {
 	t, err := secret(g.random)
 	if err != nil {
 		return ""
@@ -78,7 +82,7 @@ func (g *guard) invitation() string {
 }
 
 // redeem uses a one-time token up.
-func (g *guard) redeem(token string) bool {
+func (g *Guard) redeem(token string) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	i := slices.IndexFunc(g.tokens, func(t string) bool { return equal(t, token) })
@@ -96,7 +100,7 @@ func equal(a, b string) bool {
 }
 
 // ours reports whether host is a name of this server, so that a page whose name was pointed at this machine is refused.
-func (g *guard) ours(host string) bool {
+func (g *Guard) ours(host string) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return slices.Contains(g.hosts, strings.ToLower(host))
@@ -105,8 +109,8 @@ func (g *guard) ours(host string) bool {
 // A failure answers a request with an error.
 type failure func(w http.ResponseWriter, r *http.Request, err error)
 
-// protect returns a handler that lets through to next what may pass.
-func (g *guard) protect(readOnly bool, fail failure, next http.Handler) http.Handler {
+// Protect returns a handler that lets through to next what may pass.
+func (g *Guard) Protect(readOnly bool, fail failure, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		harden(w.Header())
 		if err := g.sameSite(r); err != nil {
@@ -127,7 +131,7 @@ func (g *guard) protect(readOnly bool, fail failure, next http.Handler) http.Han
 			fail(w, r, api.NewProblem(http.StatusForbidden, "read_only", "this server was started with --read-only"))
 			return
 		}
-		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+		r.Body = http.MaxBytesReader(w, r.Body, MaxBody)
 		next.ServeHTTP(w, r)
 	})
 }
@@ -156,7 +160,7 @@ func changes(r *http.Request) bool {
 }
 
 // sameSite refuses what is not addressed to this server, or comes from another site.
-func (g *guard) sameSite(r *http.Request) error {
+func (g *Guard) sameSite(r *http.Request) error {
 	if !g.ours(r.Host) {
 		return api.NewProblem(http.StatusForbidden, "foreign_host", "the host of the request is not this server")
 	}
@@ -173,7 +177,7 @@ func (g *guard) sameSite(r *http.Request) error {
 }
 
 // known finds out who asks: a browser with the cookie, or a program with a token.
-func (g *guard) known(r *http.Request) error {
+func (g *Guard) known(r *http.Request) error {
 	if bearer, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
 		switch valid, err := ValidToken(g.store, bearer); {
 		case err != nil:
@@ -190,7 +194,7 @@ func (g *guard) known(r *http.Request) error {
 }
 
 // exchange signs a browser in with the token of its address, and shows it the same page without.
-func (g *guard) exchange(w http.ResponseWriter, r *http.Request, token string, fail failure) {
+func (g *Guard) exchange(w http.ResponseWriter, r *http.Request, token string, fail failure) {
 	if !g.redeem(token) && g.known(r) != nil {
 		fail(w, r, api.NewProblem(http.StatusUnauthorized, "unauthorized", "the token of this address was used before or is wrong", "start mem serve again"))
 		return
