@@ -34,6 +34,11 @@ func (o *factsEditOptions) flags() []*cli.Flag {
 	}
 }
 
+// changes reports whether an edit is asked for.
+func (o *factsEditOptions) changes() bool {
+	return o.text != "" || o.kind != "" || len(o.evidence)+len(o.keywords)+len(o.files)+len(o.supersedes)+len(o.refutes)+len(o.resolves) > 0
+}
+
 // factsChange are the subcommands that change facts by hand.
 func (e *Env) factsChange() []*cli.Command {
 	var added, edited factsEditOptions
@@ -55,7 +60,7 @@ func (e *Env) factsChange() []*cli.Command {
 			Flags: append(edit,
 				cli.Bool(&refuted, "refuted", "it turned out to be wrong (--no-refuted takes that back)"),
 				cli.Bool(&resolved, "resolved", "the issue is settled (--no-resolved takes that back)"),
-				cli.String(&reason, "reason", "say why: `TEXT`")),
+				cli.Parsed(&reason, "reason", "how it was resolved, or why it is wrong: `TEXT`", shortText("a reason", 500))),
 			Action: func(ctx context.Context, c *cli.Command) error {
 				if err := e.wantOperands(c, 1, 2); err != nil {
 					return err
@@ -67,16 +72,23 @@ func (e *Env) factsChange() []*cli.Command {
 					flag, says string
 					value      bool
 				}{{"refuted", facts.Refutes, refuted}, {"resolved", facts.Resolves, resolved}} {
-					if c.IsSet(way.flag) {
-						return e.runFactsJudge(ctx, e.operands[:1], way.says, way.value, reason)
+					if !c.IsSet(way.flag) {
+						continue
 					}
+					if edited.changes() {
+						return withHint(usagef("option --%s cannot be combined with an edit", way.flag), "use two commands")
+					}
+					return e.runFactsJudge(ctx, e.operands[:1], way.says, way.value, reason)
+				}
+				if reason != "" {
+					return usagef("option --reason belongs to --resolved and --refuted")
 				}
 				return e.runFactsEdit(ctx, edited, e.operand(0))
 			}},
 		{Name: "rm", Usage: "remove facts; their records remain", ArgsUsage: "<fact>...",
 			Flags: []*cli.Flag{
 				cli.Bool(&undo, "undo", "put them back"),
-				cli.String(&reason, "reason", "say why: `TEXT`"),
+				cli.Parsed(&reason, "reason", "why: `TEXT`", shortText("a reason", 500)),
 			},
 			Action: func(ctx context.Context, c *cli.Command) error {
 				if err := e.wantOperands(c, 1, 1000); err != nil {
@@ -135,7 +147,7 @@ func (e *Env) runFactsEdit(ctx context.Context, o factsEditOptions, id string) e
 		if err != nil {
 			return err
 		}
-		if in.Given.Text == "" && in.Given.Kind == "" && len(in.Given.Evidence)+len(in.Given.Keywords)+len(in.Given.Files) == 0 {
+		if !o.changes() {
 			return withHint(usagef("nothing to change"), fmt.Sprintf("mem facts edit %s \"what it should say\"", old.ID))
 		}
 		if in.Given.Text == "" {

@@ -62,7 +62,7 @@ func (e *Env) showFact(ctx context.Context, m *layers.Memory, p state.Project, f
 	}
 	for _, line := range [][2]string{
 		{"Keywords", strings.Join(f.Keywords, ", ")}, {"Files", strings.Join(f.Files, ", ")}, {"Superseded", f.SupersededBy},
-		{"Refuted", byWhom(f.Refuted, f.RefutedBy)}, {"Resolved", byWhom(f.Resolved, f.ResolvedBy)},
+		{"Refuted", byWhom(f.Refuted, f.RefutedBy)}, {"Resolved", byWhom(f.Resolved, f.ResolvedBy)}, {"Resolution", f.Resolution},
 	} {
 		if line[1] != "" {
 			e.field(line[0], line[1])

@@ -116,6 +116,7 @@ type Fact struct {
 	RefutedBy    string `json:"refuted_by,omitempty"`
 	Resolved     bool   `json:"resolved,omitempty"` // of an issue
 	ResolvedBy   string `json:"resolved_by,omitempty"`
+	Resolution   string `json:"resolution,omitempty"` // how: the words of the solution, or the reason that somebody gave
 	Removed      bool   `json:"removed,omitempty"`
 	Revoked      string `json:"revoked,omitempty"` // why it is hidden: its evidence comes from a source that was revoked
 	Device       string `json:"device,omitempty"`  // that stated it first

@@ -53,6 +53,7 @@ func Fold(records []Record, trusted func(device string) bool) (*Set, error) {
 	f.set.Witnesses = slices.SortedFunc(maps.Keys(witnesses), objects.Hash.Compare)
 	f.names()
 	f.judge()
+	f.closeTwins()
 	return f.set, nil
 }
 
@@ -74,9 +75,10 @@ type folder struct {
 	said      map[judged]judgement
 }
 
-// stated is where a fact is, and which record stated it last.
+// stated is where a fact is, and which records stated it first and last.
 type stated struct {
 	at     [2]int
+	first  int
 	record int
 }
 
@@ -118,14 +120,14 @@ func (f *folder) exchange(n int, device string, x Exchange) {
 		fact.Session, fact.Device, fact.Trust = x.Session, device, vouched(fact.Trust, fact.Verdict)
 		fact.key = fact.Key()
 		if was, ok := f.facts[fact.key]; ok {
-			f.facts[fact.key] = stated{was.at, n}
+			f.facts[fact.key] = stated{was.at, was.first, n}
 			if have := &f.set.Exchanges[was.at[0]].Facts[was.at[1]]; !f.trusted(have.Device) && f.trusted(device) {
 				have.Device, have.Verdict, have.Reason, have.Trust = device, fact.Verdict, fact.Reason, fact.Trust
 			}
 			continue
 		}
 		home := &f.set.Exchanges[i]
-		f.facts[fact.key] = stated{[2]int{i, len(home.Facts)}, n}
+		f.facts[fact.key] = stated{[2]int{i, len(home.Facts)}, n, n}
 		home.Facts = append(home.Facts, fact)
 	}
 }
@@ -205,8 +207,21 @@ func (f *folder) judge() {
 		}
 		x.SupersededBy, _ = holds(Supersedes)
 		x.RefutedBy, x.Refuted = holds(Refutes)
-		x.ResolvedBy, x.Resolved = holds(Resolves)
+		if x.ResolvedBy, x.Resolved = holds(Resolves); x.Resolved {
+			x.Resolution = f.resolution(k, fact(f.said[judged{k, Resolves}].By))
+		}
 	}
+}
+
+// resolution says how an issue was resolved: by the words of the solution, else by the reason that somebody gave.
+func (f *folder) resolution(issue objects.Hash, solution *Fact) string {
+	if solution != nil {
+		return solution.Text
+	}
+	if why := oneSpace(f.said[judged{issue, Resolves}].Reason); why != "" {
+		return cut(why, longestText)
+	}
+	return "stated to be resolved"
 }
 
 // counts reports whether a judgement may speak of a fact.

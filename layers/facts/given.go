@@ -327,7 +327,7 @@ func (r *reader) strings(n node, name string) []string {
 
 // filled returns a text on one line, "" if it is what the form of a draft has in its place.
 func filled(s string) string {
-	if s = oneSpace(s); s == "..." || s == "3 to 5 words" {
+	if s = oneSpace(s); s == "..." || s == "f:..." || s == "3 to 5 words" {
 		return ""
 	}
 	return s

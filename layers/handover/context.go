@@ -217,7 +217,7 @@ func (b *briefing) factItem(f facts.Fact) brief.Item {
 	return brief.Item{Text: text, Source: source, Trust: trustOf(f.Trust), Time: f.Time}
 }
 
-// newestFacts returns the facts that want chooses and that may be spoken of, the newest first.
+// newestFacts returns the facts that want chooses and that may be spoken of, the newest first, each once.
 func (b *briefing) newestFacts(most int, want func(*facts.Fact) bool) []facts.Fact {
 	var out []facts.Fact
 	for f := range b.known.All() {
@@ -226,6 +226,7 @@ func (b *briefing) newestFacts(most int, want func(*facts.Fact) bool) []facts.Fa
 		}
 	}
 	slices.SortFunc(out, func(x, y facts.Fact) int { return cmp.Or(y.Time.Compare(x.Time), cmp.Compare(x.ID, y.ID)) })
+	out = facts.Distinct(out)
 	return out[:min(most, len(out))]
 }
 

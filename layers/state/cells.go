@@ -135,7 +135,9 @@ func (st *State) keepitCell(o records.Override) Cell {
 
 // judgementCell is the cell of a word on a fact.
 func judgementCell(j facts.Judgement) Cell {
-	says := func(j facts.Judgement) string { return fmt.Sprint(j.Value, " ", j.By, " ", j.Keywords, " ", j.Files) }
+	says := func(j facts.Judgement) string {
+		return fmt.Sprint(j.Value, " ", j.By, " ", j.Keywords, " ", j.Files, " ", j.Reason)
+	}
 	was := facts.Judgement{Fact: j.Fact, Says: j.Says}
 	return Cell{
 		Slot: "fact/" + j.Fact.String() + "/" + j.Says, What: "f:" + j.Fact.Short(),

@@ -75,7 +75,7 @@ func (m Ops) FoldUpper(ctx context.Context, records []state.UpperRecord, trust s
 	return out, err
 }
 
-// facts marks the facts whose evidence comes from revoked sources, and the exchanges that speak of it.
+// facts marks the facts whose evidence comes from revoked sources, and the exchanges that speak of it. What those facts did to others is taken back.
 func (t *taint) facts(ctx context.Context, known *facts.Set) error {
 	if len(t.by) == 0 {
 		return nil
@@ -109,6 +109,7 @@ func (t *taint) facts(ctx context.Context, known *facts.Set) error {
 			x.Revoked = found.In(x.From, x.To)
 		}
 	}
+	known.TakeBack()
 	return nil
 }
 

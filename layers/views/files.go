@@ -141,7 +141,7 @@ func Facts(p *Project) FactsFile {
 		case facts.Preference:
 			f.Patterns = append(f.Patterns, PatternEntry{x.ID, day, x.Text})
 		case facts.Issue:
-			f.Issues = append(f.Issues, p.issue(x))
+			f.Issues = append(f.Issues, issueOf(x))
 		}
 	}
 	f.Stats.Concepts, f.Stats.Sessions = len(p.concepts()), len(p.Sessions)
@@ -152,13 +152,10 @@ func Facts(p *Project) FactsFile {
 	return f
 }
 
-func (p *Project) issue(x *facts.Fact) IssueEntry {
+func issueOf(x *facts.Fact) IssueEntry {
 	e := IssueEntry{ID: x.ID, Date: date(x.Time), Content: x.Text, Status: "open"}
 	if x.Resolved {
-		e.Status = "resolved"
-		if by, ok := p.Facts.Fact(x.ResolvedBy); ok {
-			e.Resolution = by.Text
-		}
+		e.Status, e.Resolution = "resolved", x.Resolution
 	}
 	return e
 }

@@ -230,10 +230,9 @@ func (p *Project) lines() []line {
 			put(recent, 6+3*i, "%s: %s (%s)", date(s.Last), text, s.Name)
 		}
 	}
-	for i, f := range p.live(facts.Issue) {
-		if f.Open() {
-			put(issues, 3+2*i, "%s: %s (%s)", date(f.Time), f.Text, source(f))
-		}
+	open := slices.DeleteFunc(p.live(facts.Issue), func(f facts.Fact) bool { return !f.Open() })
+	for i, f := range facts.Distinct(open) {
+		put(issues, 3+2*i, "%s: %s (%s)", date(f.Time), f.Text, source(f))
 	}
 	return out
 }
