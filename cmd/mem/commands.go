@@ -91,7 +91,7 @@ func commands() []command {
 		{name: "pull", group: groupShare, writes: []string{""}, across: []string{""}, make: (*Env).pull},
 		{name: "sync", group: groupShare, writes: []string{""}, across: []string{""}, make: (*Env).sync},
 		{name: "clone", group: groupShare, writes: []string{""}, make: (*Env).clone},
-		{name: "device", group: groupShare, writes: []string{"trust", "approve", "revoke", "rename"}, make: (*Env).device},
+		{name: "device", group: groupShare, writes: []string{"trust", "approve", "drop", "revoke", "rename"}, make: (*Env).device},
 		{name: "secrets", group: groupKeep, writes: []string{"allow"}, across: []string{"scan", "list"}, make: (*Env).secrets},
 		{name: "export", group: groupMake, writes: []string{""}, make: (*Env).export},
 		{name: "revoke", group: groupKeep, writes: []string{""}, across: []string{""}, make: (*Env).revoke},

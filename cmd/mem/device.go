@@ -44,6 +44,7 @@ func (e *Env) device() *cli.Command {
 			}, "not trusted any more", func(ctx context.Context, m *layers.Memory, d state.Device) error {
 				return m.Devices().TrustDevice(ctx, d, false)
 			})},
+			e.deviceDrop(),
 			e.deviceApprove(),
 			{Name: "rename", Usage: "rename a device", ArgsUsage: "<device> <name>", Action: func(ctx context.Context, c *cli.Command) error {
 				if err := e.wantOperands(c, 2, 2); err != nil {
@@ -81,8 +82,11 @@ func (e *Env) runDeviceList(ctx context.Context) error {
 		if d.Own {
 			mark = cell{full: "*", paint: e.style().green}
 		}
-		if d.Trusted {
+		switch {
+		case d.Trusted:
 			trusted = cell{full: "yes"}
+		case d.Dropped:
+			trusted = cell{full: "dropped", paint: e.style().yellow}
 		}
 		last := cell{full: "never"}
 		if !d.Last.IsZero() {
@@ -105,7 +109,9 @@ func (e *Env) runDevice(ctx context.Context, name string, find func(*layers.Memo
 		return withHint(err, "mem device list")
 	}
 	if !e.opt.dryRun {
-		if err := f(ctx, m, d); errors.Is(err, devices.ErrOwnDevice) {
+		if err := f(ctx, m, d); errors.Is(err, errDeclined) {
+			return nil
+		} else if errors.Is(err, devices.ErrOwnDevice) {
 			return withHint(usagef("%s: %v", d.Name, err), "mem device list")
 		} else if err != nil {
 			return err

@@ -126,7 +126,7 @@ func (x *exam) store() {
 	case len(c.Ignored) > 0:
 		p := c.Ignored[0]
 		device := shortID(p.Device)
-		x.warn(check, shell("mem", "device", "revoke", device), "%s of device %.8s and others ignored, such as %s", count(len(c.Ignored), "statement"), p.Device, p)
+		x.warn(check, shell("mem", "device", "drop", device), "%s of device %.8s and others ignored, such as %s", count(len(c.Ignored), "statement"), p.Device, p)
 	default:
 		x.ok(check, "%s, %s, %s", count(c.Commits, "commit"), count(c.Records, "record"), count(c.Objects, "object"))
 	}

@@ -212,7 +212,7 @@ func (e *Env) tellIgnored(all []refs.Problem) {
 			}
 		}
 		e.note("%s of device %.8s %s ignored, such as %s", count(n, "statement"), p.Device, areIs(n), e.safe(p.String()))
-		e.hint(shell("mem", "device", "revoke", p.Device[:8]))
+		e.hint(shell("mem", "device", "drop", p.Device[:8]))
 	}
 }
 

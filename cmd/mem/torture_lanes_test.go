@@ -332,7 +332,7 @@ func (w *lanesWorld) own(g *target, line string) outcome {
 
 // ofTheUser leaves out of what a command prints what it says of devices that are not trusted, each in a line of its own.
 func (w *lanesWorld) ofTheUser(line, out string) string {
-	strange := regexp.MustCompile(`untrusted|not trusted|forged-|~[0-9a-f]{8}\b|^[0-9]+ statements? of device|^hint: mem device revoke|^checked |^root |^ = \[up to date\]|^$`)
+	strange := regexp.MustCompile(`untrusted|not trusted|forged-|~[0-9a-f]{8}\b|^[0-9]+ statements? of device|^hint: mem device drop|^checked |^root |^ = \[up to date\]|^$`)
 	var keep []string
 	for text := range strings.Lines(guestVersions.ReplaceAllString(out, "")) {
 		switch {

@@ -42,7 +42,7 @@ func (m Ops) Peers(ctx context.Context) (map[string]records.PeerBody, error) {
 	return out, state.Home(ctx, m.DB, records.KindPeer, func(_ records.Stamp, b records.PeerBody) { out[b.Device] = b })
 }
 
-// Devices returns this device and all whose lanes are here, this one first, then by name.
+// Devices returns this device, the devices whose lanes are here, and those that were dropped; this one first, then by name.
 func (m Ops) Devices(ctx context.Context) ([]state.Device, error) {
 	trust, err := m.Trust(ctx)
 	if err != nil {
@@ -75,6 +75,15 @@ func (m Ops) Devices(ctx context.Context) ([]state.Device, error) {
 		}); err != nil {
 			return nil, err
 		}
+	}
+	for id, b := range peers {
+		if !b.Dropped {
+			continue
+		}
+		if found[id] == nil {
+			found[id] = &state.Device{ID: id, Name: id[:8], Key: b.Key}
+		}
+		found[id].Dropped = true
 	}
 	var out []state.Device
 	for _, d := range found {
@@ -180,7 +189,48 @@ func (m Ops) TrustDevice(ctx context.Context, d state.Device, trusted bool) erro
 	if !trusted {
 		verb = "revoke"
 	}
-	return m.SetPeer(ctx, d, verb+" device "+d.Name, func(b *records.PeerBody) { b.Trusted, b.Revoked = trusted, !trusted })
+	return m.SetPeer(ctx, d, verb+" device "+d.Name, func(b *records.PeerBody) {
+		b.Trusted, b.Revoked = trusted, !trusted
+		b.Dropped = b.Dropped && !trusted
+	})
+}
+
+// DropDevice ends the trust in a device and removes its lanes from this store, with every byte that only they hold. A fetch leaves
+// them out until the device is trusted again. Dropping it again removes what a killed run left.
+func (m Ops) DropDevice(ctx context.Context, d state.Device) error {
+	selves, err := m.Refs.Selves()
+	if err != nil {
+		return err
+	}
+	if d.Own || slices.Contains(selves, d.ID) {
+		return ErrOwnDevice
+	}
+	err = m.SetPeer(ctx, d, "drop device "+d.Name, func(b *records.PeerBody) {
+		if name, _, _ := strings.Cut(d.Name, "~"); b.Name == "" { // no lane tells it any more
+			b.Name = name
+		}
+		b.Trusted, b.Revoked, b.Dropped = false, true, true
+	})
+	if err == nil {
+		err = m.Refs.DropDevice(ctx, d.ID)
+	}
+	if err == nil {
+		err = m.DropCache()
+	}
+	if err == nil {
+		err = m.Refs.Sweep(ctx)
+	}
+	return err
+}
+
+// Dropped returns the devices whose lanes are left out.
+func (m Ops) Dropped(ctx context.Context) (map[string]bool, error) {
+	peers, err := m.Peers(ctx)
+	out := map[string]bool{}
+	for id, b := range peers {
+		out[id] = b.Dropped
+	}
+	return out, err
 }
 
 // RenameDevice gives a device another name: this one for all to see from its next commit on, others only here.

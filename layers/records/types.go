@@ -34,6 +34,7 @@ type PeerBody struct {
 	Name    string `json:"name,omitempty"`
 	Trusted bool   `json:"trusted,omitempty"`
 	Revoked bool   `json:"revoked,omitempty"` // it loses access to encrypted remotes
+	Dropped bool   `json:"dropped,omitempty"` // its lanes are removed here, and not fetched
 }
 
 // The kinds of records. docs/formats.md tells what they mean; a kind never changes its meaning.

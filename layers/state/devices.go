@@ -63,6 +63,7 @@ type Device struct {
 	Fingerprint string    `json:"fingerprint"`
 	Own         bool      `json:"own"`
 	Trusted     bool      `json:"trusted"`
+	Dropped     bool      `json:"dropped,omitempty"` // its data was removed here, and is not fetched
 	Projects    int       `json:"projects"`
 	Last        time.Time `json:"last"` // it wrote something
 }

@@ -118,6 +118,7 @@ type fetcher struct {
 	o         FetchOptions
 	out       *Fetched
 	client    traveller
+	dropped   map[string]bool // devices whose lanes are left out
 	originals bool            // it is about the lanes of originals.git
 	tips      []pack.ID       // of the lanes here
 	known     map[string]bool // devices
@@ -151,6 +152,9 @@ func (f *fetcher) plan(ctx context.Context, there []gitstore.Ref) error {
 	if err != nil {
 		return err
 	}
+	if f.dropped, err = device.On(f.m.DB).Dropped(ctx); err != nil {
+		return err
+	}
 	here := map[string]refs.Lane{}
 	for _, l := range lanes {
 		here[l.Ref()], f.known[l.Device] = l, true
@@ -160,7 +164,7 @@ func (f *fetcher) plan(ctx context.Context, there []gitstore.Ref) error {
 	shown := map[string]bool{}
 	for _, ref := range there {
 		l, ok := refs.ParseBranch(ref.Name)
-		if !ok || l.Originals != f.originals || shown[ref.Name] || f.o.Projects != nil && !slices.Contains(f.o.Projects, l.Project) {
+		if !ok || shown[ref.Name] || !f.concerns(l) {
 			continue
 		}
 		shown[ref.Name] = true
@@ -171,11 +175,16 @@ func (f *fetcher) plan(ctx context.Context, there []gitstore.Ref) error {
 	}
 	for name := range f.o.Remote.Marks {
 		l, ok := refs.ParseBranch(name)
-		if ok && l.Originals == f.originals && !shown[name] && (f.o.Projects == nil || slices.Contains(f.o.Projects, l.Project)) {
+		if ok && !shown[name] && f.concerns(l) {
 			f.out.Lanes = append(f.out.Lanes, f.lane(l, here[name], "missing"))
 		}
 	}
 	return nil
+}
+
+// concerns reports whether a lane is one that this fetch is about.
+func (f *fetcher) concerns(l refs.Lane) bool {
+	return l.Originals == f.originals && !f.dropped[l.Device] && (f.o.Projects == nil || slices.Contains(f.o.Projects, l.Project))
 }
 
 func (f *fetcher) lane(l, here refs.Lane, status string) FetchedLane {
@@ -416,7 +425,7 @@ func (f *fetcher) describe(ctx context.Context) error {
 		}
 	}
 	for _, d := range devices {
-		if !d.Own && !f.known[d.ID] {
+		if !d.Own && !d.Dropped && !f.known[d.ID] {
 			f.out.Devices = append(f.out.Devices, d)
 		}
 	}

@@ -21,7 +21,7 @@ type ShownLane struct {
 	Device  string `json:"device"`
 	Here    string `json:"here,omitempty"`
 	There   string `json:"there,omitempty"`
-	State   string `json:"state"` // current, to push, to fetch, fetched elsewhere, only here
+	State   string `json:"state"` // current, to push, to fetch, fetched elsewhere, only here, dropped
 	ref     string
 }
 
@@ -83,6 +83,9 @@ func (m Ops) ShowRemote(ctx context.Context, r refs.Remote) (out Shown, err erro
 		for _, d := range devices {
 			if d.ID == l.Device {
 				sl.Device = d.Name
+				if d.Dropped {
+					sl.State = "dropped"
+				}
 			}
 		}
 		out.Lanes = append(out.Lanes, sl)

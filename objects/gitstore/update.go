@@ -57,10 +57,7 @@ func (r *Repo) Prepare(ref string, new pack.ID) *Move {
 		m.written <- err
 		return m
 	}
-	m.l = lock{
-		path:   r.refPath(ref) + ".lock",
-		ticket: filepath.Join(r.dir, scratch, strings.NewReplacer("%", "%25", "/", "%2F").Replace(ref)),
-	}
+	m.l = r.lockOf(ref)
 	go func() {
 		err := m.write(new)
 		if err != nil {
@@ -153,6 +150,14 @@ func (r *Repo) move(ref string, old pack.ID, lock string) error {
 type lock struct {
 	path   string
 	ticket string
+}
+
+// lockOf returns the lock of a branch. The name of a ticket holds no slash.
+func (r *Repo) lockOf(ref string) lock {
+	return lock{
+		path:   r.refPath(ref) + ".lock",
+		ticket: filepath.Join(r.dir, scratch, strings.NewReplacer("%", "%25", "/", "%2F").Replace(ref)),
+	}
 }
 
 // clear removes what a killed process left. The ticket is never written to again: it may be one

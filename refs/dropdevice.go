@@ -1,0 +1,41 @@
+package refs
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/memvcs/mem/objects/gitstore"
+)
+
+// DropDevice deletes every branch of another device in both repositories. The bytes of its lanes go with [Repo.Sweep]. When it is
+// interrupted it can be done again.
+func (r *Repo) DropDevice(ctx context.Context, device string) error {
+	unlock, err := r.alone(ctx)
+	if err != nil {
+		return writing(fmt.Errorf("drop device %s: %w", device, err))
+	}
+	defer unlock()
+	for _, g := range []*gitstore.Repo{r.memory, r.originals} {
+		names, err := g.Known() // a lost branch, too: nobody misses it from now on
+		if err != nil {
+			return err
+		}
+		all, err := g.Refs(lanePrefix)
+		if err != nil {
+			return fmt.Errorf("list lanes: %w", err)
+		}
+		for _, ref := range all {
+			names = append(names, ref.Name)
+		}
+		for _, name := range names {
+			if p, d, ok := parseLane(name); !ok || d != device || p == Home || !strings.HasPrefix(name, lanePrefix) {
+				continue
+			}
+			if err := g.Remove(ctx, name); err != nil {
+				return writing(fmt.Errorf("drop device %s: %w", device, err))
+			}
+		}
+	}
+	return nil
+}
