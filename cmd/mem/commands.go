@@ -72,7 +72,7 @@ func commands() []command {
 		{name: "why", group: groupLook, make: (*Env).whyCommand},
 		{name: "versions", group: groupLook, make: (*Env).versions},
 		{name: "keepit", group: groupLook, bare: "list", writes: []string{"set", "add", "rm"}, across: []string{"list"}, make: (*Env).keepit},
-		{name: "facts", group: groupLook, bare: "list", writes: []string{"save", "add", "edit", "rm"}, across: []string{"list", "search"}, make: (*Env).facts},
+		{name: "facts", group: groupLook, bare: "list", writes: []string{"save", "add", "edit", "confirm", "rm"}, across: []string{"list", "search"}, make: (*Env).facts},
 		{name: "concepts", group: groupLook, bare: "list", writes: []string{"assign", "rename", "merge", "split", "rm"}, across: []string{"list"}, make: (*Env).concepts},
 		{name: "rules", group: groupLook, bare: "list", writes: []string{"add", "promote", "dismiss", "validate", "contradict", "retire", "review"}, across: []string{"list"}, make: (*Env).rules},
 		{name: "reflect", group: groupLook, writes: []string{""}, make: (*Env).reflect},

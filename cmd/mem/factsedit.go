@@ -85,6 +85,18 @@ func (e *Env) factsChange() []*cli.Command {
 				}
 				return e.runFactsEdit(ctx, edited, e.operand(0))
 			}},
+		{Name: "confirm", Usage: "confirm facts; only the user can", ArgsUsage: "<fact>...",
+			Description: "A confirmed fact is trusted as the user's own words: it may be the evidence of a rule. The command works at a terminal,\nnot in a session of Claude Code and not in a script.",
+			Flags:       []*cli.Flag{cli.Bool(&undo, "undo", "withdraw the confirmation")},
+			Action: func(ctx context.Context, c *cli.Command) error {
+				if err := e.wantOperands(c, 1, 1000); err != nil {
+					return err
+				}
+				if !e.userHere() {
+					return withCode(exitNo, withHint(errors.New("only the user can confirm a fact"), "type it at a terminal: "+shell(append([]string{"mem", "facts", "confirm"}, e.operands...)...)))
+				}
+				return e.runFactsJudge(ctx, e.operands, facts.Confirms, !undo, "")
+			}},
 		{Name: "rm", Usage: "remove facts; their records remain", ArgsUsage: "<fact>...",
 			Flags: []*cli.Flag{
 				cli.Bool(&undo, "undo", "put them back"),
@@ -226,6 +238,9 @@ func (e *Env) runFactsJudge(ctx context.Context, ids []string, says string, valu
 			}
 			if i > 0 && p.ID != sc.Project.ID {
 				return usagef("%s is of another project than %s", id, ids[0])
+			}
+			if says == facts.Confirms && value && !f.Stands() {
+				return withHint(fatalf("%s is %s and cannot be confirmed", f.ID, fateOf(f)), "mem show "+f.ID)
 			}
 			if says == facts.Resolves && f.Kind != facts.Issue {
 				return usagef("%s is no issue but a %s", f.ID, f.Kind)

@@ -52,6 +52,9 @@ func (e *Env) showFact(ctx context.Context, m *layers.Memory, p state.Project, f
 		e.field("Verdict", string(f.Verdict)+": "+f.Reason)
 	}
 	e.field("Trust", f.Trust.String())
+	if f.Confirmed {
+		e.field("Confirmed", "by the user")
+	}
 	e.about("Hidden", f.Revoked)
 	for i, v := range f.Evidence {
 		who := said[i]

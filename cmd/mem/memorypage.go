@@ -77,11 +77,12 @@ type exportOptions struct {
 func (e *Env) export() *cli.Command {
 	var o exportOptions
 	return &cli.Command{
-		Name:        "export",
-		Usage:       "write facts.json, concepts.json or memory.md",
-		Description: "The shapes are those that memory-keeper has, for programs that read them. Nothing is stored: they are computed.",
+		Name:  "export",
+		Usage: "write facts.json, concepts.json, semantic.json or memory.md",
+		Description: "The shapes are those that memory-keeper has, for programs that read them. Nothing is stored: they are computed. In semantic.json\n" +
+			"a rule is a pattern, a decision or preference is what it is, and any other fact is a fact; \"mem facts confirm\" sets validatedByUser.",
 		Flags: []*cli.Flag{
-			cli.Choice(&o.format, "format", "write `FORM`: facts, concepts or memory", "facts", "concepts", "memory"),
+			cli.Choice(&o.format, "format", "write `FORM`: facts, concepts, semantic or memory", "facts", "concepts", "semantic", "memory"),
 			cli.String(&o.out, "output,o", "write to the `PATH`, a file or directory, instead of standard output"),
 			cli.Bool(&o.force, "force,f", "replace a file that mem did not write"),
 		},

@@ -117,9 +117,12 @@ type Fact struct {
 	Resolved     bool   `json:"resolved,omitempty"` // of an issue
 	ResolvedBy   string `json:"resolved_by,omitempty"`
 	Resolution   string `json:"resolution,omitempty"` // how: the words of the solution, or the reason that somebody gave
+	Confirmed    bool   `json:"confirmed,omitempty"`  // by the user, which makes the trust theirs
 	Removed      bool   `json:"removed,omitempty"`
 	Revoked      string `json:"revoked,omitempty"` // why it is hidden: its evidence comes from a source that was revoked
 	Device       string `json:"device,omitempty"`  // that stated it first
+
+	Extracted time.Time `json:"extracted_at,omitzero"` // when it was first stated
 
 	key objects.Hash
 }
@@ -204,6 +207,7 @@ const (
 	Resolves   = "resolved"
 	Removes    = "removed"
 	Describes  = "described" // other keywords and files
+	Confirms   = "confirmed" // the user read it and says that it is right
 )
 
 // A Judgement says what became of a fact. Of those that say the same thing of the same fact the last one holds.
@@ -230,6 +234,7 @@ type Record struct {
 	Kind   string
 	Device string
 	Body   json.RawMessage
+	Time   time.Time
 }
 
 // A Set is all that is known: every fact that was ever stated, with what became of it.

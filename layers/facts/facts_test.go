@@ -130,7 +130,7 @@ func statements(t *testing.T) []Record {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out = append(out, Record{kind, device, b})
+		out = append(out, Record{Kind: kind, Device: device, Body: b})
 	}
 	fact := func(n int) Fact {
 		return Fact{Session: "s", Kind: Issue, Text: fmt.Sprint("fact ", n), Verdict: Verified, Trust: User, Evidence: []Evidence{{n, "x"}}}
@@ -184,7 +184,7 @@ func TestInferredIsNoWord(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := Fold([]Record{{KindExchange, "a", b}}, nil)
+		s, err := Fold([]Record{{Kind: KindExchange, Device: "a", Body: b}}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -342,7 +342,7 @@ func TestUntrusted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		records = append(records, Record{kind, device, b})
+		records = append(records, Record{Kind: kind, Device: device, Body: b})
 	}
 	fact := func(n int) Fact {
 		return Fact{Session: "s", Kind: Issue, Text: fmt.Sprint("fact ", n), Verdict: Verified, Trust: User, Evidence: []Evidence{{n, "x"}}}

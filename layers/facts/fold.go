@@ -28,7 +28,7 @@ func Fold(records []Record, trusted func(device string) bool) (*Set, error) {
 		case KindExchange:
 			var x Exchange
 			if err = json.Unmarshal(r.Body, &x); err == nil {
-				f.exchange(n, r.Device, x)
+				f.exchange(n, r, x)
 			}
 		case KindDistilled:
 			var d Distilled
@@ -102,8 +102,8 @@ func (f *folder) judgement(j judgement) {
 }
 
 // exchange adds an exchange with the facts in it; what is known already stays where it was stated first.
-func (f *folder) exchange(n int, device string, x Exchange) {
-	list := x.Facts
+func (f *folder) exchange(n int, r Record, x Exchange) {
+	list, device := x.Facts, r.Device
 	x = x.Bare()
 	x.Facts, x.Device, x.key = nil, device, x.Key()
 	i, known := f.exchanges[x.key]
@@ -128,6 +128,7 @@ func (f *folder) exchange(n int, device string, x Exchange) {
 		}
 		home := &f.set.Exchanges[i]
 		f.facts[fact.key] = stated{[2]int{i, len(home.Facts)}, n, n}
+		fact.Extracted = r.Time
 		home.Facts = append(home.Facts, fact)
 	}
 }
@@ -207,6 +208,9 @@ func (f *folder) judge() {
 		}
 		x.SupersededBy, _ = holds(Supersedes)
 		x.RefutedBy, x.Refuted = holds(Refutes)
+		if _, x.Confirmed = holds(Confirms); x.Confirmed {
+			x.Trust = User
+		}
 		if x.ResolvedBy, x.Resolved = holds(Resolves); x.Resolved {
 			x.Resolution = f.resolution(k, fact(f.said[judged{k, Resolves}].By))
 		}

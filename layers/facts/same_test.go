@@ -43,7 +43,7 @@ func TestTwins(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		records = append(records, Record{kind, device, b})
+		records = append(records, Record{Kind: kind, Device: device, Body: b})
 	}
 	state := func(device, session string, kind Kind, text string, when time.Time, trust Trust) Fact {
 		f := Fact{Session: session, Kind: kind, Text: text, Verdict: Verified, Trust: trust, Evidence: []Evidence{{1, "x"}}, Time: when}

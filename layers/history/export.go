@@ -78,6 +78,7 @@ type ExportFormat string
 const (
 	ExportFacts    ExportFormat = "facts"    // facts.json
 	ExportConcepts ExportFormat = "concepts" // concepts.json
+	ExportSemantic ExportFormat = "semantic" // semantic.json: facts and rules as semantic memories
 	ExportMemory   ExportFormat = "memory"   // memory.md, all of it
 )
 
@@ -101,6 +102,12 @@ func (m Ops) Export(ctx context.Context, p state.Project, f ExportFormat) ([]byt
 		shape = views.Facts(v)
 	case ExportConcepts:
 		shape = views.Concepts(v)
+	case ExportSemantic:
+		name, err := m.messageNames(ctx, p.ID, views.Citations(v))
+		if err != nil {
+			return nil, err
+		}
+		shape = views.Semantic(v, name)
 	default:
 		page, err := views.Memory(v, 0, tokens.For(m.Opts.Model))
 		return []byte(page.Text), err

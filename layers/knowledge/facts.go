@@ -86,7 +86,9 @@ func (m Ops) VerifyFacts(ctx context.Context, project refs.Project, list []facts
 				out[i].Problem = problem.Error()
 				continue
 			}
-			q.Check(&out[i].Now)
+			if q.Check(&out[i].Now); list[i].Confirmed {
+				out[i].Now.Trust = facts.User
+			}
 		}
 	}
 	return out, nil

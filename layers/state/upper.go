@@ -22,7 +22,7 @@ func FoldConcepts(records []UpperRecord, known *facts.Set, trust Trust) (*concep
 func FoldFacts(records []UpperRecord, trust Trust) (*facts.Set, error) {
 	var mine []facts.Record
 	for _, r := range records {
-		mine = append(mine, facts.Record{Kind: r.Kind, Device: r.Stamp.Device, Body: r.Body})
+		mine = append(mine, facts.Record{Kind: r.Kind, Device: r.Stamp.Device, Body: r.Body, Time: r.Time})
 	}
 	return facts.Fold(mine, trust.Of)
 }

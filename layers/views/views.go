@@ -1,4 +1,4 @@
-// Package views prints what a project remembers in the shapes that the seeds fixed: memory.md, facts.json, concepts.json.
+// Package views prints what a project remembers in the shapes that the seeds fixed: memory.md, facts.json, concepts.json, semantic.json.
 //
 // Nothing of it is stored. Each view is computed from the facts, concepts, rules and sessions there are, so it is always
 // current, cannot contradict them, and is the same for the same state. memory.md is the rolling summary that a session may read
@@ -197,15 +197,11 @@ func (p *Project) lines() []line {
 		out = append(out, line{section, rank, brief.Plain(fmt.Sprintf(format, args...), maxItem)})
 	}
 	for i, r := range p.rules() {
-		text := r.Text
-		if r.Problem != "" {
-			text = r.Problem + ": " + r.Text
-		}
 		review := ""
 		if r.State == permanent.Review {
 			review = ", under review"
 		}
-		put(decisions, 2*i, "%s (%s, %s%s)", text, r.ID, r.Trust, review)
+		put(decisions, 2*i, "%s (%s, %s%s)", ruleText(r), r.ID, r.Trust, review)
 	}
 	for i, f := range p.live(facts.Decision, facts.Preference) {
 		if !p.ruled(f) {

@@ -208,3 +208,34 @@ func TestHundredths(t *testing.T) {
 		}
 	}
 }
+
+// TestSemantic: each fact that stands and each rule that holds is a memory, with the messages that say it.
+func TestSemantic(t *testing.T) {
+	p := shop(t)
+	cited := Citations(p)
+	file := Semantic(p, func(c Cited) string {
+		if !cited[c] {
+			t.Errorf("%+v is not among the citations", c)
+		}
+		return fmt.Sprintf("%s-%d", c.Session, c.Message)
+	})
+	types := map[string]int{}
+	for _, m := range file.Memories {
+		types[m.Type]++
+		for _, s := range m.Sources {
+			if s.Message != s.Session+"-3" || s.Excerpt == "" {
+				t.Errorf("%s: source %+v", m.ID, s)
+			}
+		}
+		if m.Validated != (m.Content == "Sign commits") {
+			t.Errorf("%s: validated is %t", m.Content, m.Validated)
+		}
+	}
+	if types[Pattern] != 3 || types[Decision] != 1 || types[Preference] != 1 || types[Plain] != 4 {
+		t.Errorf("memories by type: %v", types)
+	}
+	p.Trusted = func(string) bool { return false }
+	if got := Semantic(p, func(Cited) string { return "" }); len(got.Memories) > 0 {
+		t.Errorf("memories of a device that is not trusted: %+v", got.Memories)
+	}
+}

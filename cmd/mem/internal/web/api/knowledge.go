@@ -32,7 +32,7 @@ type factAnswer struct {
 	Sources   []evidenceAnswer `json:"sources"`
 	Files     []string         `json:"files"`
 	Time      string           `json:"timestamp,omitempty"`
-	Confirmed bool             `json:"validatedByUser"` // the user typed it
+	Confirmed bool             `json:"validatedByUser"` // by "mem facts confirm"
 	Open      bool             `json:"open"`            // an issue that nothing has resolved
 }
 
@@ -44,7 +44,7 @@ type evidenceAnswer struct {
 
 func factOf(f facts.Fact) factAnswer {
 	a := factAnswer{ID: f.ID, Type: string(f.Kind), Text: f.Text, Verdict: string(f.Verdict), Trust: f.Trust.String(), Sources: []evidenceAnswer{},
-		Files: append([]string{}, f.Files...), Time: TimeText(f.Time), Confirmed: f.Trust == facts.User, Open: f.Open()}
+		Files: append([]string{}, f.Files...), Time: TimeText(f.Time), Confirmed: f.Confirmed, Open: f.Open()}
 	for _, e := range f.Evidence {
 		a.Sources = append(a.Sources, evidenceAnswer{f.Session, e.Message, e.Quote})
 	}

@@ -1,0 +1,76 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+
+	"github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/transcript"
+	trusted "github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/layers/views"
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/refs"
+)
+
+// messageNames returns what the messages of transcripts are called in Claude Code: their UUIDs. A transcript that is not here names none.
+func (m Ops) messageNames(ctx context.Context, p refs.Project, cited map[views.Cited]bool) (func(views.Cited) string, error) {
+	st, err := trusted.On(m.DB).Outline(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	names, wanted := map[views.Cited]string{}, map[objects.Hash][]views.Cited{}
+	var order []objects.Hash
+	for c := range cited {
+		s := st.Session(c.Session)
+		if s == nil {
+			continue
+		}
+		h := s.Now().Original
+		if c.Original != "" {
+			if h, err = objects.ParseHash(c.Original); err != nil || s.Point(h) == nil {
+				continue
+			}
+		}
+		if wanted[h] == nil {
+			order = append(order, h)
+		}
+		wanted[h] = append(wanted[h], c)
+	}
+	slices.SortFunc(order, objects.Hash.Compare)
+	for _, h := range order {
+		err := originals.On(m.DB).Stream(ctx, p, h, func(r io.Reader) error { return nameMessages(r, wanted[h], names) })
+		if err != nil && !errors.Is(err, objects.ErrNotFound) {
+			return nil, err
+		}
+	}
+	return func(c views.Cited) string { return names[c] }, nil
+}
+
+// nameMessages notes the UUIDs of the messages of a transcript.
+func nameMessages(r io.Reader, wanted []views.Cited, names map[views.Cited]string) error {
+	at, last := map[int][]views.Cited{}, 0
+	for _, c := range wanted {
+		at[c.Message], last = append(at[c.Message], c), max(last, c.Message)
+	}
+	for v, err := range transcript.Stream(r, originals.HugeValue) {
+		if err != nil {
+			return err
+		}
+		if v.N > last {
+			return nil
+		}
+		if at[v.N] == nil || v.Opaque {
+			continue
+		}
+		msg, err := transcript.Decode(v)
+		if err != nil {
+			continue // no record: it has no name
+		}
+		for _, c := range at[v.N] {
+			names[c] = msg.UUID
+		}
+	}
+	return nil
+}
