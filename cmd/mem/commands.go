@@ -16,6 +16,7 @@ type command struct {
 	across []string // subcommands for which --all-projects has a meaning; "" is the command itself
 	plain  bool     // only prints: an interrupt kills it, as it does any such program
 	bare   string   // the subcommand that the command alone stands for; "" if it wants one
+	common bool     // one of those that "mem help" lists
 	make   func(*Env) *cli.Command
 }
 
@@ -43,7 +44,7 @@ const (
 	groupKeep     group = "maintain"
 	groupHelp     group = "settings and help"
 	groupPlumbing group = "plumbing, for scripts"
-	groupHidden   group = ""
+	groupHidden   group = "" // names that work and are not listed: options of other commands do the same
 )
 
 func groups() []group {
@@ -53,24 +54,24 @@ func groups() []group {
 // commands is the table of commands, in the order of "mem help". Only the command that is run is made.
 func commands() []command {
 	return []command{
-		{name: "init", group: groupStart, writes: []string{""}, make: (*Env).init},
+		{name: "init", group: groupStart, common: true, writes: []string{""}, make: (*Env).init},
 		{name: "demo", group: groupStart, make: (*Env).demo},
 		{name: "add", group: groupStart, writes: []string{""}, across: []string{""}, make: (*Env).add},
-		{name: "import", group: groupStart, writes: []string{""}, across: []string{""}, make: (*Env).importCommand},
-		{name: "hooks", group: groupStart, writes: []string{"install", "uninstall"}, make: (*Env).hooksCommand},
-		{name: "status", group: groupLook, across: []string{""}, make: (*Env).status},
-		{name: "layers", group: groupLook, bare: "status", make: (*Env).layersCommand},
-		{name: "ls", group: groupLook, across: []string{""}, make: (*Env).ls},
-		{name: "next", group: groupLook, make: (*Env).next},
-		{name: "log", group: groupLook, across: []string{""}, make: (*Env).log},
-		{name: "show", group: groupLook, make: (*Env).show},
-		{name: "search", group: groupLook, across: []string{""}, make: (*Env).search},
+		{name: "import", group: groupStart, common: true, writes: []string{""}, across: []string{""}, make: (*Env).importCommand},
+		{name: "hooks", group: groupStart, common: true, writes: []string{"install", "uninstall"}, make: (*Env).hooksCommand},
+		{name: "status", group: groupLook, common: true, across: []string{""}, make: (*Env).status},
+		{name: "layers", group: groupHidden, bare: "status", make: (*Env).layersCommand},
+		{name: "ls", group: groupLook, common: true, across: []string{""}, make: (*Env).ls},
+		{name: "next", group: groupLook, common: true, make: (*Env).next},
+		{name: "log", group: groupLook, common: true, across: []string{""}, make: (*Env).log},
+		{name: "show", group: groupLook, common: true, make: (*Env).show},
+		{name: "search", group: groupLook, common: true, across: []string{""}, make: (*Env).search},
 		{name: "suggest", group: groupLook, make: (*Env).suggestCommand},
 		{name: "diff", group: groupLook, make: (*Env).diff},
 		{name: "blame", group: groupLook, make: (*Env).blame},
-		{name: "lineage", group: groupLook, make: (*Env).lineage},
+		{name: "lineage", group: groupHidden, make: (*Env).lineage},
 		{name: "why", group: groupLook, make: (*Env).whyCommand},
-		{name: "versions", group: groupLook, make: (*Env).versions},
+		{name: "versions", group: groupHidden, make: (*Env).versions},
 		{name: "keepit", group: groupLook, bare: "list", writes: []string{"set", "add", "rm"}, across: []string{"list"}, make: (*Env).keepit},
 		{name: "facts", group: groupLook, bare: "list", writes: []string{"save", "add", "edit", "confirm", "rm"}, across: []string{"list", "search"}, make: (*Env).facts},
 		{name: "concepts", group: groupLook, bare: "list", writes: []string{"assign", "rename", "merge", "split", "rm"}, across: []string{"list"}, make: (*Env).concepts},
@@ -78,10 +79,10 @@ func commands() []command {
 		{name: "reflect", group: groupLook, writes: []string{""}, make: (*Env).reflect},
 		{name: "memory", group: groupLook, make: (*Env).memoryPage},
 		{name: "serve", group: groupLook, make: (*Env).serve},
-		{name: "count", group: groupLook, make: (*Env).count},
-		{name: "cost", group: groupLook, make: (*Env).cost},
-		{name: "compress", group: groupMake, writes: []string{""}, make: (*Env).compress},
-		{name: "compose", group: groupMake, writes: []string{""}, make: (*Env).compose},
+		{name: "count", group: groupHidden, make: (*Env).count},
+		{name: "cost", group: groupHidden, make: (*Env).cost},
+		{name: "compress", group: groupMake, common: true, writes: []string{""}, make: (*Env).compress},
+		{name: "compose", group: groupMake, common: true, writes: []string{""}, make: (*Env).compose},
 		{name: "tier", group: groupMake, bare: "status", writes: []string{"run"}, make: (*Env).tier},
 		{name: "distill", group: groupMake, writes: []string{""}, make: (*Env).distill},
 		{name: "checkout", group: groupMake, writes: []string{""}, make: (*Env).checkout},
@@ -89,7 +90,7 @@ func commands() []command {
 		{name: "push", group: groupShare, writes: []string{""}, across: []string{""}, make: (*Env).push},
 		{name: "fetch", group: groupShare, writes: []string{""}, across: []string{""}, make: (*Env).fetch},
 		{name: "pull", group: groupShare, writes: []string{""}, across: []string{""}, make: (*Env).pull},
-		{name: "sync", group: groupShare, writes: []string{""}, across: []string{""}, make: (*Env).sync},
+		{name: "sync", group: groupShare, common: true, writes: []string{""}, across: []string{""}, make: (*Env).sync},
 		{name: "clone", group: groupShare, writes: []string{""}, make: (*Env).clone},
 		{name: "device", group: groupShare, writes: []string{"trust", "approve", "drop", "revoke", "rename"}, make: (*Env).device},
 		{name: "secrets", group: groupKeep, writes: []string{"allow"}, across: []string{"scan", "list"}, make: (*Env).secrets},
@@ -98,11 +99,11 @@ func commands() []command {
 		{name: "mv", group: groupKeep, writes: []string{""}, make: (*Env).mv},
 		{name: "tag", group: groupKeep, writes: []string{""}, make: (*Env).tag},
 		{name: "rm", group: groupKeep, writes: []string{""}, make: (*Env).rm},
-		{name: "prune", group: groupKeep, writes: []string{""}, make: (*Env).prune},
+		{name: "prune", group: groupHidden, writes: []string{""}, make: (*Env).prune},
 		{name: "forget", group: groupKeep, writes: []string{""}, across: []string{""}, make: (*Env).forget},
 		{name: "undo", group: groupKeep, writes: []string{""}, make: (*Env).undo},
 		{name: "redo", group: groupKeep, writes: []string{""}, make: (*Env).redo},
-		{name: "op", group: groupKeep, bare: "log", make: (*Env).op},
+		{name: "op", group: groupHidden, bare: "log", make: (*Env).op},
 		{name: "project", group: groupKeep, bare: "list", writes: []string{"link", "unlink", "share"}, make: (*Env).project},
 		{name: "gc", group: groupKeep, writes: []string{""}, make: (*Env).gc},
 		{name: "doctor", group: groupKeep, writes: []string{""}, make: (*Env).doctor},

@@ -211,7 +211,7 @@ func compressError(err error) error {
 	case errors.As(err, &nothing):
 		return withCode(exitNo, err)
 	case errors.Is(err, derive.ErrOtherSession):
-		return withCode(exitUsage, withHint(err, "name a version of the session itself: mem versions SESSION"))
+		return withCode(exitUsage, withHint(err, "name a version of the session itself: mem ls SESSION"))
 	case errors.Is(err, derive.ErrOtherPast):
 		return withHint(err, "compress the whole session: leave out --since")
 	case errors.As(err, &pins):

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -13,6 +14,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/clipperhouse/displaywidth"
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	capturing "github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/transcript"
@@ -22,6 +24,7 @@ import (
 type demoOptions struct {
 	keep   string
 	sample bool
+	full   bool
 }
 
 // demo is the command that shows the whole journey in a store of its own.
@@ -30,11 +33,12 @@ func (e *Env) demo() *cli.Command {
 	return &cli.Command{
 		Name:  "demo",
 		Usage: "show the whole journey on your newest sessions, in a throwaway memory",
-		Description: "Reads the newest sessions under ~/.claude (or CLAUDE_CONFIG_DIR) and changes nothing there; where there are none it\n" +
-			"takes the bundled sample. Prints each command as it runs it.",
+		Description: "Reads the newest sessions under ~/.claude (or CLAUDE_CONFIG_DIR) and changes nothing there. Without any, it uses the\n" +
+			"bundled sample. Each command is printed as it runs; the memory is deleted at the end, unless --keep names a directory.",
 		Flags: []*cli.Flag{
-			cli.String(&o.keep, "keep", "make the memory in `DIR` instead of a temporary directory"),
-			cli.Bool(&o.sample, "sample", "take the bundled sample even if there are sessions"),
+			cli.String(&o.keep, "keep", "create the memory in `DIR` and keep it"),
+			cli.Bool(&o.sample, "sample", "use the bundled sample even if there are sessions"),
+			cli.Bool(&o.full, "full", "print the whole output of more commands"),
 		},
 		Action: func(ctx context.Context, c *cli.Command) error {
 			if err := e.wantOperands(c, 0, 0); err != nil {
@@ -48,63 +52,88 @@ func (e *Env) demo() *cli.Command {
 	}
 }
 
-// Limits of the demo: what it takes of the newest sessions.
+// Limits of the demo: what it takes of the newest sessions, and what it prints without --full.
 const (
 	demoSessions = 3
 	demoBytes    = 64 << 20
 	demoMessages = 6
 	demoWidth    = 110
 	demoLooks    = 100 // so many files are looked into
+	demoLines    = 12  // of the output of a step
 )
 
-func (e *Env) runDemo(ctx context.Context, o demoOptions) error {
+func (e *Env) runDemo(ctx context.Context, o demoOptions) (err error) {
 	dir := o.keep
 	if dir == "" {
-		var err error
 		if dir, err = os.MkdirTemp("", "mem-demo-"); err != nil {
 			return err
 		}
+		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	}
 	dir = e.path(dir)
 	files, what, err := e.demoFiles(o, dir)
 	if err != nil {
 		return err
 	}
-	e.printf("This is mem at work on %s, in a memory of its own:\n%s\n", what, e.safe(dir))
-	d := &demo{e: e, ctx: ctx, dir: dir, store: filepath.Join(dir, "memory")}
-	first := capturing.SourceOf(files[0]).SessionID()
-	out := filepath.Join(dir, "context")
-	steps := []struct {
-		say  string
-		args []string
-	}{
-		{"make a memory", []string{"init"}},
-		{"capture the sessions, byte for byte", append([]string{"add"}, files...)},
-		{"what is in memory", []string{"ls", "--all-projects"}},
-		{"preview a compression: what would be kept, and why", []string{"compress", first, "--ratio", "10", "-n"}},
-		{"make it", []string{"compress", first, "--ratio", "10"}},
-		{"every change is a signed commit", []string{"log", "--oneline", "--all-projects"}},
-		{"compose the sessions into one context of at most 8,000 tokens", append([]string{"compose", "demo", "--budget", "8k"}, ids(files)...)},
-		{"write it where Claude Code can resume it", []string{"checkout", "demo", "-o", out}},
-		{"an original comes back byte for byte", []string{"checkout", first + ":original", "-o", filepath.Join(dir, "original.jsonl")}},
-		{"check every byte", []string{"fsck", "--full"}},
-	}
-	for _, s := range steps {
-		if err := d.step(s.say, s.args...); err != nil {
+	d := &demo{e: e, ctx: ctx, dir: dir, store: filepath.Join(dir, "memory"), full: o.full}
+	e.printf("mem on %s, in a throwaway memory\n", what)
+	for _, s := range d.steps(files) {
+		if s.full && !o.full {
+			continue
+		}
+		if err := d.step(s); err != nil {
 			return err
 		}
 	}
-	if err := d.same(files[0], filepath.Join(dir, "original.jsonl")); err != nil {
-		return err
+	d.ending(o)
+	return nil
+}
+
+// A demoStep is a command of the demo.
+type demoStep struct {
+	about string
+	args  []string
+	shown string       // what is printed in place of args, without "mem"
+	dir   string       // where it runs, if that matters
+	quiet bool         // its output is printed with --full only
+	full  bool         // the step is run with --full only
+	then  func() error // what is done after it
+}
+
+// steps are the commands of the demo, on the session files, the newest of which is the last.
+func (d *demo) steps(files []string) []demoStep {
+	var names []string
+	for _, f := range files {
+		names = append(names, shortID(capturing.SourceOf(f).SessionID()))
 	}
-	return d.ending(out)
+	first, newest := names[0], files[len(files)-1]
+	original, composed := filepath.Join(d.dir, "original.jsonl"), filepath.Join(d.dir, "context")
+	return []demoStep{
+		{about: "create a memory", args: []string{"init"}, quiet: true},
+		{about: "capture the sessions, byte for byte", args: append([]string{"add"}, files...), shown: "add FILE...", quiet: true},
+		{about: "list them", args: []string{"ls", "--all-projects"}},
+		{about: "preview a compression: what is kept, and why", args: []string{"compress", first, "--ratio", "10", "-n"}, full: true},
+		{about: "create a version of a tenth of the size", args: []string{"compress", first, "--ratio", "10"}},
+		{about: "every change is a signed commit", args: []string{"log", "--oneline", "--all-projects"}, full: true},
+		{about: "one context from all of them", args: append([]string{"compose", "demo", "--budget", "8k"}, names...)},
+		{
+			about: "write it where Claude Code can resume it", args: []string{"checkout", "demo", "-o", composed}, shown: "checkout demo -o context", full: true,
+			then: func() error { return d.print(filepath.Join(composed, "composed.md")) },
+		},
+		{
+			about: "restore an original", args: []string{"checkout", first + ":original", "-o", original},
+			shown: "checkout " + first + ":original -o original.jsonl", quiet: true, then: func() error { return d.same(files[0], original) },
+		},
+		{about: "verify every byte", args: []string{"fsck", "--full"}},
+		{about: "what the next session is handed", args: []string{"next"}, dir: workingDir(newest)},
+	}
 }
 
 // demoFiles returns the session files to show, oldest first, and what they are.
 func (e *Env) demoFiles(o demoOptions, dir string) ([]string, string, error) {
 	if !o.sample {
 		if files := e.newestSessions(); len(files) > 0 {
-			return files, fmt.Sprintf("your %d newest session%s (read only)", len(files), plural(len(files))), nil
+			return files, fmt.Sprintf("your %d newest session%s", len(files), plural(len(files))), nil
 		}
 	}
 	files, err := writeSample(filepath.Join(dir, "sample"))
@@ -143,20 +172,31 @@ func (e *Env) newestSessions() []string {
 	return files
 }
 
-// conversed reports whether the file holds a talk with the user that there is something to show of: no subagent's, and not
-// only a question.
+// conversed reports whether the file contains a conversation with the user that is worth showing: not a subagent's, and not a
+// single question.
 func conversed(path string) bool {
+	got, ok := scanned(path)
+	return ok && got.Parent() == "" && got.Typed > 0 && got.Messages >= demoMessages
+}
+
+// workingDir returns the directory in which a session worked, "" if its file does not name one.
+func workingDir(path string) string {
+	got, _ := scanned(path)
+	return got.Cwd
+}
+
+// scanned summarises a session file; ok is false if it cannot be read.
+func scanned(path string) (summary transcript.Summary, ok bool) {
 	f, err := os.Open(path)
 	if err != nil {
-		return false // nor could it be captured
+		return summary, false
 	}
 	defer f.Close()
 	sc := transcript.NewScanner(transcript.Carry{}, func([]byte) [32]byte { return [32]byte{} })
 	if _, err := io.Copy(sc, f); err != nil {
-		return false
+		return summary, false
 	}
-	got := sc.Summary()
-	return got.Parent() == "" && got.Typed > 0 && got.Messages >= demoMessages
+	return sc.Summary(), true
 }
 
 // writeSample writes the bundled sessions to dir and returns the paths of the main ones.
@@ -180,31 +220,50 @@ func writeSample(dir string) ([]string, error) {
 	return files, err
 }
 
-func ids(files []string) []string {
-	var out []string
-	for _, f := range files {
-		out = append(out, capturing.SourceOf(f).SessionID())
-	}
-	return out
-}
-
 // A demo is the memory that a demo works in.
 type demo struct {
 	e     *Env
 	ctx   context.Context
 	dir   string
 	store string
+	full  bool
 }
 
 // step runs a command of mem as a user would and shows it.
-func (d *demo) step(say string, args ...string) error {
-	d.e.printf("\n%s\n%s mem %s\n", d.e.style().dim("# "+say), d.e.style().bold("$"), d.e.safe(strings.Join(quoteAll(args), " ")))
+func (d *demo) step(s demoStep) error {
+	shown := s.shown
+	if shown == "" || d.full {
+		shown = strings.Join(quoteAll(s.args), " ")
+	}
+	style := d.e.style()
+	d.e.printf("\n%s mem %s  %s\n", style.bold("$"), d.e.safe(shown), style.dim("# "+s.about))
 	if err := d.e.out.flush(); err != nil {
 		return err
 	}
+	var out bytes.Buffer
+	inner := d.inner(s.dir)
+	inner.Stdout, inner.Stderr = &out, &out
+	code := run(d.ctx, inner, append([]string{"--no-pager"}, s.args...))
+	if code != exitDone {
+		d.e.printf("%s", out.String())
+		return withCode(code, fatalf("the demo stopped at mem %s", s.args[0]))
+	}
+	if d.full {
+		d.e.printf("%s", out.String())
+	} else if !s.quiet {
+		d.excerpt(out.String(), inner.Term.Width())
+	}
+	if s.then == nil {
+		return nil
+	}
+	return s.then()
+}
+
+// inner is the world of a step.
+func (d *demo) inner(dir string) Env {
 	inner := *d.e
 	inner.opt, inner.conf, inner.out = options{}, nil, nil
-	inner.Dir = d.dir
+	inner.Dir = cmp.Or(dir, d.dir)
 	getenv := inner.Getenv
 	inner.Getenv = func(name string) string {
 		switch name {
@@ -215,25 +274,31 @@ func (d *demo) step(say string, args ...string) error {
 		}
 		return getenv(name)
 	}
-	inner.Stderr = d.e.Stdout
 	inner.Term.Stderr = false
-	if !inner.Term.Stdout { // it is people who read a demo, in a file too
+	if !inner.Term.Stdout || inner.Term.Width == nil { // it is people who read a demo, in a file too
 		inner.Term = Term{Stdout: true, Width: func() int { return demoWidth }}
 		inner.paint = &palette{}
 	}
-	if code := run(d.ctx, inner, append([]string{"--no-pager"}, args...)); code != exitDone {
-		return withCode(code, fatalf("the demo stopped at mem %s", args[0]))
+	return inner
+}
+
+// excerpt prints the first lines of an output, cut to the width of the screen.
+func (d *demo) excerpt(text string, width int) {
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	for i, line := range lines {
+		if i == demoLines-1 && len(lines) > demoLines {
+			d.e.printf("%s\n", d.e.style().dim(fmt.Sprintf("... %d more lines", len(lines)-i)))
+			return
+		}
+		if !strings.Contains(line, "\x1b") { // lines of tables fit already
+			line = displaywidth.TruncateString(line, width, "…")
+		}
+		d.e.printf("%s\n", line)
 	}
-	return nil
 }
 
 // same compares a file with the original that was restored.
 func (d *demo) same(file, restored string) error {
-	for _, f := range []string{file, restored} {
-		if _, err := os.Stat(f); err != nil {
-			return err
-		}
-	}
 	a, err := os.ReadFile(file)
 	if err != nil {
 		return err
@@ -242,28 +307,34 @@ func (d *demo) same(file, restored string) error {
 	if err != nil {
 		return err
 	}
-	if string(a) != string(b) {
+	if !bytes.Equal(a, b) {
 		return fatalf("%s and %s differ", file, restored)
 	}
-	d.e.printf("\n%s\n%s cmp %s original.jsonl\n(no difference)\n", d.e.style().dim("# and compare it"), d.e.style().bold("$"), d.e.safe(file))
+	d.e.printf("original.jsonl and the session file are equal: %s\n", bytesText(int64(len(a))))
 	return nil
 }
 
-// ending shows the composed context and where everything lies.
-func (d *demo) ending(out string) error {
-	b, err := os.ReadFile(filepath.Join(out, "composed.md"))
-	if err != nil {
-		return err
+// print prints a file.
+func (d *demo) print(path string) error {
+	b, err := os.ReadFile(path)
+	if err == nil {
+		d.e.printf("\n%s\n", d.e.safe(string(b)))
 	}
-	d.e.printf("\n%s\n%s\n", d.e.style().dim("# the composed context"), d.e.safe(string(b)))
-	d.e.printf(`Where it all lies:
-  %s  the memory of this demo (a real one is in ~/.claude-memory)
-  %s  the context: composed.md, composed.jsonl, composition.json
-Start a session from it:  claude --resume %s --fork-session
-Remove the demo:          rm -r %s
-Begin for real:           mem init && mem import
-`, d.e.safe(d.store), d.e.safe(out), d.e.safe(filepath.Join(out, "composed.jsonl")), d.e.safe(d.dir))
-	return nil
+	return err
+}
+
+// ending says where the memory of the demo is, if it stays, and what to type next.
+func (d *demo) ending(o demoOptions) {
+	d.e.printf("\n")
+	if o.keep != "" {
+		d.e.printf("The memory of this demo is in %s\n", d.e.safe(d.store))
+		if d.full {
+			d.e.printf("Start a session from it:  claude --resume %s --fork-session\n", d.e.safe(filepath.Join(d.dir, "context", "composed.jsonl")))
+		}
+	} else {
+		d.e.printf("The memory of this demo is deleted; ~/.claude was only read.\n")
+	}
+	d.e.printf("For real:  mem init && mem import && mem hooks install\n")
 }
 
 // quoteAll quotes words as a shell wants them: all but those of characters that mean nothing to one.

@@ -14,9 +14,11 @@ type commandHelp struct {
 	Synopsis    string       `json:"synopsis"`
 	Group       string       `json:"group,omitempty"`
 	Description string       `json:"description,omitempty"`
+	Examples    []example    `json:"examples,omitempty"`
 	Subcommands []string     `json:"subcommands,omitempty"`
 	Options     []optionHelp `json:"options"`
-	Global      []optionHelp `json:"-"`
+	Changing    []optionHelp `json:"-"` // of every command that changes something
+	Global      []optionHelp `json:"-"` // of every command
 }
 
 // An optionHelp describes one option.
@@ -46,6 +48,14 @@ func (o optionHelp) spelled() string {
 	return s + " " + o.Value
 }
 
+// briefly is how the option is named in a line of many: "-p", "--json".
+func (o optionHelp) briefly() string {
+	if o.Short != "" {
+		return dashed(o.Short)
+	}
+	return dashed(o.Name)
+}
+
 func dashed(name string) string {
 	if len(name) == 1 {
 		return "-" + name
@@ -57,16 +67,17 @@ func dashed(name string) string {
 func (e *Env) describe(path []string, c *cli.Command) commandHelp {
 	d := commandHelp{
 		Command: strings.Join(path, " "), Usage: c.Usage, Description: c.Description,
-		Subcommands: subcommands(c), Options: optionsHelp(c.Flags),
+		Examples: examplesOf(path), Subcommands: subcommands(c), Options: optionsHelp(c.Flags),
 	}
 	table := commands()
 	i := slices.IndexFunc(table, func(c command) bool { return c.name == path[0] })
 	d.Group = string(table[i].group)
-	global := optionsHelp((&options{}).flags(table[i].changes(path)))
-	for _, o := range global {
-		if !slices.ContainsFunc(d.Options, func(own optionHelp) bool { return own.Name == o.Name }) {
-			d.Global = append(d.Global, o)
-		}
+	own := func(o optionHelp) bool {
+		return slices.ContainsFunc(d.Options, func(own optionHelp) bool { return own.Name == o.Name })
+	}
+	d.Global = slices.DeleteFunc(optionsHelp((&options{}).flags(false)), own)
+	if table[i].changes(path) {
+		d.Changing = slices.DeleteFunc(optionsHelp((&options{}).changing()), own)
 	}
 	d.Synopsis = "mem " + d.Command
 	switch {

@@ -20,21 +20,27 @@ var topicFiles embed.FS
 
 // help is the command that explains the others.
 func (e *Env) help() *cli.Command {
+	var all bool
 	return &cli.Command{
 		Name:      "help",
 		Usage:     "explain mem, a command or a topic",
 		ArgsUsage: "[<command>|<topic>]",
-		Action:    func(context.Context, *cli.Command) error { return e.runHelp(e.operands) },
+		Flags:     []*cli.Flag{cli.Bool(&all, "all,a", "list all commands and topics")},
+		Action:    func(context.Context, *cli.Command) error { return e.runHelp(e.operands, all) },
 	}
 }
 
 // runHelp prints the help of a command or a topic; of mem itself if words is empty.
-func (e *Env) runHelp(words []string) error {
-	if len(words) == 0 {
-		if e.opt.json {
-			return e.printJSON("help", e.everything())
-		}
+func (e *Env) runHelp(words []string, all bool) error {
+	switch {
+	case len(words) > 0 && all:
+		return withHint(usagef("option --all of mem help takes no command"), "mem help "+strings.Join(words, " "))
+	case len(words) == 0 && e.opt.json:
+		return e.printJSON("help", e.everything())
+	case all:
 		return e.helpOnAll()
+	case len(words) == 0:
+		return e.helpOnCommon()
 	}
 	if path, c := e.findCommand(words); c != nil {
 		if e.opt.json {
@@ -112,41 +118,61 @@ func (e *Env) showHelp(text string) error {
 	return err
 }
 
-// helpOnAll prints the groups of commands, as "git help" does.
+// helpHead is what the help on mem itself starts with.
+const helpHead = "usage: mem <command> [<options>] [<operands>]\n\n" +
+	"Capture every Claude Code session; build smaller contexts from them.\n"
+
+// helpOnCommon prints the commands that most users need.
+func (e *Env) helpOnCommon() error {
+	var b strings.Builder
+	b.WriteString(helpHead)
+	e.listCommands(&b, func(c command) bool { return c.common })
+	b.WriteString("\n\"mem help -a\" lists all commands and topics, \"mem help <command>\" explains one.\n")
+	return e.showHelp(b.String())
+}
+
+// helpOnAll prints all commands that are not hidden, in their groups, and the topics.
 func (e *Env) helpOnAll() error {
 	var b strings.Builder
-	b.WriteString("usage: mem <command> [<options>] [<operands>]\n\n" +
-		"Capture every Claude Code session; build smaller contexts from them.\n")
-	style := e.style()
-	table := commands()
-	for _, g := range groups() {
-		var rows [][2]string
-		for _, c := range table {
-			if c.group == g {
-				rows = append(rows, [2]string{c.name, c.make(e).Usage})
-			}
-		}
-		if len(rows) > 0 {
-			fmt.Fprintf(&b, "\n%s\n", style.bold(string(g)))
-			columns(&b, rows)
-		}
-	}
+	b.WriteString(helpHead)
+	e.listCommands(&b, func(c command) bool { return c.group != groupHidden })
 	var rows [][2]string
 	for _, t := range topics() {
 		rows = append(rows, [2]string{t, topicTitle(t)})
 	}
-	fmt.Fprintf(&b, "\n%s\n", style.bold("topics"))
+	fmt.Fprintf(&b, "\n%s\n", e.style().bold("topics"))
 	columns(&b, rows)
 	b.WriteString("\n\"mem help <command>\" and \"mem help <topic>\" tell more.\n")
 	return e.showHelp(b.String())
 }
 
-// helpOn prints what one command does.
+// listCommands writes the commands that are wanted, under the headings of their groups.
+func (e *Env) listCommands(b *strings.Builder, wanted func(command) bool) {
+	table := commands()
+	for _, g := range groups() {
+		var rows [][2]string
+		for _, c := range table {
+			if c.group == g && wanted(c) {
+				rows = append(rows, [2]string{c.name, c.make(e).Usage})
+			}
+		}
+		if len(rows) > 0 {
+			fmt.Fprintf(b, "\n%s\n", e.style().bold(string(g)))
+			columns(b, rows)
+		}
+	}
+}
+
+// helpOn prints what one command does: examples first.
 func (e *Env) helpOn(path []string, c *cli.Command) error {
 	var b strings.Builder
 	style := e.style()
 	d := e.describe(path, c)
-	fmt.Fprintf(&b, "usage: %s\n\n%s\n", d.Synopsis, d.Usage)
+	fmt.Fprintf(&b, "usage: %s\n\n", d.Synopsis)
+	if writeExamples(&b, d.Examples); len(d.Examples) > 0 {
+		b.WriteByte('\n')
+	}
+	fmt.Fprintf(&b, "%s\n", d.Usage)
 	if c.Description != "" {
 		fmt.Fprintf(&b, "\n%s\n", c.Description)
 	}
@@ -160,19 +186,20 @@ func (e *Env) helpOn(path []string, c *cli.Command) error {
 		fmt.Fprintf(&b, "\n%s\n", style.bold("subcommands"))
 		columns(&b, rows)
 	}
-	for _, part := range []struct {
-		title   string
-		options []optionHelp
-	}{{"options", d.Options}, {"options of every command", d.Global}} {
-		if len(part.options) == 0 {
-			continue
-		}
-		fmt.Fprintf(&b, "\n%s\n", style.bold(part.title))
-		rows = nil
-		for _, o := range part.options {
-			rows = append(rows, [2]string{o.spelled(), o.Usage})
-		}
+	rows = nil
+	for _, o := range append(slices.Clone(d.Options), d.Changing...) {
+		rows = append(rows, [2]string{o.spelled(), o.Usage})
+	}
+	if len(rows) > 0 {
+		fmt.Fprintf(&b, "\n%s\n", style.bold("options"))
 		columns(&b, rows)
+	}
+	if len(d.Global) > 0 {
+		var names []string
+		for _, o := range d.Global {
+			names = append(names, o.briefly())
+		}
+		fmt.Fprintf(&b, "\n%s %s\n(\"mem help options\" explains them)\n", style.bold("options of every command:"), strings.Join(names, " "))
 	}
 	return e.showHelp(b.String())
 }

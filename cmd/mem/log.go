@@ -23,6 +23,7 @@ type logOptions struct {
 	patch   bool
 	search  string
 	handed  bool
+	undo    bool
 }
 
 // log is the command that lists what was done.
@@ -43,6 +44,7 @@ func (e *Env) log() *cli.Command {
 			cli.Bool(&o.stat, "stat", "say in numbers what each operation brought"),
 			cli.Bool(&o.patch, "patch,p", "print how versions and compositions differ from those before"),
 			cli.Bool(&o.handed, "handed", "list what hooks handed over, to which session and when"),
+			cli.Bool(&o.undo, "undo", "list this device's operations and what undo and redo would do"),
 			cli.String(&o.search, "S", "print the operations by which `TEXT` appeared or vanished"),
 		},
 		Action: func(ctx context.Context, c *cli.Command) error {
@@ -54,6 +56,12 @@ func (e *Env) log() *cli.Command {
 			}
 			if c.IsSet("S") && strings.TrimSpace(o.search) == "" {
 				return usagef("option -S wants a text to look for")
+			}
+			if o.undo {
+				if e.operand(0) != "" {
+					return withHint(usagef("mem log --undo takes no revision"), "mem log --undo")
+				}
+				return e.runOpLog(ctx, o.number)
 			}
 			if o.handed {
 				return e.runHanded(ctx, o, e.operand(0))

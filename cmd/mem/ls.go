@@ -32,8 +32,9 @@ type lsOptions struct {
 func (e *Env) ls() *cli.Command {
 	var o lsOptions
 	return &cli.Command{
-		Name:  "ls",
-		Usage: "list the sessions of the project",
+		Name:      "ls",
+		Usage:     "list the sessions of the project, or the versions of a session",
+		ArgsUsage: "[<session>]",
 		Description: "The mark before a session says: * the newest in memory (@), M its file has changed since it was added, ? only a\n" +
 			"file and not in memory, D removed from the lists, R hidden by \"mem revoke\", ! captured by a device that is not trusted. Token\n" +
 			"counts are estimates.",
@@ -48,8 +49,14 @@ func (e *Env) ls() *cli.Command {
 			cli.Bool(&o.one, "1", "print the ids alone"),
 		},
 		Action: func(ctx context.Context, c *cli.Command) error {
-			if err := e.wantOperands(c, 0, 0); err != nil {
+			if err := e.wantOperands(c, 0, 1); err != nil {
 				return err
+			}
+			if session := e.operand(0); session != "" {
+				if o != (lsOptions{all: o.all}) {
+					return withHint(usagef("mem ls %s lists versions: of the options, only --all applies", session), "mem ls -h")
+				}
+				return e.runVersions(ctx, session, o.all)
 			}
 			if o.composed {
 				return e.runLsCompositions(ctx, o)

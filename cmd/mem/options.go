@@ -41,11 +41,17 @@ func (o *options) flags(writes bool) []*cli.Flag {
 		cli.Parsed(&o.lockTimeout, "lock-timeout", "wait `TIME` for another command to finish writing", parseWait),
 	}
 	if writes {
-		flags = append(flags,
-			cli.Bool(&o.dryRun, "dry-run,n", "say what would be done and do nothing"),
-			cli.Bool(&o.yes, "yes,y", "do not ask"))
+		flags = append(flags, o.changing()...)
 	}
 	return flags
+}
+
+// changing returns the options of every command that changes something.
+func (o *options) changing() []*cli.Flag {
+	return []*cli.Flag{
+		cli.Bool(&o.dryRun, "dry-run,n", "only print what would be done"),
+		cli.Bool(&o.yes, "yes,y", "do not ask"),
+	}
 }
 
 // globalScope describes the global options to the parser, which learns of each option only when one is used.

@@ -16,46 +16,46 @@ type pruneOptions struct {
 	olderThan string
 	keepLast  int
 	unused    bool
+	expired   bool
 	force     bool
 }
 
-// prune is the command that takes versions that nobody uses out of the lists.
+// prune is the older name of mem rm with the options that choose versions; without one it is mem rm --expired.
 func (e *Env) prune() *cli.Command {
 	o := pruneOptions{}
 	return &cli.Command{
-		Name:      "prune",
-		Usage:     "hide unused versions",
-		ArgsUsage: "[<session>]",
-		Description: "Which versions may go says the setting storage.compressionRetention: all stay, or the newest few of each session, or\n" +
-			"those made or used lately; options go before it. Of an age the newest version of each session stays unless --keep-last\n" +
-			"says otherwise. What a composition uses stays, with a warning. Without a session, only versions that mem made for\n" +
-			"itself go: a version that you asked for stays until its session is named. Nothing is lost: the bytes stay, hidden\n" +
-			"versions are listed by \"mem versions -a\", and \"mem undo\" brings them back.",
+		Name:        "prune",
+		Usage:       "hide unused versions",
+		ArgsUsage:   "[<session>]",
+		Description: "The same as \"mem rm\" with these options; without one, the same as \"mem rm --expired\".",
 		Flags: []*cli.Flag{
-			cli.String(&o.olderThan, "older-than", "let versions go that were made and used last before `TIME`, such as 60d"),
-			cli.Int(&o.keepLast, "keep-last", "keep the newest `N` versions of each session"),
-			cli.Bool(&o.unused, "unused", "let every version go but the newest of each session"),
-			cli.Bool(&o.force, "force,f", "take what compositions use, too: they keep their own copy"),
+			cli.String(&o.olderThan, "older-than", "hide versions made and used last before `TIME`, such as 60d"),
+			cli.Int(&o.keepLast, "keep-last", "hide all but the newest `N` versions of each session"),
+			cli.Bool(&o.unused, "unused", "hide all but the newest version of each session"),
+			cli.Bool(&o.force, "force,f", "hide what compositions use, too"),
 		},
-		Action: func(ctx context.Context, c *cli.Command) error {
-			if err := e.wantOperands(c, 0, 1); err != nil {
-				return err
-			}
-			if o.keepLast < 0 {
-				return usagef("option --keep-last cannot be %d: want a whole number from 0", o.keepLast)
-			}
-			r, some, err := e.retention(o, c.IsSet("keep-last"))
-			if err != nil {
-				return err
-			}
-			if !some {
-				e.note("all versions are kept: storage.compressionRetention is all")
-				e.hint("mem prune --older-than 60d, or mem config set storage.compressionRetention 90d")
-				return e.printPruned(nil, nil, false)
-			}
-			return e.runPrune(ctx, o, r, e.operand(0))
-		},
+		Action: func(ctx context.Context, c *cli.Command) error { return e.doPrune(ctx, c, o) },
 	}
+}
+
+// doPrune hides the versions that the options choose.
+func (e *Env) doPrune(ctx context.Context, c *cli.Command, o pruneOptions) error {
+	if err := e.wantOperands(c, 0, 1); err != nil {
+		return err
+	}
+	if o.keepLast < 0 {
+		return usagef("option --keep-last cannot be %d: want a whole number from 0", o.keepLast)
+	}
+	r, some, err := e.retention(o, c.IsSet("keep-last"))
+	if err != nil {
+		return err
+	}
+	if !some {
+		e.note("all versions are kept: storage.compressionRetention is all")
+		e.hint("mem rm --older-than 60d, or mem config set storage.compressionRetention 90d")
+		return e.printPruned(nil, nil, false)
+	}
+	return e.runPrune(ctx, o, r, e.operand(0))
 }
 
 // retention returns what the options say must stay, or else the setting; some is false if all must.
@@ -149,23 +149,23 @@ func (e *Env) printPruned(taken, spared []derive.Pruning, asked bool) error {
 	if e.opt.json {
 		return e.printJSON("prune", answer)
 	}
-	verb := "pruned"
+	verb := "hidden:"
 	if e.opt.dryRun {
-		verb = "would prune"
+		verb = "would hide:"
 	}
 	for _, x := range taken {
 		e.note("%s %s  %s", verb, label(x.Version), modeOf(x.Version))
 	}
 	for _, x := range spared {
 		if x.Asked {
-			e.note("%s stays: you asked for it; name its session to prune it", label(x.Version))
+			e.note("%s stays: you asked for it; name its session to hide it", label(x.Version))
 			continue
 		}
 		e.warn("%s stays: %s uses it; take it anyway with --force", label(x.Version), strings.Join(x.UsedBy, ", "))
 	}
 	switch {
 	case len(taken)+len(spared) == 0 && asked:
-		e.note("nothing to prune")
+		e.note("nothing to hide")
 	case len(taken) > 0 && !e.opt.dryRun:
 		e.hint("mem undo brings %s back", map[bool]string{true: "it", false: "them"}[len(taken) == 1])
 	}

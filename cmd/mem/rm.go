@@ -10,23 +10,33 @@ import (
 	"github.com/memvcs/mem/layers/state"
 )
 
-// rm is the command that takes things out of the lists.
+// rm is the command that hides things.
 func (e *Env) rm() *cli.Command {
-	var force bool
+	var o pruneOptions
 	return &cli.Command{
 		Name:      "rm",
 		Usage:     "hide sessions, versions or compositions",
 		ArgsUsage: "<rev>...",
-		Description: "Nothing is lost: the bytes stay in the memory, and adding a session or composing a name again brings it back.\n" +
-			"What a composition uses is only removed with --force; the composition keeps its own copy.",
+		Description: "Nothing is deleted: the bytes stay in the memory, \"mem ls -a\" lists what is hidden and \"mem undo\" restores it. A version\n" +
+			"that a composition uses is only hidden with --force; the composition keeps its own copy.\n\n" +
+			"--older-than, --keep-last, --unused and --expired choose versions, of all sessions or of the one that is named. The\n" +
+			"newest version of each session stays, unless --keep-last says otherwise. Without a session, only versions that mem made\n" +
+			"for compositions and tiers are hidden, not those that you made with \"mem compress\".",
 		Flags: []*cli.Flag{
-			cli.Bool(&force, "force,f", "remove what compositions use, too"),
+			cli.String(&o.olderThan, "older-than", "hide versions made and used last before `TIME`, such as 60d"),
+			cli.Int(&o.keepLast, "keep-last", "hide all but the newest `N` versions of each session"),
+			cli.Bool(&o.unused, "unused", "hide all but the newest version of each session"),
+			cli.Bool(&o.expired, "expired", "hide versions that storage.compressionRetention does not keep"),
+			cli.Bool(&o.force, "force,f", "hide what compositions use, too"),
 		},
 		Action: func(ctx context.Context, c *cli.Command) error {
+			if o.expired || o.unused || o.olderThan != "" || c.IsSet("keep-last") {
+				return e.doPrune(ctx, c, o)
+			}
 			if err := e.wantOperands(c, 1, -1); err != nil {
 				return err
 			}
-			return e.runRm(ctx, e.operands, force)
+			return e.runRm(ctx, e.operands, o.force)
 		},
 	}
 }

@@ -58,7 +58,11 @@ func (e *Env) dispatch(ctx context.Context, args []string) error {
 		e.opt.json = wantsJSON(args)
 		return line.explained(err)
 	}
-	if line.command == nil || line.help {
+	if line.command == nil && !line.help {
+		line.command = &cli.Command{Action: func(ctx context.Context, _ *cli.Command) error { return e.runOverview(ctx) }}
+		return line.explained(e.invoke(ctx, command{}, line))
+	}
+	if line.help {
 		line.operands, line.local = line.path, nil
 		chosen, line.command = command{name: "help"}, e.help()
 	}
@@ -95,7 +99,7 @@ func (e *Env) invoke(ctx context.Context, entry command, line *argv) error {
 	}
 	// With a project, names of sessions and versions may be those of other projects, too.
 	if e.opt.allProjects && e.opt.project == "" && entry.name != "help" && !entry.spans(line.path) {
-		return withHint(usagef("mem %s has no option --all-projects: it does not work on several projects", leaf.Name), "mem "+leaf.Name+" -h")
+		return withHint(usagef("%s has no option --all-projects: it does not work on several projects", typed(leaf.Name)), typed(leaf.Name)+" -h")
 	}
 	if err := setFlags(leaf.Flags, line.local); err != nil {
 		return err
@@ -130,7 +134,7 @@ func mustWrite(name string, global []string) error {
 	for _, o := range []string{"--dry-run=true", "--yes=true"} {
 		if slices.Contains(global, o) {
 			spelled, _, _ := strings.Cut(o, "=")
-			return withHint(usagef("mem %s has no option %s: it changes nothing", name, spelled), "mem "+name+" -h")
+			return withHint(usagef("%s has no option %s: it changes nothing", typed(name), spelled), typed(name)+" -h")
 		}
 	}
 	return nil
@@ -182,3 +186,6 @@ func wantsJSON(args []string) bool {
 	}
 	return slices.Contains(args, "--json")
 }
+
+// typed is how a command is typed: "mem" alone if it has no name.
+func typed(name string) string { return strings.TrimSpace("mem " + name) }

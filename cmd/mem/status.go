@@ -21,6 +21,7 @@ type statusOptions struct {
 	porcelain string
 	zero      bool
 	exitCode  bool
+	layers    bool
 }
 
 // status is the command that says what could be added.
@@ -34,6 +35,7 @@ func (e *Env) status() *cli.Command {
 			cli.Choice(&o.porcelain, "porcelain", "print lines for scripts, in a `FORM` that will not change: v1", "v1").Optional("v1"),
 			cli.Bool(&o.zero, "z", "end the lines of --porcelain with a NUL byte"),
 			cli.Bool(&o.exitCode, "exit-code", "exit with 1 if there is something to add"),
+			cli.Bool(&o.layers, "layers", "show the progress of facts, concepts and rules instead"),
 		},
 		Action: func(ctx context.Context, c *cli.Command) error {
 			if err := e.wantOperands(c, 0, 0); err != nil {
@@ -41,6 +43,12 @@ func (e *Env) status() *cli.Command {
 			}
 			if o.zero && o.porcelain == "" {
 				return withHint(usagef("option -z goes with --porcelain"), "mem status --porcelain -z")
+			}
+			if o.layers {
+				if o != (statusOptions{layers: true}) {
+					return withHint(usagef("option --layers goes with no other option of mem status"), "mem status --layers")
+				}
+				return e.runLayersStatus(ctx)
 			}
 			return e.runStatus(ctx, o)
 		},
@@ -63,26 +71,9 @@ func (r statusReport) clean() bool { return len(r.changed)+len(r.untracked) == 0
 
 func (e *Env) runStatus(ctx context.Context, o statusOptions) error {
 	return e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) error {
-		items, elsewhere, err := e.list(ctx, m, sc, capturing.ListOptions{})
+		r, err := e.sessionsReport(ctx, m, sc)
 		if err != nil {
 			return err
-		}
-		r := statusReport{project: sc.Project, elsewhere: elsewhere, untrusted: map[string]int{}}
-		for i, it := range items {
-			switch it.Status {
-			case history.Untracked:
-				r.untracked = append(r.untracked, it)
-				continue
-			case history.Changed:
-				r.changed = append(r.changed, it)
-			}
-			r.stored++
-			if it.untrusted != "" {
-				r.untrusted[it.untrusted]++
-			}
-			if it.newest && r.newest == nil {
-				r.newest = &items[i]
-			}
 		}
 		if !e.opt.allProjects && r.stored > 0 && o.porcelain == "" {
 			d, err := m.Knowledge().Debt(ctx, sc.Project.ID)
@@ -108,6 +99,33 @@ func (e *Env) runStatus(ctx context.Context, o statusOptions) error {
 		}
 		return nil
 	})
+}
+
+// sessionsReport is what status says of the sessions.
+func (e *Env) sessionsReport(ctx context.Context, m *layers.Memory, sc state.Scope) (statusReport, error) {
+	r := statusReport{project: sc.Project, untrusted: map[string]int{}}
+	items, elsewhere, err := e.list(ctx, m, sc, capturing.ListOptions{})
+	if err != nil {
+		return r, err
+	}
+	r.elsewhere = elsewhere
+	for i, it := range items {
+		switch it.Status {
+		case history.Untracked:
+			r.untracked = append(r.untracked, it)
+			continue
+		case history.Changed:
+			r.changed = append(r.changed, it)
+		}
+		r.stored++
+		if it.untrusted != "" {
+			r.untrusted[it.untrusted]++
+		}
+		if it.newest && r.newest == nil {
+			r.newest = &items[i]
+		}
+	}
+	return r, nil
 }
 
 func (e *Env) printStatus(o statusOptions, r statusReport) error {
@@ -281,13 +299,21 @@ type layersAnswer struct {
 	Reflected string   `json:"reflected,omitempty"`
 }
 
-// hooksLine says whether sessions are captured by themselves.
-func (e *Env) hooksLine() string {
+// hooksSeen is where hooks were found.
+type hooksSeen struct {
+	where, wrong []string // scopes
+	plugin       *hooksPlugin
+}
+
+// any reports whether sessions are captured automatically, or should be: "mem doctor" says what is wrong then.
+func (r hooksSeen) any() bool { return len(r.where)+len(r.wrong) > 0 || r.plugin != nil }
+
+func (e *Env) hooksFound() hooksSeen {
 	self, err := e.Executable()
 	if err != nil {
 		self = "" // gone while it runs: then the hooks run another program
 	}
-	var where, wrong []string
+	r := hooksSeen{plugin: e.plugin()}
 	for _, scope := range hookScopes() {
 		f, err := e.settingsOf(scope)
 		if err != nil {
@@ -296,23 +322,29 @@ func (e *Env) hooksLine() string {
 		switch in := hooksIn(scope, f, self); in.State {
 		case "none":
 		case "installed":
-			where = append(where, scope)
+			r.where = append(r.where, scope)
 		default:
-			wrong = append(wrong, scope+": "+in.State)
+			r.wrong = append(r.wrong, scope+": "+in.State)
 		}
 	}
-	p := e.plugin()
+	return r
+}
+
+// hooksLine says whether sessions are captured automatically.
+func (e *Env) hooksLine() string {
+	r := e.hooksFound()
+	p := r.plugin
 	switch {
-	case p.twice(where):
-		return fmt.Sprintf("installed (%s), and by the plugin %s: each runs twice  (use \"mem doctor\")", strings.Join(where, ", "), e.safe(p.ID))
+	case p.twice(r.where):
+		return fmt.Sprintf("installed (%s), and by the plugin %s: each runs twice  (use \"mem doctor\")", strings.Join(r.where, ", "), e.safe(p.ID))
 	case p != nil && p.off != "":
 		return fmt.Sprintf("by the plugin %s: disabled  (use \"mem doctor\")", e.safe(p.ID))
 	case p != nil:
 		return fmt.Sprintf("by the plugin %s (%s)", e.safe(p.ID), p.Scope)
-	case len(wrong) > 0:
-		return strings.Join(wrong, ", ") + "  (use \"mem doctor\")"
-	case len(where) > 0:
-		return "installed (" + strings.Join(where, ", ") + ")"
+	case len(r.wrong) > 0:
+		return strings.Join(r.wrong, ", ") + "  (use \"mem doctor\")"
+	case len(r.where) > 0:
+		return "installed (" + strings.Join(r.where, ", ") + ")"
 	}
 	return "none  (use \"mem hooks install\")"
 }

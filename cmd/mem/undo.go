@@ -24,7 +24,7 @@ func (e *Env) undo() *cli.Command {
 		Description: "Takes back the last operation of this device in the project, or the last few: what was removed, pruned or hidden is in\n" +
 			"the lists again, what was made is out of them, markers and facts are what they were. It adds to the history and\n" +
 			"deletes nothing, so \"mem redo\" does it again. What was captured stays: take it out of the lists with \"mem rm\".\n" +
-			"What another operation or device has changed since is left as it is. \"mem op log\" lists what can be undone.",
+			"What another operation or device has changed since is left as it is. \"mem log --undo\" lists what can be undone.",
 		Action: func(ctx context.Context, c *cli.Command) error {
 			return e.doRevert(ctx, c, "undo", func(m *layers.Memory, ctx context.Context, p refs.Project, n int, dryRun bool) ([]history.Reverted, error) {
 				return m.History().Undo(ctx, p, n, dryRun)
@@ -58,7 +58,7 @@ func (e *Env) doRevert(ctx context.Context, c *cli.Command, verb string, revert 
 	if s := e.operand(0); s != "" {
 		var err error
 		if n, err = strconv.Atoi(s); err != nil || n < 1 || n > 1_000_000 {
-			return withHint(usagef("mem %s cannot go back %q: want a number of operations", verb, s), "mem op log")
+			return withHint(usagef("mem %s cannot go back %q: want a number of operations", verb, s), "mem log --undo")
 		}
 	}
 	if e.opt.allProjects {
@@ -83,7 +83,7 @@ func (e *Env) runRevert(ctx context.Context, verb string, n int, revert reverter
 			return withCode(exitNo, fmt.Errorf("what was forgotten is gone: mem undo cannot bring it back, and nothing was done since: %w", history.ErrNothingToUndo))
 		}
 		if errors.Is(err, history.ErrNothingToUndo) {
-			return withHint(withCode(exitNo, fmt.Errorf("there is nothing to %s in project %s: %w", verb, sc.Project.Name, history.ErrNothingToUndo)), "mem op log", "another project: mem "+verb+" -p PROJECT")
+			return withHint(withCode(exitNo, fmt.Errorf("there is nothing to %s in project %s: %w", verb, sc.Project.Name, history.ErrNothingToUndo)), "mem log --undo", "another project: mem "+verb+" -p PROJECT")
 		}
 		if err != nil {
 			return err

@@ -14,16 +14,28 @@ import (
 
 // whyCommand is the command that says what something in memory rests on, and how far that may be trusted.
 func (e *Env) whyCommand() *cli.Command {
+	var up, down bool
 	return &cli.Command{
 		Name:      "why",
 		Usage:     "show where something comes from and who said it",
 		ArgsUsage: "<rev>",
-		Description: "A rule rests on facts, facts on quotes of messages, versions and compositions on sessions. Each step shows its trust, the\n" +
-			"least of those who said it (user, assistant, tool), the device that recorded it, and whether that one is trusted here\n" +
-			"or what it rests on was revoked.",
+		Description: "A rule rests on facts, facts on quotes of messages, versions and compositions on sessions. Each line shows the least\n" +
+			"trusted author (user, assistant, tool), the device that recorded it, whether that device is trusted, and whether a\n" +
+			"source was revoked. --up and --down print derivations only: the inputs of a version or composition, and\n" +
+			"what was made from a session or version.",
+		Flags: []*cli.Flag{
+			cli.Bool(&up, "up", "print the inputs, the recipe and the tokens of each step"),
+			cli.Bool(&down, "down", "print what was made from it"),
+		},
 		Action: func(ctx context.Context, c *cli.Command) error {
 			if err := e.wantOperands(c, 1, 1); err != nil {
 				return err
+			}
+			switch {
+			case up && down:
+				return usagef("--up and --down exclude each other")
+			case up || down:
+				return e.runLineage(ctx, e.operand(0), up, down)
 			}
 			return e.runWhy(ctx, e.operand(0))
 		},

@@ -97,7 +97,7 @@ func (s *API) Version(ctx context.Context, id, label string) (state.Rev, error) 
 	}
 	found, err := s.resolve(ctx, state.Scope{Project: rev.Project, Last: rev.Session, Strict: true}, SessionName(rev.Session)+":"+label)
 	if err == nil && found.Version.Deleted {
-		return found, NewProblem(http.StatusNotFound, "not_found", label+" was taken out of the lists", "mem undo", "mem versions -a")
+		return found, NewProblem(http.StatusNotFound, "not_found", label+" is hidden", "mem undo", "mem ls SESSION -a")
 	}
 	return found, err
 }

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
+)
+
+// TestExamples checks that each command that can be named has two examples and that the parser accepts each of them.
+func TestExamples(t *testing.T) {
+	t.Parallel()
+	e := &Env{}
+	known := map[string]bool{}
+	var check func(path []string, c *cli.Command)
+	check = func(path []string, c *cli.Command) {
+		name := strings.Join(path, " ")
+		known[name] = true
+		list := examplesOf(path)
+		if len(list) != 2 {
+			t.Errorf("mem %s has %d examples, want 2", name, len(list))
+		}
+		var printed strings.Builder
+		writeExamples(&printed, list)
+		for line := range strings.Lines(printed.String()) {
+			if len(line) > 80 {
+				t.Errorf("an example of mem %s is %d columns wide: %s", name, len(line)-1, line)
+			}
+		}
+		for _, x := range list {
+			checkExample(t, e, x.Command)
+		}
+		for _, s := range c.Commands {
+			if !s.Hidden {
+				check(append(slices.Clone(path), s.Name), s)
+			}
+		}
+	}
+	for _, c := range commands() {
+		if !strings.HasPrefix(c.name, "__") {
+			check([]string{c.name}, c.make(e))
+		}
+	}
+	for line := range strings.Lines(exampleLines) {
+		if name := strings.TrimSpace(line); name != "" && line[0] != ' ' && !known[name] {
+			t.Errorf("there are examples of %q, which is no command", name)
+		}
+	}
+}
+
+// checkExample checks that the parser accepts an example.
+func checkExample(t *testing.T, e *Env, example string) {
+	t.Helper()
+	line, _, _ := strings.Cut(example, " >")
+	line, _, _ = strings.Cut(line, " <")
+	words := shellWords(line)
+	if len(words) == 0 || words[0] != "mem" {
+		if !strings.Contains(line, "mem ") {
+			t.Errorf("%q does not run mem", example)
+		}
+		return
+	}
+	table := commands()
+	var chosen command
+	p := parser{
+		names:   func() []string { return visible(table) },
+		globals: globalScope,
+		bare:    func() string { return chosen.bare },
+		find: func(name string) *cli.Command {
+			for _, c := range table {
+				if c.name == name {
+					chosen = c
+					return c.make(e)
+				}
+			}
+			return nil
+		},
+	}
+	got, err := p.normalise(words[1:])
+	switch {
+	case err != nil:
+		t.Errorf("%q: %v", example, err)
+	case !chosen.changes(got.path):
+		if err := mustWrite(strings.Join(got.path, " "), got.global); err != nil {
+			t.Errorf("%q: %v", example, err)
+		}
+	}
+}
+
+// shellWords splits a line at blanks that are not between double quotes.
+func shellWords(line string) []string {
+	var words []string
+	for i, part := range strings.Split(line, `"`) {
+		if i%2 == 1 {
+			words = append(words, part)
+			continue
+		}
+		words = append(words, strings.Fields(part)...)
+	}
+	return words
+}
