@@ -100,6 +100,7 @@ func (e *Env) factsLook() []*cli.Command {
 				}
 				return e.runFactsVerify(ctx, e.operands)
 			}},
+		e.factsCheck(),
 	}
 }
 

@@ -1,0 +1,110 @@
+package knowledge
+
+import (
+	"context"
+	"slices"
+
+	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/refine"
+	"github.com/memvcs/mem/layers/revision"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
+)
+
+// A Measured is a session with the figures of its facts.
+type Measured struct {
+	Session *state.Session
+	Through int // the last message that was distilled
+	facts.Figures
+}
+
+// MeasureFacts measures the facts of sessions of a project against their transcripts; of all sessions that have facts if id is "". It
+// returns how many sessions have none.
+func (m Ops) MeasureFacts(ctx context.Context, p state.Project, id string) (out []Measured, none int, err error) {
+	set, err := revision.On(m.DB).Facts(ctx, p.ID)
+	if err != nil {
+		return nil, 0, err
+	}
+	st, err := trust.On(m.DB).State(ctx, p.ID)
+	if err != nil {
+		return nil, 0, err
+	}
+	devices, err := m.Trust(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, s := range st.Recent() {
+		if id != "" && s.ID != id || !devices.Of(s.Now().Stamp.Device) {
+			continue
+		}
+		var list []facts.Fact
+		for f := range set.All() {
+			if f.Session == s.ID && f.Stands() && devices.Of(f.Device) {
+				list = append(list, *f)
+			}
+		}
+		through := set.ThroughOf(s.ID, s.Now().Generation)
+		if len(list) == 0 && through == 0 && id == "" {
+			none++
+			continue
+		}
+		f, err := m.measure(ctx, p, s, list)
+		if err != nil {
+			return nil, 0, err
+		}
+		out = append(out, Measured{s, through, f})
+	}
+	return out, none, nil
+}
+
+func (m Ops) measure(ctx context.Context, p state.Project, s *state.Session, list []facts.Fact) (facts.Figures, error) {
+	if len(list) > 0 {
+		checked, err := m.VerifyFacts(ctx, p.ID, list)
+		if err != nil {
+			return facts.Figures{}, err
+		}
+		list = list[:0]
+		for _, c := range checked {
+			if c.Problem != "" {
+				c.Now.Verdict = facts.Rejected // its transcript is not there: nothing says it
+			}
+			list = append(list, c.Now)
+		}
+	}
+	q, err := revision.On(m.DB).Quotable(ctx, p.ID, s, s.Now(), nil)
+	if err != nil {
+		return facts.Figures{}, err
+	}
+	return facts.Measure(turnsOf(q.Entries, revision.Echoed(s, q.Point)), list), nil
+}
+
+// turnsOf returns what facts of a session should cover: the prompts that are new in it, and the last words of the model before the next.
+func turnsOf(entries []refine.Entry, echo map[int]bool) (out []facts.Turn) {
+	var last *facts.Turn
+	finish := func() {
+		if last != nil {
+			out = append(out, *last)
+		}
+		last = nil
+	}
+	repeated := false // the exchange is of another session
+	for _, e := range entries {
+		switch {
+		case e.Prompt():
+			finish()
+			if repeated = echo[e.N]; repeated {
+				continue
+			}
+			by := facts.ByUser
+			if e.Script {
+				by = facts.ByScript
+			}
+			out = append(out, facts.Turn{Message: e.N, Speaker: by, Text: e.Said})
+		case e.Role == "assistant" && !e.Side && !repeated && e.Said != "":
+			last = &facts.Turn{Message: e.N, Speaker: facts.ByAssistant, Text: e.Said}
+		}
+	}
+	finish()
+	slices.SortStableFunc(out, func(a, b facts.Turn) int { return a.Message - b.Message })
+	return out
+}
