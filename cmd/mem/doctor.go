@@ -83,6 +83,14 @@ func (e *Env) runDoctor(ctx context.Context, fix, ask bool) error {
 		return err
 	}
 	x := &exam{e: e, ctx: ctx, fix: fix && !e.opt.dryRun, dir: dir}
+	if err := x.run(ask); err != nil {
+		return err
+	}
+	return x.report()
+}
+
+// run makes all checks. With ask the remotes are asked what they have.
+func (x *exam) run(ask bool) error {
 	x.program()
 	x.hooks()
 	x.client()
@@ -98,10 +106,7 @@ func (e *Env) runDoctor(ctx context.Context, fix, ask bool) error {
 		x.devices()
 		x.remotes(ask)
 	}
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	return x.report()
+	return x.ctx.Err()
 }
 
 // open opens the memory and reports whether it could.

@@ -292,28 +292,28 @@ type hooksInFile struct {
 	Error    string   `json:"error,omitempty"`
 }
 
-func (e *Env) runHooksStatus(_ context.Context, only string) error {
+// hooksReport looks at the hooks of a scope, or with "" of all; installed are the scopes whose hooks are as they must be.
+func (e *Env) hooksReport(only string) (r hooksReport, installed []string, err error) {
 	store, err := e.memoryDir()
 	if err != nil {
-		return err
+		return r, nil, err
 	}
 	s, err := e.hookSettings()
 	if err != nil {
-		return err
+		return r, nil, err
 	}
 	self, err := e.Executable()
 	if err != nil {
-		return err
+		return r, nil, err
 	}
-	r := hooksReport{Program: self, Capture: s.Capture, Blocking: s.Blocking, Every: s.Every, Spool: hooks.Spooled(store), Behind: hooks.Behind(store), Runs: hooksPaces(store), LogFile: hooks.LogFile(store), Log: lastLines(hooks.LogFile(store), 5)}
+	r = hooksReport{Program: self, Capture: s.Capture, Blocking: s.Blocking, Every: s.Every, Spool: hooks.Spooled(store), Behind: hooks.Behind(store), Runs: hooksPaces(store), LogFile: hooks.LogFile(store), Log: lastLines(hooks.LogFile(store), 5)}
 	if conf, err := e.settings(); err == nil {
 		r.Distill = hookValue(conf.String, "distill.engine", "")
 	}
-	var installed []string
 	for _, scope := range scopesOf(only) {
 		f, err := e.settingsOf(scope)
 		if err != nil {
-			return err
+			return r, nil, err
 		}
 		in := hooksIn(scope, f, self)
 		if in.State == "installed" {
@@ -323,6 +323,14 @@ func (e *Env) runHooksStatus(_ context.Context, only string) error {
 	}
 	if only == "" {
 		r.Plugin = e.plugin()
+	}
+	return r, installed, nil
+}
+
+func (e *Env) runHooksStatus(_ context.Context, only string) error {
+	r, installed, err := e.hooksReport(only)
+	if err != nil {
+		return err
 	}
 	if e.opt.json {
 		err = e.printJSON("hooks.status", r)

@@ -111,8 +111,48 @@ func (e *Env) webWorld(m *layers.Memory, sc state.Scope) (api.World, error) {
 			one.conf = nil
 			return one.engine(ctx, m, rev, engineChoice{name, model})
 		},
-		Decay: decayOf,
+		Decay: decayOf, Examine: e.examine, Hooks: e.hooksState,
 	}, nil
+}
+
+// examine runs the checks of "mem doctor" for a page.
+func (e *Env) examine(ctx context.Context, fix bool) ([]api.Check, error) {
+	one := *e // requests run at the same time
+	one.conf = nil
+	dir, err := one.memoryDir()
+	if err != nil {
+		return nil, err
+	}
+	x := &exam{e: &one, ctx: ctx, fix: fix, dir: dir}
+	err = x.run(false)
+	var out []api.Check
+	for _, f := range x.found {
+		out = append(out, api.Check{Name: f.Check, Level: f.Level, What: f.What, Mend: f.Mend})
+	}
+	return out, err
+}
+
+// hooksState is what "mem hooks status" shows, for a page.
+func (e *Env) hooksState() (api.HooksState, error) {
+	one := *e
+	one.conf = nil
+	r, _, err := one.hooksReport("")
+	out := api.HooksState{
+		Program: r.Program, Capture: r.Capture, Blocking: r.Blocking, Every: r.Every, Distill: r.Distill, Spool: r.Spool, Behind: r.Behind,
+		Log: r.Log, LogFile: r.LogFile,
+	}
+	if r.Plugin != nil && r.Plugin.off == "" {
+		out.Plugin = r.Plugin.ID + " (" + r.Plugin.Scope + ")"
+	}
+	for _, f := range r.Files {
+		out.Files = append(out.Files, api.HooksFile{Scope: f.Scope, File: f.File, State: f.State, Advice: hooksAdvice(f, r.Program)})
+	}
+	for _, p := range r.Runs {
+		out.Runs = append(out.Runs, api.HookRuns{
+			Event: string(p.Event), Runs: p.Runs, Failed: p.Failed, Last: p.Pace.Last, P50: p.Pace.P50, P95: p.Pace.P95,
+		})
+	}
+	return out, err
 }
 
 // freshSettings reads the settings as they are now.

@@ -64,6 +64,10 @@ func TestServe(t *testing.T) {
 	if status, body := get(browser, address, ""); status != http.StatusOK || !strings.Contains(body, "<h1>Memory</h1>") {
 		t.Errorf("the page: %d %.200s", status, body)
 	}
+	if status, body := get(browser, base+"/doctor?check=1", ""); status != http.StatusOK || !strings.Contains(body, "directories 0700, files 0600") ||
+		!strings.Contains(body, "settings.local.json") {
+		t.Errorf("the page of the doctor: %d %s", status, body)
+	}
 	if status, body := get(&http.Client{}, base+"/api/memory/projects", strings.TrimSpace(token.String())); status != http.StatusOK || !strings.Contains(body, `"projects"`) {
 		t.Errorf("the API: %d %.200s", status, body)
 	}

@@ -39,7 +39,7 @@ func shots() []shot {
 		{"compare", "/compare?v=S:v001&v=S:v002"}, {"manage", "/s/S/manage"}, {"compose", "/p/P/compose?part-1=S&budget=8000&name=feature-y"},
 		{"compositions", "/p/P/compositions"}, {"composition", "/p/P/c/feature-x"}, {"editor", "/s/S/keepits/k1"}, {"markers", "/p/P/markers"},
 		{"search", "/search?q=stock"}, {"next", "/p/P/next"}, {"facts", "/p/P/facts"}, {"history", "/p/P/history"}, {"stats", "/p/P/stats"},
-		{"settings", "/settings"}, {"sync", "/sync"},
+		{"settings", "/settings"}, {"sync", "/sync"}, {"doctor", "/doctor?check=1"},
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
@@ -25,7 +26,10 @@ type browserBody struct {
 	Total    int
 	New      int // not in memory
 	Detail   *detail
-	Ask      bool // confirm what takes something out of the lists
+	View     string // timeline: by month; list
+	From     int    // of the list: how many newer sessions stand before its first
+	Newer    string // other pages of the list
+	Older    string
 }
 
 // A month is a heading of the list.
@@ -77,6 +81,12 @@ func (s *Server) browser(_ http.ResponseWriter, r *http.Request) (string, page, 
 		return "", page{}, err
 	}
 	b := browserBody{Filter: f, Total: len(items)}
+	if b.View, err = s.view(f.Get("view")); err != nil {
+		return "", page{}, err
+	}
+	if n, err := strconv.Atoi(f.Get("from")); err == nil && b.View == "list" {
+		b.From = max(0, n)
+	}
 	if b.Projects, err = s.Projects(ctx); err != nil {
 		return "", page{}, err
 	}
@@ -106,9 +116,6 @@ func (s *Server) browser(_ http.ResponseWriter, r *http.Request) (string, page, 
 		}
 		b.Detail.InComposed = composed[id]
 	}
-	if b.Ask, err = s.asksBefore(); err != nil {
-		return "", page{}, err
-	}
 	return "browser", page{Title: p.Name, Tab: "browser", Project: p, Crumbs: []crumb{{"Memory", "/"}, {p.Name, ""}}, Body: b}, nil
 }
 
@@ -129,13 +136,22 @@ func (b *browserBody) row(s *Server, it history.Item, newest string) {
 	b.Shown++
 	last := s.local(it.Last)
 	key := last.Format("2006-01")
+	if b.View == "list" {
+		key = "list"
+	}
 	if n := len(b.Months); n == 0 || b.Months[n-1].Key != key {
 		b.Months = append(b.Months, month{Name: last.Format("January 2006"), Key: key, Open: n < openMonths || b.Filter.Get("q") != "" || b.Filter.Get("month") == key})
 	}
 	m := &b.Months[len(b.Months)-1]
 	m.Tokens += it.Tokens
 	m.Sessions++
+	if b.View == "list" && !b.onPage() {
+		return
+	}
 	chosen := b.Filter.Get("month")
+	if b.View == "list" {
+		chosen = key
+	}
 	if m.Link != "" || chosen != "" && chosen != key || chosen == "" && b.Shown > mostRows && it.ID != b.Filter.Get("s") {
 		if m.Link == "" {
 			m.Link = "?" + b.with("month", key)
@@ -148,6 +164,19 @@ func (b *browserBody) row(s *Server, it history.Item, newest string) {
 	}
 	m.Open = m.Open || row.On
 	m.Rows = append(m.Rows, row)
+}
+
+// onPage reports whether the session that was counted last is on the page of the list, and remembers the pages around it.
+func (b *browserBody) onPage() bool {
+	switch at := b.Shown - 1; {
+	case at < b.From:
+		b.Newer = "?" + b.with("from", strconv.Itoa(max(0, b.From-mostRows)))
+		return false
+	case at >= b.From+mostRows:
+		b.Older = "?" + b.with("from", strconv.Itoa(b.From+mostRows))
+		return false
+	}
+	return true
 }
 
 // with is the query of the page with another value.
@@ -228,6 +257,28 @@ func (s *Server) detail(ctx context.Context, p state.Project, st *state.State, i
 	d.Keepits, err = s.Memory.Markers().Keepits(ctx, d.Rev)
 	slices.SortStableFunc(d.Keepits, func(a, b state.Keepit) int { return cmp.Compare(b.Mark.Weight, a.Mark.Weight) })
 	return d, err
+}
+
+// view is how sessions are listed: as asked for, or as the settings say.
+func (s *Server) view(asked string) (string, error) {
+	if asked == "timeline" || asked == "list" {
+		return asked, nil
+	}
+	conf, err := s.Settings()
+	if err != nil {
+		return "", err
+	}
+	return conf.String("ui.defaultView")
+}
+
+// showsTokens reports whether lists show estimated tokens.
+func (s *Server) showsTokens() bool {
+	conf, err := s.Settings()
+	if err != nil {
+		return true // the page says what is wrong with the settings
+	}
+	show, err := conf.Bool("ui.showTokenEstimates")
+	return show || err != nil
 }
 
 // asksBefore reports whether a page is to ask before it takes something out of the lists.

@@ -153,7 +153,7 @@ func (r *rig) screens() []string {
 	return []string{
 		"/", p, p + "?s=" + sampleSession, s, s + "/transcript", s + "/m/31", s + "/compress", s + "/compress?mode=tiered&preset=custom", s + "/manage", s + "/v/v001", s + "/v/v001?view=blame",
 		s + "/v/v001?view=source", "/compare?v=" + sampleSession + ":v001&v=" + sampleSession + ":v002", s + "/keepits/k1", p + "/markers", p + "/compositions", p + "/c/ctx",
-		p + "/compose?part-1=" + sampleSession, "/search?q=price", p + "/next", p + "/facts", p + "/facts?show=concepts", p + "/facts?show=rules", p + "/history", p + "/stats", "/settings", "/sync", "/keys", "/nothing",
+		p + "/compose?part-1=" + sampleSession, "/search?q=price", p + "/next", p + "/facts", p + "/facts?show=concepts", p + "/facts?show=rules", p + "/history", p + "/stats", "/settings", "/sync", "/doctor", "/doctor?check=1", p + "?view=list", "/keys", "/nothing",
 	}
 }
 
@@ -188,24 +188,38 @@ func TestBrowserAccessible(t *testing.T) {
 	b.clean("all screens")
 }
 
-// TestBrowserFits looks whether a page is ever wider than a narrow window, or a wide one at twice the size.
+// TestBrowserFits looks whether a page is ever wider than its window: a phone's of 320 pixels, a usual one at 200 % zoom, which lays
+// pages out at half its width in twice the pixels, and a screen of 4k.
 func TestBrowserFits(t *testing.T) {
 	t.Parallel()
 	chrome(t)
 	r := newRig(t, nil, nil)
 	r.fill()
 	b := newTab(t, r)
-	for _, width := range []int64{320, 640, 1280, 3840} {
-		b.do(chromedp.EmulateViewport(width, 800))
+	for _, window := range []struct {
+		name  string
+		width int64
+		zoom  float64
+	}{{"320", 320, 1}, {"1280 at 200 %", 640, 2}, {"1280", 1280, 1}, {"3840", 3840, 1}} {
+		b.do(chromedp.EmulateViewport(window.width, 800, chromedp.EmulateScale(window.zoom)))
 		for _, at := range r.screens() {
 			b.open(at)
+			if got := eval[float64](b, "devicePixelRatio"); got != window.zoom {
+				t.Fatalf("the zoom is %v, want %v", got, window.zoom)
+			}
 			if over := eval[int](b, "document.documentElement.scrollWidth - window.innerWidth"); over > 0 {
 				wide := eval[string](b, `[...document.querySelectorAll("main *")].filter(e => e.getBoundingClientRect().right > innerWidth + 1 && !e.closest(".scroll, pre")).slice(0, 3).map(e => e.outerHTML.slice(0, 120)).join("\n")`)
-				t.Errorf("%s at %d: %d pixels too wide\n%s", at, width, over, wide)
+				t.Errorf("%s in %s: %d pixels too wide\n%s", at, window.name, over, wide)
+			}
+			if small := eval[string](b, smallTargets); small != "" && window.width == 320 {
+				t.Errorf("%s in %s: too small to touch: %s", at, window.name, small)
 			}
 		}
 	}
 }
+
+// smallTargets lists buttons and fields lower than the 24 pixels that WCAG 2.2 asks for.
+const smallTargets = `[...document.querySelectorAll("main button, main .button, main select, main input:not([type=hidden], [type=checkbox], [type=radio])")].filter(e => e.offsetParent && e.getBoundingClientRect().height < 23.5).slice(0, 3).map(e => e.outerHTML.slice(0, 100)).join(" ")`
 
 // TestBrowserJourney does with scripts what people come for.
 func TestBrowserJourney(t *testing.T) {

@@ -235,7 +235,6 @@ type compositionBody struct {
 	Raw     bool
 	Reuse   string // the builder, filled in as this one was
 	Earlier []*records.Composition
-	Ask     bool
 }
 
 func (s *Server) compositionScreen(w http.ResponseWriter, r *http.Request) (string, page, error) {
@@ -271,9 +270,6 @@ func (s *Server) compositionScreen(w http.ResponseWriter, r *http.Request) (stri
 			b.Earlier = append(b.Earlier, c)
 		}
 	}
-	if b.Ask, err = s.asksBefore(); err != nil {
-		return "", page{}, err
-	}
 	crumbs := append(projectCrumbs(p), crumb{"Compositions", "/p/" + string(p.ID) + "/compositions"}, crumb{b.Name, ""})
 	return "composition", page{Title: b.Name, Tab: "compositions", Project: p, Crumbs: crumbs, Body: b}, nil
 }
@@ -284,13 +280,13 @@ func (s *Server) dropComposition(w http.ResponseWriter, r *http.Request) (string
 		return "", page{}, err
 	}
 	rev, err := s.CompositionIn(r.Context(), p, r.PathValue("name"))
-	if err == nil {
-		err = s.Memory.Derive().Remove(r.Context(), rev, true, false) // it was asked for
-	}
 	if err != nil {
 		return "", page{}, err
 	}
-	s.Events.Changed()
+	back := "/p/" + string(p.ID) + "/c/" + rev.Composition.Name
+	if name, p, err := s.remove(r, rev, "the composition "+rev.Composition.Name, back); err != nil || name != "" {
+		return name, p, err
+	}
 	goTo(w, r, "/p/"+string(p.ID)+"/compositions")
 	return "", page{}, nil
 }

@@ -128,6 +128,6 @@ func (s *Server) revert(w http.ResponseWriter, r *http.Request) (string, page, e
 		return "", page{}, err
 	}
 	s.Events.Changed()
-	goTo(w, r, "/p/"+string(p.ID)+"/history")
+	goTo(w, r, cmp.Or(r.PostFormValue("back"), "/p/"+string(p.ID)+"/history"))
 	return "", page{}, nil
 }

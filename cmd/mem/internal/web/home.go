@@ -16,6 +16,9 @@ type homeBody struct {
 	Recent     []*state.Session
 	Operations []history.Operation
 	Debt       knowledge.Debt
+	Undo       *history.Operation // what undo would take back
+	Remotes    []syncRow
+	Hooks      api.HooksState
 }
 
 // homeRows is how many sessions and operations the first page lists.
@@ -49,7 +52,18 @@ func (s *Server) home(_ http.ResponseWriter, r *http.Request) (string, page, err
 	if b.Operations, err = s.Memory.History().Operations(ctx, b.Current.ID); err != nil {
 		return "", page{}, err
 	}
+	for i, op := range b.Operations {
+		if op.State == history.OpNext {
+			b.Undo = &b.Operations[i]
+		}
+	}
 	b.Operations = b.Operations[:min(homeRows, len(b.Operations))]
+	if b.Remotes, err = s.remotes(ctx); err != nil {
+		return "", page{}, err
+	}
+	if b.Hooks, err = s.Hooks(); err != nil {
+		return "", page{}, err
+	}
 	if b.Debt, err = s.Memory.Knowledge().Debt(ctx, b.Current.ID); err != nil {
 		return "", page{}, err
 	}

@@ -43,6 +43,7 @@ type page struct {
 	Theme    string
 	Here     string // the address of the page, for forms that come back to it
 	ReadOnly bool
+	Tokens   bool // show estimated tokens in lists
 	Body     any
 }
 
@@ -119,7 +120,7 @@ func (s *Server) render(w http.ResponseWriter, r *http.Request, status int, name
 	if p.Project.ID == "" {
 		p.Project = s.Scope.Project
 	}
-	p.ReadOnly, p.Here, p.Theme = s.ReadOnly, r.URL.RequestURI(), theme(r)
+	p.ReadOnly, p.Here, p.Theme, p.Tokens = s.ReadOnly, r.URL.RequestURI(), theme(r), s.showsTokens()
 	t, part := s.pages.screens[name], "layout.html"
 	if r.Header.Get("HX-Request") == "true" && r.URL.Query().Get("part") != "" && t.Lookup(r.URL.Query().Get("part")) != nil {
 		part = r.URL.Query().Get("part")

@@ -78,6 +78,20 @@ func newRig(t testing.TB, change func(*api.World), extra map[string]string) *rig
 		},
 		Engine: func(context.Context, state.Rev, string, string) (compress.Summarizer, error) { return nil, nil },
 		Decay:  func(*config.Config) (keepit.Decay, error) { return keepit.DefaultDecay, nil },
+		Examine: func(_ context.Context, fix bool) ([]api.Check, error) {
+			if fix {
+				return []api.Check{{Name: "permissions", Level: "fixed", What: "3 files private again"}}, nil
+			}
+			return []api.Check{{Name: "program", Level: "ok", What: "mem"}, {Name: "permissions", Level: "fail", What: "others may look at 3 files", Mend: "mem doctor --fix"}}, nil
+		},
+		Hooks: func() (api.HooksState, error) {
+			return api.HooksState{
+				Program: "/home/dev/go/bin/mem", Capture: true, Blocking: "off", Every: 20, Spool: 2,
+				Files: []api.HooksFile{{Scope: "user", File: "/home/dev/.claude/settings.json", State: "incomplete", Advice: []string{"mem hooks install --scope user"}}},
+				Runs:  []api.HookRuns{{Event: "Stop", Runs: 12, Failed: 1, Last: now, P50: 8 * time.Millisecond, P95: 19 * time.Millisecond}},
+				Log:   []string{"2026-01-30T10:00:00Z Stop 6ecd8c99 the store is locked"}, LogFile: "/home/dev/.claude-memory/cache/hooks.log",
+			}, nil
+		},
 	}
 	if change != nil {
 		change(&w)

@@ -47,6 +47,8 @@ func (s *Server) routePages(mux *http.ServeMux) {
 		"GET /settings":                        s.settingsScreen,
 		"POST /settings":                       s.changeSetting,
 		"GET /sync":                            s.sync,
+		"GET /doctor":                          s.doctor,
+		"POST /doctor":                         s.mend,
 		"GET /keys":                            s.keys,
 		"GET /jobs/{job}":                      s.jobScreen,
 		"POST /jobs/{job}/cancel":              s.cancelJob,

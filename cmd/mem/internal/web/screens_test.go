@@ -2,9 +2,11 @@ package web
 
 import (
 	"fmt"
+	"io/fs"
 	"maps"
 	"net/http"
 	"net/url"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -181,5 +183,121 @@ func TestManySessions(t *testing.T) {
 	}
 	if n := rows(at + "?q=session+7"); n == 0 || n > 40 {
 		t.Errorf("the filter leaves %d rows", n)
+	}
+}
+
+// set changes a setting.
+func (r *rig) set(key, value string) {
+	r.t.Helper()
+	if a := r.post("/settings", url.Values{"key": {key}, "value": {value}}); a.status != http.StatusSeeOther {
+		r.t.Fatalf("set %s: %d %.300s", key, a.status, a.body)
+	}
+}
+
+// TestUISettings changes the settings of the interface and looks at what they are for.
+func TestUISettings(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil, nil)
+	r.fill()
+	s, p := "/s/"+sampleSession, "/p/"+string(r.project.ID)
+	if body := r.get(p); strings.Count(body, `<details class="month"`) == 0 || !strings.Contains(body, `num dim">~`) {
+		t.Errorf("by month with tokens: %s", between(body, `id="rows"`, "</form>"))
+	}
+	r.set("ui.defaultView", "list")
+	if body := r.get(p); strings.Contains(body, `<details class="month"`) || strings.Count(body, `class="name"`) < 2 {
+		t.Errorf("one list: %s", between(body, `id="rows"`, "</form>"))
+	}
+	if body := r.get(p + "?view=timeline"); !strings.Contains(body, `<details class="month"`) {
+		t.Error("the view that is asked for is not shown")
+	}
+	r.set("ui.showTokenEstimates", "false")
+	if body := r.get(p); strings.Contains(body, `num dim">~`) {
+		t.Error("the list shows tokens")
+	}
+	if body := r.get(s); strings.Contains(body, `<th class="num">Tokens</th>`) {
+		t.Error("the list of versions shows tokens")
+	}
+
+	a := r.post(p+"/drop/ctx", url.Values{})
+	if a.status != 200 || !strings.Contains(a.body, "Remove the composition ctx from the lists?") {
+		t.Fatalf("delete asks: %d %.300s", a.status, a.body)
+	}
+	r.get(p + "/c/ctx")
+	if a = r.post(s+"/remove", url.Values{"sure": {"yes"}}); a.status != 303 {
+		t.Errorf("a session that is used, and sure: %d %.300s", a.status, a.body)
+	}
+	if a = r.post(p+"/history", url.Values{"do": {"undo"}, "back": {"/"}}); a.status != 303 || a.header.Get("Location") != "/" {
+		t.Errorf("undo from Home: %d %v", a.status, a.header)
+	}
+	r.set("ui.confirmDestructiveActions", "false")
+	if a = r.post(s+"/remove", url.Values{}); a.status != 200 || !strings.Contains(a.body, `role="alert"`) {
+		t.Errorf("a session that is used, without a question: %d %.300s", a.status, a.body)
+	}
+	if a = r.post(p+"/drop/ctx", url.Values{}); a.status != 303 {
+		t.Errorf("delete without a question: %d %.300s", a.status, a.body)
+	}
+	if a = r.do(http.MethodGet, p+"/c/ctx", "", nil); a.status != 404 {
+		t.Errorf("a deleted composition: %d", a.status)
+	}
+}
+
+// TestState looks for the state of hooks, sync and storage where people look for it.
+func TestState(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil, nil)
+	r.fill()
+	p := "/p/" + string(r.project.ID)
+	home := r.get("/")
+	for _, want := range []string{`value="undo"`, `href="/sync"`, `href="/doctor"`, "not installed", "this memory is on this disk alone", "Undo: compose ctx"} {
+		if !strings.Contains(home, want) {
+			t.Errorf("Home lacks %q", want)
+		}
+	}
+	hooks := r.get("/doctor")
+	for _, want := range []string{"incomplete", "mem hooks install --scope user", "8ms", "19ms", "the store is locked", "Run the checks"} {
+		if !strings.Contains(hooks, want) {
+			t.Errorf("the page of the hooks lacks %q", want)
+		}
+	}
+	if strings.Contains(hooks, "others may look") {
+		t.Error("the checks ran without being asked for")
+	}
+	if body := r.get("/doctor?check=1"); !strings.Contains(body, "others may look at 3 files") || !strings.Contains(body, "1 check of 2 found something") {
+		t.Errorf("the checks say %s", between(body, `id="checks"`, "</section>"))
+	}
+	if a := r.post("/doctor", nil); a.status != 200 || !strings.Contains(a.body, "3 files private again") {
+		t.Errorf("mend: %d %s", a.status, between(a.body, `id="checks"`, "</section>"))
+	}
+	var stats struct {
+		Storage []struct {
+			Kind  string
+			Bytes int64
+		}
+		Largest []struct{ StoredBytes int64 } `json:"largestSessions"`
+		Hooks   []struct{ P95Milliseconds float64 }
+	}
+	r.api(http.MethodGet, "/stats", nil, &stats, 200)
+	kinds, sum := map[string]int64{}, int64(0)
+	for _, k := range stats.Storage {
+		kinds[k.Kind] = k.Bytes
+		sum += k.Bytes
+	}
+	packed := int64(0)
+	must(t, filepath.WalkDir(filepath.Join(r.world.Store, "memory.git"), func(name string, d fs.DirEntry, err error) error {
+		if err == nil && strings.HasSuffix(name, ".pack") {
+			fi, err := d.Info()
+			must(t, err)
+			packed += fi.Size()
+		}
+		return err
+	}))
+	if kinds["sessions"] == 0 || kinds["versions"] == 0 || kinds["compositions"] == 0 || kinds["records"] == 0 || sum > packed || sum < packed/10 {
+		t.Errorf("storage %v, %d in all, the packs have %d", kinds, sum, packed)
+	}
+	if len(stats.Largest) == 0 || stats.Largest[0].StoredBytes == 0 || len(stats.Hooks) != 1 || stats.Hooks[0].P95Milliseconds != 19 {
+		t.Errorf("stats %+v", stats)
+	}
+	if body := r.get(p + "/stats"); !strings.Contains(body, `<table id="storage">`) || !strings.Contains(body, "19.0 ms") {
+		t.Error("the page of statistics lacks storage or hooks")
 	}
 }

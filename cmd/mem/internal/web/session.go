@@ -24,8 +24,7 @@ type sessionBody struct {
 	Facts    []facts.Fact
 	Made     *history.Made // what was made from the session
 	Earlier  []*records.Point
-	New      int // messages since the newest version
-	Ask      bool
+	New      int        // messages since the newest version
 	Agents   []agentRow // subagents that the session started
 	InMemory []string
 }
@@ -90,9 +89,6 @@ func (s *Server) sessionScreen(_ http.ResponseWriter, r *http.Request) (string, 
 	if b.Made, err = s.Memory.History().Lineage(ctx, rev, true); err != nil {
 		return "", page{}, err
 	}
-	if b.Ask, err = s.asksBefore(); err != nil {
-		return "", page{}, err
-	}
 	st, err := s.Memory.Trusted().Outline(ctx, rev.Project.ID)
 	if err != nil {
 		return "", page{}, err
@@ -138,10 +134,10 @@ func (s *Server) dropSession(w http.ResponseWriter, r *http.Request) (string, pa
 	if err != nil {
 		return "", page{}, err
 	}
-	if err := s.Memory.Derive().Remove(r.Context(), rev, r.PostFormValue("force") != "", false); err != nil {
-		return "", page{}, err
+	what := "the session " + cmp.Or(rev.Session.Title(), records.ShortID(rev.Session.ID))
+	if name, p, err := s.remove(r, rev, what, "/s/"+api.SessionName(rev.Session)); err != nil || name != "" {
+		return name, p, err
 	}
-	s.Events.Changed()
 	goTo(w, r, "/p/"+string(rev.Project.ID))
 	return "", page{}, nil
 }

@@ -18,6 +18,7 @@ type statsBody struct {
 	api.StatsAnswer
 	ByMonth template.HTML
 	ByRatio template.HTML
+	ByKind  template.HTML
 }
 
 func (s *Server) statsScreen(_ http.ResponseWriter, r *http.Request) (string, page, error) {
@@ -36,6 +37,11 @@ func (s *Server) statsScreen(_ http.ResponseWriter, r *http.Request) (string, pa
 	for _, x := range b.Ratios {
 		ratios = append(ratios, column{strings.TrimSuffix(strings.NewReplacer("up to ", "≤", "above ", ">", " to ", "-").Replace(x.Ratio), ":1"), x.Versions})
 	}
+	var kinds []column
+	for _, k := range b.Storage {
+		kinds = append(kinds, column{k.Kind, int(k.Bytes)})
+	}
+	b.ByKind = chart("Bytes on disk by kind", kinds)
 	b.ByMonth, b.ByRatio = chart("Tokens of sessions by month", months), chart("Versions by ratio", ratios)
 	return "stats", page{Title: "Statistics", Tab: "stats", Project: p, Crumbs: projectCrumbs(p, "Statistics"), Body: b}, nil
 }
@@ -126,20 +132,27 @@ type syncRow struct {
 }
 
 func (s *Server) sync(_ http.ResponseWriter, r *http.Request) (string, page, error) {
-	all, err := s.Memory.Sync().Remotes()
+	all, err := s.remotes(r.Context())
 	if err != nil {
 		return "", page{}, err
 	}
-	var b syncBody
+	b := syncBody{Remotes: all}
+	return "sync", page{Title: "Sync", Crumbs: []crumb{{"Memory", "/"}, {"Sync", ""}}, Body: b}, nil
+}
+
+// remotes returns how each remote stands to this memory, as far as is known here: a page asks no other host.
+func (s *Server) remotes(ctx context.Context) ([]syncRow, error) {
+	all, err := s.Memory.Sync().Remotes()
+	var out []syncRow
 	for _, one := range all {
-		t, err := s.Memory.Sync().Travelling(r.Context(), one, false) // a page asks no other host
+		t, err := s.Memory.Sync().Travelling(ctx, one, false)
 		row := syncRow{Travelling: t}
 		if row.Remote = one; err != nil {
 			row.Problem = err.Error()
 		}
-		b.Remotes = append(b.Remotes, row)
+		out = append(out, row)
 	}
-	return "sync", page{Title: "Sync", Crumbs: []crumb{{"Memory", "/"}, {"Sync", ""}}, Body: b}, nil
+	return out, err
 }
 
 func (s *Server) keys(http.ResponseWriter, *http.Request) (string, page, error) {

@@ -30,7 +30,6 @@ type versionBody struct {
 	Hash     string
 	Key      string
 	Recipe   string
-	Ask      bool
 	Checked  string // what a reproduction found
 	Rejected bool   // it found a difference
 }
@@ -65,9 +64,6 @@ func (s *Server) versionPage(ctx context.Context, rev state.Rev, view string) (s
 		} else {
 			b.Others = append(b.Others, o)
 		}
-	}
-	if b.Ask, err = s.asksBefore(); err != nil {
-		return "", page{}, err
 	}
 	switch view {
 	case "blame":

@@ -37,6 +37,9 @@ type World struct {
 	// Engine returns the engine of that name, nil for extract; "" is the one of the settings.
 	Engine func(ctx context.Context, rev state.Rev, name, model string) (compress.Summarizer, error)
 	Decay  func(*config.Config) (keepit.Decay, error)
+	// Examine runs the checks of "mem doctor"; with fix it mends what can be mended without harm.
+	Examine func(ctx context.Context, fix bool) ([]Check, error)
+	Hooks   func() (HooksState, error)
 }
 
 // An API answers programs, and does for pages what both faces share. Make one with [New].

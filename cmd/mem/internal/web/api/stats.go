@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"time"
 
 	"github.com/memvcs/mem/layers/state"
 )
@@ -24,6 +25,8 @@ type StatsAnswer struct {
 	Ratios   []ratioStats `json:"ratios"`
 	Costs    []costStats  `json:"costs"`
 	Largest  []sizeStats  `json:"largestSessions"`
+	Storage  []kindStats  `json:"storage"`
+	Hooks    []hookStats  `json:"hooks"` // of all projects: a hook serves each
 }
 
 // A monthStats is what was captured of one month.
@@ -54,6 +57,23 @@ type sizeStats struct {
 	Session string `json:"sessionId"`
 	Title   string `json:"title"`
 	Bytes   int64  `json:"bytes"`
+	Stored  int64  `json:"storedBytes"`
+}
+
+// A kindStats is the room that one kind of content takes on disk.
+type kindStats struct {
+	Kind  string `json:"kind"`
+	Blobs int    `json:"blobs"`
+	Bytes int64  `json:"bytes"`
+}
+
+// A hookStats is how the last runs of the hooks of one event went.
+type hookStats struct {
+	Event  string  `json:"event"`
+	Runs   int     `json:"runs"`
+	Failed int     `json:"failed"`
+	P50    float64 `json:"p50Milliseconds"`
+	P95    float64 `json:"p95Milliseconds"`
 }
 
 func (s *API) apiStats(c *call) (reply, error) {
@@ -79,7 +99,8 @@ func (s *API) Stats(ctx context.Context, p state.Project) (StatsAnswer, error) {
 	if err != nil {
 		return StatsAnswer{}, err
 	}
-	out := StatsAnswer{Project: string(p.ID), Months: []monthStats{}, Ratios: []ratioStats{}, Costs: []costStats{}, Largest: []sizeStats{}}
+	out := StatsAnswer{Project: string(p.ID), Months: []monthStats{}, Ratios: []ratioStats{}, Costs: []costStats{}, Largest: []sizeStats{},
+		Storage: []kindStats{}, Hooks: []hookStats{}}
 	bounds, names := ratioBands()
 	for _, n := range names {
 		out.Ratios = append(out.Ratios, ratioStats{Ratio: n})
@@ -100,8 +121,30 @@ func (s *API) Stats(ctx context.Context, p state.Project) (StatsAnswer, error) {
 		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(a.Session, b.Session))
 	})
 	out.Largest = out.Largest[:min(10, len(out.Largest))]
-	out.Costs, err = s.costs(ctx, p)
+	if out.Costs, err = s.costs(ctx, p); err != nil {
+		return StatsAnswer{}, err
+	}
+	if err := s.addStorage(ctx, &out, p); err != nil {
+		return StatsAnswer{}, err
+	}
+	hooks, err := s.Hooks()
+	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+	for _, h := range hooks.Runs {
+		out.Hooks = append(out.Hooks, hookStats{h.Event, h.Runs, h.Failed, ms(h.P50), ms(h.P95)})
+	}
 	return out, err
+}
+
+// addStorage fills in what the project takes on disk, by kind and for the largest sessions.
+func (s *API) addStorage(ctx context.Context, out *StatsAnswer, p state.Project) error {
+	stored, err := s.Memory.History().Storage(ctx, p.ID)
+	for _, k := range stored.Kinds {
+		out.Storage = append(out.Storage, kindStats{k.Kind, k.Blobs, k.Bytes})
+	}
+	for i := range out.Largest {
+		out.Largest[i].Stored = stored.Sessions[out.Largest[i].Session]
+	}
+	return err
 }
 
 func (s *API) addSession(out *StatsAnswer, st *state.State, one *state.Session, p state.Project) {
@@ -124,7 +167,7 @@ func (s *API) addSession(out *StatsAnswer, st *state.State, one *state.Session, 
 		out.Tokens += n
 		out.Counted++
 	}
-	out.Largest = append(out.Largest, sizeStats{one.ID, one.Title(), now.Size})
+	out.Largest = append(out.Largest, sizeStats{Session: one.ID, Title: one.Title(), Bytes: now.Size})
 }
 
 // costs adds up what models took for a project, by model.

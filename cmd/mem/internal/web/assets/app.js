@@ -18,13 +18,6 @@ document.addEventListener("click", async (e) => {
   setTimeout(() => { b.textContent = was; }, 1200);
 });
 
-// Forms that filter or preview need no button: htmx sends them on change. Their buttons stay for keyboards.
-// A form with data-confirm asks before it is sent.
-document.addEventListener("submit", (e) => {
-  const ask = e.submitter?.dataset.confirm;
-  if (ask && !confirm(ask)) e.preventDefault();
-});
-
 // Live: what changes outside shows up. A page whose main has data-live is fetched again; others say so.
 async function refresh() {
   const main = $("main");
