@@ -27,7 +27,9 @@ func (e *Env) deviceDrop() *cli.Command {
 			}
 			return e.runDevice(ctx, e.operand(0), func(m *layers.Memory, ctx context.Context, name string) (state.Device, error) {
 				return m.Devices().Device(ctx, name)
-			}, "dropped", e.dropDevice)
+			}, "dropped", func(ctx context.Context, m *layers.Memory, d state.Device) error {
+				return e.dropDevice(ctx, m, d)
+			})
 		},
 	}
 }

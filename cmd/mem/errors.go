@@ -69,12 +69,15 @@ func withHint(err error, hints ...string) error { return &hinted{err, hints} }
 
 // An unreadable error came from opening the memory, an unwritable one from changing its files.
 type (
-	unreadable struct{ error }
-	unwritable struct{ error }
+	unreadable struct{ err error }
+	unwritable struct{ err error }
 )
 
-func (e *unreadable) Unwrap() error { return e.error }
-func (e *unwritable) Unwrap() error { return e.error }
+func (e *unreadable) Error() string { return e.err.Error() }
+func (e *unreadable) Unwrap() error { return e.err }
+
+func (e *unwritable) Error() string { return e.err.Error() }
+func (e *unwritable) Unwrap() error { return e.err }
 
 func fatalf(format string, args ...any) error { return fmt.Errorf(format, args...) }
 

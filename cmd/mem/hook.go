@@ -88,10 +88,14 @@ func (e *Env) runHook(event string) {
 	})
 	w := &hooks.World{
 		Stdin: e.Stdin, Stdout: e.Stdout, Getenv: e.Getenv, Now: e.Now, Uptime: e.Uptime, Pid: os.Getpid(), Store: store, Temp: os.TempDir(), Claude: claude,
-		Open: e.openForHook, Prepare: e.prepareCapture, Settings: e.hookSettings, Detach: e.detach, Exit: func() { e.Exit(exitDone) },
-		Program: e.calledAs,
-		After:   func(d time.Duration, f func()) { time.AfterFunc(d, f) },
-		Within:  context.WithTimeout, Unhurried: e.Unhurried,
+		Open:     func() (*layers.Memory, error) { return e.openForHook() },
+		Prepare:  func() { e.prepareCapture() },
+		Settings: func() (hooks.Settings, error) { return e.hookSettings() },
+		Detach:   func(args ...string) error { return e.detach(args...) },
+		Exit:     func() { e.Exit(exitDone) },
+		Program:  func() string { return e.calledAs() },
+		After:    func(d time.Duration, f func()) { time.AfterFunc(d, f) },
+		Within:   context.WithTimeout, Unhurried: e.Unhurried,
 	}
 	hooks.Run(w, event)
 	if event == hooks.Work { // nobody waits for it

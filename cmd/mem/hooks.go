@@ -45,9 +45,9 @@ func (e *Env) hooksCommand() *cli.Command {
 			{Name: "install", Usage: "write the hooks into the settings of Claude Code",
 				Flags:  append(flags(), cli.Choice(&distill, "distill", "how facts are asked for: `HOW` is off, session or background", distillWays()...)),
 				Action: action(func(ctx context.Context, scope string) error { return e.runHooksInstall(ctx, scope, distill) })},
-			{Name: "uninstall", Usage: "remove the hooks", Flags: flags(), Action: action(e.runHooksUninstall)},
-			{Name: "status", Usage: "show where hooks are installed and whether they work", Flags: flags(), Action: action(e.runHooksStatus)},
-			{Name: "test", Usage: "run every hook once in a temporary memory", Flags: flags(), Action: action(e.runHooksTest)},
+			{Name: "uninstall", Usage: "remove the hooks", Flags: flags(), Action: action(func(ctx context.Context, scope string) error { return e.runHooksUninstall(ctx, scope) })},
+			{Name: "status", Usage: "show where hooks are installed and whether they work", Flags: flags(), Action: action(func(ctx context.Context, scope string) error { return e.runHooksStatus(ctx, scope) })},
+			{Name: "test", Usage: "run every hook once in a temporary memory", Flags: flags(), Action: action(func(ctx context.Context, scope string) error { return e.runHooksTest(ctx, scope) })},
 		},
 	}
 }

@@ -62,7 +62,7 @@ func (e *Env) runLineage(ctx context.Context, name string, up, down bool) error 
 		if err := e.page("lineage"); err != nil {
 			return err
 		}
-		printTree(e, made, e.madeLine, func(x *history.Made) []*history.Made { return x.Next }, "", "")
+		printTree(e, made, func(x *history.Made) string { return e.madeLine(x) }, func(x *history.Made) []*history.Made { return x.Next }, "", "")
 		return nil
 	})
 }

@@ -43,9 +43,9 @@ func (e *Env) remote() *cli.Command {
 				}
 				return e.runRecoveryKey(ctx, e.operand(0))
 			}},
-			{Name: "rm", Usage: "remove a remote; its data is not deleted", ArgsUsage: "<name>", Action: change(1, e.remoteRemove)},
-			{Name: "set-url", Usage: "change the URL of a remote", ArgsUsage: "<name> <url>", Action: change(2, e.remoteSetURL)},
-			{Name: "rename", Usage: "rename a remote", ArgsUsage: "<old> <new>", Action: change(2, e.remoteRename)},
+			{Name: "rm", Usage: "remove a remote; its data is not deleted", ArgsUsage: "<name>", Action: change(1, func(ctx context.Context, m *layers.Memory, args []string) error { return e.remoteRemove(ctx, m, args) })},
+			{Name: "set-url", Usage: "change the URL of a remote", ArgsUsage: "<name> <url>", Action: change(2, func(ctx context.Context, m *layers.Memory, args []string) error { return e.remoteSetURL(ctx, m, args) })},
+			{Name: "rename", Usage: "rename a remote", ArgsUsage: "<old> <new>", Action: change(2, func(ctx context.Context, m *layers.Memory, args []string) error { return e.remoteRename(ctx, m, args) })},
 			{Name: "show", Usage: "compare a remote with this memory", ArgsUsage: "[<name>]", Action: func(ctx context.Context, c *cli.Command) error {
 				if err := e.wantOperands(c, 0, 1); err != nil {
 					return err

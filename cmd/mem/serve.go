@@ -95,7 +95,7 @@ func (e *Env) webWorld(m *layers.Memory, sc state.Scope) (api.World, error) {
 	}
 	return api.World{
 		Memory: m, Store: store, Scope: sc, Dir: e.Dir, Claude: claude, Program: e.calledAs(), Now: e.Now, Rand: e.Rand, Clean: sanitize, Hints: hintsOf,
-		Settings: e.freshSettings,
+		Settings: func() (*config.Config, error) { return e.freshSettings() },
 		Set: func(ctx context.Context, key, value string) error {
 			one := *e // requests run at the same time
 			return one.changeSettings(ctx, func(c *config.Config) error {

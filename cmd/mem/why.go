@@ -65,7 +65,7 @@ func (e *Env) runWhy(ctx context.Context, name string) error {
 		if err := e.page("why"); err != nil {
 			return err
 		}
-		printTree(e, r, e.reasonLine, func(r *provenance.Reason) []*provenance.Reason { return r.Next }, "", "")
+		printTree(e, r, func(r *provenance.Reason) string { return e.reasonLine(r) }, func(r *provenance.Reason) []*provenance.Reason { return r.Next }, "", "")
 		return nil
 	})
 }
