@@ -150,6 +150,39 @@ func TestEvictionIsRare(t *testing.T) {
 	}
 }
 
+// TestWritersKeepTheLimit has memories write to the cache that are opened one after the other within the hour, and one that stays
+// open: the cache never takes more than its limit and a tenth, and no more than its limit when all are closed.
+func TestWritersKeepTheLimit(t *testing.T) {
+	t.Parallel()
+	o := testOptions()
+	o.MaxCache = 40_000
+	first := newMemory(t, o)
+	dir := first.Refs.Dir()
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, each := range []int{1, 3, 200} {
+		for n := 0; n < 200; n += each {
+			m, err := Open(dir, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range each {
+				m.WriteCacheBytes(m.CachePath("l1", fmt.Sprintf("%d-%d", each, n+i)), make([]byte, 935))
+				if now, err := m.EvictCache(true); err != nil || now.Bytes+now.Freed > o.MaxCache+o.MaxCache/10+3000 {
+					t.Fatalf("after %d files: %+v, %v", n+i+1, now, err)
+				}
+			}
+			if err := m.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if now, err := first.EvictCache(true); err != nil || now.Bytes+now.Freed > o.MaxCache {
+				t.Fatalf("after %d files, closed: %+v, %v", n+each, now, err)
+			}
+		}
+	}
+}
+
 // TestEvictionBesideReaders reads L1 of all sample sessions in several goroutines while others evict: every answer is whole.
 func TestEvictionBesideReaders(t *testing.T) {
 	t.Parallel()

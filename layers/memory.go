@@ -23,6 +23,7 @@ import (
 	"github.com/memvcs/mem/layers/search"
 	"github.com/memvcs/mem/layers/secrets"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/stats"
 	"github.com/memvcs/mem/layers/sync"
 	"github.com/memvcs/mem/layers/trust"
 )
@@ -111,6 +112,9 @@ func (m *Memory) Search() search.Ops { return search.On(m.DB) }
 
 // Secrets returns the operations of package secrets.
 func (m *Memory) Secrets() secrets.Ops { return secrets.On(m.DB) }
+
+// Stats returns the operations of package stats.
+func (m *Memory) Stats() stats.Ops { return stats.On(m.DB) }
 
 // Sync returns the operations of package sync.
 func (m *Memory) Sync() sync.Ops { return sync.On(m.DB) }

@@ -81,6 +81,7 @@ func commands() []command {
 		{name: "serve", group: groupLook, make: (*Env).serve},
 		{name: "count", group: groupHidden, make: (*Env).count},
 		{name: "cost", group: groupHidden, make: (*Env).cost},
+		{name: "stats", group: groupLook, across: []string{""}, make: (*Env).stats},
 		{name: "compress", group: groupMake, common: true, writes: []string{""}, make: (*Env).compress},
 		{name: "compose", group: groupMake, common: true, writes: []string{""}, make: (*Env).compose},
 		{name: "tier", group: groupMake, bare: "status", writes: []string{"run"}, make: (*Env).tier},

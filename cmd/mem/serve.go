@@ -111,7 +111,7 @@ func (e *Env) webWorld(m *layers.Memory, sc state.Scope) (api.World, error) {
 			one.conf = nil
 			return one.engine(ctx, m, rev, engineChoice{name, model})
 		},
-		Decay: decayOf, Examine: e.examine, Hooks: e.hooksState,
+		Decay: decayOf, Examine: e.examine, Hooks: e.hooksState, Activity: hookActivity(store),
 	}, nil
 }
 

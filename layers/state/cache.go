@@ -87,7 +87,9 @@ func (m *DB) WriteCacheBytes(file string, b []byte) {
 	_, err = f.Write(append([]byte(objects.Sum(b).String()+"\n"), b...))
 	if errors.Join(err, f.Close()) != nil || !m.SameCache() || refs.Replace(f.Name(), file) != nil {
 		os.Remove(f.Name()) // it is only a cache; the next writer tries again
+		return
 	}
+	m.grew(int64(CacheHead + len(b)))
 }
 
 // openCache remembers which directory the cache is. While it is open no other can be taken for it.

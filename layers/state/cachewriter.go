@@ -56,6 +56,7 @@ type CacheWriter struct {
 	held bytes.Buffer // all of the content, while it is short
 	f    *os.File     // a temporary file, as soon as it is long
 	sum  *objects.Hasher
+	long int64 // bytes that were written to f
 	err  error // of f
 }
 
@@ -92,6 +93,7 @@ func (w *CacheWriter) begin() {
 func (w *CacheWriter) put(b []byte) {
 	if w.err == nil {
 		w.sum.Write(b)
+		w.long += int64(len(b))
 		_, w.err = w.f.Write(b)
 	}
 }
@@ -113,6 +115,7 @@ func (w *CacheWriter) Finish() io.ReadCloser {
 		return nil
 	}
 	f, err := pack.OpenFile(w.File)
+	w.M.grew(int64(CacheHead) + w.long)
 	if err != nil {
 		return nil // evicted already
 	}

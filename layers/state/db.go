@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/memvcs/mem/layers/records"
@@ -72,6 +73,8 @@ type DB struct {
 	Outlines     sync.Map // of the projects looked at last, by project
 	MarkedStates sync.Map // outlines with what revocations hide, by project
 	Traced       sync.Map // what sessions have of revoked sources, by cache file
+
+	cacheGrew atomic.Int64 // bytes written to what may be evicted, since it was measured
 
 	EnvRules sync.Map // with the values of the .env files there, by directory
 

@@ -41,6 +41,22 @@ func (r *Repo) loose(id pack.ID) (pack.Kind, []byte, error) {
 	return verified(id, k, data)
 }
 
+// StoredSize returns the bytes that an object takes on the disk: of its entry in a pack, or of a file of its own.
+func (r *Repo) StoredSize(id pack.ID) (int64, error) {
+	n, err := r.packs.StoredSize(id)
+	if !errors.Is(err, pack.ErrNotFound) {
+		return n, err
+	}
+	fi, lerr := os.Lstat(r.loosePath(id))
+	if errors.Is(lerr, fs.ErrNotExist) {
+		return 0, err
+	}
+	if lerr != nil {
+		return 0, lerr
+	}
+	return fi.Size(), nil
+}
+
 func readLoose(f *os.File) (k pack.Kind, data []byte, err error) {
 	z, err := zlib.NewReader(bufio.NewReader(f))
 	if err != nil {

@@ -61,6 +61,22 @@ func (d *Dir) EntrySize(id ID) (n int, err error) {
 	return n, nil
 }
 
+// StoredSize returns the bytes that the entry of an object takes in a pack, in whatever form it is stored.
+func (d *Dir) StoredSize(id ID) (n int64, err error) {
+	err = d.look(id, func(f *file, off int64) error {
+		if err := d.openData(f); err != nil {
+			return err
+		}
+		next, err := f.extent(off)
+		n = next - off
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("size of object %s: %w", id, err)
+	}
+	return n, nil
+}
+
 // extent returns where the entry at off of a pinned file with open data ends.
 func (f *file) extent(off int64) (int64, error) {
 	f.mu.Lock()

@@ -24,6 +24,8 @@ import (
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/stats"
+	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/config"
 	"github.com/memvcs/mem/testdata"
 )
@@ -78,6 +80,11 @@ func newRig(t testing.TB, change func(*api.World), extra map[string]string) *rig
 		},
 		Engine: func(context.Context, state.Rev, string, string) (compress.Summarizer, error) { return nil, nil },
 		Decay:  func(*config.Config) (keepit.Decay, error) { return keepit.DefaultDecay, nil },
+		Activity: func([]refs.Project) ([]stats.Hook, []stats.Handover, error) {
+			last := now.UTC().Format(time.RFC3339)
+			return []stats.Hook{{Event: "Stop", Runs: 12, Failed: 1, P50: 8, P95: 19, Last: last}},
+				[]stats.Handover{{Event: "SessionStart", Count: 3, Sessions: 2, Characters: 4100}}, nil
+		},
 		Examine: func(_ context.Context, fix bool) ([]api.Check, error) {
 			if fix {
 				return []api.Check{{Name: "permissions", Level: "fixed", What: "3 files private again"}}, nil

@@ -269,21 +269,23 @@ func TestState(t *testing.T) {
 		t.Errorf("mend: %d %s", a.status, between(a.body, `id="checks"`, "</section>"))
 	}
 	var stats struct {
-		Storage []struct {
-			Kind  string
-			Bytes int64
+		Storage struct {
+			Kinds []struct {
+				Kind        string
+				StoredBytes int64
+			}
 		}
 		Largest []struct{ StoredBytes int64 } `json:"largestSessions"`
 		Hooks   []struct{ P95Milliseconds float64 }
 	}
 	r.api(http.MethodGet, "/stats", nil, &stats, 200)
 	kinds, sum := map[string]int64{}, int64(0)
-	for _, k := range stats.Storage {
-		kinds[k.Kind] = k.Bytes
-		sum += k.Bytes
+	for _, k := range stats.Storage.Kinds {
+		kinds[k.Kind] = k.StoredBytes
+		sum += k.StoredBytes
 	}
 	packed := int64(0)
-	must(t, filepath.WalkDir(filepath.Join(r.world.Store, "memory.git"), func(name string, d fs.DirEntry, err error) error {
+	must(t, filepath.WalkDir(r.world.Store, func(name string, d fs.DirEntry, err error) error {
 		if err == nil && strings.HasSuffix(name, ".pack") {
 			fi, err := d.Info()
 			must(t, err)

@@ -8,14 +8,14 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
+	"github.com/memvcs/mem/layers/stats"
 	"github.com/memvcs/mem/layers/sync"
-
 	"github.com/memvcs/mem/refs/config"
 )
 
 // A statsBody is a project in numbers, with charts of them.
 type statsBody struct {
-	api.StatsAnswer
+	stats.Stats
 	ByMonth template.HTML
 	ByRatio template.HTML
 	ByKind  template.HTML
@@ -27,7 +27,7 @@ func (s *Server) statsScreen(_ http.ResponseWriter, r *http.Request) (string, pa
 		return "", page{}, err
 	}
 	b := statsBody{}
-	if b.StatsAnswer, err = s.Stats(r.Context(), p); err != nil {
+	if b.Stats, err = s.API.Stats(r.Context(), p); err != nil {
 		return "", page{}, err
 	}
 	var months, ratios []column
@@ -38,8 +38,8 @@ func (s *Server) statsScreen(_ http.ResponseWriter, r *http.Request) (string, pa
 		ratios = append(ratios, column{strings.TrimSuffix(strings.NewReplacer("up to ", "≤", "above ", ">", " to ", "-").Replace(x.Ratio), ":1"), x.Versions})
 	}
 	var kinds []column
-	for _, k := range b.Storage {
-		kinds = append(kinds, column{k.Kind, int(k.Bytes)})
+	for _, k := range b.Storage.Kinds {
+		kinds = append(kinds, column{k.Kind, int(k.Stored)})
 	}
 	b.ByKind = chart("Bytes on disk by kind", kinds)
 	b.ByMonth, b.ByRatio = chart("Tokens of sessions by month", months), chart("Versions by ratio", ratios)

@@ -14,6 +14,7 @@ import (
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/stats"
 	"github.com/memvcs/mem/refs/config"
 )
 
@@ -40,6 +41,8 @@ type World struct {
 	// Examine runs the checks of "mem doctor"; with fix it mends what can be mended without harm.
 	Examine func(ctx context.Context, fix bool) ([]Check, error)
 	Hooks   func() (HooksState, error)
+	// Activity returns what hooks did, for statistics.
+	Activity stats.Activity
 }
 
 // An API answers programs, and does for pages what both faces share. Make one with [New].

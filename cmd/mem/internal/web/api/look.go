@@ -9,6 +9,7 @@ import (
 	"github.com/memvcs/mem/layers/history"
 	"github.com/memvcs/mem/layers/search"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/stats"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -23,7 +24,7 @@ func lookEndpoints() []endpoint {
 		{http.MethodGet, "/suggest", "Suggest sessions and versions for a task", []param{projectParam(), {"file", "string", "a file of the task; may be repeated"},
 			{"topic", "string", "words of the task; may be repeated"}, {"budget", "integer", "tokens in all, 8000 without it"}, {"limit", "integer", "sessions at most, 5 without it"}},
 			nil, answers(suggestAnswer{}), (*API).apiSuggest},
-		{http.MethodGet, "/stats", "Numbers of a project", []param{projectParam()}, nil, answers(StatsAnswer{}), (*API).apiStats},
+		{http.MethodGet, "/stats", "Numbers of a project", []param{projectParam()}, nil, answers(stats.Stats{}), (*API).apiStats},
 		{http.MethodGet, "/log", "List operations, the newest first", pageParams(projectParam()), nil, answers(LogAnswer{}), (*API).apiLog},
 		{http.MethodGet, "/diff", "Compare two revisions", []param{projectParam(), {"a", "string", "a revision"}, {"b", "string", "a revision"}}, nil,
 			answers(diffAnswer{}), (*API).apiDiff},

@@ -1,0 +1,130 @@
+package stats
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/objects/stream"
+	"github.com/memvcs/mem/refs"
+)
+
+// A used is what the packs of a store take.
+type used struct {
+	total    int64
+	kinds    map[string]KindStorage // of the projects that were asked for
+	months   map[string]int64       // as above
+	names    map[objects.Hash]int64 // objects, streams and patches, as above
+	projects map[refs.Project]int64 // of all
+}
+
+// kindNames are the kinds of a report, in its order.
+func kindNames() []string {
+	return []string{"sessions", "originals", "versions", "compositions", "files", "other", "records", "trees", "commits"}
+}
+
+// kindsOf adds to made what the objects of a project are.
+func kindsOf(st *state.State, made map[objects.Hash]string) {
+	for _, s := range st.Sessions {
+		for _, p := range s.Points {
+			for _, f := range p.Files {
+				made[f.Hash] = "files"
+			}
+		}
+	}
+	for _, c := range st.Compositions {
+		made[c.Derivation.Output] = "compositions"
+	}
+	for _, v := range st.Versions {
+		made[v.Derivation.Output] = "versions"
+	}
+}
+
+// kindOf returns the kind of a report that something in the packs belongs to.
+func kindOf(x refs.Usage, made map[objects.Hash]string) string {
+	switch x.Kind {
+	case "stream", "point":
+		return "sessions"
+	case "patch":
+		return "originals"
+	case "record", "tree", "commit":
+		return x.Kind + "s"
+	}
+	return cmp.Or(made[x.Name], "other")
+}
+
+// usage adds up what the packs take: by project, and in detail for some of them, whose objects are known from made.
+func (m Ops) usage(ctx context.Context, of []refs.Project, made map[objects.Hash]string, zone *time.Location) (*used, error) {
+	u := &used{kinds: map[string]KindStorage{}, months: map[string]int64{}, names: map[objects.Hash]int64{},
+		projects: map[refs.Project]int64{}}
+	err := m.Refs.Usage(ctx, func(x refs.Usage) error {
+		u.total += x.Bytes
+		u.projects[x.Lane.Project] += x.Bytes
+		if !slices.Contains(of, x.Lane.Project) {
+			return nil
+		}
+		kind := kindOf(x, made)
+		k := u.kinds[kind]
+		u.kinds[kind] = KindStorage{kind, k.Objects + 1, k.Stored + x.Bytes}
+		u.months[x.Time.In(zone).Format(monthForm)] += x.Bytes
+		switch x.Kind {
+		case "object", "stream", "patch":
+			u.names[x.Name] += x.Bytes
+		}
+		return nil
+	})
+	return u, err
+}
+
+// take returns what an object takes, once: what several share belongs to the first.
+func (u *used) take(name objects.Hash) int64 {
+	n := u.names[name]
+	delete(u.names, name)
+	return n
+}
+
+// session returns what the streams, the exact bytes and the overflow files of a session take.
+func (u *used) session(s *state.Session) int64 {
+	var n int64
+	for _, p := range s.Points {
+		n += u.take(stream.Name(s.ID, p.Generation)) + u.take(p.Stamp.Record)
+		for _, f := range p.Files {
+			n += u.take(f.Hash) + u.take(refs.FilePatch(p.Stamp.Record, f.Name))
+		}
+	}
+	return n
+}
+
+// addStorage adds what the store takes by kind, month and project, and what its cache takes.
+func (m Ops) addStorage(ctx context.Context, out *Stats, u *used) error {
+	for _, name := range kindNames() {
+		if k, ok := u.kinds[name]; ok {
+			out.Storage.Kinds = append(out.Storage.Kinds, k)
+		}
+	}
+	for name, n := range u.months {
+		out.month(name).Stored = n
+	}
+	out.Storage.Packs = u.total
+	for id, n := range u.projects {
+		name := "(this store)"
+		if id != refs.Home {
+			name = trust.On(m.DB).ProjectName(ctx, id)
+		}
+		out.Storage.Projects = append(out.Storage.Projects, ProjectStorage{string(id), name, n})
+	}
+	slices.SortFunc(out.Storage.Projects, func(a, b ProjectStorage) int {
+		return cmp.Or(cmp.Compare(b.Stored, a.Stored), cmp.Compare(a.Project, b.Project))
+	})
+	dirs, err := m.CacheDirs()
+	for _, d := range dirs {
+		out.Storage.Caches = append(out.Storage.Caches, CacheStorage{d.Name, d.Files, d.Bytes})
+		out.Storage.Cache += d.Bytes
+	}
+	out.Storage.CacheMax = m.Opts.MaxCache
+	return err
+}

@@ -1,0 +1,134 @@
+package stats
+
+// Stats are the figures of one project, or of several together.
+type Stats struct {
+	Project   string     `json:"projectId,omitempty"` // empty: of several
+	Name      string     `json:"project,omitempty"`
+	Sessions  int        `json:"sessions"`
+	Messages  int        `json:"messages"`
+	Tokens    int        `json:"tokens"` // of the sessions whose tokens have been counted
+	Counted   int        `json:"sessionsCounted"`
+	Bytes     int64      `json:"bytes"` // of the transcripts
+	Versions  int        `json:"versions"`
+	Markers   int        `json:"keepitMarkers"`
+	Kept      int        `json:"markersPreserved"` // by all versions together
+	Lost      int        `json:"markersSummarized"`
+	Weights   []Weight   `json:"markersByWeight"`
+	Storage   Storage    `json:"storage"`
+	Months    []Month    `json:"months"`
+	Ratios    []Ratio    `json:"ratios"`
+	Costs     []Cost     `json:"costs"`
+	Hooks     []Hook     `json:"hooks"`     // of the store, whatever the project
+	Handovers []Handover `json:"handovers"` // by event
+	Largest   []Size     `json:"largestSessions"`
+}
+
+// A Weight counts the fates of the markers of one weight in all versions.
+type Weight struct {
+	Weight string `json:"weight"`
+	Kept   int    `json:"preserved"`
+	Lost   int    `json:"summarized"`
+}
+
+// A Month is what was captured and stored in one month.
+type Month struct {
+	Month    string `json:"month"`
+	Sessions int    `json:"sessions"` // whose last message is of that month
+	Messages int    `json:"messages"`
+	Tokens   int    `json:"tokens"`
+	Stored   int64  `json:"storedBytes"` // what the commits of that month added to the packs
+}
+
+// A Ratio counts the versions of one band of ratios.
+type Ratio struct {
+	Ratio    string `json:"ratio"`
+	Versions int    `json:"versions"`
+	Tokens   int    `json:"tokens"`
+}
+
+// A Cost is the usage of one model.
+type Cost struct {
+	Model    string  `json:"model"`
+	Requests int     `json:"requests"`
+	Input    int     `json:"inputTokens"`
+	Output   int     `json:"outputTokens"`
+	Dollars  float64 `json:"dollars"`
+}
+
+// A Size is the size of one session's transcript.
+type Size struct {
+	Session string `json:"sessionId"`
+	Title   string `json:"title"`
+	Bytes   int64  `json:"bytes"`
+	Stored  int64  `json:"storedBytes"` // in the packs
+}
+
+// A Storage is the disk space that a store takes. Stored bytes are those of entries in packs.
+type Storage struct {
+	Packs    int64            `json:"packBytes"` // of the whole store: all entries that a commit leads to
+	Cache    int64            `json:"cacheBytes"`
+	CacheMax int64            `json:"cacheMaxBytes"` // storage.maxCacheSize; 0 is no limit
+	Kinds    []KindStorage    `json:"kinds"`
+	Caches   []CacheStorage   `json:"cache"`
+	Projects []ProjectStorage `json:"projects"` // of the whole store
+	Sessions []SessionStorage `json:"sessions"`
+	Versions []VersionStorage `json:"versions"`
+}
+
+// A KindStorage is the part of the packs that one kind of content takes.
+type KindStorage struct {
+	Kind    string `json:"kind"` // sessions, originals, versions, compositions, files, other, records, trees or commits
+	Objects int    `json:"objects"`
+	Stored  int64  `json:"storedBytes"`
+}
+
+// A CacheStorage is one directory of the cache; "" is its top.
+type CacheStorage struct {
+	Directory string `json:"directory"`
+	Files     int    `json:"files"`
+	Bytes     int64  `json:"bytes"`
+}
+
+// A ProjectStorage is the part of the packs that the lanes of one project take.
+type ProjectStorage struct {
+	Project string `json:"projectId"` // "0000000000000000" holds the records of the devices themselves
+	Name    string `json:"project"`
+	Stored  int64  `json:"storedBytes"`
+}
+
+// A SessionStorage is the part of the packs that one session takes: its stream, its exact bytes and its overflow files.
+type SessionStorage struct {
+	Session  string `json:"sessionId"`
+	Project  string `json:"projectId"`
+	Title    string `json:"title"`
+	Bytes    int64  `json:"bytes"` // of the transcript
+	Stored   int64  `json:"storedBytes"`
+	Versions int64  `json:"versionBytes"` // stored for its versions
+}
+
+// A VersionStorage is the part of the packs that one version takes.
+type VersionStorage struct {
+	Session string  `json:"sessionId"`
+	Version string  `json:"versionId"`
+	Tokens  int     `json:"tokens"`
+	Ratio   float64 `json:"ratio"`
+	Stored  int64   `json:"storedBytes"` // 0 if another version has the same text
+}
+
+// A Hook is how the last runs of the hooks of one event did.
+type Hook struct {
+	Event  string  `json:"event"`
+	Runs   int     `json:"runs"`
+	Failed int     `json:"failed"`
+	P50    float64 `json:"p50Milliseconds"` // inside the program
+	P95    float64 `json:"p95Milliseconds"`
+	Last   string  `json:"last"` // RFC 3339, in UTC
+}
+
+// A Handover counts the contexts that the hooks of one event handed over.
+type Handover struct {
+	Event      string `json:"event"`
+	Count      int    `json:"count"`
+	Sessions   int    `json:"sessions"`
+	Characters int    `json:"characters"`
+}
