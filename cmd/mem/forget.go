@@ -213,6 +213,22 @@ type heldAnswer struct {
 	Places int    `json:"places"`
 }
 
+// A keptAnswer says how many records of a kind, or commit messages, of a device's lane hold something that was forgotten and stay, as --json
+// prints it.
+type keptAnswer struct {
+	Device string `json:"device"`
+	Kind   string `json:"kind"`
+	Places int    `json:"places"`
+}
+
+func keptAnswers(kept []forget.Kept, names map[string]string) []keptAnswer {
+	out := []keptAnswer{}
+	for _, k := range kept {
+		out = append(out, keptAnswer{names[k.Device], k.Kind, k.Places})
+	}
+	return out
+}
+
 func heldAnswers(others map[string]int, names map[string]string) []heldAnswer {
 	out := []heldAnswer{}
 	for _, d := range sortedNames(others) {
@@ -252,8 +268,9 @@ func (e *Env) reportForgotten(ctx context.Context, m *layers.Memory, f forget.Fo
 			Objects int               `json:"objects_searched"`
 			Left    []string          `json:"left"`
 			Others  []heldAnswer      `json:"others"` // whose lanes, copied here, hold it until they sync
+			Kept    []keptAnswer      `json:"kept"`   // what holds it and stays
 		}{f.DryRun, append([]forgottenAnswer{}, forgottenAnswers(out.Things, names)...), append([]string{}, out.Files...),
-			append([]string{}, out.Remotes...), out.Proof.Bytes, out.Proof.Objects, append([]string{}, out.Proof.Left...), heldAnswers(out.Proof.Others, names)})
+			append([]string{}, out.Remotes...), out.Proof.Bytes, out.Proof.Objects, append([]string{}, out.Proof.Left...), heldAnswers(out.Proof.Others, names), keptAnswers(out.Proof.Kept, names)})
 	} else {
 		for i := range out.Things {
 			if n, ok := names[out.Things[i].Device]; ok {
@@ -321,8 +338,13 @@ func (e *Env) printProof(out forget.Forgotten, dry bool, names map[string]string
 	if !dry && p.Bytes > 0 {
 		if len(p.Left) == 0 {
 			but := ""
-			if len(p.Others) > 0 {
+			switch others, kept := len(p.Others) > 0, len(p.Kept) > 0; {
+			case others && kept:
+				but = " but in lanes of other devices, and in the names and directories of projects"
+			case others:
 				but = " but in lanes of other devices"
+			case kept:
+				but = " but in the names and directories of projects"
 			}
 			e.printf("searched %s in %s of this store, unpacked: nothing is left of it%s\n", bytesText(p.Bytes), count(p.Objects, "object"), but)
 		} else {
@@ -332,6 +354,7 @@ func (e *Env) printProof(out forget.Forgotten, dry bool, names map[string]string
 	for _, d := range sortedNames(p.Others) {
 		e.note("the lane of %s, of which this store has a copy, holds it at %s: it goes from here with the pull after that device has synced", names[d], count(p.Others[d], "place"))
 	}
+	e.tellKept(p.Kept, names)
 	for _, r := range out.Remotes {
 		e.note("%s holds it until the next push: mem push %s", r, r)
 	}
@@ -340,6 +363,26 @@ func (e *Env) printProof(out forget.Forgotten, dry bool, names map[string]string
 	}
 	if !dry && len(out.Things) > 0 {
 		e.note("out of reach: other devices until they sync, backups, files that were checked out or exported, and what a model was sent")
+	}
+}
+
+// tellKept lists what holds it and stays, a line for each device.
+func (e *Env) tellKept(kept []forget.Kept, names map[string]string) {
+	for i := 0; i < len(kept); {
+		device, n := kept[i].Device, 0
+		var kinds []string
+		for ; i < len(kept) && kept[i].Device == device; i++ {
+			what := kept[i].Kind + " record"
+			if kept[i].Kind == "commit" {
+				what = "commit message"
+			}
+			kinds, n = append(kinds, count(kept[i].Places, what)), n+kept[i].Places
+		}
+		verb := "keep"
+		if n == 1 {
+			verb = "keeps"
+		}
+		e.note("%s of device %s %s it: names, directories and identities of projects stay", strings.Join(kinds, ", "), names[device], verb)
 	}
 }
 

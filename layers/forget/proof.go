@@ -29,6 +29,7 @@ type Proof struct {
 	Objects int
 	Left    []string       // where something is left: paths, and places in repositories
 	Others  map[string]int // by device: places in its lanes
+	Kept    []Kept         // that no forgetting changes
 }
 
 // Prove looks for what was forgotten at every byte of the store. For a secret it looks for the value and its spellings, for an expression
@@ -68,6 +69,7 @@ func (m Ops) Prove(ctx context.Context, o ForgetOptions, gone []string, said []r
 	for _, file := range aside {
 		v.Out.Left = append(v.Out.Left, file+", which is damaged")
 	}
+	v.sortKept()
 	slices.Sort(v.Out.Left)
 	v.Out.Left = slices.Compact(v.Out.Left)
 	return v.Out, nil
@@ -107,7 +109,13 @@ func (m Ops) AllLanes() ([]refs.Lane, error) {
 // Lane looks at everything that a lane leads to, streams decompressed.
 func (v *Prover) Lane(ctx context.Context, l refs.Lane) error {
 	return v.M.Refs.Outgoing(ctx, l, func(string) bool { return false }, func(piece refs.Piece) error {
-		found, err := v.findsIn(piece.Content, piece.Kind == "object" || piece.Kind == "stream")
+		var found bool
+		var err error
+		if piece.Kind == "record" || piece.Kind == "commit" {
+			found, err = v.metadata(l, piece)
+		} else {
+			found, err = v.findsIn(piece.Content, piece.Kind == "object" || piece.Kind == "stream")
+		}
 		if err != nil || !found {
 			return err
 		}

@@ -1,0 +1,97 @@
+package forget
+
+import (
+	"cmp"
+	"encoding/json"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/refs"
+)
+
+// A Kept counts the places in a lane that hold what was forgotten and keep it: the name, identity and directory of a project, the place of a
+// transcript, and commit messages about them.
+type Kept struct {
+	Device string
+	Kind   string // of the record, or "commit"
+	Places int
+}
+
+// keep counts one more place.
+func (v *Prover) keep(device, kind string) {
+	i := slices.IndexFunc(v.Out.Kept, func(k Kept) bool { return k.Device == device && k.Kind == kind })
+	if i < 0 {
+		i = len(v.Out.Kept)
+		v.Out.Kept = append(v.Out.Kept, Kept{Device: device, Kind: kind})
+	}
+	v.Out.Kept[i].Places++
+}
+
+// sortKept orders what was counted, this device's first.
+func (v *Prover) sortKept() {
+	own := v.M.Refs.Device().ID
+	slices.SortFunc(v.Out.Kept, func(a, b Kept) int {
+		if (a.Device == own) != (b.Device == own) {
+			return map[bool]int{true: -1, false: 1}[a.Device == own]
+		}
+		return cmp.Or(cmp.Compare(a.Device, b.Device), cmp.Compare(a.Kind, b.Kind))
+	})
+}
+
+// metadata looks at a record or the message of a commit. A place that no forgetting changes is counted apart: found is false.
+func (v *Prover) metadata(l refs.Lane, piece refs.Piece) (found bool, err error) {
+	b, err := io.ReadAll(piece.Content)
+	if err != nil {
+		return false, err
+	}
+	v.Out.Bytes += int64(len(b))
+	secret := originals.Holds(b, v.Needles)
+	own := l.Device == v.M.Refs.Device().ID
+	if !secret && v.o.Match == nil || secret && own {
+		return secret, nil
+	}
+	if piece.Kind == "commit" {
+		if secret || v.o.Match.Match(b) {
+			v.keep(l.Device, "commit")
+		}
+		return false, nil
+	}
+	var r refs.Record
+	if err := json.Unmarshal(b, &r); err != nil {
+		return false, err
+	}
+	holds := func(body []byte) bool { return originals.Holds(body, v.Needles) || saysMatch(v.o.Match, body) }
+	if !holds(r.Body) {
+		return secret, nil
+	}
+	if stays(r, holds) {
+		v.keep(l.Device, r.Kind)
+		return false, nil
+	}
+	return true, nil
+}
+
+// stays reports whether a record that holds a text keeps it: it is about a project, or only tells where a transcript was.
+func stays(r refs.Record, holds func([]byte) bool) bool {
+	if r.Kind != records.KindSession {
+		return slices.Contains(unforgettable, r.Kind)
+	}
+	var body map[string]json.RawMessage
+	if json.Unmarshal(r.Body, &body) != nil {
+		return false
+	}
+	delete(body, "source")
+	rest, err := json.Marshal(body)
+	return err == nil && !holds(rest)
+}
+
+// saysMatch reports whether a string of a body matches, other than ids and hashes.
+func saysMatch(re *regexp.Regexp, body []byte) bool {
+	return re != nil && slices.ContainsFunc(stringsIn(body), func(s string) bool {
+		return strings.Trim(s, "0123456789abcdef-") != "" && re.MatchString(s)
+	})
+}
