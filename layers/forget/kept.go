@@ -55,10 +55,12 @@ func (v *Prover) metadata(l refs.Lane, piece refs.Piece) (found bool, err error)
 		return secret, nil
 	}
 	if piece.Kind == "commit" {
-		if secret || v.o.Match.Match(b) {
+		found = secret || v.o.Match.Match(b)
+		if found && own {
 			v.keep(l.Device, "commit")
+			return false, nil
 		}
-		return false, nil
+		return found, nil // it goes when the lane of that device begins anew
 	}
 	var r refs.Record
 	if err := json.Unmarshal(b, &r); err != nil {
