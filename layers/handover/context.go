@@ -85,6 +85,8 @@ const (
 	contextSessions  = 3
 	contextDecisions = 8
 	contextPending   = 3
+
+	showTitle = 48 // bytes of the title of a session
 )
 
 // Context returns what a session of the project p should know from the start, inside one fence; no text if there is nothing.
@@ -328,7 +330,7 @@ func (b *briefing) sessionItems() (out []brief.Item) {
 			trust = brief.Assistant
 			text += " a headless run" // what a script typed is not quoted: it may hold anything
 		case s.Title() != "":
-			text += fmt.Sprintf(" %q", s.Title())
+			text += fmt.Sprintf(" %q", Cut(s.Title(), showTitle))
 		}
 		text += fmt.Sprintf(", %d message%s", now.Scan.Messages, derive.Plural(now.Scan.Messages))
 		if v := b.st.CountedOf(s.ID); len(v) > 0 {
@@ -384,7 +386,7 @@ func (b *briefing) index() []brief.Item {
 	mem := b.o.Program
 	var ask []string
 	if n := len(b.sessions); n > 0 {
-		ask = append(ask, fmt.Sprintf("`%s ls` (%s)", mem, timesText(n, "session")), fmt.Sprintf("`%s show ID#N` (a message)", mem), fmt.Sprintf("`%s show ID:L1` (a session)", mem))
+		ask = append(ask, fmt.Sprintf("`%s search WORDS` (%s)", mem, timesText(n, "session")), fmt.Sprintf("`%s show ID#N` (or `ID:L1`)", mem))
 	}
 	if n := len(b.known.Live()); n > 0 {
 		ask = append(ask, fmt.Sprintf("`%s facts search WORDS` (%s)", mem, timesText(n, "fact")))

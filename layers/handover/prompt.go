@@ -24,19 +24,30 @@ const (
 	shortestSpelled = 4
 )
 
-// The thresholds below were tuned on bench/next: its own prompts against those of other projects and idle ones.
+// A prompt is answered if its evidence reaches leastEvidence. Evidence is a weighted sum of four figures: the share of the prompt's
+// words that the project knows, the share that the most similar exchange has, the score of the best file, and whether the prompt spells a
+// symbol. unseenWeight is added to the prompt's weight, so that two common words are no evidence. The weights were fitted on
+// bench/next: its own prompts against those of other projects and idle ones; docs/benchmarks.md has the figures.
 const (
-	wordsWeight    = 1.0  // of words that a path and the prompt share, by how rare they are among paths
-	spelledBonus   = 6.0  // of a file that the prompt spells
-	symbolBonus    = 4.0  // of a file that defines or touches a symbol that the prompt spells
-	similarWeight  = 3.0  // of files of sessions in which something similar was asked
-	recentWeight   = 0.5  // of the rank of a file at a start
-	leastBest      = 7.0  // score of the best file, for any to be named
-	leastFile      = 2.0  // score of a file that is named
-	shareOfBest    = 0.33 // of the score of the best file
-	leastCoverage  = 0.45 // share of the prompt's weight that a passage covers
-	leastEvidence  = 9.0  // weight of the words that a passage shares with the prompt
-	leastAnswering = 0.5  // share of the prompt's weight that the project knows at all, for anything to be said
+	knownWeight    = 2.0
+	resembleWeight = 3.0
+	fileWeight     = 0.15
+	symbolWeight   = 1.0
+	unseenWeight   = 6.0
+	leastEvidence  = 2.58
+)
+
+// The weights of files, and the thresholds of what is named once a prompt is answered.
+const (
+	wordsWeight   = 1.0  // of words that a path and the prompt share, by how rare they are among paths
+	spelledBonus  = 6.0  // of a file that the prompt spells
+	symbolBonus   = 4.0  // of a file that defines or touches a symbol that the prompt spells
+	similarWeight = 3.0  // of files of sessions with a similar request
+	recentWeight  = 2.0  // of the rank of a file at a start
+	leastFile     = 2.5  // score of a file that is named
+	shareOfBest   = 0.5  // of the score of the best file
+	leastCoverage = 0.45 // share of the prompt's weight that a passage covers
+	leastPassage  = 9.0  // weight of the words that a passage shares with the prompt
 )
 
 // A Query is a prompt as it is matched.
@@ -115,7 +126,7 @@ func rarity(n, of int) float64 { return math.Log(1 + (float64(of-n)+0.5)/(float6
 func Prompt(q Query, digests []Digest, asked [][][]string, had map[string]bool, id ID) []brief.Section {
 	ranked := Files(digests)
 	m := newMatcher(q, asked, ranked)
-	if m.total == 0 || m.known < leastAnswering*m.total && len(q.spelled) == 0 {
+	if m.total == 0 || m.evidence(asked, ranked) < leastEvidence {
 		return nil
 	}
 	passages := m.passages(digests, asked, had, id)
@@ -125,7 +136,7 @@ func Prompt(q Query, digests []Digest, asked [][][]string, had map[string]bool, 
 	}
 	return []brief.Section{
 		{Title: "Earlier exchanges that this prompt resembles", Items: passages, Most: capPassages},
-		{Title: "Files that fit (named by the assistant's tool calls)", Items: files, Most: capPromptFiles, Rank: 1},
+		{Title: "Files that fit (from tool calls)", Items: files, Most: capPromptFiles, Rank: 1},
 	}
 }
 
@@ -159,6 +170,50 @@ func newMatcher(q Query, asked [][][]string, ranked []Ranked) *matcher {
 	return m
 }
 
+// evidence says how sure it is that the project has something to say to the prompt.
+func (m *matcher) evidence(asked [][][]string, ranked []Ranked) float64 {
+	resembles, best, symbol := 0.0, 0.0, 0.0
+	for _, turns := range asked {
+		for _, words := range turns {
+			weight, _ := m.similarity(words)
+			resembles = max(resembles, weight)
+		}
+	}
+	for i, r := range ranked {
+		f := m.fit(i, r)
+		best = max(best, f.score)
+		if f.symbol {
+			symbol = 1
+		}
+	}
+	return (knownWeight*m.known+resembleWeight*resembles)/(m.total+unseenWeight) + fileWeight*best + symbolWeight*symbol
+}
+
+// A fit says how a file fits the prompt by its name and its symbols.
+type fit struct {
+	score  float64
+	symbol bool
+	why    []string
+}
+
+// fit returns how the file ranked i-th fits.
+func (m *matcher) fit(i int, r Ranked) (f fit) {
+	for _, w := range m.inPath[i] {
+		f.score += wordsWeight * rarity(m.paths[w], m.nPath)
+		f.why = append(f.why, w)
+	}
+	if m.q.spelled[r.Path] || m.q.spelled[baseOf(r.Path)] {
+		f.score += spelledBonus
+		f.why = append(f.why, "spelled")
+	}
+	if k := slices.IndexFunc(r.Symbols, func(s string) bool { return m.q.spelled[s] }); k >= 0 {
+		f.score += symbolBonus
+		f.symbol = true
+		f.why = append(f.why, "symbol "+r.Symbols[k])
+	}
+	return f
+}
+
 // similarity is the weight of words of a turn, and what share of the prompt that is.
 func (m *matcher) similarity(words []string) (weight, share float64) {
 	for _, w := range words {
@@ -176,7 +231,7 @@ func (m *matcher) passages(digests []Digest, asked [][][]string, had map[string]
 	var list []found
 	for i, d := range digests {
 		for k := range d.Turns {
-			if weight, share := m.similarity(asked[i][k]); weight >= leastEvidence && share >= leastCoverage {
+			if weight, share := m.similarity(asked[i][k]); weight >= leastPassage && share >= leastCoverage {
 				list = append(list, found{weight, i, k})
 			}
 		}
@@ -223,35 +278,16 @@ func (m *matcher) files(digests []Digest, asked [][][]string, ranked []Ranked, h
 		if had[r.Path] {
 			continue
 		}
-		f := found{Ranked: r}
-		var why []string
-		for _, w := range m.inPath[i] {
-			f.score += wordsWeight * rarity(m.paths[w], m.nPath)
-			why = append(why, w)
-		}
-		if m.q.spelled[r.Path] || m.q.spelled[baseOf(r.Path)] {
-			f.score += spelledBonus
-			why = append(why, "spelled")
-		}
-		for _, s := range r.Symbols {
-			if m.q.spelled[s] {
-				f.score += symbolBonus
-				why = append(why, "symbol "+s)
-				break
-			}
-		}
+		byName := m.fit(i, r)
+		f := found{Ranked: r, score: byName.score, why: strings.Join(byName.why, ", ")}
 		f.score += similarWeight * similar[r.Path]
 		if f.score == 0 {
 			continue
 		}
 		f.score += recentWeight * (1 - float64(i)/float64(len(ranked)))
-		f.why = strings.Join(why, ", ")
 		list = append(list, f)
 	}
 	slices.SortStableFunc(list, func(a, b found) int { return cmp.Compare(b.score, a.score) })
-	if len(list) == 0 || list[0].score < leastBest {
-		return nil
-	}
 	for _, f := range list {
 		if len(out) == maxPromptFiles || f.score < leastFile || f.score < shareOfBest*list[0].score {
 			break

@@ -22,8 +22,8 @@ const (
 	capFiles    = 1300
 	capCommands = 500
 
-	showRequest = 130
-	showOutcome = 180
+	showRequest = 100
+	showOutcome = 150
 	showTodo    = 80
 )
 
@@ -43,8 +43,8 @@ func Start(digests []Digest, id ID) []brief.Section {
 	stands = append(stands, failures(digests, id)...)
 	return []brief.Section{
 		{Title: "Where things stand", Items: stands, Most: capStands},
-		{Title: "Working set (files of the assistant's tool calls)", Items: workingSet(ranked, shown, id), Most: capFiles},
-		{Title: "Commands of the assistant, and how they last ended", Items: commandItems(digests, id), Most: capCommands},
+		{Title: "Working set (files of tool calls)", Items: workingSet(ranked, shown, id), Most: capFiles},
+		{Title: "Commands and their last results", Items: commandItems(digests, id), Most: capCommands},
 	}
 }
 
@@ -104,7 +104,7 @@ func Compaction(d Digest, id ID) []brief.Section {
 	stands = append(stands, failures([]Digest{d}, id)...)
 	return []brief.Section{
 		{Title: "Where this session stands", Items: stands},
-		{Title: "Commands of the assistant, and how they last ended", Items: commandItems([]Digest{d}, id), Rank: 1},
+		{Title: "Commands and their last results", Items: commandItems([]Digest{d}, id), Rank: 1},
 	}
 }
 
