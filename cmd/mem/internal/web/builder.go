@@ -226,6 +226,12 @@ func (s *Server) compositions(_ http.ResponseWriter, r *http.Request) (string, p
 	return "compositions", page{Title: "Compositions", Tab: "compositions", Project: p, Crumbs: projectCrumbs(p, "Compositions"), Body: compositionsBody{All: st.Named()}}, nil
 }
 
+// An earlierState is what a composition was before, with the revision that names it.
+type earlierState struct {
+	*records.Composition
+	Rev string
+}
+
 // A compositionBody is one composition.
 type compositionBody struct {
 	*records.Composition
@@ -234,7 +240,8 @@ type compositionBody struct {
 	Text    string
 	Raw     bool
 	Reuse   string // the builder, filled in as this one was
-	Earlier []*records.Composition
+	Earlier []earlierState
+	Others  []*records.Composition // to compare with
 }
 
 func (s *Server) compositionScreen(w http.ResponseWriter, r *http.Request) (string, page, error) {
@@ -265,11 +272,17 @@ func (s *Server) compositionScreen(w http.ResponseWriter, r *http.Request) (stri
 	if err != nil {
 		return "", page{}, err
 	}
+	back := 0
 	for _, c := range slices.Backward(st.Compositions) {
-		if c.Name == b.Name && c.Derivation.Output != rev.Hash {
-			b.Earlier = append(b.Earlier, c)
+		if c.Name != b.Name || c.Deleted {
+			continue
 		}
+		if back > 0 {
+			b.Earlier = append(b.Earlier, earlierState{c, b.Name + "@{" + strconv.Itoa(back) + "}"})
+		}
+		back++
 	}
+	b.Others = slices.DeleteFunc(slices.Clone(st.Named()), func(c *records.Composition) bool { return c.Name == b.Name })
 	crumbs := append(projectCrumbs(p), crumb{"Compositions", "/p/" + string(p.ID) + "/compositions"}, crumb{b.Name, ""})
 	return "composition", page{Title: b.Name, Tab: "compositions", Project: p, Crumbs: crumbs, Body: b}, nil
 }

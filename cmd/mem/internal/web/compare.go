@@ -9,7 +9,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
 	"github.com/memvcs/mem/layers/provenance"
 	"github.com/memvcs/mem/layers/records"
-
+	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/trace"
 )
 
@@ -53,26 +53,28 @@ func (s *Server) compareScreen(w http.ResponseWriter, r *http.Request) (string, 
 		names = api.NonEmpty([]string{a, b})
 	}
 	if len(names) == 1 {
-		session, _, _ := strings.Cut(names[0], ":")
-		names = []string{session + ":original", names[0]}
+		names = []string{basis(names[0]), names[0]}
 	}
 	if len(names) != 2 {
-		return "", page{}, api.BadRequest("a comparison wants two versions, not more and not fewer")
+		return "", page{}, api.BadRequest("select two versions or compositions to compare")
 	}
-	if id, label, ok := strings.Cut(names[0], ":"); ok && strings.Count(names[1], ":") == 0 && label != "" {
+	if id, _, ok := strings.Cut(names[0], ":"); ok && (revision.IsLabel(names[1]) || names[1] == "latest") {
 		names[1] = id + ":" + names[1]
 	}
-	c, err := s.Comparison(ctx, s.Scope, names[0], names[1])
+	sc, project := s.Scope, r.URL.Query().Get("project")
+	if project != "" {
+		p, err := s.Project(ctx, project)
+		if err != nil {
+			return "", page{}, err
+		}
+		sc = s.ScopeOf(p)
+	}
+	c, err := s.Comparison(ctx, sc, names[0], names[1])
 	if err != nil {
 		return "", page{}, err
 	}
-	b := compareBody{Comparison: c, Names: [2]string{names[0], names[1]}, View: r.URL.Query().Get("view"), Share: "/compare/" + names[0] + ".." + names[1]}
-	q := url.Values{"v": {names[0], names[1]}}
-	if b.View != "unified" {
-		q.Set("view", "unified")
-	}
-	b.Other = "/compare?" + q.Encode()
-	b.Swap = "/compare?" + url.Values{"v": {names[1], names[0]}, "view": {b.View}}.Encode()
+	b := compareBody{Comparison: c, Names: [2]string{names[0], names[1]}, View: r.URL.Query().Get("view")}
+	b.address(project)
 	b.fill(c)
 	if err := c.Err(); err != nil {
 		return "", page{}, err
@@ -81,7 +83,42 @@ func (s *Server) compareScreen(w http.ResponseWriter, r *http.Request) (string, 
 	if of := c.A.Rev.Session; of != nil {
 		p.Crumbs = slices.Insert(p.Crumbs, 2, crumb{records.ShortID(of.ID), "/s/" + api.SessionName(of)})
 	}
+	if of := c.B.Rev.Composition; of != nil {
+		p.Tab = "compositions"
+		p.Crumbs = slices.Insert(p.Crumbs, 2, crumb{of.Name, "/p/" + string(c.B.Rev.Project.ID) + "/c/" + of.Name})
+	}
 	return "compare", p, nil
+}
+
+// basis is what a single revision is compared with: a version with its original, a composition with its state before.
+func basis(name string) string {
+	if session, _, ok := strings.Cut(name, ":"); ok {
+		return session + ":original"
+	}
+	return name + "@{1}"
+}
+
+// address fills in the addresses of the comparison: to share, in the other view, and the other way round.
+func (b *compareBody) address(project string) {
+	q := url.Values{}
+	if project != "" {
+		q.Set("project", project)
+	}
+	b.Share = "/compare/" + url.PathEscape(b.Names[0]+".."+b.Names[1])
+	if project != "" {
+		b.Share += "?" + q.Encode()
+	}
+	q["v"] = []string{b.Names[1], b.Names[0]}
+	if b.View != "" {
+		q.Set("view", b.View)
+	}
+	b.Swap = "/compare?" + q.Encode()
+	q["v"] = b.Names[:]
+	q.Del("view")
+	if b.View != "unified" {
+		q.Set("view", "unified")
+	}
+	b.Other = "/compare?" + q.Encode()
 }
 
 func (b *compareBody) fill(c provenance.Comparison) {

@@ -2,6 +2,7 @@ package web
 
 import (
 	"fmt"
+	"html"
 	"io/fs"
 	"maps"
 	"net/http"
@@ -28,12 +29,18 @@ func (r *rig) fill() {
 	var j api.JobAnswer
 	r.api(http.MethodPost, "/projects/"+string(r.project.ID)+"/compositions",
 		api.CompositionRequest{Name: "ctx", Budget: 4000, Components: []api.ComponentRequest{{SessionID: sampleSession, VersionID: "v001"}}}, &j, 202)
+	r.wait(&j)
+}
+
+// wait waits for a job to be done.
+func (r *rig) wait(j *api.JobAnswer) {
+	r.t.Helper()
 	for j.State == "running" {
 		time.Sleep(5 * time.Millisecond)
-		r.api(http.MethodGet, "/jobs/"+j.ID, nil, &j, 200)
+		r.api(http.MethodGet, "/jobs/"+j.ID, nil, j, 200)
 	}
 	if j.State != "done" {
-		r.t.Fatalf("compose: %+v", j)
+		r.t.Fatalf("%s: %+v", j.What, j.Error)
 	}
 }
 
@@ -301,5 +308,44 @@ func TestState(t *testing.T) {
 	}
 	if body := r.get(p + "/stats"); !strings.Contains(body, `<table id="storage">`) || !strings.Contains(body, "19.0 ms") {
 		t.Error("the page of statistics lacks storage or hooks")
+	}
+}
+
+// TestCompareCompositions compares two states of a composition, and two compositions, by the links of their page.
+func TestCompareCompositions(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil, nil)
+	r.fill()
+	p := "/p/" + string(r.project.ID)
+	compose := func(name string, parts ...api.ComponentRequest) {
+		var j api.JobAnswer
+		r.api(http.MethodPost, "/projects/"+string(r.project.ID)+"/compositions", api.CompositionRequest{Name: name, Budget: 6000, Components: parts}, &j, 202)
+		r.wait(&j)
+	}
+	first, second := api.ComponentRequest{SessionID: sampleSession, VersionID: "v001"}, api.ComponentRequest{SessionID: r.ids[0], VersionID: "auto"}
+	if first.SessionID == second.SessionID {
+		second.SessionID = r.ids[1]
+	}
+	compose("ctx", first, second)
+	compose("other", second)
+	body := r.get(p + "/c/ctx")
+	link := regexp.MustCompile(`href="(/compare[^"]+)">Compare with now`).FindStringSubmatch(body)
+	if link == nil {
+		t.Fatalf("no link to compare with the state before: %s", between(body, "Earlier states", "</ul>"))
+	}
+	body = r.get(strings.ReplaceAll(link[1], "&amp;", "&"))
+	part := `<a href="/s/` + second.SessionID + `">`
+	if !strings.Contains(body, "<h2>Parts</h2>") || strings.Count(body, part) != 1 || !strings.Contains(body, "By message") {
+		t.Errorf("the comparison: %s", between(body, "<h1>", "By message"))
+	}
+	share := regexp.MustCompile(`data-copy="([^"]+)"`).FindStringSubmatch(body)
+	if again := r.get(html.UnescapeString(share[1])); between(again, "<h1>", "</h1>") != between(body, "<h1>", "</h1>") {
+		t.Errorf("the address to share shows %s", between(again, "<h1>", "</h1>"))
+	}
+	if body = r.get("/compare?project=" + string(r.project.ID) + "&v=ctx&v=other"); !strings.Contains(body, "Tokens") {
+		t.Error("two compositions cannot be compared")
+	}
+	if body = r.get("/compare?v=ctx"); !strings.Contains(body, "<h2>Parts</h2>") {
+		t.Error("a composition alone is not compared with its state before")
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
 	"github.com/memvcs/mem/layers/checkout"
 	"github.com/memvcs/mem/layers/provenance"
+	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/refine"
 	"github.com/memvcs/mem/layers/state"
 )
@@ -35,6 +36,10 @@ type transcriptBody struct {
 	Prompts  []prompt
 	Found    int
 	Roles    []string
+	Thinking bool   // thinking is shown
+	Toggle   string // the same page with or without it
+	Anchor   string // before the number of a message in the page's anchors
+	Inline   bool   // the page is part of another: that of the session that started this one
 }
 
 // A turn is one entry of a page.
@@ -46,6 +51,7 @@ type turn struct {
 	Diff   []diffLine
 	Hit    bool
 	Agent  string // the subagent's session, if it is in memory
+	Tokens int    // of the message, at the first of its turns
 }
 
 // A diffLine is a line of a diff with its class.
@@ -179,9 +185,19 @@ func (s *Server) transcript(_ http.ResponseWriter, r *http.Request) (string, pag
 	if n := len(pg.entries); n > 0 {
 		b.From, b.To = pg.entries[0].N, pg.entries[n-1].N
 	}
+	b.Anchor, b.Inline, b.Thinking = "m", f.Get("part") == "turns", f.Get("thinking") != ""
+	if b.Inline {
+		b.Anchor = records.ShortID(rev.Session.ID) + "-m"
+	}
+	if err := s.addTokens(ctx, rev, b.Turns); err != nil {
+		return "", page{}, err
+	}
+	if err := s.addRaw(ctx, rev, &b, pg.next); err != nil {
+		return "", page{}, err
+	}
 	link := func(n int) string {
 		q := url.Values{}
-		for _, k := range []string{"role", "q", "tool"} {
+		for _, k := range []string{"role", "q", "tool", "thinking"} {
 			q[k] = api.NonEmpty(f[k])
 		}
 		q.Set("from", strconv.Itoa(n))
@@ -193,6 +209,7 @@ func (s *Server) transcript(_ http.ResponseWriter, r *http.Request) (string, pag
 	if pg.next > 0 {
 		b.Next = link(pg.next)
 	}
+	b.Toggle = b.toggle(link)
 	for _, e := range pg.prompts {
 		to := fmt.Sprintf("#m%d", e.N)
 		if e.N < b.From || e.N > b.To {

@@ -62,7 +62,7 @@ func (s *API) apiDiff(c *call) (reply, error) {
 	if q.Get("a") == "" || q.Get("b") == "" {
 		return reply{}, BadRequest("a comparison wants two revisions, a and b")
 	}
-	d, err := s.Comparison(c, s.scopeOf(p), q.Get("a"), q.Get("b"))
+	d, err := s.Comparison(c, s.ScopeOf(p), q.Get("a"), q.Get("b"))
 	if err != nil {
 		return reply{}, err
 	}
@@ -108,7 +108,7 @@ func (s *API) apiBlame(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	rev, err := s.resolve(c, s.scopeOf(p), c.r.URL.Query().Get("rev"))
+	rev, err := s.resolve(c, s.ScopeOf(p), c.r.URL.Query().Get("rev"))
 	if err != nil {
 		return reply{}, err
 	}

@@ -136,7 +136,7 @@ func (s *API) CompositionIn(ctx context.Context, p state.Project, name string) (
 	return state.Rev{}, NoSuch("composition", name)
 }
 
-// scopeOf is where names are looked up from a project on.
-func (s *API) scopeOf(p state.Project) state.Scope {
+// ScopeOf is where names are looked up from a project on.
+func (s *API) ScopeOf(p state.Project) state.Scope {
 	return state.Scope{Project: p, Strict: s.Scope.Strict}
 }

@@ -1,0 +1,53 @@
+package web
+
+import (
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestTranscript looks at what a page shows beyond the refined text: thinking when asked for, tokens of messages, and subagents in place.
+func TestTranscript(t *testing.T) {
+	t.Parallel()
+	const thought, prompt = "perhaps the rounding is at fault", "Look for the rounding."
+	const session, agent = "0b0b0b0b-0000-4000-8000-000000000001", "cafe12"
+	head := `"sessionId":"` + session + `","cwd":"/home/user/extra","timestamp":"2026-01-20T10:00:00Z",`
+	lines := []string{
+		`{"uuid":"u1",` + head + `"type":"user","message":{"role":"user","content":"Why is the sum wrong?"}}`,
+		`{"uuid":"u2",` + head + `"type":"assistant","message":{"id":"m1","role":"assistant","model":"claude-opus-4-5","content":[{"type":"thinking","thinking":"` + thought + `"}]}}`,
+		`{"uuid":"u3",` + head + `"type":"assistant","message":{"id":"m1","role":"assistant","model":"claude-opus-4-5","content":[{"type":"text","text":"I ask an agent."}]}}`,
+		`{"uuid":"u4",` + head + `"type":"assistant","message":{"id":"m1","role":"assistant","model":"claude-opus-4-5","content":[{"type":"tool_use","id":"t1","name":"Task","input":{"description":"Find it","prompt":"` + prompt + `","subagent_type":"Explore"}}]}}`,
+		`{"uuid":"u5",` + head + `"type":"user","toolUseResult":{"agentId":"` + agent + `","status":"completed"},"message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"It is in sum.go."}]}}`,
+		`{"uuid":"u6",` + head + `"type":"assistant","message":{"id":"m2","role":"assistant","model":"claude-opus-4-5","content":[{"type":"text","text":"It is in sum.go."}]}}`,
+	}
+	sub := `{"uuid":"a1","isSidechain":true,"agentId":"` + agent + `",` + head + `"type":"user","message":{"role":"user","content":"` + prompt + `"}}` + "\n" +
+		`{"uuid":"a2","isSidechain":true,"agentId":"` + agent + `",` + head + `"type":"assistant","message":{"id":"m9","role":"assistant","model":"claude-opus-4-5","content":[{"type":"text","text":"The rounding is in sum.go."}]}}` + "\n"
+	r := newRig(t, nil, map[string]string{session: strings.Join(lines, "\n") + "\n", session + "/subagents/agent-" + agent: sub})
+	at := "/s/" + session + "/transcript"
+	body := r.get(at)
+	if strings.Contains(body, thought) || !strings.Contains(body, "Show thinking") {
+		t.Error("thinking is shown without being asked for")
+	}
+	if n := len(regexp.MustCompile(`~[0-9.k]+ tokens</span>`).FindAllString(body, -1)); n != 3 {
+		t.Errorf("%d messages have tokens, want 3:\n%s", n, between(body, "<article", "</main>"))
+	}
+	if strings.Contains(body, "failed</span>") {
+		t.Error("the answer of the subagent is called a failure")
+	}
+	if strings.Contains(body, "The rounding is in") {
+		t.Error("the page carries the subagent's transcript before it is opened")
+	}
+	inline := between(body, `<details class="side agent" hx-get="`, `"`)
+	if inline == "" {
+		t.Fatalf("the call does not show its subagent:\n%s", between(body, "<article", "</main>"))
+	}
+	part := r.do(http.MethodGet, strings.ReplaceAll(inline, "&amp;", "&"), "", func(q *http.Request) { q.Header.Set("HX-Request", "true") })
+	if part.status != 200 || !strings.Contains(part.body, "The rounding is in sum.go.") || strings.Contains(part.body, "<html") || strings.Contains(part.body, ` id="m1"`) {
+		t.Errorf("the part of the subagent: %d %s", part.status, part.body)
+	}
+	body = r.get(at + "?thinking=1")
+	if !strings.Contains(body, thought) || strings.Index(body, thought) > strings.Index(body, "I ask an agent") || !strings.Contains(body, "Hide thinking") {
+		t.Errorf("with thinking: %s", between(body, "<article", "</main>"))
+	}
+}

@@ -1,0 +1,207 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/cmd/mem/internal/web/api"
+	"github.com/memvcs/mem/layers/checkout"
+	"github.com/memvcs/mem/layers/refine"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/tokens"
+)
+
+// What a page of a transcript shows beyond the refined transcript: tokens of messages, thinking, and the subagents of calls.
+
+// addTokens notes the tokens of each message at the first of its turns.
+func (s *Server) addTokens(ctx context.Context, rev state.Rev, turns []turn) error {
+	if len(turns) == 0 {
+		return nil
+	}
+	now := rev.Session.Now()
+	counted, err := s.Memory.Markers().Counts(ctx, rev.Project.ID, rev.Session, now)
+	if err != nil {
+		return err
+	}
+	counter, at := tokens.For(now.Scan.Model), 0
+	for i := range turns {
+		for at < len(counted.Messages) && counted.Messages[at].Last < turns[i].N {
+			at++
+		}
+		if at == len(counted.Messages) {
+			break
+		}
+		if m := counted.Messages[at]; m.First <= turns[i].N {
+			turns[i].Tokens = counter.Scale(m.Raw)
+			at++
+		}
+	}
+	return nil
+}
+
+// toggle is the address of the same page with thinking, or without.
+func (b *transcriptBody) toggle(link func(int) string) string {
+	q, err := url.ParseQuery(strings.TrimPrefix(link(max(1, b.From)), "?"))
+	if err != nil {
+		return ""
+	}
+	q.Del("thinking")
+	if !b.Thinking {
+		q.Set("thinking", "1")
+	}
+	return "?" + q.Encode()
+}
+
+// resultsBehind is how many messages after a page are read for the results of calls on it.
+const resultsBehind = 50
+
+// addRaw reads the messages of a page as they stand in the transcript, if thinking is to be shown or a call started a subagent.
+func (s *Server) addRaw(ctx context.Context, rev state.Rev, b *transcriptBody, next int) error {
+	agents, err := s.agentsOf(ctx, rev)
+	if err != nil {
+		return err
+	}
+	calls := len(agents) > 0 && slices.ContainsFunc(b.Turns, func(t turn) bool { return startsAgent(t.Entry) })
+	if len(b.Turns) == 0 || !calls && !b.Thinking {
+		return nil
+	}
+	to := rev.Session.Now().Scan.Values
+	if next > 0 {
+		to = min(to, next-1+resultsBehind)
+	}
+	one := rev
+	one.Kind, one.From, one.To = state.IsMessages, b.From, to
+	raw := &rawReader{n: b.From - 1, ids: map[string]int{}, agents: map[int][]string{}, thinking: map[int][]string{}}
+	if err := s.Memory.Checkout().Write(ctx, one, checkout.JSONL, raw); err != nil {
+		return err
+	}
+	if b.Thinking {
+		b.think(raw.thinking, next)
+	}
+	for i := range b.Turns {
+		t := &b.Turns[i]
+		if ids := raw.agents[t.N]; startsAgent(t.Entry) && len(ids) > 0 {
+			t.Agent = agents[ids[0]]
+			raw.agents[t.N] = ids[1:] // of several calls in one message, the next
+		}
+	}
+	return nil
+}
+
+// startsAgent reports whether an entry is a call that starts a subagent.
+func startsAgent(e refine.Entry) bool {
+	return e.Role == "tool" && (e.Name == "Task" || e.Name == "Agent")
+}
+
+// Failed reports whether a call of a tool failed. The result of an agent or of a question to the user is an answer.
+func (t turn) Failed() bool {
+	return t.Result != "" && t.Result != "ok" && !startsAgent(t.Entry) && t.Name != "AskUserQuestion"
+}
+
+// agentsOf returns the subagents of a session that are in memory: their names in addresses by the ids that Claude Code gave them.
+func (s *Server) agentsOf(ctx context.Context, rev state.Rev) (map[string]string, error) {
+	st, err := s.Memory.Trusted().Outline(ctx, rev.Project.ID)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]string{}
+	for _, one := range st.Sessions {
+		if one.Parent() == rev.Session.ID && !one.Deleted && one.Revoked == "" {
+			_, id, ok := strings.Cut(one.ID, "agent-")
+			if ok {
+				out[id] = api.SessionName(one)
+			}
+		}
+	}
+	return out, nil
+}
+
+// think puts what was thought before what was said.
+func (b *transcriptBody) think(thoughts map[int][]string, next int) {
+	last := b.To
+	if next > 0 {
+		last = next - 1
+	}
+	var out []turn
+	at := b.From
+	put := func(until int) {
+		for ; at <= until; at++ {
+			for _, text := range thoughts[at] {
+				out = append(out, turn{Entry: refine.Entry{N: at, Role: "thinking", Said: text}})
+			}
+		}
+	}
+	for _, t := range b.Turns {
+		put(t.N)
+		out = append(out, t)
+	}
+	put(last)
+	b.Turns = out
+}
+
+// A rawReader takes thinking and the ids of subagents from the lines that are written to it.
+type rawReader struct {
+	n        int // of the last line
+	rest     []byte
+	ids      map[string]int   // messages of calls, by the id of the call
+	agents   map[int][]string // ids of the agents that the calls of a message started
+	thinking map[int][]string // texts by message
+}
+
+// Write takes whole lines.
+func (r *rawReader) Write(b []byte) (int, error) {
+	n := len(b)
+	b = append(r.rest, b...)
+	for {
+		line, after, ok := bytes.Cut(b, []byte{'\n'})
+		if !ok {
+			break
+		}
+		r.n++
+		if bytes.Contains(line, []byte(`"thinking"`)) || bytes.Contains(line, []byte(`"tool_use"`)) || bytes.Contains(line, []byte(`"agentId"`)) {
+			r.line(line)
+		}
+		b = after
+	}
+	r.rest = append([]byte(nil), b...)
+	return n, nil
+}
+
+// line reads a message. One that is no message of the usual form has neither.
+func (r *rawReader) line(b []byte) {
+	var v struct {
+		Message struct {
+			Content json.RawMessage `json:"content"`
+		} `json:"message"`
+		Result json.RawMessage `json:"toolUseResult"`
+	}
+	var blocks []struct {
+		Type     string `json:"type"`
+		ID       string `json:"id"`
+		Call     string `json:"tool_use_id"`
+		Thinking string `json:"thinking"`
+	}
+	if json.Unmarshal(b, &v) != nil || json.Unmarshal(v.Message.Content, &blocks) != nil {
+		return
+	}
+	var result struct {
+		Agent string `json:"agentId"`
+	}
+	_ = json.Unmarshal(v.Result, &result) // a result that is no object names no agent
+	for _, x := range blocks {
+		switch {
+		case x.Type == "thinking" && strings.TrimSpace(x.Thinking) != "":
+			r.thinking[r.n] = append(r.thinking[r.n], x.Thinking)
+		case x.Type == "tool_use":
+			r.ids[x.ID] = r.n
+		case x.Type == "tool_result" && result.Agent != "":
+			if at, ok := r.ids[x.Call]; ok {
+				r.agents[at] = append(r.agents[at], result.Agent)
+			}
+		}
+	}
+}
