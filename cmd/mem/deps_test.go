@@ -89,13 +89,11 @@ func imports() map[string]string {
 		"cmd/mem/internal/web/api":   "layers layers/capture layers/checkout layers/compose layers/compress layers/concepts layers/derive layers/engines layers/facts layers/handover layers/history layers/keepit layers/knowledge layers/markers layers/originals layers/permanent layers/provenance layers/records layers/revision layers/search layers/search/index layers/state layers/stats layers/trace layers/trust refs refs/config",
 		"hooks":                      "hooks/settings layers layers/brief layers/capture layers/handover layers/keepit layers/knowledge layers/records layers/state layers/stats layers/transcript objects refs",
 		"cmd/mem/internal/web/guard": "cmd/mem/internal/web/api",
-		"cmd/mem/internal/web":       "cmd/mem/internal/web/api cmd/mem/internal/web/guard layers/capture layers/checkout layers/compose layers/compress layers/concepts layers/derive layers/facts layers/history layers/keepit layers/knowledge layers/markers layers/permanent layers/provenance layers/records layers/refine layers/search/index layers/state layers/stats layers/sync layers/tokens layers/trace refs refs/config",
+		"cmd/mem/internal/web":       "cmd/mem/internal/web/api cmd/mem/internal/web/guard layers/capture layers/checkout layers/compose layers/compress layers/concepts layers/derive layers/facts layers/history layers/keepit layers/knowledge layers/markers layers/permanent layers/provenance layers/records layers/refine layers/revision layers/search/index layers/state layers/stats layers/sync layers/tokens layers/trace refs refs/config",
 		"cmd/mem":                    "cmd/mem/internal/cli cmd/mem/internal/mcp cmd/mem/internal/proof cmd/mem/internal/web cmd/mem/internal/web/api cmd/mem/internal/web/guard hooks hooks/settings layers layers/capture layers/checkout layers/compose layers/compress layers/concepts layers/derive layers/devices layers/engines layers/facts layers/forget layers/handover layers/history layers/keepit layers/knowledge layers/markers layers/naming layers/originals layers/permanent layers/projects layers/provenance layers/records layers/redact layers/redact/scanner layers/repair layers/revision layers/revocation layers/search layers/search/index layers/secrets layers/state layers/stats layers/sync layers/tier layers/tokens layers/trace layers/transcript layers/trust layers/views layers/worktree objects refs refs/config refs/remote refs/sealed testdata",
 
 		// Programs and libraries of the tests, which no package of the program imports.
 		"testdata": "",
-
-		// The pages of "mem serve" stand on its API.
 	}
 }
 

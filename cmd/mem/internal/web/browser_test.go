@@ -163,6 +163,7 @@ func TestBrowserAccessible(t *testing.T) {
 	chrome(t)
 	r := newRig(t, nil, nil)
 	r.fill()
+	r.group()
 	b := newTab(t, r)
 	axe, err := os.ReadFile("testdata/axe.min.js")
 	must(t, err)
@@ -195,6 +196,7 @@ func TestBrowserFits(t *testing.T) {
 	chrome(t)
 	r := newRig(t, nil, nil)
 	r.fill()
+	r.group()
 	b := newTab(t, r)
 	for _, window := range []struct {
 		name  string
@@ -225,7 +227,8 @@ const smallTargets = `[...document.querySelectorAll("main button, main .button, 
 func TestBrowserJourney(t *testing.T) {
 	t.Parallel()
 	chrome(t)
-	r := newRig(t, nil, nil)
+	parent, extra := agentTranscripts("a thought")
+	r := newRig(t, nil, extra)
 	b := newTab(t, r)
 	s, p := "/s/"+sampleSession, "/p/"+string(r.project.ID)
 
@@ -246,6 +249,10 @@ func TestBrowserJourney(t *testing.T) {
 	b.until(`document.querySelector("#decay h2").innerText.includes("0.65")`)
 	b.do(chromedp.Click(chromedp.CSS(`fieldset button.primary`)))
 	b.until(`document.readyState === "complete" && document.querySelector("main").innerText.includes("not the one that was typed")`)
+
+	b.open("/s/" + parent + "/transcript")
+	eval[int](b, `document.querySelector("details.agent > summary").click(); 1`)
+	b.until(`document.querySelectorAll("details.agent .inline article").length > 1`)
 
 	b.open(p + "/compose?name=ctx&budget=4000&part-1=" + sampleSession + "&version-1=v001")
 	b.until(`document.querySelector("#built").innerText.includes("of 4,000 tokens")`)

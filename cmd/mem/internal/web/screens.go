@@ -41,6 +41,7 @@ func (s *Server) routePages(mux *http.ServeMux) {
 		"GET /p/{project}/facts":               s.knowledge,
 		"POST /p/{project}/facts":              s.judgeFact,
 		"POST /p/{project}/rules":              s.actOnRule,
+		"POST /p/{project}/concepts":           s.editConcept,
 		"GET /p/{project}/history":             s.history,
 		"POST /p/{project}/history":            s.revert,
 		"GET /p/{project}/stats":               s.statsScreen,

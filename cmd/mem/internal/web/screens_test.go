@@ -15,6 +15,9 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
+	"github.com/memvcs/mem/layers/concepts"
+	"github.com/memvcs/mem/layers/knowledge"
+	"github.com/memvcs/mem/layers/state"
 )
 
 // sampleSession is the session of the sample that has markers.
@@ -41,6 +44,71 @@ func (r *rig) wait(j *api.JobAnswer) {
 	}
 	if j.State != "done" {
 		r.t.Fatalf("%s: %+v", j.What, j.Error)
+	}
+}
+
+// group puts two sessions into a concept each.
+func (r *rig) group() {
+	r.t.Helper()
+	for i, name := range []string{"Coupon codes", "Money as integers"} {
+		m, err := r.world.Memory.Knowledge().Member(r.t.Context(), state.Scope{Project: r.project}, r.ids[i])
+		must(r.t, err)
+		_, err = r.world.Memory.Knowledge().Assign(r.t.Context(), r.project, []knowledge.Member{m}, knowledge.Filing{New: &concepts.Made{Name: name, Topic: name}}, false)
+		must(r.t, err)
+	}
+}
+
+// TestConcepts renames, splits, merges and deletes concepts by their forms.
+func TestConcepts(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil, nil)
+	r.group()
+	p := "/p/" + string(r.project.ID)
+	type concept struct {
+		ID       string `json:"conceptId"`
+		Name     string `json:"conceptName"`
+		Sessions []string
+	}
+	list := func() []concept {
+		var out struct{ Concepts []concept }
+		r.api(http.MethodGet, "/concepts", nil, &out, 200)
+		slices.SortFunc(out.Concepts, func(a, b concept) int { return strings.Compare(a.Name, b.Name) })
+		return out.Concepts
+	}
+	edit := func(want int, form url.Values) {
+		t.Helper()
+		if a := r.post(p+"/concepts", form); a.status != want {
+			t.Fatalf("%v: %d, want %d: %.400s", form, a.status, want, a.body)
+		}
+	}
+	all := list()
+	coupons, money := all[0], all[1]
+	if body := r.get(p + "/facts?show=concepts"); strings.Count(body, `value="merge"`) != 2 {
+		t.Errorf("the forms: %s", between(body, `class="cards"`, "</main>"))
+	}
+	edit(303, url.Values{"do": {"rename"}, "concept": {coupons.ID}, "name": {"Gift  cards"}})
+	if got := list()[0].Name; got != "Gift cards" {
+		t.Errorf("renamed to %q", got)
+	}
+	edit(400, url.Values{"do": {"rename"}, "concept": {coupons.ID}, "name": {strings.Repeat("x", 81)}})
+	edit(400, url.Values{"do": {"move"}, "concept": {coupons.ID}, "member": {money.Sessions[0]}, "name": {"Mine"}})
+	edit(400, url.Values{"do": {"merge"}, "concept": {coupons.ID}, "into": {coupons.ID}})
+	edit(404, url.Values{"do": {"merge"}, "concept": {coupons.ID}, "into": {"c999"}})
+	edit(303, url.Values{"do": {"merge"}, "concept": {coupons.ID}, "into": {money.ID}})
+	if all = list(); len(all) != 1 || len(all[0].Sessions) != 2 {
+		t.Fatalf("merged: %+v", all)
+	}
+	edit(303, url.Values{"do": {"move"}, "concept": {money.ID}, "member": {coupons.Sessions[0]}, "name": {"Vouchers"}})
+	if all = list(); len(all) != 2 || all[1].Name != "Vouchers" || !slices.Equal(all[1].Sessions, coupons.Sessions) {
+		t.Fatalf("split: %+v", all)
+	}
+	edit(303, url.Values{"do": {"move"}, "concept": {all[1].ID}, "member": {coupons.Sessions[0]}, "into": {money.ID}})
+	if all = list(); len(all[0].Sessions) != 2 {
+		t.Errorf("moved back: %+v", all)
+	}
+	edit(303, url.Values{"do": {"delete"}, "concept": {money.ID}})
+	if all = list(); slices.ContainsFunc(all, func(c concept) bool { return c.ID == money.ID }) {
+		t.Errorf("deleted: %+v", all)
 	}
 }
 

@@ -7,11 +7,10 @@ import (
 	"testing"
 )
 
-// TestTranscript looks at what a page shows beyond the refined text: thinking when asked for, tokens of messages, and subagents in place.
-func TestTranscript(t *testing.T) {
-	t.Parallel()
-	const thought, prompt = "perhaps the rounding is at fault", "Look for the rounding."
-	const session, agent = "0b0b0b0b-0000-4000-8000-000000000001", "cafe12"
+// agentTranscripts are those of a session that thinks and starts a subagent.
+func agentTranscripts(thought string) (session string, files map[string]string) {
+	const prompt, agent = "Look for the rounding.", "cafe12"
+	session = "0b0b0b0b-0000-4000-8000-000000000001"
 	head := `"sessionId":"` + session + `","cwd":"/home/user/extra","timestamp":"2026-01-20T10:00:00Z",`
 	lines := []string{
 		`{"uuid":"u1",` + head + `"type":"user","message":{"role":"user","content":"Why is the sum wrong?"}}`,
@@ -23,7 +22,15 @@ func TestTranscript(t *testing.T) {
 	}
 	sub := `{"uuid":"a1","isSidechain":true,"agentId":"` + agent + `",` + head + `"type":"user","message":{"role":"user","content":"` + prompt + `"}}` + "\n" +
 		`{"uuid":"a2","isSidechain":true,"agentId":"` + agent + `",` + head + `"type":"assistant","message":{"id":"m9","role":"assistant","model":"claude-opus-4-5","content":[{"type":"text","text":"The rounding is in sum.go."}]}}` + "\n"
-	r := newRig(t, nil, map[string]string{session: strings.Join(lines, "\n") + "\n", session + "/subagents/agent-" + agent: sub})
+	return session, map[string]string{session: strings.Join(lines, "\n") + "\n", session + "/subagents/agent-" + agent: sub}
+}
+
+// TestTranscript looks at what a page shows beyond the refined text: thinking when asked for, tokens of messages, and subagents in place.
+func TestTranscript(t *testing.T) {
+	t.Parallel()
+	const thought = "perhaps the rounding is at fault"
+	session, extra := agentTranscripts(thought)
+	r := newRig(t, nil, extra)
 	at := "/s/" + session + "/transcript"
 	body := r.get(at)
 	if strings.Contains(body, thought) || !strings.Contains(body, "Show thinking") {

@@ -1,0 +1,134 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/memvcs/mem/cmd/mem/internal/web/api"
+	"github.com/memvcs/mem/layers/concepts"
+	"github.com/memvcs/mem/layers/knowledge"
+	"github.com/memvcs/mem/layers/state"
+)
+
+// editConcept renames, merges, splits or deletes a concept, or moves members of it to another one.
+func (s *Server) editConcept(w http.ResponseWriter, r *http.Request) (string, page, error) {
+	ctx := r.Context()
+	p, err := s.Project(ctx, r.PathValue("project"))
+	if err != nil {
+		return "", page{}, err
+	}
+	if err := r.ParseForm(); err != nil {
+		return "", page{}, api.BadRequest(err.Error())
+	}
+	c, err := s.standingConcept(r, p, r.PostFormValue("concept"))
+	if err != nil {
+		return "", page{}, err
+	}
+	switch do := r.PostFormValue("do"); do {
+	case "rename":
+		err = s.renameConcept(r, p, c)
+	case "merge":
+		err = s.mergeConcept(r, p, c)
+	case "move":
+		err = s.moveMembers(r, p, c)
+	case "delete":
+		err = s.Memory.Knowledge().ChangeConcept(ctx, p, "remove concept "+c.Label, concepts.Changed{Concept: c.Record, Field: "removed", Value: "true"})
+	default:
+		err = api.BadRequest("a concept can be renamed, merged, split or deleted")
+	}
+	if err != nil {
+		return "", page{}, err
+	}
+	s.Events.Changed()
+	goTo(w, r, "/p/"+string(p.ID)+"/facts?show=concepts")
+	return "", page{}, nil
+}
+
+// standingConcept finds a concept that is neither deleted nor part of another one.
+func (s *Server) standingConcept(r *http.Request, p state.Project, name string) (*concepts.Concept, error) {
+	c, err := s.Memory.Revision().FindConcept(r.Context(), p.ID, name)
+	if err == nil && (c == nil || !c.Stands()) {
+		err = api.NoSuch("concept", name)
+	}
+	return c, err
+}
+
+// line reads a text of one line from a form.
+func line(r *http.Request, field string, most int) (string, error) {
+	text := strings.Join(strings.Fields(r.PostFormValue(field)), " ")
+	if !utf8.ValidString(text) || utf8.RuneCountInString(text) > most {
+		return "", api.BadRequest(fmt.Sprintf("the %s is a text of at most %d characters", field, most))
+	}
+	return text, nil
+}
+
+func (s *Server) renameConcept(r *http.Request, p state.Project, c *concepts.Concept) error {
+	var changes []concepts.Changed
+	for _, f := range []struct {
+		field string
+		most  int
+		was   string
+	}{{"name", 80, c.Name}, {"topic", 80, c.Topic}, {"summary", 1000, c.Summary}} {
+		text, err := line(r, f.field, f.most)
+		if err != nil {
+			return err
+		}
+		if text != "" && text != f.was {
+			changes = append(changes, concepts.Changed{Concept: c.Record, Field: f.field, Value: text})
+		}
+	}
+	if len(changes) == 0 {
+		return api.BadRequest("nothing was changed")
+	}
+	return s.Memory.Knowledge().ChangeConcept(r.Context(), p, "rename concept "+c.Label, changes...)
+}
+
+// mergeConcept makes c part of another concept.
+func (s *Server) mergeConcept(r *http.Request, p state.Project, c *concepts.Concept) error {
+	into, err := s.standingConcept(r, p, r.PostFormValue("into"))
+	if err != nil {
+		return err
+	}
+	if into.Record == c.Record {
+		return api.BadRequest(c.Label + " cannot become part of itself")
+	}
+	return s.Memory.Knowledge().ChangeConcept(r.Context(), p, "merge "+c.Label+" into "+into.Label,
+		concepts.Changed{Concept: c.Record, Field: "into", Value: into.Record})
+}
+
+// moveMembers moves members of c to another concept: one that is there, or a new one, which splits c.
+func (s *Server) moveMembers(r *http.Request, p state.Project, c *concepts.Concept) error {
+	var members []knowledge.Member
+	for _, name := range r.PostForm["member"] {
+		if !slices.Contains(c.Sessions, name) && !slices.Contains(c.Exchanges, name) {
+			return api.BadRequest(name + " does not belong to " + c.Label)
+		}
+		m, err := s.Memory.Knowledge().Member(r.Context(), s.ScopeOf(p), name)
+		if err != nil {
+			return err
+		}
+		members = append(members, m)
+	}
+	if len(members) == 0 {
+		return api.BadRequest("select the sessions and exchanges to move")
+	}
+	name, err := line(r, "name", 80)
+	if err != nil {
+		return err
+	}
+	topic, err := line(r, "topic", 80)
+	if err != nil {
+		return err
+	}
+	to := knowledge.Filing{Topic: topic}
+	if name != "" {
+		to.New = &concepts.Made{Name: name, Topic: topic}
+	} else if to.Concept, err = s.standingConcept(r, p, r.PostFormValue("into")); err != nil {
+		return err
+	}
+	_, err = s.Memory.Knowledge().Assign(r.Context(), p, members, to, false)
+	return err
+}
