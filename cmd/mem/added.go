@@ -132,13 +132,13 @@ func (e *Env) sayAdded(a capturing.Added) {
 		e.warn("%s in #%d of %s%s is no keepit marker: two decimals are required, such as ##keepit0.80##", quoted(a.Malformed[0].Tag), a.Malformed[0].Message, id, more)
 	}
 	if scan.Opaque > 0 {
-		e.warn("%d of %d records of %s could not be read as JSON; they are kept as they are", scan.Opaque, scan.Values, id)
+		e.warn("%d of %d lines of %s are not JSON; they are stored as they are", scan.Opaque, scan.Values, id)
 	}
 	if a.Long > 0 {
-		e.warn("%s of %s: %s", count(a.Long, "new record"), id, tooLong)
+		e.warn("%s of %s: %s", count(a.Long, "new line"), id, tooLong)
 	}
 	if a.Tail > 0 {
-		e.detail("%d bytes at the end are no complete record yet; they are kept too", a.Tail)
+		e.detail("%d bytes at the end are no complete line yet; they are stored too", a.Tail)
 	}
 	if a.Change == "rewritten" {
 		e.warn("%s was rewritten before its old end; both are kept", id)
@@ -146,7 +146,7 @@ func (e *Env) sayAdded(a capturing.Added) {
 	}
 }
 
-// tooLong says what becomes of records that are longer than [transcript.Longest].
+// tooLong says what becomes of lines that are longer than [transcript.Longest].
 const tooLong = "over 16 MiB long, kept as it is, but what it says is in no version, L1 or count"
 
 // storedText says how many bytes what is new of transcripts takes.
@@ -254,9 +254,9 @@ func (e *Env) sayTotal(op string, added []capturing.Added, withOpaque bool) {
 	}
 	e.did("%s: %d session%s new or changed, %d unchanged%s, %s%s\n", verb, changed, plural(changed), unchanged, also, bytesText(bytes), storedText(stored))
 	if opaque > 0 && withOpaque {
-		e.warn("%s could not be read as JSON; they are kept as they are (-v says where)", count(opaque, "record"))
+		e.warn("not JSON, stored as it is: %s (-v says where)", count(opaque, "line"))
 	}
 	if long > 0 && withOpaque {
-		e.warn("%s: %s (-v says where)", count(long, "new record"), tooLong)
+		e.warn("%s: %s (-v says where)", count(long, "new line"), tooLong)
 	}
 }

@@ -216,7 +216,7 @@ func (e *Env) toDistill(ctx context.Context, m *layers.Memory, sc *state.Scope, 
 func distillError(err error, rev state.Rev) error {
 	switch {
 	case errors.Is(err, engines.ErrRecorded):
-		return withHint(err, "the record has grown, or the settings differ; a session that is distilled is asked about once more with --again")
+		return withHint(err, "the session has grown, or the settings differ; --again distils a session once more")
 	case errors.Is(err, knowledge.ErrAnswer) && rev.Session == nil:
 		return withHint(err, "try another model with --model", "or by hand: mem reflect")
 	case errors.Is(err, knowledge.ErrAnswer):

@@ -24,6 +24,7 @@ type logOptions struct {
 	search  string
 	handed  bool
 	undo    bool
+	all     bool
 }
 
 // log is the command that lists what was done.
@@ -33,9 +34,10 @@ func (e *Env) log() *cli.Command {
 		Name:      "log",
 		Usage:     "list operations, newest first",
 		ArgsUsage: "[<rev>]",
-		Description: "Every change of the memory is one operation, a commit in its git repository. With a session, version or\n" +
-			"composition it lists what made, changed or used that; with HEAD~3 what was done up to there. -S finds when memory\n" +
-			"forgot a text: the operations by which it came into a session, version or composition, or was gone from one.",
+		Description: "Every change of the memory is one operation, a commit in its git repository. The captures of a session on one day are\n" +
+			"one line; --all, --graph, --stat, --patch, -S and --json list each of them. With a session, version or composition it\n" +
+			"lists the operations that created, changed or used it; with HEAD~3, those up to that one. -S finds when memory forgot\n" +
+			"a text: the operations that added it to a session, version or composition, or removed it.",
 		Flags: []*cli.Flag{
 			cli.Bool(&o.oneline, "oneline", "print the start of the commit and what was done"),
 			cli.Int(&o.number, "number,n", "print the newest `N` only"),
@@ -44,6 +46,7 @@ func (e *Env) log() *cli.Command {
 			cli.Bool(&o.stat, "stat", "say in numbers what each operation brought"),
 			cli.Bool(&o.patch, "patch,p", "print how versions and compositions differ from those before"),
 			cli.Bool(&o.handed, "handed", "list what hooks handed over, to which session and when"),
+			cli.Bool(&o.all, "all,a", "print each capture, not one line for a session and day"),
 			cli.Bool(&o.undo, "undo", "list this device's operations and what undo and redo would do"),
 			cli.String(&o.search, "S", "print the operations by which `TEXT` appeared or vanished"),
 		},
@@ -81,8 +84,9 @@ func (e *Env) runLog(ctx context.Context, o logOptions, rev string, limited bool
 		}
 	}
 	return e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) error {
+		fold := !o.all && !o.asks() && !e.opt.json
 		n := 0
-		if limited && since.IsZero() && o.search == "" {
+		if limited && since.IsZero() && o.search == "" && !fold {
 			n = max(o.number, 1)
 		}
 		found, in, err := e.logEntries(ctx, m, sc, rev, n)
@@ -94,6 +98,9 @@ func (e *Env) runLog(ctx context.Context, o logOptions, rev string, limited bool
 		}
 		if o.asks() {
 			return e.logDetails(ctx, m, sc, o, rev, limited, slices.Collect(cloned(found)), in)
+		}
+		if fold {
+			found = folded(found)
 		}
 		if limited {
 			found = first(found, o.number)
@@ -283,13 +290,11 @@ func each(entries []refs.Entry) iter.Seq[*refs.Entry] {
 	}
 }
 
-// cloned yields entries that are good for ever.
+// cloned yields entries that stay valid.
 func cloned(found iter.Seq[*refs.Entry]) iter.Seq[refs.Entry] {
 	return func(yield func(refs.Entry) bool) {
 		for en := range found {
-			c := *en
-			c.Trailers = slices.Clone(en.Trailers)
-			if !yield(c) {
+			if !yield(copied(en)) {
 				return
 			}
 		}

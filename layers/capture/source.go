@@ -71,7 +71,7 @@ type Added struct {
 
 // Growth says by what a session grew: "3 records", "1 file".
 func (a Added) Growth() string {
-	n, of := a.NewValues, "record"
+	n, of := a.NewValues, "line"
 	if n == 0 && a.Files > 0 {
 		n, of = a.Files, "file"
 	}
@@ -168,7 +168,7 @@ func (c *Capture) stage(ctx context.Context, st *state.State, s *refs.Stage) (er
 	}
 	if c.snap.Scan.Messages == 0 {
 		if ok, err := isSession(c.File, c.size); err != nil || !ok {
-			return errors.Join(err, fmt.Errorf("%s: no record of a session in it: %w", c.src.Path, state.ErrNotTranscript))
+			return errors.Join(err, fmt.Errorf("%s: no line of a session in it: %w", c.src.Path, state.ErrNotTranscript))
 		}
 	}
 	return nil
@@ -213,7 +213,7 @@ func (c *Capture) closedEnd() (int64, error) {
 	end := line + int64(transcript.Closed(rest))
 	c.tail = rest[end-line:]
 	if end == 0 {
-		return 0, fmt.Errorf("%s: no complete record in it: %w", c.src.Path, state.ErrNotTranscript)
+		return 0, fmt.Errorf("%s: no complete line in it: %w", c.src.Path, state.ErrNotTranscript)
 	}
 	return end, nil
 }

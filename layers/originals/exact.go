@@ -20,9 +20,9 @@ type BehindError struct {
 
 func (e *BehindError) Error() string {
 	now := e.Session.Now()
-	of := fmt.Sprintf("%d of its %d records are here", e.Have.Scan.Values, now.Scan.Values)
+	of := fmt.Sprintf("%d of its %d lines are here", e.Have.Scan.Values, now.Scan.Values)
 	if e.Have.Generation != now.Generation {
-		of = fmt.Sprintf("those of an earlier file, of %d records, are here", e.Have.Scan.Values)
+		of = fmt.Sprintf("those of an earlier file, of %d lines, are here", e.Have.Scan.Values)
 	}
 	return fmt.Sprintf("the exact bytes of session %s as it is now were kept on device %s, which captured it; %s", records.ShortID(e.Session.ID), now.Stamp.Device[:min(8, len(now.Stamp.Device))], of)
 }

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"fmt"
+	"iter"
+	"regexp"
+	"slices"
+	"strconv"
+
+	"github.com/memvcs/mem/refs"
+)
+
+// captureOps are the operations that capture sessions. Hooks capture a session after every turn: a day may have hundreds.
+var captureOps = []string{"add", "capture", "import"}
+
+// grownBy finds how many lines of a session a capture brought.
+var grownBy = regexp.MustCompile(`  \+([0-9]+) lines?$`)
+
+// A fold is what the captures of one session on one day come to. The entry is the newest of them.
+type fold struct {
+	refs.Entry
+	captures int
+	lines    int
+	first    string // the subject of the oldest
+}
+
+// subject is the line of the fold.
+func (f fold) subject() string {
+	if f.captures < 2 {
+		return f.Subject
+	}
+	what := grownBy.ReplaceAllString(f.first, "")
+	if f.lines == 0 {
+		return fmt.Sprintf("%s  (%d captures)", what, f.captures)
+	}
+	return fmt.Sprintf("%s  +%d line%s (%d captures)", what, f.lines, plural(f.lines), f.captures)
+}
+
+// folded yields entries, newest first, with all captures of one session by one device on one day as one, in the place of the
+// newest of them.
+func folded(found iter.Seq[*refs.Entry]) iter.Seq[*refs.Entry] {
+	return func(yield func(*refs.Entry) bool) {
+		var day folds
+		for en := range found {
+			if date := en.Time.UTC().Format("2006-01-02"); date != day.date {
+				if !day.each(yield) {
+					return
+				}
+				day = folds{date: date, at: map[[3]string]int{}}
+			}
+			day.add(en)
+		}
+		day.each(yield)
+	}
+}
+
+// folds are the lines of one day.
+type folds struct {
+	date string
+	list []fold
+	at   map[[3]string]int // where captures of a project, device and session are in list
+}
+
+func (d *folds) add(en *refs.Entry) {
+	if session := en.Trailer("Session"); session != "" && slices.Contains(captureOps, en.Trailer("Op")) {
+		key := [3]string{string(en.Project), en.Device, session}
+		i, ok := d.at[key]
+		if !ok {
+			i = len(d.list)
+			d.at[key] = i
+			d.list = append(d.list, fold{Entry: copied(en)})
+		}
+		f := &d.list[i]
+		f.captures++
+		f.first = en.Subject
+		if m := grownBy.FindStringSubmatch(en.Subject); m != nil {
+			n, err := strconv.Atoi(m[1])
+			if err == nil { // a number beyond int is no count of lines
+				f.lines += n
+			}
+		}
+		return
+	}
+	d.list = append(d.list, fold{Entry: copied(en)})
+}
+
+func (d *folds) each(yield func(*refs.Entry) bool) bool {
+	for i := range d.list {
+		f := &d.list[i]
+		f.Subject = f.subject()
+		if !yield(&f.Entry) {
+			return false
+		}
+	}
+	return true
+}
+
+// copied returns an entry that stays valid when the next one is read.
+func copied(en *refs.Entry) refs.Entry {
+	c := *en
+	c.Trailers = slices.Clone(en.Trailers)
+	return c
+}
