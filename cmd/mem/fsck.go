@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
@@ -28,16 +29,16 @@ func (e *Env) fsck() *cli.Command {
 		Name:      "fsck",
 		Usage:     "verify the integrity of the store",
 		ArgsUsage: "[<rev>]",
-		Description: "Checks every byte of packs and indexes, refs, signed commits, trees, records, streams and lineage of both repositories, and\n" +
-			"the small files beside them. The root hash of a project is the same in two memories that hold the same records. The exit\n" +
-			"status is 1 if something is wrong.\n" +
-			"--repair mends what is damaged from what is here, and brings what is missing from the remotes, or from --remote, and from the\n" +
-			"files that Claude Code still has. It says what is lost, by session and message (of a transcript: its lines). Nothing\n" +
-			"is deleted: damaged files are kept in the directory \"damaged\" of the memory. The\n" +
-			"exit status is 0 if all is whole then, else 3. With -n it says what it would do, with the status 1 if that is something.\n" +
-			"With --forget it goes on without what is nowhere to be had: lanes of this device begin anew with all that is good in them.\n" +
-			"--reproduce makes a version or composition once more from its recipe, or all of the project, and compares every byte;\n" +
-			"recorded answers stand in for models. The exit status is 1 if one differs, 3 if one cannot be made.",
+		Description: "Verifies packs and indexes, refs, signed commits, trees, records, streams and lineage of both repositories, and the\n" +
+			"small files next to them. If all is well it prints one line. The exit status is 1 if there is a problem. The root hash\n" +
+			"of a project (--root) is the same in two memories that contain the same records.\n\n" +
+			"--repair replaces damaged data with copies from this memory, the remotes (or --remote) and the files of Claude Code. It\n" +
+			"lists what is lost by session and message, and deletes nothing: damaged files are moved to the directory \"damaged\" of\n" +
+			"the memory. The exit status is 0 if everything was repaired, else 3. With -n it only prints what it would do, and exits\n" +
+			"with 1 if that is something. With --forget it continues without what no copy is left of: the lanes of this device start\n" +
+			"again with all valid data.\n\n" +
+			"--reproduce runs the recipe of a version or composition again, or of all of the project, and compares every byte;\n" +
+			"recorded answers are used in place of models. The exit status is 1 if one differs, 3 if one cannot be reproduced.",
 		Flags: []*cli.Flag{
 			cli.Bool(&o.full, "full", "read and hash every byte"),
 			cli.Bool(&o.root, "root", "print only the root hash of each project"),
@@ -183,19 +184,17 @@ func (e *Env) printFsck(o fsckOptions, c repair.Checked) error {
 	if n := len(c.Problems); n > 0 {
 		verdict = tokens.Commas(n) + " problem" + plural(n)
 	}
-	e.printf("checked %s, %s, %s, %s, %s, %s: %s\n", count(c.Objects, "object"), count(c.Records, "record"), count(c.Commits, "commit"),
-		count(c.Versions, "version"), count(c.Compositions, "composition"), count(c.Segments, "segment"), verdict)
+	read := ""
 	if o.full {
-		e.printf("read and hashed %s (BLAKE3)\n", bytesText(c.Bytes))
+		read = fmt.Sprintf(", %s read and hashed", bytesText(c.Bytes))
 	}
+	e.printf("checked %s, %s, %s, %s, %s, %s%s: %s\n", count(c.Objects, "object"), count(c.Records, "record"), count(c.Commits, "commit"),
+		count(c.Versions, "version"), count(c.Compositions, "composition"), count(c.Segments, "segment"), read, verdict)
 	if c.Withheld > 0 {
-		e.note("%d originals were captured on another device, which alone has their exact bytes", c.Withheld)
+		e.detail("the exact bytes of %s are on the device that captured them only", count(c.Withheld, "original"))
 	}
 	e.tellApart(c.Apart)
 	e.tellIgnored(c.Ignored)
-	for _, r := range c.Roots {
-		e.printf("root %s  %s\n", r.Hash, sanitizeLine(r.Project.Name))
-	}
 	return nil
 }
 
