@@ -8,8 +8,8 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
 )
 
-// TestExamples checks that each command that can be named has two examples and that the parser accepts each of them.
-func TestExamples(t *testing.T) {
+// TestDocsExamples checks that each command that can be named has two examples and that the parser accepts each of them.
+func TestDocsExamples(t *testing.T) {
 	t.Parallel()
 	e := &Env{}
 	known := map[string]bool{}

@@ -233,7 +233,7 @@ func (e *Env) printFetched(what string, r refs.Remote, out sync.Fetched) {
 	e.printHeeded(out)
 	for _, d := range out.Devices {
 		if !d.Trusted {
-			e.note("new device %s (%s): what it wrote is shown, and not used before you trust it", d.Name, d.Fingerprint)
+			e.note("new device %s (%s): its data is listed but unused until you trust it", d.Name, d.Fingerprint)
 			e.hint("%s", shell("mem", "device", "trust", d.Name))
 		}
 	}
