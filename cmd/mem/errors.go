@@ -186,7 +186,7 @@ func hintsOf(err error) []string {
 	case errors.Is(err, engines.ErrAuth):
 		return []string{"set the variable that holds the key, or llm.apiKeyCommand: mem help environment"}
 	case errors.Is(err, engines.ErrCap):
-		return []string{"mem cost", "a cap is a setting: mem config list"}
+		return []string{"mem stats --by day", "a cap is a setting: mem config list"}
 	case errors.Is(err, engines.ErrTimeout):
 		return []string{"mem config set llm.timeout 30m"}
 	case errors.As(err, &call) && call.Op == "Post":

@@ -3,18 +3,15 @@ package main
 import (
 	"fmt"
 	"iter"
-	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/memvcs/mem/refs"
 )
 
 // captureOps are the operations that capture sessions. Hooks capture a session after every turn: a day may have hundreds.
 var captureOps = []string{"add", "capture", "import"}
-
-// grownBy finds how many lines of a session a capture brought.
-var grownBy = regexp.MustCompile(`  \+([0-9]+) lines?$`)
 
 // A fold is what the captures of one session on one day come to. The entry is the newest of them.
 type fold struct {
@@ -29,11 +26,25 @@ func (f fold) subject() string {
 	if f.captures < 2 {
 		return f.Subject
 	}
-	what := grownBy.ReplaceAllString(f.first, "")
+	what, _ := grown(f.first)
 	if f.lines == 0 {
 		return fmt.Sprintf("%s  (%d captures)", what, f.captures)
 	}
 	return fmt.Sprintf("%s  +%d line%s (%d captures)", what, f.lines, plural(f.lines), f.captures)
+}
+
+// grown cuts the growth from the subject of a capture: "add 6ecd8c99  +12 lines" brought 12 lines.
+func grown(subject string) (what string, lines int) {
+	i := strings.LastIndex(subject, "  +")
+	if i < 0 {
+		return subject, 0
+	}
+	number, unit, _ := strings.Cut(subject[i+len("  +"):], " ")
+	n, err := strconv.Atoi(number)
+	if err != nil || unit != "line" && unit != "lines" {
+		return subject, 0
+	}
+	return subject[:i], n
 }
 
 // folded yields entries, newest first, with all captures of one session by one device on one day as one, in the place of the
@@ -73,12 +84,8 @@ func (d *folds) add(en *refs.Entry) {
 		f := &d.list[i]
 		f.captures++
 		f.first = en.Subject
-		if m := grownBy.FindStringSubmatch(en.Subject); m != nil {
-			n, err := strconv.Atoi(m[1])
-			if err == nil { // a number beyond int is no count of lines
-				f.lines += n
-			}
-		}
+		_, n := grown(en.Subject)
+		f.lines += n
 		return
 	}
 	d.list = append(d.list, fold{Entry: copied(en)})

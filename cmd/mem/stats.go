@@ -20,19 +20,29 @@ const statsRows = 10
 
 // stats is the command that prints figures.
 func (e *Env) stats() *cli.Command {
-	all := false
+	var all bool
+	var by string
 	return &cli.Command{
-		Name:  "stats",
-		Usage: "show storage, growth, ratios, cost and hook latency",
+		Name:      "stats",
+		Usage:     "show storage, growth, ratios, cost and hook latency",
+		ArgsUsage: "[<file|rev>...]",
 		Description: "Figures are of this project, or with --all-projects of all. Storage is counted in the packs of the store, compressed:\n" +
 			"originals are what redaction removed from sessions, files are long results of tools that Claude Code keeps beside a\n" +
-			"session. The cache and the latency of hooks are those of the whole store.",
+			"session. The cache and the latency of hooks are those of the whole store.\n\n" +
+			"With operands it estimates their tokens: an operand that names a file is that file, - is stdin, anything else is a\n" +
+			"revision. Of a transcript, only what a model reads counts. --by lists what models have cost, by UTC day, model or session.",
 		Flags: []*cli.Flag{
 			cli.Bool(&all, "all,a", fmt.Sprintf("list all sessions and versions, not only the %d largest", statsRows)),
+			cli.Choice(&by, "by", "list the cost of models by `WHAT`: day, model or session", "day", "model", "session"),
 		},
 		Action: func(ctx context.Context, c *cli.Command) error {
-			if err := e.wantOperands(c, 0, 0); err != nil {
-				return err
+			switch {
+			case by != "" && len(e.operands) > 0:
+				return withHint(usagef("option --by of mem stats takes no operand"), "mem stats --by "+by)
+			case by != "":
+				return e.runCost(ctx, by)
+			case len(e.operands) > 0:
+				return e.runCount(ctx, e.operands)
 			}
 			return e.runStats(ctx, all)
 		},
