@@ -307,23 +307,6 @@ func beginning(raw []byte) string {
 	return quoted(raw)
 }
 
-// titleOf returns what of a typed text can be a title: the words before its first marker or, if it begins with markers,
-// the words behind them. A composition that a session was resumed from has none: its heading is mem's.
-func titleOf(text string) string {
-	if strings.HasPrefix(text, "# Memory: ") && strings.Contains(text[:min(len(text), 1024)], "\n\nThis is context from earlier sessions, put together by mem.") {
-		return ""
-	}
-	before, behind, ok := strings.Cut(text, "##keepit")
-	for ok && strings.TrimSpace(before) == "" {
-		_, words, closed := strings.Cut(behind, "##")
-		if !closed {
-			return text
-		}
-		before, behind, ok = strings.Cut(words, "##keepit")
-	}
-	return before
-}
-
 // bare returns what stands between the quotes of raw.
 func bare(raw []byte) []byte {
 	if len(raw) < 2 || raw[0] != '"' {

@@ -1,0 +1,144 @@
+package transcript
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// titleOf returns the first sentence of a typed text, without markers. What a session repeats of the composition that it was resumed
+// from has no title.
+func titleOf(text string) string {
+	if composed(text) {
+		return ""
+	}
+	return firstSentence(strings.TrimSpace(unmarked(text)))
+}
+
+// composed reports whether text is a piece of composed.jsonl: its heading, the heading of a part, or a text with its tag.
+func composed(text string) bool {
+	if strings.HasPrefix(text, "# Memory: ") {
+		return strings.Contains(text[:min(len(text), 1024)], "\n\nThis is context from earlier sessions, put together by mem.")
+	}
+	if heading, ok := strings.CutPrefix(text, "## "); ok {
+		line, rest, _ := strings.Cut(heading, "\n")
+		number, _, ok := strings.Cut(line, ". ")
+		return ok && digits(number) && tagged(rest)
+	}
+	return tagged(text)
+}
+
+// tagged reports whether text begins with the tag of a source: "[mem 1#12 user]".
+func tagged(text string) bool {
+	rest, ok := strings.CutPrefix(text, "[mem ")
+	source, _, sharp := strings.Cut(rest[:min(len(rest), 16)], "#")
+	return ok && sharp && digits(source)
+}
+
+func digits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
+
+// markerMax is the length of the longest marker tag, malformed ones included, that a title leaves out.
+const markerMax = 24
+
+// unmarked returns the beginning of text without the tags of markers, well formed or not: "##keepit0.80##", "##keepit 0.8##",
+// "##/keepit##". It ends where a marker begins behind other words, unless that marker is closed within their line.
+func unmarked(text string) string {
+	var out strings.Builder
+	for {
+		before, rest, ok := strings.Cut(text, "##")
+		out.WriteString(before)
+		if !ok {
+			return out.String()
+		}
+		opens := strings.HasPrefix(rest, "keepit")
+		end := strings.Index(rest[:min(len(rest), markerMax)], "##")
+		switch {
+		case end < 0 || !opens && !strings.HasPrefix(rest, "/keepit"):
+			out.WriteString("##")
+			text = rest
+			continue
+		case opens && !closed(rest[end+2:]) && strings.TrimSpace(out.String()) != "":
+			return out.String()
+		}
+		text = rest[end+2:]
+	}
+}
+
+// closed reports whether the marker in front of text is closed in its line.
+func closed(text string) bool {
+	line, _, _ := strings.Cut(text, "\n")
+	end := strings.Index(line, "##/keepit##")
+	return end >= 0 && !strings.Contains(line[:end], "##keepit")
+}
+
+// firstSentence returns text up to the end of its first sentence: a full stop, a question mark or an exclamation mark in front of a
+// blank, a Chinese or Japanese one, or an empty line that no colon precedes. Marks inside `code` do not count.
+func firstSentence(text string) string {
+	code := false
+	for i, r := range text {
+		rest := text[i+utf8.RuneLen(r):]
+		switch r {
+		case utf8.RuneError:
+			return text // titles of damaged text are cut by their length alone
+		case '`':
+			code = !code && strings.Contains(rest, "`")
+		case '\n':
+			if paragraphEnds(text[:i], rest) {
+				return text[:i]
+			}
+		case '.', '?', '!', '。', '？', '！':
+			after := strings.TrimLeft(rest, "\"')]*_”’»")
+			if !code && stops(text[:i], r, after) {
+				return text[:len(text)-len(after)]
+			}
+		}
+	}
+	return text
+}
+
+// paragraphEnds reports whether a line end after before ends a sentence.
+func paragraphEnds(before, rest string) bool {
+	before = strings.TrimRightFunc(before, unicode.IsSpace)
+	line := before[strings.LastIndexByte(before, '\n')+1:]
+	if strings.HasPrefix(line, "#") {
+		return true // a heading is a line
+	}
+	next, _, _ := strings.Cut(rest, "\n")
+	return strings.TrimSpace(next) == "" && !strings.HasSuffix(before, ":")
+}
+
+// stops reports whether the mark r after before, with after behind it and its closing quotes, ends a sentence.
+func stops(before string, r rune, after string) bool {
+	if r >= utf8.RuneSelf {
+		return true
+	}
+	if next, _ := utf8.DecodeRuneInString(after); after != "" && !unicode.IsSpace(next) {
+		return false // a name of a file, a version, a URL, the middle of "..."
+	}
+	if r != '.' {
+		return true
+	}
+	word := before[strings.LastIndexFunc(before, unicode.IsSpace)+1:]
+	word = strings.TrimLeft(word, "\"'([*_“‘«")
+	if strings.HasSuffix(word, ".") {
+		return strings.TrimSpace(after) == "" // "..." goes on
+	}
+	if word == "" || digits(word) {
+		return word != "" && strings.TrimLeft(before, "#-* \t") != word // the number of an item
+	}
+	return !abbreviation(strings.ToLower(word), strings.TrimSpace(after))
+}
+
+// abbreviation reports whether word, in lower case and without its last full stop, is an abbreviation or an initial in front of after.
+func abbreviation(word, after string) bool {
+	next, _ := utf8.DecodeRuneInString(after)
+	switch word {
+	case "e.g", "i.e", "eg", "ie", "vs", "cf", "approx", "resp", "incl", "mr", "mrs", "dr", "prof", "z.b", "bzw", "d.h":
+		return true
+	case "no", "nr", "fig", "sec":
+		return unicode.IsDigit(next)
+	case "etc", "al":
+		return unicode.IsLower(next)
+	}
+	return utf8.RuneCountInString(word) == 1 && word != "i"
+}
