@@ -2,19 +2,20 @@ package scanner
 
 import (
 	"cmp"
+	"encoding/binary"
+	"math"
 	"slices"
 
 	"github.com/memvcs/mem/layers/redact/lexical"
 )
 
-// keywords finds a few hundred fixed words in text at about a byte a nanosecond: three bytes at a time, in
-// lower case, are looked up in a bit set of the words' beginnings, and only where one may begin are the words compared.
-// It is what an automaton would find, but its tables fit the first-level cache.
+// keywords finds a few hundred fixed words in text in one pass, at about a byte a nanosecond. Four places are looked at together:
+// the four bytes at each are folded and looked up in one bit set of the beginnings of all words, and only if one of the four may
+// begin a word are words compared. It finds what an automaton would find, but its tables fit the first-level cache and no look
+// depends on the one before it.
 type keywords struct {
-	begins [1 << 10]uint64 // a bit for the hash of the first three bytes of each word
-	fourth [1 << 10]uint64 // a bit for the hash of the first four bytes of each word
-	three  [1 << 10]uint64 // begins, of the words of three bytes
-	table  [1 << 10][]int32
+	filter [1 << 11]uint64  // a bit for the hash of the first four bytes of each word
+	table  [1 << 10][]int32 // words by the hash of their first three bytes
 	words  []word
 	grams  []uint32 // of the first three bytes of each word
 }
@@ -23,6 +24,7 @@ type keywords struct {
 type word struct {
 	text string // in lower case, three bytes at least
 	do   action
+	next *lexical.Set // the bytes that can follow a word of three bytes; nil for any
 }
 
 func gram(a, b, c byte) uint32 {
@@ -39,44 +41,62 @@ func newKeywords(words []word) *keywords {
 		g := gram(w.text[0], w.text[1], w.text[2])
 		k.grams = append(k.grams, g)
 		s := slot(g)
-		k.begins[s>>6] |= 1 << (s & 63)
-		if len(w.text) == 3 {
-			k.three[s>>6] |= 1 << (s & 63)
-		} else {
-			f := slot(g ^ uint32(w.text[3])<<24)
-			k.fourth[f>>6] |= 1 << (f & 63)
-		}
+		k.admit(w)
 		k.table[s>>6] = append(k.table[s>>6], int32(i))
 	}
 	return k
 }
 
-// each calls found for every keyword in text, by where it starts.
-func (k *keywords) each(text []byte, found func(at int, w *word)) {
-	if len(text) < 3 {
+// fold maps the bytes of text so that letters of either case are the same. Some other bytes become the same, too.
+const fold = 0x2020202020202020
+
+// hash4 hashes four folded bytes, of the last one the low five bits. The top eleven bits of the result are a place in the filter, the
+// six below a bit there.
+func hash4(x uint32) uint32 { return x * (0x9E3779B1 << 3 & math.MaxUint32) }
+
+// admit sets the bits of the filter for a word. Behind a word of three bytes any byte may follow that its next has.
+func (k *keywords) admit(w word) {
+	set := func(fourth byte) {
+		h := hash4((uint32(w.text[0]) | uint32(w.text[1])<<8 | uint32(w.text[2])<<16 | uint32(fourth)<<24) | fold&math.MaxUint32)
+		k.filter[h>>21] |= 1 << (h >> 15 & 63)
+	}
+	if len(w.text) > 3 {
+		set(w.text[3])
 		return
 	}
-	g := uint32(lexical.Lower[text[0]])<<8 | uint32(lexical.Lower[text[1]])
-	begins := &k.begins
-	for i, c := range text[2:] {
-		g = (g<<8 | uint32(lexical.Lower[c])) & 0xffffff
-		s := slot(g) & 0xffff
-		if begins[s>>6]>>(s&63)&1 == 0 {
-			continue
+	for c := range 256 {
+		if w.next == nil || w.next.Has(byte(c)) {
+			set(byte(c))
 		}
-		if i+3 < len(text) {
-			f := slot(g^uint32(lexical.Lower[text[i+3]])<<24) & 0xffff
-			if k.fourth[f>>6]>>(f&63)&1 == 0 && k.three[s>>6]>>(s&63)&1 == 0 {
-				continue
-			}
-		}
-		k.at(text, i, g, s, found)
 	}
 }
 
-// at calls found for the keywords that begin at text[i:], whose first three bytes are g.
-func (k *keywords) at(text []byte, i int, g, s uint32, found func(at int, w *word)) {
-	for _, n := range k.table[s>>6] {
+// each calls found for every keyword in text, by where it starts, but for those of three bytes that nothing of their next follows.
+func (k *keywords) each(text []byte, found func(at int, w *word)) {
+	filter, i := &k.filter, 0
+	for ; i+8 <= len(text); i += 4 {
+		v := binary.LittleEndian.Uint64(text[i:]) | fold
+		a, b, c, d := hash4(uint32(v)), hash4(uint32(v>>8)), hash4(uint32(v>>16)), hash4(uint32(v>>24))
+		p, q := filter[a>>21]>>(a>>15&63)&1, filter[b>>21]>>(b>>15&63)&1
+		r, s := filter[c>>21]>>(c>>15&63)&1, filter[d>>21]>>(d>>15&63)&1
+		if p|q|r|s == 0 {
+			continue
+		}
+		for j, hit := range [4]uint64{p, q, r, s} {
+			if hit != 0 {
+				k.at(text, i+j, found)
+			}
+		}
+	}
+	for ; i < len(text)-2; i++ {
+		k.at(text, i, found)
+	}
+}
+
+// at calls found for the keywords that begin at text[i:].
+func (k *keywords) at(text []byte, i int, found func(at int, w *word)) {
+	g := gram(text[i], text[i+1], text[i+2])
+	for _, n := range k.table[slot(g)>>6&(1<<10-1)] {
 		if k.grams[n] == g {
 			if w := &k.words[n]; lexical.HasFold(text[i+3:], w.text[3:]) {
 				found(i, w)

@@ -54,19 +54,19 @@ var builtin = sync.OnceValue(func() *keywords {
 	var words []word
 	add := func(do action, texts ...string) {
 		for _, t := range texts {
-			words = append(words, word{t, do})
+			words = append(words, word{text: t, do: do})
 		}
 	}
 	list := tokens()
 	for i := range list {
 		t := &list[i]
 		if prefix := strings.ToLower(t.prefix); len(prefix) > 2 {
-			add(t.match, prefix)
+			words = append(words, word{text: prefix, do: t.match, next: &t.chars})
 			continue
 		}
 		for c := range 256 {
 			if t.chars.Has(byte(c)) && lexical.Lower[c] == byte(c) {
-				add(t.match, strings.ToLower(t.prefix)+string(rune(c)))
+				words = append(words, word{text: strings.ToLower(t.prefix) + string(rune(c)), do: t.match, next: &t.chars})
 			}
 		}
 	}

@@ -1,6 +1,8 @@
 package scanner
 
 import (
+	"encoding/binary"
+
 	"github.com/memvcs/mem/layers/redact/lexical"
 )
 
@@ -17,6 +19,8 @@ type Scan struct {
 	depth   int            // how often the text was decoded from a part of another
 	plain   []byte         // where encoded parts are decoded to
 	where   []int          // where in the text each byte of it comes from
+
+	decoder *Scan // of decoded parts; kept, for most texts have none
 
 	unquoted []byte // memory of the string of a JSON value that text is
 
@@ -64,11 +68,14 @@ const MinEncoded = 24
 // encoded looks through a level of base64 and of percent encoding.
 func (s *Scan) encoded() {
 	text := s.Text
-	inner := s.Rules.Scans.Get().(*Scan)
+	if s.decoder == nil {
+		s.decoder = s.Rules.Scans.Get().(*Scan)
+	}
+	inner := s.decoder
 	inner.session = s.session
-	defer s.Rules.Scans.Put(inner)
-	for i := MinEncoded / 2; i < len(text); i += MinEncoded / 2 {
-		if !base64Table[text[i]] || !base64Before(text[i-MinEncoded/2+1:i]) && !base64Behind(text[i:]) {
+	// A run of 24 characters covers eight bytes that begin at a multiple of sixteen.
+	for i := 0; i+8 <= len(text); i += 16 {
+		if gaps(text[i:]) || lexical.Base64.Run(text[i:i+8], 8) < 8 {
 			continue
 		}
 		start := i - lexical.Base64.RunBack(text[:i], len(text))
@@ -76,7 +83,7 @@ func (s *Scan) encoded() {
 		if end-start >= MinEncoded && start >= s.unread {
 			s.base64(inner, start, end)
 		}
-		i = max(i, end-MinEncoded/2)
+		i = end &^ 15
 	}
 	if s.hiding {
 		s.uncovered(inner)
@@ -84,24 +91,11 @@ func (s *Scan) encoded() {
 	s.percent(inner)
 }
 
-// base64Table holds the characters of base64, of either alphabet.
-var base64Table = func() (t [256]bool) {
-	for c := range t {
-		t[c] = lexical.Base64.Has(byte(c))
-	}
-	return t
-}()
-
-// base64Before and base64Behind sample the bytes before a place, and those from it on: a run of minEncoded around it covers one of the two.
-func base64Before(text []byte) bool {
-	return base64Table[text[0]] && base64Table[text[5]] && base64Table[text[8]] && base64Table[text[3]] && base64Table[text[10]]
-}
-
-func base64Behind(text []byte) bool {
-	if len(text) < MinEncoded/2 {
-		return false
-	}
-	return base64Table[text[11]] && base64Table[text[5]] && base64Table[text[8]] && base64Table[text[2]]
+// gaps reports whether one of the first eight bytes of b is below '+', the least character of base64.
+func gaps(b []byte) bool {
+	v := binary.LittleEndian.Uint64(b)
+	const ones = 0x0101010101010101
+	return (v-'+'*ones)&^v&(0x80*ones) != 0
 }
 
 // base64 decodes text[start:end], whose beginning may belong to something else, with the lines below that go on with it, and scans what
