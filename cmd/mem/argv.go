@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
 )
 
@@ -20,13 +21,13 @@ type argv struct {
 // A parser reads a command line from left to right.
 type parser struct {
 	argv
-	globals func() scope                   // the options of mem itself
+	globals func() app.Scope               // the options of mem itself
 	find    func(name string) *cli.Command // finds a command by its name; nil if there is none
 	names   func() []string                // of the commands, to suggest one
 	bare    func() string                  // the subcommand that the command alone stands for; "" if it wants one
 	rest    []string
-	early   []option // options of a subcommand that stood before its name
-	leaf    bool     // no subcommand can follow
+	early   []app.Option // options of a subcommand that stood before its name
+	leaf    bool         // no subcommand can follow
 }
 
 // normalise puts a command line in order: options may stand anywhere, -n5 is -n 5, -5 is -n 5 where -n
@@ -106,7 +107,7 @@ func (p *parser) long(word string) error {
 	if name == "version" && p.command == nil && !has {
 		return p.name(name)
 	}
-	o, err := p.scope().long(name)
+	o, err := p.scope().Long(name)
 	if err != nil {
 		if off, ok := strings.CutPrefix(name, "no-"); ok && !has {
 			return p.off(off, name)
@@ -114,7 +115,7 @@ func (p *parser) long(word string) error {
 		return p.explain(err, "--"+name)
 	}
 	switch {
-	case o.help:
+	case o.Help:
 		p.help = true
 		return nil
 	case has:
@@ -122,19 +123,19 @@ func (p *parser) long(word string) error {
 	case !o.NeedsValue():
 		return p.use(o, "--"+o.Name, o.Implied)
 	case len(p.rest) == 0:
-		return &missingValue{o, "--" + o.Name}
+		return &app.MissingValue{Option: o, Spelled: "--" + o.Name}
 	}
 	return p.use(o, "--"+o.Name, p.next())
 }
 
 // off reads --no-name.
 func (p *parser) off(name, whole string) error {
-	o, err := p.scope().long(name)
-	if err != nil || o.help {
-		return p.explain(&unknownOption{}, "--"+whole)
+	o, err := p.scope().Long(name)
+	if err != nil || o.Help {
+		return p.explain(&app.UnknownOption{}, "--"+whole)
 	}
 	if o.NeedsValue() {
-		return usagef("option --%s takes a value and cannot be turned off", o.Name)
+		return app.Usagef("option --%s takes a value and cannot be turned off", o.Name)
 	}
 	val := "false"
 	if o.Choices != nil {
@@ -153,11 +154,11 @@ func (p *parser) short(word string) error {
 		letter := string(r)
 		o, ok := scope[letter]
 		switch {
-		case ok && o.help:
+		case ok && o.Help:
 			p.help = true
 			continue
 		case !ok:
-			return p.explain(&unknownOption{}, "-"+letter, "--"+word)
+			return p.explain(&app.UnknownOption{}, "-"+letter, "--"+word)
 		case !o.NeedsValue():
 			if err := p.use(o, "-"+letter, o.Implied); err != nil {
 				return err
@@ -167,7 +168,7 @@ func (p *parser) short(word string) error {
 		val := word[i+len(letter):]
 		if val == "" {
 			if len(p.rest) == 0 {
-				return &missingValue{o, "-" + letter}
+				return &app.MissingValue{Option: o, Spelled: "-" + letter}
 			}
 			val = p.next()
 		}
@@ -177,12 +178,12 @@ func (p *parser) short(word string) error {
 }
 
 // use sets the option, which was written as spelled, to val.
-func (p *parser) use(o option, spelled, val string) error {
+func (p *parser) use(o app.Option, spelled, val string) error {
 	if err := o.Check(val); err != nil {
-		return usagef("option %s cannot be %q: %v", spelled, val, err)
+		return app.Usagef("option %s cannot be %q: %v", spelled, val, err)
 	}
 	arg := "--" + o.Name + "=" + val
-	if o.global {
+	if o.Global {
 		p.global = append(p.global, arg)
 		return nil
 	}
@@ -201,17 +202,17 @@ func (p *parser) end() error {
 	p.alone()
 	switch {
 	case p.command == nil && len(p.operands) > 0:
-		return withHint(usagef("there is no command before --"), "mem help")
+		return app.WithHint(app.Usagef("there is no command before --"), "mem help")
 	case p.command == nil:
 		return nil
 	case p.command.Action == nil:
-		return withHint(usagef("mem %s wants a subcommand: %s", p.commandLine(), cli.OrList(subcommands(p.command))),
+		return app.WithHint(app.Usagef("mem %s wants a subcommand: %s", p.commandLine(), cli.OrList(subcommands(p.command))),
 			"mem "+p.commandLine()+" -h")
 	}
-	scope := scopeOf(p.command.Flags, false)
+	scope := app.ScopeOf(p.command.Flags, false)
 	for _, o := range p.early {
 		if _, ok := scope[o.Name]; !ok {
-			return p.explain(&unknownOption{}, "--"+o.Name)
+			return p.explain(&app.UnknownOption{}, "--"+o.Name)
 		}
 	}
 	return nil
@@ -229,18 +230,18 @@ func (p *parser) alone() {
 
 // scope returns the options that may stand here: those of mem, those of the command above them, and while
 // a subcommand may still follow, also its options.
-func (p *parser) scope() scope {
-	s := scope{}
-	s.add(p.globals())
+func (p *parser) scope() app.Scope {
+	s := app.Scope{}
+	s.Add(p.globals())
 	if p.command == nil {
 		return s
 	}
 	if !p.leaf {
 		for _, c := range p.command.Commands {
-			s.add(scopeOf(c.Flags, false))
+			s.Add(app.ScopeOf(c.Flags, false))
 		}
 	}
-	s.add(scopeOf(p.command.Flags, false))
+	s.Add(app.ScopeOf(p.command.Flags, false))
 	return s
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
 )
 
@@ -37,7 +38,7 @@ func (s *sample) commands() []*cli.Command {
 			cli.Bool(&s.all, "all,a", ""),
 			cli.Bool(&s.grep, "grep,g", ""),
 			cli.String(&s.text, "text,S,ü", ""),
-			cli.Parsed(&s.long, "long", "", parseWait),
+			cli.Parsed(&s.long, "long", "", app.ParseWait),
 			cli.Repeated(&s.list, "list", ""),
 			cli.Choice(&s.format, "format,f", "print as `FORMAT`", "md", "jsonl"),
 			cli.Int(&s.max, "max-count", ""),
@@ -53,15 +54,15 @@ func (s *sample) commands() []*cli.Command {
 }
 
 // runSample gives args to the sample commands through the parser.
-func runSample(args []string) (*sample, *options, *argv, error) {
-	s, o := &sample{}, &options{}
+func runSample(args []string) (*sample, *app.Options, *argv, error) {
+	s, o := &sample{}, &app.Options{}
 	all := s.commands()
 	var names []string
 	for _, c := range all {
 		names = append(names, c.Name)
 	}
-	flags := o.flags(true)
-	p := parser{names: func() []string { return names }, globals: func() scope { return scopeOf(flags, true) }, find: func(name string) *cli.Command {
+	flags := o.Flags(true)
+	p := parser{names: func() []string { return names }, globals: func() app.Scope { return app.ScopeOf(flags, true) }, find: func(name string) *cli.Command {
 		i := slices.IndexFunc(all, func(c *cli.Command) bool { return c.HasName(name) })
 		if i < 0 {
 			return nil
@@ -72,10 +73,10 @@ func runSample(args []string) (*sample, *options, *argv, error) {
 	if err != nil || line.command == nil || line.help {
 		return s, o, line, err
 	}
-	e := Env{Stdout: failingWriter{}, Stderr: failingWriter{}, Getenv: func(string) string { return "" }}
-	e.out = newOutput(e.Stdout, false)
-	err = e.invoke(context.Background(), command{name: line.path[0], writes: []string{"", "set", "list"}}, line)
-	*o, s.operands = e.opt, e.operands
+	e := app.Env{Stdout: failingWriter{}, Stderr: failingWriter{}, Getenv: func(string) string { return "" }}
+	e.Out = app.NewOutput(e.Stdout, false)
+	err = invoke(context.Background(), &e, command{name: line.path[0], writes: []string{"", "set", "list"}}, line)
+	*o, s.operands = e.Opt, e.Operands
 	return s, o, line, err
 }
 
@@ -90,53 +91,53 @@ func TestArgv(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		line string
-		want func(*sample, *options) bool
+		want func(*sample, *app.Options) bool
 		ran  string
 		ops  string
 	}{
-		{"log", func(s *sample, o *options) bool { return s.number == 0 && !o.json }, "log", ""},
-		{"log v001 --json", func(_ *sample, o *options) bool { return o.json }, "log", "v001"},
-		{"--json log v001", func(_ *sample, o *options) bool { return o.json }, "log", "v001"},
-		{"log v001 -n 5 v002", func(s *sample, _ *options) bool { return s.number == 5 }, "log", "v001 v002"},
-		{"log -n5 a", func(s *sample, _ *options) bool { return s.number == 5 }, "log", "a"},
-		{"log a -5", func(s *sample, _ *options) bool { return s.number == 5 }, "log", "a"},
-		{"log -50 a", func(s *sample, _ *options) bool { return s.number == 50 }, "log", "a"},
-		{"log --number=7", func(s *sample, _ *options) bool { return s.number == 7 }, "log", ""},
-		{"log --number -7", func(s *sample, _ *options) bool { return s.number == -7 }, "log", ""},
-		{"log -gan3 a", func(s *sample, _ *options) bool { return s.grep && s.all && s.number == 3 }, "log", "a"},
-		{"log -ga a -n 3", func(s *sample, _ *options) bool { return s.grep && s.all && s.number == 3 }, "log", "a"},
-		{"log -Sfoo=bar", func(s *sample, _ *options) bool { return s.text == "foo=bar" }, "log", ""},
-		{"log -S -x", func(s *sample, _ *options) bool { return s.text == "-x" }, "log", ""},
-		{"log -üx", func(s *sample, _ *options) bool { return s.text == "x" }, "log", ""},
-		{"log --te x", func(s *sample, _ *options) bool { return s.text == "x" }, "log", ""},
-		{"log --text=", func(s *sample, _ *options) bool { return s.text == "" }, "log", ""},
-		{"log --all --no-all", func(s *sample, _ *options) bool { return !s.all }, "log", ""},
-		{"log --all=false -a", func(s *sample, _ *options) bool { return s.all }, "log", ""},
-		{"log --no-color x", func(_ *sample, o *options) bool { return o.color == "never" }, "log", "x"},
-		{"log --color x", func(_ *sample, o *options) bool { return o.color == "always" }, "log", "x"},
-		{"log --color=auto x", func(_ *sample, o *options) bool { return o.color == "auto" }, "log", "x"},
-		{"log --list a,b --list c", func(s *sample, _ *options) bool { return slices.Equal(s.list, []string{"a,b", "c"}) }, "log", ""},
-		{"log -f md", func(s *sample, _ *options) bool { return s.format == "md" }, "log", ""},
-		{"log --long 3s", func(s *sample, _ *options) bool { return s.long == 3*time.Second }, "log", ""},
-		{"log --max-c 3", func(s *sample, _ *options) bool { return s.max == 3 }, "log", ""},
-		{"log -- --json -n", func(_ *sample, o *options) bool { return !o.json }, "log", "--json -n"},
+		{"log", func(s *sample, o *app.Options) bool { return s.number == 0 && !o.JSON }, "log", ""},
+		{"log v001 --json", func(_ *sample, o *app.Options) bool { return o.JSON }, "log", "v001"},
+		{"--json log v001", func(_ *sample, o *app.Options) bool { return o.JSON }, "log", "v001"},
+		{"log v001 -n 5 v002", func(s *sample, _ *app.Options) bool { return s.number == 5 }, "log", "v001 v002"},
+		{"log -n5 a", func(s *sample, _ *app.Options) bool { return s.number == 5 }, "log", "a"},
+		{"log a -5", func(s *sample, _ *app.Options) bool { return s.number == 5 }, "log", "a"},
+		{"log -50 a", func(s *sample, _ *app.Options) bool { return s.number == 50 }, "log", "a"},
+		{"log --number=7", func(s *sample, _ *app.Options) bool { return s.number == 7 }, "log", ""},
+		{"log --number -7", func(s *sample, _ *app.Options) bool { return s.number == -7 }, "log", ""},
+		{"log -gan3 a", func(s *sample, _ *app.Options) bool { return s.grep && s.all && s.number == 3 }, "log", "a"},
+		{"log -ga a -n 3", func(s *sample, _ *app.Options) bool { return s.grep && s.all && s.number == 3 }, "log", "a"},
+		{"log -Sfoo=bar", func(s *sample, _ *app.Options) bool { return s.text == "foo=bar" }, "log", ""},
+		{"log -S -x", func(s *sample, _ *app.Options) bool { return s.text == "-x" }, "log", ""},
+		{"log -üx", func(s *sample, _ *app.Options) bool { return s.text == "x" }, "log", ""},
+		{"log --te x", func(s *sample, _ *app.Options) bool { return s.text == "x" }, "log", ""},
+		{"log --text=", func(s *sample, _ *app.Options) bool { return s.text == "" }, "log", ""},
+		{"log --all --no-all", func(s *sample, _ *app.Options) bool { return !s.all }, "log", ""},
+		{"log --all=false -a", func(s *sample, _ *app.Options) bool { return s.all }, "log", ""},
+		{"log --no-color x", func(_ *sample, o *app.Options) bool { return o.Color == "never" }, "log", "x"},
+		{"log --color x", func(_ *sample, o *app.Options) bool { return o.Color == "always" }, "log", "x"},
+		{"log --color=auto x", func(_ *sample, o *app.Options) bool { return o.Color == "auto" }, "log", "x"},
+		{"log --list a,b --list c", func(s *sample, _ *app.Options) bool { return slices.Equal(s.list, []string{"a,b", "c"}) }, "log", ""},
+		{"log -f md", func(s *sample, _ *app.Options) bool { return s.format == "md" }, "log", ""},
+		{"log --long 3s", func(s *sample, _ *app.Options) bool { return s.long == 3*time.Second }, "log", ""},
+		{"log --max-c 3", func(s *sample, _ *app.Options) bool { return s.max == 3 }, "log", ""},
+		{"log -- --json -n", func(_ *sample, o *app.Options) bool { return !o.JSON }, "log", "--json -n"},
 		{"log a -- b -- c", nil, "log", "a b -- c"},
 		{"log - a", nil, "log", "- a"},
 		{"log log", nil, "log", "log"},
 		{"log number", nil, "log", "number"},
 		{"log --number=1 number", nil, "log", "number"},
 		{"log help", nil, "log", "help"},
-		{"log -q -v a", func(_ *sample, o *options) bool { return o.quiet && o.verbose }, "log", "a"},
-		{"log -p proj a", func(_ *sample, o *options) bool { return o.project == "proj" }, "log", "a"},
-		{"log --lock-timeout 3 a", func(_ *sample, o *options) bool { return o.lockTimeout == 3*time.Second }, "log", "a"},
-		{"-C /x -c core.pager=b,c=d log", func(_ *sample, o *options) bool { return o.dir == "/x" && o.set[0] == "core.pager=b,c=d" }, "log", ""},
-		{"keepit a -n", func(_ *sample, o *options) bool { return o.dryRun }, "keepit", "a"},
+		{"log -q -v a", func(_ *sample, o *app.Options) bool { return o.Quiet && o.Verbose }, "log", "a"},
+		{"log -p proj a", func(_ *sample, o *app.Options) bool { return o.Project == "proj" }, "log", "a"},
+		{"log --lock-timeout 3 a", func(_ *sample, o *app.Options) bool { return o.LockTimeout == 3*time.Second }, "log", "a"},
+		{"-C /x -c core.pager=b,c=d log", func(_ *sample, o *app.Options) bool { return o.Dir == "/x" && o.Set[0] == "core.pager=b,c=d" }, "log", ""},
+		{"keepit a -n", func(_ *sample, o *app.Options) bool { return o.DryRun }, "keepit", "a"},
 		{"keepit -- set", nil, "keepit", "set"},
-		{"keepit set k1 -w 0.80", func(s *sample, _ *options) bool { return s.text == "0.80" }, "keepit set", "k1"},
-		{"keepit -w 0.80 set k1", func(s *sample, _ *options) bool { return s.text == "0.80" }, "keepit set", "k1"},
+		{"keepit set k1 -w 0.80", func(s *sample, _ *app.Options) bool { return s.text == "0.80" }, "keepit set", "k1"},
+		{"keepit -w 0.80 set k1", func(s *sample, _ *app.Options) bool { return s.text == "0.80" }, "keepit set", "k1"},
 		{"keepit ls a", nil, "keepit list", "a"},
-		{"raw --json -x -- y", func(_ *sample, o *options) bool { return !o.json }, "raw", "--json -x -- y"},
-		{"-q raw -h", func(_ *sample, o *options) bool { return o.quiet }, "raw", "-h"},
+		{"raw --json -x -- y", func(_ *sample, o *app.Options) bool { return !o.JSON }, "raw", "--json -x -- y"},
+		{"-q raw -h", func(_ *sample, o *app.Options) bool { return o.Quiet }, "raw", "-h"},
 	} {
 		s, o, _, err := runSample(strings.Fields(tt.line))
 		if err != nil {
@@ -197,9 +198,9 @@ func TestArgvErrors(t *testing.T) {
 			t.Errorf("mem %s: no error", line)
 			continue
 		}
-		got := strings.Join(append([]string{err.Error()}, hintsOf(err)...), " | ")
-		if got != want || statusOf(err) != exitUsage {
-			t.Errorf("mem %s: %d %s\nwant %s", line, statusOf(err), got, want)
+		got := strings.Join(append([]string{err.Error()}, app.HintsOf(err)...), " | ")
+		if got != want || app.StatusOf(err) != app.ExitUsage {
+			t.Errorf("mem %s: %d %s\nwant %s", line, app.StatusOf(err), got, want)
 		}
 	}
 }
@@ -240,7 +241,7 @@ func FuzzArgv(f *testing.F) {
 		line := strings.Split(text, "\x00")
 		s, _, a, err := runSample(line)
 		if err != nil {
-			if statusOf(err) != exitUsage {
+			if app.StatusOf(err) != app.ExitUsage {
 				t.Errorf("mem %q: %T %v", line, err, err)
 			}
 			return

@@ -15,6 +15,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
 )
 
 // A purse is a memory with a session, and a server that answers as a model does, each time for all that was allowed.
@@ -162,9 +164,9 @@ func TestCapOfManyProcesses(t *testing.T) {
 	done, refused := 0, 0
 	for i, c := range codes {
 		switch c {
-		case exitDone:
+		case app.ExitDone:
 			done++
-		case exitBudget:
+		case app.ExitBudget:
 			refused++
 			if !strings.Contains(texts[i], "llm.maxTokensPerDay is") {
 				t.Errorf("refused with %s", texts[i])

@@ -4,7 +4,19 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/doctor"
+	"github.com/memvcs/mem/cmd/mem/internal/historycmd"
+	"github.com/memvcs/mem/cmd/mem/internal/hookcmd"
+	"github.com/memvcs/mem/cmd/mem/internal/hookset"
+	"github.com/memvcs/mem/cmd/mem/internal/knowledgecmd"
+	"github.com/memvcs/mem/cmd/mem/internal/remotecmd"
+	"github.com/memvcs/mem/cmd/mem/internal/servecmd"
+	"github.com/memvcs/mem/cmd/mem/internal/sessioncmd"
+	"github.com/memvcs/mem/cmd/mem/internal/storecmd"
+	"github.com/memvcs/mem/cmd/mem/internal/tracecmd"
+	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
 )
 
 // A command is one row of the table of commands.
@@ -17,7 +29,7 @@ type command struct {
 	plain  bool     // only prints: an interrupt kills it, as it does any such program
 	bare   string   // the subcommand that the command alone stands for; "" if it wants one
 	common bool     // one of those that "mem help" lists
-	make   func(*Env) *cli.Command
+	make   func(*app.Env) *cli.Command
 }
 
 // changes reports whether the command at path, which starts with the name of c, changes something.
@@ -54,75 +66,75 @@ func groups() []group {
 // commands is the table of commands, in the order of "mem help". Only the command that is run is made.
 func commands() []command {
 	return []command{
-		{name: "init", group: groupStart, common: true, writes: []string{""}, make: (*Env).init},
-		{name: "demo", group: groupStart, make: (*Env).demo},
-		{name: "add", group: groupStart, writes: []string{""}, across: []string{""}, make: (*Env).add},
-		{name: "import", group: groupStart, common: true, writes: []string{""}, across: []string{""}, make: (*Env).importCommand},
-		{name: "hooks", group: groupStart, common: true, writes: []string{"install", "uninstall"}, make: (*Env).hooksCommand},
-		{name: "status", group: groupLook, common: true, across: []string{""}, make: (*Env).status},
-		{name: "layers", group: groupHidden, bare: "status", make: (*Env).layersCommand},
-		{name: "ls", group: groupLook, common: true, across: []string{""}, make: (*Env).ls},
-		{name: "next", group: groupLook, common: true, make: (*Env).next},
-		{name: "log", group: groupLook, common: true, across: []string{""}, make: (*Env).log},
-		{name: "show", group: groupLook, common: true, make: (*Env).show},
-		{name: "search", group: groupLook, common: true, across: []string{""}, make: (*Env).search},
-		{name: "suggest", group: groupLook, make: (*Env).suggestCommand},
-		{name: "diff", group: groupLook, make: (*Env).diff},
-		{name: "blame", group: groupLook, make: (*Env).blame},
-		{name: "lineage", group: groupHidden, make: (*Env).lineage},
-		{name: "why", group: groupLook, make: (*Env).whyCommand},
-		{name: "versions", group: groupHidden, make: (*Env).versions},
-		{name: "keepit", group: groupLook, bare: "list", writes: []string{"set", "add", "rm"}, across: []string{"list"}, make: (*Env).keepit},
-		{name: "facts", group: groupLook, bare: "list", writes: []string{"save", "add", "edit", "confirm", "rm"}, across: []string{"list", "search"}, make: (*Env).facts},
-		{name: "concepts", group: groupLook, bare: "list", writes: []string{"assign", "rename", "merge", "split", "rm"}, across: []string{"list"}, make: (*Env).concepts},
-		{name: "rules", group: groupLook, bare: "list", writes: []string{"add", "promote", "dismiss", "validate", "contradict", "retire", "review"}, across: []string{"list"}, make: (*Env).rules},
-		{name: "reflect", group: groupLook, writes: []string{""}, make: (*Env).reflect},
-		{name: "memory", group: groupLook, make: (*Env).memoryPage},
-		{name: "serve", group: groupLook, make: (*Env).serve},
-		{name: "count", group: groupHidden, make: (*Env).count},
-		{name: "cost", group: groupHidden, make: (*Env).cost},
-		{name: "stats", group: groupLook, across: []string{""}, make: (*Env).stats},
-		{name: "compress", group: groupMake, common: true, writes: []string{""}, make: (*Env).compress},
-		{name: "compose", group: groupMake, common: true, writes: []string{""}, make: (*Env).compose},
-		{name: "tier", group: groupMake, bare: "status", writes: []string{"run"}, make: (*Env).tier},
-		{name: "distill", group: groupMake, writes: []string{""}, make: (*Env).distill},
-		{name: "checkout", group: groupMake, writes: []string{""}, make: (*Env).checkout},
-		{name: "remote", group: groupShare, writes: []string{"add", "recovery-key", "rm", "set-url", "rename"}, make: (*Env).remote},
-		{name: "push", group: groupShare, writes: []string{""}, across: []string{""}, make: (*Env).push},
-		{name: "fetch", group: groupShare, writes: []string{""}, across: []string{""}, make: (*Env).fetch},
-		{name: "pull", group: groupShare, writes: []string{""}, across: []string{""}, make: (*Env).pull},
-		{name: "sync", group: groupShare, common: true, writes: []string{""}, across: []string{""}, make: (*Env).sync},
-		{name: "clone", group: groupShare, writes: []string{""}, make: (*Env).clone},
-		{name: "device", group: groupShare, writes: []string{"trust", "approve", "drop", "revoke", "rename"}, make: (*Env).device},
-		{name: "secrets", group: groupKeep, writes: []string{"allow"}, across: []string{"scan", "list"}, make: (*Env).secrets},
-		{name: "export", group: groupMake, writes: []string{""}, make: (*Env).export},
-		{name: "revoke", group: groupKeep, writes: []string{""}, across: []string{""}, make: (*Env).revoke},
-		{name: "mv", group: groupKeep, writes: []string{""}, make: (*Env).mv},
-		{name: "tag", group: groupKeep, writes: []string{""}, make: (*Env).tag},
-		{name: "rm", group: groupKeep, writes: []string{""}, make: (*Env).rm},
-		{name: "prune", group: groupHidden, writes: []string{""}, make: (*Env).prune},
-		{name: "forget", group: groupKeep, writes: []string{""}, across: []string{""}, make: (*Env).forget},
-		{name: "undo", group: groupKeep, writes: []string{""}, make: (*Env).undo},
-		{name: "redo", group: groupKeep, writes: []string{""}, make: (*Env).redo},
-		{name: "op", group: groupHidden, bare: "log", make: (*Env).op},
-		{name: "project", group: groupKeep, bare: "list", writes: []string{"link", "unlink", "share"}, make: (*Env).project},
-		{name: "gc", group: groupKeep, writes: []string{""}, make: (*Env).gc},
-		{name: "doctor", group: groupKeep, writes: []string{""}, make: (*Env).doctor},
-		{name: "fsck", alias: "verify", group: groupKeep, writes: []string{""}, across: []string{""}, make: (*Env).fsck},
-		{name: "selftest", group: groupKeep, make: (*Env).selftest},
-		{name: "cat-file", group: groupPlumbing, plain: true, make: (*Env).catFile},
-		{name: "hash-object", group: groupPlumbing, plain: true, make: (*Env).hashObject},
-		{name: "ls-objects", group: groupPlumbing, plain: true, across: []string{""}, make: (*Env).lsObjects},
-		{name: "rev-parse", group: groupPlumbing, plain: true, make: (*Env).revParse},
-		{name: "plugin-path", group: groupPlumbing, plain: true, make: (*Env).pluginPath},
-		{name: "mcp", group: groupPlumbing, make: (*Env).mcpCommand},
-		{name: "hook", group: groupPlumbing, make: (*Env).hook},
-		{name: "token", group: groupHelp, bare: "list", writes: []string{"add", "rm"}, make: (*Env).token},
-		{name: "config", group: groupHelp, writes: []string{"set", "unset"}, make: (*Env).config},
-		{name: "completion", group: groupHelp, plain: true, make: (*Env).completion},
-		{name: "help", group: groupHelp, make: (*Env).help},
-		{name: "version", group: groupHelp, plain: true, make: (*Env).version},
-		{name: "__complete", group: groupHidden, make: (*Env).complete},
+		{name: "init", group: groupStart, common: true, writes: []string{""}, make: storecmd.Init},
+		{name: "demo", group: groupStart, make: demoCommand},
+		{name: "add", group: groupStart, writes: []string{""}, across: []string{""}, make: sessioncmd.Add},
+		{name: "import", group: groupStart, common: true, writes: []string{""}, across: []string{""}, make: sessioncmd.ImportCommand},
+		{name: "hooks", group: groupStart, common: true, writes: []string{"install", "uninstall"}, make: hookcmd.HooksCommand},
+		{name: "status", group: groupLook, common: true, across: []string{""}, make: sessioncmd.Status},
+		{name: "layers", group: groupHidden, bare: "status", make: versioncmd.LayersCommand},
+		{name: "ls", group: groupLook, common: true, across: []string{""}, make: sessioncmd.Ls},
+		{name: "next", group: groupLook, common: true, make: versioncmd.Next},
+		{name: "log", group: groupLook, common: true, across: []string{""}, make: historycmd.Log},
+		{name: "show", group: groupLook, common: true, make: sessioncmd.Show},
+		{name: "search", group: groupLook, common: true, across: []string{""}, make: sessioncmd.Search},
+		{name: "suggest", group: groupLook, make: sessioncmd.SuggestCommand},
+		{name: "diff", group: groupLook, make: tracecmd.Diff},
+		{name: "blame", group: groupLook, make: tracecmd.Blame},
+		{name: "lineage", group: groupHidden, make: tracecmd.Lineage},
+		{name: "why", group: groupLook, make: tracecmd.WhyCommand},
+		{name: "versions", group: groupHidden, make: versioncmd.Versions},
+		{name: "keepit", group: groupLook, bare: "list", writes: []string{"set", "add", "rm"}, across: []string{"list"}, make: versioncmd.Keepit},
+		{name: "facts", group: groupLook, bare: "list", writes: []string{"save", "add", "edit", "confirm", "rm"}, across: []string{"list", "search"}, make: knowledgecmd.Facts},
+		{name: "concepts", group: groupLook, bare: "list", writes: []string{"assign", "rename", "merge", "split", "rm"}, across: []string{"list"}, make: knowledgecmd.Concepts},
+		{name: "rules", group: groupLook, bare: "list", writes: []string{"add", "promote", "dismiss", "validate", "contradict", "retire", "review"}, across: []string{"list"}, make: knowledgecmd.Rules},
+		{name: "reflect", group: groupLook, writes: []string{""}, make: knowledgecmd.Reflect},
+		{name: "memory", group: groupLook, make: knowledgecmd.MemoryPage},
+		{name: "serve", group: groupLook, make: servecmd.Serve},
+		{name: "count", group: groupHidden, make: versioncmd.Count},
+		{name: "cost", group: groupHidden, make: versioncmd.Cost},
+		{name: "stats", group: groupLook, across: []string{""}, make: historycmd.Stats},
+		{name: "compress", group: groupMake, common: true, writes: []string{""}, make: versioncmd.Compress},
+		{name: "compose", group: groupMake, common: true, writes: []string{""}, make: versioncmd.Compose},
+		{name: "tier", group: groupMake, bare: "status", writes: []string{"run"}, make: versioncmd.Tier},
+		{name: "distill", group: groupMake, writes: []string{""}, make: knowledgecmd.Distill},
+		{name: "checkout", group: groupMake, writes: []string{""}, make: versioncmd.Checkout},
+		{name: "remote", group: groupShare, writes: []string{"add", "recovery-key", "rm", "set-url", "rename"}, make: remotecmd.Remote},
+		{name: "push", group: groupShare, writes: []string{""}, across: []string{""}, make: remotecmd.Push},
+		{name: "fetch", group: groupShare, writes: []string{""}, across: []string{""}, make: remotecmd.Fetch},
+		{name: "pull", group: groupShare, writes: []string{""}, across: []string{""}, make: remotecmd.Pull},
+		{name: "sync", group: groupShare, common: true, writes: []string{""}, across: []string{""}, make: remotecmd.Sync},
+		{name: "clone", group: groupShare, writes: []string{""}, make: remotecmd.Clone},
+		{name: "device", group: groupShare, writes: []string{"trust", "approve", "drop", "revoke", "rename"}, make: remotecmd.Device},
+		{name: "secrets", group: groupKeep, writes: []string{"allow"}, across: []string{"scan", "list"}, make: storecmd.Secrets},
+		{name: "export", group: groupMake, writes: []string{""}, make: knowledgecmd.Export},
+		{name: "revoke", group: groupKeep, writes: []string{""}, across: []string{""}, make: remotecmd.Revoke},
+		{name: "mv", group: groupKeep, writes: []string{""}, make: sessioncmd.Mv},
+		{name: "tag", group: groupKeep, writes: []string{""}, make: sessioncmd.Tag},
+		{name: "rm", group: groupKeep, writes: []string{""}, make: sessioncmd.Rm},
+		{name: "prune", group: groupHidden, writes: []string{""}, make: versioncmd.Prune},
+		{name: "forget", group: groupKeep, writes: []string{""}, across: []string{""}, make: storecmd.Forget},
+		{name: "undo", group: groupKeep, writes: []string{""}, make: historycmd.Undo},
+		{name: "redo", group: groupKeep, writes: []string{""}, make: historycmd.Redo},
+		{name: "op", group: groupHidden, bare: "log", make: historycmd.Op},
+		{name: "project", group: groupKeep, bare: "list", writes: []string{"link", "unlink", "share"}, make: remotecmd.Project},
+		{name: "gc", group: groupKeep, writes: []string{""}, make: storecmd.Gc},
+		{name: "doctor", group: groupKeep, writes: []string{""}, make: doctor.Doctor},
+		{name: "fsck", alias: "verify", group: groupKeep, writes: []string{""}, across: []string{""}, make: storecmd.Fsck},
+		{name: "selftest", group: groupKeep, make: selftest},
+		{name: "cat-file", group: groupPlumbing, plain: true, make: storecmd.CatFile},
+		{name: "hash-object", group: groupPlumbing, plain: true, make: storecmd.HashObject},
+		{name: "ls-objects", group: groupPlumbing, plain: true, across: []string{""}, make: storecmd.LsObjects},
+		{name: "rev-parse", group: groupPlumbing, plain: true, make: storecmd.RevParse},
+		{name: "plugin-path", group: groupPlumbing, plain: true, make: hookset.PluginPath},
+		{name: "mcp", group: groupPlumbing, make: servecmd.McpCommand},
+		{name: "hook", group: groupPlumbing, make: hookcmd.Hook},
+		{name: "token", group: groupHelp, bare: "list", writes: []string{"add", "rm"}, make: servecmd.Token},
+		{name: "config", group: groupHelp, writes: []string{"set", "unset"}, make: storecmd.Config},
+		{name: "completion", group: groupHelp, plain: true, make: completion},
+		{name: "help", group: groupHelp, make: help},
+		{name: "version", group: groupHelp, plain: true, make: version},
+		{name: "__complete", group: groupHidden, make: complete},
 	}
 }
 

@@ -6,36 +6,36 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/refs/config"
 )
 
-// A candidate is one word that could stand next, with a few words about it.
-type candidate struct{ value, about string }
-
 // A completer finds what could stand for a placeholder of a usage line. It need not filter by what was
 // typed, which is given so that it can save work.
-type completer func(e *Env, ctx context.Context, typed string) []candidate
+type completer func(e *app.Env, ctx context.Context, typed string) []names.Candidate
 
 // completers maps the placeholders of operands and of option values, in lower case, to what may stand
 // there. A placeholder that is not here completes file names if it is one of filePlaceholders, else nothing.
 func completers() map[string]completer {
 	return map[string]completer{
 		"command": completeCommand,
-		"session": completeSession,
-		"concept": completeConcept,
-		"rule":    completeRule,
-		"fact":    completeFact,
+		"session": names.CompleteSession,
+		"concept": names.CompleteConcept,
+		"rule":    names.CompleteRule,
+		"fact":    names.CompleteFact,
 
-		"exchange":  completeExchange,
-		"candidate": completeCandidate,
+		"exchange":  names.CompleteExchange,
+		"candidate": names.CompleteCandidate,
 
-		"rev":     completeRev,
-		"object":  completeRev,
-		"project": completeProject,
+		"rev":     names.CompleteRev,
+		"object":  names.CompleteRev,
+		"project": names.CompleteProject,
 		"topic":   completeTopic,
 		"key":     completeKey,
-		"shell":   func(*Env, context.Context, string) []candidate { return words(shells()) },
+		"shell":   func(*app.Env, context.Context, string) []names.Candidate { return words(shells()) },
 	}
 }
 
@@ -44,19 +44,19 @@ func filePlaceholders() []string { return []string{"file", "dir", "path"} }
 // complete is the hidden command that the completion scripts call with the words after "mem" up to the
 // cursor; the last one is being typed. It prints one candidate a line, with a tab and a text after it, or
 // ":file" where the shell should complete file names. It never fails: there is nobody to tell.
-func (e *Env) complete() *cli.Command {
+func complete(e *app.Env) *cli.Command {
 	return &cli.Command{
 		Name:        "__complete",
 		Usage:       "print completions for a command line",
 		RawOperands: true,
 		Action: func(ctx context.Context, _ *cli.Command) error {
-			e.runComplete(ctx, e.operands)
+			runComplete(ctx, e, e.Operands)
 			return nil
 		},
 	}
 }
 
-func (e *Env) runComplete(ctx context.Context, line []string) {
+func runComplete(ctx context.Context, e *app.Env, line []string) {
 	if len(line) > 0 && line[0] == "--" {
 		line = line[1:]
 	}
@@ -64,22 +64,22 @@ func (e *Env) runComplete(ctx context.Context, line []string) {
 		line = []string{""}
 	}
 	last := len(line) - 1
-	for _, c := range e.candidates(ctx, line[:last], line[last]) {
-		if c.value != ":file" && !strings.HasPrefix(c.value, line[last]) {
+	for _, c := range candidates(ctx, e, line[:last], line[last]) {
+		if c.Value != ":file" && !strings.HasPrefix(c.Value, line[last]) {
 			continue
 		}
-		e.printf("%s", sanitizeLine(c.value))
-		if c.about != "" {
-			e.printf("\t%s", sanitizeLine(c.about))
+		e.Printf("%s", term.SanitizeLine(c.Value))
+		if c.About != "" {
+			e.Printf("\t%s", term.SanitizeLine(c.About))
 		}
-		e.printf("\n")
+		e.Printf("\n")
 	}
 }
 
 // candidates returns what could stand at the end of a line whose words so far are before.
-func (e *Env) candidates(ctx context.Context, before []string, typed string) []candidate {
+func candidates(ctx context.Context, e *app.Env, before []string, typed string) []names.Candidate {
 	table := commands()
-	p := parser{globals: globalScope, names: func() []string { return visible(table) }, find: func(name string) *cli.Command {
+	p := parser{globals: app.GlobalScope, names: func() []string { return visible(table) }, find: func(name string) *cli.Command {
 		i := slices.IndexFunc(table, func(c command) bool { return c.name == name || c.alias == name })
 		if i < 0 {
 			return nil
@@ -88,20 +88,20 @@ func (e *Env) candidates(ctx context.Context, before []string, typed string) []c
 	}}
 	p.rest = before
 	for len(p.rest) > 0 {
-		var missing *missingValue
+		var missing *app.MissingValue
 		known := len(p.global)
 		err := p.step()
-		e.heed(p.global[known:])
+		heed(e, p.global[known:])
 		if errors.As(err, &missing) {
-			return e.valueCandidates(ctx, missing.option, "", typed)
+			return valueCandidates(ctx, e, missing.Option, "", typed)
 		}
 	}
 	if slices.Contains(before, "--") {
-		return e.operandCandidates(ctx, &p, typed)
+		return operandCandidates(ctx, e, &p, typed)
 	}
 	if name, val, ok := strings.Cut(typed, "="); ok && strings.HasPrefix(name, "--") {
-		if o, err := p.scope().long(name[2:]); err == nil {
-			return e.valueCandidates(ctx, o, name+"=", val)
+		if o, err := p.scope().Long(name[2:]); err == nil {
+			return valueCandidates(ctx, e, o, name+"=", val)
 		}
 		return nil
 	}
@@ -111,48 +111,48 @@ func (e *Env) candidates(ctx context.Context, before []string, typed string) []c
 	if p.command == nil {
 		return completeCommand(e, ctx, typed)
 	}
-	var list []candidate
+	var list []names.Candidate
 	if !p.leaf {
 		for _, c := range p.command.Commands {
 			if !c.Hidden {
-				list = append(list, candidate{c.Name, c.Usage})
+				list = append(list, names.Candidate{Value: c.Name, About: c.Usage})
 			}
 		}
 	}
-	return append(list, e.operandCandidates(ctx, &p, typed)...)
+	return append(list, operandCandidates(ctx, e, &p, typed)...)
 }
 
 // heed lets the options in a line that is being typed decide where names are looked up.
-func (e *Env) heed(global []string) {
+func heed(e *app.Env, global []string) {
 	for _, option := range global {
 		switch name, val, _ := strings.Cut(strings.TrimLeft(option, "-"), "="); name {
 		case "C":
-			e.Dir = e.path(val)
+			e.Dir = e.Path(val)
 		case "mem-dir":
-			e.opt.memDir = val
+			e.Opt.MemDir = val
 		case "project":
-			e.opt.project = val
+			e.Opt.Project = val
 		}
 	}
 }
 
 // valueCandidates returns the values of an option, each after prefix.
-func (e *Env) valueCandidates(ctx context.Context, o option, prefix, typed string) []candidate {
+func valueCandidates(ctx context.Context, e *app.Env, o app.Option, prefix, typed string) []names.Candidate {
 	list := words(o.Choices)
 	if o.Choices == nil {
 		name, _ := o.Explained()
-		list = e.placeholderCandidates(ctx, name, typed)
+		list = placeholderCandidates(ctx, e, name, typed)
 	}
 	for i := range list {
-		if list[i].value != ":file" {
-			list[i].value = prefix + list[i].value
+		if list[i].Value != ":file" {
+			list[i].Value = prefix + list[i].Value
 		}
 	}
 	return list
 }
 
 // operandCandidates returns what may stand as the next operand, by the usage line of the command.
-func (e *Env) operandCandidates(ctx context.Context, p *parser, typed string) []candidate {
+func operandCandidates(ctx context.Context, e *app.Env, p *parser, typed string) []names.Candidate {
 	if p.command == nil {
 		return nil
 	}
@@ -165,16 +165,16 @@ func (e *Env) operandCandidates(ctx context.Context, p *parser, typed string) []
 	if len(places) == 0 {
 		return nil
 	}
-	return e.placeholderCandidates(ctx, places[min(len(p.operands), len(places)-1)], typed)
+	return placeholderCandidates(ctx, e, places[min(len(p.operands), len(places)-1)], typed)
 }
 
 // placeholderCandidates returns what may stand for a placeholder such as <session>... or [<command>|<topic>].
-func (e *Env) placeholderCandidates(ctx context.Context, place, typed string) []candidate {
+func placeholderCandidates(ctx context.Context, e *app.Env, place, typed string) []names.Candidate {
 	known := completers()
-	var list []candidate
+	var list []names.Candidate
 	for _, name := range strings.FieldsFunc(strings.ToLower(place), func(r rune) bool { return strings.ContainsRune("[]<>|.=", r) }) {
 		if slices.Contains(filePlaceholders(), name) {
-			return []candidate{{value: ":file"}}
+			return []names.Candidate{{Value: ":file"}}
 		}
 		if complete, ok := known[name]; ok {
 			list = append(list, complete(e, ctx, typed)...)
@@ -183,47 +183,47 @@ func (e *Env) placeholderCandidates(ctx context.Context, place, typed string) []
 	return list
 }
 
-func optionCandidates(s scope) []candidate {
-	var list []candidate
-	for _, name := range sortedKeys(s) {
+func optionCandidates(s app.Scope) []names.Candidate {
+	var list []names.Candidate
+	for _, name := range app.SortedKeys(s) {
 		if len(name) > 1 {
 			_, about := s[name].Explained()
-			list = append(list, candidate{value: "--" + name, about: about})
+			list = append(list, names.Candidate{Value: "--" + name, About: about})
 		}
 	}
 	return list
 }
 
-func completeCommand(e *Env, _ context.Context, _ string) []candidate {
-	var list []candidate
+func completeCommand(e *app.Env, _ context.Context, _ string) []names.Candidate {
+	var list []names.Candidate
 	for _, c := range commands() {
 		if c.group != groupHidden {
-			list = append(list, candidate{c.name, c.make(e).Usage})
+			list = append(list, names.Candidate{Value: c.name, About: c.make(e).Usage})
 		}
 	}
 	return list
 }
 
-func completeTopic(*Env, context.Context, string) []candidate {
-	var list []candidate
+func completeTopic(*app.Env, context.Context, string) []names.Candidate {
+	var list []names.Candidate
 	for _, t := range topics() {
-		list = append(list, candidate{t, topicTitle(t)})
+		list = append(list, names.Candidate{Value: t, About: topicTitle(t)})
 	}
 	return list
 }
 
-func completeKey(_ *Env, _ context.Context, _ string) []candidate {
-	var list []candidate
+func completeKey(_ *app.Env, _ context.Context, _ string) []names.Candidate {
+	var list []names.Candidate
 	for _, k := range config.Keys() {
-		list = append(list, candidate{strings.TrimSuffix(k.Name, "*"), k.Usage})
+		list = append(list, names.Candidate{Value: strings.TrimSuffix(k.Name, "*"), About: k.Usage})
 	}
 	return list
 }
 
-func words(values []string) []candidate {
-	var list []candidate
+func words(values []string) []names.Candidate {
+	var list []names.Candidate
 	for _, v := range values {
-		list = append(list, candidate{value: v})
+		list = append(list, names.Candidate{Value: v})
 	}
 	return list
 }

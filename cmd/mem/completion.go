@@ -4,7 +4,9 @@ import (
 	"context"
 	"embed"
 
+	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
 )
 
 // completionScripts hold one script a shell: completion/mem.<shell>. Each calls "mem __complete".
@@ -15,7 +17,7 @@ var completionScripts embed.FS
 func shells() []string { return []string{"bash", "zsh", "fish", "powershell"} }
 
 // completion is the command that prints the script with which a shell completes command lines.
-func (e *Env) completion() *cli.Command {
+func completion(e *app.Env) *cli.Command {
 	return &cli.Command{
 		Name:      "completion",
 		Usage:     "print a shell completion script",
@@ -23,29 +25,29 @@ func (e *Env) completion() *cli.Command {
 		Description: "The shell is bash, zsh, fish or powershell. Each script says in its first lines how to load it, such as\n" +
 			"source <(mem completion bash)",
 		Action: func(_ context.Context, c *cli.Command) error {
-			if err := e.wantOperands(c, 1, 1); err != nil {
+			if err := e.WantOperands(c, 1, 1); err != nil {
 				return err
 			}
-			return e.runCompletion(e.operand(0))
+			return runCompletion(e, e.Operand(0))
 		},
 	}
 }
 
-func (e *Env) runCompletion(shell string) error {
+func runCompletion(e *app.Env, shell string) error {
 	script, err := completionScripts.ReadFile("completion/mem." + shell)
 	if err != nil {
-		err := usagef("there is no completion for %q: the shell is %s", shell, cli.OrList(shells()))
-		if near := suggest(shell, shells()); len(near) > 0 {
-			return withHint(err, didYouMean("mem completion ", near))
+		err := app.Usagef("there is no completion for %q: the shell is %s", shell, cli.OrList(shells()))
+		if near := term.Suggest(shell, shells()); len(near) > 0 {
+			return app.WithHint(err, app.DidYouMean("mem completion ", near))
 		}
 		return err
 	}
-	if e.opt.json {
-		return e.printJSON("completion", struct {
+	if e.Opt.JSON {
+		return e.PrintJSON("completion", struct {
 			Shell  string `json:"shell"`
 			Script string `json:"script"`
 		}{shell, string(script)})
 	}
-	_, err = e.out.Write(script)
+	_, err = e.Out.Write(script)
 	return err
 }

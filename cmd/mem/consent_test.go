@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/remotecmd"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/refs"
 )
@@ -14,11 +16,11 @@ func TestConsentOnce(t *testing.T) {
 	for _, answer := range []bool{true, false} {
 		typed := map[bool]string{true: "y\n", false: "n\n"}[answer]
 		var said strings.Builder
-		e := &Env{Stdin: strings.NewReader(typed), Stderr: &said}
+		e := &app.Env{Stdin: strings.NewReader(typed), Stderr: &said}
 		e.Term.Stdin, e.Term.Stderr = true, true
 		list := []state.Project{{ID: "aaaa", Name: "shop"}, {ID: "bbbb", Name: "shop"}, {ID: "cccc", Name: "blog"}}
 		r := refs.Remote{Name: "origin", URL: "host:me/memory.git", Projects: map[refs.Project]refs.Pushed{"cccc": {}}}
-		consent := e.consentTo(list)
+		consent := remotecmd.ConsentTo(e, list)
 		for _, p := range list[:2] {
 			if got, err := consent(p, r); err != nil || got != answer {
 				t.Errorf("consent to %s is %v, %v, want %v", p.ID, got, err, answer)

@@ -12,10 +12,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/clipperhouse/displaywidth"
+	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
 	capturing "github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/testdata"
@@ -27,8 +28,8 @@ type demoOptions struct {
 	full   bool
 }
 
-// demo is the command that shows the whole journey in a store of its own.
-func (e *Env) demo() *cli.Command {
+// demoCommand is the command that shows the whole journey in a store of its own.
+func demoCommand(e *app.Env) *cli.Command {
 	var o demoOptions
 	return &cli.Command{
 		Name:  "demo",
@@ -41,13 +42,13 @@ func (e *Env) demo() *cli.Command {
 			cli.Bool(&o.full, "full", "print the whole output of more commands"),
 		},
 		Action: func(ctx context.Context, c *cli.Command) error {
-			if err := e.wantOperands(c, 0, 0); err != nil {
+			if err := e.WantOperands(c, 0, 0); err != nil {
 				return err
 			}
-			if e.opt.json {
-				return withHint(usagef("mem demo has no option --json: it shows what people see"), "mem demo")
+			if e.Opt.JSON {
+				return app.WithHint(app.Usagef("mem demo has no option --json: it shows what people see"), "mem demo")
 			}
-			return e.runDemo(ctx, o)
+			return runDemo(ctx, e, o)
 		},
 	}
 }
@@ -62,7 +63,7 @@ const (
 	demoLines    = 12  // of the output of a step
 )
 
-func (e *Env) runDemo(ctx context.Context, o demoOptions) (err error) {
+func runDemo(ctx context.Context, e *app.Env, o demoOptions) (err error) {
 	dir := o.keep
 	if dir == "" {
 		if dir, err = os.MkdirTemp("", "mem-demo-"); err != nil {
@@ -70,13 +71,13 @@ func (e *Env) runDemo(ctx context.Context, o demoOptions) (err error) {
 		}
 		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	}
-	dir = e.path(dir)
-	files, what, err := e.demoFiles(o, dir)
+	dir = e.Path(dir)
+	files, what, err := demoFiles(e, o, dir)
 	if err != nil {
 		return err
 	}
 	d := &demo{e: e, ctx: ctx, dir: dir, store: filepath.Join(dir, "memory"), full: o.full}
-	e.printf("mem on %s, in a throwaway memory\n", what)
+	e.Printf("mem on %s, in a throwaway memory\n", what)
 	for _, s := range d.steps(files) {
 		if s.full && !o.full {
 			continue
@@ -104,7 +105,7 @@ type demoStep struct {
 func (d *demo) steps(files []string) []demoStep {
 	var names []string
 	for _, f := range files {
-		names = append(names, shortID(capturing.SourceOf(f).SessionID()))
+		names = append(names, term.ShortID(capturing.SourceOf(f).SessionID()))
 	}
 	first, newest := names[0], files[len(files)-1]
 	original, composed := filepath.Join(d.dir, "original.jsonl"), filepath.Join(d.dir, "context")
@@ -130,10 +131,10 @@ func (d *demo) steps(files []string) []demoStep {
 }
 
 // demoFiles returns the session files to show, oldest first, and what they are.
-func (e *Env) demoFiles(o demoOptions, dir string) ([]string, string, error) {
+func demoFiles(e *app.Env, o demoOptions, dir string) ([]string, string, error) {
 	if !o.sample {
-		if files := e.newestSessions(); len(files) > 0 {
-			return files, fmt.Sprintf("your %d newest session%s", len(files), plural(len(files))), nil
+		if files := newestSessions(e); len(files) > 0 {
+			return files, fmt.Sprintf("your %d newest session%s", len(files), term.Plural(len(files))), nil
 		}
 	}
 	files, err := writeSample(filepath.Join(dir, "sample"))
@@ -141,14 +142,14 @@ func (e *Env) demoFiles(o demoOptions, dir string) ([]string, string, error) {
 }
 
 // newestSessions returns the newest session files of Claude Code.
-func (e *Env) newestSessions() []string {
-	claude, err := e.claudeDir()
+func newestSessions(e *app.Env) []string {
+	claude, err := e.ClaudeDir()
 	if err != nil {
 		return nil // no home, so no sessions
 	}
 	sources, err := capturing.Sources(claude)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		e.warn("%v", err)
+		e.Warn("%v", err)
 	}
 	type found struct {
 		path string
@@ -222,7 +223,7 @@ func writeSample(dir string) ([]string, error) {
 
 // A demo is the memory that a demo works in.
 type demo struct {
-	e     *Env
+	e     *app.Env
 	ctx   context.Context
 	dir   string
 	store string
@@ -233,23 +234,23 @@ type demo struct {
 func (d *demo) step(s demoStep) error {
 	shown := s.shown
 	if shown == "" || d.full {
-		shown = strings.Join(quoteAll(s.args), " ")
+		shown = strings.Join(term.QuoteAll(s.args), " ")
 	}
-	style := d.e.style()
-	d.e.printf("\n%s mem %s  %s\n", style.bold("$"), d.e.safe(shown), style.dim("# "+s.about))
-	if err := d.e.out.flush(); err != nil {
+	style := d.e.Style()
+	d.e.Printf("\n%s mem %s  %s\n", style.Bold("$"), d.e.Safe(shown), style.Dim("# "+s.about))
+	if err := d.e.Out.Flush(); err != nil {
 		return err
 	}
 	var out bytes.Buffer
 	inner := d.inner(s.dir)
 	inner.Stdout, inner.Stderr = &out, &out
 	code := run(d.ctx, inner, append([]string{"--no-pager"}, s.args...))
-	if code != exitDone {
-		d.e.printf("%s", out.String())
-		return withCode(code, fatalf("the demo stopped at mem %s", s.args[0]))
+	if code != app.ExitDone {
+		d.e.Printf("%s", out.String())
+		return app.WithCode(code, app.Fatalf("the demo stopped at mem %s", s.args[0]))
 	}
 	if d.full {
-		d.e.printf("%s", out.String())
+		d.e.Printf("%s", out.String())
 	} else if !s.quiet {
 		d.excerpt(out.String(), inner.Term.Width())
 	}
@@ -260,9 +261,9 @@ func (d *demo) step(s demoStep) error {
 }
 
 // inner is the world of a step.
-func (d *demo) inner(dir string) Env {
+func (d *demo) inner(dir string) app.Env {
 	inner := *d.e
-	inner.opt, inner.conf, inner.out = options{}, nil, nil
+	inner.Opt, inner.Conf, inner.Out = app.Options{}, nil, nil
 	inner.Dir = cmp.Or(dir, d.dir)
 	getenv := inner.Getenv
 	inner.Getenv = func(name string) string {
@@ -276,8 +277,8 @@ func (d *demo) inner(dir string) Env {
 	}
 	inner.Term.Stderr = false
 	if !inner.Term.Stdout || inner.Term.Width == nil { // it is people who read a demo, in a file too
-		inner.Term = Term{Stdout: true, Width: func() int { return demoWidth }}
-		inner.paint = &palette{}
+		inner.Term = app.Term{Stdout: true, Width: func() int { return demoWidth }}
+		inner.Paint = &app.Palette{}
 	}
 	return inner
 }
@@ -287,13 +288,13 @@ func (d *demo) excerpt(text string, width int) {
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	for i, line := range lines {
 		if i == demoLines-1 && len(lines) > demoLines {
-			d.e.printf("%s\n", d.e.style().dim(fmt.Sprintf("... %d more lines", len(lines)-i)))
+			d.e.Printf("%s\n", d.e.Style().Dim(fmt.Sprintf("... %d more lines", len(lines)-i)))
 			return
 		}
 		if !strings.Contains(line, "\x1b") { // lines of tables fit already
 			line = displaywidth.TruncateString(line, width, "…")
 		}
-		d.e.printf("%s\n", line)
+		d.e.Printf("%s\n", line)
 	}
 }
 
@@ -308,9 +309,9 @@ func (d *demo) same(file, restored string) error {
 		return err
 	}
 	if !bytes.Equal(a, b) {
-		return fatalf("%s and %s differ", file, restored)
+		return app.Fatalf("%s and %s differ", file, restored)
 	}
-	d.e.printf("original.jsonl and the session file are equal: %s\n", bytesText(int64(len(a))))
+	d.e.Printf("original.jsonl and the session file are equal: %s\n", app.BytesText(int64(len(a))))
 	return nil
 }
 
@@ -318,38 +319,21 @@ func (d *demo) same(file, restored string) error {
 func (d *demo) print(path string) error {
 	b, err := os.ReadFile(path)
 	if err == nil {
-		d.e.printf("\n%s\n", d.e.safe(string(b)))
+		d.e.Printf("\n%s\n", d.e.Safe(string(b)))
 	}
 	return err
 }
 
 // ending says where the memory of the demo is, if it stays, and what to type next.
 func (d *demo) ending(o demoOptions) {
-	d.e.printf("\n")
+	d.e.Printf("\n")
 	if o.keep != "" {
-		d.e.printf("The memory of this demo is in %s\n", d.e.safe(d.store))
+		d.e.Printf("The memory of this demo is in %s\n", d.e.Safe(d.store))
 		if d.full {
-			d.e.printf("Start a session from it:  claude --resume %s --fork-session\n", d.e.safe(filepath.Join(d.dir, "context", "composed.jsonl")))
+			d.e.Printf("Start a session from it:  claude --resume %s --fork-session\n", d.e.Safe(filepath.Join(d.dir, "context", "composed.jsonl")))
 		}
 	} else {
-		d.e.printf("The memory of this demo is deleted; ~/.claude was only read.\n")
+		d.e.Printf("The memory of this demo is deleted; ~/.claude was only read.\n")
 	}
-	d.e.printf("For real:  mem init && mem import && mem hooks install\n")
-}
-
-// quoteAll quotes words as a shell wants them: all but those of characters that mean nothing to one.
-func quoteAll(words []string) []string {
-	out := make([]string, len(words))
-	for i, w := range words {
-		out[i] = w
-		if w == "" || w[0] == '~' || strings.ContainsFunc(w, special) {
-			out[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
-		}
-	}
-	return out
-}
-
-// special reports whether a character may mean something to a shell.
-func special(r rune) bool {
-	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_@%+=:,./-~", r)
+	d.e.Printf("For real:  mem init && mem import && mem hooks install\n")
 }

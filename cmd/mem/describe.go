@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
 )
 
@@ -64,7 +65,7 @@ func dashed(name string) string {
 }
 
 // describe says what is to be known of the command at path.
-func (e *Env) describe(path []string, c *cli.Command) commandHelp {
+func describe(e *app.Env, path []string, c *cli.Command) commandHelp {
 	d := commandHelp{
 		Command: strings.Join(path, " "), Usage: c.Usage, Description: c.Description,
 		Examples: examplesOf(path), Subcommands: subcommands(c), Options: optionsHelp(c.Flags),
@@ -75,9 +76,9 @@ func (e *Env) describe(path []string, c *cli.Command) commandHelp {
 	own := func(o optionHelp) bool {
 		return slices.ContainsFunc(d.Options, func(own optionHelp) bool { return own.Name == o.Name })
 	}
-	d.Global = slices.DeleteFunc(optionsHelp((&options{}).flags(false)), own)
+	d.Global = slices.DeleteFunc(optionsHelp((&app.Options{}).Flags(false)), own)
 	if table[i].changes(path) {
-		d.Changing = slices.DeleteFunc(optionsHelp((&options{}).changing()), own)
+		d.Changing = slices.DeleteFunc(optionsHelp((&app.Options{}).Changing()), own)
 	}
 	d.Synopsis = "mem " + d.Command
 	switch {
@@ -96,26 +97,26 @@ func (e *Env) describe(path []string, c *cli.Command) commandHelp {
 }
 
 // everything describes all commands that are not hidden.
-func (e *Env) everything() any {
+func everything(e *app.Env) any {
 	var all struct {
 		Commands []commandHelp `json:"commands"`
 		Global   []optionHelp  `json:"global_options"`
 		Topics   []string      `json:"topics"`
 	}
-	all.Topics, all.Global = topics(), optionsHelp((&options{}).flags(true))
+	all.Topics, all.Global = topics(), optionsHelp((&app.Options{}).Flags(true))
 	for _, row := range commands() {
 		if row.group != groupHidden {
-			all.Commands = append(all.Commands, e.describeAll([]string{row.name}, row.make(e))...)
+			all.Commands = append(all.Commands, describeAll(e, []string{row.name}, row.make(e))...)
 		}
 	}
 	return all
 }
 
-func (e *Env) describeAll(path []string, c *cli.Command) []commandHelp {
-	list := []commandHelp{e.describe(path, c)}
+func describeAll(e *app.Env, path []string, c *cli.Command) []commandHelp {
+	list := []commandHelp{describe(e, path, c)}
 	for _, s := range c.Commands {
 		if !s.Hidden {
-			list = append(list, e.describeAll(append(slices.Clone(path), s.Name), s)...)
+			list = append(list, describeAll(e, append(slices.Clone(path), s.Name), s)...)
 		}
 	}
 	return list

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/memvcs/mem/cmd/mem/internal/term"
 )
 
 func TestSuggest(t *testing.T) {
@@ -14,11 +16,11 @@ func TestSuggest(t *testing.T) {
 		"comp": "completion compose compress", "ver": "version versions", "hepl": "help", "versoin": "version",
 		"catfile": "cat-file", "confg": "config", "6": "", "x": "", "nope": "", "adds": "add", "logs": "log",
 	} {
-		if got := strings.Join(suggest(word, names), " "); got != want {
+		if got := strings.Join(term.Suggest(word, names), " "); got != want {
 			t.Errorf("suggest(%q) = %q, want %q", word, got, want)
 		}
 	}
-	if got := suggest("", names); len(got) > len(names) {
+	if got := term.Suggest("", names); len(got) > len(names) {
 		t.Errorf("suggest of nothing = %q", got)
 	}
 }
@@ -29,10 +31,10 @@ func TestDistance(t *testing.T) {
 		a, b string
 		want int
 	}{
-		{"", "", 0}, {"a", "a", 0}, {"ab", "ba", swapCost}, {"a", "b", substituteCost}, {"", "abc", 3 * insertCost},
-		{"abc", "", 3 * deleteCost}, {"lgo", "log", 0}, {"blmae", "blame", 0}, {"kätze", "katze", substituteCost},
+		{"", "", 0}, {"a", "a", 0}, {"ab", "ba", term.SwapCost}, {"a", "b", term.SubstituteCost}, {"", "abc", 3 * term.InsertCost},
+		{"abc", "", 3 * term.DeleteCost}, {"lgo", "log", 0}, {"blmae", "blame", 0}, {"kätze", "katze", term.SubstituteCost},
 	} {
-		if got := distance(tt.a, tt.b); got != tt.want {
+		if got := term.Distance(tt.a, tt.b); got != tt.want {
 			t.Errorf("distance(%q, %q) = %d, want %d", tt.a, tt.b, got, tt.want)
 		}
 	}
@@ -44,9 +46,9 @@ func FuzzDistance(f *testing.F) {
 		if len(a) > 200 || len(b) > 200 {
 			return
 		}
-		if d := distance(a, b); d < 0 || a == b && d != 0 {
+		if d := term.Distance(a, b); d < 0 || a == b && d != 0 {
 			t.Errorf("distance(%q, %q) = %d", a, b, d)
 		}
-		suggest(a, slices.Compact([]string{a, b}))
+		term.Suggest(a, slices.Compact([]string{a, b}))
 	})
 }

@@ -69,6 +69,9 @@ func TestSettingsAreRead(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("*.go")
 	must(t, err)
+	rooms, err := filepath.Glob("internal/*/*.go")
+	must(t, err)
+	files = append(files, rooms...)
 	var code strings.Builder
 	for _, f := range files {
 		if !strings.HasSuffix(f, "_test.go") {

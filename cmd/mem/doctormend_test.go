@@ -17,7 +17,11 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/doctor"
+	"github.com/memvcs/mem/cmd/mem/internal/hookset"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/config"
 	"github.com/memvcs/mem/refs/remote"
@@ -77,7 +81,7 @@ func checkMem(t *testing.T, all []*cli.Command, where string, words []string) {
 func TestEveryFindingHasACommand(t *testing.T) {
 	t.Parallel()
 	all := everyCommand()
-	files, err := filepath.Glob("doctor*.go")
+	files, err := filepath.Glob("internal/doctor/doctor*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +119,7 @@ func TestEveryFindingHasACommand(t *testing.T) {
 // everyCommand returns all commands of mem.
 func everyCommand() (out []*cli.Command) {
 	for _, c := range commands() {
-		out = append(out, c.make(&Env{}))
+		out = append(out, c.make(&app.Env{}))
 	}
 	return out
 }
@@ -192,32 +196,38 @@ func assigned(t *testing.T, where string, fn *ast.FuncDecl, name string) []strin
 // called returns what a call of one of the functions in doctormend.go gives. Their own tests try them.
 func called(t *testing.T, where string, fn *ast.FuncDecl, call *ast.CallExpr) []string {
 	t.Helper()
-	id, ok := call.Fun.(*ast.Ident)
+	name := ""
+	switch f := call.Fun.(type) {
+	case *ast.Ident:
+		name = f.Name
+	case *ast.SelectorExpr:
+		name = f.Sel.Name
+	}
 	switch {
-	case !ok: // fmt.Sprintf of a number, filepath.Join
-		if sel := call.Fun.(*ast.SelectorExpr); sel.Sel.Name == "Sprintf" {
-			format := linesOf(t, where, fn, call.Args[0])[0]
-			return []string{strings.ReplaceAll(format, "%d", "7")}
-		}
-		return []string{"path"}
-	case id.Name == "shell":
+	case name == "Sprintf": // of a number
+		format := linesOf(t, where, fn, call.Args[0])[0]
+		return []string{strings.ReplaceAll(format, "%d", "7")}
+	case name == "Shell":
 		var words []string
 		for _, a := range call.Args {
 			words = append(words, linesOf(t, where, fn, a)[0])
 		}
-		return []string{shell(words...)}
-	case id.Name == "edit":
-		return []string{edit("path", linesOf(t, where, fn, call.Args[1])[0])}
-	case id.Name == "uninstallFrom":
-		return []string{uninstallFrom([]string{"user", "local"})}
-	case id.Name == "shortID":
+		return []string{term.Shell(words...)}
+	case name == "Edit":
+		return []string{doctor.Edit("path", linesOf(t, where, fn, call.Args[1])[0])}
+	case name == "UninstallFrom":
+		return []string{hookset.UninstallFrom([]string{"user", "local"})}
+	case name == "ShortID":
 		return []string{"name"}
-	case id.Name == "setClock":
-		return []string{setClock()}
-	case slices.Contains([]string{"mendOpen", "mendConfig", "mendRemote"}, id.Name):
+	case name == "SetClock":
+		return []string{doctor.SetClock()}
+	case slices.Contains([]string{"MendOpen", "MendConfig", "MendRemote"}, name):
 		return []string{"mem status"} // TestMends
 	}
-	t.Fatalf("%s: what does %s give?", where, id.Name)
+	if _, ok := call.Fun.(*ast.SelectorExpr); ok {
+		return []string{"path"}
+	}
+	t.Fatalf("%s: what does %s give?", where, name)
 	return nil
 }
 
@@ -228,34 +238,34 @@ func TestMends(t *testing.T) {
 	evil := "/m; touch evil\n$(touch evil)`touch evil`'touch evil'"
 	of := func(url string) refs.Remote { return refs.Remote{Name: "origin", URL: url} }
 	for _, tt := range []struct{ what, got, want string }{
-		{"no memory", mendOpen(evil, refs.ErrNotRepo), "mem init"},
-		{"open to others", mendOpen(evil, refs.ErrUnsafe), "mem doctor --fix"},
-		{"newer", mendOpen(evil, refs.ErrFormat), "go install "},
-		{"no device", mendOpen(evil, &refs.DeviceError{File: evil, Missing: true}), "mem init"},
-		{"broken device", mendOpen(evil, &refs.DeviceError{File: evil, Err: fs.ErrInvalid}), "mem fsck --repair || { mv "},
-		{"not mine", mendOpen(evil, &fs.PathError{Err: syscall.EACCES}), "chmod -R u+rwX "},
-		{"damaged", mendOpen(evil, refs.ErrDamaged), "mem fsck --repair"},
-		{"anything", mendOpen(evil, errors.New("boom")), "mem fsck --repair"},
-		{"sum", mendConfig(evil, fmt.Errorf("x: %w", config.ErrSum)), "mem fsck --repair"},
-		{"no JSON", mendConfig(evil, &config.SyntaxError{}), edit(evil, "")[:8]},
-		{"no directory", mendConfig(evil, syscall.ENOTDIR), "export MEM_DIR="},
-		{"not to be read", mendConfig(evil, &fs.PathError{Err: syscall.EACCES}), "chmod 600 "},
-		{"an option", mendConfig(evil, errors.New("boom")), "mem doctor"},
-		{"password", mendRemote(of("https://h/"+evil), fmt.Errorf("x: %w", remote.ErrAuth)), "echo 'url=https://h/"},
-		{"key", mendRemote(of("git@h:m"), remote.ErrAuth), "ssh-add"},
-		{"gone", mendRemote(of(evil), remote.ErrAbsent), "git init --bare "},
-		{"gone far away", mendRemote(of("git@h:"+evil), remote.ErrAbsent), "mem remote set-url origin URL"},
-		{"no such place", mendRemote(of("x:"), remote.ErrURL), "mem remote set-url origin URL"},
-		{"no answer", mendRemote(of("git@h:m"), errors.New("boom")), "mem remote show origin"},
-		{"a device", shell("mem", "device", "trust", evil), "mem device trust '"},
+		{"no memory", doctor.MendOpen(evil, refs.ErrNotRepo), "mem init"},
+		{"open to others", doctor.MendOpen(evil, refs.ErrUnsafe), "mem doctor --fix"},
+		{"newer", doctor.MendOpen(evil, refs.ErrFormat), "go install "},
+		{"no device", doctor.MendOpen(evil, &refs.DeviceError{File: evil, Missing: true}), "mem init"},
+		{"broken device", doctor.MendOpen(evil, &refs.DeviceError{File: evil, Err: fs.ErrInvalid}), "mem fsck --repair || { mv "},
+		{"not mine", doctor.MendOpen(evil, &fs.PathError{Err: syscall.EACCES}), "chmod -R u+rwX "},
+		{"damaged", doctor.MendOpen(evil, refs.ErrDamaged), "mem fsck --repair"},
+		{"anything", doctor.MendOpen(evil, errors.New("boom")), "mem fsck --repair"},
+		{"sum", doctor.MendConfig(evil, fmt.Errorf("x: %w", config.ErrSum)), "mem fsck --repair"},
+		{"no JSON", doctor.MendConfig(evil, &config.SyntaxError{}), doctor.Edit(evil, "")[:8]},
+		{"no directory", doctor.MendConfig(evil, syscall.ENOTDIR), "export MEM_DIR="},
+		{"not to be read", doctor.MendConfig(evil, &fs.PathError{Err: syscall.EACCES}), "chmod 600 "},
+		{"an option", doctor.MendConfig(evil, errors.New("boom")), "mem doctor"},
+		{"password", doctor.MendRemote(of("https://h/"+evil), fmt.Errorf("x: %w", remote.ErrAuth)), "echo 'url=https://h/"},
+		{"key", doctor.MendRemote(of("git@h:m"), remote.ErrAuth), "ssh-add"},
+		{"gone", doctor.MendRemote(of(evil), remote.ErrAbsent), "git init --bare "},
+		{"gone far away", doctor.MendRemote(of("git@h:"+evil), remote.ErrAbsent), "mem remote set-url origin URL"},
+		{"no such place", doctor.MendRemote(of("x:"), remote.ErrURL), "mem remote set-url origin URL"},
+		{"no answer", doctor.MendRemote(of("git@h:m"), errors.New("boom")), "mem remote show origin"},
+		{"a device", term.Shell("mem", "device", "trust", evil), "mem device trust '"},
 	} {
 		if !strings.HasPrefix(tt.got, tt.want) {
 			t.Errorf("%s: %s, want %s", tt.what, tt.got, tt.want)
 		}
-		if strings.Contains(tt.got, "evil") && !strings.Contains(tt.got, shell(evil)[1:]) && !strings.Contains(tt.got, strings.TrimSuffix(shell(evil)[1:], "'")) {
+		if strings.Contains(tt.got, "evil") && !strings.Contains(tt.got, term.Shell(evil)[1:]) && !strings.Contains(tt.got, strings.TrimSuffix(term.Shell(evil)[1:], "'")) {
 			t.Errorf("%s: not quoted: %s", tt.what, tt.got)
 		}
-		plain := strings.NewReplacer(shell(evil), "path", shell(evil+".broken"), "path", shell("url=https://h/"+evil), "url").Replace(tt.got)
+		plain := strings.NewReplacer(term.Shell(evil), "path", term.Shell(evil+".broken"), "path", term.Shell("url=https://h/"+evil), "url").Replace(tt.got)
 		checkLine(t, all, tt.what, plain)
 	}
 }
@@ -268,10 +278,10 @@ func TestShellQuotes(t *testing.T) {
 	}
 	dir := t.TempDir()
 	for _, w := range []string{"", "a b", "a;touch x", "$(touch x)", "`touch x`", "a\ntouch x", "it's", "'; touch x; '", "~root", "#x", "!x", "a&b", "*", "\\", "\"", "ü한", "x=1"} {
-		cmd := exec.Command("sh", "-c", shell("printf", "%s", w))
+		cmd := exec.Command("sh", "-c", term.Shell("printf", "%s", w))
 		cmd.Dir = dir
 		if out, err := cmd.CombinedOutput(); err != nil || string(out) != w {
-			t.Errorf("%q became %q, %v, by %s", w, out, err, shell("printf", "%s", w))
+			t.Errorf("%q became %q, %v, by %s", w, out, err, term.Shell("printf", "%s", w))
 		}
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {

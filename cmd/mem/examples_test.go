@@ -5,13 +5,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
 )
 
 // TestDocsExamples checks that each command that can be named has two examples and that the parser accepts each of them.
 func TestDocsExamples(t *testing.T) {
 	t.Parallel()
-	e := &Env{}
+	e := &app.Env{}
 	known := map[string]bool{}
 	var check func(path []string, c *cli.Command)
 	check = func(path []string, c *cli.Command) {
@@ -50,7 +51,7 @@ func TestDocsExamples(t *testing.T) {
 }
 
 // checkExample checks that the parser accepts an example.
-func checkExample(t *testing.T, e *Env, example string) {
+func checkExample(t *testing.T, e *app.Env, example string) {
 	t.Helper()
 	line, _, _ := strings.Cut(example, " >")
 	line, _, _ = strings.Cut(line, " <")
@@ -65,7 +66,7 @@ func checkExample(t *testing.T, e *Env, example string) {
 	var chosen command
 	p := parser{
 		names:   func() []string { return visible(table) },
-		globals: globalScope,
+		globals: app.GlobalScope,
 		bare:    func() string { return chosen.bare },
 		find: func(name string) *cli.Command {
 			for _, c := range table {

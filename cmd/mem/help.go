@@ -9,7 +9,9 @@ import (
 	"strings"
 
 	"github.com/clipperhouse/displaywidth"
+	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
 )
 
 // topicFiles are the pages of help that belong to no command: help/<topic>.txt. The first line of each is
@@ -19,56 +21,56 @@ import (
 var topicFiles embed.FS
 
 // help is the command that explains the others.
-func (e *Env) help() *cli.Command {
+func help(e *app.Env) *cli.Command {
 	var all bool
 	return &cli.Command{
 		Name:      "help",
 		Usage:     "explain mem, a command or a topic",
 		ArgsUsage: "[<command>|<topic>]",
 		Flags:     []*cli.Flag{cli.Bool(&all, "all,a", "list all commands and topics")},
-		Action:    func(context.Context, *cli.Command) error { return e.runHelp(e.operands, all) },
+		Action:    func(context.Context, *cli.Command) error { return runHelp(e, e.Operands, all) },
 	}
 }
 
 // runHelp prints the help of a command or a topic; of mem itself if words is empty.
-func (e *Env) runHelp(words []string, all bool) error {
+func runHelp(e *app.Env, words []string, all bool) error {
 	switch {
 	case len(words) > 0 && all:
-		return withHint(usagef("option --all of mem help takes no command"), "mem help "+strings.Join(words, " "))
-	case len(words) == 0 && e.opt.json:
-		return e.printJSON("help", e.everything())
+		return app.WithHint(app.Usagef("option --all of mem help takes no command"), "mem help "+strings.Join(words, " "))
+	case len(words) == 0 && e.Opt.JSON:
+		return e.PrintJSON("help", everything(e))
 	case all:
-		return e.helpOnAll()
+		return helpOnAll(e)
 	case len(words) == 0:
-		return e.helpOnCommon()
+		return helpOnCommon(e)
 	}
-	if path, c := e.findCommand(words); c != nil {
-		if e.opt.json {
-			return e.printJSON("help", e.describe(path, c))
+	if path, c := findCommand(e, words); c != nil {
+		if e.Opt.JSON {
+			return e.PrintJSON("help", describe(e, path, c))
 		}
-		return e.helpOn(path, c)
+		return helpOn(e, path, c)
 	}
 	if len(words) == 1 {
 		if text, err := topicFiles.ReadFile("help/" + words[0] + ".txt"); err == nil {
-			if e.opt.json {
-				return e.printJSON("help", struct {
+			if e.Opt.JSON {
+				return e.PrintJSON("help", struct {
 					Topic string `json:"topic"`
 					Text  string `json:"text"`
 				}{words[0], string(text)})
 			}
-			return e.showHelp(string(text))
+			return showHelp(e, string(text))
 		}
 	}
 	word := strings.Join(words, " ")
-	err := usagef("there is no help on %q", word)
-	if near := suggest(word, append(visible(commands()), topics()...)); len(near) > 0 {
-		return withHint(err, didYouMean("mem help ", near))
+	err := app.Usagef("there is no help on %q", word)
+	if near := term.Suggest(word, append(visible(commands()), topics()...)); len(near) > 0 {
+		return app.WithHint(err, app.DidYouMean("mem help ", near))
 	}
-	return withHint(err, "mem help")
+	return app.WithHint(err, "mem help")
 }
 
 // findCommand finds the command or subcommand that words name.
-func (e *Env) findCommand(words []string) ([]string, *cli.Command) {
+func findCommand(e *app.Env, words []string) ([]string, *cli.Command) {
 	table := commands()
 	i := slices.IndexFunc(table, func(c command) bool { return c.name == words[0] || c.alias == words[0] })
 	if i < 0 {
@@ -110,11 +112,11 @@ func topicTitle(name string) string {
 }
 
 // showHelp prints a page, through the pager if it is long.
-func (e *Env) showHelp(text string) error {
-	if err := e.page("help"); err != nil {
+func showHelp(e *app.Env, text string) error {
+	if err := e.Page("help"); err != nil {
 		return err
 	}
-	_, err := io.WriteString(e.out, text)
+	_, err := io.WriteString(e.Out, text)
 	return err
 }
 
@@ -123,31 +125,31 @@ const helpHead = "usage: mem <command> [<options>] [<operands>]\n\n" +
 	"Capture every Claude Code session; build smaller contexts from them.\n"
 
 // helpOnCommon prints the commands that most users need.
-func (e *Env) helpOnCommon() error {
+func helpOnCommon(e *app.Env) error {
 	var b strings.Builder
 	b.WriteString(helpHead)
-	e.listCommands(&b, func(c command) bool { return c.common })
+	listCommands(e, &b, func(c command) bool { return c.common })
 	b.WriteString("\n\"mem help -a\" lists all commands and topics, \"mem help <command>\" explains one.\n")
-	return e.showHelp(b.String())
+	return showHelp(e, b.String())
 }
 
 // helpOnAll prints all commands that are not hidden, in their groups, and the topics.
-func (e *Env) helpOnAll() error {
+func helpOnAll(e *app.Env) error {
 	var b strings.Builder
 	b.WriteString(helpHead)
-	e.listCommands(&b, func(c command) bool { return c.group != groupHidden })
+	listCommands(e, &b, func(c command) bool { return c.group != groupHidden })
 	var rows [][2]string
 	for _, t := range topics() {
 		rows = append(rows, [2]string{t, topicTitle(t)})
 	}
-	fmt.Fprintf(&b, "\n%s\n", e.style().bold("topics"))
+	fmt.Fprintf(&b, "\n%s\n", e.Style().Bold("topics"))
 	columns(&b, rows)
 	b.WriteString("\n\"mem help <command>\" and \"mem help <topic>\" tell more.\n")
-	return e.showHelp(b.String())
+	return showHelp(e, b.String())
 }
 
 // listCommands writes the commands that are wanted, under the headings of their groups.
-func (e *Env) listCommands(b *strings.Builder, wanted func(command) bool) {
+func listCommands(e *app.Env, b *strings.Builder, wanted func(command) bool) {
 	table := commands()
 	for _, g := range groups() {
 		var rows [][2]string
@@ -157,17 +159,17 @@ func (e *Env) listCommands(b *strings.Builder, wanted func(command) bool) {
 			}
 		}
 		if len(rows) > 0 {
-			fmt.Fprintf(b, "\n%s\n", e.style().bold(string(g)))
+			fmt.Fprintf(b, "\n%s\n", e.Style().Bold(string(g)))
 			columns(b, rows)
 		}
 	}
 }
 
 // helpOn prints what one command does: examples first.
-func (e *Env) helpOn(path []string, c *cli.Command) error {
+func helpOn(e *app.Env, path []string, c *cli.Command) error {
 	var b strings.Builder
-	style := e.style()
-	d := e.describe(path, c)
+	style := e.Style()
+	d := describe(e, path, c)
 	fmt.Fprintf(&b, "usage: %s\n\n", d.Synopsis)
 	if writeExamples(&b, d.Examples); len(d.Examples) > 0 {
 		b.WriteByte('\n')
@@ -183,7 +185,7 @@ func (e *Env) helpOn(path []string, c *cli.Command) error {
 		}
 	}
 	if len(rows) > 0 {
-		fmt.Fprintf(&b, "\n%s\n", style.bold("subcommands"))
+		fmt.Fprintf(&b, "\n%s\n", style.Bold("subcommands"))
 		columns(&b, rows)
 	}
 	rows = nil
@@ -191,7 +193,7 @@ func (e *Env) helpOn(path []string, c *cli.Command) error {
 		rows = append(rows, [2]string{o.spelled(), o.Usage})
 	}
 	if len(rows) > 0 {
-		fmt.Fprintf(&b, "\n%s\n", style.bold("options"))
+		fmt.Fprintf(&b, "\n%s\n", style.Bold("options"))
 		columns(&b, rows)
 	}
 	if len(d.Global) > 0 {
@@ -199,9 +201,9 @@ func (e *Env) helpOn(path []string, c *cli.Command) error {
 		for _, o := range d.Global {
 			names = append(names, o.briefly())
 		}
-		fmt.Fprintf(&b, "\n%s %s\n(\"mem help options\" explains them)\n", style.bold("options of every command:"), strings.Join(names, " "))
+		fmt.Fprintf(&b, "\n%s %s\n(\"mem help options\" explains them)\n", style.Bold("options of every command:"), strings.Join(names, " "))
 	}
-	return e.showHelp(b.String())
+	return showHelp(e, b.String())
 }
 
 // columns writes rows as two columns.

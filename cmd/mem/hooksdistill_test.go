@@ -3,6 +3,8 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"github.com/memvcs/mem/cmd/mem/internal/hookcmd"
 )
 
 // TestDistillIsAskedOnce asks a terminal how facts are asked for, takes nothing for a no, and asks no second time.
@@ -19,15 +21,15 @@ func TestDistillIsAskedOnce(t *testing.T) {
 	} {
 		w := newWorld(t, tt.tty)
 		for i := range 2 {
-			w.Env.conf, w.Env.Stdin = nil, strings.NewReader(tt.typed)
+			w.Env.Conf, w.Env.Stdin = nil, strings.NewReader(tt.typed)
 			w.err.Reset()
-			if err := w.Env.askDistill(t.Context(), ""); err != nil {
+			if err := hookcmd.AskDistill(t.Context(), &w.Env, ""); err != nil {
 				t.Fatal(err)
 			}
 			if asked := strings.Contains(w.err.String(), "[off/session/background]"); asked != (tt.asked && i == 0) {
 				t.Errorf("%+v, time %d: asked: %v", tt, i+1, asked)
 			}
-			c, err := w.Env.settings()
+			c, err := w.Env.Settings()
 			if err != nil {
 				t.Fatal(err)
 			}

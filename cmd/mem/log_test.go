@@ -5,6 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/historycmd"
+	"github.com/memvcs/mem/cmd/mem/internal/tracecmd"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -18,25 +21,25 @@ func TestLogLines(t *testing.T) {
 		{Commit: "2123456789012345678901234567890123456789", Project: "p3", Device: "d1", Name: "\xff", Subject: "a \u202e b"},
 	}
 	names := map[refs.Project]string{"p1": "shop", "p2": "a\tb"}
-	print := func(all bool, f func(e *Env)) string {
+	print := func(all bool, f func(e *app.Env)) string {
 		var b bytes.Buffer
-		e := &Env{Stdout: &b, Now: time.Now, Getenv: func(string) string { return "" }, out: newOutput(&b, false)}
-		e.opt.allProjects = all
+		e := &app.Env{Stdout: &b, Now: time.Now, Getenv: func(string) string { return "" }, Out: app.NewOutput(&b, false)}
+		e.Opt.AllProjects = all
 		f(e)
-		if err := e.out.flush(); err != nil {
+		if err := e.Out.Flush(); err != nil {
 			t.Fatal(err)
 		}
 		return b.String()
 	}
-	untrusted := strangers{"d2": "lap\ttop"}
+	untrusted := app.Strangers{"d2": "lap\ttop"}
 	for _, all := range []bool{false, true} {
-		want := print(all, func(e *Env) {
-			if _, err := e.logTable(entries, logScope{names: names}, untrusted); err != nil {
+		want := print(all, func(e *app.Env) {
+			if _, err := historycmd.LogTable(e, entries, historycmd.LogScope{Names: names}, untrusted); err != nil {
 				t.Fatal(err)
 			}
 		})
-		got := print(all, func(e *Env) {
-			if _, err := e.printLog(logOptions{}, each(entries), logScope{names: names}, untrusted); err != nil {
+		got := print(all, func(e *app.Env) {
+			if _, err := historycmd.PrintLog(e, tracecmd.LogOptions{}, historycmd.Each(entries), historycmd.LogScope{Names: names}, untrusted); err != nil {
 				t.Fatal(err)
 			}
 		})

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/memvcs/mem/cmd/mem/internal/historycmd"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -35,7 +36,7 @@ func TestFolded(t *testing.T) {
 		"capture a  +2 lines", "import 8 sessions", "import 8 sessions",
 	}
 	var got []string
-	for en := range folded(each(list)) {
+	for en := range historycmd.Folded(historycmd.Each(list)) {
 		got = append(got, en.Subject)
 	}
 	if len(got) != len(want) {
@@ -46,7 +47,7 @@ func TestFolded(t *testing.T) {
 			t.Errorf("line %d is %q, want %q", i, got[i], want[i])
 		}
 	}
-	for range folded(each(list)) {
+	for range historycmd.Folded(historycmd.Each(list)) {
 		break // a reader may stop at any time
 	}
 }

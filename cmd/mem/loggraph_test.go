@@ -4,11 +4,13 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/memvcs/mem/cmd/mem/internal/historycmd"
 )
 
 func TestGraph(t *testing.T) {
 	t.Parallel()
-	var g graph
+	var g historycmd.Graph
 	var b strings.Builder
 	for _, n := range []struct {
 		commit, parents string
@@ -16,7 +18,7 @@ func TestGraph(t *testing.T) {
 	}{
 		{"compose", "v2 w1", '*'}, {"w1", "add", '*'}, {"v2", "grow", '*'}, {"v1", "add", '*'}, {"rm", "", 'o'}, {"grow", "add", 'o'}, {"add", "", 'o'},
 	} {
-		above, own := g.node(n.commit, strings.Fields(n.parents), n.sign)
+		above, own := g.Node(n.commit, strings.Fields(n.parents), n.sign)
 		if above != "" {
 			b.WriteString(above + "\n")
 		}
@@ -42,7 +44,7 @@ func TestGraphOfAnything(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for range 200 {
 		n := 1 + rng.IntN(30)
-		var g graph
+		var g historycmd.Graph
 		for i := range n {
 			var parents []string
 			for p := i + 1; p < n; p++ {
@@ -50,13 +52,13 @@ func TestGraphOfAnything(t *testing.T) {
 					parents = append(parents, string(rune('A'+p)))
 				}
 			}
-			above, own := g.node(string(rune('A'+i)), parents, '*')
+			above, own := g.Node(string(rune('A'+i)), parents, '*')
 			if strings.Count(own, "*") != 1 || strings.Contains(above, "*") || strings.TrimRight(own, " ") != own {
 				t.Fatalf("line %q above %q", own, above)
 			}
 		}
-		if len(g.lanes) != 0 {
-			t.Fatalf("lanes %q lead nowhere", g.lanes)
+		if len(g.Lanes) != 0 {
+			t.Fatalf("lanes %q lead nowhere", g.Lanes)
 		}
 	}
 }

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
 )
 
 // An oddity is something in the place of a file or a directory of the store.
@@ -94,10 +96,10 @@ func (s *damagedStore) meets(path string, x oddity, fresh string) {
 	refused := false
 	for _, args := range [][]string{{"ls", "--all-projects"}, {"config", "list"}, {"fsck"}, {"add", fresh}, {"compress", "6ecd", "--ratio", "5"}, {"push", "--all"}} {
 		code, out := s.soon(dir, what, args)
-		if code != exitDone && !strings.Contains(out, "error: ") && !strings.Contains(out, "problem: ") {
+		if code != app.ExitDone && !strings.Contains(out, "error: ") && !strings.Contains(out, "problem: ") {
 			s.t.Errorf("%s: mem %v: exit status %d, and nothing is said\n%s", what, args, code, out)
 		}
-		refused = refused || code != exitDone
+		refused = refused || code != app.ExitDone
 	}
 	if after := shapeOf(s.t, moved); after != before {
 		s.t.Errorf("%s: it was followed: what it led to was\n%s\nand is\n%s", what, before, after)

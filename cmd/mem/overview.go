@@ -8,6 +8,10 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/sessioncmd"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
 	capturing "github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/state"
@@ -16,46 +20,46 @@ import (
 
 // An overview is what mem alone prints: where the memory of this directory stands, and the commands that make sense now.
 type overview struct {
-	Memory   bool      `json:"memory"`            // whether there is one
-	Project  string    `json:"project,omitempty"` // of this directory
-	Stored   int       `json:"sessions"`          // in memory; without a memory, those that Claude Code has
-	New      int       `json:"new"`               // sessions of this project that are not in memory
-	Changed  int       `json:"changed"`           // sessions that grew since they were captured
-	Hooks    bool      `json:"hooks"`             // whether sessions are captured automatically
-	Next     []example `json:"next"`              // what to type
-	newest   *listed   // in memory
-	projects int       // without a memory: of how many projects Claude Code has sessions
+	Memory   bool               `json:"memory"`            // whether there is one
+	Project  string             `json:"project,omitempty"` // of this directory
+	Stored   int                `json:"sessions"`          // in memory; without a memory, those that Claude Code has
+	New      int                `json:"new"`               // sessions of this project that are not in memory
+	Changed  int                `json:"changed"`           // sessions that grew since they were captured
+	Hooks    bool               `json:"hooks"`             // whether sessions are captured automatically
+	Next     []example          `json:"next"`              // what to type
+	newest   *sessioncmd.Listed // in memory
+	projects int                // without a memory: of how many projects Claude Code has sessions
 }
 
 // runOverview prints at most twelve lines.
-func (e *Env) runOverview(ctx context.Context) error {
-	err := e.withMemory(ctx, func(m *layers.Memory, sc state.Scope) error {
-		r, err := e.sessionsReport(ctx, m, sc)
+func runOverview(ctx context.Context, e *app.Env) error {
+	err := names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+		r, err := sessioncmd.SessionsReport(ctx, e, m, sc)
 		if err != nil {
 			return err
 		}
 		o := overview{
-			Memory: true, Project: sc.Project.Name, Stored: r.stored, New: len(r.untracked), Changed: len(r.changed),
-			Hooks: e.hooksFound().any(), newest: r.newest,
+			Memory: true, Project: sc.Project.Name, Stored: r.Stored, New: len(r.Untracked), Changed: len(r.Changed),
+			Hooks: sessioncmd.HooksFound(e).Any(), newest: r.Newest,
 		}
 		o.Next = o.commands(r)
-		return e.printOverview(o)
+		return printOverview(e, o)
 	})
 	if errors.Is(err, refs.ErrNotRepo) {
-		return e.printOverview(e.overviewOfNothing())
+		return printOverview(e, overviewOfNothing(e))
 	}
 	return err
 }
 
 // overviewOfNothing is the overview where there is no memory yet.
-func (e *Env) overviewOfNothing() overview {
-	o := overview{Hooks: e.hooksFound().any(), Next: []example{
+func overviewOfNothing(e *app.Env) overview {
+	o := overview{Hooks: sessioncmd.HooksFound(e).Any(), Next: []example{
 		{"mem demo", "try it on your sessions, in a throwaway memory"},
 		{"mem init", "create the memory"},
 		{"mem import", "capture every session that Claude Code has"},
 		{"mem hooks install", "capture from now on, and brief each new session"},
 	}}
-	claude, err := e.claudeDir()
+	claude, err := e.ClaudeDir()
 	if err != nil {
 		return o // no home, so no sessions
 	}
@@ -75,7 +79,7 @@ func (e *Env) overviewOfNothing() overview {
 }
 
 // commands returns what makes sense now, the most urgent first.
-func (o overview) commands(r statusReport) []example {
+func (o overview) commands(r sessioncmd.StatusReport) []example {
 	var next []example
 	add := func(when bool, command, about string) {
 		if when {
@@ -86,13 +90,13 @@ func (o overview) commands(r statusReport) []example {
 	add(o.Stored == 0 && unseen == 0, "mem import", "capture every session that Claude Code has")
 	add(unseen > 0, "mem add -A", fmt.Sprintf("capture %s", changesText(o.New, o.Changed)))
 	add(!o.Hooks, "mem hooks install", "capture from now on, and brief each new session")
-	for _, name := range sortedKeys(r.untrusted) {
-		add(true, shell("mem", "device", "trust", name), "use the data of this device")
+	for _, name := range app.SortedKeys(r.Untrusted) {
+		add(true, term.Shell("mem", "device", "trust", name), "use the data of this device")
 	}
 	add(o.Stored > 0, "mem next", "print what the next session is handed")
 	add(o.newest != nil, "mem show @", "print the newest session")
 	add(o.Stored > 0, "mem search WORDS", "find what was said")
-	add(o.Stored == 0 && len(r.elsewhere) == 0, "mem ls --all-projects", "list the sessions of other projects")
+	add(o.Stored == 0 && len(r.Elsewhere) == 0, "mem ls --all-projects", "list the sessions of other projects")
 	return next[:min(len(next), overviewCommands)]
 }
 
@@ -108,35 +112,35 @@ func changesText(added, changed int) string {
 	if changed > 0 {
 		parts = append(parts, fmt.Sprintf("%d changed", changed))
 	}
-	return strings.Join(parts, " and ") + " session" + plural(max(changed, cmp.Or(added, changed)))
+	return strings.Join(parts, " and ") + " session" + term.Plural(max(changed, cmp.Or(added, changed)))
 }
 
-func (e *Env) printOverview(o overview) error {
-	if e.opt.json {
+func printOverview(e *app.Env, o overview) error {
+	if e.Opt.JSON {
 		o.Next = append([]example{}, o.Next...)
-		return e.printJSON("overview", o)
+		return e.PrintJSON("overview", o)
 	}
 	for _, line := range o.lines(e) {
-		e.printf("%s\n", e.safe(line))
+		e.Printf("%s\n", e.Safe(line))
 	}
 	var b strings.Builder
 	writeExamples(&b, o.Next)
-	e.printf("\n%s\nmem help lists the common commands, mem help -a all of them\n", e.safe(b.String()))
+	e.Printf("\n%s\nmem help lists the common commands, mem help -a all of them\n", e.Safe(b.String()))
 	return nil
 }
 
 // lines says where the memory stands.
-func (o overview) lines(e *Env) []string {
+func (o overview) lines(e *app.Env) []string {
 	if !o.Memory {
 		first := "mem captures every Claude Code session and hands the next one what it needs."
 		if o.Stored == 0 {
 			return []string{first, "There is no memory yet, and no session of Claude Code."}
 		}
-		return []string{first, fmt.Sprintf("There is no memory yet. Claude Code has %s in %s.", count(o.Stored, "session"), count(o.projects, "project"))}
+		return []string{first, fmt.Sprintf("There is no memory yet. Claude Code has %s in %s.", term.Count(o.Stored, "session"), term.Count(o.projects, "project"))}
 	}
-	head := fmt.Sprintf("project %s: %s in memory", o.Project, count(o.Stored, "session"))
+	head := fmt.Sprintf("project %s: %s in memory", o.Project, term.Count(o.Stored, "session"))
 	if o.newest != nil {
-		head += fmt.Sprintf(", newest %s (%s)", shortID(o.newest.ID), ago(e.Now(), o.newest.Last))
+		head += fmt.Sprintf(", newest %s (%s)", term.ShortID(o.newest.ID), app.Ago(e.Now(), o.newest.Last))
 	}
 	lines := []string{head}
 	if o.New+o.Changed > 0 {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
 )
 
 // TestReadme runs the blocks of docs/tour.md that are marked console, one after the other in one directory, as
@@ -65,13 +67,13 @@ func (r *tour) run(command string) string {
 		}
 		return out.String()
 	}
-	env := osEnv()
+	env := app.OsEnv()
 	env.Stdin, env.Stdout, env.Stderr = strings.NewReader(""), &out, &out
 	env.Dir, env.Getenv = r.dir, func(name string) string { return r.vars[name] }
 	env.Hostname = func() (string, error) { return "desk", nil }
 	env.Uptime = func() time.Duration { return 0 } // nothing takes long enough for a progress bar
-	env.Term = Term{Stdout: true, Stderr: true, Width: func() int { return 110 }}
-	if code := run(r.t.Context(), env, append([]string{"--no-pager"}, words[1:]...)); code != exitDone {
+	env.Term = app.Term{Stdout: true, Stderr: true, Width: func() int { return 110 }}
+	if code := run(r.t.Context(), env, append([]string{"--no-pager"}, words[1:]...)); code != app.ExitDone {
 		r.t.Errorf("$ %s: exit status %d", command, code)
 	}
 	return out.String()

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
 )
 
 // TestRepairSeveral damages some files of what travels at once, each in one of the ways. What the remote has comes back with the same
@@ -43,14 +45,14 @@ func TestRepairSeveral(t *testing.T) {
 		}
 		said := fmt.Sprintf("%d:\n%s\n", i, strings.Join(what, "\n"))
 		code, out := s.run(dir, "fsck", "--repair")
-		if code != exitDone && !(code == exitPartial && strings.Contains(out, "lost: [this device's own]")) {
+		if code != app.ExitDone && !(code == app.ExitPartial && strings.Contains(out, "lost: [this device's own]")) {
 			t.Errorf("%sexit status %d\n%s", said, code, out)
 		}
 		if root := s.ok0(dir, "fsck", "--root"); !strings.HasPrefix(root, s.root) {
 			t.Errorf("%sthe root is another\n%s\n%s", said, root, out)
 		}
 		for _, args := range [][]string{{"fetch"}, {"push", "--all", "--yes"}, {"pull"}, {"fsck", "--full"}, {"show", "6ecd:v001"}} {
-			if code, out2 := s.run(dir, args...); code != exitDone || strings.Contains(out2, "warning") {
+			if code, out2 := s.run(dir, args...); code != app.ExitDone || strings.Contains(out2, "warning") {
 				t.Errorf("%s%v: exit status %d\n%s\nthe repair said\n%s", said, args, code, out2, out)
 			}
 		}

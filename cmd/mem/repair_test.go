@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/objects/gitstore"
 )
 
@@ -54,7 +55,7 @@ func (s *damagedStore) run(dir string, args ...string) (code int, out string) {
 func (s *damagedStore) ok(dir string, args ...string) string {
 	s.t.Helper()
 	code, out := s.run(dir, args...)
-	if code != exitDone {
+	if code != app.ExitDone {
 		s.t.Fatalf("mem %v: exit status %d\n%s", args, code, out)
 	}
 	return out
@@ -180,7 +181,7 @@ func TestRepair(t *testing.T) {
 	for _, file := range none {
 		dir := s.copy()
 		harms()[0].file(t, filepath.Join(dir, filepath.FromSlash(file)), rng)
-		if code, out := s.run(dir, "fsck", "--full"); code != exitDone || !strings.Contains(out, "ok") {
+		if code, out := s.run(dir, "fsck", "--full"); code != app.ExitDone || !strings.Contains(out, "ok") {
 			t.Errorf("%s means nothing, but: %d\n%s", file, code, out)
 		}
 		if err := os.RemoveAll(dir); err != nil {
@@ -217,7 +218,7 @@ func TestRepairBranchAndCommits(t *testing.T) {
 		if strings.Contains(out, "came back from the remote") {
 			behind++
 		}
-		if code, out := s.run(dir, "fetch"); code != exitDone || strings.Contains(out, "warning") {
+		if code, out := s.run(dir, "fetch"); code != app.ExitDone || strings.Contains(out, "warning") {
 			t.Errorf("%s: fetch: exit status %d\n%s", file, code, out)
 		}
 		if err := os.RemoveAll(dir); err != nil {
@@ -236,14 +237,14 @@ func (s *damagedStore) repaired(dir, file string, h harm) {
 	s.t.Helper()
 	what := file + ", " + h.name
 	code, out := s.run(dir, "fsck")
-	if h.do == nil && mayGo.MatchString(file) && code == exitDone {
+	if h.do == nil && mayGo.MatchString(file) && code == app.ExitDone {
 		return
 	}
-	if code != exitNo || !strings.Contains(out, "problem") {
+	if code != app.ExitNo || !strings.Contains(out, "problem") {
 		s.t.Errorf("%s: fsck: exit status %d, want 1\n%s", what, code, out)
 		return
 	}
-	if code, out := s.run(dir, "fsck", "--repair", "-n"); code != exitNo && code != exitFatal {
+	if code, out := s.run(dir, "fsck", "--repair", "-n"); code != app.ExitNo && code != app.ExitFatal {
 		s.t.Errorf("%s: fsck --repair -n: exit status %d, want 1\n%s", what, code, out)
 	}
 	code, out = s.run(dir, "fsck", "--repair")
@@ -253,34 +254,34 @@ func (s *damagedStore) repaired(dir, file string, h harm) {
 			s.t.Errorf("%s: %v\n%s", what, err, out)
 		}
 	}
-	if h.do != nil && len(kept) == 0 && code == exitDone {
+	if h.do != nil && len(kept) == 0 && code == app.ExitDone {
 		s.t.Errorf("%s: no damaged file was kept\n%s", what, out)
 	}
-	if file == "device.json" && code != exitDone || file == "remotes.json" && code != exitDone { // nowhere else, and too damaged to be worked out
+	if file == "device.json" && code != app.ExitDone || file == "remotes.json" && code != app.ExitDone { // nowhere else, and too damaged to be worked out
 		if !strings.Contains(out, file) || slices.Contains([]string{"a bit", "a byte"}, h.name) {
 			s.t.Errorf("%s: exit status %d\n%s", what, code, out)
 		}
 		return
 	}
-	if strings.HasPrefix(file, "originals.git/") && code == exitPartial {
+	if strings.HasPrefix(file, "originals.git/") && code == app.ExitPartial {
 		if !regexp.MustCompile(`lost: \[.*|problem: project shop: original of [0-9a-f]{8}`).MatchString(out) {
 			s.t.Errorf("%s: nothing is said of what is lost\n%s", what, out)
 		}
 		if !strings.Contains(out, "problem: ") {
-			code = exitDone // the lane began anew, and lacks nothing that anybody needs
+			code = app.ExitDone // the lane began anew, and lacks nothing that anybody needs
 		}
-	} else if own := strings.Contains(out, "lost: [this device's own]") || file == "config.json"; code == exitPartial && own {
-		code = exitDone // what no remote has: it begins anew without
-	} else if code != exitDone {
+	} else if own := strings.Contains(out, "lost: [this device's own]") || file == "config.json"; code == app.ExitPartial && own {
+		code = app.ExitDone // what no remote has: it begins anew without
+	} else if code != app.ExitDone {
 		s.t.Errorf("%s: repair: exit status %d\n%s", what, code, out)
 	}
 	if root := s.ok0(dir, "fsck", "--root"); !strings.HasPrefix(root, s.root) {
 		s.t.Errorf("%s: the root is another\n%s\n%s", what, root, out)
 	}
-	if code2, out := s.run(dir, "fsck", "--repair"); code2 != code || code == exitDone && !strings.Contains(out, "nothing is damaged") {
+	if code2, out := s.run(dir, "fsck", "--repair"); code2 != code || code == app.ExitDone && !strings.Contains(out, "nothing is damaged") {
 		s.t.Errorf("%s: repair again: exit status %d\n%s", what, code2, out)
 	}
-	if code, out := s.run(dir, "show", "6ecd:v001"); code != exitDone {
+	if code, out := s.run(dir, "show", "6ecd:v001"); code != app.ExitDone {
 		s.t.Errorf("%s: show: %d\n%s", what, code, out)
 	}
 }

@@ -8,41 +8,42 @@ import (
 	"strings"
 	"time"
 
+	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/refs/config"
 )
 
 // run runs mem with args in the world of env and returns its exit status.
-func run(ctx context.Context, env Env, args []string) (code int) {
+func run(ctx context.Context, env app.Env, args []string) (code int) {
 	e := &env
-	e.opt = options{lockTimeout: -1}
-	e.out = newOutput(e.Stdout, e.Term.Stdout)
+	e.Opt = app.Options{LockTimeout: -1}
+	e.Out = app.NewOutput(e.Stdout, e.Term.Stdout)
 	defer func() {
 		if p := recover(); p != nil {
-			code = e.crashed(p)
+			code = crashed(e, p)
 		}
 	}()
-	err := e.dispatch(ctx, args)
-	return e.report(e.finish(err))
+	err := dispatch(ctx, e, args)
+	return report(e, finish(e, err))
 }
 
 // finish writes out what is left of the answer. If that fails nothing else matters, unless the command
 // had failed before.
-func (e *Env) finish(err error) error {
-	closed := e.out.close()
-	if err == nil || errors.Is(err, errStdoutClosed) {
+func finish(e *app.Env, err error) error {
+	closed := e.Out.Close()
+	if err == nil || errors.Is(err, app.ErrStdoutClosed) {
 		return closed
 	}
 	return err
 }
 
 // dispatch puts the command line in order and runs the command that it names.
-func (e *Env) dispatch(ctx context.Context, args []string) error {
+func dispatch(ctx context.Context, e *app.Env, args []string) error {
 	table := commands()
 	var chosen command
 	p := parser{
 		names:   func() []string { return visible(table) },
-		globals: globalScope,
+		globals: app.GlobalScope,
 		bare:    func() string { return chosen.bare },
 		find: func(name string) *cli.Command {
 			i := slices.IndexFunc(table, func(c command) bool { return c.name == name || name != "" && c.alias == name })
@@ -55,40 +56,40 @@ func (e *Env) dispatch(ctx context.Context, args []string) error {
 	}
 	line, err := p.normalise(args)
 	if err != nil {
-		e.opt.json = wantsJSON(args)
+		e.Opt.JSON = wantsJSON(args)
 		return line.explained(err)
 	}
 	if line.command == nil && !line.help {
-		line.command = &cli.Command{Action: func(ctx context.Context, _ *cli.Command) error { return e.runOverview(ctx) }}
-		return line.explained(e.invoke(ctx, command{}, line))
+		line.command = &cli.Command{Action: func(ctx context.Context, _ *cli.Command) error { return runOverview(ctx, e) }}
+		return line.explained(invoke(ctx, e, command{}, line))
 	}
 	if line.help {
 		line.operands, line.local = line.path, nil
-		chosen, line.command = command{name: "help"}, e.help()
+		chosen, line.command = command{name: "help"}, help(e)
 	}
-	return line.explained(e.invoke(ctx, chosen, line))
+	return line.explained(invoke(ctx, e, chosen, line))
 }
 
 // explained adds to an error about the line that says no more where to read on.
 func (a *argv) explained(err error) error {
-	if statusOf(err) != exitUsage || len(hintsOf(err)) > 0 {
+	if app.StatusOf(err) != app.ExitUsage || len(app.HintsOf(err)) > 0 {
 		return err
 	}
 	if len(a.path) == 0 {
-		return withHint(err, "mem help")
+		return app.WithHint(err, "mem help")
 	}
-	return withHint(err, "mem "+strings.Join(a.path, " ")+" -h")
+	return app.WithHint(err, "mem "+strings.Join(a.path, " ")+" -h")
 }
 
 // invoke runs a command with its options and operands.
-func (e *Env) invoke(ctx context.Context, entry command, line *argv) error {
+func invoke(ctx context.Context, e *app.Env, entry command, line *argv) error {
 	leaf := *line.command
 	leaf.Name = strings.Join(line.path, " ")
 	if entry.name == "help" {
 		leaf.Name = "help"
 	}
 	if len(line.global) > 0 { // without, they are what they are
-		if err := setFlags(e.opt.flags(true), line.global); err != nil {
+		if err := setFlags(e.Opt.Flags(true), line.global); err != nil {
 			return err
 		}
 	}
@@ -98,16 +99,16 @@ func (e *Env) invoke(ctx context.Context, entry command, line *argv) error {
 		}
 	}
 	// With a project, names of sessions and versions may be those of other projects, too.
-	if e.opt.allProjects && e.opt.project == "" && entry.name != "help" && !entry.spans(line.path) {
-		return withHint(usagef("%s has no option --all-projects: it does not work on several projects", typed(leaf.Name)), typed(leaf.Name)+" -h")
+	if e.Opt.AllProjects && e.Opt.Project == "" && entry.name != "help" && !entry.spans(line.path) {
+		return app.WithHint(app.Usagef("%s has no option --all-projects: it does not work on several projects", typed(leaf.Name)), typed(leaf.Name)+" -h")
 	}
 	if err := setFlags(leaf.Flags, line.local); err != nil {
 		return err
 	}
-	if err := e.settle(); err != nil {
+	if err := settle(e); err != nil {
 		return err
 	}
-	e.operands = line.operands
+	e.Operands = line.operands
 	if !entry.plain && e.Interruptible != nil {
 		ctx = e.Interruptible(ctx)
 	}
@@ -120,10 +121,10 @@ func setFlags(flags []*cli.Flag, args []string) error {
 		name, val, _ := strings.Cut(strings.TrimPrefix(arg, "--"), "=")
 		f := cli.Find(flags, name)
 		if f == nil {
-			return usagef("there is no option --%s", name)
+			return app.Usagef("there is no option --%s", name)
 		}
 		if err := f.Set(val); err != nil {
-			return usagef("option --%s cannot be %q: %v", name, val, err)
+			return app.Usagef("option --%s cannot be %q: %v", name, val, err)
 		}
 	}
 	return nil
@@ -134,49 +135,35 @@ func mustWrite(name string, global []string) error {
 	for _, o := range []string{"--dry-run=true", "--yes=true"} {
 		if slices.Contains(global, o) {
 			spelled, _, _ := strings.Cut(o, "=")
-			return withHint(usagef("%s has no option %s: it changes nothing", typed(name), spelled), typed(name)+" -h")
+			return app.WithHint(app.Usagef("%s has no option %s: it changes nothing", typed(name), spelled), typed(name)+" -h")
 		}
 	}
 	return nil
 }
 
 // settle makes the global options take effect.
-func (e *Env) settle() error {
-	if e.opt.dir != "" {
-		e.Dir = e.path(e.opt.dir)
+func settle(e *app.Env) error {
+	if e.Opt.Dir != "" {
+		e.Dir = e.Path(e.Opt.Dir)
 		if fi, err := os.Stat(e.Dir); err == nil && !fi.IsDir() {
-			return fatalf("cannot change to %s: it is no directory", e.opt.dir)
+			return app.Fatalf("cannot change to %s: it is no directory", e.Opt.Dir)
 		}
 	}
 	if fixed := e.Getenv("MEM_NOW"); fixed != "" {
 		now, err := time.Parse(time.RFC3339, fixed)
 		if err != nil {
-			return usagef("MEM_NOW is %q: want a time such as 2026-01-15T10:00:00Z", fixed)
+			return app.Usagef("MEM_NOW is %q: want a time such as 2026-01-15T10:00:00Z", fixed)
 		}
 		e.Now = func() time.Time { return now }
 	}
-	if len(e.opt.set) == 0 {
+	if len(e.Opt.Set) == 0 {
 		return nil
 	}
 	scratch, err := config.Parse(nil)
 	if err != nil {
 		return err
 	}
-	return e.override(scratch)
-}
-
-// override applies the -c options to c.
-func (e *Env) override(c *config.Config) error {
-	for _, kv := range e.opt.set {
-		key, val, ok := strings.Cut(kv, "=")
-		if !ok {
-			return withHint(usagef("option -c wants KEY=VALUE, not %q", kv), "mem -c "+kv+"=true ...")
-		}
-		if err := c.Override(key, val); err != nil {
-			return asSetting(err)
-		}
-	}
-	return nil
+	return e.Override(scratch)
 }
 
 // wantsJSON looks for --json in a line that could not be read.

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/memvcs/mem/cmd/mem/internal/term"
 )
 
 // TestSanitizeEveryCharacter checks, for each of the 1,114,112 code points, that alone, inside a word and
@@ -13,15 +15,15 @@ func TestSanitizeEveryCharacter(t *testing.T) {
 	t.Parallel()
 	for r := rune(0); r <= utf8.MaxRune; r++ {
 		for _, s := range []string{string(r), "a" + string(r) + "b", "\x1b" + string(r) + "b"} {
-			out := sanitize(s)
+			out := term.Sanitize(s)
 			if why := harmful(out); why != "" {
 				t.Fatalf("sanitize(%q) = %q: %s", s, out, why)
 			}
-			if out != s && out != sanitize(out) {
+			if out != s && out != term.Sanitize(out) {
 				t.Fatalf("sanitize(%q) = %q, which it would change again", s, out)
 			}
 		}
-		if plain := sanitize("a" + string(r) + "b"); !strings.HasPrefix(plain, "a") || !strings.HasSuffix(plain, "b") && !eats(r) {
+		if plain := term.Sanitize("a" + string(r) + "b"); !strings.HasPrefix(plain, "a") || !strings.HasSuffix(plain, "b") && !eats(r) {
 			t.Fatalf("sanitize around %U = %q", r, plain)
 		}
 	}
@@ -86,11 +88,11 @@ func TestSanitize(t *testing.T) {
 		"cafe\u0301":                          "cafe\u0301",
 		strings.Repeat("\x1b[0m", 1000) + "x": "x",
 	} {
-		if got := sanitize(in); got != want {
+		if got := term.Sanitize(in); got != want {
 			t.Errorf("sanitize(%q) = %q, want %q", in, got, want)
 		}
 	}
-	if got := sanitizeLine("a\nb\tc"); got != "a b c" {
+	if got := term.SanitizeLine("a\nb\tc"); got != "a b c" {
 		t.Errorf("sanitizeLine = %q", got)
 	}
 }
@@ -99,11 +101,11 @@ func FuzzSanitize(f *testing.F) {
 	f.Add("\x1b[31mred\u202e\u009dx\u009c\xff")
 	f.Add("👩\u200d💻\ufe0f\u200c")
 	f.Fuzz(func(t *testing.T, s string) {
-		out := sanitize(s)
+		out := term.Sanitize(s)
 		if why := harmful(out); why != "" {
 			t.Errorf("sanitize(%q) = %q: %s", s, out, why)
 		}
-		if again := sanitize(out); again != out {
+		if again := term.Sanitize(out); again != out {
 			t.Errorf("sanitize(%q) = %q, then %q", s, out, again)
 		}
 		b, err := json.Marshal(s)
@@ -111,7 +113,7 @@ func FuzzSanitize(f *testing.F) {
 			t.Fatal(err)
 		}
 		var before, after string
-		safe := escapeJSON(b)
+		safe := term.EscapeJSON(b)
 		if err := json.Unmarshal(b, &before); err != nil {
 			t.Fatal(err)
 		}

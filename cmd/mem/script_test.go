@@ -19,6 +19,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/hookcmd"
 	"github.com/memvcs/mem/objects"
 )
 
@@ -284,22 +286,22 @@ func payload(ts *testscript.TestScript, neg bool, args []string) {
 
 // unhurried is mem on a machine on which no hook comes to its time limit, however busy it is. The limits have tests of their own.
 func unhurried() {
-	env := osEnv()
+	env := app.OsEnv()
 	env.Unhurried = true
 	mainIn(env)
 }
 
 // panicInCommand is a mem whose command panics.
 func panicInCommand() {
-	neverExitTwo()
-	env := osEnv()
+	app.NeverExitTwo()
+	env := app.OsEnv()
 	env.Executable = func() (string, error) { panic("a \x1b[31mtest\x1b[0m") }
 	os.Exit(run(context.Background(), env, append(os.Args[1:], "version", "-v")))
 }
 
 // panicInGoroutine is a mem that dies where no recover reaches.
 func panicInGoroutine() {
-	neverExitTwo()
+	app.NeverExitTwo()
 	go panic("in a goroutine")
 	<-make(chan bool)
 }
@@ -317,16 +319,16 @@ func (p panicking) Read([]byte) (int, error) {
 
 // panicInHook is a mem whose hook panics.
 func panicInHook() {
-	neverExitTwo()
-	env := osEnv()
+	app.NeverExitTwo()
+	env := app.OsEnv()
 	env.Stdin = panicking{}
-	env.runHook(os.Args[1])
+	hookcmd.RunHook(&env, os.Args[1])
 }
 
 // panicInHookGoroutine is a mem whose hook dies where no recover reaches.
 func panicInHookGoroutine() {
-	neverExitTwo()
-	env := osEnv()
+	app.NeverExitTwo()
+	env := app.OsEnv()
 	env.Stdin = panicking{beside: true}
-	env.runHook(os.Args[1])
+	hookcmd.RunHook(&env, os.Args[1])
 }

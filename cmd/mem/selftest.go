@@ -8,8 +8,10 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/cmd/mem/internal/proof"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/tokens"
 )
 
@@ -33,7 +35,7 @@ const (
 )
 
 // selftest is the command that tries to break memories on the user's own disk.
-func (e *Env) selftest() *cli.Command {
+func selftest(e *app.Env) *cli.Command {
 	o := selftestOptions{kill: usualKills, writers: usualWriters, attacks: true}
 	return &cli.Command{
 		Name:  "selftest",
@@ -51,18 +53,18 @@ func (e *Env) selftest() *cli.Command {
 			cli.String(&o.dir, "dir", "try the disk of `DIR` instead of that of the memory"),
 		},
 		Action: func(ctx context.Context, c *cli.Command) error {
-			if err := e.wantOperands(c, 0, 0); err != nil {
+			if err := e.WantOperands(c, 0, 0); err != nil {
 				return err
 			}
 			switch {
 			case o.kill < 0 || o.kill > mostKills:
-				return usagef("--kill %d: it is from 0 to %s", o.kill, tokens.Commas(mostKills))
+				return app.Usagef("--kill %d: it is from 0 to %s", o.kill, tokens.Commas(mostKills))
 			case o.writers < 0 || o.writers > mostWriters:
-				return usagef("--writers %d: it is from 0 to %d", o.writers, mostWriters)
+				return app.Usagef("--writers %d: it is from 0 to %d", o.writers, mostWriters)
 			case o.kill == 0 && o.writers == 0 && !o.powercut && !o.attacks:
-				return usagef("there is nothing to try with --kill 0 --writers 0 --no-attacks")
+				return app.Usagef("there is nothing to try with --kill 0 --writers 0 --no-attacks")
 			}
-			return e.runSelftest(ctx, o)
+			return runSelftest(ctx, e, o)
 		},
 	}
 }
@@ -89,13 +91,13 @@ type selftestPart struct {
 	run   func(context.Context) ([]proof.Promise, error)
 }
 
-func (e *Env) runSelftest(ctx context.Context, o selftestOptions) (err error) {
+func runSelftest(ctx context.Context, e *app.Env, o selftestOptions) (err error) {
 	begin := e.Uptime()
 	bin, err := e.Executable()
 	if err != nil {
 		return fmt.Errorf("find this program: %w", err)
 	}
-	on, err := e.selftestDisk(o.dir)
+	on, err := selftestDisk(e, o.dir)
 	if err != nil {
 		return err
 	}
@@ -105,10 +107,10 @@ func (e *Env) runSelftest(ctx context.Context, o selftestOptions) (err error) {
 	}
 	defer func() { err = errors.Join(err, proof.Sweep(dir)) }()
 	r := &proof.Rig{Bin: bin, Dir: dir, Path: e.Getenv("PATH"), Now: e.Now, Uptime: e.Uptime, Seed: uint64(e.Now().UnixNano())}
-	if e.opt.verbose {
-		r.Note = e.note
+	if e.Opt.Verbose {
+		r.Note = e.Note
 	}
-	e.note("trying the disk of %s", on)
+	e.Note("trying the disk of %s", on)
 	answer := selftestAnswer{OK: true, Dir: on, Promises: []provedPromise{}}
 	some := false
 	for _, t := range selftestParts(r, o) {
@@ -139,7 +141,7 @@ func (e *Env) runSelftest(ctx context.Context, o selftestOptions) (err error) {
 		}
 	}
 	answer.Seconds = float64((e.Uptime() - begin).Round(100*time.Millisecond)) / float64(time.Second)
-	return e.endSelftest(answer, some)
+	return endSelftest(e, answer, some)
 }
 
 // selftestParts are the parts of the self test that were asked for.
@@ -163,11 +165,11 @@ func selftestParts(r *proof.Rig, o selftestOptions) []selftestPart {
 }
 
 // selftestDisk returns an existing directory on the disk to be tried.
-func (e *Env) selftestDisk(dir string) (string, error) {
+func selftestDisk(e *app.Env, dir string) (string, error) {
 	if dir != "" {
-		return e.path(dir), nil
+		return e.Path(dir), nil
 	}
-	dir, err := e.memoryDir()
+	dir, err := e.MemoryDir()
 	if err != nil {
 		return "", err
 	}
@@ -180,25 +182,25 @@ func (e *Env) selftestDisk(dir string) (string, error) {
 }
 
 // add notes a promise, and prints it at once for people.
-func (a *selftestAnswer) add(e *Env, p provedPromise) {
+func (a *selftestAnswer) add(e *app.Env, p provedPromise) {
 	a.Promises = append(a.Promises, p)
-	if e.opt.json {
+	if e.Opt.JSON {
 		return
 	}
 	switch p.Status {
 	case "ok":
-		e.printf("ok       %s: %s %s\n", p.Promise, tokens.Commas(p.Times), p.Of)
+		e.Printf("ok       %s: %s %s\n", p.Promise, tokens.Commas(p.Times), p.Of)
 	case "skipped":
-		e.printf("skipped  %s: %s\n", p.Promise, e.safe(p.Why))
+		e.Printf("skipped  %s: %s\n", p.Promise, e.Safe(p.Why))
 	default:
-		e.printf("BROKEN   %s: %s\n", p.Promise, e.safe(p.Why))
+		e.Printf("BROKEN   %s: %s\n", p.Promise, e.Safe(p.Why))
 	}
-	_ = e.out.flush() // that it failed is noticed when the command ends
+	_ = e.Out.Flush() // that it failed is noticed when the command ends
 }
 
-func (e *Env) endSelftest(a selftestAnswer, skipped bool) error {
-	if e.opt.json {
-		if err := e.printJSON("selftest", a); err != nil {
+func endSelftest(e *app.Env, a selftestAnswer, skipped bool) error {
+	if e.Opt.JSON {
+		if err := e.PrintJSON("selftest", a); err != nil {
 			return err
 		}
 	}
@@ -208,12 +210,12 @@ func (e *Env) endSelftest(a selftestAnswer, skipped bool) error {
 			held++
 		}
 	}
-	e.note("%d promise%s held in %.0f s", held, plural(held), a.Seconds)
+	e.Note("%d promise%s held in %.0f s", held, term.Plural(held), a.Seconds)
 	switch {
 	case !a.OK:
-		return exit(exitNo)
+		return app.Exit(app.ExitNo)
 	case skipped:
-		return exit(exitPartial)
+		return app.Exit(app.ExitPartial)
 	}
 	return nil
 }

@@ -10,17 +10,19 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
 )
 
 // TestServe runs "mem serve": the printed address shows a page, a token of "mem token add" opens the API, and an interrupt ends it.
 func TestServe(t *testing.T) {
 	t.Parallel()
 	store := filepath.Join(t.TempDir(), "memory")
-	if code := run(t.Context(), testEnv(t, store, io.Discard, io.Discard), []string{"init", "-q"}); code != exitDone {
+	if code := run(t.Context(), testEnv(t, store, io.Discard, io.Discard), []string{"init", "-q"}); code != app.ExitDone {
 		t.Fatalf("init: %d", code)
 	}
 	var token strings.Builder
-	if code := run(t.Context(), testEnv(t, store, &token, io.Discard), []string{"token", "add", "test"}); code != exitDone {
+	if code := run(t.Context(), testEnv(t, store, &token, io.Discard), []string{"token", "add", "test"}); code != app.ExitDone {
 		t.Fatalf("token: %d", code)
 	}
 	pipe, w := io.Pipe()
@@ -77,7 +79,7 @@ func TestServe(t *testing.T) {
 	interrupt()
 	select {
 	case code := <-ended:
-		if code != exitDone {
+		if code != app.ExitDone {
 			t.Errorf("it ends with %d", code)
 		}
 	case <-time.After(10 * time.Second):

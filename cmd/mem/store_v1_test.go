@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/checkout"
 	"github.com/memvcs/mem/layers/compose"
@@ -63,7 +64,7 @@ func TestStoreV1Command(t *testing.T) {
 	dir := copyStoreV1(t)
 	var out, errs bytes.Buffer
 	env := testEnv(t, dir, &out, &errs)
-	if code := run(t.Context(), env, []string{"fsck", "--full"}); code != exitDone {
+	if code := run(t.Context(), env, []string{"fsck", "--full"}); code != app.ExitDone {
 		t.Errorf("mem fsck --full: exit status %d\n%s%s", code, &out, &errs)
 	}
 }
@@ -79,7 +80,7 @@ func TestStoreV1Write(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{{"add", file}, {"fsck", "--full"}} {
-		if code := run(t.Context(), env, args); code != exitDone {
+		if code := run(t.Context(), env, args); code != app.ExitDone {
 			t.Fatalf("mem %s: exit status %d\n%s%s", args[0], code, &out, &errs)
 		}
 	}
@@ -101,14 +102,14 @@ func TestStoreV1Git(t *testing.T) {
 }
 
 // testEnv is the world of a run on a store, with a home of its own and a fixed time.
-func testEnv(t *testing.T, store string, stdout, stderr io.Writer) Env {
+func testEnv(t *testing.T, store string, stdout, stderr io.Writer) app.Env {
 	t.Helper()
 	home := t.TempDir()
 	vars := map[string]string{"HOME": home, "USERPROFILE": home, "MEM_DIR": store, "MEM_NOW": "2026-06-01T12:00:00Z"}
-	env := osEnv()
+	env := app.OsEnv()
 	env.Stdin, env.Stdout, env.Stderr = strings.NewReader(""), stdout, stderr
 	env.Dir, env.Getenv = home, func(name string) string { return vars[name] }
-	env.Term = Term{Width: func() int { return 0 }}
+	env.Term = app.Term{Width: func() int { return 0 }}
 	return env
 }
 

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/config"
@@ -22,7 +23,7 @@ import (
 
 // A world is an Env whose streams are kept.
 type world struct {
-	Env
+	app.Env
 	out, err bytes.Buffer
 	vars     map[string]string
 }
@@ -32,7 +33,7 @@ func newWorld(t *testing.T, terminal bool) *world {
 	t.Helper()
 	dir := t.TempDir()
 	w := &world{vars: map[string]string{"HOME": dir, "USERPROFILE": dir, "MEM_NOW": "2026-01-20T14:00:00Z"}}
-	w.Env = Env{
+	w.Env = app.Env{
 		Stdin: strings.NewReader(""), Stdout: &w.out, Stderr: &w.err, Dir: dir,
 		Getenv:     func(k string) string { return w.vars[k] },
 		Now:        func() time.Time { return time.Unix(0, 0) },
@@ -40,10 +41,10 @@ func newWorld(t *testing.T, terminal bool) *world {
 		Rand:       strings.NewReader(""),
 		Executable: func() (string, error) { return "/bin/mem", nil },
 		Hostname:   func() (string, error) { return "host", nil },
-		Term:       Term{terminal, terminal, terminal, func() int { return 60 }},
+		Term:       app.Term{Stdin: terminal, Stdout: terminal, Stderr: terminal, Width: func() int { return 60 }},
 	}
-	w.Env.opt.lockTimeout = -1
-	w.Env.out = newOutput(&w.out, terminal)
+	w.Env.Opt.LockTimeout = -1
+	w.Env.Out = app.NewOutput(&w.out, terminal)
 	return w
 }
 
@@ -77,26 +78,26 @@ func TestColored(t *testing.T) {
 			k, v, _ := strings.Cut(kv, "=")
 			vars[k] = v
 		}
-		if got := colored(tt.option, tt.ui, func(k string) string { return vars[k] }, tt.tty); got != tt.want {
+		if got := app.Colored(tt.option, tt.ui, func(k string) string { return vars[k] }, tt.tty); got != tt.want {
 			t.Errorf("colored(%q, %q, %s, %v) = %v, want %v", tt.option, tt.ui, tt.vars, tt.tty, got, tt.want)
 		}
 	}
 }
 
-func sampleTable(e *Env) *table {
-	tab := e.table(column{name: "id"}, column{name: "tokens", right: true}, column{name: "title", shrinks: true}, column{name: "state"})
-	tab.row(idCell("0123456789abcdef", 4), cell{full: "100234", short: "100.2k"}, cell{full: "데이터 계층을 설계한다, and a long rest of it"}, cell{full: "ok"})
-	tab.row(idCell("abcd", 4), cell{full: "9"}, cell{full: "tab\tand\nnewline \x1b[31mred\u202e"}, cell{full: "changed"})
+func sampleTable(e *app.Env) *app.Table {
+	tab := e.Table(app.Column{Name: "id"}, app.Column{Name: "tokens", Right: true}, app.Column{Name: "title", Shrinks: true}, app.Column{Name: "state"})
+	tab.Row(app.IdCell("0123456789abcdef", 4), app.Cell{Full: "100234", Short: "100.2k"}, app.Cell{Full: "데이터 계층을 설계한다, and a long rest of it"}, app.Cell{Full: "ok"})
+	tab.Row(app.IdCell("abcd", 4), app.Cell{Full: "9"}, app.Cell{Full: "tab\tand\nnewline \x1b[31mred\u202e"}, app.Cell{Full: "changed"})
 	return tab
 }
 
 func TestTablePiped(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, false)
-	if err := sampleTable(&w.Env).flush(); err != nil {
+	if err := sampleTable(&w.Env).Flush(); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Env.out.close(); err != nil {
+	if err := w.Env.Out.Close(); err != nil {
 		t.Fatal(err)
 	}
 	want := "0123456789abcdef\t100234\t데이터 계층을 설계한다, and a long rest of it\tok\n" +
@@ -110,7 +111,7 @@ func TestTableOnATerminal(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, true)
 	w.vars["NO_COLOR"] = "1"
-	if err := sampleTable(&w.Env).flush(); err != nil {
+	if err := sampleTable(&w.Env).Flush(); err != nil {
 		t.Fatal(err)
 	}
 	want := "" +
@@ -122,14 +123,14 @@ func TestTableOnATerminal(t *testing.T) {
 	}
 	w = newWorld(t, true)
 	w.Env.Term.Width = func() int { return 5 } // cannot be met; nothing breaks
-	if err := sampleTable(&w.Env).flush(); err != nil {
+	if err := sampleTable(&w.Env).Flush(); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(w.out.String(), "\x1b[1m0123\x1b[0m\x1b[2m4567\x1b[0m") {
 		t.Errorf("the unique prefix is not bold: %q", w.out.String())
 	}
 	w = newWorld(t, true)
-	if err := w.Env.table(column{name: "id"}).flush(); err != nil || w.out.Len() > 0 {
+	if err := w.Env.Table(app.Column{Name: "id"}).Flush(); err != nil || w.out.Len() > 0 {
 		t.Errorf("an empty table prints %q, %v", w.out.String(), err)
 	}
 }
@@ -139,50 +140,50 @@ func TestProgress(t *testing.T) {
 	w := newWorld(t, true)
 	var now time.Duration
 	w.Env.Uptime = func() time.Duration { return now }
-	p := w.Env.progressBytes("reading \x1b[31mx", 100e6)
+	p := w.Env.ProgressBytes("reading \x1b[31mx", 100e6)
 	for range 4 {
-		p.add(10e6)
+		p.Add(10e6)
 		now += 100 * time.Millisecond
 	}
 	if w.err.Len() > 0 {
 		t.Errorf("drawn before half a second: %q", w.err.String())
 	}
 	now = time.Second
-	p.add(10e6)
-	p.add(1) // too soon to draw again
+	p.Add(10e6)
+	p.Add(1) // too soon to draw again
 	want := "\rreading x  50.0 MB of 100.0 MB  [==========          ]  50%\x1b[K"
 	if got := w.err.String(); !strings.HasPrefix(got, "\rreading x  50.0 MB of 100.0 MB  [==========          ]") || strings.Count(got, "\r") != 1 {
 		t.Errorf("drew %q, want about %q", got, want)
 	}
-	p.end()
+	p.End()
 	if !strings.HasSuffix(w.err.String(), "\r\x1b[K") {
 		t.Errorf("left on the screen: %q", w.err.String())
 	}
 	w.err.Reset()
-	p.add(1)
+	p.Add(1)
 	if w.err.Len() > 0 {
 		t.Errorf("drawn after the end: %q", w.err.String())
 	}
 	w.err.Reset()
 	now = 0
-	p = w.Env.progressBytes("fetching", 0)
-	p.idle = "waiting for the remote"
+	p = w.Env.ProgressBytes("fetching", 0)
+	p.Idle = "waiting for the remote"
 	now = 8 * time.Second
-	p.add(0)
+	p.Add(0)
 	if got, want := w.err.String(), "\rfetching  waiting for the remote  0:08\x1b[K"; got != want {
 		t.Errorf("drew %q, want %q", got, want)
 	}
 	for _, quiet := range []func(*world){
 		func(w *world) { w.Env.Term.Stderr = false },
-		func(w *world) { w.Env.opt.quiet = true },
-		func(w *world) { w.Env.opt.json = true },
+		func(w *world) { w.Env.Opt.Quiet = true },
+		func(w *world) { w.Env.Opt.JSON = true },
 		func(w *world) { w.vars["ACCESSIBLE"] = "1" },
 	} {
 		w := newWorld(t, true)
 		quiet(w)
-		p := w.Env.progress("x", 3)
-		p.add(1)
-		p.end()
+		p := w.Env.Progress("x", 3)
+		p.Add(1)
+		p.End()
 		if p != nil || w.err.Len() > 0 {
 			t.Errorf("progress where there should be none: %q", w.err.String())
 		}
@@ -239,20 +240,20 @@ func TestConfirm(t *testing.T) {
 		{"", false, true, false, true}, {"n\n", false, true, false, true}, {"", true, false, true, true}, {"y\n", false, false, false, false},
 	} {
 		w := newWorld(t, tt.tty)
-		w.Env.Stdin, w.Env.opt.yes = strings.NewReader(tt.typed), tt.yes
-		got, err := w.Env.confirm("remove %s?", "abc1")
+		w.Env.Stdin, w.Env.Opt.Yes = strings.NewReader(tt.typed), tt.yes
+		got, err := w.Env.Confirm("remove %s?", "abc1")
 		if got != tt.want || (err == nil) != tt.fine {
 			t.Errorf("%+v: %v, %v", tt, got, err)
 		}
-		if err != nil && (statusOf(err) != exitUsage || !strings.Contains(hintsOf(err)[0], "--yes")) {
-			t.Errorf("%v with %q", err, hintsOf(err))
+		if err != nil && (app.StatusOf(err) != app.ExitUsage || !strings.Contains(app.HintsOf(err)[0], "--yes")) {
+			t.Errorf("%v with %q", err, app.HintsOf(err))
 		}
 	}
 	w := newWorld(t, false)
 	if w.run("config", "set", "ui.confirmDestructiveActions", "false") != 0 {
 		t.Fatal(w.err.String())
 	}
-	if ok, err := w.Env.confirm("remove?"); !ok || err != nil {
+	if ok, err := w.Env.Confirm("remove?"); !ok || err != nil {
 		t.Errorf("with the setting off: %v, %v", ok, err)
 	}
 }
@@ -308,12 +309,12 @@ func TestStatus(t *testing.T) {
 	}{
 		{nil, 0},
 		{errors.New("x"), 128},
-		{fmt.Errorf("a: %w", usagef("x")), 129},
-		{withHint(withCode(exitBudget, errors.New("x")), "h"), 5},
-		{withCode(exitPartial, withHint(errors.New("x"), "h")), 3},
-		{exit(exitNo), 1},
+		{fmt.Errorf("a: %w", app.Usagef("x")), 129},
+		{app.WithHint(app.WithCode(app.ExitBudget, errors.New("x")), "h"), 5},
+		{app.WithCode(app.ExitPartial, app.WithHint(errors.New("x"), "h")), 3},
+		{app.Exit(app.ExitNo), 1},
 		{context.Canceled, 130},
-		{fmt.Errorf("write: %w", errStdoutClosed), 0},
+		{fmt.Errorf("write: %w", app.ErrStdoutClosed), 0},
 		{config.ErrLocked, 11},
 		{fmt.Errorf("open: %w", refs.ErrNotRepo), 10},
 		{refs.ErrLocked, 11},
@@ -321,10 +322,10 @@ func TestStatus(t *testing.T) {
 		{&state.NotFoundError{}, 128},
 		{&config.ValueError{}, 128},
 	} {
-		if got := statusOf(tt.err); got != tt.want {
+		if got := app.StatusOf(tt.err); got != tt.want {
 			t.Errorf("statusOf(%v) = %d, want %d", tt.err, got, tt.want)
 		}
-		if statusOf(tt.err) == 2 {
+		if app.StatusOf(tt.err) == 2 {
 			t.Errorf("statusOf(%v) is 2", tt.err)
 		}
 	}
@@ -333,8 +334,8 @@ func TestStatus(t *testing.T) {
 func TestReportIsOneLine(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, false)
-	err := withHint(errors.Join(errors.New("first \x1b[31mred"), errors.New("second\u202e")), "mem \x1b]0;x\x07fsck")
-	if code := w.Env.report(fmt.Errorf("wrapped: %w", err)); code != exitFatal {
+	err := app.WithHint(errors.Join(errors.New("first \x1b[31mred"), errors.New("second\u202e")), "mem \x1b]0;x\x07fsck")
+	if code := report(&w.Env, fmt.Errorf("wrapped: %w", err)); code != app.ExitFatal {
 		t.Errorf("status %d", code)
 	}
 	want := "error: wrapped: first red; second‹U+202E›\nhint: mem fsck\n"
@@ -349,7 +350,7 @@ func TestClosedStdout(t *testing.T) {
 	for _, tt := range []struct {
 		err  error
 		want int
-	}{{syscall.EPIPE, 0}, {io.ErrClosedPipe, 0}, {syscall.ENOSPC, exitFatal}} {
+	}{{syscall.EPIPE, 0}, {io.ErrClosedPipe, 0}, {syscall.ENOSPC, app.ExitFatal}} {
 		w := newWorld(t, false)
 		w.Env.Stdout = brokenWriter{tt.err}
 		if code := w.run("help", "exit-codes"); code != tt.want {
@@ -359,7 +360,7 @@ func TestClosedStdout(t *testing.T) {
 			t.Errorf("%v: stderr %q", tt.err, w.err.String())
 		}
 		w.err.Reset()
-		if code := w.run("vesrion"); code != exitUsage {
+		if code := w.run("vesrion"); code != app.ExitUsage {
 			t.Errorf("%v: a usage error ends with %d", tt.err, code)
 		}
 	}
@@ -382,11 +383,11 @@ func TestPagerChoice(t *testing.T) {
 			k, v, _ := strings.Cut(kv, "=")
 			w.vars[k] = v
 		}
-		w.Env.opt.noPager = tt.option != ""
+		w.Env.Opt.NoPager = tt.option != ""
 		if tt.setting != "" {
-			w.Env.opt.set = []string{"core.pager=" + tt.setting}
+			w.Env.Opt.Set = []string{"core.pager=" + tt.setting}
 		}
-		if got, err := w.Env.pagerProgram("log"); got != tt.want || err != nil {
+		if got, err := w.Env.PagerProgram("log"); got != tt.want || err != nil {
 			t.Errorf("%+v: %q, %v", tt, got, err)
 		}
 	}
@@ -396,7 +397,7 @@ func TestPagerChoice(t *testing.T) {
 		t.Fatal(w.err.String())
 	}
 	for name, want := range map[string]string{"log": "", "show": "c"} {
-		if got, err := w.Env.pagerProgram(name); got != want || err != nil {
+		if got, err := w.Env.PagerProgram(name); got != want || err != nil {
 			t.Errorf("pager of %s = %q, %v", name, got, err)
 		}
 	}
@@ -432,12 +433,12 @@ func TestAgo(t *testing.T) {
 		13 * 24 * time.Hour: "13 days ago", 15 * 24 * time.Hour: "2 weeks ago", 100 * 24 * time.Hour: "3 months ago",
 		800 * 24 * time.Hour: "2 years ago", -time.Hour: "in the future",
 	} {
-		if got := ago(now, now.Add(-d)); got != want {
+		if got := app.Ago(now, now.Add(-d)); got != want {
 			t.Errorf("ago(%v) = %q, want %q", d, got, want)
 		}
 	}
 	for n, want := range map[int64]string{0: "0 B", 999: "999 B", 1000: "1.0 kB", 18_200_000: "18.2 MB", 999_960: "1.0 MB", 5e12: "5.0 TB"} {
-		if got := bytesText(n); got != want {
+		if got := app.BytesText(n); got != want {
 			t.Errorf("bytesText(%d) = %q, want %q", n, got, want)
 		}
 	}
@@ -450,12 +451,12 @@ func TestPlaces(t *testing.T) {
 	for _, tt := range []struct{ option, variable, want string }{
 		{"", "", filepath.Join(home, ".claude-memory")}, {"", "m", filepath.Join(w.Dir, "m")}, {"o", "m", filepath.Join(w.Dir, "o")},
 	} {
-		w.Env.opt.memDir, w.vars["MEM_DIR"] = tt.option, tt.variable
-		if got, err := w.Env.memoryDir(); got != tt.want || err != nil {
+		w.Env.Opt.MemDir, w.vars["MEM_DIR"] = tt.option, tt.variable
+		if got, err := w.Env.MemoryDir(); got != tt.want || err != nil {
 			t.Errorf("%+v: %q, %v", tt, got, err)
 		}
 	}
-	if got, err := w.Env.claudeDir(); got != filepath.Join(home, ".claude") || err != nil {
+	if got, err := w.Env.ClaudeDir(); got != filepath.Join(home, ".claude") || err != nil {
 		t.Errorf("claudeDir() = %q, %v", got, err)
 	}
 }
@@ -469,17 +470,17 @@ func TestJSONOnATerminal(t *testing.T) {
 		Title string   `json:"title"`
 		List  []string `json:"list"`
 	}{"a\u202e<b>\u009b\U000e0041", []string{}}
-	if err := w.Env.printJSON("test", v); err != nil {
+	if err := w.Env.PrintJSON("test", v); err != nil {
 		t.Fatal(err)
 	}
 	want := "{\n  \"schema\": \"mem.test/v1\",\n  \"title\": \"a\\u202e<b>\\u009b\\udb40\\udc41\",\n  \"list\": []\n}\n"
 	if got := w.out.String(); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if err := w.Env.printJSON("test", struct{}{}); err != nil {
+	if err := w.Env.PrintJSON("test", struct{}{}); err != nil {
 		t.Error(err)
 	}
-	if err := w.Env.printJSON("test", 3); err == nil {
+	if err := w.Env.PrintJSON("test", 3); err == nil {
 		t.Error("a number as an answer: no error")
 	}
 }
@@ -501,7 +502,7 @@ func TestIDCell(t *testing.T) {
 		{"블로그-sitzung", 4, "블로그-sitzung", 6},
 		{"abc", 4, "abc", 4},
 	} {
-		if got := idCell(tt.id, tt.unique); got.short != tt.short || got.bold != tt.bold || got.full != tt.id {
+		if got := app.IdCell(tt.id, tt.unique); got.Short != tt.short || got.Bold != tt.bold || got.Full != tt.id {
 			t.Errorf("idCell(%q, %d) = %+v, want %q with %d bold", tt.id, tt.unique, got, tt.short, tt.bold)
 		}
 	}

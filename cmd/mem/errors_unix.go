@@ -1,8 +1,0 @@
-//go:build unix
-
-package main
-
-import "syscall"
-
-// diskQuota is the error of a user's share of a disk that is full.
-const diskQuota = syscall.EDQUOT

@@ -1,6 +1,0 @@
-package main
-
-import "syscall"
-
-// diskQuota is the error of a disk that is full, as Windows says it.
-const diskQuota = syscall.Errno(112)

@@ -1,0 +1,7 @@
+package app
+
+// The families of settings of redaction.
+const (
+	AllowKey = "redact.allow."
+	RuleKey  = "redact.rule."
+)

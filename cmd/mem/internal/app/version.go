@@ -1,0 +1,41 @@
+package app
+
+import (
+	"runtime"
+	"runtime/debug"
+	"strings"
+)
+
+// Release is the version of a build that does not know its own.
+const Release = "0.1.0"
+
+// A build says what this program was made of, as --json prints it.
+type build struct {
+	Version  string `json:"version"`
+	Commit   string `json:"commit,omitempty"`
+	Modified bool   `json:"modified,omitempty"`
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+	Path     string `json:"path"`
+}
+
+// ThisBuild reads what the linker left in the program.
+func ThisBuild() build {
+	b := build{Version: Release, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return b
+	}
+	if v := info.Main.Version; v != "" && v != "(devel)" {
+		b.Version = strings.TrimPrefix(v, "v")
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			b.Commit = s.Value
+		case "vcs.modified":
+			b.Modified = s.Value == "true"
+		}
+	}
+	return b
+}

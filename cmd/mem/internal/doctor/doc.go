@@ -1,0 +1,2 @@
+// Package doctor is the command that checks the store, the hooks and the machine around them.
+package doctor

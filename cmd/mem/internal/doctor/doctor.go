@@ -1,0 +1,163 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/memory"
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/refs"
+)
+
+// Doctor is the command that looks whether everything is as it should be.
+func Doctor(e *app.Env) *cli.Command {
+	fix, ask := false, false
+	return &cli.Command{
+		Name:  "doctor",
+		Usage: "check hooks, program, permissions, clock, spool, store and settings",
+		Description: "Prints a line for each check: ok, warn or fail, and for what is not ok the command that mends it. --fix does what can\n" +
+			"be done without harm: it makes the store private again, evicts what the cache has too much, and folds in notes that\n" +
+			"hooks left. Nothing is sent anywhere, and nobody is asked but with --remotes,\n" +
+			"which asks each remote what it has. The exit status is 1 if something failed.",
+		Flags: []*cli.Flag{cli.Bool(&fix, "fix", "mend what can be mended without harm"),
+			cli.Bool(&ask, "remotes", "ask the remotes whether they answer and what they have")},
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.WantOperands(c, 0, 0); err != nil {
+				return err
+			}
+			if e.Opt.DryRun && !fix {
+				return app.WithHint(app.Usagef("mem doctor changes nothing without --fix"), "mem doctor --fix -n")
+			}
+			return runDoctor(ctx, e, fix, ask)
+		},
+	}
+}
+
+// A finding is the outcome of a check.
+type finding struct {
+	Check string `json:"check"`
+	Level string `json:"level"` // ok, warn, fail, fixed
+	What  string `json:"what"`
+	Mend  string `json:"mend,omitempty"` // the line to type that mends it
+}
+
+// The levels of findings.
+const (
+	levelOK    = "ok"
+	levelWarn  = "warn"
+	levelFail  = "fail"
+	levelFixed = "fixed"
+)
+
+// An exam is a run of the doctor.
+type Exam struct {
+	E     *app.Env
+	Ctx   context.Context
+	Fix   bool // and not only say what would be mended
+	Dir   string
+	m     *layers.Memory // nil if it cannot be opened
+	Found []finding
+}
+
+func (x *Exam) ok(check, format string, args ...any) {
+	x.Found = append(x.Found, finding{check, levelOK, fmt.Sprintf(format, args...), ""})
+}
+
+func (x *Exam) warn(check, mend, format string, args ...any) {
+	x.Found = append(x.Found, finding{check, levelWarn, fmt.Sprintf(format, args...), mend})
+}
+
+func (x *Exam) fail(check, mend, format string, args ...any) {
+	x.Found = append(x.Found, finding{check, levelFail, fmt.Sprintf(format, args...), mend})
+}
+
+func (x *Exam) fixed(check, format string, args ...any) {
+	x.Found = append(x.Found, finding{check, levelFixed, fmt.Sprintf(format, args...), ""})
+}
+
+func runDoctor(ctx context.Context, e *app.Env, fix, ask bool) error {
+	dir, err := e.MemoryDir()
+	if err != nil {
+		return err
+	}
+	x := &Exam{E: e, Ctx: ctx, Fix: fix && !e.Opt.DryRun, Dir: dir}
+	if err := x.Run(ask); err != nil {
+		return err
+	}
+	return x.report()
+}
+
+// Run makes all checks. With ask the remotes are asked what they have.
+func (x *Exam) Run(ask bool) error {
+	x.program()
+	x.hooks()
+	x.client()
+	x.settings()
+	if x.permissions() && x.open() {
+		defer x.m.Close()
+		x.clock()
+		x.spool()
+		x.clone()
+		x.store()
+		x.cache()
+		x.disk()
+		x.devices()
+		x.remotes(ask)
+	}
+	return x.Ctx.Err()
+}
+
+// open opens the memory and reports whether it could.
+func (x *Exam) open() bool {
+	m, err := memory.Open(x.E)
+	switch {
+	case errors.Is(err, refs.ErrNotRepo):
+		x.fail("memory", MendOpen(x.Dir, err), "there is none in %s", x.Dir)
+	case err != nil:
+		x.fail("memory", MendOpen(x.Dir, err), "%v", err)
+	default:
+		x.m = m
+		x.ok("memory", "%s, device %s", x.Dir, m.Repo().Device().Name)
+	}
+	return err == nil
+}
+
+func (x *Exam) report() error {
+	failed := false
+	for _, f := range x.Found {
+		failed = failed || f.Level == levelFail
+	}
+	e := x.E
+	if e.Opt.JSON {
+		if err := e.PrintJSON("doctor", struct {
+			OK     bool      `json:"ok"`
+			DryRun bool      `json:"dry_run"`
+			Checks []finding `json:"checks"`
+		}{!failed, e.Opt.DryRun, x.Found}); err != nil {
+			return err
+		}
+	} else {
+		for _, f := range x.Found {
+			e.Printf("%s\n", x.line(f))
+		}
+	}
+	if failed {
+		return app.Exit(app.ExitNo)
+	}
+	return nil
+}
+
+// line writes a finding: level, check, what was found, and behind an arrow what mends it.
+func (x *Exam) line(f finding) string {
+	style := x.E.Style()
+	paint := map[string]func(string) string{levelOK: style.Green, levelFixed: style.Green, levelWarn: style.Yellow, levelFail: style.Red}[f.Level]
+	line := fmt.Sprintf("%s %-11s %s", paint(fmt.Sprintf("%-5s", f.Level)), f.Check, x.E.Safe(strings.ReplaceAll(f.What, "\n", "; ")))
+	if f.Mend != "" {
+		line += "  -> " + style.Bold(x.E.Safe(f.Mend))
+	}
+	return line
+}

@@ -1,0 +1,86 @@
+package doctor
+
+import (
+	"errors"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/config"
+	"github.com/memvcs/mem/refs/remote"
+)
+
+// Edit returns the line that opens a file to change something in it.
+func Edit(file, change string) string {
+	editor := "${EDITOR:-vi}"
+	if runtime.GOOS == "windows" {
+		editor = "notepad"
+	}
+	return editor + " " + term.Shell(file) + "  # " + change
+}
+
+// SetClock returns what sets the clock of a machine by the network's.
+func SetClock() string {
+	switch runtime.GOOS {
+	case "windows":
+		return "w32tm /resync"
+	case "darwin":
+		return "sudo sntp -sS time.apple.com"
+	}
+	return "sudo timedatectl set-ntp true"
+}
+
+// MendOpen returns what mends a memory that cannot be opened.
+func MendOpen(dir string, err error) string {
+	var device *refs.DeviceError
+	switch {
+	case errors.Is(err, refs.ErrNotRepo):
+		return "mem init"
+	case errors.Is(err, refs.ErrUnsafe):
+		return "mem doctor --fix"
+	case errors.Is(err, refs.ErrFormat):
+		return "go install github.com/memvcs/mem/cmd/mem@latest"
+	case errors.As(err, &device) && device.Missing:
+		return "mem init  # goes on as a new device; or put device.json back from a backup"
+	case errors.As(err, &device):
+		return "mem fsck --repair || { " + term.Shell("mv", device.File, device.File+".broken") + " && mem init; }  # goes on as a new device; or put device.json back from a backup"
+	case app.IsReadOnly(err):
+		return term.Shell("chmod", "-R", "u+rwX", dir)
+	}
+	return "mem fsck --repair"
+}
+
+// MendConfig returns what mends settings that cannot be read, from a file or else from the command line.
+func MendConfig(file string, err error) string {
+	var syntax *config.SyntaxError
+	switch {
+	case errors.Is(err, config.ErrSum):
+		return "mem fsck --repair"
+	case errors.As(err, &syntax):
+		return Edit(file, "make it valid JSON")
+	case errors.Is(err, syscall.ENOTDIR):
+		return "export MEM_DIR=DIRECTORY"
+	case app.IsReadOnly(err):
+		return term.Shell("chmod", "600", file)
+	}
+	return "mem doctor  # without that option -c"
+}
+
+// MendRemote returns what mends a remote that does not answer as it should.
+func MendRemote(r refs.Remote, err error) string {
+	switch {
+	case errors.Is(err, remote.ErrAuth) && (strings.HasPrefix(r.URL, "https://") || strings.HasPrefix(r.URL, "http://")):
+		return "echo " + term.Shell("url="+r.URL) + " | git credential fill | git credential approve"
+	case errors.Is(err, remote.ErrAuth):
+		return "ssh-add"
+	case errors.Is(err, remote.ErrAbsent) && filepath.IsAbs(r.URL):
+		return term.Shell("git", "init", "--bare", r.URL)
+	case errors.Is(err, remote.ErrAbsent), errors.Is(err, remote.ErrURL):
+		return term.Shell("mem", "remote", "set-url", r.Name) + " URL"
+	}
+	return term.Shell("mem", "remote", "show", r.Name) + "  # when it can be reached again"
+}

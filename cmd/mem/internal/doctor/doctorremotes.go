@@ -1,0 +1,122 @@
+package doctor
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/layers/sync"
+	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/remote"
+)
+
+// The checks of what is elsewhere.
+
+// devices looks for devices that wait for the user's word.
+func (x *Exam) devices() {
+	const check = "devices"
+	found, err := x.m.Devices().Strangers(x.Ctx)
+	if err != nil {
+		x.fail(check, "mem fsck --repair", "%v", err)
+		return
+	}
+	names := slices.Sorted(maps.Values(found))
+	switch len(names) {
+	case 0:
+		x.ok(check, "all are trusted")
+	case 1:
+		x.warn(check, term.Shell("mem", "device", "trust", names[0]), "%s is not trusted: nothing of it is used", names[0])
+	default:
+		x.warn(check, "mem device list; mem device trust DEVICE", "%s are not trusted: nothing of them is used", strings.Join(names, ", "))
+	}
+}
+
+// remotes looks where the memory goes. It asks nobody unless ask is set.
+func (x *Exam) remotes(ask bool) {
+	const check = "remote"
+	all, err := x.m.Sync().Remotes()
+	switch {
+	case err != nil:
+		x.fail(check, "mem fsck --repair", "%v", err)
+		return
+	case len(all) == 0:
+		x.ok(check, "none: this memory is on this disk alone")
+		return
+	}
+	for _, r := range all {
+		if r.Sealed != "" {
+			if err := x.m.Sync().CheckSealed(r); err != nil {
+				x.fail(check, term.Shell("mem", "remote", "rm", r.Name)+"; mem remote add --encrypt --recovery-key FILE "+term.Shell(r.Name, r.URL), "the keys of %s: %v", r.Name, err)
+				continue
+			}
+		}
+		t, err := x.m.Sync().Travelling(x.Ctx, r, ask)
+		switch {
+		case x.Ctx.Err() != nil:
+			return
+		case errors.Is(err, remote.ErrAuth):
+			x.fail(check, MendRemote(r, err), "%s does not let us in: %v", r.Name, err)
+		case err != nil:
+			x.fail(check, MendRemote(r, err), "%s does not answer: %v", r.Name, err)
+		default:
+			x.travelling(r, t, ask)
+		}
+	}
+}
+
+// travelling says how a remote stands to this memory.
+func (x *Exam) travelling(r refs.Remote, t sync.Travelling, asked bool) {
+	const check = "remote"
+	for _, l := range t.Back {
+		x.warn(check, term.Shell("mem", "push", r.Name), "%s: the lane of %s in %s was %s there since it was seen last", r.Name, l.Device, l.Project, backText(l.State))
+	}
+	if len(r.Projects) == 0 {
+		x.warn(check, term.Shell("mem", "push", r.Name), "nothing was pushed to %s yet", r.Name)
+		return
+	}
+	about := []string{r.Name + " " + r.URL}
+	if r.Sealed != "" {
+		about[0] += " (encrypted)"
+	}
+	if asked {
+		about = append(about, "answers")
+	}
+	if !t.Sent.IsZero() {
+		about = append(about, "has what this device did up to "+term.TimeText(t.Sent))
+	}
+	if !t.Seen.IsZero() {
+		about = append(about, "others up to "+term.TimeText(t.Seen))
+	}
+	what := strings.Join(about, ", ")
+	switch {
+	case t.Unpushed > 0:
+		x.warn(check, term.Shell("mem", "push", "--all", r.Name), "%s; %s not there yet", what, term.Count(t.Unpushed, "operation"))
+	case t.ToFetch > 0:
+		x.warn(check, term.Shell("mem", "pull", r.Name), "%s; news in %s", what, term.Count(t.ToFetch, "lane"))
+	default:
+		x.ok(check, "%s%s", what, homeText(t.Home))
+	}
+}
+
+func backText(state string) string {
+	if state == "gone" {
+		return "removed"
+	}
+	return state
+}
+
+// homeText names the projects that stay on this disk.
+func homeText(names []string) string {
+	const most = 3
+	if len(names) == 0 {
+		return ""
+	}
+	text := strings.Join(names[:min(most, len(names))], ", ")
+	if len(names) > most {
+		text += fmt.Sprintf(" and %d more", len(names)-most)
+	}
+	return "; not there: " + text
+}

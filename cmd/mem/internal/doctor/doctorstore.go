@@ -1,0 +1,210 @@
+package doctor
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/storecmd"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/hooks"
+	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/refs"
+)
+
+// The checks of the store itself.
+
+// permissions looks whether the store is the user's alone, and reports whether it may be opened.
+func (x *Exam) permissions() bool {
+	const check = "permissions"
+	found, err := refs.Exposed(x.Dir, x.Fix)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return true // opening it says that there is none
+	case err != nil:
+		x.fail(check, term.Shell("chmod", "-R", "u+rwX,go=", x.Dir), "%v", err)
+	case found.Foreign > 0:
+		x.fail(check, "sudo chown -R \"$USER\" "+term.Shell(x.Dir), "%s to another user, such as %s", belong(found.Foreign), found.First)
+		return false
+	case found.Open > 0 && x.Fix:
+		x.fixed(check, "%s private again, such as %s", term.Count(found.Open, "file"), found.First)
+	case found.Open > 0:
+		x.fail(check, "mem doctor --fix", "others may look at %s, such as %s", term.Count(found.Open, "file"), found.First)
+	default:
+		x.ok(check, "directories 0700, files 0600")
+	}
+	return true
+}
+
+func belong(n int) string {
+	if n == 1 {
+		return "1 file belongs"
+	}
+	return tokens.Commas(n) + " files belong"
+}
+
+// clockDrift is how far apart the clocks of devices may be.
+const clockDrift = 5 * time.Minute
+
+func (x *Exam) clock() {
+	const check = "clock"
+	now := x.E.Now()
+	newest, found, err := x.m.Ledger().Future(x.Ctx, now.Add(clockDrift))
+	switch {
+	case err != nil:
+		x.fail(check, "mem fsck --repair", "%v", err)
+	case found && newest.Device == x.m.Repo().Device().ID:
+		x.warn(check, SetClock(), "it is %s, and the newest operation here was at %s", term.TimeText(now), term.TimeText(newest.Time))
+	case found:
+		x.warn(check, SetClock()+"  # on that device", "it is %s, and %s wrote at %s", term.TimeText(now), newest.Name, term.TimeText(newest.Time))
+	default:
+		x.ok(check, "no operation is from the future")
+	}
+}
+
+// spool looks for notes of hooks that were not folded in.
+func (x *Exam) spool() {
+	const check = "spool"
+	waiting := func() int {
+		_, stranded := hooks.Stranded(x.Dir, os.TempDir())
+		return hooks.Spooled(x.Dir) + stranded
+	}
+	if dir, n := hooks.Stranded(x.Dir, os.TempDir()); n > 0 && !x.Fix {
+		x.warn(check, "mem hook "+hooks.Work, "%s in %s: the memory could not be written when hooks left them", term.Count(n, "note"), dir)
+		return
+	}
+	n := waiting()
+	left := n
+	if n > 0 && x.Fix {
+		if err := x.foldSpool(); err != nil {
+			x.fail(check, "mem hook "+hooks.Work, "fold in %s: %v", term.Count(n, "note"), err)
+			return
+		}
+		left = waiting()
+	}
+	switch {
+	case left > 0:
+		x.warn(check, "mem hook "+hooks.Work, "%s of hooks not folded in yet", term.Count(left, "note"))
+	case n > 0:
+		x.fixed(check, "%s folded in", term.Count(n, "note"))
+	default:
+		x.ok(check, "empty")
+	}
+}
+
+// foldSpool lets a hook's worker fold the spool, in a process of its own: it spends memory as hooks do.
+func (x *Exam) foldSpool() error {
+	self, err := x.E.Executable()
+	if err != nil {
+		return err
+	}
+	return x.E.Command(x.Ctx, []string{"MEM_DIR=" + x.Dir, "MEM_HOOK="}, self, "hook", hooks.Work).Run()
+}
+
+// clone looks for a clone that was interrupted. Without one there is nothing to tell.
+func (x *Exam) clone() {
+	const check = "clone"
+	from, err := refs.Cloning(x.Dir)
+	switch {
+	case err != nil:
+		x.fail(check, "mem fsck --repair", "%v", err)
+	case from != "":
+		x.warn(check, term.Shell("mem", "clone", from), "the clone of %s was interrupted", from)
+	}
+}
+
+// store checks the store as "mem fsck" does.
+func (x *Exam) store() {
+	const check = "store"
+	c, err := x.m.Repair().Check(x.Ctx, false)
+	switch {
+	case err != nil:
+		x.fail(check, "mem fsck --repair", "%v", err)
+	case len(c.Problems) > 0:
+		x.fail(check, "mem fsck --repair", "%s, such as %s", term.Count(len(c.Problems), "problem"), c.Problems[0])
+	case len(c.Ignored) > 0:
+		p := c.Ignored[0]
+		device := term.ShortID(p.Device)
+		x.warn(check, term.Shell("mem", "device", "drop", device), "%s of device %.8s and others ignored, such as %s", term.Count(len(c.Ignored), "statement"), p.Device, p)
+	default:
+		x.ok(check, "%s, %s, %s", term.Count(c.Commits, "commit"), term.Count(c.Records, "record"), term.Count(c.Objects, "object"))
+	}
+}
+
+func (x *Exam) cache() {
+	const check = "cache"
+	now, err := x.m.EvictCache(true)
+	if err != nil {
+		x.fail(check, term.Shell("chmod", "-R", "u+rwX", filepath.Join(x.Dir, "cache")), "%v", err)
+		return
+	}
+	was := now.Bytes + now.Freed
+	if now.Freed > 0 && x.Fix {
+		if now, err = x.m.EvictCache(false); err == nil {
+			x.fixed(check, "%s evicted, %s left of %s", app.BytesText(now.Freed), app.BytesText(now.Bytes), app.BytesText(now.Max))
+			return
+		}
+	}
+	switch {
+	case now.Freed > 0:
+		x.warn(check, "mem doctor --fix", "%s, more than storage.maxCacheSize, %s", app.BytesText(was), app.BytesText(now.Max))
+	case now.Bytes > now.Max:
+		x.warn(check, fmt.Sprintf("mem config set storage.maxCacheSize %dMB", 2*now.Bytes/1_000_000+1), "%s is the least it can be, storage.maxCacheSize is %s",
+			app.BytesText(now.Bytes), app.BytesText(now.Max))
+	default:
+		x.ok(check, "%s of %s", app.BytesText(now.Bytes), app.BytesText(now.Max))
+	}
+}
+
+// Free space from which the doctor worries, and that from which it is sure of trouble.
+const (
+	littleSpace = 1 << 30
+	noSpace     = 64 << 20
+)
+
+// reserve looks for the room that forgetting needs on a full disk. A whole one is not worth a line.
+func (x *Exam) reserve() {
+	const check = "reserve"
+	n, err := x.m.Repo().Reserve()
+	if err == nil && n < refs.ReserveSize && x.Fix {
+		if err = x.m.Repo().KeepReserve(); err == nil {
+			x.fixed(check, "%s kept for forget and gc on a full disk", app.BytesText(refs.ReserveSize))
+			return
+		}
+	}
+	switch {
+	case err != nil:
+		x.warn(check, "mem doctor --fix", "%v: forget and gc may fail on a full disk", err)
+	case n < refs.ReserveSize:
+		x.warn(check, "mem doctor --fix", "%s of %s: forget and gc may fail on a full disk", app.BytesText(n), app.BytesText(refs.ReserveSize))
+	}
+}
+
+func (x *Exam) disk() {
+	const check = "disk"
+	for _, dir := range []string{x.Dir, filepath.Join(x.Dir, "memory.git"), filepath.Join(x.Dir, "originals.git")} {
+		if err := storecmd.MayWrite(dir); err != nil {
+			mend := term.Shell("chmod", "-R", "u+w", dir)
+			if storecmd.IsReadOnlyDisk(err) {
+				mend = term.Shell("df", dir) + "  # that disk is mounted read-only"
+			}
+			x.fail(check, mend, "%s cannot be written: %v", dir, err)
+			return
+		}
+	}
+	x.reserve()
+	free, ok := storecmd.FreeSpace(x.Dir)
+	switch {
+	case !ok:
+	case free < noSpace:
+		x.fail(check, "mem gc", "%s free", app.BytesText(int64(free)))
+	case free < littleSpace:
+		x.warn(check, "mem gc", "%s free", app.BytesText(int64(free)))
+	default:
+		x.ok(check, "%s free", app.BytesText(int64(min(free, 1<<62))))
+	}
+}

@@ -1,0 +1,197 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/hookset"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/hooks"
+	"github.com/memvcs/mem/refs/config"
+)
+
+// The checks of what is around the store: the program, the hooks, the client, the settings.
+
+// program looks whether "mem" on the command line is this program.
+func (x *Exam) program() {
+	const check = "program"
+	self, err := x.E.Executable()
+	if err != nil {
+		x.fail(check, "go install ./cmd/mem", "its own file is gone: %v", err)
+		return
+	}
+	on := x.onPath("mem")
+	switch {
+	case len(on) == 0:
+		x.warn(check, "export PATH=\"$PATH\":"+term.Shell(filepath.Dir(self)), "%s is not on PATH", self)
+	case !term.SameFile(on[0], self):
+		x.warn(check, "export PATH="+term.Shell(filepath.Dir(self))+":\"$PATH\"", "\"mem\" is %s, this is %s", on[0], self)
+	default:
+		x.ok(check, "mem %s, %s", app.ThisBuild().Version, self)
+	}
+}
+
+// onPath returns the programs of a name on PATH, the one that is run first.
+func (x *Exam) onPath(name string) []string {
+	names := []string{name}
+	if runtime.GOOS == "windows" {
+		names = []string{name + ".exe", name + ".cmd", name + ".bat"}
+	}
+	var out []string
+	for _, dir := range filepath.SplitList(x.E.Getenv("PATH")) {
+		for _, n := range names {
+			path := filepath.Join(dir, n)
+			fi, err := os.Stat(path)
+			if filepath.IsAbs(dir) && err == nil && fi.Mode().IsRegular() && (runtime.GOOS == "windows" || fi.Mode().Perm()&0o111 != 0) {
+				out = append(out, path)
+			}
+		}
+	}
+	return out
+}
+
+// hooks looks whether sessions are captured by themselves, and by this program.
+func (x *Exam) hooks() {
+	const check = "hooks"
+	self, err := x.E.Executable()
+	if err != nil {
+		return // said already
+	}
+	where := []string{}
+	wrong := false
+	for _, scope := range hookset.HookScopes() {
+		f, err := hookset.SettingsOf(x.E, scope)
+		if err != nil {
+			x.fail(check, "export CLAUDE_CONFIG_DIR=\"$HOME/.claude\"", "%v", err)
+			return
+		}
+		in := hookset.HooksIn(scope, f, self)
+		again := "mem hooks install --scope " + scope
+		switch in.State {
+		case "installed":
+			where = append(where, scope)
+			continue
+		case "none":
+			continue
+		case "disabled":
+			x.warn(check, Edit(in.File, "take \"disableAllHooks\" out of it"), "all hooks are switched off in %s", in.File)
+		case "unreadable":
+			x.fail(check, Edit(in.File, "make it valid JSON"), "%s: %s", in.File, in.Error)
+		case "another memory":
+			x.fail(check, again, "those in %s write %s, this is %s", in.File, strings.Join(in.Stores, ", "), x.Dir)
+		case "outdated":
+			x.warn(check, again, "those in %s were written by another version of mem", in.File)
+		case "incomplete":
+			x.fail(check, again, "%s lacks %s", in.File, strings.Join(in.Missing, ", "))
+		default:
+			x.fail(check, again, "%s runs %s, this is %s", in.File, strings.Join(in.Commands, ", "), self)
+		}
+		wrong = true
+	}
+	p, called := hookset.Plugin(x.E), hooks.LastCaller(x.Dir)
+	switch s, err := hookset.HookSettings(x.E); {
+	case err != nil: // the check of the settings says what is wrong
+	case p.Twice(where):
+		x.warn(check, hookset.UninstallFrom(where), "each hook runs twice: from the settings (%s) and from the plugin %s", strings.Join(where, ", "), p.ID)
+	case p == nil && len(where) > 0 && called.Both():
+		x.warn(check, hookset.UninstallFrom(where), "each hook runs twice: from the settings (%s) and from the plugin in %s", strings.Join(where, ", "), x.E.Safe(called.Root))
+	case p != nil && p.Off != "" && !wrong:
+		x.warn(check, Edit(p.Off, "take \"disableAllHooks\" out of it"), "all hooks are switched off in %s", p.Off)
+	case p != nil && p.Off == "" && s.Capture:
+		x.ok(check, "by the plugin %s (%s)", p.ID, p.Scope)
+	case p != nil && p.Off == "":
+		x.warn(check, "mem config set hooks.capture true", "they are there by the plugin %s and capture nothing", p.ID)
+	case len(where) > 0 && !s.Capture:
+		x.warn(check, "mem config set hooks.capture true", "they are installed (%s) and capture nothing", strings.Join(where, ", "))
+	case len(where) > 0:
+		x.ok(check, "installed (%s)", strings.Join(where, ", "))
+	case !wrong && called.Plugin.After(called.Setting) && s.Capture:
+		x.ok(check, "by the plugin in %s (--plugin-dir), last at %s", x.E.Safe(called.Root), called.Plugin.Format("2006-01-02 15:04"))
+	case !wrong:
+		x.warn(check, "mem hooks install", "none: sessions are only captured by \"mem add\"")
+	}
+	if lines := hookset.LastLines(hooks.LogFile(x.Dir), 1); len(lines) > 0 && lines[0] != "" {
+		x.warn(check, "mem hooks status; "+term.Shell("rm", hooks.LogFile(x.Dir)), "the last trouble: %s", lines[0])
+	}
+}
+
+// clientTimeout is how long the client has to say its version.
+const clientTimeout = 5 * time.Second
+
+// client looks which client there is.
+func (x *Exam) client() {
+	const check = "client"
+	on := x.onPath("claude")
+	if len(on) == 0 {
+		x.ok(check, "no claude on PATH; memory works without it")
+		return
+	}
+	ctx, cancel := context.WithTimeout(x.Ctx, clientTimeout)
+	defer cancel()
+	cmd := x.E.Command(ctx, []string{"MEM_HOOK=off"}, on[0], "--version")
+	cmd.WaitDelay = time.Second
+	out, err := cmd.Output()
+	version := strings.TrimSpace(string(out))
+	switch {
+	case ctx.Err() != nil && x.Ctx.Err() == nil:
+		x.warn(check, "claude doctor", "%s did not say its version in %v", on[0], clientTimeout)
+	case err != nil:
+		x.warn(check, "claude doctor", "%s --version: %v", on[0], err)
+	case !isVersion(version):
+		x.warn(check, "claude doctor", "%s says it is %q", on[0], version)
+	default:
+		x.ok(check, "%s, %s", version, on[0])
+	}
+}
+
+// isVersion reports whether a text begins with a version: "2.1.229 (Claude Code)".
+func isVersion(s string) bool {
+	word, _, _ := strings.Cut(s, " ")
+	number, _, _ := strings.Cut(word, "-")
+	parts := strings.Split(number, ".")
+	for _, p := range parts {
+		if p == "" || strings.Trim(p, "0123456789") != "" {
+			return false
+		}
+	}
+	return len(parts) == 3
+}
+
+// settings looks at config.json.
+func (x *Exam) settings() {
+	const check = "settings"
+	conf, err := x.E.Settings()
+	file := filepath.Join(x.Dir, "config.json")
+	var value *config.ValueError
+	switch {
+	case err != nil:
+		x.fail(check, MendConfig(file, err), "%v", err)
+		return
+	}
+	if err := conf.Check(); errors.As(err, &value) {
+		x.fail(check, term.Shell("mem", "config", "unset", value.Key), "%v", err)
+		return
+	}
+	unknown := conf.Unknown()
+	if len(unknown) == 0 {
+		x.ok(check, "all are known")
+		return
+	}
+	for _, key := range unknown {
+		mend := term.Shell("mem", "config", "unset", key)
+		var names []string
+		for _, k := range config.Keys() {
+			names = append(names, k.Name)
+		}
+		if near := term.Suggest(key, names); len(near) > 0 {
+			mend += "; mem config set " + near[0] + " VALUE"
+		}
+		x.warn(check, mend, "%s is not known to this mem", key)
+	}
+}

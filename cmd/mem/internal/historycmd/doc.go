@@ -1,0 +1,2 @@
+// Package historycmd has the commands about operations: log, undo, redo.
+package historycmd

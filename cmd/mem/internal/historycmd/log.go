@@ -1,0 +1,374 @@
+package historycmd
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/memory"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/cmd/mem/internal/tracecmd"
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/refs"
+)
+
+// Log is the command that lists what was done.
+func Log(e *app.Env) *cli.Command {
+	var o tracecmd.LogOptions
+	return &cli.Command{
+		Name:      "log",
+		Usage:     "list operations, newest first",
+		ArgsUsage: "[<rev>]",
+		Description: "Every change of the memory is one operation, a commit in its git repository. The captures of a session on one day are\n" +
+			"one line; --all, --graph, --stat, --patch, -S and --json list each of them. With a session, version or composition it\n" +
+			"lists the operations that created, changed or used it; with HEAD~3, those up to that one. -S finds when memory forgot\n" +
+			"a text: the operations that added it to a session, version or composition, or removed it.",
+		Flags: []*cli.Flag{
+			cli.Bool(&o.Oneline, "oneline", "print the start of the commit and what was done"),
+			cli.Int(&o.Number, "number,n", "print the newest `N` only"),
+			cli.String(&o.Since, "since", "print what was done after `TIME`, such as 2026-01-15, 3d or \"2 weeks ago\""),
+			cli.Bool(&o.Graph, "graph", "draw which operations used the results of which"),
+			cli.Bool(&o.Stat, "stat", "say in numbers what each operation brought"),
+			cli.Bool(&o.Patch, "patch,p", "print how versions and compositions differ from those before"),
+			cli.Bool(&o.Handed, "handed", "list what hooks handed over, to which session and when"),
+			cli.Bool(&o.All, "all,a", "print each capture, not one line for a session and day"),
+			cli.Bool(&o.Undo, "undo", "list this device's operations and what undo and redo would do"),
+			cli.String(&o.Search, "S", "print the operations by which `TEXT` appeared or vanished"),
+		},
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.WantOperands(c, 0, 1); err != nil {
+				return err
+			}
+			if o.Number < 0 {
+				return app.Usagef("option --number cannot be %d: want a whole number from 0", o.Number)
+			}
+			if c.IsSet("S") && strings.TrimSpace(o.Search) == "" {
+				return app.Usagef("option -S wants a text to look for")
+			}
+			if o.Undo {
+				if e.Operand(0) != "" {
+					return app.WithHint(app.Usagef("mem log --undo takes no revision"), "mem log --undo")
+				}
+				return runOpLog(ctx, e, o.Number)
+			}
+			if o.Handed {
+				return tracecmd.RunHanded(ctx, e, o, e.Operand(0))
+			}
+			return runLog(ctx, e, o, e.Operand(0), c.IsSet("number"))
+		},
+	}
+}
+
+func runLog(ctx context.Context, e *app.Env, o tracecmd.LogOptions, rev string, limited bool) error {
+	memory.SpendMemory()
+	var since time.Time
+	if o.Since != "" {
+		var err error
+		if since, err = term.ParseTime(o.Since, e.Now()); err != nil {
+			return app.Usagef("option --since cannot be %q: %v", o.Since, err)
+		}
+	}
+	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+		fold := !o.All && !o.Asks() && !e.Opt.JSON
+		n := 0
+		if limited && since.IsZero() && o.Search == "" && !fold {
+			n = max(o.Number, 1)
+		}
+		found, in, err := logEntries(ctx, e, m, sc, rev, n)
+		if err != nil {
+			return notTheProject(ctx, e, m, o, rev, err)
+		}
+		if !since.IsZero() {
+			found = keep(found, func(en *refs.Entry) bool { return !en.Time.Before(since) })
+		}
+		if o.Asks() {
+			return logDetails(ctx, e, m, sc, o, rev, limited, slices.Collect(cloned(found)), in)
+		}
+		if fold {
+			found = Folded(found)
+		}
+		if limited {
+			found = first(found, o.Number)
+		}
+		strangers, err := names.Strangers(ctx, e, m)
+		if err != nil {
+			return err
+		}
+		if e.Opt.JSON {
+			return logJSON(e, o, found, in, &details{}, strangers)
+		}
+		printed, err := PrintLog(e, o, found, in, strangers)
+		if err == nil && !printed && (!limited || o.Number > 0) {
+			sayNothingLogged(e, sc, o, rev)
+		}
+		return err
+	})
+}
+
+// logDetails prints entries with what the options ask for besides.
+func logDetails(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope, o tracecmd.LogOptions, rev string, limited bool, entries []refs.Entry, in LogScope) error {
+	d, err := look(ctx, e, m, o, entries, in)
+	if err != nil {
+		return err
+	}
+	if o.Search != "" {
+		entries = d.mentioned(entries)
+	}
+	if limited {
+		entries = entries[:min(o.Number, len(entries))]
+	}
+	if e.Opt.JSON {
+		strangers, err := names.Strangers(ctx, e, m)
+		if err != nil {
+			return err
+		}
+		return logJSON(e, o, Each(entries), in, d, strangers)
+	}
+	if len(entries) == 0 && (!limited || o.Number > 0) {
+		sayNothingLogged(e, sc, o, rev)
+		return nil
+	}
+	if err := e.Page("log"); err != nil {
+		return err
+	}
+	return d.print(o, entries)
+}
+
+func sayNothingLogged(e *app.Env, sc state.Scope, o tracecmd.LogOptions, rev string) {
+	if o.Since != "" || o.Search != "" || rev != "" || e.Opt.AllProjects {
+		e.Note("no operation is like that")
+		return
+	}
+	e.Note("nothing was done in project %s", sc.Project.Name)
+	e.Hint("see other projects with --all-projects")
+}
+
+// notTheProject adds to the error of mem log -p NAME that -p means --patch here, if NAME is a project.
+func notTheProject(ctx context.Context, e *app.Env, m *layers.Memory, o tracecmd.LogOptions, rev string, err error) error {
+	var missing *state.NotFoundError
+	if !o.Patch || !errors.As(err, &missing) {
+		return err
+	}
+	var several *state.AmbiguousError
+	if _, nope := names.ProjectNamed(ctx, e, m, rev); nope != nil && !errors.As(nope, &several) {
+		return err
+	}
+	return app.WithHint(&state.NotFoundError{What: missing.What, Name: missing.Name}, "-p of mem log is --patch, as in git; for the project: mem log --project "+rev)
+}
+
+// A logScope is what operations were asked for.
+type LogScope struct {
+	Names   map[refs.Project]string // of the projects
+	session string                  // id, if only those about one session are
+}
+
+// logEntries returns the newest operations, n of them or all if that is 0.
+func logEntries(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope, rev string, n int) (iter.Seq[*refs.Entry], LogScope, error) {
+	in := LogScope{Names: map[refs.Project]string{sc.Project.ID: sc.Project.Name}}
+	if rev != "" {
+		r, err := names.Resolve(ctx, e, m, sc, rev)
+		if err != nil {
+			return nil, in, err
+		}
+		in.Names[r.Project.ID] = r.Project.Name
+		if r.Session != nil {
+			in.session = r.Session.ID
+		}
+		entries, err := m.Trusted().LogOf(ctx, r)
+		return Each(entries), in, err
+	}
+	if !e.Opt.AllProjects {
+		found, err := m.Ledger().Entries(ctx, sc.Project.ID, n)
+		return found, in, err
+	}
+	projects, err := m.Trusted().Projects(ctx)
+	if err != nil {
+		return nil, in, err
+	}
+	for _, p := range projects {
+		in.Names[p.ID] = p.Name
+	}
+	found, err := m.Ledger().EntriesByTime(ctx, projects, n)
+	return found, in, err
+}
+
+// PrintLog prints entries, a line each, and reports whether there were any.
+func PrintLog(e *app.Env, o tracecmd.LogOptions, found iter.Seq[*refs.Entry], in LogScope, strangers app.Strangers) (printed bool, err error) {
+	if e.Term.Stdout && !o.Oneline {
+		return LogTable(e, slices.Collect(cloned(found)), in, strangers)
+	}
+	var b []byte
+	for en := range found {
+		if !printed {
+			if err := e.Page("log"); err != nil {
+				return false, err
+			}
+			printed = true
+		}
+		if o.Oneline {
+			b = appendShort(e, b, en, strangers)
+		} else {
+			b = appendEntry(e, b, en, in, strangers)
+		}
+		if len(b) < logPiece {
+			continue
+		}
+		if _, err := e.Out.Write(b); err != nil {
+			return true, err
+		}
+		b = b[:0]
+	}
+	_, err = e.Out.Write(b)
+	return printed, err
+}
+
+// logPiece is how many bytes of lines are printed at a time.
+const logPiece = 16 << 10
+
+func appendShort(e *app.Env, b []byte, en *refs.Entry, strangers app.Strangers) []byte {
+	b = append(append(b, e.Style().Yellow(en.Commit[:7])...), ' ')
+	return append(append(b, e.Safe(en.Subject+strangers.Note(en.Device))...), '\n')
+}
+
+// appendEntry appends the line of an entry as a table prints it for scripts.
+func appendEntry(e *app.Env, b []byte, en *refs.Entry, in LogScope, strangers app.Strangers) []byte {
+	b = append(append(b, en.Commit...), '\t')
+	b = append(app.AppendTime(b, en.Time), '\t')
+	b = append(append(b, term.SanitizeLine(app.TrustCell(en.Name, strangers.Of(en.Device)).Full)...), '\t')
+	if e.Opt.AllProjects {
+		b = append(append(b, term.SanitizeLine(in.Names[en.Project])...), '\t')
+	}
+	return append(append(b, term.SanitizeLine(en.Subject)...), '\n')
+}
+
+// LogTable prints entries for people, and reports whether there are any.
+func LogTable(e *app.Env, entries []refs.Entry, in LogScope, strangers app.Strangers) (printed bool, err error) {
+	if len(entries) == 0 {
+		return false, nil
+	}
+	if err := e.Page("log"); err != nil {
+		return false, err
+	}
+	columns := []app.Column{{Name: "commit"}, {Name: "when"}, {Name: "device"}}
+	if e.Opt.AllProjects {
+		columns = append(columns, app.Column{Name: "project", Most: 16})
+	}
+	t := e.Table(append(columns, app.Column{Name: "operation", Shrinks: true})...)
+	for _, en := range entries {
+		row := []app.Cell{{Full: en.Commit, Short: en.Commit[:7], Paint: e.Style().Yellow}, e.TimeCell(en.Time), app.TrustCell(en.Name, strangers.Of(en.Device))}
+		if e.Opt.AllProjects {
+			row = append(row, app.Cell{Full: in.Names[en.Project]})
+		}
+		t.Row(append(row, app.Cell{Full: en.Subject})...)
+	}
+	return true, t.Flush()
+}
+
+// Each yields the entries of a list.
+func Each(entries []refs.Entry) iter.Seq[*refs.Entry] {
+	return func(yield func(*refs.Entry) bool) {
+		for i := range entries {
+			if !yield(&entries[i]) {
+				return
+			}
+		}
+	}
+}
+
+// cloned yields entries that stay valid.
+func cloned(found iter.Seq[*refs.Entry]) iter.Seq[refs.Entry] {
+	return func(yield func(refs.Entry) bool) {
+		for en := range found {
+			if !yield(copied(en)) {
+				return
+			}
+		}
+	}
+}
+
+func keep(found iter.Seq[*refs.Entry], want func(*refs.Entry) bool) iter.Seq[*refs.Entry] {
+	return func(yield func(*refs.Entry) bool) {
+		for en := range found {
+			if want(en) && !yield(en) {
+				return
+			}
+		}
+	}
+}
+
+// first yields the first n entries.
+func first(found iter.Seq[*refs.Entry], n int) iter.Seq[*refs.Entry] {
+	return func(yield func(*refs.Entry) bool) {
+		if n == 0 {
+			return
+		}
+		i := 0
+		for en := range found {
+			if i++; !yield(en) || i == n {
+				return
+			}
+		}
+	}
+}
+
+// An operationAnswer is an operation as log prints it with --json.
+type operationAnswer struct {
+	Commit   string            `json:"commit"`
+	Parent   string            `json:"parent,omitempty"`
+	Project  string            `json:"project"`
+	Device   string            `json:"device"`
+	Name     string            `json:"device_name"`
+	Trusted  bool              `json:"trusted"`
+	Time     string            `json:"time"`
+	Lamport  uint64            `json:"lamport"`
+	Subject  string            `json:"subject"`
+	Trailers map[string]string `json:"trailers"`
+	Uses     []string          `json:"uses,omitempty"`    // commits, with --graph
+	Changes  []logChange       `json:"changes,omitempty"` // with -S
+	Stat     []string          `json:"stat,omitempty"`    // with --stat
+}
+
+// A logChange says that the text that was looked for came into something, or was gone from it.
+type logChange struct {
+	Name     string `json:"name"`
+	Appeared bool   `json:"appeared"`
+}
+
+func logJSON(e *app.Env, o tracecmd.LogOptions, found iter.Seq[*refs.Entry], in LogScope, d *details, strangers app.Strangers) error {
+	return app.PrintJSONList(e, "log", "operations", func(yield func(operationAnswer) bool) {
+		for en := range found {
+			if !yield(d.answer(o, en, in, strangers)) {
+				return
+			}
+		}
+	})
+}
+
+func (d *details) answer(o tracecmd.LogOptions, en *refs.Entry, in LogScope, strangers app.Strangers) operationAnswer {
+	a := operationAnswer{
+		Commit: en.Commit, Parent: en.Parent, Project: in.Names[en.Project], Device: en.Device, Name: en.Name, Trusted: strangers.Of(en.Device) == "", Time: term.TimeText(en.Time),
+		Lamport: en.Lamport, Subject: en.Subject, Trailers: map[string]string{},
+	}
+	for _, t := range en.Trailers {
+		if key, value, ok := strings.Cut(strings.TrimPrefix(t, "Mem-"), ": "); ok && key != "Lamport" {
+			a.Trailers[key] = value
+		}
+	}
+	for _, f := range d.mentions[en.Commit] {
+		a.Changes = append(a.Changes, logChange{f.Name, f.Appeared})
+	}
+	if w := d.works[en.Commit]; w != nil && o.Graph {
+		a.Uses = w.Parents
+	}
+	if w := d.works[en.Commit]; w != nil && o.Stat {
+		a.Stat = statLines(w)
+	}
+	return a
+}

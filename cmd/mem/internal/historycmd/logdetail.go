@@ -1,0 +1,219 @@
+package historycmd
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/cmd/mem/internal/tracecmd"
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/engines"
+	"github.com/memvcs/mem/layers/provenance"
+	"github.com/memvcs/mem/layers/revision"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/refs"
+)
+
+// details are what log needs to know of operations besides their entries.
+type details struct {
+	e        *app.Env
+	m        *layers.Memory
+	ctx      context.Context
+	works    map[string]*revision.Work       // by commit
+	mentions map[string][]provenance.Mention // by commit, of the text that is looked for
+}
+
+// look reads what the options ask for of the projects of entries.
+func look(ctx context.Context, e *app.Env, m *layers.Memory, o tracecmd.LogOptions, entries []refs.Entry, in LogScope) (*details, error) {
+	d := &details{e: e, m: m, ctx: ctx, works: map[string]*revision.Work{}, mentions: map[string][]provenance.Mention{}}
+	if !o.Asks() {
+		return d, nil
+	}
+	done := map[refs.Project]bool{}
+	for _, en := range entries {
+		if done[en.Project] {
+			continue
+		}
+		done[en.Project] = true
+		p := state.Project{ID: en.Project, Name: in.Names[en.Project]}
+		works, err := m.Revision().Works(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		for commit, w := range works {
+			if in.session != "" {
+				w = w.Of(in.session)
+			}
+			d.works[commit] = w
+		}
+		if o.Search == "" {
+			continue
+		}
+		found, err := m.Provenance().Mentions(ctx, p, o.Search)
+		if err != nil {
+			return nil, err
+		}
+		for commit, f := range found {
+			d.mentions[commit] = slices.DeleteFunc(f, func(f provenance.Mention) bool {
+				return in.session != "" && f.Session != "" && f.Session != in.session
+			})
+		}
+	}
+	return d, nil
+}
+
+// mentioned keeps the entries by which the text came or went.
+func (d *details) mentioned(entries []refs.Entry) []refs.Entry {
+	return slices.DeleteFunc(slices.Clone(entries), func(en refs.Entry) bool { return len(d.mentions[en.Commit]) == 0 })
+}
+
+// print prints the entries on a line each, with the graph beside them and the details below them.
+func (d *details) print(o tracecmd.LogOptions, entries []refs.Entry) error {
+	var g Graph
+	below := drawn(entries, func(en refs.Entry) []string { return d.works[en.Commit].Parents })
+	for _, en := range entries {
+		beside := ""
+		if o.Graph {
+			above, own := g.Node(en.Commit, below[en.Commit], d.sign(en))
+			if above != "" {
+				d.e.Printf("%s\n", above)
+			}
+			d.e.Printf("%s ", own)
+			beside = g.beside() + " "
+		}
+		when := ""
+		if !o.Oneline {
+			when = "  " + d.when(en)
+		}
+		d.e.Printf("%s %s%s\n", d.e.Style().Yellow(en.Commit[:7]), d.e.Safe(en.Subject), d.e.Style().Dim(when))
+		for _, line := range d.lines(o, en) {
+			d.e.Printf("%s%s\n", beside, line)
+		}
+		if o.Patch {
+			if err := d.patch(en); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (d *details) when(en refs.Entry) string {
+	c := d.e.TimeCell(en.Time)
+	if d.e.Term.Stdout {
+		return c.Text()
+	}
+	return c.Full
+}
+
+// sign is o for an operation that only took something in, * for one that made something.
+func (d *details) sign(en refs.Entry) byte {
+	if w := d.works[en.Commit]; len(w.Versions)+len(w.Compositions) == 0 {
+		return 'o'
+	}
+	return '*'
+}
+
+// lines returns what stands below an entry.
+func (d *details) lines(o tracecmd.LogOptions, en refs.Entry) []string {
+	var out []string
+	style := d.e.Style()
+	for _, f := range d.mentions[en.Commit] {
+		if f.Appeared {
+			out = append(out, style.Green(d.e.Safe("  + appeared in "+f.Name)))
+		} else {
+			out = append(out, style.Red(d.e.Safe("  - vanished from "+f.Name)))
+		}
+	}
+	if !o.Stat {
+		return out
+	}
+	for _, s := range statLines(d.works[en.Commit]) {
+		out = append(out, d.e.Safe("  "+s))
+	}
+	return out
+}
+
+// statLines says in numbers what an operation brought.
+func statLines(w *revision.Work) []string {
+	var out []string
+	for _, c := range w.Captured {
+		messages, values := c.Now.Scan.Messages, c.Now.Size
+		if c.Before != nil {
+			messages, values = messages-c.Before.Scan.Messages, values-c.Before.Size
+		}
+		line := fmt.Sprintf("%s  +%s, %s", term.ShortID(c.Session.ID), term.Count(messages, "message"), app.BytesText(values))
+		if n := len(c.Now.Markers); n > 0 {
+			line += ", " + term.Count(n, "new keepit")
+		}
+		out = append(out, line)
+	}
+	for _, v := range w.Versions {
+		line := fmt.Sprintf("%s  %s  %s -> %s tok (%.1f:1), keepits %d/%d, %s", names.Label(v), names.ModeOf(v), tokens.Commas(v.TokensIn), tokens.Commas(v.TokensOut), v.Ratio,
+			v.Preserved, v.Preserved+v.Summarised, v.Engine)
+		if v.Receipt.Requests > 0 {
+			line += ", " + engines.FormatDollars(v.Receipt.Usage.Micros)
+		}
+		out = append(out, line)
+	}
+	for _, c := range w.Compositions {
+		var parts []string
+		for _, p := range c.Parts {
+			parts = append(parts, fmt.Sprintf("%s:%s %s", term.ShortID(p.Session), p.Label, tokens.Commas(p.Tokens)))
+		}
+		out = append(out, fmt.Sprintf("%s  %s of %s tok: %s", c.Name, tokens.Commas(c.Tokens), tokens.Commas(c.Budget), strings.Join(parts, ", ")))
+	}
+	return out
+}
+
+// patch prints what the versions and compositions of an operation changed.
+func (d *details) patch(en refs.Entry) error {
+	w := d.works[en.Commit]
+	for _, v := range w.Versions {
+		rev, err := d.m.Revision().RevOf(d.ctx, w.Project, v, nil)
+		if err != nil {
+			return err
+		}
+		before, err := d.m.Provenance().PreviousVersion(d.ctx, rev)
+		if err == nil {
+			err = d.difference(before, rev)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for _, c := range w.Compositions {
+		rev, err := d.m.Revision().RevOf(d.ctx, w.Project, nil, c)
+		if err != nil {
+			return err
+		}
+		before, err := d.m.Provenance().Before(d.ctx, rev)
+		if err != nil {
+			continue // its first state: there is nothing before it
+		}
+		if err := d.difference(before, rev); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *details) difference(a, b state.Rev) error {
+	c, err := d.m.Provenance().Compare(d.ctx, a, b)
+	if err != nil {
+		return err
+	}
+	d.e.Printf("\n")
+	tracecmd.DiffHead(d.e, c)
+	for _, g := range c.Groups {
+		d.e.Printf("\n")
+		tracecmd.DiffGroup(d.e, c, g, false)
+	}
+	d.e.Printf("\n")
+	return c.Err()
+}

@@ -1,0 +1,111 @@
+package historycmd
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/refs"
+)
+
+// captureOps are the operations that capture sessions. Hooks capture a session after every turn: a day may have hundreds.
+var captureOps = []string{"add", "capture", "import"}
+
+// A fold is what the captures of one session on one day come to. The entry is the newest of them.
+type fold struct {
+	refs.Entry
+	captures int
+	lines    int
+	first    string // the subject of the oldest
+}
+
+// subject is the line of the fold.
+func (f fold) subject() string {
+	if f.captures < 2 {
+		return f.Subject
+	}
+	what, _ := grown(f.first)
+	if f.lines == 0 {
+		return fmt.Sprintf("%s  (%d captures)", what, f.captures)
+	}
+	return fmt.Sprintf("%s  +%d line%s (%d captures)", what, f.lines, term.Plural(f.lines), f.captures)
+}
+
+// grown cuts the growth from the subject of a capture: "add 6ecd8c99  +12 lines" brought 12 lines.
+func grown(subject string) (what string, lines int) {
+	i := strings.LastIndex(subject, "  +")
+	if i < 0 {
+		return subject, 0
+	}
+	number, unit, _ := strings.Cut(subject[i+len("  +"):], " ")
+	n, err := strconv.Atoi(number)
+	if err != nil || unit != "line" && unit != "lines" {
+		return subject, 0
+	}
+	return subject[:i], n
+}
+
+// Folded yields entries, newest first, with all captures of one session by one device on one day as one, in the place of the
+// newest of them.
+func Folded(found iter.Seq[*refs.Entry]) iter.Seq[*refs.Entry] {
+	return func(yield func(*refs.Entry) bool) {
+		var day folds
+		for en := range found {
+			if date := en.Time.UTC().Format("2006-01-02"); date != day.date {
+				if !day.each(yield) {
+					return
+				}
+				day = folds{date: date, at: map[[3]string]int{}}
+			}
+			day.add(en)
+		}
+		day.each(yield)
+	}
+}
+
+// folds are the lines of one day.
+type folds struct {
+	date string
+	list []fold
+	at   map[[3]string]int // where captures of a project, device and session are in list
+}
+
+func (d *folds) add(en *refs.Entry) {
+	if session := en.Trailer("Session"); session != "" && slices.Contains(captureOps, en.Trailer("Op")) {
+		key := [3]string{string(en.Project), en.Device, session}
+		i, ok := d.at[key]
+		if !ok {
+			i = len(d.list)
+			d.at[key] = i
+			d.list = append(d.list, fold{Entry: copied(en)})
+		}
+		f := &d.list[i]
+		f.captures++
+		f.first = en.Subject
+		_, n := grown(en.Subject)
+		f.lines += n
+		return
+	}
+	d.list = append(d.list, fold{Entry: copied(en)})
+}
+
+func (d *folds) each(yield func(*refs.Entry) bool) bool {
+	for i := range d.list {
+		f := &d.list[i]
+		f.Subject = f.subject()
+		if !yield(&f.Entry) {
+			return false
+		}
+	}
+	return true
+}
+
+// copied returns an entry that stays valid when the next one is read.
+func copied(en *refs.Entry) refs.Entry {
+	c := *en
+	c.Trailers = slices.Clone(en.Trailers)
+	return c
+}

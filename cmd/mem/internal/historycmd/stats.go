@@ -1,0 +1,266 @@
+package historycmd
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
+	"github.com/memvcs/mem/hooks"
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/stats"
+	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/refs"
+)
+
+// statsRows is how many sessions and versions are listed for people.
+const statsRows = 10
+
+// Stats is the command that prints figures.
+func Stats(e *app.Env) *cli.Command {
+	var all bool
+	var by string
+	return &cli.Command{
+		Name:      "stats",
+		Usage:     "show storage, growth, ratios, cost and hook latency",
+		ArgsUsage: "[<file|rev>...]",
+		Description: "Figures are of this project, or with --all-projects of all. Storage is counted in the packs of the store, compressed:\n" +
+			"originals are what redaction removed from sessions, files are long results of tools that Claude Code keeps beside a\n" +
+			"session. The cache and the latency of hooks are those of the whole store.\n\n" +
+			"With operands it estimates their tokens: an operand that names a file is that file, - is stdin, anything else is a\n" +
+			"revision. Of a transcript, only what a model reads counts. --by lists what models have cost, by UTC day, model or session.",
+		Flags: []*cli.Flag{
+			cli.Bool(&all, "all,a", fmt.Sprintf("list all sessions and versions, not only the %d largest", statsRows)),
+			cli.Choice(&by, "by", "list the cost of models by `WHAT`: day, model or session", "day", "model", "session"),
+		},
+		Action: func(ctx context.Context, c *cli.Command) error {
+			switch {
+			case by != "" && len(e.Operands) > 0:
+				return app.WithHint(app.Usagef("option --by of mem stats takes no operand"), "mem stats --by "+by)
+			case by != "":
+				return versioncmd.RunCost(ctx, e, by)
+			case len(e.Operands) > 0:
+				return versioncmd.RunCount(ctx, e, e.Operands)
+			}
+			return runStats(ctx, e, all)
+		},
+	}
+}
+
+// HookActivity returns what the hooks of a store did.
+func HookActivity(store string) stats.Activity {
+	return func(of []refs.Project) ([]stats.Hook, []stats.Handover, error) { return hooks.Activity(store, of) }
+}
+
+func runStats(ctx context.Context, e *app.Env, all bool) error {
+	store, err := e.MemoryDir()
+	if err != nil {
+		return err
+	}
+	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+		projects := []state.Project{sc.Project}
+		if e.Opt.AllProjects {
+			var err error
+			if projects, err = m.Trusted().Projects(ctx); err != nil {
+				return names.StoreError(err)
+			}
+		}
+		found, err := m.Stats().Of(ctx, projects, e.Now().Location(), HookActivity(store))
+		if err != nil {
+			return names.StoreError(err)
+		}
+		if e.Opt.JSON {
+			return e.PrintJSON("stats", found)
+		}
+		return printStats(e, found, all)
+	})
+}
+
+func printStats(e *app.Env, s stats.Stats, all bool) error {
+	of := "all projects"
+	if s.Project != "" {
+		of = "project " + s.Name
+	}
+	e.Printf("%s: %s, %s message%s, ~%s tokens in %d of them, %s of transcripts, %s\n", e.Safe(of), term.Count(s.Sessions, "session"),
+		tokens.Commas(s.Messages), term.Plural(s.Messages), tokens.Commas(s.Tokens), s.Counted, app.BytesText(s.Bytes), term.Count(s.Versions, "version"))
+	return cmp.Or(
+		printKinds(e, s),
+		printCaches(e, s),
+		printShares(e, s),
+		printLargest(e, s, all),
+		printMonths(e, s),
+		printRatios(e, s),
+		printMarkers(e, s),
+		printModels(e, s),
+		printLatencies(e, s),
+		printHandovers(e, s),
+	)
+}
+
+// section prints a heading, and returns a table whose first column holds words and whose others hold figures.
+func section(e *app.Env, title, first string, figures ...string) *app.Table {
+	e.Printf("\n%s\n", title)
+	columns := []app.Column{{Name: first, Shrinks: true}}
+	for _, name := range figures {
+		columns = append(columns, app.Column{Name: name, Right: true})
+	}
+	return e.Table(columns...)
+}
+
+func bytesCell(n int64) app.Cell {
+	return app.Cell{Full: strconv.FormatInt(n, 10), Short: app.BytesText(n)}
+}
+
+func countCell(n int) app.Cell { return app.Cell{Full: strconv.Itoa(n), Short: tokens.Commas(n)} }
+
+func printKinds(e *app.Env, s stats.Stats) error {
+	t := section(e, "Storage by kind", "kind", "objects", "stored")
+	for _, k := range s.Storage.Kinds {
+		t.Row(app.Cell{Full: k.Kind}, countCell(k.Objects), bytesCell(k.Stored))
+	}
+	return t.Flush()
+}
+
+func printCaches(e *app.Env, s stats.Stats) error {
+	most := ""
+	if s.Storage.CacheMax > 0 {
+		most = " of " + app.BytesText(s.Storage.CacheMax)
+	}
+	t := section(e, "Cache, "+app.BytesText(s.Storage.Cache)+most, "directory", "files", "size")
+	for _, c := range s.Storage.Caches {
+		name := c.Directory
+		if name == "" {
+			name = "."
+		}
+		t.Row(app.Cell{Full: name}, countCell(c.Files), bytesCell(c.Bytes))
+	}
+	return t.Flush()
+}
+
+func printShares(e *app.Env, s stats.Stats) error {
+	t := section(e, "Storage by project, "+app.BytesText(s.Storage.Packs)+" in packs", "project", "stored")
+	for _, p := range s.Storage.Projects {
+		t.Row(app.Cell{Full: p.Name}, bytesCell(p.Stored))
+	}
+	return t.Flush()
+}
+
+// printLargest lists the sessions and the versions that take most, or all of them.
+func printLargest(e *app.Env, s stats.Stats, all bool) error {
+	most := func(n int) int {
+		if all {
+			return n
+		}
+		return min(n, statsRows)
+	}
+	if list := s.Storage.Sessions; len(list) > 0 {
+		t := section(e, "Storage by session"+of(most(len(list)), len(list)), "session", "size", "stored", "versions", "title")
+		t.Columns[4] = app.Column{Name: "title", Shrinks: true}
+		for _, x := range list[:most(len(list))] {
+			t.Row(app.Cell{Full: x.Session, Short: term.ShortID(x.Session)}, bytesCell(x.Bytes), bytesCell(x.Stored), bytesCell(x.Versions), app.Cell{Full: x.Title})
+		}
+		if err := t.Flush(); err != nil {
+			return err
+		}
+	}
+	list := s.Storage.Versions
+	if len(list) == 0 {
+		return nil
+	}
+	t := section(e, "Storage by version"+of(most(len(list)), len(list)), "version", "tokens", "ratio", "stored")
+	for _, v := range list[:most(len(list))] {
+		t.Row(app.Cell{Full: v.Session + ":" + v.Version, Short: term.ShortID(v.Session) + ":" + v.Version}, countCell(v.Tokens),
+			app.Cell{Full: strconv.FormatFloat(v.Ratio, 'f', 2, 64)}, bytesCell(v.Stored))
+	}
+	return t.Flush()
+}
+
+// of says how many are listed if they are not all.
+func of(listed, all int) string {
+	if listed == all {
+		return ""
+	}
+	return fmt.Sprintf(", %d of %d (mem stats -a lists all)", listed, all)
+}
+
+func printMonths(e *app.Env, s stats.Stats) error {
+	t := section(e, "Growth by month", "month", "sessions", "messages", "tokens", "stored")
+	for _, x := range s.Months {
+		t.Row(app.Cell{Full: x.Month}, countCell(x.Sessions), countCell(x.Messages), countCell(x.Tokens), bytesCell(x.Stored))
+	}
+	return t.Flush()
+}
+
+func printRatios(e *app.Env, s stats.Stats) error {
+	if s.Versions == 0 {
+		return nil
+	}
+	t := section(e, "Versions by ratio", "ratio", "versions", "tokens")
+	for _, x := range s.Ratios {
+		t.Row(app.Cell{Full: x.Ratio}, countCell(x.Versions), countCell(x.Tokens))
+	}
+	return t.Flush()
+}
+
+func printMarkers(e *app.Env, s stats.Stats) error {
+	if s.Markers == 0 {
+		return nil
+	}
+	t := section(e, fmt.Sprintf("Survival of %s in %s", term.Count(s.Markers, "marker"), term.Count(s.Versions, "version")), "weight", "preserved", "summarised")
+	for _, w := range s.Weights {
+		t.Row(app.Cell{Full: w.Weight}, countCell(w.Kept), countCell(w.Lost))
+	}
+	t.Row(app.Cell{Full: "all"}, countCell(s.Kept), countCell(s.Lost))
+	return t.Flush()
+}
+
+func printModels(e *app.Env, s stats.Stats) error {
+	if len(s.Costs) == 0 {
+		return nil
+	}
+	t := section(e, "Cost of models", "model", "requests", "tokens in", "tokens out", "dollars")
+	for _, c := range s.Costs {
+		t.Row(app.Cell{Full: c.Model}, countCell(c.Requests), countCell(c.Input), countCell(c.Output), app.Cell{Full: strconv.FormatFloat(c.Dollars, 'f', 4, 64)})
+	}
+	return t.Flush()
+}
+
+func printLatencies(e *app.Env, s stats.Stats) error {
+	if len(s.Hooks) == 0 {
+		return nil
+	}
+	ms := func(f float64) app.Cell { return app.Cell{Full: strconv.FormatFloat(f, 'f', 1, 64)} }
+	t := section(e, "Latency of hooks", "event", "runs", "failed", "p50 ms", "p95 ms", "last")
+	for _, h := range s.Hooks {
+		t.Row(app.Cell{Full: h.Event}, countCell(h.Runs), countCell(h.Failed), ms(h.P50), ms(h.P95),
+			app.Cell{Full: h.Last, Short: agoText(e.Now(), h.Last)})
+	}
+	return t.Flush()
+}
+
+func printHandovers(e *app.Env, s stats.Stats) error {
+	if len(s.Handovers) == 0 {
+		return nil
+	}
+	t := section(e, "Hand-overs", "event", "count", "sessions", "characters")
+	for _, h := range s.Handovers {
+		t.Row(app.Cell{Full: h.Event}, countCell(h.Count), countCell(h.Sessions), countCell(h.Characters))
+	}
+	return t.Flush()
+}
+
+// agoText says how long ago a time in JSON's form was.
+func agoText(now time.Time, text string) string {
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return text
+	}
+	return app.Ago(now, at)
+}

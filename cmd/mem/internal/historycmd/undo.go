@@ -1,0 +1,192 @@
+package historycmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/history"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/refs"
+)
+
+// Undo is the command that takes operations back.
+func Undo(e *app.Env) *cli.Command {
+	return &cli.Command{
+		Name:      "undo",
+		Usage:     "undo the last operation",
+		ArgsUsage: "[<n>]",
+		Description: "Takes back the last operation of this device in the project, or the last few: what was removed, pruned or hidden is in\n" +
+			"the lists again, what was made is out of them, markers and facts are what they were. It adds to the history and\n" +
+			"deletes nothing, so \"mem redo\" does it again. What was captured stays: take it out of the lists with \"mem rm\".\n" +
+			"What another operation or device has changed since is left as it is. \"mem log --undo\" lists what can be undone.",
+		Action: func(ctx context.Context, c *cli.Command) error {
+			return doRevert(ctx, e, c, "undo", func(m *layers.Memory, ctx context.Context, p refs.Project, n int, dryRun bool) ([]history.Reverted, error) {
+				return m.History().Undo(ctx, p, n, dryRun)
+			})
+		},
+	}
+}
+
+// Redo is the command that does again what was undone.
+func Redo(e *app.Env) *cli.Command {
+	return &cli.Command{
+		Name:        "redo",
+		Usage:       "redo an undone operation",
+		ArgsUsage:   "[<n>]",
+		Description: "Does the operation again that was undone last, or the last few. A new operation ends what can be done again.",
+		Action: func(ctx context.Context, c *cli.Command) error {
+			return doRevert(ctx, e, c, "redo", func(m *layers.Memory, ctx context.Context, p refs.Project, n int, dryRun bool) ([]history.Reverted, error) {
+				return m.History().Redo(ctx, p, n, dryRun)
+			})
+		},
+	}
+}
+
+type reverter func(m *layers.Memory, ctx context.Context, p refs.Project, n int, dryRun bool) ([]history.Reverted, error)
+
+func doRevert(ctx context.Context, e *app.Env, c *cli.Command, verb string, revert reverter) error {
+	if err := e.WantOperands(c, 0, 1); err != nil {
+		return err
+	}
+	n := 1
+	if s := e.Operand(0); s != "" {
+		var err error
+		if n, err = strconv.Atoi(s); err != nil || n < 1 || n > 1_000_000 {
+			return app.WithHint(app.Usagef("mem %s cannot go back %q: want a number of operations", verb, s), "mem log --undo")
+		}
+	}
+	if e.Opt.AllProjects {
+		return app.Usagef("mem %s works on one project", verb)
+	}
+	return runRevert(ctx, e, verb, n, revert)
+}
+
+// A revertedAnswer is an operation as undo and redo print it with --json.
+type revertedAnswer struct {
+	Commit    string   `json:"commit"`
+	Operation string   `json:"operation"`
+	Time      string   `json:"time"`
+	Changed   []string `json:"changed"`
+	Left      []string `json:"left"`
+}
+
+func runRevert(ctx context.Context, e *app.Env, verb string, n int, revert reverter) error {
+	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+		done, err := revert(m, ctx, sc.Project.ID, n, e.Opt.DryRun)
+		if errors.Is(err, history.ErrNothingToUndo) && verb == "undo" && forgot(ctx, e, m, sc) {
+			return app.WithCode(app.ExitNo, fmt.Errorf("what was forgotten is gone: mem undo cannot bring it back, and nothing was done since: %w", history.ErrNothingToUndo))
+		}
+		if errors.Is(err, history.ErrNothingToUndo) {
+			return app.WithHint(app.WithCode(app.ExitNo, fmt.Errorf("there is nothing to %s in project %s: %w", verb, sc.Project.Name, history.ErrNothingToUndo)), "mem log --undo", "another project: mem "+verb+" -p PROJECT")
+		}
+		if err != nil {
+			return err
+		}
+		answer := struct {
+			DryRun     bool             `json:"dry_run"`
+			Operations []revertedAnswer `json:"operations"`
+		}{e.Opt.DryRun, []revertedAnswer{}}
+		for _, r := range done {
+			answer.Operations = append(answer.Operations, revertedAnswer{
+				r.Operation.Commit, r.Operation.Subject, term.TimeText(r.Operation.Time), append([]string{}, r.Changed...), append([]string{}, r.Left...),
+			})
+		}
+		if e.Opt.JSON {
+			return e.PrintJSON(verb, answer)
+		}
+		did := map[string]string{"undo": "undone", "redo": "done again"}[verb]
+		if e.Opt.DryRun {
+			did = "would be " + did
+		}
+		for _, r := range done {
+			e.Note("%s: %s  (%s, %s)", did, r.Operation.Subject, r.Operation.Commit[:7], app.Ago(e.Now(), r.Operation.Time))
+			if len(r.Left) > 0 {
+				e.Note("left as it is, because it was changed since: %s", strings.Join(r.Left, ", "))
+			}
+		}
+		if len(done) < n {
+			e.Note("there was no more to %s", verb)
+		}
+		return nil
+	})
+}
+
+// forgot reports whether the last operation of this device was to forget something.
+func forgot(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope) bool {
+	ops, err := m.History().Operations(ctx, sc.Project.ID)
+	return err == nil && slices.ContainsFunc(ops, func(o history.Operation) bool { return o.Trailer("Op") == "forget" })
+}
+
+// Op is the command about operations as undo sees them.
+func Op(e *app.Env) *cli.Command {
+	number := 0
+	return &cli.Command{
+		Name:  "op",
+		Usage: "list operations and what undo and redo would do",
+		Commands: []*cli.Command{{
+			Name: "log", Usage: "list the operations of this device, the newest first",
+			Description: "The column undo says what \"mem undo\" takes back next, what it can take back after that, what was undone, and whether\n" +
+				"\"mem redo\" can do it again. A capture, or the use of something by a session, cannot be undone.",
+			Flags: []*cli.Flag{cli.Int(&number, "number,n", "print the newest `N` only")},
+			Action: func(ctx context.Context, c *cli.Command) error {
+				if err := e.WantOperands(c, 0, 0); err != nil {
+					return err
+				}
+				if number < 0 {
+					return app.Usagef("option --number cannot be %d: want a whole number from 0", number)
+				}
+				return runOpLog(ctx, e, number)
+			},
+		}},
+	}
+}
+
+// An opAnswer is an operation as op log prints it with --json.
+type opAnswer struct {
+	Commit    string `json:"commit"`
+	Operation string `json:"operation"`
+	Time      string `json:"time"`
+	State     string `json:"state"` // undo, undoable, redo, undone, fixed
+}
+
+// stateCell says what can be done about an operation.
+func stateCell(s history.OpState) app.Cell {
+	words := map[history.OpState]string{history.OpNext: "next", history.OpUndoable: "yes", history.OpRedoable: "undone, can be redone", history.OpUndone: "undone", history.OpFixed: "-"}
+	return app.Cell{Full: string(s), Short: words[s]}
+}
+
+func runOpLog(ctx context.Context, e *app.Env, n int) error {
+	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+		ops, err := m.History().Operations(ctx, sc.Project.ID)
+		if err != nil {
+			return err
+		}
+		if n > 0 {
+			ops = ops[:min(n, len(ops))]
+		}
+		answer := struct {
+			Operations []opAnswer `json:"operations"`
+		}{[]opAnswer{}}
+		t := e.Table(app.Column{Name: "commit"}, app.Column{Name: "when"}, app.Column{Name: "undo"}, app.Column{Name: "operation", Shrinks: true})
+		for _, op := range ops {
+			answer.Operations = append(answer.Operations, opAnswer{op.Commit, op.Subject, term.TimeText(op.Time), string(op.State)})
+			t.Row(app.Cell{Full: op.Commit, Short: op.Commit[:7], Paint: e.Style().Yellow}, e.TimeCell(op.Time), stateCell(op.State), app.Cell{Full: op.Subject})
+		}
+		if e.Opt.JSON {
+			return e.PrintJSON("op.log", answer)
+		}
+		if err := e.Page("op"); err != nil {
+			return err
+		}
+		return t.Flush()
+	})
+}

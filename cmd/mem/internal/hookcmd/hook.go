@@ -1,0 +1,198 @@
+package hookcmd
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/hookset"
+	"github.com/memvcs/mem/cmd/mem/internal/knowledgecmd"
+	"github.com/memvcs/mem/cmd/mem/internal/memory"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
+	"github.com/memvcs/mem/hooks"
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/derive"
+	"github.com/memvcs/mem/layers/engines"
+	"github.com/memvcs/mem/layers/knowledge"
+	"github.com/memvcs/mem/layers/redact/scanner"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/refs"
+)
+
+// Hook is the command that Claude Code runs. It is here for help and completion: [hookArgs] finds it before the
+// command line is looked at.
+func Hook(e *app.Env) *cli.Command {
+	return &cli.Command{
+		Name:      "hook",
+		Usage:     "answer an event of Claude Code, JSON in and JSON out",
+		ArgsUsage: "<event>",
+		Description: "Events are SessionStart, UserPromptSubmit, PostToolUse, PostToolUseFailure, SubagentStop, PreCompact, Stop and\n" +
+			"SessionEnd; session-start is the same. It never fails: what goes wrong is in cache/hooks.log of the memory. MEM_HOOK=off\n" +
+			"makes every hook return at once, MEM_CAPTURE=off keeps a session from being captured. See \"mem help capturing\".",
+		Action: func(_ context.Context, c *cli.Command) error {
+			if err := e.WantOperands(c, 1, 1); err != nil {
+				return err
+			}
+			RunHook(e, e.Operand(0))
+			return nil
+		},
+	}
+}
+
+// HookArgs returns the event, and the memory that is named, if args are those that settings hold, so that a hook need not pay for options.
+func HookArgs(args []string) (event, store string, ok bool) {
+	if len(args) == 4 && args[2] == "--mem-dir" {
+		store, args = args[3], args[:2]
+	}
+	if len(args) != 2 || args[0] != "hook" || len(args[1]) == 0 || args[1][0] == '-' {
+		return "", "", false
+	}
+	return args[1], store, true
+}
+
+// hookMemory is what a hook may use. Most of a capture is buffers, and it is over before collecting them pays.
+const hookMemory = 52 << 20
+
+// hookLock is how long a hook waits for another writer. What it leaves is folded in by the next one.
+const hookLock = 150 * time.Millisecond
+
+// RunHook runs the hook of an event. It has nobody to report to.
+func RunHook(e *app.Env, event string) {
+	debug.SetGCPercent(400)
+	debug.SetMemoryLimit(hookMemory)
+	if fixed, err := time.Parse(time.RFC3339, e.Getenv("MEM_NOW")); err == nil {
+		e.Now = func() time.Time { return fixed }
+	}
+	store, err := e.MemoryDir()
+	if err != nil {
+		return // no home, so no place for a log either
+	}
+	claude, err := e.ClaudeDir()
+	if err != nil {
+		return
+	}
+	e.Opt.LockTimeout = -1
+	if event != hooks.Work && !e.Unhurried {
+		e.Opt.LockTimeout = hookLock
+	}
+	e.Growing = sync.OnceFunc(func() {
+		debug.SetGCPercent(-1) // from here on the limit alone decides: a collection in the middle would keep one of two processors
+		term.ReserveHeap(hookMemory * 2 / 3)
+	})
+	w := &hooks.World{
+		Stdin: e.Stdin, Stdout: e.Stdout, Getenv: e.Getenv, Now: e.Now, Uptime: e.Uptime, Pid: os.Getpid(), Store: store, Temp: os.TempDir(), Claude: claude,
+		Open:     func() (*layers.Memory, error) { return openForHook(e) },
+		Prepare:  func() { prepareCapture(e) },
+		Settings: func() (hooks.Settings, error) { return hookset.HookSettings(e) },
+		Detach:   func(args ...string) error { return detach(e, args...) },
+		Exit:     func() { e.Exit(app.ExitDone) },
+		Program:  func() string { return hookset.CalledAs(e) },
+		After:    func(d time.Duration, f func()) { time.AfterFunc(d, f) },
+		Within:   context.WithTimeout, Unhurried: e.Unhurried,
+	}
+	hooks.Run(w, event)
+	if event == hooks.Work { // nobody waits for it
+		debug.SetMemoryLimit(math.MaxInt64)
+		versioncmd.AutoTierEverywhere(context.Background(), e)
+		distillAsked(context.Background(), e, w)
+	}
+}
+
+// prepareCapture does, beside the start of a capture, what each capture has to do.
+func prepareCapture(e *app.Env) {
+	e.Growing()
+	scanner.Warm()
+}
+
+// distillAsked lets the model that distill.engine names distil the sessions that have ended. It has nobody to report to but the log.
+func distillAsked(ctx context.Context, e *app.Env, w *hooks.World) {
+	s, err := hookset.HookSettings(e)
+	if err != nil || !s.Distill {
+		return
+	}
+	e.Out, e.Stderr = app.NewOutput(io.Discard, false), io.Discard
+	w.EachAsked(ctx, func(a hooks.Asked) (done bool, err error) {
+		e.Dir = a.Cwd
+		return distilledFor(knowledgecmd.RunDistill(ctx, e, knowledgecmd.DistillOptions{}, a.Session))
+	})
+}
+
+// distilledFor says whether a session is done with after a model was to distil it, and what the log may know: never what a
+// session holds, or what a model answered.
+func distilledFor(err error) (done bool, logged error) {
+	var none *state.NotFoundError
+	var capped *state.CapError
+	switch {
+	case err == nil:
+		return true, nil
+	case errors.As(err, &none):
+		return true, errors.New("there is no such session")
+	case errors.As(err, &capped):
+		return false, capped // numbers alone
+	}
+	for _, known := range []error{knowledge.ErrAnswer, engines.ErrRecorded, derive.ErrNoWitnesses} {
+		if errors.Is(err, known) {
+			return true, known // to ask again would cost the same again
+		}
+	}
+	for _, known := range []error{engines.ErrAuth, engines.ErrSetup, engines.ErrTimeout, engines.ErrCap} {
+		if errors.Is(err, known) {
+			return false, known
+		}
+	}
+	return false, errors.New("no model could be asked; mem distill --backlog says why")
+}
+
+// openForHook opens the memory. Whoever installed the hooks wants one, so it is made where there is none.
+func openForHook(e *app.Env) (*layers.Memory, error) {
+	m, err := memory.Open(e)
+	if !errors.Is(err, refs.ErrNotRepo) {
+		return m, err
+	}
+	dir, err := e.MemoryDir()
+	if err != nil {
+		return nil, err
+	}
+	o, err := memory.MemoryOptions(e)
+	if err != nil {
+		return nil, err
+	}
+	name, err := e.Hostname()
+	if err != nil || name == "" {
+		name = "device" // a machine need not have a name
+	}
+	return layers.Init(context.Background(), dir, name, o)
+}
+
+// detach starts this program in the background, with nothing of the terminal and of the pipes of this one.
+func detach(e *app.Env, args ...string) error {
+	self, err := e.Executable()
+	if err != nil {
+		return err
+	}
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer null.Close()
+	if e.Opt.MemDir != "" {
+		args = append(args, "--mem-dir", e.Opt.MemDir)
+	}
+	cmd := e.Command(context.Background(), nil, self, args...)
+	cmd.Dir = filepath.VolumeName(self) + string(filepath.Separator)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = null, null, null
+	cmd.SysProcAttr = term.OwnSession()
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	return cmd.Process.Release()
+}

@@ -1,0 +1,343 @@
+package hookcmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/hookset"
+	"github.com/memvcs/mem/cmd/mem/internal/memory"
+	"github.com/memvcs/mem/cmd/mem/internal/storecmd"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/hooks"
+	"github.com/memvcs/mem/hooks/settings"
+	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/config"
+)
+
+// HooksCommand is the command about the hooks in Claude Code's settings.
+func HooksCommand(e *app.Env) *cli.Command {
+	var scope, distill string
+	flags := func() []*cli.Flag {
+		return []*cli.Flag{cli.Choice(&scope, "scope", "whose settings: `WHOSE` is user, project or local", hookset.HookScopes()...)}
+	}
+	action := func(run func(context.Context, string) error) func(context.Context, *cli.Command) error {
+		return func(ctx context.Context, c *cli.Command) error {
+			if err := e.WantOperands(c, 0, 0); err != nil {
+				return err
+			}
+			return run(ctx, scope)
+		}
+	}
+	return &cli.Command{
+		Name:  "hooks",
+		Usage: "capture Claude Code's sessions automatically",
+		Description: "install writes mem's hooks into Claude Code's settings (~/.claude/settings.json, or with --scope the project's\n" +
+			".claude/settings.json or settings.local.json) and prints what each of them does and costs. Other hooks, order, spaces and\n" +
+			"comments stay. The hooks write the memory that is in use: MEM_DIR or --mem-dir, if given. No hook asks a model or the user\n" +
+			"for anything unless --distill turns that on: session tells Claude which messages have no facts, background distils a\n" +
+			"session when it ends. A terminal is asked once. uninstall restores the file byte for byte if it was not changed since.\n" +
+			"See \"mem help capturing\".",
+		Commands: []*cli.Command{
+			{Name: "install", Usage: "write the hooks into the settings of Claude Code",
+				Flags:  append(flags(), cli.Choice(&distill, "distill", "how facts are asked for: `HOW` is off, session or background", distillWays()...)),
+				Action: action(func(ctx context.Context, scope string) error { return runHooksInstall(ctx, e, scope, distill) })},
+			{Name: "uninstall", Usage: "remove the hooks", Flags: flags(), Action: action(func(ctx context.Context, scope string) error { return runHooksUninstall(ctx, e, scope) })},
+			{Name: "status", Usage: "show where hooks are installed and whether they work", Flags: flags(), Action: action(func(ctx context.Context, scope string) error { return runHooksStatus(ctx, e, scope) })},
+			{Name: "test", Usage: "run every hook once in a temporary memory", Flags: flags(), Action: action(func(ctx context.Context, scope string) error { return runHooksTest(ctx, e, scope) })},
+		},
+	}
+}
+
+// scopesOf returns the scopes to look at: the one that was named, or all.
+func scopesOf(scope string) []string {
+	if scope != "" {
+		return []string{scope}
+	}
+	return hookset.HookScopes()
+}
+
+// A hooksChange is what install or uninstall did, as --json prints it.
+type hooksChange struct {
+	File    string          `json:"file"`
+	Command string          `json:"command,omitempty"`
+	Store   string          `json:"store,omitempty"` // the memory that the hooks name
+	Events  []string        `json:"events"`
+	Hooks   []hooks.Purpose `json:"hooks,omitempty"` // what they do and cost
+	Changed bool            `json:"changed"`
+	DryRun  bool            `json:"dry_run"`
+}
+
+func runHooksInstall(ctx context.Context, e *app.Env, scope, distill string) error {
+	f, err := hookset.SettingsOf(e, scope)
+	if err != nil {
+		return err
+	}
+	p, err := hookset.HooksProgram(e)
+	if err != nil {
+		return err
+	}
+	if _, err := settings.Install(nil, p); errors.Is(err, settings.ErrProgram) {
+		return app.WithHint(err, term.Shell("mv", p.Path, filepath.Join(filepath.Dir(p.Path), "mem")))
+	} else if err != nil {
+		return err
+	}
+	if !e.Opt.DryRun {
+		if err := readyForHooks(ctx, e); err != nil {
+			return err
+		}
+	}
+	changed, err := f.Install(p, e.Opt.DryRun)
+	if err != nil {
+		return settingsError(e, err, f)
+	}
+	if plugin := hookset.Plugin(e); plugin != nil {
+		e.Warn("the plugin %s is enabled in %s: with both, each hook runs twice", plugin.ID, plugin.File)
+	}
+	if scope == "project" && changed && !e.Opt.DryRun {
+		e.Warn("%s is often shared with others, and names %s", f.Path, p.Path)
+	}
+	if err := AskDistill(ctx, e, distill); err != nil {
+		return err
+	}
+	s, err := hookset.HookSettings(e)
+	if err != nil {
+		return err
+	}
+	return sayHooks(e, "install", hooksChange{File: f.Path, Command: p.Path, Store: p.Store, Changed: changed, Hooks: hooks.Purposes(s)})
+}
+
+// readyForHooks makes what hooks need: a memory, and the user's word that sessions are captured without being asked.
+func readyForHooks(ctx context.Context, e *app.Env) error {
+	m, err := memory.Open(e)
+	switch {
+	case err == nil:
+		err = m.Close()
+	case errors.Is(err, refs.ErrNotRepo):
+		err = storecmd.RunInit(ctx, e, storecmd.InitOptions{})
+	}
+	if err != nil {
+		return err
+	}
+	const register = "defaults.autoRegisterSessions"
+	return memory.ChangeSettings(ctx, e, func(c *config.Config) error {
+		if _, from, err := c.Get(register); err != nil || from == config.File {
+			if on, err := c.Bool(register); err == nil && !on {
+				e.Note("%s is false: only sessions that you add by hand are captured", register)
+			}
+			return err
+		}
+		return c.Set(register, "true")
+	})
+}
+
+func settingsError(e *app.Env, err error, f settings.SettingsFile) error {
+	var at *settings.TextError
+	switch {
+	case errors.Is(err, settings.ErrSettings):
+		return app.WithHint(err, "make it a file, or take it away")
+	case errors.As(err, &at), errors.Is(err, settings.ErrShape):
+		return app.WithHint(err, "mend "+f.Path+": mem never overwrites what it cannot read")
+	}
+	return err
+}
+
+func runHooksUninstall(_ context.Context, e *app.Env, scope string) error {
+	f, err := hookset.SettingsOf(e, scope)
+	if err != nil {
+		return err
+	}
+	changed, err := f.Uninstall(e.Opt.DryRun)
+	if err != nil {
+		return settingsError(e, err, f)
+	}
+	return sayHooks(e, "uninstall", hooksChange{File: f.Path, Changed: changed})
+}
+
+func sayHooks(e *app.Env, op string, c hooksChange) error {
+	c.DryRun, c.Events = e.Opt.DryRun, []string{}
+	for _, ev := range settings.Events() {
+		c.Events = append(c.Events, string(ev))
+	}
+	if e.Opt.JSON {
+		return e.PrintJSON("hooks."+op, c)
+	}
+	what, direction := "add", "to"
+	if op == "uninstall" {
+		what, direction = "remove", "from"
+	}
+	switch {
+	case !c.Changed && op == "install":
+		e.Note("the hooks are in %s already", c.File)
+	case !c.Changed:
+		e.Note("there are no hooks of mem in %s", c.File)
+	case c.DryRun:
+		e.Note("would %s the hooks %s %s: %s", what, direction, c.File, strings.Join(c.Events, ", "))
+	case op == "install":
+		e.Note("added the hooks to %s; new sessions are captured from now on", c.File)
+	default:
+		e.Note("removed the hooks from %s; what was captured stays", c.File)
+	}
+	if len(c.Hooks) == 0 || e.Opt.Quiet {
+		return nil
+	}
+	t := e.Table(app.Column{Name: "event"}, app.Column{Name: "does", Shrinks: true}, app.Column{Name: "costs"})
+	for _, h := range c.Hooks {
+		t.Row(app.Cell{Full: string(h.Event)}, app.Cell{Full: h.Does}, app.Cell{Full: h.Costs})
+	}
+	return t.Flush()
+}
+
+// A hooksReport is what status found, as --json prints it.
+type hooksReport struct {
+	Program  string                `json:"program"`
+	Capture  bool                  `json:"capture"`
+	Blocking string                `json:"blocking"`
+	Every    int                   `json:"every"`
+	Distill  string                `json:"distill"`
+	Spool    int                   `json:"spool"`
+	Behind   int                   `json:"behind"` // directories that a worker catches up in
+	Runs     []hooksPace           `json:"runs"`   // how the last ones did
+	Files    []hookset.HooksInFile `json:"files"`
+	Plugin   *hookset.HooksPlugin  `json:"plugin,omitempty"`
+	Log      []string              `json:"log"` // its last lines
+	LogFile  string                `json:"log_file"`
+}
+
+// hooksPace is how the last runs of the hooks of an event did, in milliseconds inside the program.
+type hooksPace struct {
+	hooks.Pace
+	Last string  `json:"last"`
+	P50  float64 `json:"p50_ms"`
+	P95  float64 `json:"p95_ms"`
+}
+
+func hooksPaces(store string) []hooksPace {
+	out := []hooksPace{}
+	for _, p := range hooks.Paces(store) {
+		ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+		out = append(out, hooksPace{p, term.TimeText(p.Last), ms(p.P50), ms(p.P95)})
+	}
+	return out
+}
+
+// HooksReport looks at the hooks of a scope, or with "" of all; installed are the scopes whose hooks are as they must be.
+func HooksReport(e *app.Env, only string) (r hooksReport, installed []string, err error) {
+	store, err := e.MemoryDir()
+	if err != nil {
+		return r, nil, err
+	}
+	s, err := hookset.HookSettings(e)
+	if err != nil {
+		return r, nil, err
+	}
+	self, err := e.Executable()
+	if err != nil {
+		return r, nil, err
+	}
+	r = hooksReport{Program: self, Capture: s.Capture, Blocking: s.Blocking, Every: s.Every, Spool: hooks.Spooled(store), Behind: hooks.Behind(store), Runs: hooksPaces(store), LogFile: hooks.LogFile(store), Log: hookset.LastLines(hooks.LogFile(store), 5)}
+	if conf, err := e.Settings(); err == nil {
+		r.Distill = hookset.HookValue(conf.String, "distill.engine", "")
+	}
+	for _, scope := range scopesOf(only) {
+		f, err := hookset.SettingsOf(e, scope)
+		if err != nil {
+			return r, nil, err
+		}
+		in := hookset.HooksIn(scope, f, self)
+		if in.State == "installed" {
+			installed = append(installed, scope)
+		}
+		r.Files = append(r.Files, in)
+	}
+	if only == "" {
+		r.Plugin = hookset.Plugin(e)
+	}
+	return r, installed, nil
+}
+
+func runHooksStatus(_ context.Context, e *app.Env, only string) error {
+	r, installed, err := HooksReport(e, only)
+	if err != nil {
+		return err
+	}
+	if e.Opt.JSON {
+		err = e.PrintJSON("hooks.status", r)
+	} else {
+		printHooksStatus(e, r, installed)
+	}
+	if err == nil && len(installed) == 0 && (r.Plugin == nil || r.Plugin.Off != "") {
+		return app.Exit(app.ExitNo)
+	}
+	return err
+}
+
+func printHooksStatus(e *app.Env, r hooksReport, installed []string) {
+	for _, f := range r.Files {
+		e.Printf("%-8s %-15s %s\n", f.Scope, f.State, e.Safe(f.File))
+		for _, line := range HooksAdvice(f, r.Program) {
+			e.Printf("         %s\n", e.Safe(line))
+		}
+	}
+	if r.Plugin != nil {
+		hookset.PrintPlugin(e, r.Plugin, installed)
+	}
+	capture := fmt.Sprintf("every %d uses of a tool", r.Every)
+	if !r.Capture {
+		capture = "off (hooks.capture)"
+	}
+	e.Printf("capture  %s\nblocking %s\n", capture, r.Blocking)
+	if r.Distill != "" {
+		e.Printf("distill  by %s, when a session ends\n", r.Distill)
+	}
+	printPaces(e, r.Runs)
+	if r.Spool > 0 {
+		e.Printf("spool    %d note%s to fold in; the next hook does\n", r.Spool, term.Plural(r.Spool))
+	}
+	if r.Behind > 0 {
+		e.Printf("behind   sessions in %d place%s; a worker captures them, or the next start there\n", r.Behind, term.Plural(r.Behind))
+	}
+	for i, line := range r.Log {
+		if i == 0 {
+			e.Printf("log      %s\n", e.Safe(r.LogFile))
+		}
+		e.Printf("         %s\n", e.Safe(line))
+	}
+}
+
+// printPaces says whether hooks run, how fast, and how many went wrong.
+func printPaces(e *app.Env, list []hooksPace) {
+	if len(list) == 0 {
+		e.Printf("runs     none yet\n")
+		return
+	}
+	e.Printf("runs     %-19s %6s %7s %9s %9s  last\n", "event", "runs", "failed", "p50 ms", "p95 ms")
+	for _, p := range list {
+		e.Printf("         %-19s %6d %7d %9.1f %9.1f  %s\n", e.Safe(string(p.Event)), p.Runs, p.Failed, p.P50, p.P95, app.Ago(e.Now(), p.Pace.Last))
+	}
+}
+
+// HooksAdvice says what is wrong with the hooks in a file and what to type.
+func HooksAdvice(f hookset.HooksInFile, self string) []string {
+	again := "mem hooks install --scope " + f.Scope
+	switch f.State {
+	case "disabled":
+		return []string{"\"disableAllHooks\" is true there: take it out"}
+	case "incomplete":
+		return []string{"missing: " + strings.Join(f.Missing, ", "), again}
+	case "another program":
+		return []string{"they run " + strings.Join(f.Commands, ", "), "this is " + self, again}
+	case "another memory":
+		return []string{"they write " + strings.Join(f.Stores, ", "), again}
+	case "outdated":
+		return []string{"another version of mem wrote them", again}
+	case "unreadable":
+		return []string{f.Error}
+	}
+	return nil
+}

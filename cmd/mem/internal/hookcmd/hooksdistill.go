@@ -1,0 +1,104 @@
+package hookcmd
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/memory"
+	"github.com/memvcs/mem/refs/config"
+)
+
+// The ways in which facts of sessions are asked for.
+const (
+	distillOff        = "off"
+	distillSession    = "session"
+	distillBackground = "background"
+)
+
+func distillWays() []string { return []string{distillOff, distillSession, distillBackground} }
+
+// distillSettings are the settings of a way; an empty value is the default. An engine that is set already stays.
+func distillSettings(way, engine string) [][2]string {
+	switch way {
+	case distillSession:
+		return [][2]string{{"hooks.ask", "true"}, {"hooks.blocking", "once"}, {"distill.engine", ""}}
+	case distillBackground:
+		if engine == "" {
+			engine = "claude"
+		}
+		return [][2]string{{"hooks.ask", "false"}, {"hooks.blocking", ""}, {"distill.engine", engine}}
+	}
+	return [][2]string{{"hooks.ask", "false"}, {"hooks.blocking", ""}, {"distill.engine", ""}}
+}
+
+// setDistill writes the settings of a way.
+func setDistill(ctx context.Context, e *app.Env, way string) error {
+	return memory.ChangeSettings(ctx, e, func(c *config.Config) error {
+		engine, _, err := c.Get("distill.engine")
+		if err != nil {
+			return err
+		}
+		for _, kv := range distillSettings(way, engine) {
+			if kv[1] != "" {
+				err = c.Set(kv[0], kv[1])
+			} else {
+				_, err = c.Unset(kv[0])
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// chooseDistill returns the way that the user chooses, "" to leave the settings alone: there is nobody to ask, or it was asked
+// before, of which hooks.ask in the file is the proof.
+func chooseDistill(e *app.Env) (string, error) {
+	c, err := e.Settings()
+	if err != nil {
+		return "", err
+	}
+	for _, key := range []string{"hooks.ask", "hooks.blocking", "distill.engine"} {
+		if _, from, err := c.Get(key); err != nil || from != config.Default {
+			return "", err
+		}
+	}
+	if e.Opt.Yes || e.Opt.JSON || !e.Term.Stdin || !e.Term.Stderr {
+		return "", nil
+	}
+	fmt.Fprint(e.Stderr, `Facts, concepts and rules come from a model. How should mem ask for them?
+  off         not at all; "mem distill" does it by hand (the default)
+  session     hooks tell Claude what has no facts yet: input tokens once a prompt, and up to one turn more at its end
+  background  a model distils each session when it ends: about as many tokens as the session's text, within llm.maxTokensPerDay
+[off/session/background] `)
+	line, err := bufio.NewReader(e.Stdin).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return "", fmt.Errorf("read the answer: %w", err)
+	}
+	answer := strings.ToLower(strings.TrimSpace(line))
+	for _, way := range distillWays() {
+		if answer != "" && strings.HasPrefix(way, answer) {
+			return way, nil
+		}
+	}
+	return distillOff, nil
+}
+
+// AskDistill settles how facts are asked for: as the option says, or as a terminal answers.
+func AskDistill(ctx context.Context, e *app.Env, way string) (err error) {
+	if e.Opt.DryRun {
+		return nil
+	}
+	if way == "" {
+		if way, err = chooseDistill(e); err != nil || way == "" {
+			return err
+		}
+	}
+	return setDistill(ctx, e, way)
+}

@@ -1,0 +1,159 @@
+package hookcmd
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/hookset"
+	"github.com/memvcs/mem/hooks"
+	"github.com/memvcs/mem/hooks/settings"
+)
+
+// trialSession is the id of the session that "mem hooks test" makes up.
+const trialSession = "00000000-0000-4000-8000-000000000000"
+
+// trialTranscript is what happened in it.
+const trialTranscript = `{"type":"user","uuid":"t1","parentUuid":null,"timestamp":"2026-01-01T00:00:00Z","sessionId":"` + trialSession + `","cwd":"/trial","message":{"role":"user","content":"Is the memory there?"}}
+{"type":"assistant","uuid":"t2","parentUuid":"t1","timestamp":"2026-01-01T00:00:01Z","sessionId":"` + trialSession + `","cwd":"/trial","message":{"role":"assistant","id":"m1","content":[{"type":"text","text":"Yes."}]}}
+`
+
+// A trial is how one hook did, as --json prints it.
+type trial struct {
+	Event string  `json:"event"`
+	MS    float64 `json:"ms"`
+	OK    bool    `json:"ok"`
+	Error string  `json:"error,omitempty"`
+}
+
+// runHooksTest runs the hooks as Claude Code would: the program that the settings name, or else this one.
+func runHooksTest(ctx context.Context, e *app.Env, scope string) error {
+	program, err := installedProgram(e, scope)
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "mem-hooks-test-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir) // of a directory that nobody else knows
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return err
+	}
+	projects := filepath.Join(dir, "claude", "projects", "-trial")
+	path := filepath.Join(projects, trialSession+".jsonl")
+	if err := errors.Join(os.MkdirAll(projects, 0o700), os.WriteFile(path, []byte(trialTranscript), 0o600)); err != nil {
+		return err
+	}
+	answer := struct {
+		Command string  `json:"command"`
+		Trials  []trial `json:"trials"`
+	}{program.Path, nil}
+	failed := false
+	for _, ev := range settings.Events() {
+		t := try(ctx, e, program, dir, path, ev)
+		failed = failed || !t.OK
+		answer.Trials = append(answer.Trials, t)
+	}
+	awaitSpool(ctx, e, filepath.Join(dir, "store"))
+	if e.Opt.JSON {
+		err = e.PrintJSON("hooks.test", answer)
+	} else {
+		e.Printf("%s\n", e.Safe(program.Path))
+		for _, t := range answer.Trials {
+			state := "ok"
+			if !t.OK {
+				state = e.Safe(t.Error)
+			}
+			e.Printf("%-20s %6.1f ms  %s\n", t.Event, t.MS, state)
+		}
+	}
+	if err == nil && failed {
+		return app.Exit(app.ExitNo)
+	}
+	return err
+}
+
+// awaitSpool waits for the process that SessionEnd leaves in the background.
+func awaitSpool(ctx context.Context, e *app.Env, store string) {
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
+	defer cancel()
+	for tick := time.NewTicker(20 * time.Millisecond); ; {
+		if hooks.Spooled(store) == 0 {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// installedProgram returns what the first settings with hooks of mem run, or else what "mem hooks install" would write. If a
+// scope is named, its settings must have them.
+func installedProgram(e *app.Env, only string) (settings.Program, error) {
+	for _, scope := range scopesOf(only) {
+		f, err := hookset.SettingsOf(e, scope)
+		if err != nil {
+			return settings.Program{}, err
+		}
+		found, _, err := f.Installed()
+		switch {
+		case err == nil && len(found) > 0:
+			return found[0].Program, nil
+		case only != "" && err != nil:
+			return settings.Program{}, settingsError(e, err, f)
+		case only != "":
+			return settings.Program{}, app.WithHint(app.Fatalf("there are no hooks of mem in %s", f.Path), "mem hooks install --scope "+only)
+		}
+	}
+	self, err := e.Executable()
+	return settings.Program{Path: self, Bare: runtime.GOOS == "windows"}, err
+}
+
+// try runs one hook and looks at what it leaves behind.
+func try(ctx context.Context, e *app.Env, p settings.Program, dir, transcript string, ev settings.Event) trial {
+	t := trial{Event: string(ev)}
+	payload, err := json.Marshal(map[string]any{
+		"session_id": trialSession, "transcript_path": transcript, "cwd": "/trial", "hook_event_name": ev, "source": "startup",
+		"tool_name": "Bash", "tool_input": map[string]string{"command": "true"}, "prompt": "?", "trigger": "manual", "reason": "other",
+	})
+	if err != nil {
+		t.Error = err.Error()
+		return t
+	}
+	store := filepath.Join(dir, "store")
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	if p.Store != "" {
+		p.Store = store
+	}
+	command, args := p.Argv(ev)
+	cmd := e.Command(ctx, []string{"MEM_DIR=" + store, "CLAUDE_CONFIG_DIR=" + filepath.Join(dir, "claude"), "MEM_HOOK=", "MEM_CAPTURE=", "MEM_NOW="}, command, args...)
+	var out, errs bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(payload), &out, &errs
+	begin := e.Uptime()
+	err = cmd.Run()
+	t.MS = float64(e.Uptime()-begin) / float64(time.Millisecond)
+	logged := hookset.LastLines(hooks.LogFile(store), 1)
+	switch {
+	case err != nil:
+		t.Error = err.Error()
+	case errs.Len() > 0:
+		t.Error = app.OneLine(errs.String())
+	case len(logged) > 0:
+		t.Error = logged[0]
+		err = os.Remove(hooks.LogFile(store)) // or every later one would be blamed
+	case out.Len() > 0 && out.Bytes()[0] == '{' && !json.Valid(out.Bytes()):
+		t.Error = "its answer is no JSON"
+	}
+	t.OK = t.Error == "" && err == nil
+	return t
+}

@@ -1,0 +1,78 @@
+package hookset
+
+import (
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/hooks"
+	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/refs/config"
+)
+
+// HookSettings reads the settings of hooks. What does not fit its key has its default: a session must go on.
+func HookSettings(e *app.Env) (hooks.Settings, error) {
+	c, err := e.Settings()
+	if err != nil {
+		return hooks.Settings{}, err
+	}
+	s := hooks.Settings{
+		Capture: HookValue(c.Bool, "hooks.capture", true), Every: HookValue(c.Int, "hooks.every", 5),
+		Ask: HookValue(c.Bool, "hooks.ask", false), AskAfterTokens: HookValue(c.Int, "hooks.askAfterTokens", 2000),
+		Blocking: HookValue(c.String, "hooks.blocking", "off"),
+	}
+	_, from, err := c.Get("defaults.autoRegisterSessions")
+	s.Register = err == nil && (from == config.Default || HookValue(c.Bool, "defaults.autoRegisterSessions", false))
+	s.Distill = HookValue(c.String, "distill.engine", "") != ""
+	s.ContextSize, s.PromptSize = HookValue(c.Int, "hooks.contextSize", 4000), HookValue(c.Int, "hooks.promptSize", 1500)
+	s.Recall = HookValue(c.Bool, "recall.enabled", true)
+	if s.Decay, err = names.DecayOf(c); err != nil {
+		s.Decay = keepit.DefaultDecay
+	}
+	s.CaptureProject = func(p state.Project) bool {
+		return HookValue(c.Bool, "hooks.captureProject."+string(p.ID), true)
+	}
+	return s, nil
+}
+
+func HookValue[T any](get func(string) (T, error), key string, otherwise T) T {
+	v, err := get(key)
+	if err != nil {
+		return otherwise
+	}
+	return v
+}
+
+// CalledAs returns what to type to run this program on this memory: its name if that finds it, else its path.
+func CalledAs(e *app.Env) string {
+	if e.Opt.MemDir != "" {
+		return programName(e) + " --mem-dir " + quoteWord(e.Opt.MemDir)
+	}
+	return programName(e)
+}
+
+func programName(e *app.Env) string {
+	self, err := e.Executable()
+	if err != nil {
+		return "mem"
+	}
+	found, err := exec.LookPath("mem")
+	if err == nil {
+		found, err = filepath.EvalSymlinks(found)
+	}
+	if err == nil && found == self {
+		return "mem"
+	}
+	return quoteWord(self)
+}
+
+// quoteWord writes a word so that a shell reads it as it is.
+func quoteWord(s string) string {
+	if strings.ContainsAny(s, " '\"`$\\") {
+		return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	}
+	return s
+}

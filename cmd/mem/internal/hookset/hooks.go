@@ -1,0 +1,131 @@
+package hookset
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/hooks/settings"
+)
+
+func HookScopes() []string { return []string{"user", "project", "local"} }
+
+// SettingsOf returns the settings file of a scope.
+func SettingsOf(e *app.Env, scope string) (settings.SettingsFile, error) {
+	store, err := e.MemoryDir()
+	if err != nil {
+		return settings.SettingsFile{}, err
+	}
+	dir, name := filepath.Join(projectRoot(e), ".claude"), "settings.json"
+	switch scope {
+	case "", "user":
+		dir, err = e.ClaudeDir()
+	case "local":
+		name = "settings.local.json"
+	}
+	return settings.SettingsFile{Path: filepath.Join(dir, name), Store: store}, err
+}
+
+// projectRoot returns the directory of the git repository around the working directory, or else that itself.
+func projectRoot(e *app.Env) string {
+	for d := filepath.Clean(e.Dir); ; d = filepath.Dir(d) {
+		if _, err := os.Lstat(filepath.Join(d, ".git")); err == nil {
+			return d
+		}
+		if filepath.Dir(d) == d {
+			return e.Dir
+		}
+	}
+}
+
+// HooksProgram returns what hooks are to run: this program, on the memory that is in use here unless that is the default one.
+func HooksProgram(e *app.Env) (p settings.Program, err error) {
+	p.Bare = runtime.GOOS == "windows"
+	if p.Path, err = ownPath(e); err != nil {
+		return p, err
+	}
+	dir, err := e.MemoryDir()
+	if err != nil {
+		return p, err
+	}
+	if usual, err := e.UnderHome(".claude-memory", "MEM_DIR"); err != nil || dir != usual {
+		p.Store = dir
+	}
+	return p, nil
+}
+
+// ownPath returns the path of this program as settings can name it.
+func ownPath(e *app.Env) (string, error) {
+	self, err := e.Executable()
+	if err != nil {
+		return "", err
+	}
+	if strings.Contains(filepath.ToSlash(self), "/go-build") {
+		return "", app.WithHint(app.Fatalf("%s is there only while \"go run\" runs", self), "go install ./cmd/mem")
+	}
+	return self, nil
+}
+
+type HooksInFile struct {
+	Scope    string   `json:"scope"`
+	File     string   `json:"file"`
+	State    string   `json:"state"` // installed, none, incomplete, outdated, "another program", "another memory", disabled, unreadable
+	Commands []string `json:"commands"`
+	Stores   []string `json:"stores,omitempty"` // the memories that the hooks name
+	Missing  []string `json:"missing"`
+	Error    string   `json:"error,omitempty"`
+}
+
+// HooksIn looks at one settings file.
+func HooksIn(scope string, f settings.SettingsFile, self string) HooksInFile {
+	in := HooksInFile{Scope: scope, File: f.Path, State: "none", Commands: []string{}, Missing: []string{}}
+	found, disabled, err := f.Installed()
+	if err != nil {
+		in.State, in.Error = "unreadable", err.Error()
+		return in
+	}
+	for _, h := range found {
+		if !slices.Contains(in.Commands, h.Program.Path) {
+			in.Commands = append(in.Commands, h.Program.Path)
+		}
+		if s := h.Program.Store; s != "" && !slices.Contains(in.Stores, s) {
+			in.Stores = append(in.Stores, s)
+		}
+	}
+	for _, ev := range settings.Events() {
+		if !slices.ContainsFunc(found, func(h settings.Found) bool { return h.Event == ev && h.Answers == ev }) {
+			in.Missing = append(in.Missing, string(ev))
+		}
+	}
+	switch {
+	case len(found) == 0:
+		in.Missing = []string{}
+	case disabled:
+		in.State = "disabled"
+	case len(in.Missing) > 0:
+		in.State = "incomplete"
+	case len(in.Commands) != 1 || in.Commands[0] != self:
+		in.State = "another program"
+	case slices.ContainsFunc(in.Stores, func(s string) bool { return !term.SameFile(s, f.Store) && s != f.Store }):
+		in.State = "another memory"
+	case slices.ContainsFunc(found, func(h settings.Found) bool { return !h.Current }):
+		in.State = "outdated"
+	default:
+		in.State = "installed"
+	}
+	return in
+}
+
+// LastLines returns the last lines of a file, none if it cannot be read.
+func LastLines(file string, n int) []string {
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return []string{}
+	}
+	lines := strings.Split(strings.TrimRight(string(b), "\n"), "\n")
+	return lines[max(0, len(lines)-n):]
+}

@@ -1,0 +1,48 @@
+package hookset
+
+import (
+	"context"
+	"path/filepath"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/hooks"
+)
+
+// PluginPath is the command that writes the plugin out and says where it is.
+func PluginPath(e *app.Env) *cli.Command {
+	return &cli.Command{
+		Name:  "plugin-path",
+		Usage: "write the Claude Code plugin and print its path",
+		Description: "It is in the memory's directory, runs this program, and is brought up to date by each run:\n" +
+			"claude --plugin-dir \"$(mem plugin-path)\". \"mem hooks install\" does the same without a plugin; use one of the two.",
+		Action: func(_ context.Context, c *cli.Command) error {
+			if err := e.WantOperands(c, 0, 0); err != nil {
+				return err
+			}
+			return runPluginPath(e)
+		},
+	}
+}
+
+func runPluginPath(e *app.Env) error {
+	store, err := e.MemoryDir()
+	if err != nil {
+		return err
+	}
+	p, err := HooksProgram(e)
+	if err != nil {
+		return err
+	}
+	dir := filepath.Join(store, "plugin")
+	if err := hooks.WritePlugin(dir, p); err != nil {
+		return err
+	}
+	if e.Opt.JSON {
+		return e.PrintJSON("plugin-path", struct {
+			Path string `json:"path"`
+		}{dir})
+	}
+	e.Printf("%s\n", e.Safe(dir))
+	return nil
+}

@@ -1,0 +1,381 @@
+package knowledgecmd
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	namess "github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/concepts"
+	"github.com/memvcs/mem/layers/knowledge"
+	"github.com/memvcs/mem/layers/state"
+)
+
+type assignOptions struct {
+	name    string
+	topic   string
+	summary string
+	reason  string
+	none    bool
+	undo    bool
+}
+
+// conceptChanges are the subcommands that say what belongs where.
+func conceptChanges(e *app.Env) []*cli.Command {
+	var o assignOptions
+	topic := cli.Parsed(&o.topic, "topic,t", "what it is about, in 3 to 5 `WORDS`", shortText("a topic", 80))
+	summary := cli.Parsed(&o.summary, "summary", "sum the concept up in a `TEXT`", shortText("a summary", 1000))
+	reason := cli.Parsed(&o.reason, "reason", "`WHY` it belongs there", shortText("a reason", 500))
+	undo := func(usage string) *cli.Flag {
+		return cli.Bool(&o.undo, "undo", usage)
+	}
+	return []*cli.Command{
+		{Name: "assign", Usage: "assign sessions or exchanges to a concept", ArgsUsage: "<session|exchange>... [<concept>]",
+			Description: "An exchange is named by its id, e:9f2c61ab. What is said of an exchange goes before what is said of its session.",
+			Flags: []*cli.Flag{
+				cli.Parsed(&o.name, "new", "make a new concept called `NAME`", shortText("a name", 80)), topic, summary, reason,
+				cli.Bool(&o.none, "none", "take back what was said of them"),
+			},
+			Action: func(ctx context.Context, c *cli.Command) error { return runAssign(ctx, e, c, o) }},
+		{Name: "rename", Usage: "rename or edit a concept", ArgsUsage: "<concept> [<name>]", Flags: []*cli.Flag{topic, summary},
+			Action: func(ctx context.Context, c *cli.Command) error {
+				if err := e.WantOperands(c, 1, 2); err != nil {
+					return err
+				}
+				return runRename(ctx, e, o, e.Operand(0), e.Operand(1), len(e.Operands) > 1)
+			}},
+		{Name: "merge", Usage: "merge concepts into the last one named", ArgsUsage: "<concept>... <concept>",
+			Flags: []*cli.Flag{reason, undo("part the concepts again")},
+			Action: func(ctx context.Context, c *cli.Command) error {
+				least := 2
+				if o.undo {
+					least = 1
+				}
+				if err := e.WantOperands(c, least, -1); err != nil {
+					return err
+				}
+				return runMerge(ctx, e, o, e.Operands)
+			}},
+		{Name: "split", Usage: "split a concept: move members to a new one", ArgsUsage: "<concept> <session|exchange>...",
+			Flags: []*cli.Flag{cli.Parsed(&o.name, "new", "call the new concept `NAME`", shortText("a name", 80)), topic, summary, reason},
+			Action: func(ctx context.Context, c *cli.Command) error {
+				if err := e.WantOperands(c, 2, -1); err != nil {
+					return err
+				}
+				return runSplit(ctx, e, o, e.Operand(0), e.Operands[1:])
+			}},
+		{Name: "rm", Usage: "delete concepts; their members become unassigned", ArgsUsage: "<concept>...", Flags: []*cli.Flag{undo("bring them back")},
+			Action: func(ctx context.Context, c *cli.Command) error {
+				if err := e.WantOperands(c, 1, -1); err != nil {
+					return err
+				}
+				return runConceptsRm(ctx, e, o, e.Operands)
+			}},
+	}
+}
+
+// shortText reads a text of one line and moderate length.
+func shortText(what string, most int) func(string) (string, error) {
+	return func(s string) (string, error) {
+		s = strings.Join(strings.Fields(s), " ")
+		switch n := utf8.RuneCountInString(s); {
+		case s == "":
+			return "", fmt.Errorf("%s cannot be empty", what)
+		case n > most:
+			return "", fmt.Errorf("%s of %d characters is too long: %d at most", what, n, most)
+		case !utf8.ValidString(s):
+			return "", errors.New("want text in UTF-8")
+		}
+		return s, nil
+	}
+}
+
+func runAssign(ctx context.Context, e *app.Env, c *cli.Command, o assignOptions) error {
+	names := e.Operands
+	concept := ""
+	switch {
+	case o.name != "" && o.none:
+		return app.Usagef("--new and --none do not go together")
+	case o.name != "" || o.none:
+		if err := e.WantOperands(c, 1, -1); err != nil {
+			return err
+		}
+		if last := names[len(names)-1]; concepts.IsLabel(last) {
+			return app.Usagef("%s is a concept, but --new makes another one", last)
+		}
+	default:
+		if err := e.WantOperands(c, 1, -1); err != nil {
+			return err
+		}
+		if len(names) == 1 {
+			return app.WithHint(app.Usagef("say which concept %s belongs to", names[0]), "mem concepts list", "or make one: --new NAME --topic TOPIC")
+		}
+		concept, names = names[len(names)-1], names[:len(names)-1]
+	}
+	if o.summary != "" && o.name == "" {
+		return app.WithHint(app.Usagef("--summary goes with --new"), "mem concepts rename CONCEPT --summary TEXT")
+	}
+	return namess.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+		members, p, err := members(ctx, e, m, sc, names)
+		if err != nil {
+			return err
+		}
+		to := knowledge.Filing{Topic: o.topic, Reason: o.reason}
+		if o.name != "" {
+			to.New = &concepts.Made{Name: o.name, Topic: o.topic, Summary: o.summary, Reason: o.reason}
+		}
+		if concept != "" {
+			if to.Concept, err = conceptNamed(ctx, e, m, p, concept); err != nil {
+				return err
+			}
+			if !to.Concept.Stands() {
+				return app.WithHint(app.Fatalf("%s does not stand any more", concept), "mem concepts list --all")
+			}
+		}
+		return assign(ctx, e, m, p, members, to)
+	})
+}
+
+// members finds sessions and exchanges, which must be of one project.
+func members(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope, names []string) (list []knowledge.Member, p state.Project, err error) {
+	for _, name := range names {
+		x, err := m.Knowledge().Member(ctx, sc, name)
+		var missing *state.NotFoundError
+		switch {
+		case errors.Is(err, knowledge.ErrNoMember):
+			return nil, p, app.WithHint(app.Usagef("%v", err), "an exchange is named as in mem concepts candidates: e:9f2c61ab")
+		case errors.As(err, &missing) && missing.What == "exchange":
+			return nil, p, app.WithHint(err, "mem concepts candidates")
+		case err != nil:
+			return nil, p, err
+		}
+		if len(list) > 0 && x.Project.ID != p.ID {
+			return nil, p, app.Usagef("%s and %s are of two projects", names[0], name)
+		}
+		list, p = append(list, x), x.Project
+	}
+	return list, p, nil
+}
+
+// maxTopicWords is how many words a topic should have at most: more is a summary.
+const maxTopicWords = 5
+
+// assign puts members where they belong, and says so.
+func assign(ctx context.Context, e *app.Env, m *layers.Memory, p state.Project, members []knowledge.Member, to knowledge.Filing) error {
+	set, err := m.Revision().Concepts(ctx, p.ID)
+	if err != nil {
+		return err
+	}
+	var near []*concepts.Concept
+	if to.New != nil {
+		near = set.Near(to.New.Name, nil)
+	}
+	c, err := m.Knowledge().Assign(ctx, p, members, to, e.Opt.DryRun)
+	if err != nil {
+		return err
+	}
+	answer := struct {
+		DryRun  bool           `json:"dry_run"`
+		Members []string       `json:"members"`
+		Concept *conceptAnswer `json:"concept"` // null: to none
+		Near    []string       `json:"near"`    // concepts with almost the same name
+	}{DryRun: e.Opt.DryRun, Members: []string{}, Near: []string{}}
+	for _, x := range members {
+		answer.Members = append(answer.Members, x.String())
+	}
+	for _, n := range near {
+		answer.Near = append(answer.Near, set.Shown(n, m.Repo().Device().ID))
+	}
+	where := "to no concept"
+	if c != nil {
+		where = fmt.Sprintf("to %s %s", set.Shown(c, m.Repo().Device().ID), c.Name)
+		answer.Concept = &conceptAnswer{c, set.Shown(c, m.Repo().Device().ID), ""}
+	}
+	if e.Opt.JSON {
+		return e.PrintJSON("concepts.assign", answer)
+	}
+	verb := "assigned"
+	if e.Opt.DryRun {
+		verb = "would assign"
+	}
+	e.Note("%s %s %s", verb, strings.Join(answer.Members, " "), where)
+	warnNear(e, m, set, near, c)
+	if n := len(strings.Fields(to.Topic)); n > maxTopicWords {
+		e.Warn("the topic has %d words: 3 to %d tell jobs apart", n, maxTopicWords)
+	}
+	return nil
+}
+
+// warnNear says that a name is almost that of another concept.
+func warnNear(e *app.Env, m *layers.Memory, set *concepts.Set, near []*concepts.Concept, c *concepts.Concept) {
+	for _, n := range near {
+		e.Warn("%s is called almost the same: %s", set.Shown(n, m.Repo().Device().ID), n.Name)
+		if c != nil && !e.Opt.DryRun {
+			e.Hint("if it is the same job: mem concepts merge %s %s", c.Label, set.Shown(n, m.Repo().Device().ID))
+		}
+	}
+}
+
+// A conceptChange is what was said about a concept, as --json prints it.
+type conceptChange struct {
+	DryRun   bool            `json:"dry_run"`
+	Concepts []conceptAnswer `json:"concepts"`
+	Near     []string        `json:"near,omitempty"`
+}
+
+// change says something about concepts, and prints what they are then.
+func change(ctx context.Context, e *app.Env, m *layers.Memory, p state.Project, message, note string, changes []concepts.Changed) error {
+	if !e.Opt.DryRun {
+		if err := m.Knowledge().ChangeConcept(ctx, p, message, changes...); err != nil {
+			return err
+		}
+	}
+	set, err := m.Revision().Concepts(ctx, p.ID)
+	if err != nil {
+		return err
+	}
+	if !e.Opt.JSON {
+		if e.Opt.DryRun {
+			note = "would do: " + note
+		}
+		e.Note("%s", note)
+		return nil
+	}
+	answer := conceptChange{DryRun: e.Opt.DryRun, Concepts: []conceptAnswer{}}
+	for _, c := range changes {
+		if k := set.Record(c.Concept); !slices.ContainsFunc(answer.Concepts, func(a conceptAnswer) bool { return a.Concept == k }) {
+			answer.Concepts = append(answer.Concepts, conceptAnswer{k, set.Shown(k, m.Repo().Device().ID), ""})
+		}
+	}
+	return e.PrintJSON("concepts.change", answer)
+}
+
+func runRename(ctx context.Context, e *app.Env, o assignOptions, concept, name string, named bool) error {
+	if named {
+		var err error
+		if name, err = shortText("a name", 80)(name); err != nil {
+			return app.Usagef("%v", err)
+		}
+	}
+	if !named && o.topic == "" && o.summary == "" {
+		return app.WithHint(app.Usagef("there is nothing to change"), "mem concepts rename "+concept+" NAME")
+	}
+	return namess.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+		c, err := conceptNamed(ctx, e, m, sc.Project, concept)
+		if err != nil {
+			return err
+		}
+		var changes []concepts.Changed
+		for _, f := range [][2]string{{"name", name}, {"topic", o.topic}, {"summary", o.summary}} {
+			if f[1] != "" {
+				changes = append(changes, concepts.Changed{Concept: c.Record, Field: f[0], Value: f[1]})
+			}
+		}
+		set, err := m.Revision().Concepts(ctx, sc.Project.ID)
+		if err != nil {
+			return err
+		}
+		label := set.Shown(c, m.Repo().Device().ID)
+		if err := change(ctx, e, m, sc.Project, "rename concept "+c.Label, fmt.Sprintf("%s is %s now", label, cmp.Or(name, c.Name)), changes); err != nil || !named {
+			return err
+		}
+		warnNear(e, m, set, set.Near(name, c), c)
+		return nil
+	})
+}
+
+func runMerge(ctx context.Context, e *app.Env, o assignOptions, names []string) error {
+	return namess.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+		var into *concepts.Concept
+		if !o.undo {
+			var err error
+			if into, err = conceptNamed(ctx, e, m, sc.Project, names[len(names)-1]); err != nil {
+				return err
+			}
+			names = names[:len(names)-1]
+			if !into.Stands() {
+				return app.WithHint(app.Fatalf("%s does not stand any more", into.Label), "mem concepts list --all")
+			}
+		}
+		var changes []concepts.Changed
+		var labels []string
+		for _, name := range names {
+			c, err := conceptNamed(ctx, e, m, sc.Project, name)
+			if err != nil {
+				return err
+			}
+			switch {
+			case c == nil, into != nil && c.Record == into.Record:
+				return app.Usagef("%s cannot become part of itself", name)
+			case into == nil && c.MergedInto == "":
+				return app.Fatalf("%s is part of no other", name)
+			}
+			change := concepts.Changed{Concept: c.Record, Field: "into", Reason: o.reason}
+			if into != nil {
+				change.Value = into.Record
+			}
+			changes, labels = append(changes, change), append(labels, c.Label)
+		}
+		list := strings.Join(labels, " ")
+		if into == nil {
+			return change(ctx, e, m, sc.Project, "part "+list, list+" stands on its own again", changes)
+		}
+		return change(ctx, e, m, sc.Project, "merge "+list+" into "+into.Label, fmt.Sprintf("%s is part of %s %s now", list, into.Label, into.Name), changes)
+	})
+}
+
+func runSplit(ctx context.Context, e *app.Env, o assignOptions, concept string, names []string) error {
+	if o.name == "" {
+		return app.WithHint(app.Usagef("mem concepts split wants the name of the new concept"), "--new NAME --topic TOPIC")
+	}
+	return namess.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+		members, p, err := members(ctx, e, m, sc, names)
+		if err != nil {
+			return err
+		}
+		from, err := conceptNamed(ctx, e, m, p, concept)
+		if err != nil {
+			return err
+		}
+		for i, x := range members {
+			id := x.Session
+			list := from.Sessions
+			if x.Exchange != nil {
+				id, list = x.Exchange.ID, from.Exchanges
+			}
+			if !slices.Contains(list, id) {
+				return app.WithHint(app.Fatalf("%s does not belong to %s", names[i], concept), "mem concepts show "+concept)
+			}
+		}
+		return assign(ctx, e, m, p, members, knowledge.Filing{
+			New: &concepts.Made{Name: o.name, Topic: o.topic, Summary: o.summary, Reason: o.reason}, Topic: o.topic, Reason: o.reason,
+		})
+	})
+}
+
+func runConceptsRm(ctx context.Context, e *app.Env, o assignOptions, names []string) error {
+	return namess.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+		var changes []concepts.Changed
+		var labels []string
+		for _, name := range names {
+			c, err := conceptNamed(ctx, e, m, sc.Project, name)
+			if err != nil {
+				return err
+			}
+			changes = append(changes, concepts.Changed{Concept: c.Record, Field: "removed", Value: fmt.Sprint(!o.undo)})
+			labels = append(labels, c.Label)
+		}
+		list := strings.Join(labels, " ")
+		if o.undo {
+			return change(ctx, e, m, sc.Project, "bring back "+list, list+" is back", changes)
+		}
+		return change(ctx, e, m, sc.Project, "remove "+list, "removed "+list, changes)
+	})
+}

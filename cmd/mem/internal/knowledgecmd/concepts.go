@@ -1,0 +1,213 @@
+package knowledgecmd
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/concepts"
+	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/state"
+)
+
+// Concepts is the command about the jobs of a project.
+func Concepts(e *app.Env) *cli.Command {
+	var all bool
+	return &cli.Command{
+		Name:  "concepts",
+		Usage: "list and edit concepts",
+		Description: "A concept is one job of the project, with all exchanges about it in any session. What belongs to it is decided by meaning, by\n" +
+			"whoever has read it; nothing is ever put together because of the files or words it shares. \"candidates\" prints what there is to\n" +
+			"decide, \"assign\" says what was decided.",
+		Commands: append([]*cli.Command{
+			{Name: "list", Usage: "list the concepts", Flags: []*cli.Flag{
+				cli.Bool(&all, "all,a", "also those that were merged or removed"),
+			}, Action: func(ctx context.Context, c *cli.Command) error {
+				if err := e.WantOperands(c, 0, 0); err != nil {
+					return err
+				}
+				return runConceptsList(ctx, e, all)
+			}},
+			{Name: "show", Usage: "print a concept with its exchanges", ArgsUsage: "<concept>", Action: func(ctx context.Context, c *cli.Command) error {
+				if err := e.WantOperands(c, 1, 1); err != nil {
+					return err
+				}
+				return runConceptsShow(ctx, e, e.Operand(0))
+			}},
+			{Name: "candidates", Usage: "print unassigned members and the instruction to assign them", ArgsUsage: "[<session>]",
+				Description: "Without a session: all exchanges of the project that nobody has assigned.",
+				Action: func(ctx context.Context, c *cli.Command) error {
+					if err := e.WantOperands(c, 0, 1); err != nil {
+						return err
+					}
+					return runConceptsCandidates(ctx, e, e.Operand(0))
+				}},
+		}, conceptChanges(e)...),
+	}
+}
+
+// A conceptAnswer is a concept as --json prints it.
+type conceptAnswer struct {
+	*concepts.Concept
+	As      string `json:"as"`                // as it is typed here
+	Project string `json:"project,omitempty"` // with --all-projects
+}
+
+// conceptNamed finds a concept by what the user typed.
+func conceptNamed(ctx context.Context, e *app.Env, m *layers.Memory, p state.Project, name string) (*concepts.Concept, error) {
+	c, err := m.Revision().FindConcept(ctx, p.ID, name)
+	var missing *state.NotFoundError
+	switch {
+	case errors.As(err, &missing) && len(missing.Candidates) == 0:
+		return nil, app.WithHint(err, "make one: mem concepts assign SESSION --new NAME --topic TOPIC")
+	case err != nil:
+		return nil, app.WithHint(err, "mem concepts list")
+	}
+	return c, nil
+}
+
+func runConceptsList(ctx context.Context, e *app.Env, all bool) error {
+	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+		projects, err := names.ListedProjects(ctx, e, m, sc)
+		if err != nil {
+			return err
+		}
+		strangers, err := names.Strangers(ctx, e, m)
+		if err != nil {
+			return err
+		}
+		columns := []app.Column{{Name: "concept"}, {Name: "name"}, {Name: "sessions", Right: true}, {Name: "exchanges", Right: true}, {Name: "updated"}}
+		if e.Opt.AllProjects {
+			columns = append(columns, app.Column{Name: "project", Most: 16})
+		}
+		t := e.Table(append(columns, app.Column{Name: "topic", Shrinks: true})...)
+		answers := []conceptAnswer{}
+		for _, p := range projects {
+			set, err := m.Revision().Concepts(ctx, p.ID)
+			if err != nil {
+				return err
+			}
+			list := set.Live()
+			if all {
+				list = set.Concepts
+			}
+			for _, c := range list {
+				as := set.Shown(c, m.Repo().Device().ID)
+				answers = append(answers, conceptAnswer{c, as, names.ProjectName(e, p)})
+				row := []app.Cell{{Full: as, Paint: e.Style().Yellow}, {Full: c.Name}, {Full: fmt.Sprint(len(c.Sessions))}, {Full: fmt.Sprint(len(c.Exchanges))}, e.TimeCell(c.Updated)}
+				if e.Opt.AllProjects {
+					row = append(row, app.Cell{Full: p.Name})
+				}
+				t.Row(append(row, app.Cell{Full: conceptText(set, c, m.Repo().Device().ID, strangers)})...)
+			}
+		}
+		if e.Opt.JSON {
+			return e.PrintJSON("concepts.list", struct {
+				Concepts []conceptAnswer `json:"concepts"`
+			}{answers})
+		}
+		if len(answers) == 0 {
+			e.Note("no concepts")
+			e.Hint("see what there is to decide: mem concepts candidates")
+			return nil
+		}
+		if err := e.Page("concepts"); err != nil {
+			return err
+		}
+		return t.Flush()
+	})
+}
+
+// conceptText says what a concept is about, or what became of it.
+func conceptText(set *concepts.Set, c *concepts.Concept, device string, s app.Strangers) string {
+	switch {
+	case c.MergedInto != "":
+		return "merged into " + set.Shown(set.Record(c.MergedInto), device)
+	case c.Removed:
+		return "removed"
+	case c.Revoked != "":
+		return app.HiddenText(c.Topic, c.Revoked)
+	case s.Of(c.Device) != "":
+		return c.Topic + " (device " + s.Of(c.Device) + " is not trusted)"
+	}
+	return c.Topic
+}
+
+func runConceptsShow(ctx context.Context, e *app.Env, name string) error {
+	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+		c, err := conceptNamed(ctx, e, m, sc.Project, name)
+		if err != nil {
+			return err
+		}
+		return ShowConcept(ctx, e, m, sc.Project, c)
+	})
+}
+
+// ShowConcept prints a concept with what belongs to it.
+func ShowConcept(ctx context.Context, e *app.Env, m *layers.Memory, p state.Project, c *concepts.Concept) error {
+	set, err := m.Revision().Concepts(ctx, p.ID)
+	if err != nil {
+		return err
+	}
+	c = set.Record(c.Record)
+	known, err := m.Revision().Facts(ctx, p.ID)
+	if err != nil {
+		return err
+	}
+	if e.Opt.JSON {
+		return e.PrintJSON("concepts.show", conceptAnswer{c, set.Shown(c, m.Repo().Device().ID), ""})
+	}
+	if err := e.Page("concepts"); err != nil {
+		return err
+	}
+	e.Printf("%s  %s\n", e.Style().Yellow(set.Shown(c, m.Repo().Device().ID)+" "+c.ID), e.Style().Bold(e.Safe(c.Name)))
+	about(e, "Topic", c.Topic)
+	about(e, "Summary", c.Summary)
+	if c.MergedInto != "" {
+		names.Field(e, "Merged", "into "+set.Shown(set.Record(c.MergedInto), m.Repo().Device().ID))
+	}
+	if c.Removed {
+		names.Field(e, "Removed", "yes")
+	}
+	about(e, "Files", strings.Join(c.Files, " "))
+	about(e, "Words", strings.Join(c.Keywords, ", "))
+	names.Field(e, "Made", term.TimeText(c.Made))
+	names.Field(e, "Updated", term.TimeText(c.Updated))
+	for _, id := range c.Sessions {
+		if got := set.OfSession(id); got.Concept == c {
+			names.Field(e, "Session", strings.TrimSpace(term.ShortID(id)+"  "+got.Reason))
+		}
+	}
+	for i := range known.Exchanges {
+		if x := &known.Exchanges[i]; set.Of(x.ID, x.Session).Concept == c {
+			e.Printf("\n")
+			showExchange(e, x)
+		}
+	}
+	return nil
+}
+
+// showExchange prints an exchange with the facts in it that stand.
+func showExchange(e *app.Env, x *facts.Exchange) {
+	head := fmt.Sprintf("%s  %s#%d..%d", x.ID, term.ShortID(x.Session), x.From, x.To)
+	e.Printf("%s  %s\n", e.Style().Yellow(e.Safe(head)), e.Safe(app.OneLine(cmp.Or(x.Summary, x.Topic))))
+	for _, f := range x.Facts {
+		if f.Stands() {
+			e.Printf("    %-10s %s\n", f.Kind, e.Safe(app.OneLine(f.Text)))
+		}
+	}
+}
+
+// about is field for a value that may be missing.
+func about(e *app.Env, name, value string) {
+	if value != "" {
+		names.Field(e, name, value)
+	}
+}

@@ -1,0 +1,287 @@
+package knowledgecmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/derive"
+	"github.com/memvcs/mem/layers/engines"
+	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/knowledge"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/tokens"
+)
+
+type DistillOptions struct {
+	backlog bool
+	again   bool
+	engine  versioncmd.EngineChoice
+}
+
+// Distill is the command that lets a model distil sessions.
+func Distill(e *app.Env) *cli.Command {
+	var o DistillOptions
+	return &cli.Command{
+		Name:      "distill",
+		Usage:     "distil sessions into facts, concepts and rules with a model",
+		ArgsUsage: "[<session>]",
+		Description: "Without a session it is the newest one. No model is asked unless an engine is named or distill.engine is set. Every quote is\n" +
+			"looked up as in \"mem facts save\", each part is saved as it comes, and what a model was asked and answered is stored with it.\n" +
+			"In the end it is shown what \"mem reflect\" finds. What it would make a rule of holds at once only if all the evidence is what the\n" +
+			"user said; else it is proposed (mem rules review). No rule is ended by it, and nothing the user asked for is dismissed.\n" +
+			"When a cap of the day is reached the exit status is 5, and what was saved stays.",
+		Flags: []*cli.Flag{
+			cli.Bool(&o.backlog, "backlog", "distil every session of the project that is not distilled"),
+			cli.Bool(&o.again, "again", "distil the whole session, as if nobody had"),
+			cli.Choice(&o.engine.Name, "engine", "let `NAME` do it: claude, anthropic, openai, command or replay", versioncmd.EngineNames()[1:]...),
+			cli.String(&o.engine.Model, "model", "let the engine ask the model `NAME`"),
+		},
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.WantOperands(c, 0, 1); err != nil {
+				return err
+			}
+			if o.backlog && len(e.Operands) > 0 {
+				return app.Usagef("--backlog is every session: name none")
+			}
+			return RunDistill(ctx, e, o, versioncmd.OrNewest(e.Operand(0)))
+		},
+	}
+}
+
+// asker returns what asks the model that was chosen.
+func asker(ctx context.Context, e *app.Env, m *layers.Memory, p state.Project, choice versioncmd.EngineChoice) (*engines.Asker, error) {
+	conf, err := e.Settings()
+	if err != nil {
+		return nil, err
+	}
+	if choice.Name == "" {
+		if choice.Name, err = conf.String("distill.engine"); err != nil {
+			return nil, err
+		}
+	}
+	if choice.Name == "" {
+		return nil, app.WithHint(app.Usagef("no engine is chosen: no model is asked unless you say so"), "mem distill --engine claude", "mem config set distill.engine claude")
+	}
+	if choice.Model == "" {
+		if choice.Model, err = conf.String("llm.model"); err != nil {
+			return nil, err
+		}
+	}
+	window, err := conf.Int("llm.window")
+	if err != nil {
+		return nil, err
+	}
+	if choice.Name == "replay" {
+		recorded, err := m.Knowledge().Witnessed(ctx, p.ID)
+		if err != nil {
+			return nil, app.WithHint(err, "let a model distil a session once: mem distill --engine claude")
+		}
+		return engines.NewAsker(engines.NewReplay("", recorded), engines.Options{Window: window}), nil
+	}
+	s := versioncmd.Setup{E: e, Conf: conf, Model: choice.Model}
+	if s.Timeout, err = conf.Duration("llm.timeout"); err != nil {
+		return nil, err
+	}
+	model, err := s.Of(ctx, m, state.Rev{}, choice.Name)
+	if err != nil {
+		return nil, err
+	}
+	price, err := s.Price(choice.Name)
+	return engines.NewAsker(model, engines.Options{Window: window, Price: price}), err
+}
+
+func RunDistill(ctx context.Context, e *app.Env, o DistillOptions, name string) error {
+	conf, err := e.Settings()
+	if err != nil {
+		return err
+	}
+	most, err := conf.Int("facts.maxPerSession")
+	if err != nil {
+		return err
+	}
+	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+		revs, err := toDistill(ctx, e, m, &sc, o, name)
+		if err != nil {
+			return err
+		}
+		var answer distillAnswer
+		answer.Sessions, answer.Reflection = []distilled{}, reflectedOf(knowledge.Pondered{})
+		for _, rev := range revs {
+			asker, err := asker(ctx, e, m, sc.Project, o.engine)
+			if err != nil {
+				return err
+			}
+			d, err := m.Knowledge().Distill(ctx, rev, asker, knowledge.DistillOptions{Most: most, Again: o.again, DryRun: e.Opt.DryRun})
+			answer.add(rev, d, e.Opt.DryRun)
+			if err == nil || len(d.Saved) > 0 {
+				sayDistilled(e, rev, d)
+			}
+			if err != nil {
+				return distillError(err, rev)
+			}
+		}
+		if err := distillRules(ctx, e, m, sc.Project, o, &answer); err != nil {
+			return err
+		}
+		if e.Opt.JSON {
+			return e.PrintJSON("distill", answer)
+		}
+		if len(revs) == 0 && answer.Reflection.Candidates == 0 {
+			e.Note("every session is distilled")
+		}
+		return nil
+	})
+}
+
+// distillRules lets the model look back, once for all sessions.
+func distillRules(ctx context.Context, e *app.Env, m *layers.Memory, p state.Project, o DistillOptions, answer *distillAnswer) error {
+	asker, err := asker(ctx, e, m, p, o.engine)
+	if errors.Is(err, derive.ErrNoWitnesses) && len(answer.Sessions) == 0 {
+		return nil // no model was ever asked, and there is nothing to ask one
+	}
+	if err != nil {
+		return err
+	}
+	found, err := m.Knowledge().DistillRules(ctx, p, asker, knowledge.DistillOptions{Again: o.again, DryRun: e.Opt.DryRun})
+	if errors.Is(err, engines.ErrRecorded) { // what the sessions hold was replayed
+		e.Note("no answer about the %d candidates is recorded: they wait for somebody (mem reflect)", found.Candidates)
+		return nil
+	}
+	if err != nil {
+		return distillError(err, state.Rev{})
+	}
+	answer.Reflection = reflectedOf(found)
+	if e.Opt.JSON || found.Candidates == 0 {
+		return nil
+	}
+	cost := costLine(found.Receipt)
+	if e.Opt.DryRun {
+		e.Printf("Would look back at %d candidate%s: at most %s\n", found.Candidates, term.Plural(found.Candidates), cost)
+		return nil
+	}
+	for _, r := range found.Rules {
+		e.Note("%s is %s, %s sure: %s", r.ID, r.State, hundredths(r.Confidence), term.FirstWords(r.Text, 80))
+	}
+	for _, l := range found.Left {
+		e.Detail("left %s: %s", l.ID, term.FirstWords(l.Why, 100))
+	}
+	e.Did("[%s] reflect  %d candidate%s: %d rule%s made, %d dismissed, %d to look at, %d left\n  %s\n", e.Safe(p.Name), found.Candidates, term.Plural(found.Candidates),
+		len(found.Rules), term.Plural(len(found.Rules)), len(found.Dismissed), len(found.Doubted), len(found.Left), cost)
+	return nil
+}
+
+// reflectedJSON is what a model made of candidates, as --json prints it.
+type reflectedJSON struct {
+	Candidates int                       `json:"candidates"`
+	Rules      []ruleAnswer              `json:"rules"`
+	Dismissed  []string                  `json:"dismissed"`
+	Doubted    []string                  `json:"doubted"`
+	Left       []knowledge.LeftCandidate `json:"left"`
+	Receipt    engines.Receipt           `json:"receipt"`
+}
+
+func reflectedOf(p knowledge.Pondered) reflectedJSON {
+	x := reflectedJSON{p.Candidates, []ruleAnswer{}, append([]string{}, p.Dismissed...), append([]string{}, p.Doubted...), append([]knowledge.LeftCandidate{}, p.Left...), p.Receipt}
+	for _, r := range p.Rules {
+		x.Rules = append(x.Rules, ruleAnswerOf(r))
+	}
+	return x
+}
+
+func costLine(r engines.Receipt) string {
+	return fmt.Sprintf("%s, %s tokens in and %s out, %s", term.Count(r.Requests, "request"), tokens.Commas(r.Usage.Input), tokens.Commas(r.Usage.Output), engines.FormatDollars(r.Usage.Micros))
+}
+
+// toDistill returns the sessions to distil.
+func toDistill(ctx context.Context, e *app.Env, m *layers.Memory, sc *state.Scope, o DistillOptions, name string) ([]state.Rev, error) {
+	if !o.backlog {
+		rev, err := names.ResolveSession(ctx, e, m, *sc, name)
+		sc.Project = rev.Project
+		return []state.Rev{rev}, err
+	}
+	sessions, err := m.Knowledge().Backlog(ctx, sc.Project.ID)
+	if err != nil {
+		return nil, err
+	}
+	var revs []state.Rev
+	for _, s := range sessions {
+		revs = append(revs, state.Rev{Kind: state.IsSession, Project: sc.Project, Session: s})
+	}
+	return revs, nil
+}
+
+func distillError(err error, rev state.Rev) error {
+	switch {
+	case errors.Is(err, engines.ErrRecorded):
+		return app.WithHint(err, "the session has grown, or the settings differ; --again distils a session once more")
+	case errors.Is(err, knowledge.ErrAnswer) && rev.Session == nil:
+		return app.WithHint(err, "try another model with --model", "or by hand: mem reflect")
+	case errors.Is(err, knowledge.ErrAnswer):
+		return app.WithHint(err, "try another model with --model", "or by hand: mem facts draft "+term.ShortID(rev.Session.ID))
+	}
+	return err
+}
+
+// A distillAnswer is what became of sessions, as --json prints it.
+type distillAnswer struct {
+	Sessions   []distilled   `json:"sessions"`
+	Reflection reflectedJSON `json:"reflection"`
+	DryRun     bool          `json:"dry_run"`
+}
+
+type distilled struct {
+	Session  string          `json:"session"`
+	Parts    int             `json:"parts"`
+	Verified int             `json:"verified"`
+	Inferred int             `json:"inferred"`
+	Rejected int             `json:"rejected"`
+	Assigned int             `json:"assigned"`
+	Left     int             `json:"tokens_left"`
+	Facts    []savedFactJSON `json:"facts"`
+	Receipt  engines.Receipt `json:"receipt"`
+}
+
+func (a *distillAnswer) add(rev state.Rev, d knowledge.Distillation, dryRun bool) {
+	x := distilled{Session: rev.Session.ID, Parts: len(d.Saved), Assigned: d.Assigned, Left: d.Left, Receipt: d.Receipt, Facts: []savedFactJSON{}}
+	for _, s := range d.Saved {
+		x.Verified, x.Inferred, x.Rejected = x.Verified+s.Count(facts.Verified), x.Inferred+s.Count(facts.Inferred), x.Rejected+s.Count(facts.Rejected)
+		for _, f := range s.Facts {
+			x.Facts = append(x.Facts, savedFactJSON{f.At, f.Known, f.Fact})
+		}
+	}
+	a.Sessions, a.DryRun = append(a.Sessions, x), dryRun
+}
+
+func sayDistilled(e *app.Env, rev state.Rev, d knowledge.Distillation) {
+	if e.Opt.JSON {
+		return
+	}
+	r := d.Receipt
+	cost := costLine(r)
+	if e.Opt.DryRun {
+		e.Printf("Would distill %s: at most %s\n", e.Safe(term.ShortID(rev.Session.ID)), cost)
+		return
+	}
+	if r.Requests == 0 {
+		e.Note("%s is distilled already", term.ShortID(rev.Session.ID))
+		return
+	}
+	var verified, inferred, rejected int
+	for _, s := range d.Saved {
+		verified, inferred, rejected = verified+s.Count(facts.Verified), inferred+s.Count(facts.Inferred), rejected+s.Count(facts.Rejected)
+		for _, f := range s.Facts {
+			if f.Fact.Verdict == facts.Rejected {
+				e.Detail("rejected: %s: %s", f.Fact.Reason, term.FirstWords(f.Fact.Text, 80))
+			}
+		}
+	}
+	e.Did("[%s] distill %s  %d facts: %d verified, %d inferred, %d rejected; %d exchanges in concepts\n  %s\n", e.Safe(rev.Project.Name), e.Safe(term.ShortID(rev.Session.ID)),
+		verified+inferred+rejected, verified, inferred, rejected, d.Assigned, cost)
+}

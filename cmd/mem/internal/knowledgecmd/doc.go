@@ -1,0 +1,2 @@
+// Package knowledgecmd has the commands about facts, concepts and rules.
+package knowledgecmd

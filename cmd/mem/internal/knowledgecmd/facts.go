@@ -1,0 +1,279 @@
+package knowledgecmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/state"
+)
+
+type FactsOptions struct {
+	Kinds      []facts.Kind
+	verdict    string
+	unverified bool
+	Open       bool
+	all        bool
+	number     int
+}
+
+// Facts is the command about what was established in sessions.
+func Facts(e *app.Env) *cli.Command {
+	return &cli.Command{
+		Name:  "facts",
+		Usage: "distil sessions into facts with evidence, look them up and check them",
+		Description: "A fact is one sentence with the quotes that say it. \"mem facts draft\" prints what nobody distilled yet, with\n" +
+			"the instruction; \"mem facts save\" reads the answer and looks every quote up: what is not there is rejected, what cannot be\n" +
+			"told from it is marked as inferred. Nothing is edited in place: \"mem log\" shows every change.",
+		Commands: slices.Concat(factsLook(e), factsMake(e), factsChange(e)),
+	}
+}
+
+func (o *FactsOptions) flags() []*cli.Flag {
+	return []*cli.Flag{
+		cli.Parsed(&o.Kinds, "kind,k", "only facts of `KIND`: request, action, decision, issue, solution, preference; several with commas", ParseKinds),
+		cli.Choice(&o.verdict, "verdict", "only facts that are `VERDICT`: verified or inferred", "verified", "inferred"),
+		cli.Bool(&o.unverified, "unverified", "only facts that are not verified"),
+		cli.Bool(&o.Open, "open", "only issues that nothing has resolved"),
+		cli.Bool(&o.all, "all,a", "also facts that were superseded, refuted, removed or hidden by \"mem revoke\""),
+		cli.Int(&o.number, "number,n", "print the newest `N` only"),
+	}
+}
+
+func ParseKinds(s string) ([]facts.Kind, error) {
+	var out []facts.Kind
+	for word := range strings.SplitSeq(s, ",") {
+		k, err := facts.ParseKind(strings.TrimSuffix(strings.TrimSpace(word), "s"))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, k)
+	}
+	return out, nil
+}
+
+func (o *FactsOptions) Wants(f facts.Fact) bool {
+	switch {
+	case !o.all && !f.Stands(),
+		len(o.Kinds) > 0 && !slices.Contains(o.Kinds, f.Kind),
+		o.verdict != "" && string(f.Verdict) != o.verdict,
+		o.unverified && f.Verdict == facts.Verified,
+		o.Open && !f.Open():
+		return false
+	}
+	return true
+}
+
+// factsLook are the subcommands that only look.
+func factsLook(e *app.Env) []*cli.Command {
+	var o, found FactsOptions
+	var all bool
+	return []*cli.Command{
+		{Name: "list", Usage: "list facts, the newest first", ArgsUsage: "[<session>]", Flags: o.flags(), Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.WantOperands(c, 0, 1); err != nil {
+				return err
+			}
+			return runFactsList(ctx, e, o, e.Operand(0))
+		}},
+		{Name: "show", Usage: "print facts with their evidence", ArgsUsage: "<fact>|<session>", Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.WantOperands(c, 1, 1); err != nil {
+				return err
+			}
+			return runFactsShow(ctx, e, e.Operand(0))
+		}},
+		{Name: "search", Usage: "find facts by their words", ArgsUsage: "<word>...", Flags: found.flags(), Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.WantOperands(c, 1, 100); err != nil {
+				return err
+			}
+			return runFactsSearch(ctx, e, found, strings.Join(e.Operands, " "))
+		}},
+		{Name: "verify", Usage: "verify facts against the transcripts again", ArgsUsage: "[<fact>|<session>]...",
+			Flags: []*cli.Flag{cli.Bool(&all, "all", "check every fact of the project")},
+			Action: func(ctx context.Context, _ *cli.Command) error {
+				if all == (len(e.Operands) > 0) {
+					return app.WithHint(app.Usagef("say which facts to check: name them, or give --all"), "mem facts verify --all")
+				}
+				return runFactsVerify(ctx, e, e.Operands)
+			}},
+		factsCheck(e),
+	}
+}
+
+func runFactsList(ctx context.Context, e *app.Env, o FactsOptions, name string) error {
+	if o.number < 0 {
+		return app.Usagef("option --number cannot be %d: want a whole number from 0", o.number)
+	}
+	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+		projects, err := names.ListedProjects(ctx, e, m, sc)
+		session := ""
+		if err == nil && name != "" {
+			var rev state.Rev
+			if rev, err = names.ResolveSession(ctx, e, m, sc, name); err == nil {
+				projects, session = []state.Project{rev.Project}, rev.Session.ID
+			}
+		}
+		if err != nil {
+			return err
+		}
+		var list []app.ListedFact
+		for _, p := range projects {
+			set, err := m.Revision().Facts(ctx, p.ID)
+			if err != nil {
+				return err
+			}
+			for f := range set.All() {
+				if o.Wants(*f) && (session == "" || f.Session == session) {
+					list = append(list, app.ListedFact{Fact: *f, Project: names.ProjectName(e, p)})
+				}
+			}
+		}
+		slices.SortStableFunc(list, func(a, b app.ListedFact) int { return b.Time.Compare(a.Time) })
+		if o.number > 0 {
+			list = list[:min(len(list), o.number)]
+		}
+		switch {
+		case len(list) > 0 || e.Opt.JSON:
+		case len(projects) == 1:
+			e.Note("no such facts in the project %s", projects[0].Name)
+			e.Hint("mem facts draft; of another project: -p NAME, of all: --all-projects")
+		default:
+			e.Note("no such facts in any project")
+			e.Hint("mem facts draft")
+		}
+		return printFacts(ctx, e, m, "facts.list", list)
+	})
+}
+
+// printFacts prints a list of facts.
+func printFacts(ctx context.Context, e *app.Env, m *layers.Memory, what string, list []app.ListedFact) error {
+	strangers, err := names.Strangers(ctx, e, m)
+	if err != nil {
+		return err
+	}
+	all := false
+	for i, f := range list {
+		list[i].Stranger = strangers.Of(f.Device)
+		all = all || f.Project != ""
+	}
+	if e.Opt.JSON {
+		return e.PrintJSON(what, struct {
+			Facts []app.ListedFact `json:"facts"`
+		}{append([]app.ListedFact{}, list...)})
+	}
+	columns := []app.Column{{Name: "fact"}, {Name: "kind"}, {Name: "verdict"}, {Name: "trust"}, {Name: "at"}}
+	if all {
+		columns = append(columns, app.Column{Name: "project", Most: 16})
+	}
+	t := e.Table(append(columns, app.Column{Name: "text", Shrinks: true})...)
+	for _, f := range list {
+		row := []app.Cell{{Full: f.ID, Paint: e.Style().Yellow}, {Full: string(f.Kind)}, verdictCell(e, f.Fact), app.TrustCell(f.Trust.String(), f.Stranger), placeCell(f.Fact)}
+		if all {
+			row = append(row, app.Cell{Full: f.Project})
+		}
+		t.Row(append(row, app.Cell{Full: f.Text})...)
+	}
+	return t.Flush()
+}
+
+// verdictCell shows the verdict on a fact, and what became of it.
+func verdictCell(e *app.Env, f facts.Fact) app.Cell {
+	c := app.Cell{Full: FateOf(f)}
+	if c.Full != string(facts.Verified) {
+		c.Paint = e.Style().Dim
+	}
+	return c
+}
+
+func FateOf(f facts.Fact) string {
+	switch {
+	case f.Removed:
+		return "removed"
+	case f.Revoked != "":
+		return "revoked"
+	case f.Refuted:
+		return "refuted"
+	case f.SupersededBy != "":
+		return "superseded"
+	case f.Resolved:
+		return "resolved"
+	}
+	return string(f.Verdict)
+}
+
+// placeCell shows where the evidence of a fact is, as "mem show" takes it.
+func placeCell(f facts.Fact) app.Cell {
+	if f.Session == "" {
+		return app.Cell{Full: "-"}
+	}
+	var numbers []string
+	for _, v := range f.Evidence {
+		if n := fmt.Sprint(v.Message); !slices.Contains(numbers, n) {
+			numbers = append(numbers, n)
+		}
+	}
+	list := strings.Join(numbers, ",")
+	return app.Cell{Full: f.Session + "#" + list, Short: term.ShortID(f.Session) + "#" + list}
+}
+
+// oneFact finds the fact that a name stands for.
+func oneFact(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope, id string) (facts.Fact, state.Project, error) {
+	f, p, err := m.Revision().FactNamed(ctx, sc, id)
+	var missing *state.NotFoundError
+	var many *state.AmbiguousError
+	switch {
+	case errors.As(err, &missing):
+		return f, p, app.WithHint(err, "IDs of facts begin with f:, see \"mem facts list\"")
+	case errors.As(err, &many):
+		return f, p, app.WithHint(err, "write more of the name")
+	}
+	return f, p, err
+}
+
+func runFactsSearch(ctx context.Context, e *app.Env, o FactsOptions, query string) error {
+	if o.number < 0 {
+		return app.Usagef("option --number cannot be %d: want a whole number from 0", o.number)
+	}
+	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+		projects, err := names.ListedProjects(ctx, e, m, sc)
+		if err != nil {
+			return err
+		}
+		type hit struct {
+			facts.Hit
+			project string
+		}
+		var hits []hit
+		for _, p := range projects {
+			set, err := m.Revision().Facts(ctx, p.ID)
+			if err != nil {
+				return err
+			}
+			for _, h := range set.Search(query, o.Wants) {
+				hits = append(hits, hit{h, names.ProjectName(e, p)})
+			}
+		}
+		slices.SortStableFunc(hits, func(a, b hit) int { return a.Compare(b.Hit) })
+		if o.number > 0 {
+			hits = hits[:min(len(hits), o.number)]
+		}
+		var list []app.ListedFact
+		for _, h := range hits {
+			list = append(list, app.ListedFact{Fact: h.Fact, Project: h.project})
+		}
+		if err := printFacts(ctx, e, m, "facts.search", list); err != nil {
+			return err
+		}
+		if len(list) == 0 {
+			return app.Exit(app.ExitNo)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,127 @@
+package knowledgecmd
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/state"
+)
+
+// factsCheck is the command that measures facts against the transcripts.
+func factsCheck(e *app.Env) *cli.Command {
+	return &cli.Command{
+		Name: "check", Usage: "measure the integrity and coverage of facts", ArgsUsage: "[<session>]",
+		Description: "Integrity is the share of facts that their quotes still prove. Coverage is the share of turns that a fact quotes or whose\n" +
+			"words the facts have; a turn is a prompt, or the last words of the model before the next one. No model is asked.",
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.WantOperands(c, 0, 1); err != nil {
+				return err
+			}
+			return runFactsCheck(ctx, e, e.Operand(0))
+		},
+	}
+}
+
+// A figuresAnswer is the figures of facts as --json prints them.
+type figuresAnswer struct {
+	Session string `json:"session,omitempty"`
+	Through int    `json:"through,omitempty"`
+	facts.Figures
+	Integrity *float64 `json:"integrity"` // null: there are no facts
+	Coverage  *float64 `json:"coverage"`  // null: there is nothing to cover
+}
+
+func figuresOf(f facts.Figures) figuresAnswer {
+	return figuresAnswer{Figures: f, Integrity: ratioOf(f.Integrity()), Coverage: ratioOf(f.Coverage())}
+}
+
+func ratioOf(n int) *float64 {
+	if n < 0 {
+		return nil
+	}
+	r := float64(n) / 100
+	return &r
+}
+
+func ratioCell(n int) app.Cell {
+	if n < 0 {
+		return app.Cell{Full: "-"}
+	}
+	return app.Cell{Full: hundredths(n)}
+}
+
+func runFactsCheck(ctx context.Context, e *app.Env, name string) error {
+	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+		p, id := sc.Project, ""
+		if name != "" {
+			rev, err := names.ResolveSession(ctx, e, m, sc, name)
+			if err != nil {
+				return err
+			}
+			p, id = rev.Project, rev.Session.ID
+		}
+		list, none, err := m.Knowledge().MeasureFacts(ctx, p, id)
+		if err != nil {
+			return err
+		}
+		answer := struct {
+			Sessions []figuresAnswer `json:"sessions"`
+			Without  int             `json:"sessions_without_facts"`
+			Total    figuresAnswer   `json:"total"`
+		}{Sessions: []figuresAnswer{}, Without: none}
+		total := facts.Figures{Missed: []int{}}
+		t := e.Table(app.Column{Name: "session"}, app.Column{Name: "facts", Right: true}, app.Column{Name: "verified", Right: true}, app.Column{Name: "integrity", Right: true},
+			app.Column{Name: "turns", Right: true}, app.Column{Name: "cited", Right: true}, app.Column{Name: "covered", Right: true}, app.Column{Name: "coverage", Right: true})
+		row := func(name app.Cell, f facts.Figures) {
+			number := func(n int) app.Cell { return app.Cell{Full: fmt.Sprint(n)} }
+			t.Row(name, number(f.Facts), number(f.Verified), ratioCell(f.Integrity()), number(f.Turns), number(f.Cited), number(f.Covered), ratioCell(f.Coverage()))
+		}
+		for _, x := range list {
+			a := figuresOf(x.Figures)
+			a.Session, a.Through = x.Session.ID, x.Through
+			answer.Sessions, total = append(answer.Sessions, a), total.Add(x.Figures)
+			row(app.Cell{Full: x.Session.ID, Short: term.ShortID(x.Session.ID), Paint: e.Style().Yellow}, x.Figures)
+		}
+		answer.Total = figuresOf(total)
+		if e.Opt.JSON {
+			return e.PrintJSON("facts.check", answer)
+		}
+		if len(list) > 1 {
+			row(app.Cell{Full: "total"}, total)
+		}
+		if err := t.Flush(); err != nil {
+			return err
+		}
+		switch {
+		case len(list) == 0:
+			e.Note("no session of %s has facts", p.Name)
+			e.Hint("mem facts draft")
+		case len(list) == 1 && len(list[0].Missed) > 0:
+			e.Note("not covered: %s", messageList(list[0].Missed, 20))
+		}
+		if none > 0 && len(list) > 0 {
+			e.Note("%s without facts", term.Count(none, "session"))
+		}
+		return nil
+	})
+}
+
+// messageList writes the numbers of messages, at most so many.
+func messageList(numbers []int, most int) string {
+	var b strings.Builder
+	for i, n := range numbers {
+		if i == most {
+			fmt.Fprintf(&b, " and %d more", len(numbers)-most)
+			break
+		}
+		fmt.Fprintf(&b, " #%d", n)
+	}
+	return strings.TrimSpace(b.String())
+}

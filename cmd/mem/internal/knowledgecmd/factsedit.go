@@ -1,0 +1,285 @@
+package knowledgecmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/knowledge"
+	"github.com/memvcs/mem/layers/state"
+)
+
+type factsEditOptions struct {
+	kind                          facts.Kind
+	text                          string
+	evidence                      []string
+	keywords, files               []string
+	supersedes, refutes, resolves []string
+}
+
+func (o *factsEditOptions) flags() []*cli.Flag {
+	return []*cli.Flag{
+		cli.Parsed(&o.kind, "kind,k", "it is a `KIND`: request, action, decision, issue, solution or preference", facts.ParseKind),
+		cli.Repeated(&o.evidence, "evidence,e", "a quote that says it: `REV:QUOTE`, such as 'abc1#234:use tabs'; may be repeated"),
+		cli.Repeated(&o.keywords, "keyword", "find it by `WORD`; may be repeated"),
+		cli.Repeated(&o.files, "file", "it is about `FILE`; may be repeated"),
+		cli.Repeated(&o.supersedes, "supersedes", "it takes the place of `FACT`; may be repeated"),
+		cli.Repeated(&o.refutes, "refutes", "it shows `FACT` to be wrong; may be repeated"),
+		cli.Repeated(&o.resolves, "resolves", "it puts an end to the issue `FACT`; may be repeated"),
+	}
+}
+
+// changes reports whether an edit is asked for.
+func (o *factsEditOptions) changes() bool {
+	return o.text != "" || o.kind != "" || len(o.evidence)+len(o.keywords)+len(o.files)+len(o.supersedes)+len(o.refutes)+len(o.resolves) > 0
+}
+
+// factsChange are the subcommands that change facts by hand.
+func factsChange(e *app.Env) []*cli.Command {
+	var added, edited factsEditOptions
+	edited.kind = ""
+	added.kind = facts.Decision
+	var undo, refuted, resolved bool
+	reason := ""
+	edit := append(edited.flags(), cli.String(&edited.text, "text", "it says `TEXT`"))
+	return []*cli.Command{
+		{Name: "add", Usage: "state a fact by hand", ArgsUsage: "<text>", Flags: added.flags(),
+			Description: "Its quotes are looked up as those of any other. A fact without evidence is stored as inferred, and\nsupersedes, refutes or resolves none that has some. It is a decision if no --kind is given.",
+			Action: func(ctx context.Context, c *cli.Command) error {
+				if err := e.WantOperands(c, 1, 1); err != nil {
+					return err
+				}
+				return runFactsAdd(ctx, e, added, e.Operand(0))
+			}},
+		{Name: "edit", Usage: "correct, resolve or refute a fact", ArgsUsage: "<fact> [<text>]",
+			Flags: append(edit,
+				cli.Bool(&refuted, "refuted", "it turned out to be wrong (--no-refuted takes that back)"),
+				cli.Bool(&resolved, "resolved", "the issue is settled (--no-resolved takes that back)"),
+				cli.Parsed(&reason, "reason", "how it was resolved, or why it is wrong: `TEXT`", shortText("a reason", 500))),
+			Action: func(ctx context.Context, c *cli.Command) error {
+				if err := e.WantOperands(c, 1, 2); err != nil {
+					return err
+				}
+				if text := e.Operand(1); text != "" {
+					edited.text = text
+				}
+				for _, way := range []struct {
+					flag, says string
+					value      bool
+				}{{"refuted", facts.Refutes, refuted}, {"resolved", facts.Resolves, resolved}} {
+					if !c.IsSet(way.flag) {
+						continue
+					}
+					if edited.changes() {
+						return app.WithHint(app.Usagef("option --%s cannot be combined with an edit", way.flag), "use two commands")
+					}
+					return runFactsJudge(ctx, e, e.Operands[:1], way.says, way.value, reason)
+				}
+				if reason != "" {
+					return app.Usagef("option --reason belongs to --resolved and --refuted")
+				}
+				return runFactsEdit(ctx, e, edited, e.Operand(0))
+			}},
+		{Name: "confirm", Usage: "confirm facts; only the user can", ArgsUsage: "<fact>...",
+			Description: "A confirmed fact is trusted as the user's own words: it may be the evidence of a rule. The command works at a terminal,\nnot in a session of Claude Code and not in a script.",
+			Flags:       []*cli.Flag{cli.Bool(&undo, "undo", "withdraw the confirmation")},
+			Action: func(ctx context.Context, c *cli.Command) error {
+				if err := e.WantOperands(c, 1, 1000); err != nil {
+					return err
+				}
+				if !userHere(e) {
+					return app.WithCode(app.ExitNo, app.WithHint(errors.New("only the user can confirm a fact"), "type it at a terminal: "+term.Shell(append([]string{"mem", "facts", "confirm"}, e.Operands...)...)))
+				}
+				return runFactsJudge(ctx, e, e.Operands, facts.Confirms, !undo, "")
+			}},
+		{Name: "rm", Usage: "remove facts; their records remain", ArgsUsage: "<fact>...",
+			Flags: []*cli.Flag{
+				cli.Bool(&undo, "undo", "put them back"),
+				cli.Parsed(&reason, "reason", "why: `TEXT`", shortText("a reason", 500)),
+			},
+			Action: func(ctx context.Context, c *cli.Command) error {
+				if err := e.WantOperands(c, 1, 1000); err != nil {
+					return err
+				}
+				return runFactsJudge(ctx, e, e.Operands, facts.Removes, !undo, reason)
+			}},
+	}
+}
+
+// stated reads the options into a fact, and the session that its evidence is of.
+func stated(ctx context.Context, e *app.Env, m *layers.Memory, sc *state.Scope, o factsEditOptions) (knowledge.StatedFact, error) {
+	in := knowledge.StatedFact{Given: facts.GivenFact{
+		Kind: o.kind, Text: strings.Join(strings.Fields(o.text), " "), Keywords: o.keywords, Files: o.files,
+		Supersedes: o.supersedes, Refutes: o.refutes, Resolves: o.resolves,
+	}}
+	for _, s := range o.evidence {
+		name, number, hasNumber := strings.Cut(s, "#")
+		number, quote, hasQuote := strings.Cut(number, ":")
+		n, err := strconv.Atoi(number)
+		if !hasNumber || !hasQuote || err != nil || n < 1 || strings.TrimSpace(quote) == "" {
+			return in, app.WithHint(app.Usagef("evidence %q: want a message and the words that are quoted", s), "as in --evidence 'abc1#234:use tabs'")
+		}
+		rev, err := names.ResolveSession(ctx, e, m, *sc, versioncmd.OrNewest(name))
+		if err != nil {
+			return in, err
+		}
+		if in.Session != nil && in.Session.ID != rev.Session.ID {
+			return in, app.Usagef("the evidence of a fact must be of one session")
+		}
+		in.Session, sc.Project = rev.Session, rev.Project
+		in.Given.Evidence = append(in.Given.Evidence, facts.Evidence{Message: n, Quote: quote})
+	}
+	return in, nil
+}
+
+func runFactsAdd(ctx context.Context, e *app.Env, o factsEditOptions, text string) error {
+	o.text = text
+	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+		in, err := stated(ctx, e, m, &sc, o)
+		if err != nil {
+			return err
+		}
+		return addFact(ctx, e, m, sc.Project, in)
+	})
+}
+
+func runFactsEdit(ctx context.Context, e *app.Env, o factsEditOptions, id string) error {
+	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+		old, p, err := oneFact(ctx, e, m, sc, id)
+		if err != nil {
+			return err
+		}
+		sc.Project = p
+		in, err := stated(ctx, e, m, &sc, o)
+		if err != nil {
+			return err
+		}
+		if !o.changes() {
+			return app.WithHint(app.Usagef("nothing to change"), fmt.Sprintf("mem facts edit %s \"what it should say\"", old.ID))
+		}
+		if in.Given.Text == "" {
+			in.Given.Text = old.Text
+		}
+		if in.Given.Kind == "" {
+			in.Given.Kind = old.Kind
+		}
+		if len(in.Given.Evidence) == 0 && old.Session != "" {
+			rev, err := names.ResolveSession(ctx, e, m, sc, old.Session)
+			if err != nil {
+				return err
+			}
+			in.Session, in.Given.Evidence = rev.Session, old.Evidence
+		}
+		if len(in.Given.Keywords) == 0 {
+			in.Given.Keywords = old.Keywords
+		}
+		if len(in.Given.Files) == 0 {
+			in.Given.Files = old.Files
+		}
+		in.Replaces = old.ID
+		return addFact(ctx, e, m, p, in)
+	})
+}
+
+// addFact states a fact and says what became of it.
+func addFact(ctx context.Context, e *app.Env, m *layers.Memory, p state.Project, in knowledge.StatedFact) error {
+	if in.Given.Text == "" {
+		return app.Usagef("a fact needs a text")
+	}
+	f, err := m.Knowledge().AddFact(ctx, p, in, e.Opt.DryRun)
+	rejected := errors.Is(err, knowledge.ErrAllRejected)
+	if err != nil && !rejected {
+		return silencedHint(err)
+	}
+	if e.Opt.JSON {
+		if err := e.PrintJSON("facts.change", struct {
+			Fact   facts.Fact `json:"fact"`
+			DryRun bool       `json:"dry_run"`
+		}{f, e.Opt.DryRun}); err != nil {
+			return err
+		}
+	} else {
+		did := f.ID + " is " + string(f.Verdict)
+		if f.Reason != "" {
+			did += " (" + f.Reason + ")"
+		}
+		if e.Opt.DryRun {
+			did = "would do: " + did
+		}
+		e.Note("%s: %s", did, term.FirstWords(f.Text, 60))
+	}
+	if rejected {
+		return app.Exit(app.ExitNo)
+	}
+	return nil
+}
+
+// silencedHint says how a fact is overruled, if err is that another one may not do it.
+func silencedHint(err error) error {
+	var no *knowledge.SilencedError
+	if !errors.As(err, &no) || no.Says == facts.Resolves && no.Old.Kind != facts.Issue {
+		return err
+	}
+	return app.WithCode(app.ExitNo, app.WithHint(err, "quote what says so: --evidence 'abc1#234:use tabs'", fmt.Sprintf("or say it of the old one: mem facts edit %s --%s --reason WHY", no.Old.ID, strings.Replace(no.Says, facts.Supersedes, facts.Refutes, 1))))
+}
+
+func runFactsJudge(ctx context.Context, e *app.Env, ids []string, says string, value bool, reason string) error {
+	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+		var list []facts.Fact
+		for i, id := range ids {
+			f, p, err := oneFact(ctx, e, m, sc, id)
+			if err != nil {
+				return err
+			}
+			if i > 0 && p.ID != sc.Project.ID {
+				return app.Usagef("%s is of another project than %s", id, ids[0])
+			}
+			if says == facts.Confirms && value && !f.Stands() {
+				return app.WithHint(app.Fatalf("%s is %s and cannot be confirmed", f.ID, FateOf(f)), "mem show "+f.ID)
+			}
+			if says == facts.Resolves && f.Kind != facts.Issue {
+				return app.Usagef("%s is no issue but a %s", f.ID, f.Kind)
+			}
+			sc.Project, list = p, append(list, f)
+		}
+		if err := m.Knowledge().JudgeFacts(ctx, sc.Project.ID, list, says, value, reason, e.Opt.DryRun); err != nil {
+			return err
+		}
+		if e.Opt.JSON {
+			return printJudged(e, list, says, value)
+		}
+		for _, f := range list {
+			did := f.ID + " is " + says
+			if !value {
+				did = f.ID + " is " + says + " no more"
+			}
+			if e.Opt.DryRun {
+				did = "would do: " + did
+			}
+			e.Note("%s: %s", did, term.FirstWords(f.Text, 60))
+		}
+		return nil
+	})
+}
+
+func printJudged(e *app.Env, list []facts.Fact, says string, value bool) error {
+	answer := struct {
+		Facts  []string `json:"facts"`
+		Says   string   `json:"says"`
+		Value  bool     `json:"value"`
+		DryRun bool     `json:"dry_run"`
+	}{[]string{}, says, value, e.Opt.DryRun}
+	for _, f := range list {
+		answer.Facts = append(answer.Facts, f.ID)
+	}
+	return e.PrintJSON("facts.judge", answer)
+}

@@ -1,0 +1,260 @@
+package knowledgecmd
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/knowledge"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/tokens"
+)
+
+type factsDraftOptions struct {
+	all    bool
+	tokens int
+	since  int
+}
+
+// factsMake are the subcommands that make facts of a session.
+func factsMake(e *app.Env) []*cli.Command {
+	var o factsDraftOptions
+	session := ""
+	return []*cli.Command{
+		{Name: "draft", Usage: "print undistilled messages with the instruction", ArgsUsage: "[<session>]",
+			Description: "Without a session it is the newest one. A long session is printed part by part: what is saved is not printed again.",
+			Flags: []*cli.Flag{
+				cli.Parsed(&o.tokens, "tokens", "print at most about `T` tokens, such as 20k; 6k without it", versioncmd.ParseTokens),
+				cli.Parsed(&o.since, "since", "print what stands behind message `N`", versioncmd.NotNegative),
+				cli.Bool(&o.all, "all", "print also what was distilled"),
+			},
+			Action: func(ctx context.Context, c *cli.Command) error {
+				if err := e.WantOperands(c, 0, 1); err != nil {
+					return err
+				}
+				return runFactsDraft(ctx, e, o, versioncmd.OrNewest(e.Operand(0)))
+			}},
+		{Name: "schema", Usage: "print the JSON schema of what save reads", Action: func(_ context.Context, c *cli.Command) error {
+			if err := e.WantOperands(c, 0, 0); err != nil {
+				return err
+			}
+			return runFactsSchema(e)
+		}},
+		{Name: "save", Usage: "verify facts and save the valid ones", ArgsUsage: "[<file>]",
+			Description: "It reads one JSON object from the file, or from stdin. What is rejected is told with its reason, and the rest is saved; the\n" +
+				"exit status is 3 then, and 1 if nothing could be saved. Faults of the form name the field, and nothing is saved.",
+			Flags: []*cli.Flag{cli.String(&session, "session,s", "the facts are of `SESSION`, whatever the input says")},
+			Action: func(ctx context.Context, c *cli.Command) error {
+				if err := e.WantOperands(c, 0, 1); err != nil {
+					return err
+				}
+				return runFactsSave(ctx, e, session, e.Operand(0))
+			}},
+	}
+}
+
+// draftTokens is how much a draft prints: what a tool of Claude Code may print without being cut.
+const draftTokens = 6000
+
+func runFactsDraft(ctx context.Context, e *app.Env, o factsDraftOptions, name string) error {
+	if o.tokens == 0 {
+		o.tokens = draftTokens
+	}
+	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+		rev, err := names.ResolveSession(ctx, e, m, sc, name)
+		if err != nil {
+			return err
+		}
+		d, err := m.Knowledge().DraftFacts(ctx, rev, knowledge.DraftOptions{All: o.all, Most: o.tokens, Since: o.since})
+		if err != nil {
+			return err
+		}
+		if e.Opt.JSON {
+			return draftJSON(e, d)
+		}
+		if d.To == 0 {
+			e.Note("%s is distilled up to its last message, %d", term.ShortID(rev.Session.ID), d.Total)
+			return nil
+		}
+		e.Printf("Session %s%s: messages %d to %d of %d, about %s tokens", e.Safe(term.ShortID(rev.Session.ID)), titleText(rev.Session.Title()), d.From, d.To, d.Total, tokens.Commas(d.Tokens))
+		if d.Left > 0 {
+			e.Printf("; %s more follow once these are saved", tokens.Commas(d.Left))
+		}
+		e.Printf("\n\n%s", e.Safe(d.Instruction("mem facts save <<'END'   (or: mem facts save FILE)")))
+		return nil
+	})
+}
+
+func titleText(title string) string {
+	if title == "" {
+		return ""
+	}
+	return " " + term.Quoted(title)
+}
+
+func draftJSON(e *app.Env, d knowledge.FactDraft) error {
+	return e.PrintJSON("facts.draft", struct {
+		Session string                `json:"session"`
+		From    int                   `json:"from"`
+		To      int                   `json:"to"`
+		Total   int                   `json:"messages"`
+		Tokens  int                   `json:"tokens"`
+		Left    int                   `json:"tokens_left"`
+		Lines   []knowledge.DraftLine `json:"lines"`
+		Known   []facts.Fact          `json:"known"`
+	}{d.Session.ID, d.From, d.To, d.Total, d.Tokens, d.Left, append([]knowledge.DraftLine{}, d.Lines...), append([]facts.Fact{}, d.Open...)})
+}
+
+func runFactsSchema(e *app.Env) error {
+	if e.Opt.JSON {
+		return e.PrintJSON("facts.schema", struct {
+			Input json.RawMessage `json:"input"`
+		}{facts.Schema()})
+	}
+	b, err := json.MarshalIndent(facts.Schema(), "", "  ")
+	if err != nil {
+		return err
+	}
+	e.Printf("%s\n", b)
+	return nil
+}
+
+// factsInput reads what is to be saved.
+func factsInput(e *app.Env, name string) ([]byte, error) {
+	const most = 16 << 20
+	in := e.Stdin
+	if name != "" && name != "-" {
+		f, err := os.Open(e.Path(name))
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, app.WithHint(err, "mem facts save FILE --session SESSION", "without FILE it reads stdin")
+		}
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		in = f
+	} else if e.Term.Stdin {
+		e.Note("reading JSON from the terminal; end it with Ctrl-D")
+	}
+	b, err := io.ReadAll(io.LimitReader(in, most))
+	if err != nil {
+		return nil, fmt.Errorf("read facts: %w", err)
+	}
+	return b, nil
+}
+
+func runFactsSave(ctx context.Context, e *app.Env, session, file string) error {
+	b, err := factsInput(e, file)
+	if err != nil {
+		return err
+	}
+	given, err := facts.Decode(b)
+	if err != nil {
+		return app.WithHint(err, "mem facts schema")
+	}
+	if session == "" {
+		session = given.Session
+	}
+	if session == "" {
+		return app.WithHint(app.Usagef("session: missing: which session are the facts of?"), "give --session, or a field \"session\"")
+	}
+	conf, err := e.Settings()
+	if err != nil {
+		return err
+	}
+	most, err := conf.Int("facts.maxPerSession")
+	if err != nil {
+		return err
+	}
+	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+		rev, err := names.ResolveSession(ctx, e, m, sc, session)
+		if err != nil {
+			return err
+		}
+		saved, err := m.Knowledge().SaveFacts(ctx, rev, given, knowledge.SaveOptions{Most: most, DryRun: e.Opt.DryRun})
+		if err != nil && !errors.Is(err, knowledge.ErrAllRejected) {
+			var input *facts.InputError
+			if errors.As(err, &input) {
+				return app.WithHint(err, term.Shell("mem", "facts", "draft", term.ShortID(rev.Session.ID)))
+			}
+			return err
+		}
+		return sayFactsSaved(e, saved, err)
+	})
+}
+
+// A savedAnswer is what became of what was given, as --json prints it.
+type savedAnswer struct {
+	Session  string          `json:"session"`
+	Through  int             `json:"through"`
+	Verified int             `json:"verified"`
+	Inferred int             `json:"inferred"`
+	Rejected int             `json:"rejected"`
+	Facts    []savedFactJSON `json:"facts"`
+	Dropped  []string        `json:"dropped"`
+	DryRun   bool            `json:"dry_run"`
+}
+
+type savedFactJSON struct {
+	At    string `json:"at"`
+	Known bool   `json:"known,omitempty"`
+	facts.Fact
+}
+
+func sayFactsSaved(e *app.Env, s knowledge.SavedFacts, failed error) error {
+	a := savedAnswer{
+		Session: s.Session.ID, Through: s.Through, Verified: s.Count(facts.Verified), Inferred: s.Count(facts.Inferred), Rejected: s.Count(facts.Rejected),
+		Facts: []savedFactJSON{}, Dropped: append([]string{}, s.Dropped...), DryRun: e.Opt.DryRun,
+	}
+	for _, f := range s.Facts {
+		a.Facts = append(a.Facts, savedFactJSON{f.At, f.Known, f.Fact})
+	}
+	if e.Opt.JSON {
+		if err := e.PrintJSON("facts.save", a); err != nil {
+			return err
+		}
+	} else {
+		printSaved(e, s, a, failed != nil)
+	}
+	switch {
+	case failed != nil:
+		return app.Exit(app.ExitNo)
+	case s.Partly():
+		return app.Exit(app.ExitPartial)
+	}
+	return nil
+}
+
+func printSaved(e *app.Env, s knowledge.SavedFacts, a savedAnswer, none bool) {
+	for _, f := range s.Facts {
+		if f.Fact.Verdict == facts.Verified {
+			continue
+		}
+		e.Printf("%s\t%s\t%s\t%s\n", f.At, f.Fact.Verdict, e.Safe(f.Fact.Reason), e.Safe(term.FirstWords(f.Fact.Text, 80)))
+	}
+	for _, d := range s.Dropped {
+		e.Printf("%s\n", e.Safe(d))
+	}
+	did := "saved"
+	if e.Opt.DryRun {
+		did = "would save"
+	}
+	if none {
+		did = "nothing saved"
+	}
+	e.Note("%s: %d verified, %d inferred, %d rejected; %s is distilled through message %d", did, a.Verified, a.Inferred, a.Rejected, term.ShortID(s.Session.ID), s.Through)
+	if a.Rejected > 0 {
+		e.Hint("mend what was rejected and save that again: quotes are copied, not retold")
+	}
+}

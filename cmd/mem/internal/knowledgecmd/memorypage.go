@@ -1,0 +1,152 @@
+package knowledgecmd
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/checkout"
+	"github.com/memvcs/mem/layers/history"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/layers/views"
+)
+
+// memoryBudget is how many tokens of memory.md are printed if nobody says.
+const memoryBudget = 2000
+
+// MemoryPage is the command that prints memory.md.
+func MemoryPage(e *app.Env) *cli.Command {
+	budget := memoryBudget
+	return &cli.Command{
+		Name:  "memory",
+		Usage: "print memory.md, the project summary",
+		Description: "Core decisions, the current state, recent context and known issues, computed from facts, concepts, rules and sessions. It is\n" +
+			"never longer than the budget: what matters least is left out, and it says how much. What only tools, files, the web or scripts said is not in it.",
+		Flags: []*cli.Flag{
+			cli.Parsed(&budget, "budget", "use at most `T` tokens, such as 2k (the default)", versioncmd.ParseTokens),
+		},
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.WantOperands(c, 0, 0); err != nil {
+				return err
+			}
+			return runMemory(ctx, e, budget)
+		},
+	}
+}
+
+func runMemory(ctx context.Context, e *app.Env, budget int) error {
+	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+		page, err := m.History().MemoryPage(ctx, sc.Project, budget)
+		if errors.Is(err, views.ErrBudget) {
+			return app.WithCode(app.ExitBudget, app.WithHint(err, "mem memory --budget 500"))
+		}
+		if err != nil {
+			return err
+		}
+		if e.Opt.JSON {
+			return e.PrintJSON("memory", struct {
+				Project string `json:"project"`
+				Budget  int    `json:"budget"`
+				Tokens  int    `json:"tokens"`
+				Counter string `json:"counter"`
+				Left    int    `json:"left_out"`
+				Text    string `json:"text"`
+			}{sc.Project.Name, budget, page.Tokens, page.Counter, page.Left, page.Text})
+		}
+		if err := e.Page("memory"); err != nil {
+			return err
+		}
+		e.Printf("%s", e.Safe(page.Text))
+		if page.Left > 0 {
+			e.Detail("~%s tokens; %d items left out", tokens.Format(page.Tokens), page.Left)
+		}
+		return nil
+	})
+}
+
+type exportOptions struct {
+	format string
+	out    string
+	force  bool
+}
+
+// Export is the command that writes what a project knows as files of the seeds.
+func Export(e *app.Env) *cli.Command {
+	var o exportOptions
+	return &cli.Command{
+		Name:  "export",
+		Usage: "write facts.json, concepts.json, semantic.json or memory.md",
+		Description: "The shapes are those that memory-keeper has, for programs that read them. Nothing is stored: they are computed. In semantic.json\n" +
+			"a rule is a pattern, a decision or preference is what it is, and any other fact is a fact; \"mem facts confirm\" sets validatedByUser.",
+		Flags: []*cli.Flag{
+			cli.Choice(&o.format, "format", "write `FORM`: facts, concepts, semantic or memory", "facts", "concepts", "semantic", "memory"),
+			cli.String(&o.out, "output,o", "write to the `PATH`, a file or directory, instead of standard output"),
+			cli.Bool(&o.force, "force,f", "replace a file that mem did not write"),
+		},
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.WantOperands(c, 0, 0); err != nil {
+				return err
+			}
+			if o.format == "" {
+				return app.WithHint(app.Usagef("mem export wants a format"), "mem export --format facts", "mem export --format concepts", "mem export --format memory")
+			}
+			return runExport(ctx, e, o)
+		},
+	}
+}
+
+func runExport(ctx context.Context, e *app.Env, o exportOptions) error {
+	o.out = versioncmd.OutputName(o.out)
+	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+		format := history.ExportFormat(o.format)
+		answer := struct {
+			Format  string          `json:"format"`
+			File    string          `json:"file,omitempty"`
+			Bytes   int             `json:"bytes"`
+			DryRun  bool            `json:"dry_run"`
+			Content json.RawMessage `json:"content,omitempty"`
+			Text    string          `json:"text,omitempty"`
+		}{Format: o.format, DryRun: e.Opt.DryRun}
+		if o.out == "" || o.out == "-" {
+			b, err := m.History().Export(ctx, sc.Project, format)
+			if err != nil {
+				return err
+			}
+			answer.Bytes = len(b)
+			switch {
+			case !e.Opt.JSON:
+				e.Printf("%s", e.Safe(string(b)))
+				return nil
+			case format == history.ExportMemory:
+				answer.Text = string(b)
+			default:
+				answer.Content = json.RawMessage(b)
+			}
+		} else {
+			path, err := versioncmd.OutputPath(e, o.out)
+			if err != nil {
+				return err
+			}
+			n, done, err := m.History().ExportTo(ctx, sc.Project, format, checkout.Place{Path: path}, checkout.CheckoutOptions{Force: o.force, DryRun: e.Opt.DryRun})
+			if err != nil {
+				return versioncmd.WriteError(err)
+			}
+			versioncmd.NoteCreated(e, done.Created)
+			answer.Bytes, answer.File = n, done.Files[0]
+		}
+		if e.Opt.JSON {
+			return e.PrintJSON("export", answer)
+		}
+		if e.Opt.DryRun {
+			e.Note("would write:")
+		}
+		e.Printf("%s\n", e.Safe(answer.File))
+		return nil
+	})
+}

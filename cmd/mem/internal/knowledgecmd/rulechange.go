@@ -1,0 +1,380 @@
+package knowledgecmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	namess "github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/knowledge"
+	"github.com/memvcs/mem/layers/permanent"
+	"github.com/memvcs/mem/layers/state"
+)
+
+type ruleOptions struct {
+	kind     string
+	text     string
+	problem  string
+	files    []string
+	evidence []string
+	said     string
+	reason   string
+}
+
+// ruleChanges are the subcommands that make rules and do something to them.
+func ruleChanges(e *app.Env) []*cli.Command {
+	o := ruleOptions{kind: permanent.IsRule}
+	said := cli.String(&o.said, "said", "the user says so in the message `REV`, such as abc1#12")
+	reason := cli.Parsed(&o.reason, "reason", "`WHY`", shortText("a reason", 500))
+	problem := cli.Parsed(&o.problem, "problem", "the `PROBLEM` that it solves, or the feature that it is the logic of", shortText("a problem", 500))
+	evidence := func(usage string) *cli.Flag {
+		return cli.Repeated(&o.evidence, "evidence", usage)
+	}
+	each := func(act string) func(context.Context, *cli.Command) error {
+		return func(ctx context.Context, c *cli.Command) error {
+			if err := e.WantOperands(c, 1, -1); err != nil {
+				return err
+			}
+			return runActs(ctx, e, o, act, e.Operands)
+		}
+	}
+	return []*cli.Command{
+		{Name: "add", Usage: "state a rule", ArgsUsage: "<text>",
+			Description: "It holds at once if the user types the command at a terminal, if --said names the message in which they say it, or if all its\n" +
+				"evidence is what the user said. Otherwise it is proposed, and promote makes it hold; without evidence only the user can.",
+			Flags: []*cli.Flag{
+				cli.Choice(&o.kind, "type", "of `TYPE` rule, solution or core_logic; rule without it", permanent.Types()...), problem,
+				cli.Repeated(&o.files, "file", "it is about `FILE`"),
+				evidence("it rests on the `FACT`, such as f:9f2c61ab"), said, reason,
+			},
+			Action: func(ctx context.Context, c *cli.Command) error {
+				if err := e.WantOperands(c, 1, 1); err != nil {
+					return err
+				}
+				return runRulesAdd(ctx, e, o, e.Operand(0))
+			}},
+		{Name: "promote", Usage: "activate candidates or proposed rules", ArgsUsage: "<candidate|rule>...",
+			Flags: []*cli.Flag{
+				cli.Parsed(&o.text, "text", "say it in a better `TEXT`", shortText("a rule", 500)), problem,
+				cli.Choice(&o.kind, "type", "make it of another `TYPE`: rule, solution or core_logic", permanent.Types()...), said, reason,
+			},
+			Action: func(ctx context.Context, c *cli.Command) error {
+				if err := e.WantOperands(c, 1, -1); err != nil {
+					return err
+				}
+				if o.text != "" && len(e.Operands) > 1 {
+					return app.Usagef("--text is for one candidate, not %d", len(e.Operands))
+				}
+				if !c.IsSet("type") {
+					o.kind = ""
+				}
+				return runPromote(ctx, e, o, e.Operands)
+			}},
+		{Name: "dismiss", Usage: "dismiss candidates", ArgsUsage: "<candidate>...", Flags: []*cli.Flag{reason}, Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.WantOperands(c, 1, -1); err != nil {
+				return err
+			}
+			return runDismiss(ctx, e, o, e.Operands)
+		}},
+		{Name: "validate", Usage: "confirm rules", ArgsUsage: "<rule>...", Flags: []*cli.Flag{said, reason}, Action: each(permanent.Validate)},
+		{Name: "contradict", Usage: "report a contradicted rule; two reports start a review", ArgsUsage: "<rule>...",
+			Flags: []*cli.Flag{evidence("the `FACT` that speaks against it, such as f:9f2c61ab; it counts once"), reason}, Action: each(permanent.Contradict)},
+		{Name: "retire", Usage: "retire rules; promote restores them", ArgsUsage: "<rule>...", Flags: []*cli.Flag{said, reason}, Action: each(permanent.Retire)},
+		{Name: "review", Usage: "list rules under review, or add rules to the review", ArgsUsage: "[<rule>...]", Flags: []*cli.Flag{reason}, Action: func(ctx context.Context, _ *cli.Command) error {
+			if len(e.Operands) == 0 {
+				return runRulesList(ctx, e, "", []string{permanent.Review, permanent.Proposed}, false, "rules.review")
+			}
+			return runActs(ctx, e, o, permanent.Question, e.Operands)
+		}},
+	}
+}
+
+// userHere reports whether the user types the command: at a terminal, and not an agent in their place.
+func userHere(e *app.Env) bool { return e.Term.Stdin && e.Getenv("CLAUDECODE") == "" }
+
+// word finds the message that --said names as the user's word on a text, nil without the option.
+func word(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope, o ruleOptions, text string, against bool) (*permanent.Word, error) {
+	if o.said == "" {
+		return nil, nil
+	}
+	rev, err := namess.Resolve(ctx, e, m, sc, o.said)
+	if err != nil {
+		return nil, err
+	}
+	if rev.Kind != state.IsMessages || rev.From != rev.To {
+		return nil, app.WithHint(app.Usagef("--said %s is no message", o.said), "name one by its number: abc1#12")
+	}
+	w, err := m.Knowledge().Word(ctx, rev, text, against)
+	return &w, ruleError(err, "")
+}
+
+func runRulesAdd(ctx context.Context, e *app.Env, o ruleOptions, text string) error {
+	text, err := shortText("a rule", 500)(text)
+	if err != nil {
+		return app.Usagef("%v", err)
+	}
+	return namess.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+		made := permanent.Made{
+			Type: o.kind, Text: text, Problem: o.problem, Files: o.files, ByUser: userHere(e), Trust: facts.Tool, Confidence: 70,
+			State: permanent.Proposed, Reason: o.reason,
+		}
+		w, err := word(ctx, e, m, sc, o, text, false)
+		if err != nil {
+			return err
+		}
+		if w != nil {
+			made.Words = []permanent.Word{*w}
+		}
+		least := facts.User
+		var established []string
+		for _, name := range o.evidence {
+			f, err := factOf(ctx, e, m, sc.Project, name)
+			if err != nil {
+				return err
+			}
+			if !f.Stands() {
+				return app.WithHint(app.Fatalf("%s does not stand: it is no evidence", f.ID), "mem show "+f.ID)
+			}
+			made.Evidence, least = append(made.Evidence, f.Key().String()), min(least, f.Trust)
+			established = append(established, f.Text)
+		}
+		set, err := m.Revision().Rules(ctx, sc.Project.ID)
+		if err != nil {
+			return err
+		}
+		if r := set.Same(text); r != nil {
+			return app.WithHint(app.Fatalf("%s says the same", r.ID), "mem rules show "+r.ID)
+		}
+		if made.ByUser || w != nil {
+			made.State, made.Trust, made.Confidence = permanent.Active, facts.User, 100
+		} else if len(made.Evidence) > 0 {
+			if !permanent.Bears(established, text) {
+				return app.WithHint(app.Fatalf("its evidence says something else"), "mem show "+o.evidence[0], "say it in the words of the evidence")
+			}
+			made.Trust = least
+			if least == facts.User {
+				made.State, made.Confidence = permanent.Active, 80
+			}
+		}
+		if !made.ByUser && (w != nil || len(made.Evidence) > 0) {
+			if err := usersWords(w, least, established, text, o.problem); err != nil {
+				return err
+			}
+		}
+		r, err := m.Knowledge().AddRule(ctx, sc.Project, made, e.Opt.DryRun)
+		if err != nil {
+			return err
+		}
+		return sayRules(e, []*permanent.Rule{r})
+	})
+}
+
+// A ruleChange is what became of rules, as --json prints it.
+type ruleChange struct {
+	DryRun bool         `json:"dry_run"`
+	Rules  []ruleAnswer `json:"rules"`
+}
+
+// sayRules says what became of rules.
+func sayRules(e *app.Env, list []*permanent.Rule) error {
+	if e.Opt.JSON {
+		answer := ruleChange{e.Opt.DryRun, []ruleAnswer{}}
+		for _, r := range list {
+			answer.Rules = append(answer.Rules, ruleAnswerOf(r))
+		}
+		return e.PrintJSON("rules.change", answer)
+	}
+	for _, r := range list {
+		if e.Opt.DryRun {
+			e.Note("would do: %s: %s", strings.TrimSpace(r.ID+" is "+r.State), term.FirstWords(r.Text, 80))
+			continue
+		}
+		e.Note("%s is %s, %s sure: %s", r.ID, r.State, hundredths(r.Confidence), term.FirstWords(r.Text, 80))
+		if r.State == permanent.Proposed {
+			e.Hint("it does not hold yet: mem rules promote %s", r.ID)
+		}
+	}
+	return nil
+}
+
+func runPromote(ctx context.Context, e *app.Env, o ruleOptions, names []string) error {
+	return namess.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+		var done []*permanent.Rule
+		for _, name := range names {
+			r, err := promote(ctx, e, m, sc, o, name)
+			if err != nil {
+				return err
+			}
+			done = append(done, r)
+		}
+		return sayRules(e, done)
+	})
+}
+
+func promote(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope, o ruleOptions, name string) (*permanent.Rule, error) {
+	if strings.HasPrefix(name, "p:") {
+		return promoteCandidate(ctx, e, m, sc, o, name)
+	}
+	r, err := rule(ctx, e, m, sc.Project, name)
+	if err != nil {
+		return nil, err
+	}
+	if o.text != "" || o.problem != "" || o.kind != "" {
+		return nil, app.WithHint(app.Usagef("%s is a rule already: its words stay", r.ID), "state another one: mem rules add TEXT", "mem rules retire "+r.ID)
+	}
+	w, err := word(ctx, e, m, sc, o, r.Text, false)
+	if err != nil {
+		return nil, err
+	}
+	r, err = m.Knowledge().Act(ctx, sc.Project, r, permanent.Act{Act: permanent.Promote, Word: w, ByUser: userHere(e), Reason: o.reason}, e.Opt.DryRun)
+	return r, ruleError(err, name)
+}
+
+func promoteCandidate(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope, o ruleOptions, name string) (*permanent.Rule, error) {
+	c, err := candidate(ctx, e, m, sc.Project, name)
+	if err != nil {
+		return nil, err
+	}
+	if c.Rule != "" {
+		return nil, app.WithHint(app.Usagef("%s is about a rule that there is: %s", c.ID, c.Rule), "mem rules validate "+c.Rule, "mem rules contradict "+c.Rule, "mem rules retire "+c.Rule)
+	}
+	made := knowledge.RuleOf(c)
+	made.ByUser = userHere(e)
+	if o.text != "" {
+		made.Text = o.text
+	}
+	if o.problem != "" {
+		made.Problem = o.problem
+	}
+	if o.kind != "" {
+		made.Type = o.kind
+	}
+	if o.reason != "" {
+		made.Reason = o.reason
+	}
+	w, err := word(ctx, e, m, sc, o, made.Text, false)
+	if err != nil {
+		return nil, err
+	}
+	if w != nil {
+		made.Words = append(made.Words, *w)
+	}
+	if !made.ByUser && (o.text != "" || o.problem != "") {
+		known, err := m.Revision().Facts(ctx, sc.Project.ID)
+		if err != nil {
+			return nil, err
+		}
+		established := permanent.Established(c, known)
+		if w == nil && o.text != "" && !permanent.Bears(established, o.text) {
+			return nil, app.WithHint(app.Fatalf("%s: its evidence says something else than %q", c.ID, o.text), "say it in the words of the evidence, or let the user type the command at a terminal")
+		}
+		if err := usersWords(w, c.Trust, established, o.text, o.problem); err != nil {
+			return nil, err
+		}
+	}
+	return m.Knowledge().AddRule(ctx, sc.Project, made, e.Opt.DryRun)
+}
+
+// usersWords refuses a rule that would be the user's word, by w or the trust of what was established, with words that they did not say.
+func usersWords(w *permanent.Word, trust facts.Trust, established []string, texts ...string) error {
+	said := established
+	if w != nil {
+		if trust != facts.User {
+			said = nil
+		}
+		trust, said = facts.User, append(said, w.Quote)
+	}
+	if more := permanent.Added(said, strings.Join(texts, " . ")); trust == facts.User && len(more) > 0 {
+		return app.WithHint(app.Fatalf("the user did not say `%s`", strings.Join(more, "`, `")), "say it in the words of the evidence, or let the user type the command at a terminal")
+	}
+	return nil
+}
+
+// candidate finds a candidate by its id.
+func candidate(ctx context.Context, e *app.Env, m *layers.Memory, p state.Project, name string) (permanent.Candidate, error) {
+	c, err := m.Knowledge().FindCandidate(ctx, p, name)
+	var missing *state.NotFoundError
+	if errors.As(err, &missing) {
+		return c, app.WithHint(err, "mem reflect -n")
+	}
+	return c, err
+}
+
+func runDismiss(ctx context.Context, e *app.Env, o ruleOptions, names []string) error {
+	return namess.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+		var list []permanent.Candidate
+		for _, name := range names { // all or none
+			c, err := candidate(ctx, e, m, sc.Project, name)
+			if err != nil {
+				return err
+			}
+			list = append(list, c)
+		}
+		answer := struct {
+			DryRun    bool     `json:"dry_run"`
+			Dismissed []string `json:"dismissed"`
+		}{e.Opt.DryRun, []string{}}
+		for _, c := range list {
+			if !e.Opt.DryRun {
+				if err := m.Knowledge().DismissCandidate(ctx, sc.Project, c, permanent.Act{ByUser: userHere(e), Reason: o.reason}); err != nil {
+					return err
+				}
+			}
+			answer.Dismissed = append(answer.Dismissed, c.ID)
+		}
+		if e.Opt.JSON {
+			return e.PrintJSON("rules.dismiss", answer)
+		}
+		verb := "dismissed"
+		if e.Opt.DryRun {
+			verb = "would dismiss"
+		}
+		e.Note("%s %s", verb, strings.Join(answer.Dismissed, " "))
+		return nil
+	})
+}
+
+// runActs does the same to several rules.
+func runActs(ctx context.Context, e *app.Env, o ruleOptions, act string, names []string) error {
+	return namess.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+		a := permanent.Act{Act: act, ByUser: userHere(e), Reason: o.reason}
+		evidence := o.evidence
+		if len(evidence) > 1 {
+			return app.WithHint(app.Usagef("one fact at a time: %d were named", len(evidence)), "each may count as a contradiction of its own")
+		}
+		if len(evidence) == 1 {
+			f, err := factOf(ctx, e, m, sc.Project, evidence[0])
+			if err != nil {
+				return err
+			}
+			a.Evidence = f.Key().String()
+			if f.Trust < facts.Assistant && !a.ByUser {
+				return app.WithHint(app.Fatalf("%s: only tools, files, the web or scripts say so: it speaks against no rule", f.ID), fmt.Sprintf("ask for a look: mem rules review %s", names[0]))
+			}
+		}
+		var list []*permanent.Rule
+		for _, name := range names {
+			r, err := rule(ctx, e, m, sc.Project, name)
+			if err != nil {
+				return err
+			}
+			list = append(list, r)
+		}
+		for i, r := range list {
+			var err error
+			if a.Word, err = word(ctx, e, m, sc, o, r.Text, act == permanent.Retire); err != nil {
+				return err
+			}
+			if list[i], err = m.Knowledge().Act(ctx, sc.Project, r, a, e.Opt.DryRun); err != nil {
+				return ruleError(err, r.ID)
+			}
+		}
+		return sayRules(e, list)
+	})
+}

@@ -1,0 +1,226 @@
+package knowledgecmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/knowledge"
+	"github.com/memvcs/mem/layers/markers"
+	"github.com/memvcs/mem/layers/permanent"
+	layerstate "github.com/memvcs/mem/layers/state"
+)
+
+// Rules is the command about what a project knows for good.
+func Rules(e *app.Env) *cli.Command {
+	var kind, state string
+	var all bool
+	return &cli.Command{
+		Name:  "rules",
+		Usage: "list and edit permanent rules",
+		Description: "A rule is something to hold to, the solution of a problem that comes back, or how the heart of the project works. \"mem reflect\" prints\n" +
+			"what may become one. A rule is trusted no more than the least trusted fact it rests on; what only tools, files, the web or scripts said\n" +
+			"needs the user's word: typed at a terminal, or a message that they typed in a session, with --said.",
+		Commands: append([]*cli.Command{
+			{Name: "list", Usage: "list the rules", Flags: []*cli.Flag{
+				cli.Choice(&kind, "type", "only of a `TYPE`: rule, solution or core_logic", permanent.Types()...),
+				cli.Choice(&state, "state", "only in a `STATE`: proposed, active, review or retired", permanent.States()...),
+				cli.Bool(&all, "all,a", "also those that were retired or hidden by \"mem revoke\""),
+			}, Action: func(ctx context.Context, c *cli.Command) error {
+				if err := e.WantOperands(c, 0, 0); err != nil {
+					return err
+				}
+				states := []string{permanent.Active, permanent.Proposed, permanent.Review}
+				switch {
+				case state != "":
+					states = []string{state}
+				case all:
+					states = permanent.States()
+				}
+				return runRulesList(ctx, e, kind, states, all, "rules.list")
+			}},
+			{Name: "show", Usage: "print a rule with its evidence", ArgsUsage: "<rule>", Action: func(ctx context.Context, c *cli.Command) error {
+				if err := e.WantOperands(c, 1, 1); err != nil {
+					return err
+				}
+				return names.WithMemory(ctx, e, func(m *layers.Memory, sc layerstate.Scope) error {
+					r, err := rule(ctx, e, m, sc.Project, e.Operand(0))
+					if err != nil {
+						return err
+					}
+					return ShowRule(ctx, e, m, sc.Project, r)
+				})
+			}},
+		}, ruleChanges(e)...),
+	}
+}
+
+// A ruleAnswer is a rule as --json prints it.
+type ruleAnswer struct {
+	*permanent.Rule
+	Confidence string `json:"confidence"`
+}
+
+func ruleAnswerOf(r *permanent.Rule) ruleAnswer { return ruleAnswer{r, hundredths(r.Confidence)} }
+
+func hundredths(n int) string { return fmt.Sprintf("%d.%02d", n/100, n%100) }
+
+// rule finds a rule by what the user typed.
+func rule(ctx context.Context, e *app.Env, m *layers.Memory, p layerstate.Project, name string) (*permanent.Rule, error) {
+	r, err := m.Revision().FindRule(ctx, p.ID, name)
+	if err != nil && strings.HasPrefix(name, "p:") {
+		return nil, app.WithHint(err, "p: is a candidate: mem rules promote "+name)
+	}
+	if err != nil {
+		return nil, app.WithHint(err, "mem rules list --all")
+	}
+	return r, nil
+}
+
+// A listedRule is a rule as lists print it with --json.
+type listedRule struct {
+	ruleAnswer
+	Project string `json:"project,omitempty"` // with --all-projects
+}
+
+func runRulesList(ctx context.Context, e *app.Env, kind string, states []string, hidden bool, what string) error {
+	return names.WithMemory(ctx, e, func(m *layers.Memory, sc layerstate.Scope) error {
+		projects, err := names.ListedProjects(ctx, e, m, sc)
+		if err != nil {
+			return err
+		}
+		list := []listedRule{}
+		for _, p := range projects {
+			set, err := m.Revision().Rules(ctx, p.ID)
+			if err != nil {
+				return err
+			}
+			for _, r := range set.Rules {
+				if (kind == "" || r.Type == kind) && (r.Revoked == "" || hidden) && slices.Contains(states, r.State) {
+					list = append(list, listedRule{ruleAnswerOf(r), names.ProjectName(e, p)})
+				}
+			}
+		}
+		slices.SortStableFunc(list, func(a, b listedRule) int { return slices.Index(states, a.State) - slices.Index(states, b.State) })
+		if e.Opt.JSON {
+			return e.PrintJSON(what, struct {
+				Rules []listedRule `json:"rules"`
+			}{list})
+		}
+		if len(list) == 0 {
+			e.Note("no rules")
+			e.Hint("see what may become one: mem reflect")
+			return nil
+		}
+		return ruleTable(ctx, e, m, list)
+	})
+}
+
+func ruleTable(ctx context.Context, e *app.Env, m *layers.Memory, list []listedRule) error {
+	strangers, err := names.Strangers(ctx, e, m)
+	if err != nil {
+		return err
+	}
+	columns := []app.Column{{Name: "rule"}, {Name: "type"}, {Name: "state"}, {Name: "sure", Right: true}, {Name: "trust"}, {Name: "validated"}}
+	if e.Opt.AllProjects {
+		columns = append(columns, app.Column{Name: "project"})
+	}
+	t := e.Table(append(columns, app.Column{Name: "text", Shrinks: true})...)
+	for _, r := range list {
+		row := []app.Cell{{Full: r.ID, Paint: e.Style().Yellow}, {Full: r.Type}, {Full: r.State}, {Full: r.Confidence}, app.TrustCell(r.Trust.String(), strangers.Of(r.Device)), e.TimeCell(r.LastValidated)}
+		if e.Opt.AllProjects {
+			row = append(row, app.Cell{Full: r.Project})
+		}
+		t.Row(append(row, app.Cell{Full: app.HiddenText(ruleText(r.Rule), r.Revoked)})...)
+	}
+	if err := e.Page("rules"); err != nil {
+		return err
+	}
+	return t.Flush()
+}
+
+// ruleText writes what a rule says in one line.
+func ruleText(r *permanent.Rule) string {
+	if r.Problem == "" {
+		return r.Text
+	}
+	return r.Problem + ": " + r.Text
+}
+
+// ShowRule prints a rule with what it rests on.
+func ShowRule(ctx context.Context, e *app.Env, m *layers.Memory, p layerstate.Project, r *permanent.Rule) error {
+	if e.Opt.JSON {
+		return e.PrintJSON("rules.show", ruleAnswerOf(r))
+	}
+	known, err := m.Revision().Facts(ctx, p.ID)
+	if err != nil {
+		return err
+	}
+	if err := e.Page("rules"); err != nil {
+		return err
+	}
+	e.Printf("%s  %s  %s\n", e.Style().Yellow(r.ID), r.Type, e.Style().Bold(e.Safe(app.OneLine(r.Text))))
+	about(e, "About", app.OneLine(r.Problem))
+	state := r.State
+	if r.Removal {
+		state += ", its removal was proposed: the user decides"
+	}
+	names.Field(e, "State", state)
+	about(e, "Hidden", r.Revoked)
+	names.Field(e, "Sure", fmt.Sprintf("%s, contradicted %d times since it was validated", hundredths(r.Confidence), r.Contradictions))
+	by := r.Trust.String()
+	if r.Stated {
+		by += ", who stated it"
+	}
+	names.Field(e, "Trust", by)
+	names.Field(e, "Made", term.TimeText(r.Made))
+	names.Field(e, "Valid", term.TimeText(r.LastValidated))
+	about(e, "Files", strings.Join(r.Files, " "))
+	about(e, "Reason", app.OneLine(r.Reason))
+	for _, w := range r.Words {
+		names.Field(e, "Said", fmt.Sprintf("%s#%d  %q", term.ShortID(w.Session), w.Message, w.Quote))
+	}
+	for _, id := range r.Evidence {
+		line := id + "  has not arrived"
+		if f, ok := known.Fact(id); ok {
+			line = factLine(f)
+			if !f.Stands() {
+				line += " (does not stand any more)"
+			}
+		}
+		names.Field(e, "Evidence", line)
+	}
+	return nil
+}
+
+// ruleError adds to an error about a rule what can be done.
+func ruleError(err error, name string) error {
+	switch {
+	case errors.Is(err, knowledge.ErrNotSaid):
+		return app.WithHint(err, "name the message in which the user says it, or let the user type the command at a terminal")
+	case errors.Is(err, markers.ErrNotTyped):
+		return app.WithHint(err, "only what the user typed is their word")
+	case errors.Is(err, knowledge.ErrUsersRule):
+		return app.WithCode(app.ExitPartial, app.WithHint(err, "it waits for review now; the user types, at a terminal: mem rules retire "+name, "or name the message that says so: --said abc1#12"))
+	case errors.Is(err, knowledge.ErrNeedsUser):
+		return app.WithHint(err, "the user types, at a terminal: mem rules promote "+name, "or name the message that says so: --said abc1#12")
+	}
+	return err
+}
+
+// factOf finds the fact that a name stands for.
+func factOf(ctx context.Context, e *app.Env, m *layers.Memory, p layerstate.Project, name string) (facts.Fact, error) {
+	f, err := m.Revision().FindFact(ctx, p.ID, name)
+	if err != nil {
+		return f, app.WithHint(err, "mem facts list")
+	}
+	return f, nil
+}

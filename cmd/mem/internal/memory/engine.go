@@ -1,0 +1,32 @@
+package memory
+
+import (
+	"strconv"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/layers/engines"
+	"github.com/memvcs/mem/layers/state"
+)
+
+// caps returns what models may cost a day.
+func caps(e *app.Env) (state.Caps, error) {
+	c := state.Caps{Tokens: -1, Micros: -1}
+	conf, err := e.Settings()
+	if err != nil {
+		return c, err
+	}
+	most, err := conf.String("llm.maxTokensPerDay")
+	if err != nil {
+		return c, err
+	}
+	if most != "none" {
+		if c.Tokens, err = strconv.Atoi(most); err != nil {
+			return c, err
+		}
+	}
+	dollars, err := conf.String("llm.maxUSDPerDay")
+	if err == nil && dollars != "none" {
+		c.Micros, err = engines.ParseDollars(dollars)
+	}
+	return c, err
+}

@@ -1,0 +1,36 @@
+package memory
+
+import (
+	"strings"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/layers/redact"
+	"github.com/memvcs/mem/layers/redact/scanner"
+	"github.com/memvcs/mem/refs/config"
+)
+
+// RedactRules returns the rules that look at what is pushed, and whether the values of .env files count too.
+func RedactRules(e *app.Env, conf *config.Config) (rules redact.Rules, env bool, err error) {
+	if env, err = conf.Bool("redact.environment"); err != nil {
+		return redact.Rules{}, false, err
+	}
+	var c scanner.Config
+	for _, s := range conf.List() {
+		if name, ok := strings.CutPrefix(s.Key, app.AllowKey); ok {
+			c.Allow = append(c.Allow, name)
+		}
+		if name, ok := strings.CutPrefix(s.Key, app.RuleKey); ok {
+			c.Custom = append(c.Custom, scanner.Custom{Name: name, Regexp: s.Value})
+		}
+	}
+	if env {
+		for _, v := range e.Environ() {
+			name, value, _ := strings.Cut(v, "=")
+			if k, ok := scanner.Variable([]byte(name), []byte(value)); ok {
+				c.Known = append(c.Known, k)
+			}
+		}
+	}
+	rules, err = redact.New(c)
+	return rules, env, err
+}

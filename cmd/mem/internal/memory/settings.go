@@ -1,0 +1,47 @@
+package memory
+
+import (
+	"context"
+	"time"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/refs/config"
+)
+
+// ChangeSettings edits the file of settings by fn, waiting for others no longer than --lock-timeout.
+func ChangeSettings(ctx context.Context, e *app.Env, fn func(*config.Config) error) error {
+	file, err := e.SettingsFile()
+	if err != nil {
+		return err
+	}
+	if e.Opt.DryRun {
+		c, err := config.Load(file)
+		if err != nil {
+			return app.WithSyntaxHint(err, file)
+		}
+		return fn(c)
+	}
+	wait, err := LockTimeout(e)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, max(wait, time.Millisecond))
+	defer cancel()
+	if err := config.Edit(ctx, file, fn); err != nil {
+		return app.WithSyntaxHint(&app.Unwritable{Err: err}, file)
+	}
+	e.Conf = nil // who asks next sees the change
+	return nil
+}
+
+// LockTimeout returns how long to wait for another process: --lock-timeout or the setting lock.timeout.
+func LockTimeout(e *app.Env) (time.Duration, error) {
+	if e.Opt.LockTimeout >= 0 {
+		return e.Opt.LockTimeout, nil
+	}
+	c, err := e.Settings()
+	if err != nil {
+		return 0, err
+	}
+	return c.Duration("lock.timeout")
+}

@@ -1,0 +1,182 @@
+package names
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/memory"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/layers"
+	capturing "github.com/memvcs/mem/layers/capture"
+	sources "github.com/memvcs/mem/layers/originals"
+	bodies "github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/revision"
+	"github.com/memvcs/mem/layers/state"
+)
+
+// project returns the project that the run works on: the one that -p names, by name or id, else the one of
+// the directory.
+func TheProject(ctx context.Context, e *app.Env, m *layers.Memory) (state.Project, error) {
+	if e.Opt.Project == "" && e.Dir == app.RemovedDir {
+		return state.Project{}, app.WithHint(app.Fatalf("the current directory was removed: it belongs to no project"), "name the project with -p, or a directory with -C")
+	}
+	if e.Opt.Project != "" {
+		return ProjectNamed(ctx, e, m, e.Opt.Project)
+	}
+	p, _, err := m.Projects().Locate(ctx, e.Dir)
+	if err != nil || e.Opt.Dir == "" {
+		return p, err
+	}
+	return p, mustKnow(ctx, e, m, p)
+}
+
+// mustKnow refuses a directory of -C that is not there, unless memory has a project of it, one that was removed or is another machine's,
+// or Claude Code has sessions of it.
+func mustKnow(ctx context.Context, e *app.Env, m *layers.Memory, p state.Project) error {
+	if _, err := os.Stat(e.Dir); !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if dir, err := e.ClaudeDir(); err == nil {
+		if _, err := os.Stat(filepath.Join(dir, "projects", capturing.ClientDir(e.Dir))); err == nil {
+			return nil
+		}
+	}
+	all, err := m.Trusted().Projects(ctx)
+	if err != nil || slices.ContainsFunc(all, func(q state.Project) bool { return q.ID == p.ID }) {
+		return err
+	}
+	return app.WithHint(app.Fatalf("cannot change to %s: there is no such directory, and no project of it in memory", e.Opt.Dir), "mem project list")
+}
+
+// ProjectNamed finds a project by its id or name, or by a directory of it that is named from the root.
+func ProjectNamed(ctx context.Context, e *app.Env, m *layers.Memory, name string) (state.Project, error) {
+	all, err := m.Trusted().Projects(ctx)
+	if err != nil {
+		return state.Project{}, err
+	}
+	var found []state.Project
+	var names []string
+	guest := m.Devices().WithDevice(ctx, name)
+	for _, p := range all {
+		names = append(names, p.Name)
+		if string(p.ID) == name || p.Name == name || p.Name == guest || len(name) >= 4 && strings.HasPrefix(string(p.ID), name) {
+			found = append(found, p)
+		}
+	}
+	switch len(found) {
+	case 0:
+		if filepath.IsAbs(name) {
+			p, known, err := m.Projects().Locate(ctx, filepath.Clean(name))
+			if err != nil || known {
+				return p, err
+			}
+		}
+		err := error(&state.NotFoundError{What: "project", Name: name})
+		if near := term.Suggest(name, names); len(near) > 0 {
+			return state.Project{}, app.WithHint(err, app.DidYouMean("", near))
+		}
+		return state.Project{}, app.WithHint(err, "mem project list")
+	case 1:
+		return found[0], nil
+	}
+	var ids []string
+	for _, p := range found {
+		ids = append(ids, string(p.ID[:8])+" ("+strings.TrimPrefix(p.Identity, "path ")+")")
+	}
+	return state.Project{}, app.WithHint(&state.AmbiguousError{What: "project", Name: name, Candidates: ids}, "name it by the start of its id: -p "+string(found[0].ID[:8]))
+}
+
+// Scope returns where the names of this run are looked up.
+func Scope(ctx context.Context, e *app.Env, m *layers.Memory) (state.Scope, error) {
+	p, err := TheProject(ctx, e, m)
+	return state.Scope{Project: p, Strict: e.Opt.Project != "" && !e.Opt.AllProjects}, err
+}
+
+// Resolve finds what a revision names.
+func Resolve(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope, rev string) (state.Rev, error) {
+	r, err := m.Revision().Resolve(ctx, sc, rev)
+	var ambiguous *state.AmbiguousError
+	if errors.As(err, &ambiguous) {
+		hint := "write more of the name"
+		if ambiguous.What == "composition" {
+			hint = "name the project: -p " + ambiguous.Candidates[0]
+		}
+		return r, app.WithHint(err, hint)
+	}
+	if errors.Is(err, revision.ErrLayer) {
+		return r, app.WithHint(err, "layers there are: original, L1, L2")
+	}
+	return r, err
+}
+
+// ResolveAll finds what revisions name; a bare label belongs to the session named before it.
+func ResolveAll(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope, revs []string) ([]state.Rev, error) {
+	var out []state.Rev
+	for _, s := range revs {
+		r, err := Resolve(ctx, e, m, sc, s)
+		if err != nil {
+			return nil, err
+		}
+		if r.Session != nil {
+			sc.Last = r.Session
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+// WithMemory opens the memory, finds the scope of the run and calls f.
+func WithMemory(ctx context.Context, e *app.Env, f func(m *layers.Memory, sc state.Scope) error) (err error) {
+	return WithStore(e, func(m *layers.Memory) error {
+		sc, err := Scope(ctx, e, m)
+		if err != nil {
+			return err
+		}
+		return f(m, sc)
+	})
+}
+
+// WithStore opens the memory and calls f, which need not look at the directory that it runs in: that can take longer than
+// all else when it is a git repository.
+func WithStore(e *app.Env, f func(m *layers.Memory) error) (err error) {
+	m, err := memory.Open(e)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, m.Close()) }()
+	return f(m)
+}
+
+// Label writes the name of a version of a session.
+func Label(v *bodies.Version) string { return term.ShortID(v.Session) + ":" + v.Name() }
+
+// StoreError adds to an error of the store what can be done about it.
+func StoreError(err error) error {
+	const sessionFiles = "session files are ~/.claude/projects/*/*.jsonl; see them with \"mem ls --untracked\""
+	var behind *sources.BehindError
+	var src *capturing.SourceError
+	switch {
+	case errors.As(err, &behind):
+		id := term.ShortID(behind.Session.ID)
+		return app.WithCode(app.ExitPartial, app.WithHint(err, "run \""+term.Shell("mem", "checkout", id+":original")+"\" there",
+			"the clean transcript of all of it is here: mem cat-file b3:"+behind.Session.Now().Original.String()))
+	case errors.Is(err, state.ErrNotTranscript):
+		return app.WithHint(err, sessionFiles)
+	case errors.Is(err, capturing.ErrChanging):
+		return app.WithHint(err, "do it again when nothing writes the file anew; one that only grows may be added at any time")
+	case errors.Is(err, sources.ErrWithheld):
+		return app.WithHint(err, fmt.Sprintf("the clean transcript is here: %q", "mem show SESSION --format text"))
+	case errors.As(err, &src) && errors.Is(err, fs.ErrPermission):
+		return app.WithHint(err, "make it readable: chmod u+r")
+	case errors.As(err, &src):
+		return app.WithHint(err, sessionFiles)
+	}
+	return err
+}

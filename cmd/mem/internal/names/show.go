@@ -1,0 +1,38 @@
+package names
+
+import (
+	"fmt"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	bodies "github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/tokens"
+)
+
+func HeadLine(e *app.Env, what, more string) {
+	e.Printf("%s   %s\n", e.Style().Yellow(e.Safe(what)), e.Safe(more))
+}
+
+func Field(e *app.Env, name, value string) { e.Printf("%-9s %s\n", name+":", e.Safe(value)) }
+
+// ModeOf writes how a version was made: "uniform 30:1 aggressive", "tiered standard", "of v001, uniform 30:1 aggressive".
+func ModeOf(v *bodies.Version) string {
+	switch {
+	case v.Source != "":
+		return "of " + v.Source + ", " + recipeOf(v.Settings)
+	case v.Since != "":
+		return "since " + v.Since + ", " + recipeOf(v.Settings)
+	}
+	return recipeOf(v.Settings)
+}
+
+func recipeOf(s bodies.VersionSettings) string {
+	switch {
+	case s.Tiers != "":
+		return "tiered " + s.Tiers
+	case s.Preset != "":
+		return "tiered " + s.Preset
+	case s.Ratio > 0:
+		return fmt.Sprintf("uniform %d:1 %s", s.Ratio, s.Aggressiveness)
+	}
+	return fmt.Sprintf("uniform %s tokens %s", tokens.Commas(s.Tokens), s.Aggressiveness)
+}

@@ -1,0 +1,34 @@
+package names
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+)
+
+// FromInput replaces the operand "-" by the revisions on standard input: the first word of each line, as mem suggest prints them.
+func FromInput(e *app.Env, operands []string) (out []string, err error) {
+	for _, s := range operands {
+		if s != "-" {
+			out = append(out, s)
+			continue
+		}
+		in := bufio.NewScanner(io.LimitReader(e.Stdin, 1<<20))
+		n := len(out)
+		for in.Scan() {
+			if words := strings.Fields(in.Text()); len(words) > 0 {
+				out = append(out, words[0])
+			}
+		}
+		if err := in.Err(); err != nil {
+			return nil, fmt.Errorf("read the revisions: %w", err)
+		}
+		if len(out) == n {
+			return nil, app.WithHint(app.Usagef("there is no revision on standard input"), "mem suggest | mem compose NAME -")
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,263 @@
+package remotecmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/memory"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/sync"
+	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/remote"
+	"github.com/memvcs/mem/refs/sealed"
+)
+
+type cloneOptions struct {
+	device string
+	trust  bool
+	seal   sealOptions
+	sealed bool // found out
+
+	resumed bool           // an interrupted clone of the same remote is here
+	session remote.Session // that is gone on with; nil: a new one
+}
+
+// Clone is the command that makes a memory of what a remote has.
+func Clone(e *app.Env) *cli.Command {
+	var o cloneOptions
+	return &cli.Command{
+		Name:      "clone",
+		Usage:     "create a memory from a remote",
+		ArgsUsage: "<url>",
+		Description: "There must be no memory yet, or one that an interrupted clone of the same remote left: it is resumed. This machine becomes a new device; the lanes of the others are checked byte by byte, as in\n" +
+			"\"mem fetch\". The remote is called origin. An encrypted one needs its recovery key, or the word of a device that can read it.",
+		Flags: append([]*cli.Flag{
+			cli.String(&o.device, "device", "call this device `NAME` instead of by its host name"),
+			cli.Bool(&o.trust, "trust", "trust every device that the remote has: they are all yours"),
+		}, o.seal.flags()...),
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.WantOperands(c, 1, 1); err != nil {
+				return err
+			}
+			return runClone(ctx, e, e.Operand(0), o)
+		},
+	}
+}
+
+func runClone(ctx context.Context, e *app.Env, address string, o cloneOptions) error {
+	u, err := memory.RemoteURL(e, address)
+	if err != nil {
+		return err
+	}
+	if o.resumed, err = cloneBegun(e, u); err != nil {
+		return err
+	}
+	// Before anything is made, see whether somebody answers.
+	options, err := memory.MemoryOptions(e)
+	if err != nil {
+		return err
+	}
+	s, err := remote.New(u, options.World).Open(ctx, remote.Upload)
+	if err != nil {
+		return memory.TravelError(fmt.Errorf("clone %s: %w", u, err))
+	}
+	lanes := 0
+	o.sealed = sync.IsSealed(s.Refs())
+	for _, ref := range s.Refs() {
+		if _, ok := refs.ParseLane(ref.Name); ok {
+			lanes++
+		}
+	}
+	if !e.Opt.DryRun && !o.sealed && !o.seal.originals { // what was begun is gone on with
+		o.session = s
+		return makeClone(ctx, e, u, o, options, lanes)
+	}
+	if err := s.Close(); err != nil {
+		return err
+	}
+	if e.Opt.DryRun {
+		return printClone(e, u, sync.Fetched{}, lanes, o.sealed)
+	}
+	if o.sealed {
+		err = readRecovery(e, &o.seal)
+	} else {
+		err = allowRaw(e, u, o.seal)
+	}
+	if err != nil {
+		return err
+	}
+	return makeClone(ctx, e, u, o, options, lanes)
+}
+
+// cloneBegun reports whether an interrupted clone of the remote is here. Any other memory is an error.
+func cloneBegun(e *app.Env, u remote.URL) (bool, error) {
+	dir, err := e.MemoryDir()
+	if err != nil {
+		return false, err
+	}
+	from, err := refs.Cloning(dir)
+	switch {
+	case err != nil:
+		return false, err
+	case from == u.String():
+		return true, nil
+	case from != "":
+		return false, app.WithHint(app.Fatalf("an interrupted clone of %s is in %s", from, dir), "resume it: "+term.Shell("mem", "clone", from), "or choose another place: --mem-dir")
+	}
+	m, err := memory.Open(e)
+	if err == nil {
+		defer m.Close()
+		return false, app.WithHint(app.Fatalf("a memory already exists in %s", dir), "mem remote add origin "+u.String()+", then mem pull", "or choose another place: --mem-dir")
+	}
+	if !errors.Is(err, refs.ErrNotRepo) {
+		return false, err
+	}
+	return false, nil
+}
+
+// makeClone makes the memory, and fetches what the remote has.
+func makeClone(ctx context.Context, e *app.Env, u remote.URL, o cloneOptions, options state.Options, lanes int) error {
+	m, r, err := initClone(ctx, e, u, o, options)
+	if err != nil {
+		return endSession(o.session, err)
+	}
+	defer m.Close()
+	out, err := runFetchOn(ctx, e, m, r, o.session)
+	if err != nil {
+		return app.WithHint(memory.TravelError(err), "run the same command again: it resumes")
+	}
+	if o.resumed {
+		if out.Devices, err = untrusted(ctx, m); err != nil {
+			return err
+		}
+	}
+	for i, d := range out.Devices {
+		if o.trust {
+			if err := m.Devices().TrustDevice(ctx, d, true); err != nil {
+				return err
+			}
+			out.Devices[i].Trusted = true
+		}
+	}
+	if err := m.Repo().EndClone(u.String()); err != nil {
+		return err
+	}
+	if o.sealed {
+		for _, l := range out.Lanes {
+			if !l.Exact {
+				lanes++
+			}
+		}
+	}
+	return printClone(e, u, out, lanes, false)
+}
+
+// untrusted returns the other devices that are not trusted yet. A resumed clone cannot tell which of them it was the first to see.
+func untrusted(ctx context.Context, m *layers.Memory) ([]state.Device, error) {
+	all, err := m.Devices().Devices(ctx)
+	return slices.DeleteFunc(all, func(d state.Device) bool { return d.Own || d.Trusted }), err
+}
+
+// initClone makes an empty memory with the remote that is cloned.
+func initClone(ctx context.Context, e *app.Env, u remote.URL, o cloneOptions, options state.Options) (m *layers.Memory, r refs.Remote, err error) {
+	dir, err := e.MemoryDir()
+	if err != nil {
+		return nil, r, err
+	}
+	if o.device == "" {
+		if o.device, err = e.Hostname(); err != nil || o.device == "" {
+			o.device = "device" // a machine need not have a name
+		}
+	}
+	if !o.resumed {
+		if err = refs.BeginClone(dir, u.String()); err != nil {
+			return nil, r, fmt.Errorf("make a memory in %s: %w", dir, err)
+		}
+	}
+	if m, err = layers.Init(ctx, dir, o.device, options); err != nil {
+		return nil, r, fmt.Errorf("make a memory in %s: %w", dir, err)
+	}
+	if err = addOrigin(ctx, e, m, u, o); err == nil {
+		r, err = m.Sync().Remote("origin")
+	}
+	if err != nil {
+		m.Close() // the error before it is the cause
+		return nil, r, err
+	}
+	return m, r, nil
+}
+
+// addOrigin adds the remote that is cloned, unless an interrupted clone has.
+func addOrigin(ctx context.Context, e *app.Env, m *layers.Memory, u remote.URL, o cloneOptions) error {
+	if there, err := hasOrigin(ctx, m, u, o); there || err != nil {
+		return err
+	}
+	if !o.sealed && o.seal.originals {
+		return m.Sync().AddRawRemote(ctx, "origin", u)
+	}
+	if !o.sealed {
+		return m.Sync().AddRemote(ctx, "origin", u)
+	}
+	j, err := m.Sync().AddSealed(ctx, "origin", u, sync.Seal{Recovery: o.seal.recovery})
+	if err != nil {
+		return app.WithHint(memory.TravelError(err), "run the same command again: it resumes")
+	}
+	if !j.Open {
+		return memory.SealError(&sealed.WaitingError{Request: j.Request})
+	}
+	warnGuest(e, j)
+	return nil
+}
+
+// hasOrigin reports whether an interrupted clone has added the remote as the options want it. One that differs, or is to be opened with a
+// recovery key, is removed first.
+func hasOrigin(ctx context.Context, m *layers.Memory, u remote.URL, o cloneOptions) (bool, error) {
+	all, err := m.Sync().Remotes()
+	i := slices.IndexFunc(all, func(r refs.Remote) bool { return r.Name == "origin" })
+	if err != nil || i < 0 {
+		return false, err
+	}
+	same := all[i].URL == u.String() && (all[i].Sealed != "") == o.sealed
+	if o.sealed {
+		same = same && o.seal.recovery == ""
+	} else {
+		same = same && all[i].Originals == o.seal.originals
+	}
+	if same {
+		return true, nil
+	}
+	return false, m.Sync().RemoveRemote(ctx, "origin")
+}
+
+func printClone(e *app.Env, u remote.URL, out sync.Fetched, lanes int, unknown bool) error {
+	r := refs.Remote{Name: "origin", URL: u.String()}
+	dir, err := e.MemoryDir()
+	if err != nil {
+		return err
+	}
+	verb := "cloned"
+	if e.Opt.DryRun {
+		verb = "would clone"
+	}
+	if e.Opt.JSON {
+		return e.PrintJSON("clone", struct {
+			Dir string `json:"dir"`
+			fetchAnswer
+		}{dir, fetchAnswerOf(r, out, e.Opt.DryRun)})
+	}
+	if unknown {
+		e.Note("%s an encrypted remote into %s", verb, dir)
+	} else {
+		e.Note("%s %d lane%s into %s", verb, lanes, term.Plural(lanes), dir)
+	}
+	if e.Opt.DryRun {
+		return nil
+	}
+	return printFetch(e, "pull", r, out)
+}

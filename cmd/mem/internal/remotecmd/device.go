@@ -1,0 +1,135 @@
+package remotecmd
+
+import (
+	"context"
+	"errors"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/memory"
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/devices"
+	"github.com/memvcs/mem/layers/state"
+)
+
+// Device is the command about the installations of mem that wrote in this memory.
+func Device(e *app.Env) *cli.Command {
+	list := func(ctx context.Context, c *cli.Command) error {
+		if err := e.WantOperands(c, 0, 0); err != nil {
+			return err
+		}
+		return runDeviceList(ctx, e)
+	}
+	named := func(find func(*layers.Memory, context.Context, string) (state.Device, error), verb string, f func(context.Context, *layers.Memory, state.Device) error) func(context.Context, *cli.Command) error {
+		return func(ctx context.Context, c *cli.Command) error {
+			if err := e.WantOperands(c, 1, 1); err != nil {
+				return err
+			}
+			return runDevice(ctx, e, e.Operand(0), find, verb, f)
+		}
+	}
+	return &cli.Command{
+		Name:  "device",
+		Usage: "list devices and manage trust",
+		Description: "Every installation of mem has an id, a name and a key with which it signs. What a device wrote that you do not trust is\n" +
+			"shown, and never put into a session or promoted. Compare fingerprints: \"mem device list\" on both machines.",
+		Action: list,
+		Commands: []*cli.Command{
+			{Name: "list", Usage: "list the devices", Action: list},
+			{Name: "trust", Usage: "trust a device and use its data", ArgsUsage: "<device>", Action: named(func(m *layers.Memory, ctx context.Context, name string) (state.Device, error) {
+				return m.Devices().Device(ctx, name)
+			}, "trusted", func(ctx context.Context, m *layers.Memory, d state.Device) error {
+				return m.Devices().TrustDevice(ctx, d, true)
+			})},
+			{Name: "revoke", Usage: "stop trusting a device; it cannot read later pushes to encrypted remotes", ArgsUsage: "<device>", Action: named(func(m *layers.Memory, ctx context.Context, name string) (state.Device, error) {
+				return m.Devices().Reader(ctx, name)
+			}, "not trusted any more", func(ctx context.Context, m *layers.Memory, d state.Device) error {
+				return m.Devices().TrustDevice(ctx, d, false)
+			})},
+			deviceDrop(e),
+			deviceApprove(e),
+			{Name: "rename", Usage: "rename a device", ArgsUsage: "<device> <name>", Action: func(ctx context.Context, c *cli.Command) error {
+				if err := e.WantOperands(c, 2, 2); err != nil {
+					return err
+				}
+				name := e.Operand(1)
+				return runDevice(ctx, e, e.Operand(0), func(m *layers.Memory, ctx context.Context, name string) (state.Device, error) {
+					return m.Devices().Device(ctx, name)
+				}, "called "+name, func(ctx context.Context, m *layers.Memory, d state.Device) error {
+					return m.Devices().RenameDevice(ctx, d, name)
+				})
+			}},
+		},
+	}
+}
+
+func runDeviceList(ctx context.Context, e *app.Env) error {
+	m, err := memory.Open(e)
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	devices, err := m.Devices().Devices(ctx)
+	if err != nil {
+		return err
+	}
+	if e.Opt.JSON {
+		return e.PrintJSON("device.list", struct {
+			Devices []state.Device `json:"devices"`
+		}{devices})
+	}
+	t := e.Table(app.Column{Name: ""}, app.Column{Name: "device", Shrinks: true}, app.Column{Name: "id"}, app.Column{Name: "trusted"}, app.Column{Name: "last"}, app.Column{Name: "fingerprint"})
+	for _, d := range devices {
+		mark, trusted := app.Cell{Short: " "}, app.Cell{Full: "no", Paint: e.Style().Yellow}
+		if d.Own {
+			mark = app.Cell{Full: "*", Paint: e.Style().Green}
+		}
+		switch {
+		case d.Trusted:
+			trusted = app.Cell{Full: "yes"}
+		case d.Dropped:
+			trusted = app.Cell{Full: "dropped", Paint: e.Style().Yellow}
+		}
+		last := app.Cell{Full: "never"}
+		if !d.Last.IsZero() {
+			last = app.Cell{Full: d.Last.UTC().Format("2006-01-02T15:04:05Z"), Short: app.Ago(e.Now(), d.Last)}
+		}
+		t.Row(mark, app.Cell{Full: d.Name}, app.Cell{Full: d.ID, Short: d.ID[:8]}, trusted, last, app.Cell{Full: d.Fingerprint})
+	}
+	return t.Flush()
+}
+
+// runDevice does something with the device of a name.
+func runDevice(ctx context.Context, e *app.Env, name string, find func(*layers.Memory, context.Context, string) (state.Device, error), verb string, f func(context.Context, *layers.Memory, state.Device) error) error {
+	m, err := memory.Open(e)
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	d, err := find(m, ctx, name)
+	if err != nil {
+		return app.WithHint(err, "mem device list")
+	}
+	if !e.Opt.DryRun {
+		if err := f(ctx, m, d); errors.Is(err, errDeclined) {
+			return nil
+		} else if errors.Is(err, devices.ErrOwnDevice) {
+			return app.WithHint(app.Usagef("%s: %v", d.Name, err), "mem device list")
+		} else if err != nil {
+			return err
+		}
+	}
+	if e.Opt.JSON {
+		return e.PrintJSON("device", struct {
+			ID     string `json:"id"`
+			Name   string `json:"name"`
+			DryRun bool   `json:"dry_run"`
+		}{d.ID, d.Name, e.Opt.DryRun})
+	}
+	would := "is"
+	if e.Opt.DryRun {
+		would = "would be"
+	}
+	e.Note("device %s (%s) %s %s", d.Name, d.ID[:8], would, verb)
+	return nil
+}

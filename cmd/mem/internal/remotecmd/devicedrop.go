@@ -1,0 +1,48 @@
+package remotecmd
+
+import (
+	"context"
+	"errors"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/state"
+)
+
+// errDeclined says that the user answered no.
+var errDeclined = errors.New("declined")
+
+// deviceDrop is the command that removes the data of another device from this store.
+func deviceDrop(e *app.Env) *cli.Command {
+	return &cli.Command{
+		Name:      "drop",
+		Usage:     "remove a device's data from this memory and stop fetching it",
+		ArgsUsage: "<device>",
+		Description: "Ends the trust in the device, deletes its branches with all bytes that only they hold, and leaves it out of every fetch.\n" +
+			"Your own versions and compositions of its sessions stay. Remotes and other machines keep the data: \"mem device trust\"\n" +
+			"and \"mem pull\" bring it back from there.",
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.WantOperands(c, 1, 1); err != nil {
+				return err
+			}
+			return runDevice(ctx, e, e.Operand(0), func(m *layers.Memory, ctx context.Context, name string) (state.Device, error) {
+				return m.Devices().Device(ctx, name)
+			}, "dropped", func(ctx context.Context, m *layers.Memory, d state.Device) error {
+				return dropDevice(ctx, e, m, d)
+			})
+		},
+	}
+}
+
+func dropDevice(ctx context.Context, e *app.Env, m *layers.Memory, d state.Device) error {
+	if d.Trusted && !d.Own || e.Term.Stdin { // a script may drop what it never used
+		if ok, err := e.Confirm("remove the data of device %s in %s?", d.Name, term.Count(d.Projects, "project")); err != nil {
+			return err
+		} else if !ok {
+			return errDeclined
+		}
+	}
+	return m.Devices().DropDevice(ctx, d)
+}

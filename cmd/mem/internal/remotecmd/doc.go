@@ -1,0 +1,2 @@
+// Package remotecmd has the commands about remotes, devices and projects.
+package remotecmd

@@ -1,0 +1,230 @@
+package remotecmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/memory"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/projects"
+	"github.com/memvcs/mem/layers/state"
+)
+
+// Project is the command about projects and the directories that belong to them.
+func Project(e *app.Env) *cli.Command {
+	var off bool
+	return &cli.Command{
+		Name:  "project",
+		Usage: "list projects and link directories to them",
+		Description: "A directory belongs to the project of its git repository: the same origin, or else the same first commit, is the\n" +
+			"same project on every machine. Without a repository it is the path; \"mem project link\" corrects it, and\n" +
+			"\"mem project unlink\" takes that back: what was captured meanwhile stays in the project that it was captured in.",
+		Commands: []*cli.Command{
+			{Name: "list", Usage: "list the projects in memory", Action: func(ctx context.Context, c *cli.Command) error {
+				if err := e.WantOperands(c, 0, 0); err != nil {
+					return err
+				}
+				return runProjectList(ctx, e)
+			}},
+			{Name: "show", Usage: "show the project of a directory", ArgsUsage: "[<dir>]", Action: func(ctx context.Context, c *cli.Command) error {
+				if err := e.WantOperands(c, 0, 1); err != nil {
+					return err
+				}
+				return runProjectShow(ctx, e, e.Path(e.Operand(0)))
+			}},
+			{Name: "link", Usage: "link a directory to a project on this device", ArgsUsage: "<project> [<dir>]", Action: func(ctx context.Context, c *cli.Command) error {
+				if err := e.WantOperands(c, 1, 2); err != nil {
+					return err
+				}
+				return runProjectLink(ctx, e, e.Operand(0), e.Path(e.Operand(1)))
+			}},
+			{Name: "unlink", Usage: "remove the link of a directory", ArgsUsage: "[<dir>]", Action: func(ctx context.Context, c *cli.Command) error {
+				if err := e.WantOperands(c, 0, 1); err != nil {
+					return err
+				}
+				return runProjectUnlink(ctx, e, e.Path(e.Operand(0)))
+			}},
+			{Name: "share", Usage: "allow compositions of a pushed project to contain text of another", ArgsUsage: "<from> <with>",
+				Flags: []*cli.Flag{cli.Bool(&off, "off", "no more")},
+				Action: func(ctx context.Context, c *cli.Command) error {
+					if err := e.WantOperands(c, 2, 2); err != nil {
+						return err
+					}
+					return runProjectShare(ctx, e, e.Operand(0), e.Operand(1), !off)
+				}},
+		},
+	}
+}
+
+// A projectAnswer is a project as --json prints it.
+type projectAnswer struct {
+	ID       string `json:"id"`
+	Name     string `json:"name"`
+	Identity string `json:"identity"`
+	Sessions int    `json:"sessions"`
+	Versions int    `json:"versions"`
+	Composed int    `json:"compositions"`
+	Current  bool   `json:"current"`
+}
+
+// describeProject counts what is in a project.
+func describeProject(ctx context.Context, m *layers.Memory, p state.Project) (projectAnswer, error) {
+	a := projectAnswer{ID: string(p.ID), Name: p.Name, Identity: p.Identity}
+	st, err := m.Trusted().Outline(ctx, p.ID)
+	if err != nil {
+		return a, err
+	}
+	for _, s := range st.Sessions {
+		if !s.Deleted && s.Guest == "" {
+			a.Sessions++
+		}
+	}
+	for _, v := range st.Versions {
+		if !v.Deleted && !v.Guest() {
+			a.Versions++
+		}
+	}
+	names := map[string]bool{}
+	for _, c := range st.Compositions {
+		if !c.Deleted && !st.Stranger(c.Device) {
+			names[c.Name] = true
+		}
+	}
+	a.Composed = len(names)
+	return a, nil
+}
+
+func runProjectList(ctx context.Context, e *app.Env) error {
+	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+		projects, err := m.Trusted().Projects(ctx)
+		if err != nil {
+			return err
+		}
+		answer := struct {
+			Projects []projectAnswer `json:"projects"`
+		}{[]projectAnswer{}}
+		for _, p := range projects {
+			a, err := describeProject(ctx, m, p)
+			if err != nil {
+				return err
+			}
+			a.Current = p.ID == sc.Project.ID
+			answer.Projects = append(answer.Projects, a)
+		}
+		if e.Opt.JSON {
+			return e.PrintJSON("project.list", answer)
+		}
+		if len(answer.Projects) == 0 {
+			e.Note("no projects in memory")
+			e.Hint("mem import")
+		}
+		t := e.Table(app.Column{Name: ""}, app.Column{Name: "id"}, app.Column{Name: "project", Most: 24}, app.Column{Name: "sessions", Right: true},
+			app.Column{Name: "versions", Right: true}, app.Column{Name: "compositions", Right: true}, app.Column{Name: "identity", Shrinks: true, Tail: true})
+		for _, a := range answer.Projects {
+			mark := app.Cell{Full: "", Short: " "}
+			if a.Current {
+				mark = app.Cell{Full: "*", Paint: e.Style().Green}
+			}
+			t.Row(mark, app.Cell{Full: a.ID, Short: a.ID[:8]}, app.Cell{Full: a.Name}, app.Cell{Full: fmt.Sprint(a.Sessions)}, app.Cell{Full: fmt.Sprint(a.Versions)},
+				app.Cell{Full: fmt.Sprint(a.Composed)}, app.Cell{Full: a.Identity})
+		}
+		return t.Flush()
+	})
+}
+
+func runProjectShow(ctx context.Context, e *app.Env, dir string) error {
+	m, err := memory.Open(e)
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	p, known, err := m.Projects().Locate(ctx, dir)
+	if err != nil {
+		return err
+	}
+	a, err := describeProject(ctx, m, p)
+	if err != nil {
+		return err
+	}
+	a.Current = true
+	if e.Opt.JSON {
+		return e.PrintJSON("project.show", struct {
+			projectAnswer
+			Dir   string `json:"dir"`
+			Known bool   `json:"known"`
+		}{a, dir, known})
+	}
+	names.Field(e, "Project", a.Name)
+	names.Field(e, "Id", a.ID)
+	names.Field(e, "Identity", a.Identity)
+	names.Field(e, "Dir", dir)
+	if !known {
+		names.Field(e, "Memory", "nothing of this directory yet")
+		return nil
+	}
+	names.Field(e, "Memory", term.Count(a.Sessions, "session")+", "+term.Count(a.Versions, "version")+", "+term.Count(a.Composed, "composition"))
+	return nil
+}
+
+func runProjectLink(ctx context.Context, e *app.Env, name, dir string) error {
+	if fi, err := os.Stat(dir); err != nil {
+		return err
+	} else if !fi.IsDir() {
+		return app.Usagef("%s is not a directory", dir)
+	}
+	m, err := memory.Open(e)
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	p, err := names.ProjectNamed(ctx, e, m, name)
+	if err != nil {
+		return err
+	}
+	if !e.Opt.DryRun {
+		if err := m.Projects().LinkProject(ctx, p, dir); err != nil {
+			return err
+		}
+	}
+	return printLinked(e, "project.link", p, dir)
+}
+
+func runProjectUnlink(ctx context.Context, e *app.Env, dir string) error {
+	m, err := memory.Open(e)
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	p, err := m.Projects().UnlinkProject(ctx, dir, e.Opt.DryRun)
+	if errors.Is(err, projects.ErrNotLinked) {
+		return app.WithCode(app.ExitNo, app.WithHint(fmt.Errorf("%s: %w", dir, err), term.Shell("mem", "project", "show", dir)))
+	}
+	if err != nil {
+		return err
+	}
+	return printLinked(e, "project.unlink", p, dir)
+}
+
+// printLinked says which project a directory belongs to from now on.
+func printLinked(e *app.Env, op string, p state.Project, dir string) error {
+	if e.Opt.JSON {
+		return e.PrintJSON(op, struct {
+			ID     string `json:"id"`
+			Name   string `json:"name"`
+			Dir    string `json:"dir"`
+			DryRun bool   `json:"dry_run"`
+		}{string(p.ID), p.Name, dir, e.Opt.DryRun})
+	}
+	verb := "belongs"
+	if e.Opt.DryRun {
+		verb = "would belong"
+	}
+	e.Note("%s %s to project %s", dir, verb, p.Name)
+	return nil
+}

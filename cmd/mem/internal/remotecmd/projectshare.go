@@ -1,0 +1,51 @@
+package remotecmd
+
+import (
+	"context"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/memory"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
+)
+
+// runProjectShare says whether text of one project may travel in compositions of another.
+func runProjectShare(ctx context.Context, e *app.Env, from, with string, allowed bool) error {
+	m, err := memory.Open(e)
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	a, err := names.ProjectNamed(ctx, e, m, from)
+	if err != nil {
+		return err
+	}
+	b, err := names.ProjectNamed(ctx, e, m, with)
+	if err != nil {
+		return err
+	}
+	if a.ID == b.ID {
+		return app.Usagef("%s and %s are one project", from, with)
+	}
+	if !e.Opt.DryRun {
+		if err := m.Projects().Share(ctx, a, b, allowed); err != nil {
+			return err
+		}
+	}
+	if e.Opt.JSON {
+		return e.PrintJSON("project.share", struct {
+			From    string `json:"from"`
+			With    string `json:"with"`
+			Allowed bool   `json:"allowed"`
+			DryRun  bool   `json:"dry_run"`
+		}{string(a.ID), string(b.ID), allowed, e.Opt.DryRun})
+	}
+	may := "may"
+	if !allowed {
+		may = "must not"
+	}
+	if e.Opt.DryRun {
+		may = "would be said: " + may
+	}
+	e.Note("text of %s %s travel in compositions of %s", a.Name, may, b.Name)
+	return nil
+}

@@ -1,0 +1,416 @@
+package remotecmd
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/memory"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/storecmd"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/sync"
+	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/remote"
+)
+
+// Fetch is the command that brings what a remote has.
+func Fetch(e *app.Env) *cli.Command {
+	return &cli.Command{
+		Name:      "fetch",
+		Usage:     "fetch and merge from a remote",
+		ArgsUsage: "[<remote>]",
+		Description: "Everything goes to a quarantine first, where every object, signature and record is checked; only lanes that keep all\n" +
+			"rules become part of the memory. There is nothing to merge and nothing to resolve. \"mem pull\" is the same and says\n" +
+			"what came in the words of memory. Without -p it takes every project that the remote has.",
+		Action: fetching(e, "fetch"),
+	}
+}
+
+// Pull is the command that brings what a remote has and says what it is.
+func Pull(e *app.Env) *cli.Command {
+	return &cli.Command{
+		Name:      "pull",
+		Usage:     "fetch from a remote and list what arrived",
+		ArgsUsage: "[<remote>]",
+		Description: "A project is what all its devices remember; a pull adds to it and changes nothing that is here. What a device wrote that\n" +
+			"you do not trust yet is shown, and never put into a session: \"mem device trust\".",
+		Action: fetching(e, "pull"),
+	}
+}
+
+// fetching is what fetch and pull do; they tell of it in other words.
+func fetching(e *app.Env, what string) func(context.Context, *cli.Command) error {
+	return func(ctx context.Context, c *cli.Command) error {
+		if err := e.WantOperands(c, 0, 1); err != nil {
+			return err
+		}
+		return withRemote(e, func(m *layers.Memory, r refs.Remote) error {
+			out, err := runFetch(ctx, e, m, r)
+			if err != nil {
+				return memory.TravelError(err)
+			}
+			return printFetch(e, what, r, out)
+		})
+	}
+}
+
+// Sync is the command that pulls and pushes.
+func Sync(e *app.Env) *cli.Command {
+	return &cli.Command{
+		Name:      "sync",
+		Usage:     "pull, then push",
+		ArgsUsage: "[<remote>]",
+		Description: "It pushes every project that was pushed to the remote before, and the one of this directory. There is nothing to resolve: it\n" +
+			"can run whenever you like.",
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.WantOperands(c, 0, 1); err != nil {
+				return err
+			}
+			return withRemote(e, func(m *layers.Memory, r refs.Remote) error { return runSync(ctx, e, m, r) })
+		},
+	}
+}
+
+// withRemote opens the memory and finds the remote that the command names.
+func withRemote(e *app.Env, f func(*layers.Memory, refs.Remote) error) error {
+	m, err := memory.Open(e)
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	r, err := m.Sync().Remote(e.Operand(0))
+	if err != nil {
+		return memory.TravelError(err)
+	}
+	return f(m, r)
+}
+
+// runFetch fetches the project of -p, or all.
+func runFetch(ctx context.Context, e *app.Env, m *layers.Memory, r refs.Remote) (sync.Fetched, error) {
+	out, err := runFetchOn(ctx, e, m, r, nil)
+	if err == nil && !e.Opt.DryRun && e.Opt.Project == "" {
+		err = m.Repo().EndClone(r.URL) // an interrupted clone has all that it was to bring
+	}
+	return out, err
+}
+
+// runFetchOn is runFetch in a conversation that was begun already, if s is one. It ends it.
+func runFetchOn(ctx context.Context, e *app.Env, m *layers.Memory, r refs.Remote, s remote.Session) (sync.Fetched, error) {
+	o := sync.FetchOptions{Remote: r, Session: s, DryRun: e.Opt.DryRun}
+	if e.Opt.Project != "" && !e.Opt.AllProjects {
+		p, err := names.ProjectNamed(ctx, e, m, e.Opt.Project)
+		if err != nil {
+			return sync.Fetched{}, endSession(s, err)
+		}
+		o.Projects = []refs.Project{p.ID}
+	}
+	bar := e.ProgressBytes("fetching", 0)
+	if o.Progress = bar.Add; bar != nil {
+		bar.Idle = "waiting for the remote"
+	}
+	out, err := m.Sync().Fetch(ctx, o)
+	bar.End()
+	if err != nil || !out.Twin {
+		return out, err
+	}
+	if err := split(ctx, e, m, r, true); err != nil {
+		return out, err
+	}
+	out.Lanes = append(out.Lanes[:0:0], withoutTwins(out.Lanes)...)
+	return out, nil
+}
+
+// endSession ends a conversation, if s is one, because of an error.
+func endSession(s remote.Session, err error) error {
+	if s == nil {
+		return err
+	}
+	return errors.Join(err, s.Close())
+}
+
+// withoutTwins leaves out what becoming a new device has settled.
+func withoutTwins(lanes []sync.FetchedLane) []sync.FetchedLane {
+	var out []sync.FetchedLane
+	for _, l := range lanes {
+		if !l.Own || l.Status != "rewritten" {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// A fetchAnswer is what a fetch did, as --json prints it.
+type fetchAnswer struct {
+	Remote  string         `json:"remote"`
+	URL     string         `json:"url"`
+	Lanes   []fetchedLane  `json:"lanes"`
+	Devices []state.Device `json:"new_devices"`
+	Objects int            `json:"objects"`
+	Bytes   int64          `json:"bytes"`
+	DryRun  bool           `json:"dry_run"`
+
+	Forgotten []storecmd.ForgottenAnswer `json:"forgotten,omitempty"` // here, because another device forgot it
+	Unheeded  []string                   `json:"unheeded,omitempty"`  // devices that forgot something and are not trusted
+}
+
+type fetchedLane struct {
+	Project   string         `json:"project"`
+	ProjectID string         `json:"project_id"`
+	Device    string         `json:"device"`
+	Old       string         `json:"old,omitempty"`
+	New       string         `json:"new,omitempty"`
+	Status    string         `json:"status"`
+	Why       string         `json:"why,omitempty"`
+	Commits   int            `json:"commits"`
+	Records   int            `json:"records"`
+	Kinds     map[string]int `json:"kinds"`
+}
+
+func fetchAnswerOf(r refs.Remote, out sync.Fetched, dryRun bool) fetchAnswer {
+	a := fetchAnswer{r.Name, r.URL, []fetchedLane{}, append([]state.Device{}, out.Devices...), out.Objects, out.Bytes, dryRun, storecmd.ForgottenAnswers(out.Forgotten, nil), out.Unheeded}
+	for _, l := range out.Lanes {
+		kinds := l.Arrival.Kinds
+		if kinds == nil {
+			kinds = map[string]int{}
+		}
+		a.Lanes = append(a.Lanes, fetchedLane{l.Name, string(l.Project), l.By, l.Old, l.New, l.Status, l.Why, l.Arrival.Commits, l.Arrival.Records, kinds})
+	}
+	return a
+}
+
+// printFetch prints what a fetch did: a fetch as git does, a pull in the words of memory. Its status is 1 if the remote shows
+// something that is not to be believed.
+func printFetch(e *app.Env, what string, r refs.Remote, out sync.Fetched) error {
+	if e.Opt.JSON {
+		if err := e.PrintJSON(what, fetchAnswerOf(r, out, e.Opt.DryRun)); err != nil {
+			return err
+		}
+	} else {
+		printFetched(e, what, r, out)
+	}
+	return fetchStatus(out)
+}
+
+// fetchStatus is 1 if the remote shows something that is not to be believed, 3 if other lanes were taken.
+func fetchStatus(out sync.Fetched) error {
+	took, bad := 0, 0
+	for _, l := range out.Lanes {
+		switch {
+		case l.Status == "new", l.Status == "updated":
+			took++
+		case unsound(l):
+			bad++
+		}
+	}
+	if bad == 0 {
+		return nil
+	}
+	if took > 0 {
+		return app.Exit(app.ExitPartial)
+	}
+	return app.Exit(app.ExitNo)
+}
+
+// unsound reports whether a lane is not as it should be on the remote.
+func unsound(l sync.FetchedLane) bool {
+	return slices.Contains([]string{"refused", "rewritten", "missing", "behind"}, l.Status)
+}
+
+func troubled(out sync.Fetched) bool { return slices.ContainsFunc(out.Lanes, unsound) }
+
+func printFetched(e *app.Env, what string, r refs.Remote, out sync.Fetched) {
+	if what == "fetch" {
+		printFetchLines(e, r, out)
+	} else {
+		printPulled(e, r, out)
+	}
+	for _, l := range out.Lanes {
+		warnLane(e, r, l)
+	}
+	storecmd.PrintHeeded(e, out)
+	for _, d := range out.Devices {
+		if !d.Trusted {
+			e.Note("new device %s (%s): its data is listed but unused until you trust it", d.Name, d.Fingerprint)
+			e.Hint("%s", term.Shell("mem", "device", "trust", d.Name))
+		}
+	}
+}
+
+// printFetchLines prints a line for each lane that moved.
+func printFetchLines(e *app.Env, r refs.Remote, out sync.Fetched) {
+	said := false
+	for _, l := range out.Lanes {
+		line := ""
+		switch l.Status {
+		case "new":
+			line = fmt.Sprintf(" * %-22s", "[new lane]")
+		case "updated":
+			line = fmt.Sprintf("   %-22s", memory.Moved(l.Old, l.New))
+		default:
+			continue
+		}
+		if !said {
+			e.Did("From %s\n", e.Safe(r.URL))
+			said = true
+		}
+		e.Did("%s  %s (%s)\n", line, e.Safe(exactly(l.Name, l.Exact)), e.Safe(l.By))
+	}
+	if !said && !troubled(out) {
+		e.Note("already up to date")
+	}
+}
+
+// printPulled says what came from which device.
+func printPulled(e *app.Env, r refs.Remote, out sync.Fetched) {
+	verb, said := "pulled", false
+	if e.Opt.DryRun {
+		verb = "would pull"
+	}
+	for _, l := range out.Lanes {
+		if l.Status != "new" && l.Status != "updated" {
+			continue
+		}
+		said = true
+		if l.Arrival.Gone > 0 {
+			e.Did("[%s] %s has forgotten %s\n", e.Safe(l.Name), e.Safe(l.By), term.Count(l.Arrival.Gone, "record"))
+			if l.Arrival.Records == 0 {
+				continue
+			}
+		}
+		e.Did("[%s] %s %s from %s%s\n", e.Safe(l.Name), verb, records(l), e.Safe(l.By), e.Safe(kindsText(l.Arrival.Kinds)))
+	}
+	if !said && !troubled(out) {
+		e.Note("already up to date with %s", r.Name)
+	}
+}
+
+func records(l sync.FetchedLane) string {
+	if l.Exact {
+		return "exact bytes"
+	}
+	if l.Arrival.Commits == 0 {
+		return "a lane"
+	}
+	return fmt.Sprintf("%d record%s", l.Arrival.Records, term.Plural(l.Arrival.Records))
+}
+
+// kindsText says how many of what people know by name there are.
+func kindsText(kinds map[string]int) string {
+	var parts []string
+	for _, k := range []string{"session", "version", "composition"} {
+		if n := kinds[k]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s%s", n, cmp.Or(map[string]string{"session": "snapshot"}[k], k), term.Plural(n)))
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(parts, ", ") + ")"
+}
+
+// warnLane names what is wrong with a lane on a remote.
+func warnLane(e *app.Env, r refs.Remote, l sync.FetchedLane) {
+	whose := "of device " + l.By
+	if l.Own {
+		whose = "of this device"
+	}
+	switch l.Status {
+	case "refused":
+		e.Warn("%s, project %s: the lane %s was not taken: %s", r.Name, l.Name, whose, l.Why)
+	case "rewritten":
+		e.Warn("%s, project %s: the lane %s was rewritten; what is here stays", r.Name, l.Name, whose)
+	case "missing":
+		e.Warn("%s, project %s: the lane %s is gone; the remote was made anew, or somebody removed it", r.Name, l.Name, whose)
+	case "behind":
+		e.Warn("%s, project %s: the lane %s was rolled back; what is here stays", r.Name, l.Name, whose)
+	default:
+		return
+	}
+	if l.Own {
+		e.Hint("%s", term.Shell("mem", "push", r.Name))
+	}
+}
+
+// runSync pulls, then pushes what was pushed before and the project of the directory.
+func runSync(ctx context.Context, e *app.Env, m *layers.Memory, r refs.Remote) error {
+	if e.Opt.JSON {
+		return syncJSON(ctx, e, m, r)
+	}
+	out, err := runFetch(ctx, e, m, r)
+	if err != nil {
+		return memory.TravelError(err)
+	}
+	pulled := printFetch(e, "pull", r, out)
+	if r, err = m.Sync().Remote(r.Name); err != nil {
+		return err
+	}
+	projects, err := projectsToSync(ctx, e, m, r)
+	if err != nil {
+		return err
+	}
+	if err := runPush(ctx, e, m, r, projects); err != nil {
+		return err
+	}
+	return pulled
+}
+
+// syncJSON is runSync with one answer.
+func syncJSON(ctx context.Context, e *app.Env, m *layers.Memory, r refs.Remote) error {
+	in, err := runFetch(ctx, e, m, r)
+	if err != nil {
+		return memory.TravelError(err)
+	}
+	if r, err = m.Sync().Remote(r.Name); err != nil {
+		return err
+	}
+	projects, err := projectsToSync(ctx, e, m, r)
+	if err != nil {
+		return err
+	}
+	out, err := m.Sync().Push(ctx, sync.PushOptions{Remote: r, Projects: projects, DryRun: e.Opt.DryRun, Consent: ConsentTo(e, projects)})
+	if err != nil {
+		return memory.TravelError(err)
+	}
+	a, refused, done := pushAnswerOf(r, out, e.Opt.DryRun)
+	if err := e.PrintJSON("sync", struct {
+		Pull fetchAnswer `json:"pull"`
+		Push pushAnswer  `json:"push"`
+	}{fetchAnswerOf(r, in, e.Opt.DryRun), a}); err != nil {
+		return err
+	}
+	if err := pushStatus(refused, done); err != nil {
+		return err
+	}
+	return fetchStatus(in)
+}
+
+// projectsToSync returns the projects that were pushed to the remote before, and that of the directory.
+func projectsToSync(ctx context.Context, e *app.Env, m *layers.Memory, r refs.Remote) ([]state.Project, error) {
+	here, err := names.TheProject(ctx, e, m)
+	if err != nil {
+		return nil, err
+	}
+	known, err := m.Trusted().Projects(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []state.Project
+	for _, p := range known {
+		_, before := r.Projects[p.ID]
+		if e.Opt.Project != "" {
+			before = false
+		}
+		if before || p.ID == here.ID || e.Opt.AllProjects {
+			out = append(out, p)
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,313 @@
+package remotecmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/memory"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/secrets"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/sync"
+	"github.com/memvcs/mem/refs"
+)
+
+// Push is the command that sends memory to a remote.
+func Push(e *app.Env) *cli.Command {
+	var all bool
+	return &cli.Command{
+		Name:      "push",
+		Usage:     "send this device's records of a project to a remote",
+		ArgsUsage: "[<remote>]",
+		Description: "The project of this directory, the one of --project, or with --all every one. Only this device's own lanes are\n" +
+			"sent, always forward, but to make a remote forget what \"mem forget\" took out here, and that only over exactly what it was\n" +
+			"known to have. Everything that goes out is searched for secrets first; a project with one stays here. The first push of a project to a remote asks once; a repository that anybody can read is refused.",
+		Flags: []*cli.Flag{cli.Bool(&all, "all", "push every project")},
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.WantOperands(c, 0, 1); err != nil {
+				return err
+			}
+			return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+				r, err := m.Sync().Remote(e.Operand(0))
+				if err != nil {
+					return memory.TravelError(err)
+				}
+				projects, err := projectsToPush(ctx, e, m, sc, all || e.Opt.AllProjects)
+				if err != nil {
+					return err
+				}
+				return runPush(ctx, e, m, r, projects)
+			})
+		},
+	}
+}
+
+// projectsToPush returns the project of the run, or all.
+func projectsToPush(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope, all bool) ([]state.Project, error) {
+	known, err := m.Trusted().Projects(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if all {
+		return known, nil
+	}
+	for _, p := range known {
+		if p.ID == sc.Project.ID {
+			return []state.Project{p}, nil
+		}
+	}
+	return nil, app.WithCode(app.ExitNo, app.WithHint(app.Fatalf("there is no memory of the project %s", sc.Project.Name), "mem push --all", "mem project list"))
+}
+
+// A pushAnswer is what a push did, as --json prints it.
+type pushAnswer struct {
+	Remote  string            `json:"remote"`
+	URL     string            `json:"url"`
+	Lanes   []pushedLane      `json:"lanes"`
+	Objects int               `json:"objects"`
+	Bytes   int64             `json:"bytes"`
+	Secrets int               `json:"secrets"`
+	Rules   int               `json:"rules"`
+	DryRun  bool              `json:"dry_run"`
+	Absent  []sync.AbsentLane `json:"absent,omitempty"` // what other devices remember that the remote does not have
+}
+
+type pushedLane struct {
+	Project   string         `json:"project"`
+	ProjectID string         `json:"project_id"`
+	Old       string         `json:"old,omitempty"`
+	New       string         `json:"new,omitempty"`
+	Status    string         `json:"status"`
+	Why       string         `json:"why,omitempty"`
+	Restored  bool           `json:"restored,omitempty"`
+	Leaks     []secrets.Leak `json:"leaks,omitempty"`
+	Cleaned   int            `json:"cleaned,omitempty"`   // sessions, objects and records that secrets were taken out of before the first push
+	Exact     bool           `json:"originals,omitempty"` // it is about the exact bytes
+	Forced    bool           `json:"forced,omitempty"`    // the lane begins anew there, without what was forgotten
+	kept      string         // what the remote may keep of it
+	share     string         // the command that would let it go
+}
+
+func runPush(ctx context.Context, e *app.Env, m *layers.Memory, r refs.Remote, projects []state.Project) error {
+	bar := e.ProgressBytes("pushing", 0)
+	out, err := m.Sync().Push(ctx, sync.PushOptions{Remote: r, Projects: projects, DryRun: e.Opt.DryRun, Progress: bar.Add, Consent: ConsentTo(e, projects)})
+	bar.End()
+	var twin *sync.DivergedError
+	if errors.As(err, &twin) && !e.Opt.DryRun {
+		return pushAgain(ctx, e, m, r, projects, twin)
+	}
+	if err != nil {
+		return memory.TravelError(err)
+	}
+	return printPush(e, r, out)
+}
+
+// ConsentTo returns what asks whether a project may go to a remote. The answer is kept with the remote, so that it is asked once. Of
+// several projects that the remote does not have yet, all are listed and one answer is for all of them.
+func ConsentTo(e *app.Env, projects []state.Project) func(state.Project, refs.Remote) (bool, error) {
+	asked, answer := false, false
+	return func(p state.Project, r refs.Remote) (bool, error) {
+		if e.Opt.Yes || e.Opt.DryRun {
+			return true, nil
+		}
+		pending := slices.DeleteFunc(slices.Clone(projects), func(p state.Project) bool { _, sent := r.Projects[p.ID]; return sent })
+		if len(pending) < 2 {
+			return e.Ask("send the memory of project %s to %s (%s)?", p.Name, r.Name, r.URL)
+		}
+		if asked {
+			return answer, nil
+		}
+		var names []string
+		for _, p := range pending {
+			names = append(names, distinctName(p, pending))
+		}
+		var err error
+		answer, err = e.Ask("send the memory of %d projects (%s) to %s (%s)?", len(names), strings.Join(names, ", "), r.Name, r.URL)
+		asked = err == nil
+		return answer, err
+	}
+}
+
+// distinctName is the name of a project, with its id if another one of the list has the same name.
+func distinctName(p state.Project, list []state.Project) string {
+	if slices.ContainsFunc(list, func(q state.Project) bool { return q.ID != p.ID && q.Name == p.Name }) {
+		return p.Name + " " + string(p.ID)
+	}
+	return p.Name
+}
+
+// pushAnswerOf counts what a push did.
+func pushAnswerOf(r refs.Remote, out sync.Pushed, dryRun bool) (a pushAnswer, refused, done int) {
+	a = pushAnswer{Remote: r.Name, URL: r.URL, Lanes: []pushedLane{}, Objects: out.Objects, Bytes: out.Bytes, Rules: out.Rules, DryRun: dryRun, Absent: out.Absent}
+	for _, l := range out.Lanes {
+		lane := pushedLane{l.Project.Name, string(l.Project.ID), l.Old, l.New, l.Status, l.Why, l.Restored, l.Leaks, l.Cleaned.Sessions + l.Cleaned.Objects + l.Cleaned.Records, l.Exact, l.Forced, "", ""}
+		if l.Forced && !l.Dropped {
+			lane.kept = "; its server drops the bytes when it cleans up (git gc --prune=now there does it at once)"
+		}
+		if l.Foreign != nil {
+			lane.share = app.ShareHint(l.Foreign)
+		}
+		a.Lanes = append(a.Lanes, lane)
+		a.Secrets += len(l.Leaks)
+		switch l.Status {
+		case "refused", "rejected", "declined":
+			refused++
+		default:
+			done++
+		}
+	}
+	return a, refused, done
+}
+
+func printPush(e *app.Env, r refs.Remote, out sync.Pushed) error {
+	a, refused, done := pushAnswerOf(r, out, e.Opt.DryRun)
+	if e.Opt.JSON {
+		if err := e.PrintJSON("push", a); err != nil {
+			return err
+		}
+	} else {
+		printPushed(e, a)
+	}
+	return pushStatus(refused, done)
+}
+
+// pushStatus is 1 if nothing that was to go went, 3 if some did.
+func pushStatus(refused, done int) error {
+	switch {
+	case refused == 0:
+		return nil
+	case done > 0:
+		return app.Exit(app.ExitPartial)
+	}
+	return app.Exit(app.ExitNo)
+}
+
+// printPushed prints what a push did for people.
+func printPushed(e *app.Env, a pushAnswer) {
+	defer func() {
+		for _, l := range a.Absent {
+			e.Note("%s does not have what %s remembers of %s: only that device can send it", a.Remote, l.Device, l.Project)
+		}
+	}()
+	changed := false
+	for _, l := range a.Lanes {
+		changed = changed || l.Status != "current"
+	}
+	if !changed {
+		e.Note("everything is up to date")
+		return
+	}
+	e.Did("To %s\n", e.Safe(a.URL))
+	for _, l := range a.Lanes {
+		switch l.Status {
+		case "new":
+			e.Did(" * %-22s  %s\n", "[new lane]", e.Safe(l.title()))
+		case "updated":
+			e.Did("   %-22s  %s\n", memory.Moved(l.Old, l.New), e.Safe(l.title()))
+		case "current":
+			e.Did(" = %-22s  %s\n", "[up to date]", e.Safe(l.Project))
+		default:
+			e.Printf(" ! %-22s  %s%s\n", "["+l.Status+"]", e.Safe(l.title()), e.Safe(because(l.Why)))
+		}
+		if l.Restored {
+			again := "it was sent again"
+			if a.DryRun {
+				again = "it would be sent again"
+			}
+			e.Warn("%s had more of project %s before: it was rolled back or made anew; %s", a.Remote, l.Project, again)
+		}
+		if l.Forced && !a.DryRun {
+			e.Note("what this device forgot of %s is off %s now%s", l.Project, a.Remote, l.kept)
+		}
+		if l.Cleaned > 0 {
+			e.Note("secrets were taken out of %d sessions, objects and records of %s first: they had been stored without rules", l.Cleaned, l.Project)
+		}
+		printLeaks(e, l.Leaks)
+		if l.share != "" {
+			e.Hint("%s", l.share)
+		}
+	}
+	verb := ""
+	if a.DryRun {
+		verb = "would send "
+	}
+	e.Did("%s%d object%s, %s, %d secret%s found\n", verb, a.Objects, term.Plural(a.Objects), app.BytesText(a.Bytes), a.Secrets, term.Plural(a.Secrets))
+	if a.Rules == 0 {
+		e.Warn("there are no rules for secrets: nothing was looked for")
+	}
+}
+
+// title is the project's name, and what of it.
+func (l pushedLane) title() string { return exactly(l.Project, l.Exact) }
+
+func exactly(name string, exact bool) string {
+	if exact {
+		return name + " (exact bytes)"
+	}
+	return name
+}
+
+func because(why string) string {
+	if why == "" {
+		return ""
+	}
+	return "  " + why
+}
+
+// printLeaks says where secrets stand, never what they are.
+func printLeaks(e *app.Env, leaks []secrets.Leak) {
+	const most = 20
+	for i, l := range leaks {
+		if i == most {
+			e.Note("  and %d more", len(leaks)-most)
+			break
+		}
+		e.Note("  %s", l.String())
+	}
+	if len(leaks) == 0 {
+		return
+	}
+	if i := slices.IndexFunc(leaks, func(l secrets.Leak) bool { return l.Message > 0 }); i >= 0 {
+		e.Hint("%s#%d takes the message out for ever, here and from remotes; mem forget --secret - only the value, wherever it stands", term.Shell("mem", "forget", term.ShortID(leaks[i].Session)), leaks[i].Message)
+	} else {
+		e.Hint("mem forget --secret - takes a value out for ever, wherever it stands, here and from remotes")
+	}
+	e.Hint("mem secrets allow %s, if that is no secret", leaks[0].Hash)
+}
+
+// pushAgain pushes as a new device after the remote was found to have other memory of this one: the store is a copy of another,
+// or was restored from an old backup.
+func pushAgain(ctx context.Context, e *app.Env, m *layers.Memory, r refs.Remote, projects []state.Project, twin *sync.DivergedError) error {
+	if err := split(ctx, e, m, r, twin.Own); err != nil {
+		return memory.TravelError(fmt.Errorf("%w; become a new device: %w", twin, err))
+	}
+	r, err := m.Sync().Remote(r.Name)
+	if err != nil {
+		return err
+	}
+	out, err := m.Sync().Push(ctx, sync.PushOptions{Remote: r, Projects: projects, Consent: ConsentTo(e, projects)})
+	if err != nil {
+		return memory.TravelError(err)
+	}
+	return printPush(e, r, out)
+}
+
+// split makes the store a new device and says so.
+func split(ctx context.Context, e *app.Env, m *layers.Memory, r refs.Remote, own bool) error {
+	was := m.Repo().Device()
+	if err := m.Sync().Split(ctx, r, own); err != nil {
+		return err
+	}
+	if now := m.Repo().Device(); now.ID != was.ID {
+		e.Warn("%s has other memory of the device %s (%s): this store is a copy, or was restored from an old one", r.Name, was.Name, was.ID[:8])
+		e.Note("it is the device %s (%s) from now on; nothing is lost", now.Name, now.ID[:8])
+	}
+	return nil
+}

@@ -1,0 +1,182 @@
+package remotecmd
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/memory"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/refs"
+)
+
+// Remote is the command about the repositories that memory travels to.
+func Remote(e *app.Env) *cli.Command {
+	list := func(_ context.Context, c *cli.Command) error {
+		if err := e.WantOperands(c, 0, 0); err != nil {
+			return err
+		}
+		return runRemoteList(e)
+	}
+	change := func(least int, f func(ctx context.Context, m *layers.Memory, args []string) error) func(context.Context, *cli.Command) error {
+		return func(ctx context.Context, c *cli.Command) error {
+			if err := e.WantOperands(c, least, least); err != nil {
+				return err
+			}
+			return changeRemote(ctx, e, e.Operands, f)
+		}
+	}
+	return &cli.Command{
+		Name:  "remote",
+		Usage: "list, add and edit remotes",
+		Description: "A remote is any private git repository: a directory, user@host:path, ssh:// or https://. Only clean transcripts and\n" +
+			"what was made of them travel, unless you say --originals. Passwords are never stored: ssh uses your agent and keys,\n" +
+			"https asks git's credential helpers. With --encrypt the remote sees nothing but padded, encrypted segments: \"mem help encryption\".",
+		Action: list,
+		Commands: []*cli.Command{
+			{Name: "list", Usage: "list the remotes", Action: list},
+			remoteAdd(e),
+			{Name: "recovery-key", Usage: "create a new recovery key for an encrypted remote; the old one becomes invalid", ArgsUsage: "[<name>]", Action: func(ctx context.Context, c *cli.Command) error {
+				if err := e.WantOperands(c, 0, 1); err != nil {
+					return err
+				}
+				return runRecoveryKey(ctx, e, e.Operand(0))
+			}},
+			{Name: "rm", Usage: "remove a remote; its data is not deleted", ArgsUsage: "<name>", Action: change(1, func(ctx context.Context, m *layers.Memory, args []string) error { return remoteRemove(ctx, e, m, args) })},
+			{Name: "set-url", Usage: "change the URL of a remote", ArgsUsage: "<name> <url>", Action: change(2, func(ctx context.Context, m *layers.Memory, args []string) error { return remoteSetURL(ctx, e, m, args) })},
+			{Name: "rename", Usage: "rename a remote", ArgsUsage: "<old> <new>", Action: change(2, func(ctx context.Context, m *layers.Memory, args []string) error { return remoteRename(ctx, e, m, args) })},
+			{Name: "show", Usage: "compare a remote with this memory", ArgsUsage: "[<name>]", Action: func(ctx context.Context, c *cli.Command) error {
+				if err := e.WantOperands(c, 0, 1); err != nil {
+					return err
+				}
+				return runRemoteShow(ctx, e, e.Operand(0))
+			}},
+		},
+	}
+}
+
+// changeRemote runs a subcommand that changes the list of remotes.
+func changeRemote(ctx context.Context, e *app.Env, args []string, f func(context.Context, *layers.Memory, []string) error) error {
+	m, err := memory.Open(e)
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	if err := f(ctx, m, args); err != nil {
+		return memory.TravelError(err)
+	}
+	if !e.Opt.JSON {
+		return nil
+	}
+	return e.PrintJSON("remote", struct {
+		Name   string `json:"name"`
+		DryRun bool   `json:"dry_run"`
+	}{args[len(args)-1], e.Opt.DryRun})
+}
+
+func remoteRemove(ctx context.Context, e *app.Env, m *layers.Memory, args []string) error {
+	if _, err := m.Sync().Remote(args[0]); err != nil {
+		return err
+	}
+	if ok, err := e.Confirm("forget the remote %s", args[0]); err != nil || !ok {
+		return err
+	}
+	if e.Opt.DryRun {
+		e.Note("would forget the remote %s", args[0])
+		return nil
+	}
+	return m.Sync().RemoveRemote(ctx, args[0])
+}
+
+func remoteSetURL(ctx context.Context, e *app.Env, m *layers.Memory, args []string) error {
+	u, err := memory.RemoteURL(e, args[1])
+	if err != nil {
+		return err
+	}
+	if _, err := m.Sync().Remote(args[0]); err != nil || e.Opt.DryRun {
+		return err
+	}
+	return m.Sync().SetRemoteURL(ctx, args[0], u)
+}
+
+func remoteRename(ctx context.Context, e *app.Env, m *layers.Memory, args []string) error {
+	if err := refs.CheckRemoteName(args[1]); err != nil {
+		return app.Usagef("%v", err)
+	}
+	if _, err := m.Sync().Remote(args[0]); err != nil || e.Opt.DryRun {
+		return err
+	}
+	return m.Sync().RenameRemote(ctx, args[0], args[1])
+}
+
+// A remoteAnswer is a remote as --json prints it.
+type remoteAnswer struct {
+	Name      string   `json:"name"`
+	URL       string   `json:"url"`
+	Projects  []string `json:"projects"`
+	Encrypted bool     `json:"encrypted"`
+	Originals bool     `json:"originals"` // exact bytes travel there
+}
+
+func runRemoteList(e *app.Env) error {
+	m, err := memory.Open(e)
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	all, err := m.Sync().Remotes()
+	if err != nil {
+		return err
+	}
+	answer := struct {
+		Remotes []remoteAnswer `json:"remotes"`
+	}{[]remoteAnswer{}}
+	t := e.Table(app.Column{Name: "name"}, app.Column{Name: "url", Shrinks: true}, app.Column{Name: "projects", Right: true})
+	for _, r := range all {
+		a := remoteAnswer{r.Name, r.URL, []string{}, r.Sealed != "", r.Originals}
+		for _, p := range slices.Sorted(maps.Keys(r.Projects)) {
+			a.Projects = append(a.Projects, string(p))
+		}
+		answer.Remotes = append(answer.Remotes, a)
+		t.Row(app.Cell{Full: r.Name}, app.Cell{Full: r.URL}, app.Cell{Full: fmt.Sprint(len(a.Projects))})
+	}
+	if e.Opt.JSON {
+		return e.PrintJSON("remote.list", answer)
+	}
+	if len(all) == 0 {
+		e.Note("no remotes")
+		e.Hint("mem remote add origin git@host:me/memory.git")
+	}
+	return t.Flush()
+}
+
+func runRemoteShow(ctx context.Context, e *app.Env, name string) error {
+	m, err := memory.Open(e)
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	r, err := m.Sync().Remote(name)
+	if err != nil {
+		return memory.TravelError(err)
+	}
+	shown, err := m.Sync().ShowRemote(ctx, r)
+	if err != nil {
+		return memory.TravelError(err)
+	}
+	if e.Opt.JSON {
+		return e.PrintJSON("remote.show", shown)
+	}
+	names.Field(e, "Remote", r.Name)
+	names.Field(e, "Url", r.URL)
+	fieldSeal(e, shown)
+	t := e.Table(app.Column{Name: "project", Shrinks: true}, app.Column{Name: "device"}, app.Column{Name: "here"}, app.Column{Name: "there"}, app.Column{Name: "state"})
+	for _, l := range shown.Lanes {
+		t.Row(app.Cell{Full: l.Project}, app.Cell{Full: l.Device}, app.Cell{Full: memory.ShortCommit(l.Here)}, app.Cell{Full: memory.ShortCommit(l.There)}, app.Cell{Full: l.State})
+	}
+	return t.Flush()
+}

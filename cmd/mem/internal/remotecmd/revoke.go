@@ -1,0 +1,228 @@
+package remotecmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/layers"
+	bodies "github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/revocation"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
+)
+
+type revokeOptions struct {
+	source string
+	reason string
+	off    bool
+}
+
+// Revoke is the command that hides all that came from a source which is not to be believed.
+func Revoke(e *app.Env) *cli.Command {
+	var o revokeOptions
+	return &cli.Command{
+		Name:      "revoke",
+		Usage:     "hide everything that came from a session, tool or host, on all machines",
+		ArgsUsage: "[<source>]",
+		Description: "A source is a session, a tool or MCP server, or a host that tools asked or whose name is in what they returned; session:,\n" +
+			"tool: or host: in front says which. Facts with evidence from it, and the concepts, rules, versions and compositions that rest\n" +
+			"on them, are out of lists and contexts, here and wherever the project is pulled, and so is what comes from it later, and so\n" +
+			"are compositions of other projects with a part that does. Nothing is deleted: lists show it with --all, and --undo, or \"mem\n" +
+			"undo\", brings it back. New compressions leave it out. Without a source it lists what is revoked.",
+		Flags: []*cli.Flag{
+			cli.String(&o.source, "source", "revoke `SOURCE`: a session, tool:NAME or host:NAME"),
+			cli.String(&o.reason, "reason", "say why: `TEXT` that stands where it is hidden"),
+			cli.Bool(&o.off, "undo", "believe the source again"),
+		},
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.WantOperands(c, 0, 1); err != nil {
+				return err
+			}
+			switch {
+			case len(e.Operands) > 0 && o.source != "":
+				return app.Usagef("name the source once: %s or %s", e.Operand(0), o.source)
+			case len(e.Operands) > 0:
+				o.source = e.Operand(0)
+			}
+			if o.source == "" {
+				if o.off || o.reason != "" {
+					return app.WithHint(app.Usagef("name the source"), "mem revoke lists those that are revoked")
+				}
+				return runRevocations(ctx, e)
+			}
+			return runRevoke(ctx, e, o)
+		},
+	}
+}
+
+// A revokeAnswer is what revoke did in one project, as --json prints it.
+type revokeAnswer struct {
+	Project string         `json:"project"`
+	Kind    string         `json:"source"`
+	Name    string         `json:"name"`
+	Revoked bool           `json:"revoked"`
+	Already bool           `json:"already"`
+	Places  int            `json:"messages"`
+	Changed []state.Hidden `json:"changed"`
+	Copies  []string       `json:"sessions_given_its_text"`
+}
+
+func runRevoke(ctx context.Context, e *app.Env, o revokeOptions) error {
+	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+		src, home, err := m.Revocation().FindOrigin(ctx, sc, o.source)
+		if err != nil {
+			return originError(err, o.source)
+		}
+		projects := []state.Project{home}
+		if e.Opt.AllProjects && src.Kind != bodies.SessionSource {
+			if projects, err = m.Trusted().Projects(ctx); err != nil {
+				return err
+			}
+		}
+		var effects []revocation.Effect
+		for _, p := range projects {
+			eff, err := m.Revocation().Revoke(ctx, p, src, o.reason, o.off, true)
+			if err != nil {
+				return fmt.Errorf("revoke %s: %w", src, err)
+			}
+			effects = append(effects, eff)
+		}
+		if !e.Opt.DryRun {
+			done, err := carryOutRevoke(ctx, e, m, o, src, projects, effects)
+			if err != nil || !done {
+				return err
+			}
+		}
+		return printRevoked(e, o, src, projects, effects)
+	})
+}
+
+// originError says what to do about a source that was not found.
+func originError(err error, name string) error {
+	var missing *state.NotFoundError
+	var many *state.AmbiguousError
+	switch {
+	case errors.As(err, &missing) && missing.What == "source":
+		hints := []string{fmt.Sprintf("revoke it before anything came from it: mem revoke --source tool:%s, or host:%s", name, name)}
+		if near := term.Suggest(strings.ToLower(name), missing.Candidates); len(near) > 0 {
+			hints = append([]string{app.DidYouMean("", near)}, hints...)
+		}
+		return app.WithCode(app.ExitNo, app.WithHint(err, hints...))
+	case errors.As(err, &many) && many.What == "source":
+		return app.WithHint(err, term.Shell("mem", "revoke", "--source", many.Candidates[0]))
+	case errors.As(err, &missing), errors.As(err, &many):
+		return err
+	}
+	return app.Usagef("%v", err)
+}
+
+// carryOutRevoke asks and writes.
+func carryOutRevoke(ctx context.Context, e *app.Env, m *layers.Memory, o revokeOptions, src bodies.Origin, projects []state.Project, effects []revocation.Effect) (bool, error) {
+	n, news := 0, false
+	for _, eff := range effects {
+		n, news = n+len(eff.Changed), news || !eff.Already
+	}
+	if news && !o.off && n > 0 {
+		if ok, err := e.Confirm("hide %s that came from %s?", term.Count(n, "thing"), src); err != nil || !ok {
+			return false, err
+		}
+	}
+	for _, p := range projects {
+		if _, err := m.Revocation().Revoke(ctx, p, src, o.reason, o.off, false); err != nil {
+			return false, fmt.Errorf("revoke %s in %s: %w", src, p.Name, err)
+		}
+	}
+	return true, nil
+}
+
+func printRevoked(e *app.Env, o revokeOptions, src bodies.Origin, projects []state.Project, effects []revocation.Effect) error {
+	answer := struct {
+		DryRun   bool           `json:"dry_run"`
+		Projects []revokeAnswer `json:"projects"`
+	}{e.Opt.DryRun, []revokeAnswer{}}
+	for i, eff := range effects {
+		answer.Projects = append(answer.Projects, revokeAnswer{projects[i].Name, src.Kind, src.Name, !o.off, eff.Already, eff.Places,
+			append([]state.Hidden{}, eff.Changed...), append([]string{}, eff.Copies...)})
+	}
+	if e.Opt.JSON {
+		return e.PrintJSON("revoke", answer)
+	}
+	verb := map[bool]string{false: "hidden", true: "shown again"}[o.off]
+	if e.Opt.DryRun {
+		verb = "would be " + verb
+	}
+	for _, a := range answer.Projects {
+		for _, h := range a.Changed {
+			of := ""
+			if h.Project != "" {
+				of = " of project " + h.Project
+			}
+			e.Printf("%s  %s  %s%s\n", verb, h.Kind, e.Style().Yellow(e.Safe(h.Name)), e.Safe(of+because(app.OneLine(h.What))))
+		}
+		noteRevoked(e, o, src, a)
+	}
+	return nil
+}
+
+func noteRevoked(e *app.Env, o revokeOptions, src bodies.Origin, a revokeAnswer) {
+	state := map[bool]string{false: "revoked", true: "not revoked"}[o.off]
+	switch {
+	case a.Already:
+		e.Note("%s is %s already in project %s", src.String(), state, a.Project)
+		return
+	case e.Opt.DryRun:
+		e.Note("%s would be %s in project %s: %s, %s", src.String(), state, a.Project, term.Count(a.Places, "message"), term.Count(len(a.Changed), "thing"))
+		return
+	}
+	e.Note("%s is %s in project %s: %s, %s", src.String(), state, a.Project, term.Count(a.Places, "message"), term.Count(len(a.Changed), "thing"))
+	if o.off {
+		return
+	}
+	if a.Places == 0 {
+		e.Note("nothing came from it yet; what comes will be hidden")
+	}
+	for _, id := range a.Copies {
+		e.Warn("session %s was given text that is hidden now: mem revoke --source session:%s, if it acted on it", term.ShortID(id), term.ShortID(id))
+	}
+	e.Hint("%s takes it back; mem push tells other machines", term.Shell("mem", "revoke", "--undo", "--source", src.String()))
+}
+
+// runRevocations lists what is revoked.
+func runRevocations(ctx context.Context, e *app.Env) error {
+	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+		list, err := m.Revocation().Revocations(ctx, sc.Project.ID)
+		if err != nil {
+			return err
+		}
+		if e.Opt.JSON {
+			return e.PrintJSON("revoke.list", struct {
+				Project string             `json:"project"`
+				Revoked []trust.Revocation `json:"revoked"`
+			}{sc.Project.Name, append([]trust.Revocation{}, list...)})
+		}
+		if len(list) == 0 {
+			e.Note("nothing is revoked in project %s", sc.Project.Name)
+			e.Hint("mem revoke --source SESSION, tool:NAME or host:NAME")
+			return nil
+		}
+		t := e.Table(app.Column{Name: "source"}, app.Column{Name: "in force"}, app.Column{Name: "when"}, app.Column{Name: "device"}, app.Column{Name: "reason", Shrinks: true})
+		for _, r := range list {
+			by, err := m.Trusted().DeviceName(ctx, r.Device)
+			if err != nil {
+				return err
+			}
+			force := app.Cell{Full: "yes"}
+			if !r.InForce {
+				force = app.Cell{Full: "no: device not trusted", Paint: e.Style().Yellow}
+			}
+			t.Row(app.Cell{Full: r.Origin.String(), Paint: e.Style().Yellow}, force, e.TimeCell(r.Time), app.Cell{Full: by}, app.Cell{Full: r.Reason})
+		}
+		return t.Flush()
+	})
+}

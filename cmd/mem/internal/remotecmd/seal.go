@@ -1,0 +1,313 @@
+package remotecmd
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/memory"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/sync"
+	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/remote"
+	"github.com/memvcs/mem/refs/sealed"
+)
+
+// sealOptions say how an encrypted remote is joined, and whether exact bytes travel.
+type sealOptions struct {
+	encrypt   bool
+	file      string // with the recovery key
+	originals bool
+	raw       bool
+	recovery  string // as it was read
+}
+
+// flags are those that "remote add" and "clone" share.
+func (o *sealOptions) flags() []*cli.Flag {
+	return []*cli.Flag{
+		cli.String(&o.file, "recovery-key", "read the recovery key of an encrypted remote from `FILE`, - is standard input"),
+		cli.Bool(&o.originals, "originals", "let exact bytes travel too, with the secrets in them"),
+		cli.Bool(&o.raw, "yes-raw", "with --originals: also to a remote that is not encrypted"),
+	}
+}
+
+// remoteAdd is the subcommand that adds a remote.
+func remoteAdd(e *app.Env) *cli.Command {
+	var o sealOptions
+	return &cli.Command{
+		Name: "add", Usage: "add a remote", ArgsUsage: "<name> <url>",
+		Flags: append([]*cli.Flag{cli.Bool(&o.encrypt, "encrypt", "encrypt all that goes there; makes an empty repository an encrypted remote, or joins one")}, o.flags()...),
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.WantOperands(c, 2, 2); err != nil {
+				return err
+			}
+			m, err := memory.Open(e)
+			if err != nil {
+				return err
+			}
+			defer m.Close()
+			j, err := runRemoteAdd(ctx, e, m, e.Operand(0), e.Operand(1), o)
+			if err != nil {
+				return memory.TravelError(err)
+			}
+			return printRemoteAdded(e, e.Operand(0), j, o)
+		},
+	}
+}
+
+func runRemoteAdd(ctx context.Context, e *app.Env, m *layers.Memory, name, address string, o sealOptions) (j sealed.Joined, err error) {
+	u, err := memory.RemoteURL(e, address)
+	if err != nil {
+		return j, err
+	}
+	if err := refs.CheckRemoteName(name); err != nil {
+		return j, app.Usagef("%v", err)
+	}
+	if o.file != "" && !o.encrypt {
+		return j, app.Usagef("--recovery-key is for encrypted remotes: say --encrypt too")
+	}
+	if e.Opt.DryRun {
+		kind := "remote"
+		if o.encrypt {
+			kind = "encrypted remote"
+		}
+		e.Note("would add the %s %s at %s", kind, name, u.String())
+		return j, nil
+	}
+	if !o.encrypt {
+		if err := allowRaw(e, u, o); err != nil {
+			return j, err
+		}
+		if o.originals {
+			return j, m.Sync().AddRawRemote(ctx, name, u)
+		}
+		return j, m.Sync().AddRemote(ctx, name, u)
+	}
+	if o.file != "" {
+		if err := readRecovery(e, &o); err != nil {
+			return j, err
+		}
+	}
+	return m.Sync().AddSealed(ctx, name, u, sync.Seal{Recovery: o.recovery, Originals: o.originals})
+}
+
+// allowRaw makes sure that the user wants exact bytes on a remote that is not encrypted.
+func allowRaw(e *app.Env, u remote.URL, o sealOptions) error {
+	if !o.originals || o.raw || e.Opt.DryRun {
+		return nil
+	}
+	if !e.Term.Stdin || !e.Term.Stderr {
+		return app.WithHint(app.Usagef("--originals sends secrets as they are to a remote that is not encrypted"), "encrypt it: --encrypt", "or say that you want it so: --yes-raw")
+	}
+	ok, err := e.Ask("send the exact bytes of all sessions, with the secrets in them, to %s, which is not encrypted?", u.String())
+	if err == nil && !ok {
+		err = app.Exit(app.ExitNo)
+	}
+	return err
+}
+
+// printRemoteAdded says how a remote was added. The recovery key is shown here, and never again.
+func printRemoteAdded(e *app.Env, name string, j sealed.Joined, o sealOptions) error {
+	if e.Opt.JSON {
+		if err := e.PrintJSON("remote", struct {
+			Name      string `json:"name"`
+			Encrypted bool   `json:"encrypted"`
+			Recovery  string `json:"recovery_key,omitempty"`
+			DryRun    bool   `json:"dry_run"`
+		}{name, o.encrypt, j.Recovery, e.Opt.DryRun}); err != nil {
+			return err
+		}
+	}
+	switch {
+	case !o.encrypt || e.Opt.DryRun:
+	case j.Created:
+		e.Note("%s is encrypted from now on; this device can read it", name)
+		printRecovery(e, j.Recovery)
+	case !j.Open:
+		return memory.SealError(&sealed.WaitingError{Request: j.Request})
+	default:
+		e.Note("%s is an encrypted remote; this device can read it", name)
+		warnGuest(e, j)
+		if o.file == "" {
+			e.Hint("mem remote recovery-key %s makes a recovery key, if there is none on paper", name)
+		}
+		if o.originals != j.Originals {
+			e.Warn("whether exact bytes travel was decided when it was made: %s", map[bool]string{true: "they do", false: "they do not"}[j.Originals])
+		}
+	}
+	return nil
+}
+
+// warnGuest says that a device is no member, since it may not write.
+func warnGuest(e *app.Env, j sealed.Joined) {
+	if j.Guest != nil {
+		e.Warn("this device could not become a member, and reads the remote only until its keyring changes: %v", j.Guest)
+	}
+}
+
+// printRecovery shows a recovery key: the only thing on standard output, in groups that can be copied by hand.
+func printRecovery(e *app.Env, key string) {
+	e.Note("the recovery key opens it when every device is lost. Write it down and keep it apart; it is stored nowhere and not shown again:")
+	if e.Opt.JSON {
+		return
+	}
+	e.Printf("%s\n", key)
+}
+
+func runRecoveryKey(ctx context.Context, e *app.Env, name string) error {
+	m, err := memory.Open(e)
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	r, err := m.Sync().Remote(name)
+	if err != nil {
+		return memory.TravelError(err)
+	}
+	if ok, err := e.Confirm("end the recovery key of %s and make another one", r.Name); err != nil || !ok {
+		return err
+	}
+	if e.Opt.DryRun {
+		e.Note("would make a new recovery key for %s", r.Name)
+		return nil
+	}
+	key, err := m.Sync().RenewRecovery(ctx, r)
+	if err != nil {
+		return memory.TravelError(err)
+	}
+	if e.Opt.JSON {
+		return e.PrintJSON("remote.recovery-key", struct {
+			Name string `json:"name"`
+			Key  string `json:"recovery_key"`
+		}{r.Name, key})
+	}
+	printRecovery(e, key)
+	return nil
+}
+
+// readRecovery reads the recovery key from a file, from standard input or from the terminal. It is never an argument: others see those.
+func readRecovery(e *app.Env, o *sealOptions) (err error) {
+	var text []byte
+	switch {
+	case o.file == "-":
+		text, err = io.ReadAll(io.LimitReader(e.Stdin, 1<<16))
+	case o.file != "":
+		text, err = os.ReadFile(e.Path(o.file))
+	case e.Term.Stdin && e.Term.Stderr && e.Secret != nil:
+		fmt.Fprint(e.Stderr, "recovery key (none: let another device approve this one): ")
+		text, err = e.Secret()
+		fmt.Fprintln(e.Stderr)
+	}
+	if err != nil {
+		return fmt.Errorf("read the recovery key: %w", err)
+	}
+	if strings.TrimSpace(string(text)) == "" && o.file == "" {
+		return nil
+	}
+	if o.recovery, err = sealed.ParseRecovery(string(text)); err != nil {
+		return app.WithHint(app.Usagef("%v: it begins with AGE-SECRET-KEY-1 and has 74 characters", err), "look for a character that was mistyped")
+	}
+	return nil
+}
+
+// deviceApprove is the subcommand that lets a device read an encrypted remote.
+func deviceApprove(e *app.Env) *cli.Command {
+	var name string
+	return &cli.Command{
+		Name: "approve", Usage: "allow another device to read an encrypted remote", ArgsUsage: "<request> [<name>]",
+		Description: "The request is what \"mem clone\" or \"mem pull\" prints on the other device. It can read all that is on the remote then.",
+		Flags:       []*cli.Flag{cli.String(&name, "remote", "the encrypted remote `NAME`, if there are several")},
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.WantOperands(c, 1, 2); err != nil {
+				return err
+			}
+			return runDeviceApprove(ctx, e, e.Operand(0), e.Operand(1), name)
+		},
+	}
+}
+
+func runDeviceApprove(ctx context.Context, e *app.Env, text, name, on string) error {
+	request, err := sealed.ParseRequest(text)
+	if err != nil {
+		return app.Usagef("%v", err)
+	}
+	m, err := memory.Open(e)
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	r, err := sealedRemote(e, m, on)
+	if err != nil {
+		return memory.TravelError(err)
+	}
+	if name == "" {
+		name = "device " + request.Device[:8]
+	}
+	if !e.Opt.DryRun {
+		if err := m.Sync().Approve(ctx, r, request, name); err != nil {
+			return memory.TravelError(fmt.Errorf("approve %s on %s: %w", name, r.Name, err))
+		}
+	}
+	if e.Opt.JSON {
+		return e.PrintJSON("device.approve", struct {
+			Remote string `json:"remote"`
+			ID     string `json:"id"`
+			Name   string `json:"name"`
+			DryRun bool   `json:"dry_run"`
+		}{r.Name, request.Device, name, e.Opt.DryRun})
+	}
+	verb := "can read"
+	if e.Opt.DryRun {
+		verb = "could read"
+	}
+	e.Note("%s %s all that is on %s", name, verb, r.Name)
+	return nil
+}
+
+// sealedRemote returns the encrypted remote of a name, or the only one.
+func sealedRemote(e *app.Env, m *layers.Memory, name string) (refs.Remote, error) {
+	if name != "" {
+		return m.Sync().Remote(name)
+	}
+	all, err := m.Sync().Remotes()
+	if err != nil {
+		return refs.Remote{}, err
+	}
+	var found []refs.Remote
+	var names []string
+	for _, r := range all {
+		if r.Sealed != "" {
+			found, names = append(found, r), append(names, r.Name)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return refs.Remote{}, sync.ErrNotSealed
+	case 1:
+		return found[0], nil
+	}
+	return refs.Remote{}, app.WithHint(app.Usagef("there are several encrypted remotes: %s", strings.Join(names, ", ")), "mem device approve --remote "+names[0]+" ...")
+}
+
+// fieldSeal says who can read a remote.
+func fieldSeal(e *app.Env, s sync.Shown) {
+	if !s.Encrypted {
+		if s.Originals {
+			names.Field(e, "Originals", "exact bytes travel there")
+		}
+		return
+	}
+	var who []string
+	for _, m := range s.Members {
+		who = append(who, m.Name)
+	}
+	names.Field(e, "Encrypted", fmt.Sprintf("for %s; epoch %d", strings.Join(who, ", "), s.Epochs))
+	if s.Originals {
+		names.Field(e, "Originals", "exact bytes travel there")
+	}
+}

@@ -1,0 +1,56 @@
+package servecmd
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/mcp"
+)
+
+// McpCommand is the command that serves memory to a model.
+func McpCommand(e *app.Env) *cli.Command {
+	write := false
+	return &cli.Command{
+		Name:  "mcp",
+		Usage: "serve memory over the Model Context Protocol",
+		Description: "Reads calls on standard input and answers on standard output until the input ends. The tools are search, timeline, show,\n" +
+			"facts, suggest and compose. Removed, forgotten, revoked and untrusted data is not served. Without --write nothing is\n" +
+			"changed: compose prints its plan, and keepit_add does not exist.",
+		Flags: []*cli.Flag{cli.Bool(&write, "write", "add the tool keepit_add, and save what compose makes")},
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.WantOperands(c, 0, 0); err != nil {
+				return err
+			}
+			in, out := io.NopCloser(e.Stdin), writeNopCloser{e.Stdout}
+			err := mcp.Serve(ctx, served{e}, in, out, mcp.Options{Version: app.ThisBuild().Version, Write: write})
+			if errors.Is(err, io.EOF) || errors.Is(err, context.Canceled) {
+				return nil
+			}
+			return err
+		},
+	}
+}
+
+// A writeNopCloser leaves standard output open.
+type writeNopCloser struct{ io.Writer }
+
+func (writeNopCloser) Close() error { return nil }
+
+// served answers the calls of tools. Each call is a run of its own: it opens the memory, so that what was forgotten or revoked
+// meanwhile is not found, and leaves no options behind.
+type served struct{ env *app.Env }
+
+// run returns an environment for one call, which prints nothing.
+func (s served) run() *app.Env {
+	e := *s.env
+	e.Stdin, e.Stderr, e.Term = eofReader{}, io.Discard, app.Term{}
+	e.Out, e.Operands, e.Opt.JSON = app.NewOutput(io.Discard, false), nil, false
+	return &e
+}
+
+type eofReader struct{}
+
+func (eofReader) Read([]byte) (int, error) { return 0, io.EOF }

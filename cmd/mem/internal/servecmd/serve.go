@@ -1,0 +1,195 @@
+package servecmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"runtime"
+	"strconv"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/doctor"
+	"github.com/memvcs/mem/cmd/mem/internal/historycmd"
+	"github.com/memvcs/mem/cmd/mem/internal/hookcmd"
+	"github.com/memvcs/mem/cmd/mem/internal/hookset"
+	"github.com/memvcs/mem/cmd/mem/internal/memory"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
+	"github.com/memvcs/mem/cmd/mem/internal/web"
+	"github.com/memvcs/mem/cmd/mem/internal/web/api"
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/refs/config"
+)
+
+type serveOptions struct {
+	port     int
+	open     bool
+	readOnly bool
+}
+
+// Serve is the command that shows the memory in a browser.
+func Serve(e *app.Env) *cli.Command {
+	var o serveOptions
+	return &cli.Command{
+		Name:  "serve",
+		Usage: "show the memory in a browser and serve the API",
+		Description: "Listens on 127.0.0.1 and prints an address that signs in one browser. Pages are under it, and the API for programs is\n" +
+			"under /api/memory; a program needs a token of \"mem token add\". With -p only that project is shown. Ctrl-C ends it.",
+		Flags: []*cli.Flag{
+			cli.Parsed(&o.port, "port", "listen on port `N`; without it on one that is free", parsePort),
+			cli.Bool(&o.open, "open", "open the address in the browser"),
+			cli.Bool(&o.readOnly, "read-only", "refuse every change"),
+		},
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.WantOperands(c, 0, 0); err != nil {
+				return err
+			}
+			return runServe(ctx, e, o)
+		},
+	}
+}
+
+func parsePort(s string) (int, error) {
+	n, err := strconv.ParseUint(s, 10, 16)
+	if err != nil {
+		return 0, errors.New("want a number from 0 to 65535")
+	}
+	return int(n), nil
+}
+
+func runServe(ctx context.Context, e *app.Env, o serveOptions) error {
+	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+		world, err := webWorld(e, m, sc)
+		if err != nil {
+			return err
+		}
+		world.ReadOnly = o.readOnly
+		server, err := web.New(world)
+		if err != nil {
+			return err
+		}
+		return server.Serve(ctx, o.port, func(address string) {
+			if e.Opt.JSON {
+				err = e.PrintJSON("serve", struct {
+					Address string `json:"address"`
+				}{address})
+			} else {
+				e.Printf("%s\n", address)
+				e.Note("the address signs in one browser; Ctrl-C ends the server")
+			}
+			if err := errors.Join(err, e.Out.Flush()); err != nil {
+				e.Warn("%v", err)
+			}
+			if o.open {
+				openBrowser(ctx, e, address)
+			}
+		})
+	})
+}
+
+// webWorld is what the server of pages needs of this program.
+func webWorld(e *app.Env, m *layers.Memory, sc state.Scope) (api.World, error) {
+	store, err := e.MemoryDir()
+	if err != nil {
+		return api.World{}, err
+	}
+	claude, err := e.ClaudeDir()
+	if err != nil {
+		claude = "" // the pages show what is in memory
+	}
+	return api.World{
+		Memory: m, Store: store, Scope: sc, Dir: e.Dir, Claude: claude, Program: hookset.CalledAs(e), Now: e.Now, Rand: e.Rand, Clean: term.Sanitize, Hints: app.HintsOf,
+		Settings: func() (*config.Config, error) { return freshSettings(e) },
+		Set: func(ctx context.Context, key, value string) error {
+			one := *e // requests run at the same time
+			return memory.ChangeSettings(ctx, &one, func(c *config.Config) error {
+				if value != "" {
+					return c.Set(key, value)
+				}
+				_, err := c.Unset(key)
+				return err
+			})
+		},
+		Engine: func(ctx context.Context, rev state.Rev, name, model string) (compress.Summarizer, error) {
+			one := *e
+			one.Conf = nil
+			return versioncmd.Engine(ctx, &one, m, rev, versioncmd.EngineChoice{Name: name, Model: model})
+		},
+		Decay: names.DecayOf, Hooks: func() (api.HooksState, error) { return hooksState(e) },
+		Examine:  func(ctx context.Context, fix bool) ([]api.Check, error) { return examine(ctx, e, fix) },
+		Activity: historycmd.HookActivity(store),
+	}, nil
+}
+
+// examine runs the checks of "mem doctor" for a page.
+func examine(ctx context.Context, e *app.Env, fix bool) ([]api.Check, error) {
+	one := *e // requests run at the same time
+	one.Conf = nil
+	dir, err := one.MemoryDir()
+	if err != nil {
+		return nil, err
+	}
+	x := &doctor.Exam{E: &one, Ctx: ctx, Fix: fix, Dir: dir}
+	err = x.Run(false)
+	var out []api.Check
+	for _, f := range x.Found {
+		out = append(out, api.Check{Name: f.Check, Level: f.Level, What: f.What, Mend: f.Mend})
+	}
+	return out, err
+}
+
+// hooksState is what "mem hooks status" shows, for a page.
+func hooksState(e *app.Env) (api.HooksState, error) {
+	one := *e
+	one.Conf = nil
+	r, _, err := hookcmd.HooksReport(&one, "")
+	out := api.HooksState{
+		Program: r.Program, Capture: r.Capture, Blocking: r.Blocking, Every: r.Every, Distill: r.Distill, Spool: r.Spool, Behind: r.Behind,
+		Log: r.Log, LogFile: r.LogFile,
+	}
+	if r.Plugin != nil && r.Plugin.Off == "" {
+		out.Plugin = r.Plugin.ID + " (" + r.Plugin.Scope + ")"
+	}
+	for _, f := range r.Files {
+		out.Files = append(out.Files, api.HooksFile{Scope: f.Scope, File: f.File, State: f.State, Advice: hookcmd.HooksAdvice(f, r.Program)})
+	}
+	for _, p := range r.Runs {
+		out.Runs = append(out.Runs, api.HookRuns{
+			Event: string(p.Event), Runs: p.Runs, Failed: p.Failed, Last: p.Pace.Last, P50: p.Pace.P50, P95: p.Pace.P95,
+		})
+	}
+	return out, err
+}
+
+// freshSettings reads the settings as they are now.
+func freshSettings(e *app.Env) (*config.Config, error) {
+	one := *e
+	one.Conf = nil
+	return one.Settings()
+}
+
+// openBrowser opens an address in the user's browser. Where that fails the address is on the screen.
+func openBrowser(ctx context.Context, e *app.Env, address string) {
+	name, args := "xdg-open", []string{address}
+	switch runtime.GOOS {
+	case "darwin":
+		name = "open"
+	case "windows":
+		name, args = "rundll32", []string{"url.dll,FileProtocolHandler", address}
+	}
+	if _, err := exec.LookPath(name); err != nil {
+		e.Warn("%s is not installed: open the address yourself", name)
+		return
+	}
+	cmd := e.Command(context.WithoutCancel(ctx), nil, name, args...)
+	if err := cmd.Start(); err != nil {
+		e.Warn("%v: open the address yourself", fmt.Errorf("start %s: %w", name, err))
+		return
+	}
+	go func() { _ = cmd.Wait() }() // how the browser ends is its own affair
+}

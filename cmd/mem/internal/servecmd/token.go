@@ -1,0 +1,147 @@
+package servecmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/cmd/mem/internal/web/guard"
+	"github.com/memvcs/mem/layers"
+)
+
+// Token is the command about the tokens by which programs use the API of mem serve.
+func Token(e *app.Env) *cli.Command {
+	return &cli.Command{
+		Name:  "token",
+		Usage: "manage tokens for programs that use the API of mem serve",
+		Commands: []*cli.Command{
+			{Name: "list", Usage: "list tokens by name", Action: func(_ context.Context, c *cli.Command) error {
+				if err := e.WantOperands(c, 0, 0); err != nil {
+					return err
+				}
+				return runTokenList(e)
+			}},
+			{Name: "add", Usage: "create a token and print it", ArgsUsage: "<name>",
+				Description: "The token is printed once; only its hash is stored. A program sends it as \"Authorization: Bearer TOKEN\".",
+				Action: func(_ context.Context, c *cli.Command) error {
+					if err := e.WantOperands(c, 1, 1); err != nil {
+						return err
+					}
+					return runTokenAdd(e, e.Operand(0))
+				}},
+			{Name: "rm", Usage: "delete a token", ArgsUsage: "<name>", Action: func(_ context.Context, c *cli.Command) error {
+				if err := e.WantOperands(c, 1, 1); err != nil {
+					return err
+				}
+				return runTokenRemove(e, e.Operand(0))
+			}},
+		},
+	}
+}
+
+// withTokens calls f with the directory of a memory that is there.
+func withTokens(e *app.Env, f func(store string) error) error {
+	return names.WithStore(e, func(*layers.Memory) error {
+		store, err := e.MemoryDir()
+		if err != nil {
+			return err
+		}
+		err = f(store)
+		if errors.Is(err, guard.ErrTokenName) {
+			return app.WithCode(app.ExitUsage, err)
+		}
+		return err
+	})
+}
+
+func runTokenList(e *app.Env) error {
+	return withTokens(e, func(store string) error {
+		all, err := guard.Tokens(store)
+		if err != nil {
+			return err
+		}
+		type row struct {
+			Name    string `json:"name"`
+			Created string `json:"created"`
+		}
+		answer := struct {
+			Tokens []row `json:"tokens"`
+		}{[]row{}}
+		t := e.Table(app.Column{Name: "name"}, app.Column{Name: "created"})
+		for _, one := range all {
+			answer.Tokens = append(answer.Tokens, row{one.Name, term.TimeText(one.Created)})
+			t.Row(app.Cell{Full: one.Name}, e.TimeCell(one.Created))
+		}
+		if e.Opt.JSON {
+			return e.PrintJSON("token.list", answer)
+		}
+		if len(all) == 0 {
+			e.Note("no tokens")
+			e.Hint("mem token add NAME")
+		}
+		return t.Flush()
+	})
+}
+
+func runTokenAdd(e *app.Env, name string) error {
+	return withTokens(e, func(store string) error {
+		token := "(not created)"
+		if !e.Opt.DryRun {
+			var err error
+			token, err = guard.AddToken(store, name, e.Now(), e.Rand)
+			if errors.Is(err, fs.ErrExist) {
+				return app.WithHint(fmt.Errorf("there is a token named %q", name), term.Shell("mem", "token", "rm", name))
+			}
+			if err != nil {
+				return err
+			}
+		}
+		if e.Opt.JSON {
+			return e.PrintJSON("token.add", struct {
+				Name   string `json:"name"`
+				Token  string `json:"token"`
+				DryRun bool   `json:"dry_run"`
+			}{name, token, e.Opt.DryRun})
+		}
+		e.Printf("%s\n", token)
+		return nil
+	})
+}
+
+func runTokenRemove(e *app.Env, name string) error {
+	return withTokens(e, func(store string) error {
+		all, err := guard.Tokens(store)
+		if err != nil {
+			return err
+		}
+		known := false
+		for _, one := range all {
+			known = known || one.Name == name
+		}
+		if !known {
+			return app.WithCode(app.ExitNo, app.WithHint(fmt.Errorf("no token is named %q", name), "mem token list"))
+		}
+		if !e.Opt.DryRun {
+			if err := guard.RemoveToken(store, name); err != nil {
+				return err
+			}
+		}
+		if e.Opt.JSON {
+			return e.PrintJSON("token.rm", struct {
+				Name   string `json:"name"`
+				DryRun bool   `json:"dry_run"`
+			}{name, e.Opt.DryRun})
+		}
+		verb := "deleted"
+		if e.Opt.DryRun {
+			verb = "would delete"
+		}
+		e.Note("%s token %s", verb, name)
+		return nil
+	})
+}

@@ -1,0 +1,292 @@
+package sessioncmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	namess "github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
+	"github.com/memvcs/mem/layers"
+	capturing "github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/history"
+	"github.com/memvcs/mem/layers/state"
+)
+
+type addOptions struct {
+	all    bool
+	update bool
+}
+
+// Add is the command that captures sessions.
+func Add(e *app.Env) *cli.Command {
+	var o addOptions
+	return &cli.Command{
+		Name:      "add",
+		Usage:     "capture sessions, byte for byte",
+		ArgsUsage: "<file|session>...",
+		Description: "A file is any session file of Claude Code; a session is named by its id or the start of it. A session that\n" +
+			"grew adds only what is new; one that was rewritten keeps both. Adding twice changes nothing.",
+		Flags: []*cli.Flag{
+			cli.Bool(&o.all, "all,A", "add every session of the project, or with --all-projects of all"),
+			cli.Bool(&o.update, "update,u", "add what is new of the sessions in memory"),
+		},
+		Action: func(ctx context.Context, c *cli.Command) error {
+			least, most := 1, -1
+			if o.all || o.update {
+				least, most = 0, 0
+			}
+			if err := e.WantOperands(c, least, most); err != nil {
+				return err
+			}
+			return runAdd(ctx, e, o, e.Operands)
+		},
+	}
+}
+
+func runAdd(ctx context.Context, e *app.Env, o addOptions, names []string) error {
+	return namess.WithStore(e, func(m *layers.Memory) error {
+		scope := sync.OnceValues(func() (state.Scope, error) { return namess.Scope(ctx, e, m) })
+		if e.Opt.Project != "" {
+			if _, err := scope(); err != nil {
+				return err
+			}
+		}
+		sources, err := addSources(ctx, e, m, scope, o, names)
+		if err != nil {
+			return err
+		}
+		return addAll(ctx, e, m, "add", sources, nil, func(added []capturing.Added) error { return m.Capture().CountAdded(ctx, added) })
+	})
+}
+
+// addSources finds the files that are to be added.
+func addSources(ctx context.Context, e *app.Env, m *layers.Memory, scope func() (state.Scope, error), o addOptions, names []string) ([]capturing.Source, error) {
+	var sources []capturing.Source
+	for _, name := range names {
+		src, err := sourceNamed(ctx, e, m, scope, name)
+		if err != nil {
+			return nil, err
+		}
+		sources = append(sources, src)
+	}
+	if !o.all && !o.update {
+		return sources, nil
+	}
+	sc, err := scope()
+	if err != nil {
+		return nil, err
+	}
+	items, elsewhere, err := list(ctx, e, m, sc, capturing.ListOptions{Unreadable: unreadableClient})
+	if err != nil {
+		return nil, err
+	}
+	if len(elsewhere) > 0 && o.all {
+		defer e.Hint("%s: mem add -A --all-projects", elsewhereText(elsewhere))
+	}
+	for _, it := range items {
+		if it.Path != "" && (it.Status == history.Untracked && o.all || it.Status == history.Changed) {
+			subagents, err := capturing.Subagents(it.Path)
+			if err != nil {
+				return nil, err
+			}
+			sources = append(append(sources, capturing.SourceOf(it.Path)), subagents...)
+		}
+	}
+	return sources, nil
+}
+
+// clientItems lists the sessions of a project with what Claude Code's files say of them, also of forgotten ones if so told.
+func clientItems(ctx context.Context, e *app.Env, m *layers.Memory, p state.Project, forgotten bool) ([]history.Item, error) {
+	claude, err := e.ClaudeDir()
+	if err != nil {
+		return nil, err
+	}
+	items, _, err := m.History().List(ctx, p, capturing.ListOptions{Claude: claude, Dir: e.Dir, Forgotten: forgotten})
+	return items, unreadableClient(err)
+}
+
+// unreadableClient adds to the error of a directory of Claude Code that cannot be read what it is and what to do.
+func unreadableClient(err error) error {
+	if errors.Is(err, fs.ErrPermission) {
+		return app.WithHint(fmt.Errorf("Claude Code's files: %w", err), "make the directory readable: chmod u+rx", "or name files: mem add FILE...")
+	}
+	return err
+}
+
+// sourceNamed finds the file that a user means: a path, or a session of Claude Code by the start of its id.
+func sourceNamed(ctx context.Context, e *app.Env, m *layers.Memory, scope func() (state.Scope, error), name string) (capturing.Source, error) {
+	path := e.Path(name)
+	_, err := os.Stat(path)
+	if err == nil || strings.ContainsRune(name, filepath.Separator) || strings.HasSuffix(name, ".jsonl") {
+		return capturing.SourceOf(path), nil // whatever is wrong with it, reading it will say so
+	}
+	if !errors.Is(err, os.ErrNotExist) {
+		return capturing.Source{}, err
+	}
+	sc, err := scope()
+	if err != nil {
+		return capturing.Source{}, err
+	}
+	items, err := clientItems(ctx, e, m, sc.Project, true)
+	if err != nil {
+		return capturing.Source{}, err
+	}
+	var found, stored []history.Item
+	for _, it := range items {
+		switch {
+		case it.ID != name && (len(name) < 4 || !strings.HasPrefix(it.ID, name)):
+		case it.Path != "":
+			found = append(found, it)
+		default:
+			stored = append(stored, it)
+		}
+	}
+	switch len(found) {
+	case 1:
+		return capturing.SourceOf(found[0].Path), nil
+	case 0:
+		src, err := sourceAnywhere(e, name)
+		var missing *state.NotFoundError
+		if errors.As(err, &missing) && len(stored) > 0 {
+			id := term.ShortID(stored[0].ID)
+			err = app.WithHint(app.Fatalf("Claude Code has no file of %s any more: it stays in memory as it is", id), term.Shell("mem", "checkout", id+":original", "-o", stored[0].ID+".jsonl"))
+		}
+		return src, err
+	}
+	var names []string
+	for _, it := range found {
+		names = append(names, term.ShortID(it.ID)+" "+it.Title)
+	}
+	return capturing.Source{}, app.WithHint(&state.AmbiguousError{What: "session", Name: name, Candidates: names}, "write more of the id")
+}
+
+// sourceAnywhere looks for a session in all of Claude Code's projects.
+func sourceAnywhere(e *app.Env, name string) (capturing.Source, error) {
+	missing := app.WithHint(&state.NotFoundError{What: "session", Name: name}, "see the sessions of this project with \"mem ls\"")
+	claude, err := e.ClaudeDir()
+	if err != nil {
+		return capturing.Source{}, err
+	}
+	sources, err := capturing.Sources(claude)
+	if errors.Is(err, os.ErrNotExist) {
+		return capturing.Source{}, missing
+	}
+	for _, src := range sources {
+		if id := src.SessionID(); id == name || len(name) >= 8 && strings.HasPrefix(id, name) {
+			return src, nil
+		}
+	}
+	if err != nil { // it may be where nobody could look
+		return capturing.Source{}, err
+	}
+	return capturing.Source{}, missing
+}
+
+// tuneMemory sets the garbage collector up for capturing: almost all of the heap is buffers then. Of a
+// long file at most [captureMemory] is aimed at; what is short needs no collection at all.
+func tuneMemory(e *app.Env, sources []capturing.Source, size int64) {
+	switch {
+	case size <= captureShort:
+		e.Growing = func() { term.ReserveHeap(captureMemory) }
+		debug.SetGCPercent(-1)
+		debug.SetMemoryLimit(3 * captureMemory)
+	case len(sources) == 1:
+		debug.SetMemoryLimit(captureMemory)
+	default:
+		e.Growing = func() { term.ReserveHeap(2 * captureMemory) } // GC percent stays at 100: collecting costs less than pages that were never used
+		debug.SetMemoryLimit(7 * captureMemory)                    // what is known of each file adds up when there are very many
+	}
+}
+
+const (
+	captureMemory = 32 << 20
+	captureShort  = 64 << 20
+)
+
+// addAll captures sources and says what became of them; failed are those that could not even be looked at. then, if
+// any, works on what was stored.
+func addAll(ctx context.Context, e *app.Env, m *layers.Memory, op string, sources []capturing.Source, failed []error, then func([]capturing.Added) error) error {
+	size := totalSize(sources)
+	tuneMemory(e, sources, size)
+	bar := e.ProgressBytes(op, size)
+	added, err := m.Capture().Add(ctx, sources, capturing.AddOptions{DryRun: e.Opt.DryRun, Op: op, Progress: bar.Add})
+	bar.End()
+	more, fatal := splitErrors(err)
+	failed = append(failed, more...)
+	if fatal != nil {
+		return stoppedAdding(e, op, added, namess.StoreError(fatal))
+	}
+	if len(added) == 0 && len(failed) == 1 {
+		return namess.StoreError(failed[0])
+	}
+	var after error // what was stored is said in any case
+	if then != nil && !e.Opt.DryRun {
+		after = then(added)
+	}
+	if err := errors.Join(after, printAdded(e, op, added, failed)); err != nil {
+		return err
+	}
+	versioncmd.AutoTierAll(ctx, e, m, added)
+	switch {
+	case len(failed) == 0:
+		return nil
+	case len(added) == 0:
+		return app.Exit(app.ExitFatal)
+	}
+	return app.Exit(app.ExitPartial)
+}
+
+// stoppedAdding says what was stored before the store failed, if anything was.
+func stoppedAdding(e *app.Env, op string, added []capturing.Added, fatal error) error {
+	added = slices.DeleteFunc(added, func(a capturing.Added) bool { return a.Change == "unchanged" || a.Change == "forgotten" })
+	if len(added) == 0 {
+		return fatal
+	}
+	if err := printAdded(e, op, added, nil); err != nil {
+		return err
+	}
+	if app.StatusOf(fatal) == app.ExitFatal {
+		fatal = app.WithCode(app.ExitPartial, fatal)
+	}
+	return fatal
+}
+
+func totalSize(sources []capturing.Source) (n int64) {
+	for _, s := range sources {
+		if fi, err := os.Stat(s.Path); err == nil {
+			n += fi.Size()
+		}
+	}
+	return n
+}
+
+// splitErrors tells the sources that could not be read from what ended the work.
+func splitErrors(err error) (failed []error, fatal error) {
+	if err == nil {
+		return nil, nil
+	}
+	list := []error{err}
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		list = joined.Unwrap()
+	}
+	for _, one := range list {
+		var src *capturing.SourceError
+		if errors.As(one, &src) {
+			failed = append(failed, one)
+		} else {
+			fatal = errors.Join(fatal, one)
+		}
+	}
+	return failed, fatal
+}

@@ -1,0 +1,264 @@
+package sessioncmd
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	capturing "github.com/memvcs/mem/layers/capture"
+	bodies "github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/refs"
+)
+
+// An addedAnswer is one session as add and import print it with --json.
+type addedAnswer struct {
+	Session  string `json:"session"`
+	Change   string `json:"change"`
+	Project  string `json:"project"`
+	Title    string `json:"title"`
+	Messages int    `json:"messages"`
+	Values   int    `json:"values"`
+	Opaque   int    `json:"opaque"`
+	Markers  int    `json:"markers"`
+	Bytes    int64  `json:"bytes"`
+	NewBytes int64  `json:"new_bytes"`
+	Tail     int64  `json:"tail_bytes"`
+	Files    int    `json:"files"`  // of tool results, new or changed
+	Tokens   *int   `json:"tokens"` // null if they have not been counted
+	Original string `json:"original"`
+	Stored   int64  `json:"stored_bytes"` // that what is new of the transcript takes
+	Commit   string `json:"commit"`       // empty if nothing was written
+	Long     int    `json:"too_long"`     // new records that are too long to be read
+}
+
+type addAnswer struct {
+	DryRun bool          `json:"dry_run"`
+	Added  []addedAnswer `json:"added"`
+	Errors []string      `json:"errors"`
+}
+
+func printAdded(e *app.Env, op string, added []capturing.Added, failed []error) error {
+	answer := addAnswer{DryRun: e.Opt.DryRun, Added: []addedAnswer{}, Errors: []string{}}
+	for _, a := range added {
+		answer.Added = append(answer.Added, answerOf(a))
+	}
+	for _, err := range failed {
+		answer.Errors = append(answer.Errors, err.Error())
+	}
+	if e.Opt.JSON {
+		return e.PrintJSON(op, answer)
+	}
+	many := len(added) > 20 && !e.Opt.Verbose
+	for _, a := range added {
+		if same := a.Change == "unchanged" || a.Change == "forgotten"; !many && (!same || len(added) == 1) {
+			sayAdded(e, a)
+		}
+	}
+	if many {
+		sayProjects(e, op, added)
+	}
+	if len(added) != 1 {
+		sayTotal(e, op, added, many)
+	}
+	for _, err := range failed {
+		e.Say("%s %v", e.StderrStyle().Red("error:"), err)
+	}
+	return nil
+}
+
+func answerOf(a capturing.Added) addedAnswer {
+	now := a.Now
+	return addedAnswer{
+		Session: a.Session, Change: a.Change, Project: a.Project.Name, Title: now.Scan.Title, Messages: now.Scan.Messages,
+		Values: now.Scan.Values, Opaque: now.Scan.Opaque, Long: a.Long, Markers: newMarkers(a), Bytes: now.Size + a.Tail, NewBytes: a.NewBytes,
+		Stored: a.Stored, Tail: a.Tail, Files: a.Files, Tokens: counted(a.Tokens, a.Counted), Original: now.Original.String(), Commit: a.Commit,
+	}
+}
+
+// newMarkers counts the markers in what was added.
+func newMarkers(a capturing.Added) int {
+	if a.Change == "unchanged" {
+		return 0
+	}
+	return len(a.Now.Markers)
+}
+
+// sayAdded tells people of one session.
+func sayAdded(e *app.Env, a capturing.Added) {
+	id := term.ShortID(a.Session)
+	if a.Change == "unchanged" {
+		e.Note("%s is unchanged", id)
+		return
+	}
+	if a.Change == "forgotten" {
+		e.Note("%s was forgotten: it is not taken in again", id)
+		return
+	}
+	verb := map[string]string{"new": "add", "grown": "grow", "rewritten": "rewrite"}[a.Change]
+	if e.Opt.DryRun {
+		verb = "would " + verb
+	}
+	title := ""
+	if t := a.Now.Scan.Title; t != "" {
+		title = " " + term.Quoted(t)
+	}
+	at := ""
+	if a.Commit != "" {
+		at = " " + a.Commit[:7]
+	}
+	e.Did("[%s%s] %s %s%s\n", term.SanitizeLine(a.Project.Name), at, verb, term.SanitizeLine(id), title)
+	scan := a.Now.Scan
+	line := fmt.Sprintf(" %s message%s, %s tokens", tokens.Commas(scan.Messages), term.Plural(scan.Messages), tokensText(a.Tokens, a.Counted))
+	if a.Change == "grown" {
+		line = fmt.Sprintf(" +%s, %s message%s in all", a.Growth(), tokens.Commas(scan.Messages), term.Plural(scan.Messages))
+	}
+	if !scan.First.IsZero() {
+		line += ", " + e.SpanText(scan.First, scan.Last)
+	}
+	if scan.Branch != "" {
+		line += ", branch " + scan.Branch
+	}
+	e.Did("%s\n", term.SanitizeLine(line))
+	e.Did(" %s of transcript%s\n", app.BytesText(a.Now.Size+a.Tail), storedText(a.Stored))
+	if n := len(a.Now.Markers); n > 0 {
+		e.Did(" %d new keepit marker%s: %s\n", n, term.Plural(n), weights(a.Now.Markers))
+	}
+	if n := len(a.Malformed); n > 0 {
+		more := ""
+		if n > 1 {
+			more = fmt.Sprintf(" and %d more", n-1)
+		}
+		e.Warn("%s in #%d of %s%s is no keepit marker: two decimals are required, such as ##keepit0.80##", term.Quoted(a.Malformed[0].Tag), a.Malformed[0].Message, id, more)
+	}
+	if scan.Opaque > 0 {
+		e.Warn("%d of %d lines of %s are not JSON; they are stored as they are", scan.Opaque, scan.Values, id)
+	}
+	if a.Long > 0 {
+		e.Warn("%s of %s: %s", term.Count(a.Long, "new line"), id, tooLong)
+	}
+	if a.Tail > 0 {
+		e.Detail("%d bytes at the end are no complete line yet; they are stored too", a.Tail)
+	}
+	if a.Change == "rewritten" {
+		e.Warn("%s was rewritten before its old end; both are kept", id)
+		e.Hint("%s", term.Shell("mem", "show", id)+" says how to have what it was before")
+	}
+}
+
+// tooLong says what becomes of lines that are longer than [transcript.Longest].
+const tooLong = "over 16 MiB long, kept as it is, but what it says is in no version, L1 or count"
+
+// storedText says how many bytes what is new of transcripts takes.
+func storedText(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return ", " + app.BytesText(n) + " stored"
+}
+
+// weights counts markers by weight, the heaviest first.
+func weights(marks []bodies.Mark) string {
+	var parts []string
+	for w := 100; w >= 0; w-- {
+		n := 0
+		for _, k := range marks {
+			if int(k.Weight) == w {
+				n++
+			}
+		}
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%d of %d.%02d", n, w/100, w%100))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// sayProjects tells people of many sessions, a line for each project.
+func sayProjects(e *app.Env, op string, added []capturing.Added) {
+	type sum struct {
+		name                    string
+		fresh, grown, subagents int
+		bytes                   int64
+		marks                   int
+	}
+	var order []refs.Project
+	sums := map[refs.Project]*sum{}
+	for _, a := range added {
+		if a.Change == "unchanged" || a.Change == "forgotten" {
+			continue
+		}
+		s := sums[a.Project.ID]
+		if s == nil {
+			s = &sum{name: a.Project.Name}
+			sums[a.Project.ID] = s
+			order = append(order, a.Project.ID)
+		}
+		switch {
+		case a.Change != "new":
+			s.grown++
+		case cmp.Or(a.Now.Parent, a.Now.Scan.Parent()) != "":
+			s.subagents++
+		default:
+			s.fresh++
+		}
+		s.bytes += a.NewBytes
+		s.marks += newMarkers(a)
+	}
+	verb := op
+	if e.Opt.DryRun {
+		verb = "would " + op
+	}
+	for _, id := range order {
+		s := sums[id]
+		var what []string
+		for _, part := range []struct {
+			n    int
+			what string
+		}{{s.fresh, "new session"}, {s.subagents, "new subagent"}, {s.grown, "changed session"}, {s.marks, "new keepit marker"}} {
+			if part.n > 0 {
+				what = append(what, term.Count(part.n, part.what))
+			}
+		}
+		e.Did("[%s] %s %s, %s\n", term.SanitizeLine(s.name), verb, strings.Join(what, ", "), app.BytesText(s.bytes))
+	}
+}
+
+// sayTotal tells people of all sessions together, withOpaque of the records too that could not be read.
+func sayTotal(e *app.Env, op string, added []capturing.Added, withOpaque bool) {
+	var bytes, stored int64
+	opaque, long, unchanged, forgotten := 0, 0, 0, 0
+	for _, a := range added {
+		bytes += a.NewBytes
+		stored += a.Stored
+		opaque += a.Now.Scan.Opaque
+		long += a.Long
+		switch a.Change {
+		case "unchanged":
+			unchanged++
+		case "forgotten":
+			forgotten++
+		}
+	}
+	verb := op
+	if e.Opt.DryRun {
+		verb = "would " + op
+	}
+	if len(added) == 0 {
+		e.Note("nothing to %s", op)
+		return
+	}
+	changed, also := len(added)-unchanged-forgotten, ""
+	if forgotten > 0 {
+		also = fmt.Sprintf(", %d forgotten", forgotten)
+	}
+	e.Did("%s: %d session%s new or changed, %d unchanged%s, %s%s\n", verb, changed, term.Plural(changed), unchanged, also, app.BytesText(bytes), storedText(stored))
+	if opaque > 0 && withOpaque {
+		e.Warn("not JSON, stored as it is: %s (-v says where)", term.Count(opaque, "line"))
+	}
+	if long > 0 && withOpaque {
+		e.Warn("%s: %s (-v says where)", term.Count(long, "new line"), tooLong)
+	}
+}

@@ -1,0 +1,2 @@
+// Package sessioncmd has the commands that capture, list, find, show and rename sessions.
+package sessioncmd

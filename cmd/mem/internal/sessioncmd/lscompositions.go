@@ -1,0 +1,90 @@
+package sessioncmd
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/compose"
+	bodies "github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/tokens"
+)
+
+// A compositionAnswer is a composition as ls --compositions --json prints it.
+type compositionAnswer struct {
+	ID       string   `json:"id"`
+	Name     string   `json:"name"`
+	Project  string   `json:"project"`
+	Created  string   `json:"created"`
+	Tokens   int      `json:"tokens"`
+	Budget   int      `json:"budget"`
+	Messages int      `json:"messages"`
+	Parts    int      `json:"parts"`
+	UsedIn   []string `json:"usedInSessions"`
+	Hidden   string   `json:"hidden,omitempty"` // why
+}
+
+// runLsCompositions lists compositions, each in its newest state, the newest first.
+func runLsCompositions(ctx context.Context, e *app.Env, o lsOptions) error {
+	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+		projects, err := names.ListedProjects(ctx, e, m, sc)
+		if err != nil {
+			return err
+		}
+		list := []compositionAnswer{}
+		t := e.Table(app.Column{Name: "name"}, app.Column{Name: "when"}, app.Column{Name: "tokens", Right: true, Estimate: true}, app.Column{Name: "budget", Right: true},
+			app.Column{Name: "msgs", Right: true}, app.Column{Name: "parts", Right: true}, app.Column{Name: "used in"}, app.Column{Name: "project"}, app.Column{Name: "note", Shrinks: true})
+		for _, p := range projects {
+			st, err := m.Trusted().Outline(ctx, p.ID)
+			if err != nil {
+				return err
+			}
+			for _, c := range newestStates(st, o) {
+				hidden := c.Revoked
+				if c.Deleted {
+					hidden = "removed"
+				}
+				a := compositionAnswer{compose.ID(c.Derivation.Output), c.Name, p.Name, term.TimeText(c.Time), c.Tokens, c.Budget, c.Messages, len(c.Parts),
+					append([]string{}, c.Used.By...), hidden}
+				list = append(list, a)
+				t.Row(app.Cell{Full: c.Name, Paint: e.Style().Cyan}, e.TimeCell(c.Time), app.Cell{Full: fmt.Sprint(c.Tokens), Short: "~" + tokens.Format(c.Tokens)},
+					app.Cell{Full: fmt.Sprint(c.Budget), Short: tokens.Format(c.Budget)}, app.Cell{Full: fmt.Sprint(c.Messages)}, app.Cell{Full: fmt.Sprint(len(c.Parts))},
+					versioncmd.UsedCell(e, nil, c.Used), app.Cell{Full: p.Name}, app.Cell{Full: hidden})
+			}
+		}
+		switch {
+		case e.Opt.JSON:
+			return e.PrintJSON("ls", struct {
+				Project      string              `json:"project"`
+				Compositions []compositionAnswer `json:"compositions"`
+			}{sc.Project.Name, list})
+		case o.one:
+			for _, a := range list {
+				e.Printf("%s\n", e.Safe(a.Name))
+			}
+			return nil
+		case len(list) == 0:
+			e.Note("no compositions in project %s", sc.Project.Name)
+			return nil
+		}
+		return t.Flush()
+	})
+}
+
+// newestStates returns the newest state of each composition that the options list, the newest first.
+func newestStates(st *state.State, o lsOptions) []*bodies.Composition {
+	var out []*bodies.Composition
+	for _, c := range slices.Backward(st.Compositions) {
+		same := func(x *bodies.Composition) bool { return x.Name == c.Name }
+		if !slices.ContainsFunc(out, same) && (!c.Deleted || o.all || o.removed) && (c.Revoked == "" || o.all) {
+			out = append(out, c)
+		}
+	}
+	return out
+}

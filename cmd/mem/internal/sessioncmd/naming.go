@@ -1,0 +1,183 @@
+package sessioncmd
+
+import (
+	"context"
+	"errors"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/naming"
+	bodies "github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
+)
+
+// Mv is the command that renames sessions and compositions.
+func Mv(e *app.Env) *cli.Command {
+	return &cli.Command{
+		Name:      "mv",
+		Usage:     "rename a session or a composition",
+		ArgsUsage: "<rev> <name>",
+		Description: "A session gets another title; \"\" restores the title of its transcript. A composition and its earlier states get another\n" +
+			"name. The id of a session and the hash of a composition stay the same.",
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.WantOperands(c, 2, 2); err != nil {
+				return err
+			}
+			return runMv(ctx, e, e.Operand(0), e.Operand(1))
+		},
+	}
+}
+
+func runMv(ctx context.Context, e *app.Env, from, to string) error {
+	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+		revs, err := names.ResolveAll(ctx, e, m, sc, []string{from})
+		if err != nil {
+			return err
+		}
+		rev := revs[0]
+		switch rev.Kind {
+		case state.IsSession:
+			if _, err = bodies.ParseTitle(to); to == "" {
+				err = nil
+			}
+		case state.IsComposition:
+			_, err = bodies.ParseName(to)
+		default:
+			err = naming.ErrKind
+		}
+		if err != nil {
+			return app.Usagef("mv %s: %v", from, err)
+		}
+		if !e.Opt.DryRun {
+			if rev.Kind == state.IsSession {
+				err = m.Naming().Retitle(ctx, rev, to)
+			} else {
+				err = m.Naming().RenameComposition(ctx, rev, to)
+			}
+		}
+		if err != nil {
+			return err
+		}
+		if e.Opt.JSON {
+			return e.PrintJSON("mv", struct {
+				DryRun bool   `json:"dry_run"`
+				Kind   string `json:"kind"`
+				From   string `json:"from"`
+				To     string `json:"to"`
+			}{e.Opt.DryRun, string(rev.Kind), revName(rev), to})
+		}
+		return nil
+	})
+}
+
+type tagOptions struct {
+	remove, force bool
+}
+
+// Tag is the command that lists, creates and deletes tags.
+func Tag(e *app.Env) *cli.Command {
+	var o tagOptions
+	return &cli.Command{
+		Name:      "tag",
+		Usage:     "list, create or delete tags of sessions and versions",
+		ArgsUsage: "[<name> [<rev>]]",
+		Description: "Without operands, lists the tags of the project. With a name, tags a session or a version, by default the newest session. A tag\n" +
+			"can be typed wherever a session or a version can.",
+		Flags: []*cli.Flag{
+			cli.Bool(&o.remove, "delete,d", "delete the tag"),
+			cli.Bool(&o.force, "force,f", "move a tag that exists"),
+		},
+		Action: func(ctx context.Context, c *cli.Command) error {
+			least, most := 0, 2
+			if o.remove {
+				least, most = 1, 1
+			}
+			if err := e.WantOperands(c, least, most); err != nil {
+				return err
+			}
+			if len(e.Operands) == 0 {
+				return runTagList(ctx, e)
+			}
+			return runTag(ctx, e, e.Operands, o)
+		},
+	}
+}
+
+// A tagAnswer is a tag, as --json prints it.
+type tagAnswer struct {
+	Name    string `json:"name"`
+	Session string `json:"session"`
+	Version string `json:"version,omitempty"`
+	Rev     string `json:"rev"`
+	Title   string `json:"title"`
+}
+
+func tagOf(t state.Tag) tagAnswer {
+	a := tagAnswer{Name: t.Name, Session: t.Session.ID, Rev: term.ShortID(t.Session.ID), Title: t.Session.Title()}
+	if t.Version != nil {
+		a.Version, a.Rev = t.Version.Name(), names.Label(t.Version)
+	}
+	return a
+}
+
+func runTagList(ctx context.Context, e *app.Env) error {
+	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+		tags, err := m.Naming().Tags(ctx, sc.Project.ID)
+		if err != nil {
+			return err
+		}
+		all := []tagAnswer{}
+		for _, t := range tags {
+			all = append(all, tagOf(t))
+		}
+		if e.Opt.JSON {
+			return e.PrintJSON("tag", struct {
+				Tags []tagAnswer `json:"tags"`
+			}{all})
+		}
+		t := e.Table(app.Column{Name: "tag"}, app.Column{Name: "rev"}, app.Column{Name: "title", Shrinks: true})
+		for _, a := range all {
+			t.Row(app.Cell{Full: a.Name}, app.Cell{Full: a.Rev}, app.Cell{Full: a.Title})
+		}
+		return t.Flush()
+	})
+}
+
+func runTag(ctx context.Context, e *app.Env, operands []string, o tagOptions) error {
+	name := operands[0]
+	if _, err := bodies.ParseName(name); err != nil {
+		return app.Usagef("tag: %q is not a valid tag: no blanks, no :#@~=^\\, not the form of a version (v001)", name)
+	}
+	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+		var rev state.Rev
+		var err error
+		switch {
+		case o.remove && e.Opt.DryRun:
+			return nil
+		case o.remove:
+			err = m.Naming().Untag(ctx, sc.Project, name)
+		default:
+			of := "@"
+			if len(operands) > 1 {
+				of = operands[1]
+			}
+			var revs []state.Rev
+			if revs, err = names.ResolveAll(ctx, e, m, sc, []string{of}); err == nil && !e.Opt.DryRun {
+				rev = revs[0]
+				err = m.Naming().Tag(ctx, rev, name, o.force)
+			}
+		}
+		switch {
+		case errors.Is(err, naming.ErrNoTag):
+			return app.WithHint(err, "mem tag")
+		case errors.Is(err, naming.ErrTaken) && !o.force:
+			return app.WithHint(err, "mem tag -f "+name+" ...")
+		case errors.Is(err, naming.ErrKind):
+			return app.Usagef("%v", err)
+		}
+		return err
+	})
+}

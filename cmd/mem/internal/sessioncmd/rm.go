@@ -1,0 +1,127 @@
+package sessioncmd
+
+import (
+	"context"
+	"errors"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	namess "github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/derive"
+	"github.com/memvcs/mem/layers/state"
+)
+
+// Rm is the command that hides things.
+func Rm(e *app.Env) *cli.Command {
+	var o versioncmd.PruneOptions
+	return &cli.Command{
+		Name:      "rm",
+		Usage:     "hide sessions, versions or compositions",
+		ArgsUsage: "<rev>...",
+		Description: "Nothing is deleted: the bytes stay in the memory, \"mem ls -a\" lists what is hidden and \"mem undo\" restores it. A version\n" +
+			"that a composition uses is only hidden with --force; the composition keeps its own copy.\n\n" +
+			"--older-than, --keep-last, --unused and --expired choose versions, of all sessions or of the one that is named. The\n" +
+			"newest version of each session stays, unless --keep-last says otherwise. Without a session, only versions that mem made\n" +
+			"for compositions and tiers are hidden, not those that you made with \"mem compress\".",
+		Flags: []*cli.Flag{
+			cli.String(&o.OlderThan, "older-than", "hide versions made and used last before `TIME`, such as 60d"),
+			cli.Int(&o.KeepLast, "keep-last", "hide all but the newest `N` versions of each session"),
+			cli.Bool(&o.Unused, "unused", "hide all but the newest version of each session"),
+			cli.Bool(&o.Expired, "expired", "hide versions that storage.compressionRetention does not keep"),
+			cli.Bool(&o.Force, "force,f", "hide what compositions use, too"),
+		},
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if o.Expired || o.Unused || o.OlderThan != "" || c.IsSet("keep-last") {
+				return versioncmd.DoPrune(ctx, e, c, o)
+			}
+			if err := e.WantOperands(c, 1, -1); err != nil {
+				return err
+			}
+			return runRm(ctx, e, e.Operands, o.Force)
+		},
+	}
+}
+
+// A removedAnswer is what was removed, as --json prints it.
+type removedAnswer struct {
+	Kind string `json:"kind"`
+	Name string `json:"name"`
+}
+
+func runRm(ctx context.Context, e *app.Env, names []string, force bool) error {
+	return namess.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+		revs, err := namess.ResolveAll(ctx, e, m, sc, names)
+		if err != nil {
+			return err
+		}
+		for _, rev := range revs { // all or nothing
+			if err := m.Derive().Remove(ctx, rev, force, true); err != nil {
+				return removeError(rev, err)
+			}
+		}
+		if e.Term.Stdin { // a script is not asked: nothing is lost
+			if ok, err := e.Confirm("take %s out of the lists?", rmNames(revs)); err != nil || !ok {
+				return err
+			}
+		}
+		answer := struct {
+			DryRun  bool            `json:"dry_run"`
+			Removed []removedAnswer `json:"removed"`
+		}{e.Opt.DryRun, []removedAnswer{}}
+		for _, rev := range revs {
+			if err := m.Derive().Remove(ctx, rev, force, e.Opt.DryRun); err != nil {
+				return removeError(rev, err)
+			}
+			answer.Removed = append(answer.Removed, removedAnswer{string(rev.Kind), revName(rev)})
+		}
+		if e.Opt.JSON {
+			return e.PrintJSON("rm", answer)
+		}
+		verb := "removed"
+		if e.Opt.DryRun {
+			verb = "would remove"
+		}
+		for _, r := range answer.Removed {
+			e.Note("%s %s %s", verb, r.Kind, r.Name)
+		}
+		return nil
+	})
+}
+
+// rmNames writes what would be removed: by name if it is one thing.
+func rmNames(revs []state.Rev) string {
+	if len(revs) == 1 {
+		return string(revs[0].Kind) + " " + revName(revs[0])
+	}
+	return term.Count(len(revs), "thing")
+}
+
+// removeError adds to an error of a removal what can be done about it.
+func removeError(rev state.Rev, err error) error {
+	var used *derive.UsedError
+	switch {
+	case errors.As(err, &used):
+		return app.WithHint(err, "see it with \""+term.Shell("mem", "show", revName(rev))+"\"; remove it anyway with -f: compositions keep their own copy")
+	case errors.Is(err, state.ErrNotRemovable):
+		return app.WithHint(app.Usagef("%v", err), "mem help revisions")
+	}
+	return err
+}
+
+// revName writes what a revision names so that it can be typed.
+func revName(rev state.Rev) string {
+	switch {
+	case rev.Version != nil:
+		return namess.Label(rev.Version)
+	case rev.Composition != nil:
+		return rev.Composition.Name
+	case rev.Session != nil:
+		return term.ShortID(rev.Session.ID)
+	case rev.Commit != "":
+		return rev.Commit
+	}
+	return "b3:" + rev.Hash.String()
+}

@@ -1,0 +1,367 @@
+package sessioncmd
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/knowledgecmd"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/checkout"
+	"github.com/memvcs/mem/layers/history"
+	bodies "github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/revision"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/layers/trust"
+)
+
+type showOptions struct {
+	format   string
+	manifest bool
+	raw      bool
+}
+
+// Show is the command that prints what a revision names.
+func Show(e *app.Env) *cli.Command {
+	var o showOptions
+	return &cli.Command{
+		Name:      "show",
+		Usage:     "print a session, version, layer, message range or composition",
+		ArgsUsage: "[<rev>]",
+		Description: "Without a revision it is the newest session of the project. --format text, md and jsonl print the content alone;\n" +
+			"without it what is known of the thing comes first. See \"mem help revisions\".",
+		Flags: []*cli.Flag{
+			cli.Choice(&o.format, "format", "print the content alone, as `FORM`: text, md, jsonl, or lean for a shorter L1", "text", "md", "jsonl", "lean"),
+			cli.Bool(&o.manifest, "manifest", "print the project as the seeds' manifest.json"),
+			cli.Bool(&o.raw, "raw", "do not make the text safe for a terminal"),
+		},
+		Action: func(ctx context.Context, c *cli.Command) error {
+			most := 1
+			if o.manifest {
+				most = 0
+			}
+			if err := e.WantOperands(c, 0, most); err != nil {
+				return err
+			}
+			rev := "@"
+			if len(e.Operands) > 0 {
+				rev = e.Operand(0)
+			}
+			return runShow(ctx, e, o, rev)
+		},
+	}
+}
+
+func runShow(ctx context.Context, e *app.Env, o showOptions, name string) error {
+	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+		if o.manifest {
+			return showManifest(ctx, e, m, sc)
+		}
+		rev, err := names.Resolve(ctx, e, m, sc, name)
+		if err != nil {
+			return err
+		}
+		if err := m.Trusted().MayHand(ctx, rev); errors.Is(err, trust.ErrRevoked) || errors.Is(err, trust.ErrUntrusted) {
+			e.Warn("%v", err)
+		} else if err != nil {
+			return err
+		}
+		if rev.Kind == state.IsConcept && o.format == "" {
+			return knowledgecmd.ShowConcept(ctx, e, m, rev.Project, rev.Concept)
+		}
+		if rev.Kind == state.IsRule && o.format == "" {
+			return knowledgecmd.ShowRule(ctx, e, m, rev.Project, rev.Rule)
+		}
+		if e.Opt.JSON {
+			return showJSON(ctx, e, m, rev)
+		}
+		if err := e.Page("show"); err != nil {
+			return err
+		}
+		unformatted := o.format == ""
+		if unformatted {
+			if err := showHead(ctx, e, m, rev); err != nil {
+				return err
+			}
+			o.format = "text"
+			if rev.Kind == state.IsVersion || rev.Kind == state.IsComposition {
+				o.format = "md"
+			}
+			if rev.Kind == state.IsSession || rev.Kind == state.IsCommit || rev.Kind == state.IsFact {
+				return nil
+			}
+		}
+		w := versioncmd.Outlet(e)
+		if o.raw {
+			w = e.Out
+		}
+		if rev.Kind == state.IsMessages && unformatted {
+			return names.StoreError(WriteTurns(ctx, m, rev, w))
+		}
+		err = m.Checkout().Write(ctx, rev, checkout.Format(o.format), w)
+		if errors.Is(err, revision.ErrLayer) {
+			return app.WithHint(err, term.Shell("mem", "show", name+":L1", "--format", "lean"))
+		}
+		return names.StoreError(err)
+	})
+}
+
+func showManifest(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope) error {
+	conf, err := e.Settings()
+	if err != nil {
+		return err
+	}
+	preset, err := conf.String("defaults.compressionPreset")
+	if err != nil {
+		return err
+	}
+	auto, err := conf.Bool("defaults.autoRegisterSessions")
+	if err != nil {
+		return err
+	}
+	decay, err := conf.Bool("defaults.keepitDecayEnabled")
+	if err != nil {
+		return err
+	}
+	man, err := m.History().Manifest(ctx, sc.Project, history.ManifestSettings{Preset: preset, AutoRegister: auto, Decay: decay})
+	if err != nil {
+		return err
+	}
+	b, err := json.MarshalIndent(man, "", "  ")
+	if err != nil {
+		return err
+	}
+	return e.WriteJSON(append(term.EscapeJSON(b), '\n'))
+}
+
+// A shown is a thing as show --json prints it.
+type shown struct {
+	Kind        string                     `json:"kind"`
+	Hash        string                     `json:"hash,omitempty"`
+	Project     string                     `json:"project,omitempty"`
+	Session     string                     `json:"session,omitempty"`
+	Title       string                     `json:"title,omitempty"`
+	Messages    int                        `json:"messages,omitempty"`
+	Bytes       int64                      `json:"bytes,omitempty"`
+	Tokens      *int                       `json:"tokens,omitempty"` // of a session, if they have been counted
+	From        int                        `json:"from,omitempty"`   // of a message range
+	To          int                        `json:"to,omitempty"`
+	Time        string                     `json:"time,omitempty"` // when it was made
+	First       string                     `json:"first,omitempty"`
+	Last        string                     `json:"last,omitempty"`
+	Label       string                     `json:"label,omitempty"`
+	UsedBy      []string                   `json:"used_by,omitempty"`
+	UsedIn      []string                   `json:"usedInSessions,omitempty"`
+	Accessed    string                     `json:"lastAccessed,omitempty"` // by one of those sessions
+	Version     *bodies.Version            `json:"version,omitempty"`
+	Keepits     []versioncmd.FateAnswer    `json:"keepits,omitempty"` // of a version: what became of the markers
+	Composition *bodies.Composition        `json:"composition,omitempty"`
+	Commit      string                     `json:"commit,omitempty"`
+	Earlier     []earlierAnswer            `json:"earlier,omitempty"` // of a session whose file was rewritten
+	Branch      string                     `json:"branch,omitempty"`
+	Versions    []versioncmd.VersionAnswer `json:"versions,omitempty"` // of a session
+	Markers     []versioncmd.KeepitAnswer  `json:"markers,omitempty"`  // of a session
+	Content     string                     `json:"content,omitempty"`  // of L1 and L2, and of messages
+}
+
+// An earlierAnswer is how a session was before its file was rewritten.
+type earlierAnswer struct {
+	Name     string `json:"name"` // original@{1}
+	Hash     string `json:"hash"`
+	Messages int    `json:"messages"`
+	Bytes    int64  `json:"bytes"`
+	Captured string `json:"captured"`
+}
+
+func earlierOf(s *state.Session) (out []earlierAnswer) {
+	for i, p := range s.Earlier() {
+		out = append(out, earlierAnswer{fmt.Sprintf("original@{%d}", i+1), p.Original.String(), p.Scan.Messages, p.Size, term.TimeText(p.Time)})
+	}
+	return out
+}
+
+func describeRev(ctx context.Context, e *app.Env, m *layers.Memory, rev state.Rev) (shown, error) {
+	s := shown{Kind: string(rev.Kind), Project: rev.Project.Name, Version: rev.Version, Composition: rev.Composition, Commit: rev.Commit, From: rev.From, To: rev.To}
+	if !rev.Hash.IsZero() {
+		s.Hash = rev.Hash.String()
+	}
+	if rev.Session != nil {
+		now := cmp.Or(rev.Point, rev.Session.Now())
+		s.Session, s.Title, s.Messages, s.Bytes = rev.Session.ID, rev.Session.Title(), now.Scan.Messages, now.Size
+		if rev.Kind == state.IsSession {
+			s.Tokens, s.Earlier = counted(m.Capture().TokensOf(rev.Project.ID, rev.Session)), earlierOf(rev.Session)
+		}
+		s.First, s.Last = term.TimeText(now.Scan.First), term.TimeText(now.Scan.Last)
+		s.UsedIn, s.Accessed = rev.Session.Used.By, term.TimeText(rev.Session.Used.Last)
+	}
+	if rev.Version != nil {
+		st, err := m.Trusted().State(ctx, rev.Project.ID)
+		if err != nil {
+			return s, err
+		}
+		s.Label, s.UsedBy, s.Time = rev.Version.Label, st.UsedBy(rev.Version), term.TimeText(rev.Version.Time)
+		s.UsedIn, s.Accessed = rev.Version.Used.By, term.TimeText(rev.Version.Used.Last)
+		if rev.Version.Since != "" {
+			if s.From, s.To, err = rev.Covers(); err != nil {
+				return s, err
+			}
+		}
+	}
+	if rev.Composition != nil {
+		s.Time = term.TimeText(rev.Composition.Time)
+		s.UsedIn, s.Accessed = rev.Composition.Used.By, term.TimeText(rev.Composition.Used.Last)
+	}
+	return s, nil
+}
+
+func showJSON(ctx context.Context, e *app.Env, m *layers.Memory, rev state.Rev) error {
+	s, err := describeRev(ctx, e, m, rev)
+	if err != nil {
+		return err
+	}
+	if rev.Kind == state.IsVersion {
+		fates, err := m.Markers().Fates(ctx, rev)
+		if err != nil {
+			return err
+		}
+		s.Keepits = fatesOf(fates)
+	}
+	if err := describeContent(ctx, e, m, rev, &s); err != nil {
+		return err
+	}
+	return e.PrintJSON("show", s)
+}
+
+// describeContent adds to a session its versions and markers, and to L1, L2 and messages what they hold.
+func describeContent(ctx context.Context, e *app.Env, m *layers.Memory, rev state.Rev, s *shown) error {
+	switch rev.Kind {
+	case state.IsSession:
+		s.Branch = rev.Session.Now().Scan.Branch
+		st, err := m.Trusted().Outline(ctx, rev.Project.ID)
+		if err != nil {
+			return err
+		}
+		strangers, err := names.Strangers(ctx, e, m)
+		if err != nil {
+			return err
+		}
+		for _, v := range st.OwnVersionsOf(rev.Session) {
+			s.Versions = append(s.Versions, versioncmd.VersionAnswerOf(st, v, strangers))
+		}
+		if len(rev.Session.Markers()) == 0 {
+			return nil
+		}
+		marks, err := m.Markers().Keepits(ctx, rev)
+		for _, k := range marks {
+			s.Markers = append(s.Markers, versioncmd.KeepitAnswerOf(rev.Session, k))
+		}
+		return err
+	case state.IsL1, state.IsL2, state.IsMessages:
+		var b strings.Builder
+		err := names.StoreError(m.Checkout().Write(ctx, rev, checkout.JSONL, &b))
+		s.Content = b.String()
+		return err
+	}
+	return nil
+}
+
+// showHead prints what is known of a thing before its content.
+func showHead(ctx context.Context, e *app.Env, m *layers.Memory, rev state.Rev) error {
+	s, err := describeRev(ctx, e, m, rev)
+	if err != nil {
+		return err
+	}
+	switch rev.Kind {
+	case state.IsVersion:
+		return showVersion(ctx, e, m, rev, s)
+	case state.IsComposition:
+		c := rev.Composition
+		names.HeadLine(e, "composition "+c.Name, "b3:"+rev.Hash.Short())
+		for _, p := range c.Parts {
+			names.Field(e, "Part", fmt.Sprintf("%s:%s  %s tok", term.ShortID(p.Session), p.Label, tokens.Commas(p.Tokens)))
+		}
+		names.Field(e, "Frame", tokens.Commas(c.Frame())+" tok")
+		names.Field(e, "Result", fmt.Sprintf("%s tok of %s, %s, shares %s", tokens.Commas(c.Tokens), tokens.Commas(c.Budget), term.Count(c.Messages, "message"), c.Strategy))
+		names.Field(e, "Date", e.DateText(c.Time))
+		usedLine(e, c.Used)
+		e.Printf("\n")
+	case state.IsSession:
+		return showSession(ctx, e, m, rev)
+	case state.IsFact:
+		return knowledgecmd.ShowFact(ctx, e, m, rev.Project, *rev.Fact)
+	case state.IsCommit:
+		names.HeadLine(e, "commit "+rev.Commit, rev.How)
+	}
+	return nil
+}
+
+// usedLine says in which sessions a thing was used, if in any.
+func usedLine(e *app.Env, r bodies.Rehearsal) {
+	if len(r.By) == 0 {
+		return
+	}
+	var by []string
+	for _, id := range r.By {
+		by = append(by, term.ShortID(id))
+	}
+	names.Field(e, "Used in", fmt.Sprintf("%s, last %s", strings.Join(by, ", "), e.Local(r.Last).Format("2 Jan 2006 15:04")))
+}
+
+// showSession prints a session: its facts, its versions, its markers.
+func showSession(ctx context.Context, e *app.Env, m *layers.Memory, rev state.Rev) error {
+	now := rev.Session.Now()
+	names.HeadLine(e, "session "+rev.Session.ID, "b3:"+now.Original.Short())
+	if title := rev.Session.Title(); title != "" {
+		names.Field(e, "Title", title)
+	}
+	if len(rev.Session.Tags) > 0 {
+		names.Field(e, "Tags", strings.Join(rev.Session.Tags, ", "))
+	}
+	names.Field(e, "Project", rev.Project.Name)
+	if !now.Scan.First.IsZero() {
+		names.Field(e, "Date", e.SpanText(now.Scan.First, now.Scan.Last))
+	}
+	names.Field(e, "Messages", tokens.Commas(now.Scan.Messages))
+	if n, ok := m.Capture().TokensOf(rev.Project.ID, rev.Session); ok {
+		names.Field(e, "Tokens", "~"+tokens.Commas(n))
+	} else {
+		names.Field(e, "Tokens", "?")
+	}
+	names.Field(e, "Size", app.BytesText(now.Size))
+	if now.Scan.Branch != "" {
+		names.Field(e, "Branch", now.Scan.Branch)
+	}
+	if parent := rev.Session.Parent(); parent != "" {
+		names.Field(e, "Parent", parent)
+	}
+	st, err := m.Trusted().State(ctx, rev.Project.ID)
+	if err != nil {
+		return err
+	}
+	usedLine(e, rev.Session.Used)
+	for i, p := range rev.Session.Earlier() {
+		names.Field(e, "Earlier", fmt.Sprintf("original@{%d}  %s, %s, captured %s", i+1, term.Count(p.Scan.Messages, "message"), app.BytesText(p.Size), e.Local(p.Time).Format("2 Jan 2006 15:04")))
+	}
+	for _, v := range st.OwnVersionsOf(rev.Session) {
+		names.Field(e, "Version", fmt.Sprintf("%s  %s  %s tok  %.1f:1", v.Name(), names.ModeOf(v), tokens.Commas(v.TokensOut), v.Ratio))
+	}
+	if len(rev.Session.Markers()) > 0 {
+		marks, err := m.Markers().Keepits(ctx, rev)
+		if err != nil {
+			return err
+		}
+		for _, k := range marks {
+			names.Field(e, "Keepit", fmt.Sprintf("%s  %s  #%d  %s", k.ID, k.Mark.Weight, k.Mark.Message, term.FirstWords(k.Mark.Text, 60)))
+		}
+	}
+	return showExchanges(ctx, e, m, rev)
+}

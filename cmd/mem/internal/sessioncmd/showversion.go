@@ -1,0 +1,88 @@
+package sessioncmd
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/engines"
+	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/markers"
+	bodies "github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/tokens"
+)
+
+// showVersion prints how a version was made and what became of the markers.
+func showVersion(ctx context.Context, e *app.Env, m *layers.Memory, rev state.Rev, s shown) error {
+	v := rev.Version
+	names.HeadLine(e, "version "+names.Label(v), "b3:"+rev.Hash.Short())
+	names.Field(e, "Source", sourceOf(v, s.From, s.To))
+	names.Field(e, "Recipe", fmt.Sprintf("%s, keepit %s distance %d, skip %d", names.ModeOf(v), v.Settings.Keepit, v.Settings.Distance, v.Settings.Skip))
+	names.Field(e, "Key", fmt.Sprintf("%s of %s/%d", v.Derivation.Key().String()[:16], v.Derivation.Recipe.Step, v.Derivation.Recipe.Version))
+	names.Field(e, "Engine", v.Engine+", tokens "+v.Counter)
+	if n := len(v.Derivation.Witnesses); n > 0 {
+		names.Field(e, "Evidence", term.Count(n, "object")+" of requests and answers, the first b3:"+v.Derivation.Witnesses[0].Short())
+	}
+	if r := v.Receipt; r.Requests > 0 {
+		names.Field(e, "Cost", fmt.Sprintf("%s, %s tok in, %s out, %s", term.Count(r.Requests, "request"), tokens.Commas(r.Usage.Input), tokens.Commas(r.Usage.Output), engines.FormatDollars(r.Usage.Micros)))
+	}
+	names.Field(e, "Result", fmt.Sprintf("%s tok, %s, %.1f:1, keepit %d of %d kept", tokens.Commas(v.TokensOut), term.Count(v.MessagesOut, "message"), v.Ratio, v.Preserved, v.Preserved+v.Summarised))
+	for _, name := range s.UsedBy {
+		names.Field(e, "Used by", name)
+	}
+	usedLine(e, v.Used)
+	names.Field(e, "Date", e.DateText(v.Time))
+	fates, err := m.Markers().Fates(ctx, rev)
+	for _, f := range fates {
+		names.Field(e, "Keepit", fateLine(f))
+	}
+	e.Printf("\n")
+	return err
+}
+
+// sourceOf writes what a version was made from.
+func sourceOf(v *bodies.Version, from, to int) string {
+	of := fmt.Sprintf("%s:original b3:%s, %s tok, %s", term.ShortID(v.Session), v.Origin().Short(), tokens.Commas(v.TokensIn), term.Count(v.MessagesIn, "message"))
+	switch {
+	case v.Source != "":
+		return fmt.Sprintf("%s:%s b3:%s, of %s", term.ShortID(v.Session), v.Source, v.Derivation.Inputs[0].Short(), of)
+	case v.Since != "":
+		return fmt.Sprintf("%s, #%d-%d, since %s", of, from, to, v.Since)
+	}
+	return of
+}
+
+// fateLine writes what became of a marker: "0.80  kept  threshold 0.65, margin 0.15  #31  text".
+func fateLine(f markers.Judgement) string {
+	fate, why := "summarised", "threshold not recorded"
+	if f.Kept {
+		fate = "kept"
+	}
+	switch {
+	case f.Skipped:
+		fate, why = "skipped", "in a message that --skip left out"
+	case f.Mark.Weight >= keepit.Pinned, f.Judged && f.Pinned():
+		why = "pinned"
+	case f.Judged:
+		why = fmt.Sprintf("threshold %s, margin %s", keepit.Thousandths(f.Threshold), keepit.Thousandths(f.Margin))
+	}
+	return fmt.Sprintf("%s  %s  %s  #%d  %s", f.Mark.Weight, fate, why, f.Mark.Message, term.FirstWords(f.Mark.Text, 60))
+}
+
+// fatesOf returns the markers of a version as --json prints them.
+func fatesOf(fates []markers.Judgement) []versioncmd.FateAnswer {
+	out := []versioncmd.FateAnswer{}
+	for _, f := range fates {
+		a := versioncmd.FateAnswer{Message: f.Mark.Message, Weight: f.Mark.Weight.String(), Kept: f.Kept, Text: f.Mark.Text}
+		if f.Judged {
+			a.Threshold, a.Margin = keepit.Thousandths(f.Threshold), keepit.Thousandths(f.Margin)
+		}
+		out = append(out, a)
+	}
+	return out
+}

@@ -1,0 +1,355 @@
+package sessioncmd
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/hookset"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
+	"github.com/memvcs/mem/layers"
+	capturing "github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/history"
+	"github.com/memvcs/mem/layers/knowledge"
+	"github.com/memvcs/mem/layers/state"
+)
+
+type statusOptions struct {
+	short     bool
+	porcelain string
+	zero      bool
+	exitCode  bool
+	layers    bool
+}
+
+// Status is the command that says what could be added.
+func Status(e *app.Env) *cli.Command {
+	var o statusOptions
+	return &cli.Command{
+		Name:  "status",
+		Usage: "show new and changed sessions",
+		Flags: []*cli.Flag{
+			cli.Bool(&o.short, "short,s", "print a line a session"),
+			cli.Choice(&o.porcelain, "porcelain", "print lines for scripts, in a `FORM` that will not change: v1", "v1").Optional("v1"),
+			cli.Bool(&o.zero, "z", "end the lines of --porcelain with a NUL byte"),
+			cli.Bool(&o.exitCode, "exit-code", "exit with 1 if there is something to add"),
+			cli.Bool(&o.layers, "layers", "show the progress of facts, concepts and rules instead"),
+		},
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.WantOperands(c, 0, 0); err != nil {
+				return err
+			}
+			if o.zero && o.porcelain == "" {
+				return app.WithHint(app.Usagef("option -z goes with --porcelain"), "mem status --porcelain -z")
+			}
+			if o.layers {
+				if o != (statusOptions{layers: true}) {
+					return app.WithHint(app.Usagef("option --layers goes with no other option of mem status"), "mem status --layers")
+				}
+				return versioncmd.RunLayersStatus(ctx, e)
+			}
+			return runStatus(ctx, e, o)
+		},
+	}
+}
+
+// A statusReport is what status found.
+type StatusReport struct {
+	project            state.Project
+	Stored             int
+	Newest             *Listed
+	Changed, Untracked []Listed
+	Elsewhere          []Listed        // untracked sessions of other projects
+	debt               *knowledge.Debt // nil if it is about several projects, or nothing is in memory
+	Untrusted          map[string]int  // sessions of devices that are not trusted, by name
+	revoked            int             // sources, of this project
+}
+
+func (r StatusReport) clean() bool { return len(r.Changed)+len(r.Untracked) == 0 }
+
+func runStatus(ctx context.Context, e *app.Env, o statusOptions) error {
+	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+		r, err := SessionsReport(ctx, e, m, sc)
+		if err != nil {
+			return err
+		}
+		if !e.Opt.AllProjects && r.Stored > 0 && o.porcelain == "" {
+			d, err := m.Knowledge().Debt(ctx, sc.Project.ID)
+			if err != nil {
+				return err
+			}
+			r.debt = &d
+		}
+		if list, err := m.Revocation().Revocations(ctx, sc.Project.ID); err != nil {
+			return err
+		} else if !e.Opt.AllProjects {
+			for _, l := range list {
+				if l.InForce {
+					r.revoked++
+				}
+			}
+		}
+		if err := printStatus(e, o, r); err != nil {
+			return err
+		}
+		if o.exitCode && !r.clean() {
+			return app.Exit(app.ExitNo)
+		}
+		return nil
+	})
+}
+
+// SessionsReport is what status says of the sessions.
+func SessionsReport(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope) (StatusReport, error) {
+	r := StatusReport{project: sc.Project, Untrusted: map[string]int{}}
+	items, elsewhere, err := list(ctx, e, m, sc, capturing.ListOptions{})
+	if err != nil {
+		return r, err
+	}
+	r.Elsewhere = elsewhere
+	for i, it := range items {
+		switch it.Status {
+		case history.Untracked:
+			r.Untracked = append(r.Untracked, it)
+			continue
+		case history.Changed:
+			r.Changed = append(r.Changed, it)
+		}
+		r.Stored++
+		if it.untrusted != "" {
+			r.Untrusted[it.untrusted]++
+		}
+		if it.newest && r.Newest == nil {
+			r.Newest = &items[i]
+		}
+	}
+	return r, nil
+}
+
+func printStatus(e *app.Env, o statusOptions, r StatusReport) error {
+	switch {
+	case e.Opt.JSON:
+		return statusJSON(e, r)
+	case o.porcelain != "":
+		end := "\n"
+		if o.zero {
+			end = "\x00"
+		}
+		for _, it := range r.lines() {
+			e.Printf("%s %s%s", code(it.Status), it.ID, end)
+		}
+	case o.short:
+		for _, it := range r.lines() {
+			e.Printf("%s %s\n", e.Style().Red(code(it.Status)), e.Safe(term.ShortID(it.ID)))
+		}
+		if r.debt != nil && r.debt.Distilled > 0 { // who never distils need not be told
+			for _, id := range r.debt.L2 {
+				e.Printf("%s %s\n", e.Style().Yellow("L2"), e.Safe(term.ShortID(id)))
+			}
+		}
+	default:
+		longStatus(e, r)
+	}
+	return nil
+}
+
+func (r StatusReport) lines() []Listed {
+	return append(append([]Listed{}, r.Changed...), r.Untracked...)
+}
+
+// code is the mark of a session in the short forms, as git's.
+func code(s history.Status) string {
+	if s == history.Untracked {
+		return "??"
+	}
+	return " M"
+}
+
+func longStatus(e *app.Env, r StatusReport) {
+	name := "project " + r.project.Name
+	if e.Opt.AllProjects {
+		name = "all projects"
+	}
+	e.Printf("On %s, %d session%s in memory", e.Safe(name), r.Stored, term.Plural(r.Stored))
+	if n := r.Newest; n != nil {
+		e.Printf(", newest %s (%s, %s tokens)", e.Safe(term.ShortID(n.ID)), term.Count(n.Messages, "message"), tokensText(n.Tokens, n.Counted))
+	}
+	e.Printf("\n")
+	switch {
+	case r.clean() && len(r.Elsewhere) > 0:
+		e.Printf("no new sessions in this project\n")
+	case r.clean():
+		e.Printf("nothing to remember, memory is up to date\n")
+	}
+	statusPart(e, "Sessions changed since they were added:", `use "mem add -u"`, r.Changed, func(it Listed) string { return changeText(it) })
+	statusPart(e, "Untracked sessions:", `use "mem add <session>" or "mem add -A"`, r.Untracked, func(it Listed) string {
+		return fmt.Sprintf("%s, %s", app.BytesText(it.Bytes), app.Ago(e.Now(), it.Last))
+	})
+	if len(r.Elsewhere) > 0 {
+		e.Printf("\n%s  (use \"mem import\" or \"mem status --all-projects\")\n", elsewhereText(r.Elsewhere))
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Untrusted)) {
+		e.Printf("\n%s of device %s, which is not trusted: not used  (use \"%s\")\n", term.Count(r.Untrusted[name], "session"), e.Safe(name), e.Safe(term.Shell("mem", "device", "trust", name)))
+	}
+	if r.revoked > 0 {
+		e.Printf("\n%s revoked: what came from there is hidden  (use \"mem revoke\")\n", term.Count(r.revoked, "source"))
+	}
+	if r.debt != nil {
+		e.Printf("\nLayers   %s\n", layersLine(*r.debt, e.Now()))
+		e.Printf("Hooks    %s\n", hooksLine(e))
+	}
+}
+
+// layersLine says what each layer lacks: "L1 done   L2 2 sessions pending   L3 done   L4 reflected 3 days ago".
+func layersLine(d knowledge.Debt, now time.Time) string {
+	pending := func(n int, what string) string {
+		if n == 0 {
+			return "done"
+		}
+		return term.Count(n, what) + " pending"
+	}
+	l4 := "never reflected"
+	if !d.Reflected.IsZero() {
+		l4 = "reflected " + app.Ago(now, d.Reflected)
+	}
+	if d.L4 {
+		l4 += ", facts are newer"
+	}
+	l3 := pending(d.L3, "exchange")
+	if d.Exchanges == 0 {
+		l3, l4 = "no exchanges yet", "no facts yet"
+	}
+	l2 := pending(len(d.L2), "session")
+	if len(d.L2) == 0 && d.Distilled == 0 {
+		l2 = "too little said yet"
+	}
+	return fmt.Sprintf("L1 %s   L2 %s   L3 %s   L4 %s", pending(d.L1, "session"), l2, l3, l4)
+}
+
+// changeText says how the file of a session changed since what was made of it last.
+func changeText(it Listed) string {
+	s := "+" + app.BytesText(it.Extra)
+	if it.Extra < 0 {
+		s = "-" + app.BytesText(-it.Extra) + ", rewritten"
+	}
+	if n := len(it.Versions); n > 0 {
+		return s + " since " + it.Versions[n-1].Label
+	}
+	return s
+}
+
+// statusPart prints a heading and the sessions under it, in columns.
+func statusPart(e *app.Env, heading, use string, items []Listed, about func(Listed) string) {
+	if len(items) == 0 {
+		return
+	}
+	e.Printf("\n%s  (%s)\n", heading, use)
+	idWidth, aboutWidth := 0, 0
+	for _, it := range items {
+		idWidth, aboutWidth = max(idWidth, len(term.ShortID(it.ID))), max(aboutWidth, len(about(it)))
+	}
+	for _, it := range items {
+		id := fmt.Sprintf("%-*s", idWidth, term.ShortID(it.ID))
+		e.Printf("    %s  %-*s", e.Style().Red(term.SanitizeLine(id)), aboutWidth, about(it))
+		if it.Title != "" {
+			e.Printf("  %s", term.Quoted(it.Title))
+		}
+		e.Printf("\n")
+	}
+}
+
+func statusJSON(e *app.Env, r StatusReport) error {
+	answer := struct {
+		Project   string          `json:"project"`
+		Stored    int             `json:"stored"`
+		Clean     bool            `json:"clean"`
+		Newest    string          `json:"newest,omitempty"`
+		Changed   []sessionAnswer `json:"changed"`
+		Untracked []sessionAnswer `json:"untracked"`
+		Elsewhere int             `json:"untracked_elsewhere,omitempty"` // untracked sessions of other projects
+		Strangers map[string]int  `json:"untrusted_sessions,omitempty"`  // by device
+		Revoked   int             `json:"revoked_sources,omitempty"`
+		Layers    *layersAnswer   `json:"layers,omitempty"`
+	}{Elsewhere: len(r.Elsewhere), Strangers: r.Untrusted, Revoked: r.revoked, Project: r.project.Name, Stored: r.Stored, Clean: r.clean(), Changed: []sessionAnswer{}, Untracked: []sessionAnswer{}}
+	if r.Newest != nil {
+		answer.Newest = r.Newest.ID
+	}
+	for _, it := range r.Changed {
+		answer.Changed = append(answer.Changed, sessionAnswerOf(it))
+	}
+	for _, it := range r.Untracked {
+		answer.Untracked = append(answer.Untracked, sessionAnswerOf(it))
+	}
+	if d := r.debt; d != nil {
+		answer.Layers = &layersAnswer{d.L1, append([]string{}, d.L2...), d.Facts, d.Exchanges, d.L3, d.L4, term.TimeText(d.Reflected)}
+	}
+	return e.PrintJSON("status", answer)
+}
+
+// A layersAnswer is what the layers lack as status --json prints it.
+type layersAnswer struct {
+	L1        int      `json:"l1_pending"` // sessions
+	L2        []string `json:"l2_pending"` // sessions
+	Facts     int      `json:"facts"`
+	Exchanges int      `json:"exchanges"`
+	L3        int      `json:"l3_pending"` // exchanges
+	L4        bool     `json:"l4_pending"` // facts are newer than the last reflection
+	Reflected string   `json:"reflected,omitempty"`
+}
+
+// hooksSeen is where hooks were found.
+type hooksSeen struct {
+	where, wrong []string // scopes
+	plugin       *hookset.HooksPlugin
+}
+
+// Any reports whether sessions are captured automatically, or should be: "mem doctor" says what is wrong then.
+func (r hooksSeen) Any() bool { return len(r.where)+len(r.wrong) > 0 || r.plugin != nil }
+
+func HooksFound(e *app.Env) hooksSeen {
+	self, err := e.Executable()
+	if err != nil {
+		self = "" // gone while it runs: then the hooks run another program
+	}
+	r := hooksSeen{plugin: hookset.Plugin(e)}
+	for _, scope := range hookset.HookScopes() {
+		f, err := hookset.SettingsOf(e, scope)
+		if err != nil {
+			continue // without a home there are no settings
+		}
+		switch in := hookset.HooksIn(scope, f, self); in.State {
+		case "none":
+		case "installed":
+			r.where = append(r.where, scope)
+		default:
+			r.wrong = append(r.wrong, scope+": "+in.State)
+		}
+	}
+	return r
+}
+
+// hooksLine says whether sessions are captured automatically.
+func hooksLine(e *app.Env) string {
+	r := HooksFound(e)
+	p := r.plugin
+	switch {
+	case p.Twice(r.where):
+		return fmt.Sprintf("installed (%s), and by the plugin %s: each runs twice  (use \"mem doctor\")", strings.Join(r.where, ", "), e.Safe(p.ID))
+	case p != nil && p.Off != "":
+		return fmt.Sprintf("by the plugin %s: disabled  (use \"mem doctor\")", e.Safe(p.ID))
+	case p != nil:
+		return fmt.Sprintf("by the plugin %s (%s)", e.Safe(p.ID), p.Scope)
+	case len(r.wrong) > 0:
+		return strings.Join(r.wrong, ", ") + "  (use \"mem doctor\")"
+	case len(r.where) > 0:
+		return "installed (" + strings.Join(r.where, ", ") + ")"
+	}
+	return "none  (use \"mem hooks install\")"
+}

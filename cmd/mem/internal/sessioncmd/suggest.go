@@ -1,0 +1,114 @@
+package sessioncmd
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/search"
+)
+
+type suggestOptions struct {
+	files  []string
+	topics []string
+	budget int
+	number int
+}
+
+// SuggestCommand is the command that names the sessions that fit a task.
+func SuggestCommand(e *app.Env) *cli.Command {
+	o := suggestOptions{budget: 8000, number: 5}
+	return &cli.Command{
+		Name:      "suggest",
+		Usage:     "suggest sessions and versions for a task",
+		ArgsUsage: "[<words>...]",
+		Description: "Lists the sessions that had to do with the files and topics, and of each what fits the budget: the original, a version,\n" +
+			"or a new version of so many tokens. Without files and topics it lists the newest. The list can be composed:\n" +
+			"mem suggest --topic retries | mem compose NAME -",
+		Flags: []*cli.Flag{
+			cli.Repeated(&o.files, "files,file", "the task is about `FILE`: a name, the end of a path, or a pattern; repeat or separate by commas"),
+			cli.Repeated(&o.topics, "topic", "the task is about `WORDS`; repeat for several topics"),
+			cli.Parsed(&o.budget, "budget", "suggest at most `T` tokens in all, such as 8k (the default)", versioncmd.ParseTokens),
+			cli.Int(&o.number, "number,n", "suggest at most `N` sessions"),
+		},
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if o.number < 1 {
+				return app.Usagef("option --number cannot be %d: want a whole number from 1", o.number)
+			}
+			if words := strings.TrimSpace(strings.Join(e.Operands, " ")); words != "" {
+				o.topics = append(o.topics, words)
+			}
+			return runSuggest(ctx, e, o)
+		},
+	}
+}
+
+// A suggestAnswer is a suggestion in the words of the seeds.
+type suggestAnswer struct {
+	Rev     string   `json:"rev"`
+	Session string   `json:"sessionId"`
+	Version string   `json:"versionId"`
+	Score   float64  `json:"relevanceScore"`
+	Topics  []string `json:"matchedTopics"`
+	Files   []string `json:"matchedFiles"`
+	Tokens  int      `json:"suggestedTokens"`
+	Title   string   `json:"title"`
+	Project string   `json:"project"`
+}
+
+func runSuggest(ctx context.Context, e *app.Env, o suggestOptions) error {
+	var files []string
+	for _, f := range o.files {
+		for name := range strings.SplitSeq(f, ",") {
+			if name = strings.TrimSpace(name); name != "" {
+				files = append(files, name)
+			}
+		}
+	}
+	return names.WithStore(e, func(m *layers.Memory) error {
+		projects, err := SearchScope(ctx, e, m)
+		if err != nil {
+			return err
+		}
+		all, err := m.Search().Suggest(ctx, search.SuggestRequest{Projects: projects, Files: files, Topics: o.topics, Budget: o.budget, Limit: o.number})
+		if err != nil {
+			return err
+		}
+		if e.Opt.JSON {
+			return suggestJSON(e, all)
+		}
+		if len(all) == 0 {
+			e.Note("no session fits")
+			return app.Exit(app.ExitNo)
+		}
+		t := e.Table(app.Column{Name: "revision"}, app.Column{Name: "score"}, app.Column{Name: "version"}, app.Column{Name: "tokens", Right: true},
+			app.Column{Name: "topics", Most: 24}, app.Column{Name: "files", Most: 32}, app.Column{Name: "title", Shrinks: true})
+		for _, x := range all {
+			t.Row(app.Cell{Full: x.Rev}, app.Cell{Full: strconv.FormatFloat(x.Score, 'f', 2, 64)}, app.Cell{Full: x.Version}, app.Cell{Full: strconv.Itoa(x.Tokens)},
+				app.Cell{Full: strings.Join(x.Topics, ", ")}, app.Cell{Full: strings.Join(x.Files, ", ")}, app.Cell{Full: x.Session.Title})
+		}
+		return t.Flush()
+	})
+}
+
+func suggestJSON(e *app.Env, all []search.Suggested) error {
+	answers := []suggestAnswer{}
+	for _, x := range all {
+		a := suggestAnswer{x.Rev, x.Session.ID, x.Version, x.Score, x.Topics, x.Files, x.Tokens, x.Session.Title, x.Project}
+		if a.Topics == nil {
+			a.Topics = []string{}
+		}
+		if a.Files == nil {
+			a.Files = []string{}
+		}
+		answers = append(answers, a)
+	}
+	return e.PrintJSON("suggest", struct {
+		Suggestions []suggestAnswer `json:"suggestions"`
+	}{answers})
+}

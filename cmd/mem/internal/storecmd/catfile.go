@@ -1,0 +1,125 @@
+package storecmd
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/memory"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/objects"
+)
+
+type catFileOptions struct {
+	size   bool
+	exists bool
+}
+
+// CatFile is the command that prints an object.
+func CatFile(e *app.Env) *cli.Command {
+	var o catFileOptions
+	return &cli.Command{
+		Name:      "cat-file",
+		Usage:     "print the content of an object",
+		ArgsUsage: "<object>",
+		Description: "An object is named b3:HASH, or the start of it, or by any revision that names content. What is printed has been\n" +
+			"checked against its name.",
+		Flags: []*cli.Flag{
+			cli.Bool(&o.size, "size,s", "print its size only"),
+			cli.Bool(&o.exists, "exists,e", "print nothing; the exit status says whether it is there"),
+		},
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if len(e.Operands) == 0 && e.Opt.Project != "" {
+				return app.WithHint(app.Usagef("mem cat-file wants <object>"), "-p is --project here; it prints without it: mem cat-file "+e.Opt.Project)
+			}
+			if err := e.WantOperands(c, 1, 1); err != nil {
+				return err
+			}
+			if e.Opt.JSON && !o.size && !o.exists {
+				return app.WithHint(app.Usagef("mem cat-file prints the bytes of an object, which are no JSON"), term.Shell("mem", "cat-file", "-s", "--json", e.Operand(0)))
+			}
+			return runCatFile(ctx, e, o, e.Operand(0))
+		},
+	}
+}
+
+func runCatFile(ctx context.Context, e *app.Env, o catFileOptions, name string) error {
+	h, err := objects.ParseHash(strings.TrimPrefix(name, "b3:"))
+	if err != nil || o.exists {
+		return names.WithStore(e, func(m *layers.Memory) error { return catNamed(ctx, e, m, o, name) })
+	}
+	m, err := memory.ObjectsOnly(e)
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	return printObject(e, o, func(w io.Writer) error { return m.Originals().WriteAnywhere(ctx, h, w) })
+}
+
+// catNamed is cat-file of what need not be named by its whole hash.
+func catNamed(ctx context.Context, e *app.Env, m *layers.Memory, o catFileOptions, name string) error {
+	if h, err := objects.ParseHash(name); err == nil {
+		name = "b3:" + h.String()
+	}
+	rev, err := resolveContent(ctx, e, m, name)
+	var missing *state.NotFoundError
+	if errors.As(err, &missing) && o.exists {
+		return app.Exit(app.ExitNo)
+	}
+	if err != nil || o.exists {
+		return err
+	}
+	return printObject(e, o, func(w io.Writer) error { return m.Originals().WriteObject(ctx, rev.Project.ID, rev.Hash, w) })
+}
+
+// printObject prints what write gives of an object.
+func printObject(e *app.Env, o catFileOptions, write func(io.Writer) error) error {
+	if !o.size {
+		return write(versioncmd.Outlet(e))
+	}
+	var n counter
+	if err := write(&n); err != nil {
+		return err
+	}
+	if e.Opt.JSON {
+		return e.PrintJSON("cat-file", struct {
+			Size int64 `json:"size"`
+		}{int64(n)})
+	}
+	e.Printf("%d\n", n)
+	return nil
+}
+
+// resolveContent finds the object that a name stands for. An object's own name needs no project.
+func resolveContent(ctx context.Context, e *app.Env, m *layers.Memory, name string) (state.Rev, error) {
+	var sc state.Scope
+	if len(name) < 3 || name[:3] != "b3:" {
+		var err error
+		if sc, err = names.Scope(ctx, e, m); err != nil {
+			return state.Rev{}, err
+		}
+	}
+	rev, err := names.Resolve(ctx, e, m, sc, name)
+	if err != nil {
+		return rev, err
+	}
+	if rev.Hash.IsZero() {
+		return rev, app.WithHint(app.Fatalf("%s has no content of its own", name), term.Shell("mem", "rev-parse", "--explain", name))
+	}
+	return rev, nil
+}
+
+// A counter counts the bytes written to it.
+type counter int64
+
+func (c *counter) Write(p []byte) (int, error) {
+	*c += counter(len(p))
+	return len(p), nil
+}

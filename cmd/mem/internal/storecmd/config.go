@@ -1,0 +1,149 @@
+package storecmd
+
+import (
+	"context"
+	"strings"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/knowledgecmd"
+	"github.com/memvcs/mem/cmd/mem/internal/memory"
+	"github.com/memvcs/mem/refs/config"
+)
+
+// Config is the command that reads and changes the settings of the store.
+func Config(e *app.Env) *cli.Command {
+	return &cli.Command{
+		Name:  "config",
+		Usage: "read and change settings",
+		Description: "Settings live in config.json in the memory's directory. \"mem config list\" shows them all, with what is in\n" +
+			"force and where it comes from; -c KEY=VALUE changes one for a single run of any command.",
+		Commands: []*cli.Command{
+			{Name: "get", Usage: "print a setting", ArgsUsage: "<key>", Action: func(_ context.Context, c *cli.Command) error {
+				if err := e.WantOperands(c, 1, 1); err != nil {
+					return err
+				}
+				return runConfigGet(e, e.Operand(0))
+			}},
+			{Name: "set", Usage: "change a setting", ArgsUsage: "<key> <value>", Action: func(ctx context.Context, c *cli.Command) error {
+				if err := e.WantOperands(c, 2, 2); err != nil {
+					return err
+				}
+				return runConfigSet(ctx, e, e.Operand(0), e.Operand(1))
+			}},
+			{Name: "unset", Usage: "reset a setting to its default", ArgsUsage: "<key>", Action: func(ctx context.Context, c *cli.Command) error {
+				if err := e.WantOperands(c, 1, 1); err != nil {
+					return err
+				}
+				return runConfigUnset(ctx, e, e.Operand(0))
+			}},
+			{Name: "list", Usage: "list all settings and their sources", Action: func(_ context.Context, c *cli.Command) error {
+				if err := e.WantOperands(c, 0, 0); err != nil {
+					return err
+				}
+				return runConfigList(e)
+			}},
+		},
+	}
+}
+
+// A setting is one key as --json prints it.
+type setting struct {
+	Key    string `json:"key"`
+	Value  string `json:"value"`
+	Origin string `json:"origin"`
+}
+
+func runConfigGet(e *app.Env, key string) error {
+	c, err := e.Settings()
+	if err != nil {
+		return err
+	}
+	v, from, err := c.Get(key)
+	if err != nil {
+		if _, unknown := config.Lookup(key); unknown != nil {
+			return app.AsSetting(err)
+		}
+		return err
+	}
+	if e.Opt.JSON {
+		return e.PrintJSON("config.get", setting{key, v, string(from)})
+	}
+	e.Printf("%s\n", e.Safe(v))
+	return nil
+}
+
+// A settingChange is what a change did, or would do, as --json prints it.
+type settingChange struct {
+	Key    string `json:"key"`
+	Before string `json:"before"`
+	After  string `json:"after"`
+	DryRun bool   `json:"dry_run"`
+}
+
+func runConfigSet(ctx context.Context, e *app.Env, key, val string) error {
+	if name, ok := strings.CutPrefix(key, app.RuleKey); ok {
+		if err := knowledgecmd.CheckRule(e, name, val); err != nil {
+			return err
+		}
+	}
+	return changeSetting(ctx, e, "config.set", key, func(c *config.Config) error { return c.Set(key, val) })
+}
+
+func runConfigUnset(ctx context.Context, e *app.Env, key string) error {
+	return changeSetting(ctx, e, "config.unset", key, func(c *config.Config) error {
+		_, err := c.Unset(key)
+		return err
+	})
+}
+
+// changeSetting changes key by fn and says what that did if somebody wants to know.
+func changeSetting(ctx context.Context, e *app.Env, what, key string, fn func(*config.Config) error) error {
+	done := settingChange{Key: key, DryRun: e.Opt.DryRun}
+	err := memory.ChangeSettings(ctx, e, func(c *config.Config) error {
+		done.Before, _, _ = c.Get(key) // a value that does not fit may be replaced; fn finds an unknown key
+		if err := fn(c); err != nil {
+			return app.AsSetting(err)
+		}
+		done.After, _, _ = c.Get(key) // a key that only the file knew is gone now
+		return nil
+	})
+	switch {
+	case err != nil:
+		return err
+	case e.Opt.JSON:
+		return e.PrintJSON(what, done)
+	case e.Opt.DryRun:
+		e.Printf("would change %s from %q to %q\n", key, done.Before, done.After)
+	}
+	return nil
+}
+
+func runConfigList(e *app.Env) error {
+	c, err := e.Settings()
+	if err != nil {
+		return err
+	}
+	var answer struct {
+		Settings []setting `json:"settings"`
+		Unknown  []string  `json:"unknown"`
+	}
+	answer.Unknown = append([]string{}, c.Unknown()...)
+	for _, s := range c.List() {
+		answer.Settings = append(answer.Settings, setting{s.Key, s.Value, string(s.Origin)})
+	}
+	if e.Opt.JSON {
+		return e.PrintJSON("config.list", answer)
+	}
+	t := e.Table(app.Column{Name: "key"}, app.Column{Name: "value", Shrinks: true}, app.Column{Name: "origin"})
+	for _, s := range answer.Settings {
+		t.Row(app.Cell{Full: s.Key}, app.Cell{Full: s.Value}, app.Cell{Full: s.Origin})
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	if len(answer.Unknown) > 0 {
+		e.Warn("config.json also holds what mem does not know: %s", strings.Join(answer.Unknown, ", "))
+	}
+	return nil
+}

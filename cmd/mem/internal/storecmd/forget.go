@@ -1,0 +1,414 @@
+package storecmd
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/forget"
+	"github.com/memvcs/mem/layers/markers"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/sync"
+	"github.com/memvcs/mem/refs"
+)
+
+type forgetOptions struct {
+	revs   []string
+	match  string
+	secret string
+	tool   string
+	since  string
+}
+
+// Forget is the command that takes things out of memory for ever.
+func Forget(e *app.Env) *cli.Command {
+	o := forgetOptions{}
+	return &cli.Command{
+		Name:      "forget",
+		Usage:     "delete sessions, messages or secrets permanently",
+		ArgsUsage: "[<rev>...]",
+		Description: "Everything that was made of them goes too: versions, compositions, facts, concepts, rules. The bytes are gone from this\n" +
+			"device's lane at once, from a remote with the next push, from other devices, and the copies of their lanes here, when they sync. \"mem undo\" cannot bring them back, and\n" +
+			"they are never taken in again. Of a session a part can go: its numbers of messages stay. -n lists what would go. A\n" +
+			"secret is looked for in every project, in all its spellings; read it from a pipe with --secret - so that it is in no\n" +
+			"history of a shell. See \"mem help forgetting\".",
+		Flags: []*cli.Flag{
+			cli.String(&o.match, "match", "forget the messages that match the regular expression `RE`"),
+			cli.String(&o.secret, "secret", "forget `VALUE` wherever it stands; - reads it from standard input"),
+			cli.String(&o.tool, "tool", "forget the results of the tool `NAME`"),
+			cli.String(&o.since, "since", "forget the messages of a `TIME`: FROM.. or FROM..TO or ..TO"),
+		},
+		Action: func(ctx context.Context, c *cli.Command) error {
+			o.revs = e.Operands
+			ways := min(len(o.revs), 1)
+			for _, way := range []struct{ name, value string }{{"match", o.match}, {"secret", o.secret}, {"tool", o.tool}, {"since", o.since}} {
+				if !c.IsSet(way.name) {
+					continue
+				}
+				if way.value == "" {
+					return app.WithHint(app.Usagef("option --%s is empty", way.name), "mem forget -h")
+				}
+				ways++
+			}
+			if ways != 1 {
+				return app.WithHint(app.Usagef("mem forget wants a revision, or one of --match, --secret, --tool and --since"), "mem forget -n @", "mem help forgetting")
+			}
+			return runForget(ctx, e, o)
+		},
+	}
+}
+
+// chosen turns the options into what is to be forgotten.
+func toForget(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope, o forgetOptions) (f forget.ForgetOptions, err error) {
+	f.DryRun = e.Opt.DryRun
+	switch {
+	case len(o.revs) > 0:
+		f.Revs, err = names.ResolveAll(ctx, e, m, sc, o.revs)
+		return f, err
+	case o.secret != "":
+		f.Secret, err = secretValue(e, o.secret)
+		if err != nil {
+			return f, err
+		}
+	case o.match != "":
+		if f.Match, err = regexp.Compile(o.match); err != nil {
+			return f, app.Usagef("option --match is no regular expression: %v", errors.Unwrap(fmt.Errorf("%w", err)))
+		}
+		if f.Match.MatchString("") {
+			return f, app.Usagef("option --match matches everything")
+		}
+	case o.tool != "":
+		f.Tool = o.tool
+	default:
+		if f.Since, f.Until, err = span(e, o.since); err != nil {
+			return f, err
+		}
+	}
+	all, err := m.Trusted().Projects(ctx)
+	if err != nil {
+		return f, err
+	}
+	for _, p := range all {
+		if f.Secret != nil || e.Opt.AllProjects || p.ID == sc.Project.ID {
+			f.Projects = append(f.Projects, p)
+		}
+	}
+	if f.Secret != nil {
+		f.Projects = append(f.Projects, state.Project{ID: refs.Home, Name: "this device"})
+	}
+	return f, nil
+}
+
+// secretValue returns the value of --secret. It must never stand in an error.
+func secretValue(e *app.Env, s string) ([]byte, error) {
+	value := []byte(s)
+	if s == "-" {
+		b, err := io.ReadAll(io.LimitReader(e.Stdin, 1<<20))
+		if err != nil {
+			return nil, fmt.Errorf("read the value of --secret: %w", err)
+		}
+		value = bytes.TrimRight(b, "\r\n")
+	}
+	if len(value) < markers.MinSecret {
+		return nil, app.Usagef("option --secret wants at least %d bytes: a shorter value stands everywhere", markers.MinSecret)
+	}
+	return value, nil
+}
+
+// span reads FROM..TO; each may be missing.
+func span(e *app.Env, s string) (from, to time.Time, err error) {
+	a, b, ok := strings.Cut(s, "..")
+	if a != "" {
+		if from, err = term.ParseTime(a, e.Now()); err != nil {
+			return from, to, app.Usagef("option --since cannot be %q: %v", s, err)
+		}
+	}
+	if b != "" {
+		if to, err = term.ParseTime(b, e.Now()); err != nil {
+			return from, to, app.Usagef("option --since cannot be %q: %v", s, err)
+		}
+	}
+	if a == "" && b == "" || ok && b != "" && a != "" && !from.Before(to) {
+		return from, to, app.WithHint(app.Usagef("option --since cannot be %q: want FROM.. or FROM..TO", s), "mem forget --since 2026-01-20.. -n")
+	}
+	return from, to, nil
+}
+
+func runForget(ctx context.Context, e *app.Env, o forgetOptions) error {
+	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+		f, err := toForget(ctx, e, m, sc, o)
+		if err != nil {
+			return forgetError(ctx, e, m, err)
+		}
+		if !f.DryRun && !e.Opt.Yes { // what nobody is asked about is planned once
+			plan := f
+			plan.DryRun = true
+			would, err := m.Forget().Forget(ctx, plan)
+			if err == nil {
+				printForgotten(e, would, true)
+				if ok, err := e.Confirm("forget this for ever?"); err != nil || !ok {
+					return err
+				}
+			}
+		}
+		out, err := m.Forget().Forget(ctx, f)
+		if err != nil {
+			if out.Finished {
+				e.Note("finished an interrupted forget")
+			}
+			return forgetError(ctx, e, m, err)
+		}
+		return reportForgotten(ctx, e, m, f, out)
+	})
+}
+
+// forgetError adds hints and a status to an error. An interrupted forget is finished first, since the thing it was about may
+// have no name any more; the status still says that this command found nothing under the name it was given.
+func forgetError(ctx context.Context, e *app.Env, m *layers.Memory, err error) error {
+	var missing *state.NotFoundError
+	if errors.As(err, &missing) && !e.Opt.DryRun {
+		done, ferr := m.Forget().FinishForgetting(ctx)
+		if ferr != nil {
+			return ferr
+		}
+		if done {
+			e.Note("finished an interrupted forget; what this one names is not in memory")
+		}
+	}
+	var tool *forget.NoToolError
+	switch {
+	case errors.As(err, &tool) && len(tool.Tools) > 0:
+		return app.WithCode(app.ExitNo, app.WithHint(err, "there is "+strings.Join(tool.Tools, ", ")))
+	case errors.Is(err, forget.ErrNothingToForget):
+		return app.WithCode(app.ExitNo, err)
+	case errors.Is(err, forget.ErrNotForgettable):
+		return app.WithHint(app.Usagef("%v", err), "mem help revisions")
+	}
+	return err
+}
+
+// A forgottenAnswer is a thing that is forgotten, as --json prints it.
+type ForgottenAnswer struct {
+	Project string `json:"project"`
+	Kind    string `json:"kind"`
+	Name    string `json:"name"`
+	Count   int    `json:"count"`
+	Device  string `json:"device,omitempty"` // whose lane holds it
+	Rebuilt bool   `json:"rebuilt,omitempty"`
+	Lacks   string `json:"rebuilt_without,omitempty"` // sessions
+	Why     string `json:"why_not_rebuilt,omitempty"`
+}
+
+// A heldAnswer says in how many places of a device's lane something is that was forgotten, as --json prints it.
+type heldAnswer struct {
+	Device string `json:"device"`
+	Places int    `json:"places"`
+}
+
+// A keptAnswer says how many records of a kind, or commit messages, of a device's lane hold something that was forgotten and stay, as --json
+// prints it.
+type keptAnswer struct {
+	Device string `json:"device"`
+	Kind   string `json:"kind"`
+	Places int    `json:"places"`
+}
+
+func keptAnswers(kept []forget.Kept, names map[string]string) []keptAnswer {
+	out := []keptAnswer{}
+	for _, k := range kept {
+		out = append(out, keptAnswer{names[k.Device], k.Kind, k.Places})
+	}
+	return out
+}
+
+func heldAnswers(others map[string]int, names map[string]string) []heldAnswer {
+	out := []heldAnswer{}
+	for _, d := range sortedNames(others) {
+		out = append(out, heldAnswer{names[d], others[d]})
+	}
+	return out
+}
+
+func ForgottenAnswers(things []forget.ForgottenThing, names map[string]string) (out []ForgottenAnswer) {
+	for _, t := range things {
+		device := t.Device
+		if n, ok := names[device]; ok {
+			device = n
+		}
+		out = append(out, ForgottenAnswer{t.Project, t.Kind, t.Name, t.Count, device, t.Rebuilt, t.Lacks, t.Why})
+	}
+	return out
+}
+
+// reportForgotten prints the receipt. Its status is 3 if something is left here that should not be.
+func reportForgotten(ctx context.Context, e *app.Env, m *layers.Memory, f forget.ForgetOptions, out forget.Forgotten) error {
+	names := map[string]string{}
+	devices, err := m.Devices().Devices(ctx)
+	if err != nil {
+		return err
+	}
+	for _, d := range devices {
+		names[d.ID] = d.Name
+	}
+	if e.Opt.JSON {
+		err = e.PrintJSON("forget", struct {
+			DryRun  bool              `json:"dry_run"`
+			Things  []ForgottenAnswer `json:"forgotten"`
+			Files   []string          `json:"files"`   // of Claude Code that hold it still
+			Remotes []string          `json:"remotes"` // that hold it until the next push
+			Bytes   int64             `json:"bytes_searched"`
+			Objects int               `json:"objects_searched"`
+			Left    []string          `json:"left"`
+			Others  []heldAnswer      `json:"others"` // whose lanes, copied here, hold it until they sync
+			Kept    []keptAnswer      `json:"kept"`   // what holds it and stays
+		}{f.DryRun, append([]ForgottenAnswer{}, ForgottenAnswers(out.Things, names)...), append([]string{}, out.Files...),
+			append([]string{}, out.Remotes...), out.Proof.Bytes, out.Proof.Objects, append([]string{}, out.Proof.Left...), heldAnswers(out.Proof.Others, names), keptAnswers(out.Proof.Kept, names)})
+	} else {
+		for i := range out.Things {
+			if n, ok := names[out.Things[i].Device]; ok {
+				out.Things[i].Device = n
+			}
+		}
+		printForgotten(e, out, f.DryRun)
+		printProof(e, out, f.DryRun, names)
+	}
+	if err == nil && len(out.Proof.Left) > 0 {
+		err = app.Exit(app.ExitPartial)
+	}
+	return err
+}
+
+// printForgotten lists what is forgotten.
+func printForgotten(e *app.Env, out forget.Forgotten, would bool) {
+	if out.Finished {
+		e.Note("brought to its end what was being forgotten when it was interrupted")
+	}
+	verb := "forgot"
+	if would {
+		verb = "would forget"
+	}
+	for _, t := range out.Things {
+		e.Printf("%s\n", e.Safe(forgottenLine(verb, t)))
+	}
+}
+
+func forgottenLine(verb string, t forget.ForgottenThing) string {
+	line := fmt.Sprintf("%s %s %s", verb, t.Kind, t.Name)
+	switch t.Kind {
+	case "record":
+		line = fmt.Sprintf("%s %s", verb, term.Count(t.Count, t.Name+" record"))
+	case "part of a record":
+		line = fmt.Sprintf("%s parts of %s", verb, term.Count(t.Count, t.Name+" record"))
+	case "messages":
+		line = fmt.Sprintf("%s %s of %s", verb, term.Count(t.Count, "message"), t.Name)
+	case "damaged file":
+		line = fmt.Sprintf("%s damaged file %s, whatever is in it", verb, t.Name)
+	case "facts":
+		line = fmt.Sprintf("%s %s of %s", verb, term.Count(t.Count, "fact"), t.Name)
+	}
+	switch {
+	case t.Device != "":
+		line += fmt.Sprintf("  (in the lane of %s, hidden here; gone when it syncs)", t.Device)
+	case t.Rebuilt:
+		again, without := "made again of the rest", ""
+		if strings.HasPrefix(verb, "would") {
+			again = "and make it again of the rest"
+		}
+		if t.Lacks != "" {
+			without = fmt.Sprintf(" without %s, which only another device has until it syncs", t.Lacks)
+		}
+		line += "  (" + again + without + ")"
+	case t.Why != "":
+		line += "  (not made again: " + t.Why + ")"
+	}
+	return line
+}
+
+// printProof says what was searched, and what is out of reach.
+func printProof(e *app.Env, out forget.Forgotten, dry bool, names map[string]string) {
+	p := out.Proof
+	if !dry && p.Bytes > 0 {
+		if len(p.Left) == 0 {
+			but := ""
+			switch others, kept := len(p.Others) > 0, len(p.Kept) > 0; {
+			case others && kept:
+				but = " but in lanes of other devices, and in the names and directories of projects"
+			case others:
+				but = " but in lanes of other devices"
+			case kept:
+				but = " but in the names and directories of projects"
+			}
+			e.Printf("searched %s in %s of this store, unpacked: nothing is left of it%s\n", app.BytesText(p.Bytes), term.Count(p.Objects, "object"), but)
+		} else {
+			e.Warn("something is left of it: %s", strings.Join(p.Left[:min(len(p.Left), 10)], ", "))
+		}
+	}
+	for _, d := range sortedNames(p.Others) {
+		e.Note("the lane of %s, of which this store has a copy, holds it at %s: it goes from here with the pull after that device has synced", names[d], term.Count(p.Others[d], "place"))
+	}
+	tellKept(e, p.Kept, names)
+	for _, r := range out.Remotes {
+		e.Note("%s holds it until the next push: mem push %s", r, r)
+	}
+	for _, f := range out.Files {
+		e.Note("Claude Code's own file holds it still, and nothing of it will be taken in again: %s", f)
+	}
+	if !dry && len(out.Things) > 0 {
+		e.Note("out of reach: other devices until they sync, backups, files that were checked out or exported, and what a model was sent")
+	}
+}
+
+// tellKept lists what holds it and stays, a line for each device.
+func tellKept(e *app.Env, kept []forget.Kept, names map[string]string) {
+	for i := 0; i < len(kept); {
+		device, n := kept[i].Device, 0
+		var kinds []string
+		for ; i < len(kept) && kept[i].Device == device; i++ {
+			what := kept[i].Kind + " record"
+			if kept[i].Kind == "commit" {
+				what = "commit message"
+			}
+			kinds, n = append(kinds, term.Count(kept[i].Places, what)), n+kept[i].Places
+		}
+		verb := "keep"
+		if n == 1 {
+			verb = "keeps"
+		}
+		e.Note("%s of device %s %s it: names, directories and identities of projects stay", strings.Join(kinds, ", "), names[device], verb)
+	}
+}
+
+func sortedNames(m map[string]int) []string {
+	var out []string
+	for k := range m {
+		out = append(out, k)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// PrintHeeded says what a fetch let this device forget.
+func PrintHeeded(e *app.Env, out sync.Fetched) {
+	for _, t := range out.Forgotten {
+		of := ""
+		if t.Project != "" {
+			of = "[" + t.Project + "] "
+		}
+		e.Printf("%s\n", e.Safe(of+forgottenLine("forgot", t)))
+	}
+	for _, name := range out.Unheeded {
+		e.Note("device %s has forgotten something; what is here of it goes when you trust the device and pull again", name)
+		e.Hint("%s", term.Shell("mem", "device", "trust", name))
+	}
+}

@@ -1,0 +1,255 @@
+package storecmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/memory"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/layers/repair"
+	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/refs"
+)
+
+type fsckOptions struct {
+	full      bool
+	root      bool
+	reproduce bool
+	all       bool
+	repair    bool
+	remote    string
+	forget    bool
+}
+
+// Fsck is the command that checks the store.
+func Fsck(e *app.Env) *cli.Command {
+	var o fsckOptions
+	return &cli.Command{
+		Name:      "fsck",
+		Usage:     "verify the integrity of the store",
+		ArgsUsage: "[<rev>]",
+		Description: "Verifies packs and indexes, refs, signed commits, trees, records, streams and lineage of both repositories, and the\n" +
+			"small files next to them. If all is well it prints one line. The exit status is 1 if there is a problem. The root hash\n" +
+			"of a project (--root) is the same in two memories that contain the same records.\n\n" +
+			"--repair replaces damaged data with copies from this memory, the remotes (or --remote) and the files of Claude Code. It\n" +
+			"lists what is lost by session and message, and deletes nothing: damaged files are moved to the directory \"damaged\" of\n" +
+			"the memory. The exit status is 0 if everything was repaired, else 3. With -n it only prints what it would do, and exits\n" +
+			"with 1 if that is something. With --forget it continues without what no copy is left of: the lanes of this device start\n" +
+			"again with all valid data.\n\n" +
+			"--reproduce runs the recipe of a version or composition again, or of all of the project, and compares every byte;\n" +
+			"recorded answers are used in place of models. The exit status is 1 if one differs, 3 if one cannot be reproduced.",
+		Flags: []*cli.Flag{
+			cli.Bool(&o.full, "full", "read and hash every byte"),
+			cli.Bool(&o.root, "root", "print only the root hash of each project"),
+			cli.Bool(&o.repair, "repair", "mend what is damaged"),
+			cli.String(&o.remote, "remote", "with --repair, bring what is missing from the remote `NAME` alone"),
+			cli.Bool(&o.forget, "forget", "with --repair, go on without what is lost for good"),
+			cli.Bool(&o.reproduce, "reproduce", "make versions and compositions once more"),
+			cli.Bool(&o.all, "all", "with --reproduce, those of every project"),
+		},
+		Action: func(ctx context.Context, c *cli.Command) error {
+			most := 0
+			if o.reproduce && !o.all {
+				most = 1
+			}
+			if most == 0 && !o.all && len(e.Operands) > 0 {
+				return app.Usagef("mem fsck takes no operands without --reproduce")
+			}
+			if err := e.WantOperands(c, 0, most); err != nil {
+				return err
+			}
+			switch {
+			case o.repair && (o.full || o.root || o.reproduce):
+				return app.Usagef("--repair stands without --full, --root and --reproduce")
+			case o.remote != "" && !o.repair:
+				return app.Usagef("--remote goes with --repair")
+			case o.forget && !o.repair:
+				return app.Usagef("--forget goes with --repair")
+			case e.Opt.DryRun && !o.repair:
+				return app.Usagef("--dry-run goes with --repair: without it mem fsck changes nothing")
+			case o.repair:
+				return runRepair(ctx, e, o)
+			case o.reproduce && (o.full || o.root):
+				return app.Usagef("--reproduce stands without --full and --root")
+			case o.all && !o.reproduce:
+				return app.Usagef("--all goes with --reproduce")
+			case o.reproduce:
+				return runReproduce(ctx, e, o, e.Operand(0))
+			}
+			return runFsck(ctx, e, o)
+		},
+	}
+}
+
+// A fsckAnswer is a check as fsck --json prints it.
+type fsckAnswer struct {
+	OK           bool          `json:"ok"`
+	Full         bool          `json:"full"`
+	Lanes        int           `json:"lanes"`
+	Commits      int           `json:"commits"`
+	Objects      int           `json:"objects"`
+	Records      int           `json:"records"`
+	Streams      int           `json:"streams"`
+	Segments     int           `json:"segments"`
+	Patches      int           `json:"patches"`
+	Versions     int           `json:"versions"`
+	Compositions int           `json:"compositions"`
+	Withheld     int           `json:"withheld"`
+	Apart        []fsckApart   `json:"apart"`
+	Bytes        int64         `json:"bytes_hashed"`
+	Problems     []fsckProblem `json:"problems"`
+	Roots        []fsckRoot    `json:"roots"`
+}
+
+// A fsckApart is something that was made of a text in a lane that is not here.
+type fsckApart struct {
+	Project string `json:"project"`
+	Name    string `json:"name"`
+	Device  string `json:"device"`
+	Input   string `json:"input"`
+}
+
+type fsckProblem struct {
+	Where string `json:"where"`
+	What  string `json:"what"`
+}
+
+type fsckRoot struct {
+	Project string `json:"project"`
+	Name    string `json:"name"`
+	Root    string `json:"root"`
+}
+
+func runFsck(ctx context.Context, e *app.Env, o fsckOptions) error {
+	c, err := check(ctx, e, o.full)
+	if err != nil {
+		return err
+	}
+	if err := printFsck(e, o, c); err != nil {
+		return err
+	}
+	if len(c.Problems) > 0 {
+		if c.Newer {
+			e.Hint("install a newer mem")
+		} else {
+			e.Hint("mem fsck --repair")
+		}
+		return app.Exit(app.ExitNo)
+	}
+	return nil
+}
+
+// check checks the store and the small files in it. That it cannot be opened for its damages is one of them.
+func check(ctx context.Context, e *app.Env, full bool) (c repair.Checked, err error) {
+	dir, err := e.MemoryDir()
+	if err != nil {
+		return c, err
+	}
+	var small []refs.Problem
+	if err := smallFiles(ctx, e, dir, true, func(m refs.Mending) { small = append(small, refs.Problem{Where: m.Where, What: m.What}) }); err != nil {
+		return c, err
+	}
+	m, err := memory.Open(e)
+	var device *refs.DeviceError
+	if err != nil && len(small) > 0 || errors.As(err, &device) || errors.Is(err, refs.ErrDamaged) {
+		c.Problems = append(small, refs.Problem{Where: dir, What: err.Error()})
+		return c, nil
+	}
+	if err != nil {
+		return c, err
+	}
+	defer m.Close()
+	c, err = m.Repair().Check(ctx, full)
+	c.Problems = append(small, c.Problems...)
+	return c, err
+}
+
+func printFsck(e *app.Env, o fsckOptions, c repair.Checked) error {
+	if e.Opt.JSON {
+		return e.PrintJSON("fsck", fsckAnswerOf(o, c))
+	}
+	if o.root {
+		for _, r := range c.Roots {
+			e.Printf("%s %s %s\n", r.Hash, r.Project.ID, term.SanitizeLine(r.Project.Name))
+		}
+	}
+	for _, p := range c.Problems {
+		e.Say("%s %s: %s", e.StderrStyle().Red("problem:"), p.Where, p.What)
+	}
+	if o.root {
+		return nil
+	}
+	verdict := "ok"
+	if n := len(c.Problems); n > 0 {
+		verdict = tokens.Commas(n) + " problem" + term.Plural(n)
+	}
+	read := ""
+	if o.full {
+		read = fmt.Sprintf(", %s read and hashed", app.BytesText(c.Bytes))
+	}
+	e.Printf("checked %s, %s, %s, %s, %s, %s%s: %s\n", term.Count(c.Objects, "object"), term.Count(c.Records, "record"), term.Count(c.Commits, "commit"),
+		term.Count(c.Versions, "version"), term.Count(c.Compositions, "composition"), term.Count(c.Segments, "segment"), read, verdict)
+	if c.Withheld > 0 {
+		e.Detail("the exact bytes of %s are on the device that captured them only", term.Count(c.Withheld, "original"))
+	}
+	tellApart(e, c.Apart)
+	tellIgnored(e, c.Ignored)
+	return nil
+}
+
+// tellIgnored says, in a line for each device, what of it is ignored.
+func tellIgnored(e *app.Env, all []refs.Problem) {
+	for i, p := range all {
+		if slices.ContainsFunc(all[:i], func(q refs.Problem) bool { return q.Device == p.Device }) {
+			continue
+		}
+		n := 0
+		for _, q := range all {
+			if q.Device == p.Device {
+				n++
+			}
+		}
+		e.Note("%s of device %.8s %s ignored, such as %s", term.Count(n, "statement"), p.Device, areIs(n), e.Safe(p.String()))
+		e.Hint(term.Shell("mem", "device", "drop", p.Device[:8]))
+	}
+}
+
+func areIs(n int) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
+}
+
+// tellApart says what was made of texts that lie in lanes which are not here, and how to have them.
+func tellApart(e *app.Env, apart []repair.Apart) {
+	for _, a := range apart {
+		e.Note("[%s] %s is whole, and was made of %s, which only the lane of another device holds: the remote it came from has no copy of that",
+			term.SanitizeLine(a.Project.Name), a.Name, a.Input.Short())
+	}
+	if len(apart) > 0 {
+		e.Hint("to have it here too, name a remote that the other device pushes to: mem remote add NAME URL, then mem pull NAME")
+	}
+}
+
+func fsckAnswerOf(o fsckOptions, c repair.Checked) fsckAnswer {
+	a := fsckAnswer{
+		OK: len(c.Problems) == 0, Full: o.full, Lanes: c.Lanes, Commits: c.Commits, Objects: c.Objects, Records: c.Records, Streams: c.Streams,
+		Segments: c.Segments, Patches: c.Patches, Versions: c.Versions, Compositions: c.Compositions, Withheld: c.Withheld, Bytes: c.Bytes,
+		Apart: []fsckApart{}, Problems: []fsckProblem{}, Roots: []fsckRoot{},
+	}
+	for _, x := range c.Apart {
+		a.Apart = append(a.Apart, fsckApart{x.Project.Name, x.Name, x.Device, x.Input.String()})
+	}
+	for _, p := range c.Problems {
+		a.Problems = append(a.Problems, fsckProblem{p.Where, p.What})
+	}
+	for _, r := range c.Roots {
+		a.Roots = append(a.Roots, fsckRoot{string(r.Project.ID), r.Project.Name, r.Hash.String()})
+	}
+	return a
+}

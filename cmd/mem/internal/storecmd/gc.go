@@ -1,0 +1,83 @@
+package storecmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/memory"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/refs"
+)
+
+// Gc is the command that makes the store as small as it can be.
+func Gc(e *app.Env) *cli.Command {
+	return &cli.Command{
+		Name:  "gc",
+		Usage: "merge packs and delete leftovers",
+		Description: "mem merges its packs by itself. What it has merged stays a quarter of an hour, for git processes that may be\n" +
+			"reading it; gc removes it at once, with what killed commands have left. No object is dropped. The cache is trimmed to\n" +
+			"storage.maxCacheSize.\n" +
+			"Never run \"git gc\" in the store while mem writes.",
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.WantOperands(c, 0, 0); err != nil {
+				return err
+			}
+			return runGC(ctx, e)
+		},
+	}
+}
+
+// A gcAnswer is what gc did, as --json prints it.
+type gcAnswer struct {
+	PacksBefore int   `json:"packs_before"`
+	PacksAfter  int   `json:"packs_after"`
+	BytesBefore int64 `json:"bytes_before"`
+	BytesAfter  int64 `json:"bytes_after"`
+	Cache       int64 `json:"cache_bytes"` // that the cache takes afterwards
+	CacheFreed  int64 `json:"cache_freed"`
+	DryRun      bool  `json:"dry_run"`
+}
+
+func runGC(ctx context.Context, e *app.Env) error {
+	m, err := memory.Open(e)
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	before, after, err := m.Repo().Compact(ctx, e.Opt.DryRun)
+	if err != nil && !errors.Is(err, refs.ErrNoRoom) {
+		return &app.Unwritable{Err: err}
+	}
+	cache, evicting := m.EvictCache(e.Opt.DryRun)
+	if evicting != nil {
+		evicting = fmt.Errorf("trim the cache: %w", evicting)
+	}
+	if err := errors.Join(printGC(e, before, after, cache), evicting); err != nil {
+		return err
+	}
+	if err != nil {
+		return app.WithCode(app.ExitPartial, &app.Unwritable{Err: err})
+	}
+	return nil
+}
+
+func printGC(e *app.Env, before, after refs.Size, cache state.CacheSize) error {
+	if e.Opt.JSON {
+		return e.PrintJSON("gc", gcAnswer{before.Packs, after.Packs, before.Bytes, after.Bytes, cache.Bytes, cache.Freed, e.Opt.DryRun})
+	}
+	if e.Opt.DryRun {
+		e.Printf("would merge %d packs, %s\n", before.Packs, app.BytesText(before.Bytes))
+		if cache.Evicted > 0 {
+			e.Printf("would trim the cache by %s to %s\n", app.BytesText(cache.Freed), app.BytesText(cache.Bytes))
+		}
+		return nil
+	}
+	e.Did("%d packs, %s -> %d packs, %s\n", before.Packs, app.BytesText(before.Bytes), after.Packs, app.BytesText(after.Bytes))
+	if cache.Evicted > 0 {
+		e.Did("trimmed the cache by %s to %s\n", app.BytesText(cache.Freed), app.BytesText(cache.Bytes))
+	}
+	return nil
+}

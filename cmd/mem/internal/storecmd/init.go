@@ -1,0 +1,82 @@
+package storecmd
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/memory"
+	"github.com/memvcs/mem/layers"
+)
+
+type InitOptions struct {
+	device string
+}
+
+// Init is the command that makes a memory.
+func Init(e *app.Env) *cli.Command {
+	var o InitOptions
+	return &cli.Command{
+		Name:  "init",
+		Usage: "create an empty memory; safe to repeat",
+		Flags: []*cli.Flag{
+			cli.String(&o.device, "device", "call this device `NAME` instead of by its host name"),
+		},
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.WantOperands(c, 0, 0); err != nil {
+				return err
+			}
+			return RunInit(ctx, e, o)
+		},
+	}
+}
+
+// An initAnswer is what init did, as --json prints it.
+type initAnswer struct {
+	Dir    string `json:"dir"`
+	Device string `json:"device"`
+	Name   string `json:"device_name"`
+	DryRun bool   `json:"dry_run"`
+}
+
+func RunInit(ctx context.Context, e *app.Env, o InitOptions) error {
+	dir, err := e.MemoryDir()
+	if err != nil {
+		return err
+	}
+	if o.device == "" {
+		if o.device, err = e.Hostname(); err != nil || o.device == "" {
+			o.device = "device" // a machine need not have a name
+		}
+	}
+	answer := initAnswer{Dir: dir, Name: o.device, DryRun: e.Opt.DryRun}
+	if !e.Opt.DryRun {
+		if err := makeMemory(ctx, e, &answer); err != nil {
+			return err
+		}
+	}
+	if e.Opt.JSON {
+		return e.PrintJSON("init", answer)
+	}
+	verb := "memory is in"
+	if e.Opt.DryRun {
+		verb = "would make a memory in"
+	}
+	e.Note("%s %s", verb, dir)
+	return nil
+}
+
+func makeMemory(ctx context.Context, e *app.Env, answer *initAnswer) error {
+	options, err := memory.MemoryOptions(e)
+	if err != nil {
+		return err
+	}
+	m, err := layers.Init(ctx, answer.Dir, answer.Name, options)
+	if err != nil {
+		return fmt.Errorf("make a memory in %s: %w", answer.Dir, err)
+	}
+	device := m.Repo().Device()
+	answer.Device, answer.Name = device.ID, device.Name
+	return m.Close()
+}

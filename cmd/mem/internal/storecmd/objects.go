@@ -1,0 +1,159 @@
+package storecmd
+
+import (
+	"context"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/objects"
+)
+
+// HashObject is the command that names content, as b3sum does.
+func HashObject(e *app.Env) *cli.Command {
+	var stdin bool
+	return &cli.Command{
+		Name:        "hash-object",
+		Usage:       "print the BLAKE3 hash of a file",
+		ArgsUsage:   "<file>...",
+		Description: "The output is that of b3sum, and can be checked with b3sum --check. No memory is needed.",
+		Flags:       []*cli.Flag{cli.Bool(&stdin, "stdin", "name what comes from stdin")},
+		Action: func(ctx context.Context, c *cli.Command) error {
+			names := e.Operands
+			if stdin {
+				names = append([]string{"-"}, names...)
+			} else if err := e.WantOperands(c, 1, -1); err != nil {
+				return err
+			}
+			return runHashObject(ctx, e, names)
+		},
+	}
+}
+
+// A hashAnswer is the name of some content as --json prints it.
+type hashAnswer struct {
+	Hash  string `json:"hash"`
+	Name  string `json:"name"`
+	Bytes int64  `json:"bytes"`
+}
+
+func runHashObject(ctx context.Context, e *app.Env, names []string) error {
+	answer := struct {
+		Objects []hashAnswer `json:"objects"`
+		Errors  []string     `json:"errors"`
+	}{[]hashAnswer{}, []string{}}
+	var first error
+	for _, name := range names {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		h, size, err := hashFile(e, name)
+		if err != nil {
+			if first == nil {
+				first = err
+			}
+			if len(names) > 1 && !e.Opt.JSON {
+				e.Say("%s %v", e.StderrStyle().Red("error:"), err)
+			}
+			answer.Errors = append(answer.Errors, err.Error())
+			continue
+		}
+		answer.Objects = append(answer.Objects, hashAnswer{h.String(), name, size})
+		if !e.Opt.JSON {
+			mark, name := escapeName(name)
+			e.Printf("%s%s  %s\n", mark, h, e.Safe(name))
+		}
+	}
+	if first != nil && len(answer.Objects) == 0 {
+		if len(names) > 1 && !e.Opt.JSON {
+			return app.Exit(app.ExitFatal) // each was named above
+		}
+		return first
+	}
+	if e.Opt.JSON {
+		if err := e.PrintJSON("hash-object", answer); err != nil {
+			return err
+		}
+	}
+	if first != nil {
+		return app.Exit(app.ExitPartial)
+	}
+	return nil
+}
+
+func hashFile(e *app.Env, name string) (objects.Hash, int64, error) {
+	r := e.Stdin
+	if name != "-" {
+		f, err := os.Open(e.Path(name))
+		if err != nil {
+			return objects.Hash{}, 0, err
+		}
+		defer f.Close()
+		r = f
+	}
+	h := objects.NewHasher()
+	n, err := io.CopyBuffer(struct{ io.Writer }{h}, struct{ io.Reader }{r}, make([]byte, 1<<20))
+	if err != nil {
+		return objects.Hash{}, n, err
+	}
+	return h.Sum(), n, nil
+}
+
+// escapeName writes the name of a file as b3sum does: one with a line break or a backslash is escaped, and
+// the line starts with a backslash.
+func escapeName(name string) (mark, escaped string) {
+	if !strings.ContainsAny(name, "\n\\") {
+		return "", name
+	}
+	return `\`, strings.NewReplacer(`\`, `\\`, "\n", `\n`).Replace(name)
+}
+
+// LsObjects is the command that lists the names of objects.
+func LsObjects(e *app.Env) *cli.Command {
+	return &cli.Command{
+		Name:  "ls-objects",
+		Usage: "list the names of all objects of the project",
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.WantOperands(c, 0, 0); err != nil {
+				return err
+			}
+			return runLsObjects(ctx, e)
+		},
+	}
+}
+
+func runLsObjects(ctx context.Context, e *app.Env) error {
+	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) (err error) {
+		projects := []state.Project{sc.Project}
+		if e.Opt.AllProjects {
+			if projects, err = m.Trusted().Projects(ctx); err != nil {
+				return err
+			}
+		}
+		var names []objects.Hash
+		for _, p := range projects {
+			more, err := m.Markers().Objects(ctx, p.ID)
+			if err != nil {
+				return err
+			}
+			names = append(names, more...)
+		}
+		slices.SortFunc(names, objects.Hash.Compare)
+		names = slices.Compact(names)
+		if e.Opt.JSON {
+			return e.PrintJSON("ls-objects", struct {
+				Objects []objects.Hash `json:"objects"`
+			}{append([]objects.Hash{}, names...)})
+		}
+		for _, h := range names {
+			e.Printf("%s\n", h)
+		}
+		return nil
+	})
+}

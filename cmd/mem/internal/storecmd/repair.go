@@ -1,0 +1,252 @@
+package storecmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/memory"
+	"github.com/memvcs/mem/hooks"
+	"github.com/memvcs/mem/layers/derive"
+	bodies "github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/repair"
+	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/config"
+)
+
+// A repairAnswer is what fsck --repair --json prints.
+type repairAnswer struct {
+	OK       bool            `json:"ok"`
+	DryRun   bool            `json:"dry_run"`
+	Repaired []repairMending `json:"repaired"`
+	Lost     []repairLost    `json:"lost"`
+	Problems []fsckProblem   `json:"problems"`
+	Roots    []fsckRoot      `json:"roots"`
+}
+
+type repairMending struct {
+	Where string `json:"where"`
+	What  string `json:"what"`
+	Done  string `json:"done,omitempty"`
+	Kept  string `json:"kept,omitempty"`
+}
+
+type repairLost struct {
+	Project string `json:"project"`
+	Session string `json:"session,omitempty"`
+	From    int    `json:"from,omitempty"`
+	To      int    `json:"to,omitempty"`
+	What    string `json:"what"`
+}
+
+// runRepair mends what is damaged. Its status is 0 if all is whole afterwards, 3 if it is not, and with -n 1 if there is something to do.
+func runRepair(ctx context.Context, e *app.Env, fo fsckOptions) error {
+	dir, err := e.MemoryDir()
+	if err != nil {
+		return err
+	}
+	var small []refs.Mending
+	if err := smallFiles(ctx, e, dir, e.Opt.DryRun, func(m refs.Mending) { small = append(small, m) }); err != nil {
+		return err
+	}
+	o, err := memory.MemoryOptions(e)
+	if err != nil {
+		return err
+	}
+	var unasked []error
+	out, err := repair.Repair(ctx, dir, o, repair.RepairOptions{Remote: fo.remote, DryRun: e.Opt.DryRun, Forget: fo.forget, Told: func(name string, err error) {
+		e.Warn("%s could not be asked: %v", name, err)
+		unasked = append(unasked, err)
+	}})
+	if err != nil {
+		return memory.TravelError(fmt.Errorf("repair: %w", err))
+	}
+	out.Mended = append(small, out.Mended...)
+	if err := printRepair(e, out); err != nil {
+		return err
+	}
+	left := unwhole(out)
+	for _, m := range out.Mended {
+		left = left || m.Done == "" || m.Done == settingsGone
+	}
+	switch {
+	case e.Opt.DryRun && len(out.Mended)+len(out.Lost) > 0:
+		return app.Exit(app.ExitNo)
+	case fo.forget && out.Stuck && !out.GivenUp:
+		e.Hint("mem remote rm NAME, if that is gone for good: nothing was given up that it may have")
+		return app.Exit(app.ExitPartial)
+	case left && out.GivenUp:
+		e.Hint("mem import, for what Claude Code still has; mem forget SESSION, if it is gone for good")
+		return app.Exit(app.ExitPartial)
+	case left:
+		if len(unasked) == 0 && !e.Opt.DryRun {
+			e.Hint("mem fsck --repair --remote NAME, if another remote has it" + forgetLost(out))
+		}
+		return app.Exit(app.ExitPartial)
+	}
+	return nil
+}
+
+// unwhole reports whether something is lost that was not given up, or wrong.
+func unwhole(out repair.Repaired) bool { return len(out.Left) > 0 || len(out.Lost) > 0 && !out.GivenUp }
+
+// forgetLost says what to type when something is lost for good, which keeps a project from travelling: a directory, or what is left
+// of a session.
+func forgetLost(out repair.Repaired) string {
+	if out.Stuck && !out.GivenUp {
+		return "; mem fsck --repair --forget, if it is gone for good: then all else goes on"
+	}
+	for _, l := range out.Lost {
+		if l.Session != "" && l.From > 0 {
+			return "; mem forget " + bodies.ShortID(l.Session) + ", if it is gone for good: then the rest of the project can be pushed"
+		}
+	}
+	return ""
+}
+
+func printRepair(e *app.Env, out repair.Repaired) error {
+	if e.Opt.JSON {
+		a := repairAnswer{OK: !unwhole(out), DryRun: e.Opt.DryRun, Repaired: []repairMending{}, Lost: []repairLost{}, Problems: []fsckProblem{}, Roots: []fsckRoot{}}
+		for _, m := range out.Mended {
+			a.Repaired = append(a.Repaired, repairMending{m.Where, m.What, m.Done, m.Kept})
+			a.OK = a.OK && m.Done != "" && !e.Opt.DryRun
+		}
+		for _, l := range out.Lost {
+			a.Lost = append(a.Lost, repairLost{l.Project, l.Session, l.From, l.To, l.What})
+		}
+		for _, p := range out.Left {
+			a.Problems = append(a.Problems, fsckProblem{p.Where, p.What})
+		}
+		for _, r := range out.Roots {
+			a.Roots = append(a.Roots, fsckRoot{string(r.Project.ID), r.Project.Name, r.Hash.String()})
+		}
+		return e.PrintJSON("fsck.repair", a)
+	}
+	if len(out.Mended) == 0 && len(out.Lost) == 0 && len(out.Left) == 0 {
+		e.Note("nothing is damaged")
+	}
+	for _, m := range out.Mended {
+		done := m.Done
+		switch {
+		case done == "":
+			done = "nothing here can mend it"
+		case e.Opt.DryRun:
+			done = "would be mended: " + done
+		}
+		e.Printf("%s: %s: %s\n", e.Safe(m.Where), e.Safe(m.What), e.Safe(done))
+		if m.Kept != "" && !e.Opt.DryRun {
+			e.Printf("    the damaged file is kept as %s\n", e.Safe(m.Kept))
+		}
+	}
+	word := "lost"
+	if e.Opt.DryRun {
+		word = "missing here"
+	}
+	for _, l := range out.Lost {
+		e.Printf("%s: %s\n", word, e.Safe(lostText(l)))
+	}
+	for _, p := range out.Left {
+		e.Say("%s %s: %s", e.StderrStyle().Red("problem:"), p.Where, p.What)
+	}
+	for _, r := range out.Roots {
+		e.Printf("root %s  %s\n", r.Hash, e.Safe(r.Project.Name))
+	}
+	return nil
+}
+
+func lostText(l derive.Lost) string {
+	s := "[" + l.Project + "] "
+	if l.Session != "" {
+		s += "session " + bodies.ShortID(l.Session) + ", "
+	}
+	if l.From > 0 {
+		s += fmt.Sprintf("messages %d to %d: ", l.From, l.To)
+	}
+	return s + l.What
+}
+
+// smallFiles checks the settings and the notes of hooks, and mends them unless it is only to look.
+func smallFiles(ctx context.Context, e *app.Env, dir string, look bool, found func(refs.Mending)) error {
+	file := filepath.Join(dir, "config.json")
+	wait, err := memory.LockTimeout(e)
+	if err != nil {
+		wait = 10 * time.Second // the settings cannot be read
+	}
+	ctx, cancel := context.WithTimeout(ctx, max(wait, time.Millisecond))
+	defer cancel()
+	err = config.Damaged(ctx, file, func(damage error) error {
+		m, err := mendSettings(dir, file, damage, look)
+		if err == nil {
+			found(m)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return hooks.DamagedNotes(dir, func(name string, damage error, fix func(func([]byte, func([]byte) bool) ([]byte, bool)) ([]byte, bool)) {
+		m := refs.Mending{Where: "spool/" + name, What: damage.Error()}
+		path := filepath.Join(dir, "spool", name)
+		aside := filepath.Join(dir, "damaged", "spool")
+		b, ok := fix(refs.MendByte)
+		if ok {
+			m.Done = "one byte of it was put right"
+		} else {
+			m.Done = "taken out; SessionStart captures what it spoke of"
+		}
+		if !look {
+			kept, err := refs.SetAside(path, aside)
+			if err == nil && ok {
+				err = refs.WriteFile(path, b)
+			} else if err == nil {
+				err = os.Remove(path)
+			}
+			if kept != "" {
+				m.Kept = filepath.Join("damaged", "spool", kept)
+			}
+			if err != nil {
+				m.Done, m.Kept = "", ""
+			}
+		}
+		found(m)
+	})
+}
+
+const settingsGone = "taken out; the defaults hold until you set them again"
+
+func mendSettings(dir, file string, damage error, look bool) (refs.Mending, error) {
+	m := refs.Mending{Where: "config.json", What: damage.Error()}
+	if !errors.Is(damage, config.ErrSum) {
+		return m, nil
+	}
+	b, ok, err := config.Mended(file, refs.MendByte)
+	if err != nil {
+		return m, err
+	}
+	m.Done = "one byte of it was put right"
+	_, err = config.Parse(b)
+	switch {
+	case err != nil:
+		m.Done = settingsGone
+	case !ok:
+		m.Done = "taken as it stands, and its sum made anew: mem config list"
+	}
+	if look {
+		return m, nil
+	}
+	kept, err := refs.SetAside(file, filepath.Join(dir, "damaged"))
+	if err != nil {
+		return m, err
+	}
+	if kept != "" {
+		m.Kept = filepath.Join("damaged", kept)
+	}
+	if m.Done == settingsGone {
+		return m, errors.Join(os.Remove(file), os.Remove(file+".sum"))
+	}
+	return m, config.Replace(file, b)
+}

@@ -1,0 +1,119 @@
+package storecmd
+
+import (
+	"context"
+	"errors"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/provenance"
+	"github.com/memvcs/mem/layers/state"
+)
+
+// runReproduce makes versions and compositions once more and compares their bytes: the one that is named, all of the
+// project, or with --all those of every project.
+func runReproduce(ctx context.Context, e *app.Env, o fsckOptions, name string) error {
+	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+		var done []provenance.Attempt
+		report := func(a provenance.Attempt) {
+			done = append(done, a)
+			if !e.Opt.JSON {
+				sayAttempt(e, a)
+			}
+		}
+		if name != "" {
+			rev, err := names.Resolve(ctx, e, m, sc, name)
+			if err != nil {
+				return err
+			}
+			a, err := m.Provenance().Again(ctx, rev)
+			if errors.Is(err, provenance.ErrNotBlamable) {
+				return app.WithHint(app.Usagef("%s is a %s: only versions and compositions can be made once more", name, rev.Kind), term.Shell("mem", "fsck", "--reproduce", name+":latest"))
+			}
+			if err != nil {
+				return err
+			}
+			report(a)
+			return reproduced(e, done)
+		}
+		projects := []state.Project{sc.Project}
+		if o.all || e.Opt.AllProjects {
+			var err error
+			if projects, err = m.Trusted().Projects(ctx); err != nil {
+				return err
+			}
+		}
+		for _, p := range projects {
+			if err := m.Provenance().AllAgain(ctx, p, report); err != nil {
+				return err
+			}
+		}
+		return reproduced(e, done)
+	})
+}
+
+func sayAttempt(e *app.Env, a provenance.Attempt) {
+	switch {
+	case a.Err != nil:
+		e.Printf("%s  %s  %s\n", e.Safe(a.Name), e.Style().Yellow("not made"), e.Safe(app.OneLine(a.Err.Error())))
+	case a.Same:
+		e.Printf("%s  same  b3:%s\n", e.Safe(a.Name), a.Output.Short())
+	default:
+		e.Printf("%s  %s  b3:%s then, b3:%s now: %s\n", e.Safe(a.Name), e.Style().Red("differs"), a.Rev.Hash.Short(), a.Output.Short(), e.Safe(a.Why))
+	}
+}
+
+// An attemptAnswer is something that was made once more as --json prints it.
+type attemptAnswer struct {
+	Name   string `json:"name"`
+	Kind   string `json:"kind"`
+	Hash   string `json:"hash"`
+	Again  string `json:"again,omitempty"`
+	Same   bool   `json:"same"`
+	Why    string `json:"why,omitempty"`
+	Failed string `json:"failed,omitempty"`
+}
+
+// reproduced sums up. The exit status is 1 if something differs, 3 if something could not be made.
+func reproduced(e *app.Env, done []provenance.Attempt) error {
+	same, differ, failed := 0, 0, 0
+	answer := struct {
+		Same    int             `json:"same"`
+		Differ  int             `json:"differ"`
+		Failed  int             `json:"failed"`
+		Results []attemptAnswer `json:"results"`
+	}{Results: []attemptAnswer{}}
+	for _, a := range done {
+		x := attemptAnswer{Name: a.Name, Kind: string(a.Rev.Kind), Hash: a.Rev.Hash.String(), Same: a.Same, Why: a.Why}
+		switch {
+		case a.Err != nil:
+			failed++
+			x.Failed = app.OneLine(a.Err.Error())
+		case a.Same:
+			same++
+		default:
+			differ++
+		}
+		if a.Err == nil {
+			x.Again = a.Output.String()
+		}
+		answer.Results = append(answer.Results, x)
+	}
+	answer.Same, answer.Differ, answer.Failed = same, differ, failed
+	if e.Opt.JSON {
+		if err := e.PrintJSON("fsck.reproduce", answer); err != nil {
+			return err
+		}
+	} else if len(done) != 1 {
+		e.Printf("%d made once more: %d the same, %d differ, %d could not be made\n", len(done), same, differ, failed)
+	}
+	switch {
+	case differ > 0:
+		return app.Exit(app.ExitNo)
+	case failed > 0:
+		return app.Exit(app.ExitPartial)
+	}
+	return nil
+}

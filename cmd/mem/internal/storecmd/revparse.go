@@ -1,0 +1,128 @@
+package storecmd
+
+import (
+	"context"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	namess "github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/state"
+)
+
+// RevParse is the command that says what names stand for.
+func RevParse(e *app.Env) *cli.Command {
+	var explain bool
+	return &cli.Command{
+		Name:        "rev-parse",
+		Usage:       "print the object or commit that a name resolves to",
+		ArgsUsage:   "<rev>...",
+		Description: "See \"mem help revisions\" for what can be named.",
+		Flags:       []*cli.Flag{cli.Bool(&explain, "explain", "say how the name was resolved")},
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.WantOperands(c, 1, -1); err != nil {
+				return err
+			}
+			return runRevParse(ctx, e, e.Operands, explain)
+		},
+	}
+}
+
+// A revAnswer is what a name stands for, as --json prints it.
+type revAnswer struct {
+	Rev     string `json:"rev"`
+	Kind    string `json:"kind"`
+	Name    string `json:"name"` // b3: and the hash, the commit, or the id of a concept
+	How     string `json:"how"`
+	Project string `json:"project,omitempty"`
+	Session string `json:"session,omitempty"`
+	Title   string `json:"title,omitempty"`
+	Version string `json:"version,omitempty"`
+	From    int    `json:"from,omitempty"`
+	To      int    `json:"to,omitempty"`
+}
+
+func runRevParse(ctx context.Context, e *app.Env, names []string, explain bool) error {
+	return namess.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+		revs, err := namess.ResolveAll(ctx, e, m, sc, names)
+		if err != nil {
+			return err
+		}
+		answer := struct {
+			Revs []revAnswer `json:"revs"`
+		}{[]revAnswer{}}
+		for i, rev := range revs {
+			a, err := describeName(ctx, m, names[i], rev)
+			if err != nil {
+				return err
+			}
+			answer.Revs = append(answer.Revs, a)
+		}
+		if e.Opt.JSON {
+			return e.PrintJSON("rev-parse", answer)
+		}
+		for i, a := range answer.Revs {
+			if !explain {
+				e.Printf("%s\n", a.Name)
+				continue
+			}
+			if i > 0 {
+				e.Printf("\n")
+			}
+			explainRev(e, a, revs[i])
+		}
+		return nil
+	})
+}
+
+func describeName(ctx context.Context, m *layers.Memory, name string, rev state.Rev) (revAnswer, error) {
+	a := revAnswer{Rev: name, Kind: string(rev.Kind), Name: rev.Commit, How: rev.How, Project: rev.Project.Name, From: rev.From, To: rev.To}
+	if rev.Session != nil {
+		a.Session, a.Title = rev.Session.ID, rev.Session.Title()
+	}
+	if rev.Version != nil {
+		a.Version = rev.Version.Label
+	}
+	if rev.Concept != nil {
+		a.Name = rev.Concept.ID
+		return a, nil
+	}
+	if rev.Rule != nil {
+		a.Name = rev.Rule.ID
+		return a, nil
+	}
+	if rev.Commit == "" {
+		h, err := m.Checkout().NameOf(ctx, rev)
+		if err != nil {
+			return a, err
+		}
+		a.Name = "b3:" + h.String()
+	}
+	return a, nil
+}
+
+// explainRev prints how a name was resolved, one step a line.
+func explainRev(e *app.Env, a revAnswer, rev state.Rev) {
+	namess.Field(e, "Name", a.Rev)
+	namess.Field(e, "Kind", a.Kind)
+	if a.Project != "" {
+		namess.Field(e, "Project", a.Project)
+	}
+	if rev.Session != nil {
+		namess.Field(e, "Session", a.Session+"  "+a.Title)
+	}
+	if rev.Version != nil {
+		namess.Field(e, "Version", a.Version+", "+namess.ModeOf(rev.Version)+", made "+term.TimeText(rev.Version.Time))
+	}
+	if rev.Composition != nil {
+		namess.Field(e, "Made", term.TimeText(rev.Composition.Time))
+	}
+	if a.How != "" {
+		namess.Field(e, "How", a.How)
+	}
+	if rev.Kind == state.IsMessages {
+		e.Printf("%-9s %d to %d\n", "Messages:", a.From, a.To)
+	}
+	namess.Field(e, "Is", a.Name)
+}

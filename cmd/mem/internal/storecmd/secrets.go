@@ -1,0 +1,242 @@
+package storecmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/memory"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/layers"
+	sources "github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/redact/scanner"
+	"github.com/memvcs/mem/layers/secrets"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/refs/config"
+)
+
+// Secrets is the command about what redaction finds.
+func Secrets(e *app.Env) *cli.Command {
+	var all bool
+	var reason string
+	return &cli.Command{
+		Name:  "secrets",
+		Usage: "scan memory for secrets and list removed ones",
+		Description: "Sessions are stored without the secrets that rules find in them: a placeholder such as ‹secret:github-token:1› stands in their\n" +
+			"place, and what stood there stays in originals.git, which never leaves this machine. No command here prints a secret.\n" +
+			"Rules of your own: mem config set redact.rule.NAME REGEXP. What is allowed: mem config unset redact.allow.NAME.",
+		Commands: []*cli.Command{
+			{Name: "scan", Usage: "scan stored data with the newest rules", ArgsUsage: "[<rev>]",
+				Flags: []*cli.Flag{cli.Bool(&all, "all,a", "look at every project")},
+				Action: func(ctx context.Context, c *cli.Command) error {
+					if err := e.WantOperands(c, 0, 1); err != nil {
+						return err
+					}
+					return runSecretsScan(ctx, e, e.Operand(0), all)
+				}},
+			{Name: "list", Usage: "list secrets removed from a session or the project", ArgsUsage: "[<rev>]", Action: func(ctx context.Context, c *cli.Command) error {
+				if err := e.WantOperands(c, 0, 1); err != nil {
+					return err
+				}
+				return runSecretsList(ctx, e, e.Operand(0))
+			}},
+			{Name: "rules", Usage: "list the rules", Action: func(_ context.Context, c *cli.Command) error {
+				if err := e.WantOperands(c, 0, 0); err != nil {
+					return err
+				}
+				return runSecretsRules(e)
+			}},
+			{Name: "allow", Usage: "ignore the findings of a rule, or one secret", ArgsUsage: "<rule or hash>",
+				Flags: []*cli.Flag{cli.String(&reason, "reason", "why, for `TEXT` in the settings")},
+				Action: func(ctx context.Context, c *cli.Command) error {
+					if err := e.WantOperands(c, 1, 1); err != nil {
+						return err
+					}
+					return runSecretsAllow(ctx, e, e.Operand(0), reason)
+				}},
+		},
+	}
+}
+
+func runSecretsScan(ctx context.Context, e *app.Env, name string, all bool) error {
+	if name != "" && all {
+		return app.Usagef("name a revision or use --all, not both")
+	}
+	var leaks []secrets.Leak
+	err := names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) (err error) {
+		leaks, err = scanStored(ctx, e, m, sc, name, all || e.Opt.AllProjects)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if e.Opt.JSON {
+		err = e.PrintJSON("secrets.scan", struct {
+			Rules string         `json:"rules"`
+			Leaks []secrets.Leak `json:"leaks"`
+		}{scanner.Version, append([]secrets.Leak{}, leaks...)})
+	} else {
+		t := e.Table(app.Column{Name: "where", Shrinks: true}, app.Column{Name: "rule"}, app.Column{Name: "bytes", Right: true}, app.Column{Name: "hash"})
+		for _, l := range leaks {
+			t.Row(app.Cell{Full: l.Where()}, app.Cell{Full: l.Rule}, app.Cell{Full: fmt.Sprint(l.Length)}, app.Cell{Full: l.Hash})
+		}
+		err = t.Flush()
+	}
+	if err != nil || len(leaks) == 0 {
+		return err
+	}
+	e.Hint("mem secrets allow %s if that is none", leaks[0].Hash)
+	return app.Exit(app.ExitNo)
+}
+
+func scanStored(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope, name string, all bool) ([]secrets.Leak, error) {
+	if name != "" {
+		rev, err := names.Resolve(ctx, e, m, sc, name)
+		if err != nil {
+			return nil, err
+		}
+		return m.Secrets().ScanStored(ctx, rev.Project.ID, &rev)
+	}
+	projects := []state.Project{sc.Project}
+	if all {
+		var err error
+		if projects, err = m.Trusted().Projects(ctx); err != nil {
+			return nil, err
+		}
+	}
+	var out []secrets.Leak
+	for _, p := range projects {
+		leaks, err := m.Secrets().ScanStored(ctx, p.ID, nil)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, leaks...)
+	}
+	return out, nil
+}
+
+func runSecretsList(ctx context.Context, e *app.Env, name string) error {
+	answer := struct {
+		Secrets []secrets.Secret `json:"secrets"`
+	}{[]secrets.Secret{}}
+	err := names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) (err error) {
+		answer.Secrets, err = listedSecrets(ctx, e, m, sc, name)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if e.Opt.JSON {
+		return e.PrintJSON("secrets.list", answer)
+	}
+	t := e.Table(app.Column{Name: "session"}, app.Column{Name: "secret"}, app.Column{Name: "rule"}, app.Column{Name: "first", Shrinks: true}, app.Column{Name: "places", Right: true},
+		app.Column{Name: "bytes", Right: true}, app.Column{Name: "hash"})
+	for _, s := range answer.Secrets {
+		first := fmt.Sprintf("#%d", s.Message)
+		if s.File != "" {
+			first = s.File
+		}
+		t.Row(app.Cell{Full: s.Session, Short: term.ShortID(s.Session)}, app.Cell{Full: fmt.Sprint(s.No)}, app.Cell{Full: s.Rule}, app.Cell{Full: first}, app.Cell{Full: fmt.Sprint(s.Places)},
+			app.Cell{Full: fmt.Sprint(s.Length)}, app.Cell{Full: s.Hash})
+	}
+	return t.Flush()
+}
+
+// listedSecrets returns what was removed from a session, or from all of the project, or with --all-projects of all.
+func listedSecrets(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope, name string) ([]secrets.Secret, error) {
+	out := []secrets.Secret{}
+	if name != "" {
+		rev, err := names.ResolveSession(ctx, e, m, sc, name)
+		if err != nil {
+			return nil, err
+		}
+		found, err := m.Secrets().Secrets(ctx, rev.Project.ID, rev.Session)
+		return append(out, found...), err
+	}
+	projects, err := names.ListedProjects(ctx, e, m, sc)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range projects {
+		st, err := m.Trusted().Outline(ctx, p.ID)
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range st.Recent() {
+			found, err := m.Secrets().Secrets(ctx, p.ID, s)
+			if errors.Is(err, sources.ErrWithheld) {
+				continue // captured elsewhere
+			}
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, found...)
+		}
+	}
+	return out, nil
+}
+
+func runSecretsRules(e *app.Env) error {
+	conf, err := e.Settings()
+	if err != nil {
+		return err
+	}
+	rules, _, err := memory.RedactRules(e, conf)
+	if err != nil {
+		return err
+	}
+	answer := struct {
+		ID    string   `json:"id"`
+		Rules []string `json:"rules"`
+		Own   []string `json:"own"`
+		Allow []string `json:"allow"`
+	}{rules.ID, scanner.Names(), []string{}, []string{}}
+	for _, s := range conf.List() {
+		if name, ok := strings.CutPrefix(s.Key, app.RuleKey); ok {
+			answer.Own = append(answer.Own, name)
+		}
+		if name, ok := strings.CutPrefix(s.Key, app.AllowKey); ok {
+			answer.Allow = append(answer.Allow, name)
+		}
+	}
+	if e.Opt.JSON {
+		return e.PrintJSON("secrets.rules", answer)
+	}
+	for _, name := range slices.Concat(answer.Rules, answer.Own) {
+		mark := ""
+		if slices.Contains(answer.Allow, name) {
+			mark = "  (allowed)"
+		}
+		e.Printf("%s%s\n", e.Safe(name), mark)
+	}
+	return nil
+}
+
+func runSecretsAllow(ctx context.Context, e *app.Env, what, reason string) error {
+	conf, err := e.Settings()
+	if err != nil {
+		return err
+	}
+	names := scanner.Names()
+	for _, s := range conf.List() {
+		if name, ok := strings.CutPrefix(s.Key, app.RuleKey); ok {
+			names = append(names, name)
+		}
+	}
+	if !slices.Contains(names, what) && !fingerprint(what) {
+		err := app.Usagef("%q is neither a rule nor the hash of a secret", what)
+		if near := term.Suggest(what, names); len(near) > 0 {
+			return app.WithHint(err, app.DidYouMean("mem secrets allow ", near))
+		}
+		return app.WithHint(err, "mem secrets rules, mem secrets list")
+	}
+	return changeSetting(ctx, e, "secrets.allow", app.AllowKey+what, func(c *config.Config) error { return c.Set(app.AllowKey+what, reason) })
+}
+
+// fingerprint reports whether s is what mem tells secrets by.
+func fingerprint(s string) bool { return len(s) == 12 && strings.Trim(s, "0123456789abcdef") == "" }

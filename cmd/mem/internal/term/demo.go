@@ -1,0 +1,23 @@
+package term
+
+import (
+	"strings"
+	"unicode"
+)
+
+// QuoteAll quotes words as a shell wants them: all but those of characters that mean nothing to one.
+func QuoteAll(words []string) []string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = w
+		if w == "" || w[0] == '~' || strings.ContainsFunc(w, special) {
+			out[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+	}
+	return out
+}
+
+// special reports whether a character may mean something to a shell.
+func special(r rune) bool {
+	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_@%+=:,./-~", r)
+}

@@ -1,0 +1,64 @@
+package term
+
+import (
+	"slices"
+)
+
+// The weights and the floor of git's "did you mean": swapping two letters is free, adding one is likely,
+// mistaking one less so, dropping one least.
+const (
+	SwapCost       = 0
+	SubstituteCost = 2
+	InsertCost     = 1
+	DeleteCost     = 3
+	farthest       = 7
+)
+
+// Suggest returns those of names that were most likely meant by word, if any is near enough: half of a short word
+// wrong is too far, unless it begins as the name does. A name that word is the beginning of is as near as can be.
+func Suggest(word string, names []string) []string {
+	best := farthest
+	var near []string
+	for _, name := range names {
+		d := Distance(word, name)
+		if len(word) > 1 && len(name) >= len(word) && name[:len(word)] == word {
+			d = 0
+		}
+		if d > len(word)/2+1 && 2*Common(word, name) < max(len(word), 4) {
+			continue
+		}
+		switch {
+		case d < best:
+			best, near = d, []string{name}
+		case d == best && d < farthest:
+			near = append(near, name)
+		}
+	}
+	slices.Sort(near)
+	return slices.Compact(near)
+}
+
+// Distance is the weighted Damerau-Levenshtein distance from a to b, counted in runes: what it costs to
+// turn a into b by swapping neighbours, substituting, inserting and deleting.
+func Distance(a, b string) int {
+	from, to := []rune(a), []rune(b)
+	before, last, row := make([]int, len(to)+1), make([]int, len(to)+1), make([]int, len(to)+1)
+	for j := range last {
+		last[j] = j * InsertCost
+	}
+	for i := range from {
+		row[0] = (i + 1) * DeleteCost
+		for j := range to {
+			cost := last[j]
+			if from[i] != to[j] {
+				cost += SubstituteCost
+			}
+			if i > 0 && j > 0 && from[i-1] == to[j] && from[i] == to[j-1] && from[i] != to[j] {
+				cost = min(cost, before[j-1]+SwapCost)
+			}
+			row[j+1] = min(cost, last[j+1]+DeleteCost, row[j]+InsertCost)
+		}
+		before, last, row = last, row, before
+	}
+	return last[len(to)]
+}

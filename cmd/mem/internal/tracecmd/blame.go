@@ -1,0 +1,228 @@
+package tracecmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/memory"
+	namess "github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/provenance"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trace"
+)
+
+type blameOptions struct {
+	lines   lineRange
+	reverse string
+}
+
+// A lineRange is some lines of a text, from 1; the zero value is all of them.
+type lineRange struct{ from, to int }
+
+// parseLines reads "10,20", "10,+5" or "10".
+func parseLines(s string) (lineRange, error) {
+	bad := errors.New("want lines such as 10,20 or 10,+5")
+	a, b, two := strings.Cut(s, ",")
+	from, err := strconv.Atoi(a)
+	if err != nil || from < 1 {
+		return lineRange{}, bad
+	}
+	if !two {
+		return lineRange{from, from}, nil
+	}
+	n, relative := strings.CutPrefix(b, "+")
+	to, err := strconv.Atoi(n)
+	if relative {
+		to += from - 1
+	}
+	if err != nil || to < from || strings.HasPrefix(n, "+") {
+		return lineRange{}, bad
+	}
+	return lineRange{from, to}, nil
+}
+
+// Blame is the command that says where lines came from.
+func Blame(e *app.Env) *cli.Command {
+	var o blameOptions
+	return &cli.Command{
+		Name:      "blame",
+		Usage:     "show the source messages of each line",
+		ArgsUsage: "<rev>",
+		Description: "Lines are those that \"mem show --format md\" prints. A line that no message supports is marked ??: nobody said it.\n" +
+			"CONF is how much of the line its messages hold, 100 if it stands there word for word.",
+		Flags: []*cli.Flag{
+			cli.Parsed(&o.lines, "lines,L", "print the lines `FROM,TO` only", parseLines),
+			cli.String(&o.reverse, "reverse", "print the lines that came from `REV`, a message such as abc1#234"),
+		},
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.WantOperands(c, 1, 1); err != nil {
+				return err
+			}
+			return runBlame(ctx, e, o, e.Operand(0))
+		},
+	}
+}
+
+func runBlame(ctx context.Context, e *app.Env, o blameOptions, name string) error {
+	memory.SpendMemory()
+	return namess.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+		rev, err := namess.Resolve(ctx, e, m, sc, name)
+		if err != nil {
+			return err
+		}
+		lines, err := m.Provenance().Blame(ctx, rev)
+		if errors.Is(err, provenance.ErrNotBlamable) {
+			return app.WithHint(err, term.Shell("mem", "blame", name+":latest"))
+		}
+		if err != nil {
+			return err
+		}
+		all := len(lines)
+		if o.lines.from > all {
+			return app.Usagef("option --lines cannot be %d: there are %d lines", o.lines.from, all)
+		}
+		if o.lines.from > 0 {
+			lines = lines[o.lines.from-1 : min(o.lines.to, all)]
+		}
+		if o.reverse != "" {
+			name := o.reverse
+			if strings.HasPrefix(name, "#") && rev.Session != nil {
+				name = rev.Session.ID + name
+			}
+			from, err := namess.ResolveSession(ctx, e, m, sc, name)
+			if err != nil {
+				return err
+			}
+			lines = provenance.BlamedFrom(lines, from)
+		}
+		return printBlame(e, o, rev, lines)
+	})
+}
+
+// A blameLine is a line as blame --json prints it.
+type blameLine struct {
+	Line       int      `json:"line"`
+	Text       string   `json:"text"`
+	Frame      bool     `json:"frame,omitempty"`
+	Session    string   `json:"session,omitempty"`
+	Messages   [][2]int `json:"messages"`
+	Role       string   `json:"role,omitempty"`
+	Time       string   `json:"time,omitempty"`
+	Keepit     string   `json:"keepit,omitempty"`
+	Marker     string   `json:"marker,omitempty"`
+	Confidence int      `json:"confidence"`
+	Supported  bool     `json:"supported"`
+}
+
+func printBlame(e *app.Env, o blameOptions, rev state.Rev, lines []provenance.Blamed) error {
+	content, unsupported := 0, 0
+	for _, l := range lines {
+		if !l.Frame {
+			content++
+			if !l.Supported {
+				unsupported++
+			}
+		}
+	}
+	none := o.reverse != "" && len(lines) == 0
+	if e.Opt.JSON {
+		if err := blameJSON(e, rev, lines, content, unsupported); err != nil {
+			return err
+		}
+	} else if err := blameTable(e, rev, lines); err != nil {
+		return err
+	}
+	if none {
+		e.Note("no line of %s came from %s", rev.Name(), o.reverse)
+		return app.Exit(app.ExitNo)
+	}
+	if unsupported > 0 {
+		e.Note("%d of %d lines %s no supporting message", unsupported, content, map[bool]string{true: "has", false: "have"}[unsupported == 1])
+	}
+	return nil
+}
+
+func blameTable(e *app.Env, rev state.Rev, lines []provenance.Blamed) error {
+	if err := e.Page("blame"); err != nil {
+		return err
+	}
+	t := e.Table(app.Column{Name: "from"}, app.Column{Name: "said by"}, app.Column{Name: "date"}, app.Column{Name: "keepit"}, app.Column{Name: "conf", Right: true},
+		app.Column{Name: "line", Right: true}, app.Column{Name: "text", Shrinks: true})
+	for _, l := range lines {
+		t.Row(blameFrom(e, rev, l), app.Cell{Full: saidBy(l)}, blameDate(e, l.Time), app.Cell{Full: strings.TrimSpace(l.Marker + " " + l.Keep)},
+			app.Cell{Full: confidence(l)}, app.Cell{Full: fmt.Sprint(l.Line)}, app.Cell{Full: l.Text})
+	}
+	return t.Flush()
+}
+
+// blameFrom writes the messages of a line, with their session where there are several.
+func blameFrom(e *app.Env, rev state.Rev, l provenance.Blamed) app.Cell {
+	switch {
+	case l.Frame:
+		return app.Cell{}
+	case !l.Supported:
+		return app.Cell{Full: "??", Paint: e.Style().Red}
+	}
+	text := runsText(l.Messages)
+	if rev.Kind == state.IsComposition && l.Session != nil {
+		return app.Cell{Full: l.Session.ID + " " + text, Short: term.ShortID(l.Session.ID) + " " + text, Paint: e.Style().Yellow}
+	}
+	return app.Cell{Full: text, Paint: e.Style().Yellow}
+}
+
+func saidBy(l provenance.Blamed) string {
+	switch {
+	case l.Frame:
+		return ""
+	case !l.Supported:
+		return "no source"
+	case l.Role == "":
+		return fmt.Sprintf("%d messages", trace.Messages(l.Messages))
+	}
+	return l.Role
+}
+
+func confidence(l provenance.Blamed) string {
+	if l.Frame {
+		return ""
+	}
+	return fmt.Sprint(l.Confidence)
+}
+
+// blameDate shortens the time of a message for people.
+func blameDate(e *app.Env, text string) app.Cell {
+	c := app.Cell{Full: text}
+	if t, err := time.Parse(time.RFC3339, text); err == nil {
+		c.Short = e.Local(t).Format("2 Jan 15:04")
+	}
+	return c
+}
+
+func blameJSON(e *app.Env, rev state.Rev, lines []provenance.Blamed, content, unsupported int) error {
+	answer := struct {
+		Name        string      `json:"name"`
+		Hash        string      `json:"hash"`
+		Lines       []blameLine `json:"lines"`
+		Content     int         `json:"content_lines"`
+		Unsupported int         `json:"unsupported_lines"`
+	}{rev.Name(), rev.Hash.String(), []blameLine{}, content, unsupported}
+	for _, l := range lines {
+		b := blameLine{
+			Line: l.Line, Text: l.Text, Frame: l.Frame, Messages: append([][2]int{}, l.Messages...), Role: l.Role, Time: l.Time,
+			Keepit: l.Keep, Marker: l.Marker, Confidence: l.Confidence, Supported: l.Supported,
+		}
+		if l.Session != nil && !l.Frame {
+			b.Session = l.Session.ID
+		}
+		answer.Lines = append(answer.Lines, b)
+	}
+	return e.PrintJSON("blame", answer)
+}

@@ -1,0 +1,230 @@
+package tracecmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/memory"
+	namess "github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/provenance"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/layers/trace"
+)
+
+type diffOptions struct {
+	text, stat, keepits, word bool
+	exitCode                  bool
+}
+
+// Diff is the command that compares two texts.
+func Diff(e *app.Env) *cli.Command {
+	var o diffOptions
+	return &cli.Command{
+		Name:      "diff",
+		Usage:     "compare versions, originals, L1 or compositions",
+		ArgsUsage: "[<rev>] [<rev>]",
+		Description: "Segments are aligned by the messages that they stand for, and words are compared where they share some. One version is\n" +
+			"compared with the original that it was made from, a composition with its state before, a session's newest version, or\n" +
+			"without operands the project's, with what was said since.",
+		Flags: []*cli.Flag{
+			cli.Bool(&o.text, "text", "compare the lines of both as Markdown, as diff -u does"),
+			cli.Bool(&o.stat, "stat", "print numbers, and the names of what was lost and gained"),
+			cli.Bool(&o.keepits, "keepit-only", "print markers whose fate changed"),
+			cli.Bool(&o.word, "word", "print what changed whole, with its words marked"),
+			cli.Bool(&o.exitCode, "exit-code", "exit with 1 if anything differs"),
+		},
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.WantOperands(c, 0, 2); err != nil {
+				return err
+			}
+			if err := o.check(e.Opt.JSON); err != nil {
+				return err
+			}
+			return runDiff(ctx, e, o, e.Operands)
+		},
+	}
+}
+
+func (o diffOptions) check(json bool) error {
+	var forms []string
+	for _, f := range []struct {
+		set  bool
+		name string
+	}{{o.text, "--text"}, {o.stat, "--stat"}, {o.keepits, "--keepit-only"}, {o.word, "--word"}, {json, "--json"}} {
+		if f.set {
+			forms = append(forms, f.name)
+		}
+	}
+	if len(forms) > 1 {
+		return app.Usagef("%s cannot stand together", strings.Join(forms, " and "))
+	}
+	return nil
+}
+
+func runDiff(ctx context.Context, e *app.Env, o diffOptions, names []string) error {
+	memory.SpendMemory()
+	if len(names) == 1 {
+		if a, b, ok := strings.Cut(names[0], ".."); ok && !strings.Contains(a, "#") {
+			names = []string{a, b}
+		}
+	}
+	return namess.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+		revs, err := namess.ResolveAll(ctx, e, m, sc, names)
+		if err != nil {
+			return err
+		}
+		var c provenance.Comparison
+		switch {
+		case len(revs) == 2:
+			c, err = m.Provenance().Compare(ctx, revs[0], revs[1])
+		case len(revs) == 0 || revs[0].Kind == state.IsSession:
+			c, err = m.Provenance().CompareSince(ctx, sc, append(revs, state.Rev{})[0])
+		default:
+			var before state.Rev
+			if before, err = m.Provenance().Before(ctx, revs[0]); err == nil {
+				c, err = m.Provenance().Compare(ctx, before, revs[0])
+			}
+		}
+		if err != nil {
+			return diffError(err, names)
+		}
+		if err := printDiff(ctx, e, m, o, c); err != nil {
+			return err
+		}
+		if o.exitCode && o.differs(c) {
+			return app.Exit(app.ExitNo)
+		}
+		return nil
+	})
+}
+
+// differs reports whether there is a difference of the kind that was asked for.
+func (o diffOptions) differs(c provenance.Comparison) bool {
+	if !o.keepits {
+		return !c.Same()
+	}
+	return slices.ContainsFunc(c.Groups, func(g trace.Group) bool {
+		return slices.ContainsFunc(g.Keepits, func(k trace.KeepitChange) bool { return k.Changed })
+	})
+}
+
+func diffError(err error, names []string) error {
+	switch {
+	case errors.Is(err, provenance.ErrNoVersions) && len(names) > 0:
+		return app.WithHint(err, term.Shell("mem", "compress", names[0]))
+	case errors.Is(err, provenance.ErrNoVersions):
+		return app.WithHint(err, "mem compress @")
+	case errors.Is(err, provenance.ErrNotComparable), errors.Is(err, provenance.ErrAlone):
+		return app.WithHint(err, "compare versions, originals, L1, messages or compositions: mem diff abc1:v001 abc1:v002")
+	}
+	return err
+}
+
+func printDiff(ctx context.Context, e *app.Env, m *layers.Memory, o diffOptions, c provenance.Comparison) error {
+	if e.Opt.JSON {
+		return diffJSON(e, c)
+	}
+	if err := e.Page("diff"); err != nil {
+		return err
+	}
+	switch {
+	case o.text:
+		return diffText(ctx, e, m, c)
+	case c.Same():
+		return nil
+	case o.keepits:
+		return diffKeepits(e, c)
+	}
+	DiffHead(e, c)
+	if o.stat {
+		return diffStat(e, c)
+	}
+	for _, g := range c.Groups {
+		e.Printf("\n")
+		DiffGroup(e, c, g, o.word)
+	}
+	return c.Err()
+}
+
+// diffText prints the difference by lines.
+func diffText(ctx context.Context, e *app.Env, m *layers.Memory, c provenance.Comparison) error {
+	style := e.Style()
+	for line, err := range m.Provenance().Lines(ctx, c) {
+		if err != nil {
+			return err
+		}
+		line = e.Safe(line)
+		switch line[0] {
+		case '-':
+			line = style.Red(line)
+		case '+':
+			line = style.Green(line)
+		case '@':
+			line = style.Cyan(line)
+		}
+		e.Printf("%s\n", line)
+	}
+	return nil
+}
+
+// DiffHead prints what is compared and the difference in numbers.
+func DiffHead(e *app.Env, c provenance.Comparison) {
+	s, style := c.Summary, e.Style()
+	for i, x := range []provenance.Compared{c.A, c.B} {
+		sign, paint := "---", style.Red
+		if i == 1 {
+			sign, paint = "+++", style.Green
+		}
+		how := ""
+		if x.Rev.Version != nil {
+			how = "  " + namess.ModeOf(x.Rev.Version)
+		}
+		e.Printf("%s\n", paint(e.Safe(fmt.Sprintf("%s %s%s  %s tok, %s", sign, x.Name, how, tokens.Commas(s.Tokens[i]), term.Count(s.Segments[i], "segment")))))
+	}
+	e.Printf("tokens %s -> %s%s, messages covered %d -> %d (%d in both), keepits kept %d -> %d\n", tokens.Commas(s.Tokens[0]), tokens.Commas(s.Tokens[1]),
+		percent(s.Tokens), s.Messages[0], s.Messages[1], s.Both, s.Kept[0], s.Kept[1])
+	lost, gained := tally(s.Anchors)
+	e.Printf("lost %s; gained %s\n", lost, gained)
+}
+
+// percent writes how much more or less the second number is.
+func percent(n [2]int) string {
+	if n[0] == 0 {
+		return ""
+	}
+	tenths := (n[1] - n[0]) * 1000 / n[0]
+	sign := "+"
+	if tenths < 0 {
+		sign, tenths = "-", -tenths
+	}
+	return fmt.Sprintf(" (%s%d.%d%%)", sign, tenths/10, tenths%10)
+}
+
+// tally writes how many anchors of each kind were lost and gained.
+func tally(anchors []trace.Anchors) (lost, gained string) {
+	var l, g []string
+	for _, a := range anchors {
+		word := strings.TrimSuffix(a.Kind, "s")
+		if len(a.Lost) > 0 {
+			l = append(l, term.Count(len(a.Lost), word))
+		}
+		if len(a.Gained) > 0 {
+			g = append(g, term.Count(len(a.Gained), word))
+		}
+	}
+	if l == nil {
+		l = []string{"nothing"}
+	}
+	if g == nil {
+		g = []string{"nothing"}
+	}
+	return strings.Join(l, ", "), strings.Join(g, ", ")
+}

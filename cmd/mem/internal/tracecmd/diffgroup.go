@@ -1,0 +1,233 @@
+package tracecmd
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/provenance"
+	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/layers/trace"
+)
+
+// DiffGroup prints where two texts differ in the messages of a group; whole prints all of it.
+func DiffGroup(e *app.Env, c provenance.Comparison, g trace.Group, whole bool) {
+	only := ""
+	switch {
+	case g.Pieces[0] == 0 && g.Pieces[1] > 0:
+		only = "  [only in " + c.B.Name + "]"
+	case g.Pieces[1] == 0 && g.Pieces[0] > 0:
+		only = "  [only in " + c.A.Name + "]"
+	}
+	e.Printf("%s %s -> %s tok%s\n", e.Style().Cyan(e.Safe("@@ "+place(e, c, g.Source, g.Src)+" @@")), tokens.Commas(g.Tokens[0]), tokens.Commas(g.Tokens[1]), e.Safe(only))
+	for _, k := range g.Keepits {
+		diffKeepit(e, k)
+	}
+	for _, ch := range g.Changes() {
+		diffChange(e, ch, whole)
+	}
+}
+
+func diffKeepit(e *app.Env, k trace.KeepitChange) {
+	line := fmt.Sprintf("keepit %s  %s", weightsText(k), term.FirstWords(k.Text, 60))
+	a, b := k.Sides[0], k.Sides[1]
+	switch {
+	case !k.Changed && a.Kept:
+		e.Printf("%s\n", e.Safe("! "+line+"  (kept in both)"))
+	case !k.Changed:
+		e.Printf("%s\n", e.Safe("! "+line+"  (summarised in both)"))
+	case a.Kept && !b.Kept, a.Known && !b.Known:
+		e.Printf("%s\n", e.Style().Red(e.Safe(fmt.Sprintf("- %s  (%s -> %s)", line, placeText(a), placeText(b)))))
+	default:
+		e.Printf("%s\n", e.Style().Green(e.Safe(fmt.Sprintf("+ %s  (%s -> %s)", line, placeText(a), placeText(b)))))
+	}
+}
+
+func diffChange(e *app.Env, ch trace.Change, whole bool) {
+	switch {
+	case ch.Words != nil:
+		e.Printf("%s\n", indent("  ", words(e, ch.Words, whole)))
+	case ch.A != "":
+		e.Printf("%s\n", painted(e, indent("- ", e.Safe(shortened(ch.A, whole))), e.Style().Red))
+	default:
+		e.Printf("%s\n", painted(e, indent("+ ", e.Safe(shortened(ch.B, whole))), e.Style().Green))
+	}
+}
+
+// painted paints each line of a text on its own, so that a pager shows all of them in colour.
+func painted(e *app.Env, text string, paint func(string) string) string {
+	lines := strings.Split(text, "\n")
+	for i := range lines {
+		lines[i] = paint(lines[i])
+	}
+	return strings.Join(lines, "\n")
+}
+
+// indent puts a sign in front of each line.
+func indent(sign, text string) string { return sign + strings.ReplaceAll(text, "\n", "\n"+sign) }
+
+// shortened cuts a text that is there to be recognised: a few lines of a few words, and how many more there are.
+func shortened(text string, whole bool) string {
+	if whole {
+		return text
+	}
+	const most, long = 6, 300
+	lines := strings.Split(text, "\n")
+	n := len(lines)
+	if n > most {
+		lines = append(lines[:most-1:most-1], fmt.Sprintf("… %d more lines", n-most+1))
+	}
+	for i, l := range lines {
+		lines[i] = clip(l, long)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// clip cuts s to n characters.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	if r := []rune(s); len(r) > n {
+		return string(r[:n-1]) + "…"
+	}
+	return s
+}
+
+// words writes what was taken away as [-this-] and what was added as {+this+}.
+func words(e *app.Env, edits []trace.Edit, whole bool) string {
+	var b strings.Builder
+	style := e.Style()
+	for i, w := range edits {
+		text := w.Text
+		if !whole && w.Op == trace.Same {
+			text = middle(text, i > 0, i < len(edits)-1)
+		} else if !whole {
+			text = clip(text, 400)
+		}
+		text = e.Safe(text)
+		switch w.Op {
+		case trace.Del:
+			text = painted(e, "[-"+text+"-]", style.Red)
+		case trace.Add:
+			text = painted(e, "{+"+text+"+}", style.Green)
+		}
+		b.WriteString(text)
+	}
+	return b.String()
+}
+
+// middle drops what is far from the changes at the ends of a text.
+func middle(text string, before, after bool) string {
+	const near = 100
+	r := []rune(text)
+	if len(r) <= 2*near+10 {
+		return text
+	}
+	head, tail := "", ""
+	if before {
+		head = string(r[:near])
+	}
+	if after {
+		tail = string(r[len(r)-near:])
+	}
+	return head + " … " + tail
+}
+
+// A diffSide is one of two compared texts as diff --json prints it.
+type diffSide struct {
+	Name     string `json:"name"`
+	Kind     string `json:"kind"`
+	Hash     string `json:"hash,omitempty"`
+	Tokens   int    `json:"tokens"`
+	Segments int    `json:"segments"`
+	Messages int    `json:"messages"`
+	Kept     int    `json:"keepits_kept"`
+	Keepits  int    `json:"keepits"`
+}
+
+// A diffGroupAnswer is a run of messages in which two texts differ.
+type diffGroupAnswer struct {
+	Session  string             `json:"session"`
+	Messages [][2]int           `json:"messages"`
+	Segments [2]int             `json:"segments"`
+	Tokens   [2]int             `json:"tokens"`
+	Changes  []diffChangeAnswer `json:"changes"`
+	Keepits  []diffKeepitAnswer `json:"keepits"`
+}
+
+type diffChangeAnswer struct {
+	Role  string       `json:"role"`
+	A     string       `json:"a"`
+	B     string       `json:"b"`
+	Words []trace.Edit `json:"words,omitempty"`
+}
+
+type diffKeepitAnswer struct {
+	Message int           `json:"message"`
+	Text    string        `json:"text"`
+	Changed bool          `json:"changed"`
+	A       *keepitInDiff `json:"a"`
+	B       *keepitInDiff `json:"b"`
+}
+
+type keepitInDiff struct {
+	Weight    string `json:"weight"`
+	Kept      bool   `json:"kept"`
+	Threshold string `json:"threshold,omitempty"`
+	Margin    string `json:"margin,omitempty"`
+}
+
+func diffJSON(e *app.Env, c provenance.Comparison) error {
+	s := c.Summary
+	answer := struct {
+		A       diffSide        `json:"a"`
+		B       diffSide        `json:"b"`
+		Same    bool            `json:"same"`
+		Both    int             `json:"messages_in_both"`
+		Anchors []trace.Anchors `json:"anchors"`
+	}{Same: c.Same(), Both: s.Both, Anchors: s.Anchors}
+	for i, to := range []*diffSide{&answer.A, &answer.B} {
+		x := []provenance.Compared{c.A, c.B}[i]
+		*to = diffSide{Name: x.Name, Kind: string(x.Rev.Kind), Tokens: s.Tokens[i], Segments: s.Segments[i], Messages: s.Messages[i], Kept: s.Kept[i], Keepits: s.Marks[i]}
+		if !x.Rev.Hash.IsZero() {
+			to.Hash = x.Rev.Hash.String()
+		}
+	}
+	err := app.PrintJSONWith(e, "diff", answer, "groups", func(yield func(diffGroupAnswer) bool) {
+		for _, g := range c.Groups {
+			if !yield(groupAnswerOf(c, g)) {
+				return
+			}
+		}
+	})
+	return errors.Join(err, c.Err())
+}
+
+func groupAnswerOf(c provenance.Comparison, g trace.Group) diffGroupAnswer {
+	a := diffGroupAnswer{Messages: g.Src, Segments: g.Pieces, Tokens: g.Tokens, Changes: []diffChangeAnswer{}, Keepits: []diffKeepitAnswer{}}
+	if s := c.Sessions[g.Source]; s != nil {
+		a.Session = s.ID
+	}
+	for _, ch := range g.Changes() {
+		a.Changes = append(a.Changes, diffChangeAnswer(ch))
+	}
+	for _, k := range g.Keepits {
+		a.Keepits = append(a.Keepits, diffKeepitAnswer{k.Message, k.Text, k.Changed, keepitInDiffOf(k.Sides[0]), keepitInDiffOf(k.Sides[1])})
+	}
+	return a
+}
+
+func keepitInDiffOf(p trace.Place) *keepitInDiff {
+	if !p.Known {
+		return nil
+	}
+	k := &keepitInDiff{Weight: p.Weight.String(), Kept: p.Kept}
+	if p.Judged {
+		k.Threshold, k.Margin = keepit.Thousandths(p.Threshold), keepit.Thousandths(p.Margin)
+	}
+	return k
+}

@@ -1,0 +1,115 @@
+package tracecmd
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/provenance"
+	"github.com/memvcs/mem/layers/trace"
+)
+
+// diffStat prints what each side holds, the names of what was lost and gained, and where the sides differ.
+func diffStat(e *app.Env, c provenance.Comparison) error {
+	e.Printf("\n")
+	t := e.Table(app.Column{Name: "kind"}, app.Column{Name: "before", Right: true}, app.Column{Name: "after", Right: true}, app.Column{Name: "lost", Right: true},
+		app.Column{Name: "gained", Right: true}, app.Column{Name: "which", Shrinks: true})
+	for _, a := range c.Summary.Anchors {
+		t.Row(app.Cell{Full: a.Kind}, app.Cell{Full: fmt.Sprint(a.A)}, app.Cell{Full: fmt.Sprint(a.B)}, app.Cell{Full: fmt.Sprint(len(a.Lost))}, app.Cell{Full: fmt.Sprint(len(a.Gained))},
+			app.Cell{Full: names(a, len(a.Lost)+len(a.Gained)), Short: names(a, 12)})
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	e.Printf("\n")
+	where := e.Table(app.Column{Name: "messages"}, app.Column{Name: "before", Right: true}, app.Column{Name: "after", Right: true})
+	for _, g := range c.Groups {
+		where.Row(app.Cell{Full: place(e, c, g.Source, g.Src)}, app.Cell{Full: fmt.Sprint(g.Tokens[0])}, app.Cell{Full: fmt.Sprint(g.Tokens[1])})
+	}
+	return where.Flush()
+}
+
+// names writes anchors, lost ones behind "-" and gained ones behind "+".
+func names(a trace.Anchors, most int) string {
+	var out []string
+	for _, n := range a.Lost {
+		out = append(out, "-"+n)
+	}
+	for _, n := range a.Gained {
+		out = append(out, "+"+n)
+	}
+	return strings.Join(out[:min(most, len(out))], " ")
+}
+
+// place writes messages: "#12", "#12-18 #77"; the session stands in front where there are several.
+func place(e *app.Env, c provenance.Comparison, source string, src [][2]int) string {
+	text := runsText(src)
+	if s := c.Sessions[source]; s != nil && len(c.Sessions) > 1 {
+		text = term.ShortID(s.ID) + " " + text
+	}
+	return text
+}
+
+// runsText writes runs of messages.
+func runsText(src [][2]int) string {
+	const most = 6
+	var words []string
+	for i, r := range src {
+		if i == most {
+			words = append(words, "…")
+			r = src[len(src)-1]
+		}
+		if r[0] == r[1] {
+			words = append(words, fmt.Sprintf("#%d", r[0]))
+		} else {
+			words = append(words, fmt.Sprintf("#%d-%d", r[0], r[1]))
+		}
+		if i == most {
+			break
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// diffKeepits prints the markers whose fate changed.
+func diffKeepits(e *app.Env, c provenance.Comparison) error {
+	t := e.Table(app.Column{Name: "weight"}, app.Column{Name: "before"}, app.Column{Name: "after"}, app.Column{Name: "at"}, app.Column{Name: "text", Shrinks: true})
+	for _, g := range c.Groups {
+		for _, k := range g.Keepits {
+			if k.Changed {
+				t.Row(app.Cell{Full: weightsText(k)}, app.Cell{Full: placeText(k.Sides[0])}, app.Cell{Full: placeText(k.Sides[1])},
+					app.Cell{Full: place(e, c, k.Source, [][2]int{{k.Message, k.Message}})}, app.Cell{Full: term.FirstWords(k.Text, 120)})
+			}
+		}
+	}
+	return t.Flush()
+}
+
+// weightsText writes the weight of a marker, or both if the sides differ in it.
+func weightsText(k trace.KeepitChange) string {
+	a, b := k.Sides[0], k.Sides[1]
+	if a.Known && b.Known && a.Weight != b.Weight {
+		return a.Weight.String() + " -> " + b.Weight.String()
+	}
+	if a.Known {
+		return a.Weight.String()
+	}
+	return b.Weight.String()
+}
+
+// placeText writes what became of a marker on one side: "kept", "summarised, 0.50 < 0.65".
+func placeText(p trace.Place) string {
+	switch {
+	case !p.Known:
+		return "-"
+	case p.Kept && p.Judged && p.Weight < keepit.Pinned && p.Margin >= 0:
+		return fmt.Sprintf("kept, %s >= %s", p.Weight, keepit.Thousandths(p.Threshold))
+	case p.Kept:
+		return "kept"
+	case p.Judged && p.Margin < 0:
+		return fmt.Sprintf("summarised, %s < %s", p.Weight, keepit.Thousandths(p.Threshold))
+	}
+	return "summarised"
+}

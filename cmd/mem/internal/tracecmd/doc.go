@@ -1,0 +1,3 @@
+// Package tracecmd has the commands that compare texts and trace them to their sources: diff, blame, lineage,
+// why.
+package tracecmd

@@ -1,0 +1,153 @@
+package tracecmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	namess "github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/history"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/tokens"
+)
+
+// Lineage is the command that walks the graph of what was made from what.
+func Lineage(e *app.Env) *cli.Command {
+	var up, down bool
+	return &cli.Command{
+		Name:        "lineage",
+		Usage:       "show inputs or outputs of a derivation",
+		ArgsUsage:   "<rev>",
+		Description: "Originals are at the top, compositions at the bottom. Without --up or --down a session shows what was made from it,\nanything else what it was made from.",
+		Flags: []*cli.Flag{
+			cli.Bool(&up, "up", "print what it was made from"),
+			cli.Bool(&down, "down", "print what was made from it"),
+		},
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.WantOperands(c, 1, 1); err != nil {
+				return err
+			}
+			if up && down {
+				return app.Usagef("--up and --down cannot stand together")
+			}
+			return runLineage(ctx, e, e.Operand(0), up, down)
+		},
+	}
+}
+
+func runLineage(ctx context.Context, e *app.Env, name string, up, down bool) error {
+	return namess.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+		rev, err := namess.Resolve(ctx, e, m, sc, name)
+		if err != nil {
+			return err
+		}
+		if !up && (rev.Kind == state.IsSession || rev.Kind == state.IsOriginal || rev.Kind == state.IsMessages) {
+			down = true
+		}
+		made, err := m.History().Lineage(ctx, rev, down)
+		if errors.Is(err, history.ErrNoLineage) {
+			return app.WithHint(err, "name a session, version or composition")
+		}
+		if err != nil {
+			return err
+		}
+		if e.Opt.JSON {
+			return e.PrintJSON("lineage", struct {
+				Direction string     `json:"direction"`
+				Root      madeAnswer `json:"root"`
+			}{map[bool]string{true: "down", false: "up"}[down], madeAnswerOf(made)})
+		}
+		if err := e.Page("lineage"); err != nil {
+			return err
+		}
+		printTree(e, made, func(x *history.Made) string { return madeLine(e, x) }, func(x *history.Made) []*history.Made { return x.Next }, "", "")
+		return nil
+	})
+}
+
+// printTree prints the line of x and below it those of what hangs there; first and rest stand in front of its line and of the others.
+func printTree[T any](e *app.Env, x T, line func(T) string, next func(T) []T, first, rest string) {
+	e.Printf("%s%s\n", first, line(x))
+	below := next(x)
+	for i, n := range below {
+		if i == len(below)-1 {
+			printTree(e, n, line, next, rest+"`- ", rest+"   ")
+		} else {
+			printTree(e, n, line, next, rest+"|- ", rest+"|  ")
+		}
+	}
+}
+
+func madeLine(e *app.Env, x *history.Made) string {
+	kind := string(x.Kind)
+	if x.Kind == state.IsObject {
+		kind = "missing"
+	}
+	words := []string{kind, e.Style().Yellow(e.Safe(x.Name))}
+	if !x.Hash.IsZero() {
+		words = append(words, "b3:"+x.Hash.Short())
+	}
+	if x.Recipe.Step != "" {
+		words = append(words, fmt.Sprintf("%s/%d", x.Recipe.Step, x.Recipe.Version))
+	}
+	if x.Engine != "" {
+		words = append(words, e.Safe(x.Engine))
+	}
+	if x.Since != "" {
+		words = append(words, "since "+e.Safe(x.Since))
+	}
+	if x.Tokens > 0 {
+		words = append(words, tokens.Commas(x.Tokens)+" tok")
+	}
+	if n := len(x.Witnesses); n > 0 {
+		words = append(words, term.Count(n, "witness object"))
+	}
+	if !x.Time.IsZero() {
+		at := e.TimeCell(x.Time)
+		if e.Term.Stdout {
+			at.Full = at.Text()
+		}
+		words = append(words, at.Full)
+	}
+	return strings.Join(words, "  ")
+}
+
+// A madeAnswer is a thing in a lineage as --json prints it.
+type madeAnswer struct {
+	Kind      string       `json:"kind"`
+	Name      string       `json:"name"`
+	Project   string       `json:"project,omitempty"`
+	Hash      string       `json:"hash,omitempty"`
+	Step      string       `json:"step,omitempty"`
+	Version   int          `json:"step_version,omitempty"`
+	Engine    string       `json:"engine,omitempty"`
+	Since     string       `json:"since,omitempty"`
+	Tokens    int          `json:"tokens,omitempty"`
+	Time      string       `json:"time,omitempty"`
+	Device    string       `json:"device,omitempty"`
+	Witnesses []string     `json:"witnesses,omitempty"`
+	Missing   bool         `json:"missing,omitempty"`
+	Next      []madeAnswer `json:"next"`
+}
+
+func madeAnswerOf(x *history.Made) madeAnswer {
+	a := madeAnswer{
+		Kind: string(x.Kind), Name: x.Name, Project: x.Project.Name, Step: x.Recipe.Step, Version: x.Recipe.Version, Engine: x.Engine, Since: x.Since,
+		Tokens: x.Tokens, Time: term.TimeText(x.Time), Device: x.Device, Missing: x.Missing, Next: []madeAnswer{},
+	}
+	if !x.Hash.IsZero() {
+		a.Hash = x.Hash.String()
+	}
+	for _, w := range x.Witnesses {
+		a.Witnesses = append(a.Witnesses, w.String())
+	}
+	for _, n := range x.Next {
+		a.Next = append(a.Next, madeAnswerOf(n))
+	}
+	return a
+}

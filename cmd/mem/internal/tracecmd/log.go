@@ -1,0 +1,14 @@
+package tracecmd
+
+type LogOptions struct {
+	Oneline bool
+	Number  int
+	Since   string
+	Graph   bool
+	Stat    bool
+	Patch   bool
+	Search  string
+	Handed  bool
+	Undo    bool
+	All     bool
+}

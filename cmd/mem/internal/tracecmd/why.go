@@ -1,0 +1,117 @@
+package tracecmd
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	namess "github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/concepts"
+	"github.com/memvcs/mem/layers/provenance"
+	"github.com/memvcs/mem/layers/state"
+)
+
+// WhyCommand is the command that says what something in memory rests on, and how far that may be trusted.
+func WhyCommand(e *app.Env) *cli.Command {
+	var up, down bool
+	return &cli.Command{
+		Name:      "why",
+		Usage:     "show where something comes from and who said it",
+		ArgsUsage: "<rev>",
+		Description: "A rule rests on facts, facts on quotes of messages, versions and compositions on sessions. Each line shows the least\n" +
+			"trusted author (user, assistant, tool), the device that recorded it, whether that device is trusted, and whether a\n" +
+			"source was revoked. --up and --down print derivations only: the inputs of a version or composition, and\n" +
+			"what was made from a session or version.",
+		Flags: []*cli.Flag{
+			cli.Bool(&up, "up", "print the inputs, the recipe and the tokens of each step"),
+			cli.Bool(&down, "down", "print what was made from it"),
+		},
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.WantOperands(c, 1, 1); err != nil {
+				return err
+			}
+			switch {
+			case up && down:
+				return app.Usagef("--up and --down exclude each other")
+			case up || down:
+				return runLineage(ctx, e, e.Operand(0), up, down)
+			}
+			return runWhy(ctx, e, e.Operand(0))
+		},
+	}
+}
+
+func runWhy(ctx context.Context, e *app.Env, name string) error {
+	return namess.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+		rev, err := namess.Resolve(ctx, e, m, sc, name)
+		if err != nil && concepts.IsLabel(name) { // as concepts are listed
+			if c, found := m.Revision().FindConcept(ctx, sc.Project.ID, name); found == nil {
+				rev, err = state.Rev{Kind: state.IsConcept, Project: sc.Project, Concept: c}, nil
+			}
+		}
+		if err != nil {
+			return err
+		}
+		r, err := m.Provenance().Why(ctx, rev)
+		if err != nil {
+			return fmt.Errorf("why %s: %w", name, err)
+		}
+		if e.Opt.JSON {
+			return e.PrintJSON("why", struct {
+				Root *provenance.Reason `json:"root"`
+			}{whole(r)})
+		}
+		if err := e.Page("why"); err != nil {
+			return err
+		}
+		printTree(e, r, func(r *provenance.Reason) string { return reasonLine(e, r) }, func(r *provenance.Reason) []*provenance.Reason { return r.Next }, "", "")
+		return nil
+	})
+}
+
+// whole gives lists that are empty a place in JSON.
+func whole(r *provenance.Reason) *provenance.Reason {
+	r.Notes, r.Next = append([]string{}, r.Notes...), append([]*provenance.Reason{}, r.Next...)
+	for _, n := range r.Next {
+		whole(n)
+	}
+	return r
+}
+
+func reasonLine(e *app.Env, r *provenance.Reason) string {
+	style := e.Style()
+	words := []string{r.Kind, style.Yellow(e.Safe(r.Name))}
+	if r.Trust != "" {
+		words = append(words, "["+r.Trust+"]")
+	}
+	if r.Missing {
+		words = append(words, style.Red("not here"))
+	}
+	if r.Text != "" {
+		words = append(words, fmt.Sprintf("%q", e.Safe(app.OneLine(r.Text))))
+	}
+	for _, n := range r.Notes {
+		words = append(words, style.Dim(e.Safe(n)))
+	}
+	if r.By != "" {
+		by := "by " + e.Safe(r.By)
+		if !r.Trusted {
+			by = style.Yellow(by + ", not trusted")
+		}
+		words = append(words, by)
+	}
+	if !r.Time.IsZero() {
+		at := e.TimeCell(r.Time)
+		if e.Term.Stdout {
+			at.Full = at.Text()
+		}
+		words = append(words, at.Full)
+	}
+	if r.Revoked != "" {
+		words = append(words, style.Red("hidden: "+e.Safe(r.Revoked)))
+	}
+	return strings.Join(words, "  ")
+}

@@ -1,0 +1,239 @@
+package versioncmd
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/checkout"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/worktree"
+)
+
+type checkoutOptions struct {
+	out    string
+	format string
+	force  bool
+	files  bool
+}
+
+// Checkout is the command that writes what a revision names into files.
+func Checkout(e *app.Env) *cli.Command {
+	var o checkoutOptions
+	return &cli.Command{
+		Name:      "checkout",
+		Usage:     "write an original, version or composition into files",
+		ArgsUsage: "<rev>",
+		Description: "A session or abc1:original gives its exact bytes. A composition gives composed.md, composed.jsonl (resume it with\n" +
+			"\"claude --resume composed.jsonl --fork-session\") and composition.json. The format of a file follows from its\n" +
+			"extension, that of an original is its exact bytes. A file that mem did not write, or that was changed since, is replaced\n" +
+			"only with --force. -n lists the files. -o - writes to standard output. --files writes the files of its\n" +
+			"tool-results/ too, into the directory beside it where Claude Code looks for them. What a session of Claude Code\n" +
+			"checks out by itself counts as used by it, as what it was started from does: that brings old sessions nearer.",
+		Flags: []*cli.Flag{
+			cli.String(&o.out, "output,o", "write to `PATH`, a file or directory; - is standard output"),
+			cli.Choice(&o.format, "format", "write only `FORM`: md, jsonl, text or both", "md", "jsonl", "text", "both"),
+			cli.Bool(&o.files, "files", "with an original: also its tool-results/ files, beside it as Claude Code has them"),
+			cli.Bool(&o.force, "force,f", "replace files that mem did not write; write what rests on a revoked source or comes from an untrusted device"),
+		},
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.WantOperands(c, 1, 1); err != nil {
+				return err
+			}
+			return runCheckout(ctx, e, o, e.Operand(0))
+		},
+	}
+}
+
+// OutputName returns "-" for standard output by either name, else the name as it is.
+func OutputName(name string) string {
+	if name == "/dev/stdout" {
+		return "-"
+	}
+	return name
+}
+
+// OutputPath returns where what goes to name is written; what ends in a separator is a directory. Nothing goes into the memory itself.
+func OutputPath(e *app.Env, name string) (string, error) {
+	path := e.Path(name)
+	if err := outside(e, path); err != nil {
+		return "", err
+	}
+	if os.IsPathSeparator(name[len(name)-1]) {
+		path += string(filepath.Separator)
+	}
+	return path, nil
+}
+
+// outside refuses a path that leads into the memory, by its name or by links.
+func outside(e *app.Env, path string) error {
+	memory, err := e.MemoryDir()
+	if err != nil {
+		return err
+	}
+	for _, at := range [][2]string{{memory, path}, {unlinked(memory), unlinked(path)}} {
+		if rel, err := filepath.Rel(at[0], at[1]); err == nil && filepath.IsLocal(rel) {
+			return app.WithHint(app.Usagef("%s is inside the memory itself", path), "name another place with -o")
+		}
+	}
+	return nil
+}
+
+// unlinked returns a path without links, as far as it leads to something.
+func unlinked(path string) string {
+	found, err := filepath.EvalSymlinks(path)
+	if dir := filepath.Dir(path); err != nil && dir != path {
+		return filepath.Join(unlinked(dir), filepath.Base(path))
+	}
+	return cmp.Or(found, path)
+}
+
+// A checkoutAnswer says which files were written.
+type checkoutAnswer struct {
+	Kind   string   `json:"kind"`
+	Hash   string   `json:"hash,omitempty"`
+	Files  []string `json:"files"`
+	DryRun bool     `json:"dry_run"`
+}
+
+func runCheckout(ctx context.Context, e *app.Env, o checkoutOptions, name string) error {
+	o.out = OutputName(o.out)
+	format := checkout.Format(o.format)
+	if o.format == "both" {
+		format = ""
+	}
+	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+		rev, err := names.Resolve(ctx, e, m, sc, name)
+		if err != nil {
+			return err
+		}
+		if err := m.Trusted().MayHand(ctx, rev); err != nil && !o.force {
+			return err
+		} else if err != nil {
+			e.Warn("%v", err)
+		}
+		if exact := rev.Kind == state.IsSession || rev.Kind == state.IsOriginal; o.files && (!exact || o.out == "-") {
+			return app.Usagef("--files goes with a session or its original, and a place for files")
+		}
+		if o.out == "-" {
+			if err := m.Checkout().Write(ctx, rev, format, Outlet(e)); err != nil {
+				return names.StoreError(err)
+			}
+			return rehearse(ctx, e, m, rev)
+		}
+		at, err := checkoutPlace(e, rev, o.out)
+		if err != nil {
+			return err
+		}
+		done, err := m.Checkout().Checkout(ctx, rev, at, checkout.CheckoutOptions{Format: format, Files: o.files, Force: o.force, DryRun: e.Opt.DryRun})
+		var noTranscript *worktree.FileError
+		switch {
+		case errors.Is(err, checkout.ErrFileName) && errors.As(err, &noTranscript):
+			return app.WithHint(app.Usagef("--files goes with a file that ends in .jsonl, not %s", noTranscript.Path), term.Shell("mem", "checkout", name, "--files", "-o", rev.Session.ID+".jsonl"))
+		case errors.Is(err, checkout.ErrFormatless):
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		if len(done.Files) == 0 {
+			return names.StoreError(WriteError(err))
+		}
+		NoteCreated(e, done.Created)
+		answer := checkoutAnswer{Kind: string(rev.Kind), Files: done.Files, DryRun: e.Opt.DryRun}
+		if !rev.Hash.IsZero() {
+			answer.Hash = rev.Hash.String()
+		}
+		if e.Opt.DryRun {
+			return errors.Join(printCheckout(e, answer), names.StoreError(err))
+		}
+		autoTier(ctx, e, m, rev.Project)
+		return errors.Join(printCheckout(e, answer), names.StoreError(err), rehearse(ctx, e, m, rev))
+	})
+}
+
+// checkoutPlace returns where a checkout writes: where -o says, else the working directory, in it a directory of a composition's name.
+func checkoutPlace(e *app.Env, rev state.Rev, out string) (checkout.Place, error) {
+	if out != "" {
+		path, err := OutputPath(e, out)
+		return checkout.Place{Path: path}, err
+	}
+	at := checkout.Place{Path: e.Dir}
+	if rev.Kind == state.IsComposition {
+		at.Sub = rev.Composition.Name
+		if hiddenDir(at.Sub) {
+			err := app.Usagef("%s would be a hidden directory, where programs look for their settings", at.Sub)
+			return at, app.WithHint(err, term.Shell("mem", "checkout", at.Sub)+" -o DIR")
+		}
+	}
+	return at, outside(e, filepath.Join(at.Path, at.Sub))
+}
+
+// hiddenDir reports whether an element of a path begins with a dot: a composition can be called .claude/commands/x, and its name may come from
+// another device.
+func hiddenDir(name string) bool { return strings.HasPrefix(name, ".") || strings.Contains(name, "/.") }
+
+// Outlet is standard output for content: a terminal gets it sanitised, a file or a pipe as it is.
+func Outlet(e *app.Env) io.Writer {
+	if e.Term.Stdout {
+		return &term.SafeWriter{W: e.Out}
+	}
+	return e.Out
+}
+
+// NoteCreated says which directories were created outside the working directory.
+func NoteCreated(e *app.Env, dirs []string) {
+	for _, dir := range dirs {
+		if rel, err := filepath.Rel(unlinked(e.Dir), unlinked(dir)); err != nil || !filepath.IsLocal(rel) {
+			e.Note("created directory %s", e.Safe(dir))
+		}
+	}
+}
+
+// WriteError adds to the refusal to write a file what can be done about it.
+func WriteError(err error) error {
+	switch {
+	case errors.Is(err, worktree.ErrExists):
+		return app.WithHint(err, "replace it with --force, or name another place with -o")
+	case errors.Is(err, worktree.ErrLink), errors.Is(err, worktree.ErrInWay), errors.Is(err, worktree.ErrName):
+		return app.WithHint(err, "name another place with -o")
+	}
+	return err
+}
+
+func printCheckout(e *app.Env, answer checkoutAnswer) error {
+	if e.Opt.JSON {
+		return e.PrintJSON("checkout", answer)
+	}
+	if answer.DryRun {
+		e.Note("would write:")
+	}
+	for _, f := range answer.Files {
+		e.Printf("%s\n", e.Safe(f))
+	}
+	return nil
+}
+
+// rehearse notes that the session of Claude Code in which mem runs, if it does, was given a version or composition.
+func rehearse(ctx context.Context, e *app.Env, m *layers.Memory, rev state.Rev) error {
+	by := e.Getenv("CLAUDE_CODE_SESSION_ID")
+	if e.Opt.DryRun || !sessionName(by) || rev.Version == nil && rev.Composition == nil {
+		return nil
+	}
+	if err := m.Markers().RecordUse(ctx, rev, by, e.Now()); err != nil {
+		return fmt.Errorf("note that session %s uses it: %w", term.ShortID(by), err)
+	}
+	return nil
+}
+
+// sessionName reports whether s can be the id of a session.
+func sessionName(s string) bool {
+	return len(s) >= 4 && len(s) <= 100 && strings.Trim(s, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_") == ""
+}

@@ -1,0 +1,370 @@
+package versioncmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/compose"
+	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/derive"
+	"github.com/memvcs/mem/layers/engines"
+	"github.com/memvcs/mem/layers/revision"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/tokens"
+)
+
+type ComposeOptions struct {
+	budget     int
+	allocate   string
+	auto       bool
+	ratio      int      // preferred, 0 = any
+	freshness  int      // distance that a version may have been made for at most, 0 = any
+	recompress []string // revisions, or "all"
+	engine     EngineChoice
+}
+
+// DefaultBudget is that of the seeds' composition builder.
+const DefaultBudget = 16_000
+
+// autoSessions is how many of the newest sessions --auto takes when none are named.
+const autoSessions = 5
+
+// Compose is the command that makes one context of several sessions.
+func Compose(e *app.Env) *cli.Command {
+	o := ComposeOptions{budget: DefaultBudget, allocate: "equal"}
+	return &cli.Command{
+		Name:      "compose",
+		Usage:     "build one context from several sessions under a token budget",
+		ArgsUsage: "<name> <rev>[=TOKENS]...",
+		Description: "A session takes its original if that fits its share, else the version of the best score, else a new one. A\n" +
+			"version that is named is taken as it is. The whole never exceeds the budget. Write it out with \"mem checkout\".\n" +
+			"The revision - stands for those on standard input, one a line.",
+		Flags: []*cli.Flag{
+			cli.Parsed(&o.budget, "budget", "use at most `T` tokens, such as 16k (the default)", ParseTokens),
+			cli.Choice(&o.allocate, "allocate", "share the budget by `RULE`: equal, proportional, recency or inverse-recency", "equal", "proportional", "recency", "inverse-recency"),
+			cli.Parsed(&o.ratio, "prefer-ratio", "prefer versions of about `N`:1", parseRatio),
+			cli.Parsed(&o.freshness, "min-freshness", "take no version made for a distance of more than `N` sessions: 1 is current, 10 stale", positive("a distance", "3")),
+			cli.Bool(&o.auto, "auto", "take the newest sessions of the project when none are named"),
+			cli.Parsed(&o.recompress, "recompress", "compress `REV` anew whatever versions exist; without a value, every part", appendTo(&o.recompress)).Optional("all"),
+			cli.Choice(&o.engine.Name, "engine", "let `NAME` compress what must be: extract, claude, anthropic, openai, command or replay", EngineNames()...),
+			cli.String(&o.engine.Model, "model", "let the engine ask the model `NAME`"),
+		},
+		Action: func(ctx context.Context, c *cli.Command) error {
+			least := 2
+			if o.auto {
+				least = 1
+			}
+			if err := e.WantOperands(c, least, -1); err != nil {
+				return err
+			}
+			revs, err := names.FromInput(e, e.Operands[1:])
+			if err != nil {
+				return err
+			}
+			return runCompose(ctx, e, o, e.Operand(0), revs)
+		},
+	}
+}
+
+func runCompose(ctx context.Context, e *app.Env, o ComposeOptions, name string, revs []string) error {
+	if err := CheckName(name); err != nil {
+		return err
+	}
+	strategy, err := compose.ParseStrategy(o.allocate)
+	if err != nil {
+		return app.Usagef("%v", err)
+	}
+	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+		if err := NameIsFree(ctx, e, m, sc, name); err != nil {
+			return err
+		}
+		parts, err := ComposeParts(ctx, e, m, sc, o, revs)
+		if err != nil {
+			return err
+		}
+		req := derive.ComposeRequest{Project: sc.Project, Name: name, Parts: parts, Budget: o.budget, Strategy: strategy, Ratio: o.ratio, Stalest: o.freshness, DryRun: e.Opt.DryRun}
+		if req.Engine, err = ComposeEngine(ctx, e, m, parts, o.engine); err != nil {
+			return err
+		}
+		done, err := m.Derive().Compose(ctx, req)
+		if err != nil {
+			return ComposeError(err)
+		}
+		autoTier(ctx, e, m, done.Project)
+		if e.Opt.JSON {
+			return e.PrintJSON("compose", ComposeAnswer(e, req, done))
+		}
+		return printComposed(e, req, done)
+	})
+}
+
+// ComposeEngine returns what finds the engine of a part. One that was named on the command line is set up at once, so
+// that a mistake shows even if nothing must be compressed.
+func ComposeEngine(ctx context.Context, e *app.Env, m *layers.Memory, parts []derive.ComposePart, choice EngineChoice) (func(context.Context, state.Rev) (compress.Summarizer, error), error) {
+	if choice != (EngineChoice{}) && choice.Name != "replay" {
+		if _, err := Engine(ctx, e, m, parts[0].Rev, choice); err != nil {
+			return nil, err
+		}
+	}
+	return func(ctx context.Context, part state.Rev) (compress.Summarizer, error) {
+		part.Kind, part.Version = state.IsSession, nil
+		return Engine(ctx, e, m, part, choice)
+	}, nil
+}
+
+// CheckName refuses names of compositions that could be taken for something else.
+func CheckName(name string) error {
+	bad := strings.ContainsFunc(name, func(r rune) bool {
+		return strings.ContainsRune(":#@~=^\\", r) || unicode.IsSpace(r) || !unicode.IsGraphic(r)
+	})
+	if bad || strings.HasPrefix(name, "-") || name == "HEAD" || len(name) > 100 || path.Clean(name) != name || !filepath.IsLocal(name) || name == "." || revision.IsLabel(name) {
+		return app.WithHint(app.Usagef("%q cannot be the name of a composition", name), "use letters, digits, '-', '.' and '/', such as feature-x")
+	}
+	return nil
+}
+
+// NameIsFree refuses a name that stands for a session: it would hide that.
+func NameIsFree(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope, name string) error {
+	rev, err := m.Revision().Resolve(ctx, sc, name)
+	var missing *state.NotFoundError
+	var ambiguous *state.AmbiguousError
+	switch {
+	case errors.As(err, &missing), errors.As(err, &ambiguous):
+		return nil
+	case err != nil:
+		return err
+	case rev.Kind == state.IsSession && rev.How != "title":
+		return app.WithHint(app.Usagef("%q is the start of a session's id; it cannot be the name of a composition", name), term.Shell("mem", "compose", "NAME", name))
+	}
+	return nil
+}
+
+// appendTo returns a parser that adds to the list.
+func appendTo(list *[]string) func(string) ([]string, error) {
+	return func(s string) ([]string, error) { return append(*list, s), nil }
+}
+
+// ComposeParts resolves the operands REV[=TOKENS].
+func ComposeParts(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope, o ComposeOptions, revs []string) ([]derive.ComposePart, error) {
+	if len(revs) == 0 {
+		st, err := m.Trusted().State(ctx, sc.Project.ID)
+		if err != nil {
+			return nil, err
+		}
+		trust, err := m.Trust(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range st.Recent() {
+			if trust.Of(s.Now().Stamp.Device) && len(revs) < autoSessions {
+				revs = append([]string{s.ID}, revs...) // oldest first
+			}
+		}
+		if len(revs) == 0 {
+			return nil, app.WithHint(app.Fatalf("the project %s has no sessions in memory", sc.Project.Name), "mem import")
+		}
+	}
+	if err := checkRecompress(o.recompress, revs); err != nil {
+		return nil, err
+	}
+	var parts []derive.ComposePart
+	for _, operand := range revs {
+		rev, share, hasShare := strings.Cut(operand, "=")
+		part := derive.ComposePart{Recompress: matchesAny(rev, o.recompress)}
+		if hasShare {
+			n, err := ParseTokens(share)
+			if err != nil {
+				return nil, app.Usagef("%s: %v", operand, err)
+			}
+			part.Share = n
+		}
+		r, err := names.Resolve(ctx, e, m, sc, rev)
+		if err != nil {
+			return nil, err
+		}
+		if r.Session == nil || r.Kind != state.IsSession && r.Kind != state.IsOriginal && r.Kind != state.IsVersion {
+			return nil, app.WithHint(app.Fatalf("%s is no session or version", rev), "name sessions, or versions such as abc1:v001")
+		}
+		for _, other := range parts {
+			if other.Rev.Session.ID == r.Session.ID && other.Rev.Hash == r.Hash {
+				return nil, app.WithHint(app.Usagef("%s is the same as an earlier part, %s", rev, term.ShortID(r.Session.ID)), "name each session once, or other versions of it")
+			}
+		}
+		sc.Last, part.Rev = r.Session, r
+		parts = append(parts, part)
+	}
+	return parts, nil
+}
+
+// checkRecompress refuses to compress anew what is no part.
+func checkRecompress(list, revs []string) error {
+	for _, s := range list {
+		if !slices.ContainsFunc(revs, func(operand string) bool {
+			rev, _, _ := strings.Cut(operand, "=")
+			return matchesAny(rev, []string{s})
+		}) {
+			return app.WithHint(app.Usagef("option --recompress names %q, which is no part", s), "name a part as you wrote it, or all parts by --recompress alone")
+		}
+	}
+	return nil
+}
+
+func matchesAny(rev string, list []string) bool {
+	for _, s := range list {
+		if s == rev || s == "all" {
+			return true
+		}
+	}
+	return false
+}
+
+func ComposeError(err error) error {
+	var budget *compose.BudgetError
+	if errors.As(err, &budget) && budget.Frame == 0 { // of the share of one part
+		return app.WithCode(app.ExitBudget, app.WithHint(err, fmt.Sprintf("mem compose ... SESSION=%d", budget.Need)))
+	}
+	if errors.As(err, &budget) {
+		return app.WithCode(app.ExitBudget, app.WithHint(err, fmt.Sprintf("mem compose ... --budget %d", budget.Need)))
+	}
+	var pins *compress.PinError
+	if errors.As(err, &pins) {
+		return app.WithCode(app.ExitBudget, app.WithHint(err, fmt.Sprintf("mem compose ... SESSION=%d", pins.Need)))
+	}
+	if errors.Is(err, derive.ErrNoParts) {
+		return app.WithCode(app.ExitUsage, err)
+	}
+	return compressError(err)
+}
+
+// A composeAnswer is a composition as compose --json prints it.
+type composeAnswer struct {
+	Project string          `json:"project"`
+	Name    string          `json:"name"`
+	Budget  int             `json:"budget"`
+	Tokens  int             `json:"tokens"`
+	Frame   int             `json:"frame"` // of the tokens: headings, sources and tags
+	Counter string          `json:"counter"`
+	Hash    string          `json:"hash"`
+	Parts   []composePicked `json:"parts"`
+	Existed bool            `json:"existed"`
+	DryRun  bool            `json:"dry_run"`
+
+	Receipt engines.Receipt `json:"receipt,omitzero"`
+}
+
+type composePicked struct {
+	Session string `json:"session"`
+	Pick    string `json:"pick"`
+	Tokens  int    `json:"tokens"`
+	Share   int    `json:"share"`
+	Score   string `json:"score"`
+	Why     string `json:"why"`
+}
+
+func ComposeAnswer(e *app.Env, req derive.ComposeRequest, d derive.Composed) composeAnswer {
+	a := composeAnswer{Frame: frameTokens(d), Project: d.Project.Name, Name: req.Name, Budget: req.Budget, Tokens: d.Plan.Total, Parts: []composePicked{}, Existed: d.Existed, DryRun: e.Opt.DryRun, Receipt: d.Receipt}
+	if d.Composition != nil {
+		a.Tokens, a.Counter, a.Hash = d.Composition.Tokens, d.Composition.Counter, d.Composition.Derivation.Output.String()
+	}
+	for i, p := range d.Plan.Picks {
+		a.Parts = append(a.Parts, composePicked{p.Session, pickLabel(d, i), pickTokens(d, i), p.Share, score(p.Score), p.Why})
+	}
+	return a
+}
+
+// why tells why a part was picked; what would be done has been done by the time that is printed.
+func why(e *app.Env, p compose.Pick) string {
+	if e.Opt.DryRun {
+		return p.Why
+	}
+	return strings.Replace(p.Why, "would compress", "compressed", 1)
+}
+
+// pickLabel returns what part i became: a version that was made has its label by now.
+func pickLabel(d derive.Composed, i int) string {
+	if d.Composition != nil && i < len(d.Composition.Parts) {
+		return d.Composition.Parts[i].Label
+	}
+	return d.Plan.Picks[i].Label()
+}
+
+func pickTokens(d derive.Composed, i int) int {
+	if d.Composition != nil && i < len(d.Composition.Parts) {
+		return d.Composition.Parts[i].Tokens
+	}
+	return d.Plan.Picks[i].Tokens - d.Plan.Picks[i].Tags
+}
+
+// frameTokens returns the tokens of a composition that belong to no part.
+func frameTokens(d derive.Composed) int {
+	n := d.Plan.Total
+	if d.Composition != nil {
+		n = d.Composition.Tokens
+	}
+	for i := range d.Plan.Picks {
+		n -= pickTokens(d, i)
+	}
+	return n
+}
+
+func score(thousandths int) string {
+	if thousandths < 0 {
+		return "-"
+	}
+	return strconv.FormatFloat(float64(thousandths)/1000, 'f', 2, 64)
+}
+
+func printComposed(e *app.Env, req derive.ComposeRequest, d derive.Composed) error {
+	if e.Opt.Quiet && !e.Opt.DryRun {
+		return nil
+	}
+	t := e.Table(app.Column{Name: "#", Right: true}, app.Column{Name: "SESSION"}, app.Column{Name: "PICK"}, app.Column{Name: "TOKENS", Right: true},
+		app.Column{Name: "SHARE", Right: true}, app.Column{Name: "SCORE", Right: true}, app.Column{Name: "WHY", Shrinks: true})
+	for i, p := range d.Plan.Picks {
+		t.Row(app.Cell{Full: strconv.Itoa(i + 1)}, app.Cell{Full: p.Session, Short: term.ShortID(p.Session)}, app.Cell{Full: pickLabel(d, i)},
+			app.Cell{Full: strconv.Itoa(pickTokens(d, i)), Short: tokens.Commas(pickTokens(d, i))}, app.Cell{Full: strconv.Itoa(p.Share), Short: tokens.Commas(p.Share)},
+			app.Cell{Full: score(p.Score)}, app.Cell{Full: why(e, p)})
+	}
+	frame := frameTokens(d)
+	why := "headings, sources, tags"
+	if d.Recount > 0 {
+		why += fmt.Sprintf("; %s because a newer model counts more", tokens.Commas(d.Recount))
+	}
+	t.Row(app.Cell{Full: "-"}, app.Cell{Full: "frame"}, app.Cell{Full: "-"}, app.Cell{Full: strconv.Itoa(frame), Short: tokens.Commas(frame)},
+		app.Cell{Full: "-"}, app.Cell{Full: "-"}, app.Cell{Full: why})
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	verb, total := "composed", d.Plan.Total
+	switch {
+	case e.Opt.DryRun:
+		verb = "would compose"
+	case d.Existed:
+		verb, total = "unchanged:", d.Composition.Tokens
+	default:
+		total = d.Composition.Tokens
+	}
+	e.Did("[%s] %s %s  ~%s of %s tokens, %d part%s\n", e.Safe(d.Project.Name), verb, e.Safe(req.Name), tokens.Commas(total), tokens.Commas(req.Budget), len(req.Parts), term.Plural(len(req.Parts)))
+	switch r := d.Receipt; {
+	case e.Opt.DryRun && r.Requests > 0:
+		e.Printf("  %s, about %s tokens in and %s out, %s\n", term.Count(r.Requests, "request"), tokens.Commas(r.Usage.Input), tokens.Commas(r.Usage.Output), engines.FormatDollars(r.Usage.Micros))
+	case !e.Opt.DryRun:
+		printReceipt(e, r)
+	}
+	if !e.Opt.DryRun {
+		e.Hint("write it out with \"%s -o DIR\"", term.Shell("mem", "checkout", req.Name))
+	}
+	return nil
+}

@@ -1,0 +1,451 @@
+package versioncmd
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/derive"
+	"github.com/memvcs/mem/layers/engines"
+	"github.com/memvcs/mem/layers/keepit"
+	bodies "github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/tokens"
+)
+
+type compressOptions struct {
+	ratio    int
+	tokens   int
+	preset   string
+	tiers    []string
+	level    string
+	distance int
+	keepit   string
+	skip     int
+	since    string
+	engine   EngineChoice
+}
+
+// Compress is the command that makes a version of a session.
+func Compress(e *app.Env) *cli.Command {
+	var o compressOptions
+	return &cli.Command{
+		Name:      "compress",
+		Usage:     "create a smaller version of a session",
+		ArgsUsage: "<session|version>",
+		Description: "Say how small with --ratio, --tokens, --preset or --tier; without any of them it is the preset of the settings.\n" +
+			"Markers that survive are kept byte for byte. The same recipe again gives the version that exists.\n" +
+			"A version can be made smaller still; ratios are those to the original. --since compresses only what was said after\n" +
+			"the messages that a version covers.",
+		Flags: []*cli.Flag{
+			cli.Parsed(&o.ratio, "ratio,r", "make it `N` times smaller: 10 or 10:1", parseRatio),
+			cli.Parsed(&o.tokens, "tokens", "make it at most `T` tokens, such as 3000 or 3k", ParseTokens),
+			cli.Choice(&o.preset, "preset", "use the tiers of `NAME`: gentle, standard or aggressive", compress.Presets[:]...),
+			cli.Repeated(&o.tiers, "tier", "make a tier: `END:RATIO:LEVEL`, such as 25:10:moderate; repeat up to 100"),
+			cli.Choice(&o.level, "aggressiveness,a", "keep more or less: `LEVEL` is minimal, moderate or aggressive", "minimal", "light", "moderate", "aggressive"),
+			cli.Parsed(&o.distance, "distance", "decide the fate of markers as if `N` sessions ago", positive("a distance", "5")),
+			cli.Choice(&o.keepit, "keepit", "let markers `MODE`: decay, preserve-all or ignore", "decay", "preserve-all", "ignore"),
+			cli.Parsed(&o.skip, "skip", "leave out the first `N` messages", NotNegative),
+			cli.String(&o.since, "since", "compress only what was said since the version `REV`, such as v002"),
+			cli.Choice(&o.engine.Name, "engine", "let `NAME` write it: extract, claude, anthropic, openai, command or replay", EngineNames()...),
+			cli.String(&o.engine.Model, "model", "let the engine ask the model `NAME`"),
+		},
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.WantOperands(c, 1, 1); err != nil {
+				return err
+			}
+			return runCompress(ctx, e, o, e.Operand(0))
+		},
+	}
+}
+
+// positive returns a parser of whole numbers from 1.
+func positive(what, example string) func(string) (int, error) {
+	return func(s string) (int, error) {
+		n, err := strconv.Atoi(s)
+		if err != nil || n < 1 || n > 1_000_000_000 {
+			return 0, fmt.Errorf("%s is a whole number from 1, such as %s", what, example)
+		}
+		return n, nil
+	}
+}
+
+// parseRatio reads a ratio: 10, or 10:1 and 10.0:1 as mem prints it.
+func parseRatio(s string) (int, error) {
+	return positive("a ratio", "10 or 10:1")(strings.TrimSuffix(strings.TrimSuffix(s, ":1"), ".0"))
+}
+
+func NotNegative(s string) (int, error) {
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 0 {
+		return 0, errors.New("want a whole number from 0")
+	}
+	return n, nil
+}
+
+// ParseTokens reads a number of tokens: 3000, 16k, 1.5k.
+func ParseTokens(s string) (int, error) {
+	bad := errors.New("want a number of tokens from 1, such as 3000 or 16k")
+	scale := 1.0
+	if n := len(s); n > 0 && (s[n-1] == 'k' || s[n-1] == 'K') {
+		s, scale = s[:n-1], 1000
+	}
+	f, err := strconv.ParseFloat(s, 64)
+	n := int(f * scale)
+	if err != nil || f <= 0 || n < 1 || f > 1e9 {
+		return 0, bad
+	}
+	return n, nil
+}
+
+// settings turns the options into what the engine is asked for.
+func (o *compressOptions) settings(conf interface{ String(string) (string, error) }, decay keepit.Decay) (compress.Settings, error) {
+	s := compress.Settings{
+		Ratio: o.ratio, Tokens: o.tokens, Preset: o.preset, Skip: o.skip, Keepit: compress.KeepitMode(o.keepit), Distance: o.distance, Decay: decay,
+	}
+	for _, t := range o.tiers {
+		tier, err := compress.ParseTier(t)
+		if err != nil {
+			return s, app.WithHint(app.Usagef("%v", err), "a tier is END:RATIO:LEVEL, such as --tier 25:10:moderate --tier 100:3:minimal")
+		}
+		s.Tiers = append(s.Tiers, tier)
+	}
+	if o.level != "" {
+		level, err := keepit.ParseLevel(o.level)
+		if err != nil {
+			return s, app.Usagef("%v", err)
+		}
+		s.Level = &level
+	}
+	if s.Ratio == 0 && s.Tokens == 0 && s.Preset == "" && len(s.Tiers) == 0 {
+		preset, err := conf.String("defaults.compressionPreset")
+		s.Preset = preset
+		return s, err
+	}
+	return s, nil
+}
+
+func runCompress(ctx context.Context, e *app.Env, o compressOptions, name string) error {
+	conf, err := e.Settings()
+	if err != nil {
+		return err
+	}
+	decay, err := decay(e)
+	if err != nil {
+		return err
+	}
+	s, err := o.settings(conf, decay)
+	if err != nil {
+		return err
+	}
+	if on, err := conf.Bool("defaults.keepitDecayEnabled"); err != nil {
+		return err
+	} else if !on && s.Keepit == "" {
+		s.Keepit = compress.PreserveAll
+	}
+	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+		rev, err := names.Resolve(ctx, e, m, sc, name)
+		if err != nil {
+			return err
+		}
+		if rev.Session != nil {
+			if s.Engine, err = Engine(ctx, e, m, rev, o.engine); err != nil {
+				return err
+			}
+		}
+		c, err := compressRev(ctx, e, m, sc, rev, s, o.since)
+		if err != nil {
+			return compressError(err)
+		}
+		if e.Opt.JSON {
+			return e.PrintJSON("compress", compressAnswerOf(e, c))
+		}
+		return printCompressed(e, c)
+	})
+}
+
+// compressRev compresses a session or version, or what was said in a session since a version.
+func compressRev(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope, rev state.Rev, s compress.Settings, since string) (derive.Compressed, error) {
+	if since == "" {
+		return m.Derive().Compress(ctx, rev, s, e.Opt.DryRun)
+	}
+	if rev.Session == nil || rev.Kind == state.IsVersion {
+		return derive.Compressed{}, app.WithHint(app.Usagef("--since goes with a session, and %s is a %s", rev.Name(), rev.Kind), "mem compress SESSION --since "+since)
+	}
+	if since == "latest" {
+		since = rev.Session.ID + ":latest"
+	}
+	sc.Last = rev.Session
+	base, err := names.Resolve(ctx, e, m, sc, since)
+	if err != nil {
+		return derive.Compressed{}, err
+	}
+	if base.Kind != state.IsVersion {
+		return derive.Compressed{}, app.WithHint(app.Usagef("--since wants a version, and %s is a %s", since, base.Kind), term.Shell("mem", "versions", term.ShortID(rev.Session.ID)))
+	}
+	return m.Derive().CompressSince(ctx, rev, base, s, e.Opt.DryRun)
+}
+
+// decay returns the constants of the decay of markers as the settings have them.
+func decay(e *app.Env) (keepit.Decay, error) {
+	var d keepit.Decay
+	conf, err := e.Settings()
+	if err != nil {
+		return d, err
+	}
+	return names.DecayOf(conf)
+}
+
+// compressError says what can be done about an error of the engine.
+func compressError(err error) error {
+	var pins *compress.PinError
+	var nothing *derive.NothingNewError
+	switch {
+	case errors.As(err, &nothing):
+		return app.WithCode(app.ExitNo, err)
+	case errors.Is(err, derive.ErrOtherSession):
+		return app.WithCode(app.ExitUsage, app.WithHint(err, "name a version of the session itself: mem ls SESSION"))
+	case errors.Is(err, derive.ErrOtherPast):
+		return app.WithHint(err, "compress the whole session: leave out --since")
+	case errors.As(err, &pins):
+		return app.WithCode(app.ExitBudget, app.WithHint(err, "ask for more tokens, or let markers decay with a greater --distance"))
+	case errors.Is(err, compress.ErrTooSmall):
+		return app.WithCode(app.ExitBudget, app.WithHint(err, "ask for more tokens or a smaller ratio"))
+	case errors.Is(err, compress.ErrEmpty):
+		return app.WithHint(err, "there must be messages left to compress")
+	case errors.Is(err, compress.ErrSettings):
+		return app.WithCode(app.ExitUsage, app.WithHint(err, "mem compress -h"))
+	case errors.Is(err, bodies.ErrNotCompressible):
+		return app.WithHint(err, "name a session or a version: mem compress SESSION")
+	}
+	return names.StoreError(err)
+}
+
+// A compressAnswer is a version as compress --json prints it.
+type compressAnswer struct {
+	Session      string       `json:"session"`
+	Version      string       `json:"version"`
+	Source       string       `json:"source,omitempty"` // label of the version it was made from
+	Since        string       `json:"since,omitempty"`  // label of the version it goes on from
+	From         int          `json:"from,omitempty"`   // messages it is about, if it goes on from a version
+	To           int          `json:"to,omitempty"`
+	InputTokens  int          `json:"input_tokens"`
+	OutputTokens int          `json:"output_tokens"`
+	Ratio        float64      `json:"ratio"`
+	InMessages   int          `json:"input_messages"`
+	OutMessages  int          `json:"output_messages"`
+	Budget       int          `json:"budget"`
+	Preserved    int          `json:"keepit_preserved"`
+	Summarised   int          `json:"keepit_summarised"`
+	Skipped      int          `json:"keepit_skipped"` // in messages that --skip leaves out
+	Markers      []FateAnswer `json:"markers"`
+	Engine       string       `json:"engine"`
+	Counter      string       `json:"counter"`
+	Hash         string       `json:"hash"`
+	Key          string       `json:"recipe_key"`
+	Existed      bool         `json:"existed"`
+	DryRun       bool         `json:"dry_run"`
+
+	Receipt engines.Receipt `json:"receipt,omitzero"`
+}
+
+// A fateAnswer is what was decided about one marker.
+type FateAnswer struct {
+	Message   int    `json:"message"`
+	Weight    string `json:"weight"`
+	Threshold string `json:"threshold"`
+	Margin    string `json:"margin"`
+	Kept      bool   `json:"survives"`
+	Skipped   bool   `json:"skipped,omitempty"`
+	Text      string `json:"text"`
+}
+
+func compressAnswerOf(e *app.Env, c derive.Compressed) compressAnswer {
+	v := c.Version
+	a := compressAnswer{
+		Session: v.Session, Version: v.Label, InputTokens: v.TokensIn, OutputTokens: v.TokensOut, Ratio: v.Ratio,
+		InMessages: v.MessagesIn, OutMessages: v.MessagesOut, Budget: c.Plan.Budget, Preserved: v.Preserved, Summarised: v.Summarised, Skipped: skippedOf(c.Fates),
+		Markers: []FateAnswer{}, Engine: v.Engine, Counter: v.Counter, Key: v.Derivation.Key().String(), Existed: c.Existed, DryRun: e.Opt.DryRun,
+		Receipt: c.Receipt,
+	}
+	if a.Source, a.Since = v.Source, v.Since; a.Since != "" {
+		a.From, a.To = c.From, c.Point.Scan.Values
+	}
+	if !v.Derivation.Output.IsZero() {
+		a.Hash = v.Derivation.Output.String()
+	}
+	for _, f := range c.Fates {
+		a.Markers = append(a.Markers, FateAnswer{
+			f.Mark.Message, f.Mark.Weight.String(), keepit.Thousandths(f.Threshold), keepit.Thousandths(f.Margin), f.Kept, f.Skipped, f.Mark.Text,
+		})
+	}
+	return a
+}
+
+func printCompressed(e *app.Env, c derive.Compressed) error {
+	v := c.Version
+	switch {
+	case e.Opt.DryRun:
+		return printPreview(e, c)
+	case c.Existed:
+		e.Did("%s\n", existing(e, v))
+	default:
+		e.Did("[%s] compress %s%s  %s -> %s tokens (%.1f:1), %d of %d keepits kept\n", e.Safe(c.Project.Name), e.Safe(names.Label(v)), e.Safe(rangeOf(c)),
+			tokens.Commas(v.TokensIn), tokens.Commas(v.TokensOut), v.Ratio, v.Preserved, v.Preserved+v.Summarised+skippedOf(c.Fates))
+		if n := skippedOf(c.Fates); n > 0 {
+			e.Warn("%s of skipped messages left out: %s", term.Count(n, "keepit"), skippedText(c.Fates))
+		}
+		printReceipt(e, c.Receipt)
+	}
+	return nil
+}
+
+// existing says that a recipe made a version before.
+func existing(e *app.Env, v *bodies.Version) string {
+	return fmt.Sprintf("%s already exists (same recipe): %s -> %s tokens (%.1f:1)", e.Safe(names.Label(v)), tokens.Commas(v.TokensIn), tokens.Commas(v.TokensOut), v.Ratio)
+}
+
+// printPreview says what a compression would make, or has made before, what it would take, and what becomes of each marker.
+func printPreview(e *app.Env, c derive.Compressed) error {
+	v := c.Version
+	if c.Existed {
+		e.Printf("%s\n", existing(e, v))
+	} else {
+		e.Printf("Would compress %s%s (~%s tokens, %s)\n", e.Safe(term.ShortID(v.Session)), e.Safe(rangeOf(c)), tokens.Commas(v.TokensIn), term.Count(v.MessagesIn, "message"))
+	}
+	e.Printf("  recipe     %s, engine %s\n", e.Safe(names.ModeOf(v)), v.Engine)
+	for _, p := range c.Plan.Tiers {
+		if len(c.Plan.Tiers) > 1 && p.To >= p.From {
+			e.Printf("  tier       messages %d-%d, %s tokens, %s%s\n", p.From, p.To, tokens.Commas(p.Budget), p.Level, tierThreshold(c.Fates, p.From, p.To))
+		}
+	}
+	if r := c.Receipt; r.Requests > 0 {
+		e.Printf("  requests   %d, about %s tokens in and %s out, %s\n", r.Requests, tokens.Commas(r.Usage.Input), tokens.Commas(r.Usage.Output), engines.FormatDollars(r.Usage.Micros))
+	} else {
+		e.Printf("  requests   none, no cost\n")
+	}
+	if !c.Existed {
+		e.Printf("  result     at most %s tokens, about %.0f:1\n", tokens.Commas(c.Plan.Budget), v.Ratio)
+	}
+	if len(c.Fates) == 0 {
+		return nil
+	}
+	switch mode := compress.KeepitMode(v.Settings.Keepit); {
+	case mode == compress.PreserveAll:
+		e.Printf("  threshold  none: every marker survives\n")
+	case mode == compress.Ignore:
+		e.Printf("  threshold  none: no marker survives\n")
+	case len(c.Plan.Tiers) == 1:
+		e.Printf("  threshold  %s\n", thresholdText(c.Fates[0].Pressure))
+	}
+	e.Printf("\n")
+	if err := fateTable(e, c.Fates); err != nil {
+		return err
+	}
+	e.Printf("\n%s\n", keptLine(v.Preserved, v.Summarised, skippedOf(c.Fates)))
+	return nil
+}
+
+// rangeOf says what a version is made of if that is no whole session: " (#177-240, since v002)", " (of v001)".
+func rangeOf(c derive.Compressed) string {
+	switch v := c.Version; {
+	case v.Source != "":
+		return " (of " + v.Source + ")"
+	case v.Since != "":
+		return fmt.Sprintf(" (#%d-%d, since %s)", c.From, c.Point.Scan.Values, v.Since)
+	}
+	return ""
+}
+
+// skippedText names the markers that --skip leaves out, the heaviest first.
+func skippedText(fates []compress.Fate) string {
+	var out []string
+	for _, f := range slices.SortedStableFunc(slices.Values(fates), func(a, b compress.Fate) int { return cmp.Compare(b.Mark.Weight, a.Mark.Weight) }) {
+		if f.Skipped && len(out) < 3 {
+			out = append(out, fmt.Sprintf("%s in #%d", f.Mark.Weight, f.Mark.Message))
+		}
+	}
+	if n := skippedOf(fates) - len(out); n > 0 {
+		out = append(out, fmt.Sprintf("and %d more", n))
+	}
+	return strings.Join(out, ", ")
+}
+
+// tierThreshold says under which weight markers of a tier fall, if it has any.
+func tierThreshold(fates []compress.Fate, from, to int) string {
+	for _, f := range fates {
+		if f.Mark.Message >= from && f.Mark.Message <= to {
+			return ", keepit threshold " + keepit.Thousandths(f.Threshold)
+		}
+	}
+	return ""
+}
+
+// printReceipt says what a model took, and where it was not believed.
+func printReceipt(e *app.Env, r engines.Receipt) {
+	if r.Requests == 0 {
+		return
+	}
+	e.Did("  %s, %s tokens in and %s out, %s", term.Count(r.Requests, "request"), tokens.Commas(r.Usage.Input), tokens.Commas(r.Usage.Output), engines.FormatDollars(r.Usage.Micros))
+	for _, n := range []struct {
+		of   int
+		what string
+	}{{r.Again, "asked again"}, {r.Replaced, "left to extract"}, {r.Trimmed, "too long and cut"}} {
+		if n.of > 0 {
+			e.Did("; %d of %d windows %s", n.of, r.Windows, n.what)
+		}
+	}
+	e.Did("\n")
+}
+
+// keptLine says how many markers a version keeps.
+func keptLine(kept, summarised, skipped int) string {
+	line := fmt.Sprintf("%d of %d kept word for word, %d summarised", kept, kept+summarised+skipped, summarised)
+	if skipped > 0 {
+		line += fmt.Sprintf(", %d skipped", skipped)
+	}
+	return line
+}
+
+// skippedOf counts the markers in messages that a compression leaves out.
+func skippedOf(fates []compress.Fate) (n int) {
+	for _, f := range fates {
+		if f.Skipped {
+			n++
+		}
+	}
+	return n
+}
+
+// fateTable prints what was decided about each marker, and why.
+func fateTable(e *app.Env, fates []compress.Fate) error {
+	t := e.Table(app.Column{Name: "WEIGHT"}, app.Column{Name: "FATE"}, app.Column{Name: "MARGIN", Right: true}, app.Column{Name: "AT"}, app.Column{Name: "TEXT", Shrinks: true})
+	for _, f := range fates {
+		fate, margin := "summarised", keepit.Thousandths(f.Margin)
+		switch {
+		case f.Skipped:
+			fate, margin = "skipped", "-"
+		case f.Pinned():
+			fate, margin = "pinned", "-"
+		case f.Kept:
+			fate = "survives"
+		}
+		signed := margin
+		if f.Margin > 0 && margin != "-" {
+			signed = "+" + margin
+		}
+		t.Row(app.Cell{Full: f.Mark.Weight.String()}, app.Cell{Full: fate}, app.Cell{Full: margin, Short: signed}, app.Cell{Full: fmt.Sprintf("#%d", f.Mark.Message)},
+			app.Cell{Full: term.FirstWords(f.Mark.Text, 120)})
+	}
+	return t.Flush()
+}

@@ -1,0 +1,115 @@
+package versioncmd
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strconv"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/memory"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/layers/engines"
+	bodies "github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/tokens"
+)
+
+// Cost is the command that shows what models have cost.
+func Cost(e *app.Env) *cli.Command {
+	by := "day"
+	return &cli.Command{
+		Name:  "cost",
+		Usage: "show what models have cost",
+		Description: "Every answer of a model is in the ledger, also one that was of no use. Days are those of UTC; the caps\n" +
+			"llm.maxTokensPerDay and llm.maxUSDPerDay count in the same way. What is compressed by extract costs nothing.",
+		Flags: []*cli.Flag{
+			cli.Choice(&by, "by", "add up by `WHAT`: day, model or session", "day", "model", "session"),
+		},
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.WantOperands(c, 0, 0); err != nil {
+				return err
+			}
+			return RunCost(ctx, e, by)
+		},
+	}
+}
+
+// A costRow is what adds up under one name.
+type costRow struct {
+	Name     string `json:"name"`
+	Requests int    `json:"requests"`
+	Input    int    `json:"input_tokens"`
+	Output   int    `json:"output_tokens"`
+	Micros   int64  `json:"usd_micros"`
+}
+
+type costAnswer struct {
+	By    string    `json:"by"`
+	Rows  []costRow `json:"rows"`
+	Total costRow   `json:"total"`
+}
+
+func RunCost(ctx context.Context, e *app.Env, by string) error {
+	m, err := memory.Open(e)
+	if err != nil {
+		return err
+	}
+	defer m.Close() // only what is cached could be lost
+	costs, err := m.Derive().Costs(ctx)
+	if err != nil {
+		return names.StoreError(err)
+	}
+	a := addUp(costs, by)
+	if e.Opt.JSON {
+		return e.PrintJSON("cost", a)
+	}
+	if len(a.Rows) == 0 {
+		e.Note("nothing was spent")
+		return nil
+	}
+	t := e.Table(app.Column{Name: by, Shrinks: true}, app.Column{Name: "requests", Right: true}, app.Column{Name: "tokens in", Right: true},
+		app.Column{Name: "tokens out", Right: true}, app.Column{Name: "cost", Right: true})
+	for _, r := range a.Rows {
+		t.Row(r.cells(by)...)
+	}
+	if e.Term.Stdout && len(a.Rows) > 1 {
+		t.Row(a.Total.cells(by)...)
+	}
+	return t.Flush()
+}
+
+func (r costRow) cells(by string) []app.Cell {
+	name := app.Cell{Full: r.Name}
+	if by == "session" && len(r.Name) > 8 {
+		name.Short = term.ShortID(r.Name)
+	}
+	return []app.Cell{
+		name, {Full: strconv.Itoa(r.Requests)},
+		{Full: strconv.Itoa(r.Input), Short: tokens.Commas(r.Input)}, {Full: strconv.Itoa(r.Output), Short: tokens.Commas(r.Output)},
+		{Full: engines.FormatDollars(r.Micros)},
+	}
+}
+
+// addUp adds up costs by day, model or session, sorted by name.
+func addUp(costs []bodies.Cost, by string) costAnswer {
+	a := costAnswer{By: by, Rows: []costRow{}, Total: costRow{Name: "total"}}
+	for _, c := range costs {
+		name := map[string]string{"day": c.Day, "model": c.Model, "session": c.Session}[by]
+		if name == "" {
+			name = "unknown"
+		}
+		i, found := slices.BinarySearchFunc(a.Rows, name, func(r costRow, n string) int { return cmp.Compare(r.Name, n) })
+		if !found {
+			a.Rows = slices.Insert(a.Rows, i, costRow{Name: name})
+		}
+		for _, r := range []*costRow{&a.Rows[i], &a.Total} {
+			r.Requests += c.Requests
+			r.Input += c.Usage.Input
+			r.Output += c.Usage.Output
+			r.Micros += c.Usage.Micros
+		}
+	}
+	return a
+}

@@ -1,0 +1,248 @@
+package versioncmd
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/engines"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/refs/config"
+)
+
+// EngineNames are the engines that may be asked for, the one without a model first.
+func EngineNames() []string {
+	return []string{"extract", "claude", "anthropic", "openai", "command", "replay"}
+}
+
+// An engineChoice is what was asked for on the command line; what is empty is in the settings.
+type EngineChoice struct{ Name, Model string }
+
+// Engine returns the engine that writes a compression, nil for extract. It asks nobody yet.
+func Engine(ctx context.Context, e *app.Env, m *layers.Memory, rev state.Rev, choice EngineChoice) (compress.Summarizer, error) {
+	conf, err := e.Settings()
+	if err != nil {
+		return nil, err
+	}
+	if choice.Name == "" {
+		if choice.Name, err = conf.String("engine"); err != nil {
+			return nil, err
+		}
+	}
+	if choice.Name == "extract" {
+		if choice.Model != "" {
+			return nil, app.WithHint(app.Usagef("the engine extract asks no model"), "name another engine: --engine claude --model "+choice.Model)
+		}
+		return nil, nil
+	}
+	if choice.Model == "" {
+		if choice.Model, err = conf.String("llm.model"); err != nil {
+			return nil, err
+		}
+	}
+	window, err := conf.Int("llm.window")
+	if err != nil {
+		return nil, err
+	}
+	s := Setup{E: e, Conf: conf, Model: choice.Model}
+	if s.Timeout, err = conf.Duration("llm.timeout"); err != nil {
+		return nil, err
+	}
+	model, err := s.Of(ctx, m, rev, choice.Name)
+	if err != nil {
+		return nil, err
+	}
+	price, err := s.Price(choice.Name)
+	if err != nil {
+		return nil, err
+	}
+	return engines.New(model, engines.Options{Window: window, Price: price}), nil
+}
+
+// A setup makes models from the settings and the environment.
+type Setup struct {
+	E       *app.Env
+	Conf    *config.Config
+	Model   string
+	Timeout time.Duration
+	server  *engines.Server
+}
+
+func (s *Setup) Of(ctx context.Context, m *layers.Memory, rev state.Rev, name string) (engines.Model, error) {
+	switch name {
+	case "claude":
+		return s.claude()
+	case "anthropic":
+		return s.anthropic()
+	case "openai":
+		return s.openai()
+	case "command":
+		return s.command()
+	}
+	recorded, err := m.Derive().Recorded(ctx, rev)
+	if err != nil {
+		return nil, app.WithHint(err, "compress it by a model once: mem compress --engine claude "+term.ShortID(rev.Session.ID))
+	}
+	id := ""
+	if s.Model != "" { // only what that model said
+		id = "replay " + s.Model
+		kept := recorded[:0]
+		for _, x := range recorded {
+			if x.Answer.Model == s.Model || strings.HasSuffix(x.Question.Engine, " "+s.Model) {
+				kept = append(kept, x)
+			}
+		}
+		recorded = kept
+	}
+	return engines.NewReplay(id, recorded), nil
+}
+
+func (s *Setup) claude() (engines.Model, error) {
+	path, err := lookPath(s.E, "claude")
+	if err != nil {
+		return nil, app.WithHint(err, "install Claude Code, or choose another engine")
+	}
+	if err := s.defaultModel(); err != nil {
+		return nil, err
+	}
+	return &engines.Claude{Program: engines.Program{Path: path, Env: s.E.Environ()}, Model: s.Model, Temp: os.TempDir(), Timeout: s.Timeout}, nil
+}
+
+// defaultModel takes the model of the seeds' settings if none was named.
+func (s *Setup) defaultModel() error {
+	if s.Model != "" {
+		return nil
+	}
+	var err error
+	s.Model, err = s.Conf.String("defaults.model")
+	return err
+}
+
+func (s *Setup) anthropic() (engines.Model, error) {
+	if err := s.defaultModel(); err != nil {
+		return nil, err
+	}
+	if !strings.Contains(s.Model, "-") {
+		return nil, app.WithHint(app.Usagef("the engine anthropic needs the full name of a model: '%s' is an alias", s.Model),
+			"mem config set llm.model claude-sonnet-5-5")
+	}
+	err := s.serve("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "https://api.anthropic.com")
+	if err == nil && !s.server.Loopback() && !strings.HasPrefix(s.server.URL, "https://") {
+		err = app.WithHint(app.Usagef("the key would travel to %s in the open", s.server.URL), "use an address that begins with https://")
+	}
+	return &engines.Anthropic{Server: s.server, Model: s.Model}, err
+}
+
+func (s *Setup) openai() (engines.Model, error) {
+	if s.Model == "" {
+		return nil, app.WithHint(app.Usagef("the engine openai needs the name of a model"), "mem config set llm.model NAME", "or --model NAME")
+	}
+	if err := s.serve("OPENAI_API_KEY", "OPENAI_BASE_URL", ""); err != nil {
+		return nil, err
+	}
+	if s.server.URL == "" {
+		return nil, app.WithHint(app.Usagef("the engine openai needs the address of a server"), "mem config set llm.baseURL http://127.0.0.1:11434/v1")
+	}
+	return &engines.OpenAI{Server: s.server, Model: s.Model}, nil
+}
+
+// serve finds the address of a server and where its key comes from.
+func (s *Setup) serve(keyVariable, urlVariable, maker string) error {
+	base, err := s.Conf.String("llm.baseURL")
+	if err != nil {
+		return err
+	}
+	for _, other := range []string{s.E.Getenv(urlVariable), maker} {
+		if base == "" {
+			base = other
+		}
+	}
+	command, err := s.Conf.String("llm.apiKeyCommand")
+	if err != nil {
+		return err
+	}
+	s.server = &engines.Server{URL: base, Timeout: s.Timeout, Proxy: http.ProxyFromEnvironment}
+	switch key := s.E.Getenv(keyVariable); {
+	case key != "":
+		s.server.Key = func(context.Context) (string, error) { return key, nil }
+	case command != "":
+		p, err := shell(s.E, command)
+		if err != nil {
+			return err
+		}
+		s.server.Key = engines.KeyFrom(p)
+	case maker != "":
+		s.server.Key = func(context.Context) (string, error) {
+			return "", fmt.Errorf("%w: %s is not set and llm.apiKeyCommand is empty", engines.ErrAuth, keyVariable)
+		}
+	}
+	return nil
+}
+
+func (s *Setup) command() (engines.Model, error) {
+	line, err := s.Conf.String("llm.command")
+	if err != nil {
+		return nil, err
+	}
+	if line == "" {
+		return nil, app.WithHint(app.Usagef("the engine command needs a command"), "mem config set llm.command 'my-summarizer --flag'")
+	}
+	p, err := shell(s.E, line)
+	return &engines.Command{Program: p, Model: s.Model, Timeout: s.Timeout}, err
+}
+
+// Price returns what tokens cost. A server that is not on this machine and not Anthropic's has no price that is known.
+func (s *Setup) Price(engine string) (engines.Price, error) {
+	line, err := s.Conf.String("llm.price")
+	if err != nil {
+		return engines.Price{}, err
+	}
+	if line != "" {
+		return engines.ParsePrice(line)
+	}
+	switch engine {
+	case "claude", "anthropic":
+		return engines.PriceOf(s.Model), nil
+	case "openai":
+		limit, err := s.Conf.String("llm.maxUSDPerDay")
+		if err == nil && limit != "none" && !s.server.Loopback() {
+			err = app.WithHint(app.Usagef("llm.maxUSDPerDay cannot be kept: the price of %s is not known", s.Model),
+				"mem config set llm.price 3/15  (dollars per million tokens in and out)", "or mem config set llm.maxUSDPerDay none")
+		}
+		return engines.Price{}, err
+	}
+	return engines.Price{}, nil
+}
+
+// shell prepares a command line to run where mem runs.
+func shell(e *app.Env, line string) (engines.Program, error) {
+	name, flag := "sh", "-c"
+	if runtime.GOOS == "windows" {
+		name, flag = "cmd", "/C"
+	}
+	path, err := lookPath(e, name)
+	dir := e.Dir
+	if _, err := os.Stat(dir); err != nil {
+		dir = os.TempDir() // that of a session that has ended may be gone
+	}
+	env := append(e.Environ(), "MEM_HOOK=off") // the command may run Claude Code, whose session is not the user's
+	return engines.Program{Path: path, Args: []string{flag, line}, Env: env, Dir: dir}, err
+}
+
+// lookPath finds a program.
+func lookPath(e *app.Env, name string) (string, error) {
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return "", app.Fatalf("%s is not installed: %v", name, err)
+	}
+	return path, nil
+}

@@ -1,0 +1,406 @@
+package versioncmd
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	namess "github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/keepit"
+	bodies "github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
+)
+
+type keepitOptions struct {
+	ratio    int
+	level    string
+	distance int
+}
+
+// Keepit is the command about markers.
+func Keepit(e *app.Env) *cli.Command {
+	var o keepitOptions
+	return &cli.Command{
+		Name:  "keepit",
+		Usage: "list, preview and edit markers",
+		Description: "A marker, ##keepit0.80## in what the user typed, keeps the text behind it word for word, up to the next marker,\n" +
+			"##/keepit## or the end of the message, as long as its weight reaches the threshold of a compression. set, add and rm change what counts from now on;\n" +
+			"transcripts and versions stay as they are.",
+		Commands: append(keepitChanges(e), []*cli.Command{
+			{Name: "list", Usage: "list the markers of a session or the project", ArgsUsage: "[<rev>]", Action: func(ctx context.Context, c *cli.Command) error {
+				if err := e.WantOperands(c, 0, 1); err != nil {
+					return err
+				}
+				return runKeepitList(ctx, e, e.Operand(0))
+			}},
+			{Name: "show", Usage: "print markers and their fate by ratio and distance", ArgsUsage: "[<rev>] [<marker>]", Action: func(ctx context.Context, c *cli.Command) error {
+				if err := e.WantOperands(c, 0, 2); err != nil {
+					return err
+				}
+				return runKeepitShow(ctx, e, e.Operands)
+			}},
+			{Name: "preview", Usage: "show which markers a compression would keep", ArgsUsage: "[<rev>]",
+				Flags: []*cli.Flag{
+					cli.Parsed(&o.ratio, "ratio,r", "as if made `N` times smaller; 15 without it", positive("a ratio", "10")),
+					cli.Choice(&o.level, "aggressiveness,a", "as if made with `LEVEL`: minimal, moderate or aggressive", "minimal", "light", "moderate", "aggressive"),
+					cli.Parsed(&o.distance, "distance", "as if `N` sessions ago", positive("a distance", "5")),
+				},
+				Action: func(ctx context.Context, c *cli.Command) error {
+					if err := e.WantOperands(c, 0, 1); err != nil {
+						return err
+					}
+					return runKeepitPreview(ctx, e, o, OrNewest(e.Operand(0)))
+				}},
+		}...),
+	}
+}
+
+// A marked is a session with its markers.
+type marked struct {
+	rev   state.Rev
+	marks []state.Keepit
+}
+
+// marksOf returns the markers of a session, or of the messages that a revision names.
+func marksOf(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope, name string) (marked, error) {
+	rev, err := namess.ResolveSession(ctx, e, m, sc, name)
+	if err != nil {
+		return marked{}, err
+	}
+	marks, err := m.Markers().Keepits(ctx, rev)
+	out := marked{rev: rev}
+	for _, k := range marks {
+		if rev.Kind != state.IsMessages || k.Mark.Message >= rev.From && k.Mark.Message <= rev.To {
+			out.marks = append(out.marks, k)
+		}
+	}
+	return out, err
+}
+
+// listedMarks returns the markers of the project, or with --all-projects of all.
+func listedMarks(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope) ([]marked, error) {
+	projects, err := namess.ListedProjects(ctx, e, m, sc)
+	if err != nil {
+		return nil, err
+	}
+	var out []marked
+	for _, p := range projects {
+		sc.Project = p
+		marks, err := allMarks(ctx, e, m, sc)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, marks...)
+	}
+	return out, nil
+}
+
+// allMarks returns the markers of all sessions of the project that have any, the newest session first.
+func allMarks(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope) ([]marked, error) {
+	st, err := m.Trusted().State(ctx, sc.Project.ID)
+	if err != nil {
+		return nil, err
+	}
+	var out []marked
+	for _, s := range st.Recent() {
+		if len(s.Markers()) == 0 {
+			continue
+		}
+		rev := state.Rev{Kind: state.IsSession, Project: sc.Project, Session: s}
+		marks, err := m.Markers().KeepitsIn(ctx, st, rev)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, marked{rev, marks})
+	}
+	return out, nil
+}
+
+// A keepitAnswer is a marker as --json prints it.
+type KeepitAnswer struct {
+	ID         string   `json:"id"`
+	Session    string   `json:"session"`
+	Project    string   `json:"project,omitempty"` // with --all-projects
+	Message    int      `json:"message"`
+	Weight     string   `json:"weight"`
+	Clamped    bool     `json:"clamped,omitempty"`
+	Text       string   `json:"text"`
+	Context    string   `json:"context"`
+	Kept       []string `json:"kept_in"`
+	Summarised []string `json:"summarised_in"`
+	Set        bool     `json:"set,omitempty"`   // the weight is not the one that was typed
+	Added      bool     `json:"added,omitempty"` // no tag marks it
+	Removed    bool     `json:"removed,omitempty"`
+}
+
+func KeepitAnswerOf(s *state.Session, k state.Keepit) KeepitAnswer {
+	return KeepitAnswer{
+		ID: k.ID, Session: s.ID, Message: k.Mark.Message, Weight: k.Mark.Weight.String(), Clamped: k.Mark.Clamped, Text: k.Mark.Text, Context: k.Context,
+		Kept: append([]string{}, k.Kept...), Summarised: append([]string{}, k.Lost...),
+		Set: k.Set, Added: k.Added, Removed: k.Removed,
+	}
+}
+
+func runKeepitList(ctx context.Context, e *app.Env, name string) error {
+	return namess.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) (err error) {
+		var all []marked
+		if name == "" {
+			all, err = listedMarks(ctx, e, m, sc)
+		} else {
+			all = make([]marked, 1)
+			all[0], err = marksOf(ctx, e, m, sc, name)
+		}
+		if err != nil {
+			return err
+		}
+		answer := struct {
+			Markers []KeepitAnswer `json:"markers"`
+		}{[]KeepitAnswer{}}
+		columns := []app.Column{{Name: "session"}, {Name: "keepit"}, {Name: "weight"}, {Name: "at", Right: true}, {Name: "kept in"}}
+		if e.Opt.AllProjects {
+			columns = append(columns, app.Column{Name: "project", Most: 16})
+		}
+		t := e.Table(append(columns, app.Column{Name: "text", Shrinks: true})...)
+		for _, in := range all {
+			for _, k := range in.marks {
+				a := KeepitAnswerOf(in.rev.Session, k)
+				a.Project = namess.ProjectName(e, in.rev.Project)
+				answer.Markers = append(answer.Markers, a)
+				row := []app.Cell{{Full: in.rev.Session.ID, Short: term.ShortID(in.rev.Session.ID)}, {Full: k.ID}, {Full: k.Mark.Weight.String()},
+					{Full: fmt.Sprintf("#%d", k.Mark.Message)}, {Full: fateText(k)}}
+				if e.Opt.AllProjects {
+					row = append(row, app.Cell{Full: in.rev.Project.Name})
+				}
+				t.Row(append(row, app.Cell{Full: term.FirstWords(k.Mark.Text, 120)})...)
+			}
+		}
+		if e.Opt.JSON {
+			return e.PrintJSON("keepit.list", answer)
+		}
+		if len(answer.Markers) == 0 {
+			e.Note("no markers")
+			return nil
+		}
+		if err := e.Page("keepit"); err != nil {
+			return err
+		}
+		return t.Flush()
+	})
+}
+
+// fateText writes what versions made of a marker: "v001 v002", "-v003" for one that summarised it.
+func fateText(k state.Keepit) string {
+	words := append([]string{}, k.Kept...)
+	for _, l := range k.Lost {
+		words = append(words, "-"+l)
+	}
+	if len(words) == 0 {
+		return "-"
+	}
+	return strings.Join(words, " ")
+}
+
+// markerName matches the name of a marker within its session.
+func markerName(s string) bool {
+	ok, err := regexp.MatchString(`^[ka][1-9][0-9]*$`, s)
+	return err == nil && ok
+}
+
+func runKeepitShow(ctx context.Context, e *app.Env, names []string) error {
+	rev, marker := "@", ""
+	if n := len(names); n > 0 && markerName(names[n-1]) {
+		marker, names = names[n-1], names[:n-1]
+	}
+	switch len(names) {
+	case 1:
+		rev = names[0]
+	case 2:
+		return app.WithHint(app.Usagef("%q is not the name of a marker", names[1]), term.Shell("mem", "keepit", "list", names[0]))
+	}
+	return namess.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+		in, err := marksOf(ctx, e, m, sc, rev)
+		if err != nil {
+			return err
+		}
+		decay, err := decay(e)
+		if err != nil {
+			return err
+		}
+		var marks []state.Keepit
+		var have []string
+		for _, k := range in.marks {
+			have = append(have, k.ID)
+			if marker == "" || k.ID == marker {
+				marks = append(marks, k)
+			}
+		}
+		if marker != "" && len(marks) == 0 {
+			return &state.NotFoundError{What: "marker", Name: marker, Of: bodies.ShortID(in.rev.Session.ID), Candidates: have}
+		}
+		if e.Opt.JSON {
+			return keepitShowJSON(e, in.rev, marks, decay)
+		}
+		if len(marks) == 0 {
+			e.Note("%s has no markers", term.ShortID(in.rev.Session.ID))
+			return nil
+		}
+		if err := e.Page("keepit"); err != nil {
+			return err
+		}
+		for i, k := range marks {
+			if i > 0 {
+				e.Printf("\n")
+			}
+			showKeepit(e, in.rev, k, decay)
+		}
+		e.Printf("\nS survives   = survives, exactly on the threshold   . summarised\n")
+		return nil
+	})
+}
+
+// showKeepit prints a marker and what becomes of it at the usual ratios and distances.
+func showKeepit(e *app.Env, rev state.Rev, k state.Keepit, decay keepit.Decay) {
+	e.Printf("%s  %s  %s#%d  %q  (%d characters)\n", e.Style().Bold(k.ID), e.Style().Yellow("##keepit"+k.Mark.Weight.String()+"##"),
+		e.Safe(term.ShortID(rev.Session.ID)), k.Mark.Message, term.SanitizeLine(term.FirstWords(k.Mark.Text, 60)), len([]rune(k.Mark.Text)))
+	e.Printf("%-16s%8s", "", fmt.Sprint("dist ", keepit.PreviewDistances[0]))
+	for _, d := range keepit.PreviewDistances[1:] {
+		e.Printf("%4d", d)
+	}
+	e.Printf("\n")
+	for _, row := range keepit.Preview(k.Mark.Weight, decay) {
+		e.Printf("%-10s %3d:1%8s", row.Level, row.Ratio, string(row.Fates[0]))
+		for _, f := range row.Fates[1:] {
+			e.Printf("%4s", string(f))
+		}
+		e.Printf("\n")
+	}
+}
+
+func keepitShowJSON(e *app.Env, rev state.Rev, marks []state.Keepit, decay keepit.Decay) error {
+	type row struct {
+		Level string            `json:"level"`
+		Ratio int               `json:"ratio"`
+		Fates map[string]string `json:"fate_by_distance"`
+	}
+	type shownMarker struct {
+		KeepitAnswer
+		Decay []row `json:"decay"`
+	}
+	answer := struct {
+		Markers []shownMarker `json:"markers"`
+	}{[]shownMarker{}}
+	for _, k := range marks {
+		s := shownMarker{KeepitAnswer: KeepitAnswerOf(rev.Session, k)}
+		for _, p := range keepit.Preview(k.Mark.Weight, decay) {
+			r := row{p.Level.String(), p.Ratio, map[string]string{}}
+			for i, f := range p.Fates {
+				r.Fates[fmt.Sprint(keepit.PreviewDistances[i])] = fateWord(f)
+			}
+			s.Decay = append(s.Decay, r)
+		}
+		answer.Markers = append(answer.Markers, s)
+	}
+	return e.PrintJSON("keepit.show", answer)
+}
+
+func fateWord(f keepit.Fate) string {
+	switch f {
+	case keepit.Summarised:
+		return "summarised"
+	case keepit.OnTheEdge:
+		return "survives on the threshold"
+	}
+	return "survives"
+}
+
+func runKeepitPreview(ctx context.Context, e *app.Env, o keepitOptions, name string) error {
+	return namess.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+		in, err := marksOf(ctx, e, m, sc, name)
+		if err != nil {
+			return err
+		}
+		p, err := pressure(ctx, e, m, in.rev, o)
+		if err != nil {
+			return err
+		}
+		var fates []compress.Fate
+		kept := 0
+		for _, k := range in.marks {
+			f := compress.Fate{Mark: k.Mark, Pressure: p, Threshold: p.Threshold(), Margin: p.Margin(k.Mark.Weight), Kept: p.Keeps(k.Mark.Weight)}
+			if f.Kept {
+				kept++
+			}
+			fates = append(fates, f)
+		}
+		if e.Opt.JSON {
+			return keepitPreviewJSON(e, in, p, fates, kept)
+		}
+		e.Printf("A%s\n", thresholdText(p)[1:])
+		if len(fates) == 0 {
+			e.Note("%s has no markers", term.ShortID(in.rev.Session.ID))
+			return nil
+		}
+		e.Printf("\n")
+		if err := fateTable(e, fates); err != nil {
+			return err
+		}
+		e.Printf("\n%s\n", keptLine(kept, len(fates)-kept, 0))
+		return nil
+	})
+}
+
+// pressure returns what presses on the markers of a session under the options.
+func pressure(ctx context.Context, e *app.Env, m *layers.Memory, rev state.Rev, o keepitOptions) (keepit.Pressure, error) {
+	const usualRatio = 15
+	if o.ratio == 0 {
+		o.ratio = usualRatio
+	}
+	var level *keepit.Level
+	if o.level != "" {
+		l, err := keepit.ParseLevel(o.level)
+		if err != nil {
+			return keepit.Pressure{}, app.Usagef("%v", err)
+		}
+		level = &l
+	}
+	p, err := m.Derive().Pressure(ctx, rev, o.ratio, level, o.distance)
+	if err != nil {
+		return p, err
+	}
+	p.Decay, err = decay(e)
+	return p, err
+}
+
+func keepitPreviewJSON(e *app.Env, in marked, p keepit.Pressure, fates []compress.Fate, kept int) error {
+	type fateAnswer struct {
+		KeepitAnswer
+		Fate   string `json:"fate"`
+		Margin string `json:"margin"`
+	}
+	answer := struct {
+		Session    string       `json:"session"`
+		Ratio      int          `json:"ratio"`
+		Level      string       `json:"level"`
+		Distance   int          `json:"distance"`
+		Threshold  string       `json:"threshold"`
+		Sum        string       `json:"sum"`
+		Kept       int          `json:"kept"`
+		Summarised int          `json:"summarised"`
+		Markers    []fateAnswer `json:"markers"`
+	}{in.rev.Session.ID, p.Ratio, p.Level.String(), p.Distance, keepit.Thousandths(p.Threshold()), p.String(), kept, len(fates) - kept, []fateAnswer{}}
+	for i, f := range fates {
+		answer.Markers = append(answer.Markers, fateAnswer{KeepitAnswerOf(in.rev.Session, in.marks[i]), fateWord(p.Fate(f.Mark.Weight)), keepit.Thousandths(f.Margin)})
+	}
+	return e.PrintJSON("keepit.preview", answer)
+}
+
+// thresholdText says under which pressure markers are, and from which weight on they survive it.
+func thresholdText(p keepit.Pressure) string {
+	return fmt.Sprintf("at %d:1 %s, %d session%s ago, a marker survives from %s on: %s", p.Ratio, p.Level, p.Distance, term.Plural(p.Distance), keepit.Thousandths(p.Threshold()), p)
+}

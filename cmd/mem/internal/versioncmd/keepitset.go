@@ -1,0 +1,194 @@
+package versioncmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/markers"
+	"github.com/memvcs/mem/layers/state"
+)
+
+// keepitChanges are the subcommands that change markers, and the one that looks for what was meant to be one.
+func keepitChanges(e *app.Env) []*cli.Command {
+	var weight keepit.Weight = 80
+	return []*cli.Command{
+		{Name: "set", Usage: "set the weight of a marker", ArgsUsage: "[<session>] <marker> <weight>",
+			Description: "The weight is a number from 0.00 to 1.00, or pinned (1.00), critical (0.90), important (0.75), notable (0.50),\nminor (0.25) or hint (0.10).",
+			Action: func(ctx context.Context, c *cli.Command) error {
+				if err := e.WantOperands(c, 2, 3); err != nil {
+					return err
+				}
+				args := e.Operands
+				w, err := keepit.ParseTyped(args[len(args)-1])
+				if err != nil {
+					return app.Usagef("%v", err)
+				}
+				return changeKeepit(ctx, e, args[:len(args)-1], func(ctx context.Context, m *layers.Memory, rev state.Rev, id string) (state.Keepit, error) {
+					return m.Markers().SetKeepit(ctx, rev, id, w, e.Opt.DryRun)
+				})
+			}},
+		{Name: "add", Usage: "mark a text that the user typed", ArgsUsage: "<rev> [<text>]",
+			Description: "The revision names one message, such as abc1#234. Without a text all that was typed in it is marked.",
+			Flags: []*cli.Flag{
+				cli.Parsed(&weight, "weight,w", "give it the weight `W`, such as 0.9 or critical; 0.80 without it", keepit.ParseTyped),
+			},
+			Action: func(ctx context.Context, c *cli.Command) error {
+				if err := e.WantOperands(c, 1, 2); err != nil {
+					return err
+				}
+				return runKeepitAdd(ctx, e, e.Operand(0), e.Operand(1), len(e.Operands) > 1, weight)
+			}},
+		{Name: "rm", Usage: "remove a marker; its text is no longer pinned", ArgsUsage: "[<session>] <marker>", Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.WantOperands(c, 1, 2); err != nil {
+				return err
+			}
+			return changeKeepit(ctx, e, e.Operands, func(ctx context.Context, m *layers.Memory, rev state.Rev, id string) (state.Keepit, error) {
+				return m.Markers().RemoveKeepit(ctx, rev, id, e.Opt.DryRun)
+			})
+		}},
+		{Name: "lint", Usage: "find malformed markers", ArgsUsage: "[<rev>]", Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.WantOperands(c, 0, 1); err != nil {
+				return err
+			}
+			return runKeepitLint(ctx, e, e.Operand(0))
+		}},
+	}
+}
+
+// changeKeepit changes the marker that the last operand names, of the session before it or the newest.
+func changeKeepit(ctx context.Context, e *app.Env, args []string, change func(context.Context, *layers.Memory, state.Rev, string) (state.Keepit, error)) error {
+	id := args[len(args)-1]
+	if !markerName(id) {
+		return app.WithHint(app.Usagef("%q is not the name of a marker", id), "names are k1, k2, ...: mem keepit list")
+	}
+	name := "@"
+	if len(args) > 1 {
+		name = args[0]
+	}
+	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+		rev, err := names.ResolveSession(ctx, e, m, sc, name)
+		if err != nil {
+			return err
+		}
+		k, err := change(ctx, m, rev, id)
+		if errors.Is(err, markers.ErrMarked) {
+			return app.WithHint(err, "take that one away first: mem keepit rm "+term.ShortID(rev.Session.ID)+" MARKER")
+		}
+		if err != nil {
+			return err
+		}
+		return sayKeepit(e, rev, k)
+	})
+}
+
+// sayKeepit says what became of a marker.
+func sayKeepit(e *app.Env, rev state.Rev, k state.Keepit) error {
+	if e.Opt.JSON {
+		return e.PrintJSON("keepit.change", struct {
+			KeepitAnswer
+			DryRun bool `json:"dry_run"`
+		}{KeepitAnswerOf(rev.Session, k), e.Opt.DryRun})
+	}
+	did := fmt.Sprintf("set %s to %s", k.ID, k.Mark.Weight)
+	if k.Removed {
+		did = "removed " + k.ID
+	}
+	if e.Opt.DryRun {
+		did = "would have " + did
+	}
+	e.Note("%s: %s#%d %s", did, term.ShortID(rev.Session.ID), k.Mark.Message, term.FirstWords(k.Mark.Text, 60))
+	return nil
+}
+
+func runKeepitAdd(ctx context.Context, e *app.Env, name, text string, given bool, w keepit.Weight) error {
+	if given && text == "" {
+		return app.Usagef("there is no text to mark")
+	}
+	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+		rev, err := names.Resolve(ctx, e, m, sc, name)
+		if err != nil {
+			return err
+		}
+		if rev.Kind != state.IsMessages || rev.From != rev.To {
+			return app.WithHint(app.Usagef("%s is no message", name), "name one by its number: mem keepit add abc1#234 \"its text\"")
+		}
+		k, err := m.Markers().AddKeepit(ctx, rev, text, w, e.Opt.DryRun)
+		switch {
+		case errors.Is(err, markers.ErrNotTyped):
+			return app.WithHint(err, "only what the user typed can be marked")
+		case errors.Is(err, markers.ErrNoText), errors.Is(err, markers.ErrManyTexts):
+			return app.WithHint(err, fmt.Sprintf("read it: mem show %s#%d", term.ShortID(rev.Session.ID), rev.From))
+		case errors.Is(err, markers.ErrMarked):
+			return app.WithHint(err, fmt.Sprintf("change that one: mem keepit set %s MARKER %s", term.ShortID(rev.Session.ID), w))
+		case err != nil:
+			return err
+		}
+		return sayKeepit(e, rev, k)
+	})
+}
+
+// A nearMiss is a finding as keepit lint --json prints it.
+type nearMiss struct {
+	Session string `json:"session"`
+	Message int    `json:"message"`
+	Text    string `json:"text"`
+	Problem string `json:"problem"`
+	Hint    string `json:"hint"`
+}
+
+func runKeepitLint(ctx context.Context, e *app.Env, name string) error {
+	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+		revs, err := lintRevs(ctx, e, m, sc, name)
+		if err != nil {
+			return err
+		}
+		answer := struct {
+			Findings []nearMiss `json:"findings"`
+		}{[]nearMiss{}}
+		t := e.Table(app.Column{Name: "session"}, app.Column{Name: "at"}, app.Column{Name: "what"}, app.Column{Name: "problem"}, app.Column{Name: "hint", Shrinks: true})
+		for _, rev := range revs {
+			found, err := m.Markers().LintKeepits(ctx, rev)
+			if err != nil {
+				return err
+			}
+			for _, f := range found {
+				answer.Findings = append(answer.Findings, nearMiss{f.Session.ID, f.Message, f.Text, f.Problem, f.Hint})
+				t.Row(app.Cell{Full: f.Session.ID, Short: term.ShortID(f.Session.ID)}, app.Cell{Full: fmt.Sprintf("#%d", f.Message)}, app.Cell{Full: f.Text, Paint: e.Style().Yellow},
+					app.Cell{Full: f.Problem}, app.Cell{Full: f.Hint})
+			}
+		}
+		if e.Opt.JSON {
+			err = e.PrintJSON("keepit.lint", answer)
+		} else {
+			err = t.Flush()
+		}
+		if err == nil && len(answer.Findings) > 0 {
+			return app.Exit(app.ExitNo)
+		}
+		return err
+	})
+}
+
+// lintRevs returns the session that is named, or all of the project.
+func lintRevs(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope, name string) ([]state.Rev, error) {
+	if name != "" {
+		rev, err := names.ResolveSession(ctx, e, m, sc, name)
+		return []state.Rev{rev}, err
+	}
+	st, err := m.Trusted().Outline(ctx, sc.Project.ID)
+	if err != nil {
+		return nil, err
+	}
+	var revs []state.Rev
+	for _, s := range st.Recent() {
+		revs = append(revs, state.Rev{Kind: state.IsSession, Project: sc.Project, Session: s})
+	}
+	return revs, nil
+}

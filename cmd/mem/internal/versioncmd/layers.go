@@ -1,0 +1,114 @@
+package versioncmd
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/knowledge"
+	"github.com/memvcs/mem/layers/state"
+)
+
+// LayersCommand is the command about what the layers of a project hold and lack.
+func LayersCommand(e *app.Env) *cli.Command {
+	return &cli.Command{
+		Name:  "layers",
+		Usage: "show the progress of facts, concepts and rules",
+		Description: "L1 is the refined transcript, L2 facts, L3 concepts, L4 rules. L1 follows from the transcript: it is made when it is needed\n" +
+			"and kept in the cache; \"build\" makes what is lacking at once. The others are said by Claude, a model or you.",
+		Commands: []*cli.Command{
+			{Name: "status", Usage: "list the layers", Action: func(ctx context.Context, c *cli.Command) error {
+				if err := e.WantOperands(c, 0, 0); err != nil {
+					return err
+				}
+				return RunLayersStatus(ctx, e)
+			}},
+			{Name: "build", Usage: "build missing L1 transcripts", Action: func(ctx context.Context, c *cli.Command) error {
+				if err := e.WantOperands(c, 0, 0); err != nil {
+					return err
+				}
+				return runLayersBuild(ctx, e)
+			}},
+		},
+	}
+}
+
+// A layerRow is a layer in layers status.
+type layerRow struct {
+	Layer   string `json:"layer"`
+	Name    string `json:"name"`
+	Have    int    `json:"have"`
+	Pending int    `json:"pending"`
+	Of      string `json:"of"`   // what is pending: sessions, exchanges, reflections
+	Next    string `json:"next"` // the command that goes on
+}
+
+func layerRows(d knowledge.Debt) []layerRow {
+	next := "mem facts draft SESSION"
+	if len(d.L2) > 0 {
+		next = term.Shell("mem", "facts", "draft", term.ShortID(d.L2[0]))
+	}
+	due := 0
+	if d.L4 {
+		due = 1
+	}
+	return []layerRow{
+		{"L1", "refined transcripts", d.Sessions - d.L1, d.L1, "sessions", "mem layers build"},
+		{"L2", "facts", d.Facts, len(d.L2), "sessions", next},
+		{"L3", "concepts", d.Exchanges - d.L3, d.L3, "exchanges", "mem concepts candidates"},
+		{"L4", "rules", d.Rules, due, "reflections", "mem reflect"},
+	}
+}
+
+func RunLayersStatus(ctx context.Context, e *app.Env) error {
+	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+		d, err := m.Knowledge().Debt(ctx, sc.Project.ID)
+		if err != nil {
+			return err
+		}
+		rows := layerRows(d)
+		if e.Opt.JSON {
+			return e.PrintJSON("layers.status", struct {
+				Project   string     `json:"project"`
+				Layers    []layerRow `json:"layers"`
+				Reflected string     `json:"reflected,omitempty"`
+			}{sc.Project.Name, rows, term.TimeText(d.Reflected)})
+		}
+		t := e.Table(app.Column{Name: "layer"}, app.Column{Name: "holds"}, app.Column{Name: "have", Right: true}, app.Column{Name: "pending", Right: true}, app.Column{Name: "of"}, app.Column{Name: "next", Shrinks: true})
+		for _, r := range rows {
+			next := app.Cell{Full: "-"}
+			if r.Pending > 0 {
+				next = app.Cell{Full: r.Next, Paint: e.Style().Cyan}
+			}
+			t.Row(app.Cell{Full: r.Layer}, app.Cell{Full: r.Name}, app.Cell{Full: fmt.Sprint(r.Have)}, app.Cell{Full: fmt.Sprint(r.Pending)}, app.Cell{Full: r.Of}, next)
+		}
+		return t.Flush()
+	})
+}
+
+func runLayersBuild(ctx context.Context, e *app.Env) error {
+	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+		size, err := m.Knowledge().Unrefined(ctx, sc.Project)
+		if err != nil {
+			return err
+		}
+		bar := e.ProgressBytes("refining", size)
+		n, err := m.Knowledge().Refine(ctx, sc.Project, bar.Add)
+		bar.End()
+		if err != nil {
+			return names.StoreError(err)
+		}
+		if e.Opt.JSON {
+			return e.PrintJSON("layers.build", struct {
+				Project string `json:"project"`
+				L1      int    `json:"l1"`
+			}{sc.Project.Name, n})
+		}
+		e.Note("made L1 of %s", term.Count(n, "session"))
+		return nil
+	})
+}

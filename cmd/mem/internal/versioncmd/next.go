@@ -1,0 +1,103 @@
+package versioncmd
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/hookset"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/handover"
+	"github.com/memvcs/mem/layers/state"
+)
+
+type nextOptions struct {
+	why bool
+}
+
+// Next is the command that prints what the next session is given.
+func Next(e *app.Env) *cli.Command {
+	var o nextOptions
+	return &cli.Command{
+		Name:  "next",
+		Usage: "print what the next session is given at its start",
+		Description: "The text is the one that the SessionStart hook hands over to a new session of this project now. --why prints a line for each of\n" +
+			"its lines: the part, who said it, the source and the reason. \"mem log --handed\" lists what was handed over before.",
+		Flags: []*cli.Flag{cli.Bool(&o.why, "why", "print the reason for each line instead")},
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.WantOperands(c, 0, 0); err != nil {
+				return err
+			}
+			return runNext(ctx, e, o)
+		},
+	}
+}
+
+// nextJSON is what mem next --json prints.
+type nextJSON struct {
+	Text  string     `json:"text"`
+	Units int        `json:"units"` // UTF-16 units of the text
+	Hash  string     `json:"hash"`  // as mem log --handed shows it
+	Lines []nextLine `json:"lines"`
+}
+
+type nextLine struct {
+	Section string   `json:"section"`
+	Text    string   `json:"text"`
+	Said    string   `json:"said,omitempty"`
+	Source  string   `json:"source,omitempty"`
+	Files   []string `json:"files,omitempty"`
+	Why     string   `json:"why,omitempty"`
+	Hash    string   `json:"hash"`
+}
+
+func runNext(ctx context.Context, e *app.Env, o nextOptions) error {
+	s, err := hookset.HookSettings(e)
+	if err != nil {
+		return err
+	}
+	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+		given, err := m.Handover().Context(ctx, sc.Project, handover.ContextOptions{Dir: e.Dir, Program: hookset.CalledAs(e), Limit: s.ContextSize, Decay: s.Decay})
+		if err != nil {
+			return fmt.Errorf("what the next session is given: %w", err)
+		}
+		answer := nextJSON{Text: given.Text, Units: given.Units, Hash: given.Hash, Lines: []nextLine{}}
+		for i, t := range given.Told {
+			l := given.Lines[i]
+			answer.Lines = append(answer.Lines, nextLine{l.Section, t.Line, l.Said, l.Source, t.Keys, t.Why, l.Hash})
+		}
+		switch {
+		case e.Opt.JSON:
+			return e.PrintJSON("next", answer)
+		case given.Text == "":
+			e.Note("the next session is given nothing: no session of project %s is in memory", sc.Project.Name)
+		case o.why:
+			return printWhyNext(e, answer)
+		default:
+			for line := range strings.Lines(given.Text) {
+				e.Printf("%s\n", e.Safe(strings.TrimSuffix(line, "\n")))
+			}
+		}
+		return nil
+	})
+}
+
+// printWhyNext prints the reason for each line.
+func printWhyNext(e *app.Env, answer nextJSON) error {
+	section := ""
+	for _, l := range answer.Lines {
+		if l.Section != section {
+			section = l.Section
+			e.Printf("%s\n", e.Safe(section))
+		}
+		from := l.Said
+		if l.Source != "" {
+			from += " " + l.Source
+		}
+		e.Printf("  %s  %s\n      %s\n", l.Hash[:8], e.Safe(l.Text), e.Safe(from+"; "+l.Why))
+	}
+	return nil
+}

@@ -1,0 +1,176 @@
+package versioncmd
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/derive"
+	"github.com/memvcs/mem/layers/state"
+)
+
+type PruneOptions struct {
+	OlderThan string
+	KeepLast  int
+	Unused    bool
+	Expired   bool
+	Force     bool
+}
+
+// Prune is the older name of mem rm with the options that choose versions; without one it is mem rm --expired.
+func Prune(e *app.Env) *cli.Command {
+	o := PruneOptions{}
+	return &cli.Command{
+		Name:        "prune",
+		Usage:       "hide unused versions",
+		ArgsUsage:   "[<session>]",
+		Description: "The same as \"mem rm\" with these options; without one, the same as \"mem rm --expired\".",
+		Flags: []*cli.Flag{
+			cli.String(&o.OlderThan, "older-than", "hide versions made and used last before `TIME`, such as 60d"),
+			cli.Int(&o.KeepLast, "keep-last", "hide all but the newest `N` versions of each session"),
+			cli.Bool(&o.Unused, "unused", "hide all but the newest version of each session"),
+			cli.Bool(&o.Force, "force,f", "hide what compositions use, too"),
+		},
+		Action: func(ctx context.Context, c *cli.Command) error { return DoPrune(ctx, e, c, o) },
+	}
+}
+
+// DoPrune hides the versions that the options choose.
+func DoPrune(ctx context.Context, e *app.Env, c *cli.Command, o PruneOptions) error {
+	if err := e.WantOperands(c, 0, 1); err != nil {
+		return err
+	}
+	if o.KeepLast < 0 {
+		return app.Usagef("option --keep-last cannot be %d: want a whole number from 0", o.KeepLast)
+	}
+	r, some, err := retention(e, o, c.IsSet("keep-last"))
+	if err != nil {
+		return err
+	}
+	if !some {
+		e.Note("all versions are kept: storage.compressionRetention is all")
+		e.Hint("mem rm --older-than 60d, or mem config set storage.compressionRetention 90d")
+		return printPruned(e, nil, nil, false)
+	}
+	return runPrune(ctx, e, o, r, e.Operand(0))
+}
+
+// retention returns what the options say must stay, or else the setting; some is false if all must.
+func retention(e *app.Env, o PruneOptions, kept bool) (r derive.Retention, some bool, err error) {
+	r.Keep = 1
+	if kept {
+		r.Keep = o.KeepLast
+	}
+	if o.OlderThan != "" {
+		if r.Before, err = term.ParseTime(o.OlderThan, e.Now()); err != nil {
+			return r, false, app.Usagef("option --older-than cannot be %q: %v", o.OlderThan, err)
+		}
+	}
+	if kept || o.Unused || o.OlderThan != "" {
+		return r, true, nil
+	}
+	conf, err := e.Settings()
+	if err != nil {
+		return r, false, err
+	}
+	keep, err := conf.String("storage.compressionRetention")
+	if err != nil || keep == "all" {
+		return r, false, err
+	}
+	if n, err := strconv.Atoi(keep); err == nil {
+		r.Keep = n
+		return r, true, nil
+	}
+	r.Before, err = ageBefore(keep, e.Now())
+	return r, true, err
+}
+
+// ageBefore reads an age as settings have it: a number and d, w, m (months) or y.
+func ageBefore(age string, now time.Time) (time.Time, error) {
+	if months, ok := strings.CutSuffix(age, "m"); ok {
+		age = months + "mo"
+	}
+	return term.ParseTime(age, now)
+}
+
+// A prunedAnswer is a version as prune --json prints it.
+type prunedAnswer struct {
+	Session string   `json:"session"`
+	Label   string   `json:"label"`
+	Tokens  int      `json:"tokens"`
+	Created string   `json:"created"`
+	UsedBy  []string `json:"used_by"`
+	Asked   bool     `json:"asked_for,omitempty"` // a person asked for it, and its session was not named
+}
+
+func runPrune(ctx context.Context, e *app.Env, o PruneOptions, r derive.Retention, name string) error {
+	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+		var only *state.Session
+		p := sc.Project
+		if name != "" {
+			rev, err := names.ResolveSession(ctx, e, m, sc, name)
+			if err != nil {
+				return err
+			}
+			only, p = rev.Session, rev.Project
+		}
+		taken, spared, err := m.Derive().Prune(ctx, p, only, r, o.Force, true)
+		if err != nil {
+			return err
+		}
+		if len(taken) > 0 && !e.Opt.DryRun {
+			if ok, err := e.Confirm("take %s out of the lists?", term.Count(len(taken), "version")); err != nil || !ok {
+				return err
+			}
+			if taken, spared, err = m.Derive().Prune(ctx, p, only, r, o.Force, false); err != nil {
+				return err
+			}
+		}
+		return printPruned(e, taken, spared, true)
+	})
+}
+
+func printPruned(e *app.Env, taken, spared []derive.Pruning, asked bool) error {
+	answer := struct {
+		DryRun bool           `json:"dry_run"`
+		Pruned []prunedAnswer `json:"pruned"`
+		Spared []prunedAnswer `json:"spared"`
+	}{e.Opt.DryRun, []prunedAnswer{}, []prunedAnswer{}}
+	add := func(list *[]prunedAnswer, from []derive.Pruning) {
+		for _, x := range from {
+			*list = append(*list, prunedAnswer{x.Session.ID, x.Version.Label, x.Version.TokensOut, term.TimeText(x.Version.Time), append([]string{}, x.UsedBy...), x.Asked})
+		}
+	}
+	add(&answer.Pruned, taken)
+	add(&answer.Spared, spared)
+	if e.Opt.JSON {
+		return e.PrintJSON("prune", answer)
+	}
+	verb := "hidden:"
+	if e.Opt.DryRun {
+		verb = "would hide:"
+	}
+	for _, x := range taken {
+		e.Note("%s %s  %s", verb, names.Label(x.Version), names.ModeOf(x.Version))
+	}
+	for _, x := range spared {
+		if x.Asked {
+			e.Note("%s stays: you asked for it; name its session to hide it", names.Label(x.Version))
+			continue
+		}
+		e.Warn("%s stays: %s uses it; take it anyway with --force", names.Label(x.Version), strings.Join(x.UsedBy, ", "))
+	}
+	switch {
+	case len(taken)+len(spared) == 0 && asked:
+		e.Note("nothing to hide")
+	case len(taken) > 0 && !e.Opt.DryRun:
+		e.Hint("mem undo brings %s back", map[bool]string{true: "it", false: "them"}[len(taken) == 1])
+	}
+	return nil
+}

@@ -1,0 +1,174 @@
+package versioncmd
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/compress"
+	bodies "github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/tokens"
+)
+
+// Versions is the command that lists the versions of a session.
+func Versions(e *app.Env) *cli.Command {
+	all := false
+	return &cli.Command{
+		Name:      "versions",
+		Usage:     "list the versions of a session",
+		ArgsUsage: "[<session>]",
+		Flags:     []*cli.Flag{cli.Bool(&all, "all,a", "list hidden versions too")},
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := e.WantOperands(c, 0, 1); err != nil {
+				return err
+			}
+			return RunVersions(ctx, e, OrNewest(e.Operand(0)), all)
+		},
+	}
+}
+
+// OrNewest returns the revision that a user gave, or else the newest session.
+func OrNewest(rev string) string {
+	if rev == "" {
+		return "@"
+	}
+	return rev
+}
+
+// A versionAnswer is a version as --json prints it.
+type VersionAnswer struct {
+	Label       string                 `json:"label"`
+	Hash        string                 `json:"hash"`
+	Device      string                 `json:"device"`
+	Settings    bodies.VersionSettings `json:"settings"`
+	TokensIn    int                    `json:"tokens_in"`
+	TokensOut   int                    `json:"tokens_out"`
+	Method      string                 `json:"method"`
+	Ratio       float64                `json:"ratio"`
+	MessagesIn  int                    `json:"messages_in"`
+	MessagesOut int                    `json:"messages_out"`
+	Kept        int                    `json:"keepits_kept"`
+	Keepits     int                    `json:"keepits"`
+	Created     string                 `json:"created"`
+	Engine      string                 `json:"engine"`
+	UsedBy      []string               `json:"used_by"`
+	UsedIn      []string               `json:"usedInSessions"`
+	Accessed    string                 `json:"lastAccessed,omitempty"`
+	For         string                 `json:"for,omitempty"`       // tier or composition: mem made it for that
+	Hidden      bool                   `json:"hidden,omitempty"`    // by rm, prune, undo or the tiers
+	Revoked     string                 `json:"revoked,omitempty"`   // why it is hidden
+	Stranger    string                 `json:"untrusted,omitempty"` // the device that made it, if it is not trusted
+}
+
+func RunVersions(ctx context.Context, e *app.Env, name string, all bool) error {
+	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+		rev, err := names.ResolveSession(ctx, e, m, sc, name)
+		if err != nil {
+			return err
+		}
+		st, err := m.Trusted().Outline(ctx, rev.Project.ID)
+		if err != nil {
+			return err
+		}
+		list := st.VersionsOf(rev.Session.ID)
+		if all {
+			list = st.AllVersionsOf(rev.Session.ID)
+		}
+		strangers, err := names.Strangers(ctx, e, m)
+		if err != nil {
+			return err
+		}
+		if e.Opt.JSON {
+			return versionsJSON(e, st, rev, list, strangers)
+		}
+		if len(list) == 0 {
+			e.Note("%s has no versions", term.ShortID(rev.Session.ID))
+			e.Hint("%s", term.Shell("mem", "compress", term.ShortID(rev.Session.ID)))
+		}
+		noted := slices.ContainsFunc(list, func(v *bodies.Version) bool { return v.Deleted || v.Revoked != "" || strangers.Of(v.Device) != "" })
+		columns := []app.Column{{Name: "version"}, {Name: "made by", Shrinks: true}, {Name: "tokens", Right: true, Estimate: true}, {Name: "to", Right: true, Estimate: true},
+			{Name: "ratio", Right: true}, {Name: "keepits", Right: true}, {Name: "when"}, {Name: "engine"}, {Name: "used in"}}
+		if noted {
+			columns = append(columns, app.Column{Name: "note"})
+		}
+		t := e.Table(columns...)
+		for _, v := range list {
+			row := []app.Cell{{Full: names.Label(v), Short: v.Name(), Paint: e.Style().Cyan}, {Full: names.ModeOf(v) + optionsOf(v.Settings)},
+				{Full: fmt.Sprint(v.TokensIn), Short: "~" + tokens.Format(v.TokensIn)}, {Full: fmt.Sprint(v.TokensOut), Short: "~" + tokens.Format(v.TokensOut)},
+				{Full: fmt.Sprintf("%.2f", v.Ratio), Short: fmt.Sprintf("%.1f:1", v.Ratio)}, {Full: fmt.Sprintf("%d/%d", v.Preserved, v.Preserved+v.Summarised)},
+				e.TimeCell(v.Time), {Full: v.Engine}, UsedCell(e, st.UsedBy(v), v.Used)}
+			if noted {
+				row = append(row, versionNote(v, strangers.Of(v.Device)))
+			}
+			t.Row(row...)
+		}
+		return t.Flush()
+	})
+}
+
+// versionNote says why a version is not in the lists, or not used.
+func versionNote(v *bodies.Version, stranger string) app.Cell {
+	if v.Deleted {
+		return app.Cell{Full: "hidden"}
+	}
+	return app.NoteCell(v.Revoked, stranger)
+}
+
+// optionsOf writes the settings of a version that are not the usual ones: ", preserve-all, skip 3, distance 5".
+func optionsOf(s bodies.VersionSettings) string {
+	out := ""
+	if s.Keepit != "" && s.Keepit != string(compress.Decay) {
+		out += ", " + s.Keepit
+	}
+	if s.Skip > 0 {
+		out += fmt.Sprintf(", skip %d", s.Skip)
+	}
+	if s.Distance > 1 {
+		out += fmt.Sprintf(", distance %d", s.Distance)
+	}
+	return out
+}
+
+// UsedCell says how many compositions and sessions used a version, and when a session did last.
+func UsedCell(e *app.Env, compositions []string, r bodies.Rehearsal) app.Cell {
+	c := app.Cell{Full: fmt.Sprint(len(compositions) + len(r.By)), Short: "-"}
+	var parts []string
+	if n := len(compositions); n > 0 {
+		parts = append(parts, term.Count(n, "composition"))
+	}
+	if n := len(r.By); n > 0 {
+		parts = append(parts, term.Count(n, "session")+", "+app.Ago(e.Now(), r.Last))
+	}
+	if len(parts) > 0 {
+		c.Short = strings.Join(parts, ", ")
+	}
+	return c
+}
+
+func versionsJSON(e *app.Env, st *state.State, rev state.Rev, list []*bodies.Version, strangers app.Strangers) error {
+	answer := struct {
+		Session  string          `json:"session"`
+		Project  string          `json:"project"`
+		Versions []VersionAnswer `json:"versions"`
+	}{rev.Session.ID, rev.Project.Name, []VersionAnswer{}}
+	for _, v := range list {
+		answer.Versions = append(answer.Versions, VersionAnswerOf(st, v, strangers))
+	}
+	return e.PrintJSON("versions", answer)
+}
+
+func VersionAnswerOf(st *state.State, v *bodies.Version, strangers app.Strangers) VersionAnswer {
+	return VersionAnswer{
+		Label: v.Label, Hash: v.Derivation.Output.String(), Device: v.Device, Settings: v.Settings, TokensIn: v.TokensIn, TokensOut: v.TokensOut,
+		Method: v.Counter, Ratio: v.Ratio, MessagesIn: v.MessagesIn, MessagesOut: v.MessagesOut, Kept: v.Preserved, Keepits: v.Preserved + v.Summarised,
+		Created: term.TimeText(v.Time), Engine: v.Engine, UsedBy: append([]string{}, st.UsedBy(v)...),
+		UsedIn: append([]string{}, v.Used.By...), Accessed: term.TimeText(v.Used.Last), For: v.For, Hidden: v.Deleted, Revoked: v.Revoked, Stranger: strangers.Of(v.Device),
+	}
+}
