@@ -156,6 +156,24 @@ func readNote(dir, name string, v any) (bool, error) {
 	return true, nil
 }
 
+// DamagedNote returns the bytes of a note as they are. Whoever reads them trusts none.
+func (r *Repo) DamagedNote(name string) ([]byte, error) {
+	b, err := pack.ReadFile(filepath.Join(r.dir, name))
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	return b, nil
+}
+
+// ReplaceNote is [Repo.WriteNote] in the place of a damaged note, which it keeps with the other damaged files under the name that it
+// returns.
+func (r *Repo) ReplaceNote(name string, b []byte) (kept string, err error) {
+	if kept, err = pack.SetAside(filepath.Join(r.dir, name), filepath.Join(r.dir, damagedDir)); err != nil {
+		return "", writing(fmt.Errorf("keep the damaged %s: %w", name, err))
+	}
+	return keptAs("", kept), r.WriteNote(name, b)
+}
+
 // RemoveNote removes what [Repo.WriteNote] wrote.
 func (r *Repo) RemoveNote(name string) error {
 	if err := os.Remove(filepath.Join(r.dir, name)); err != nil && !errors.Is(err, os.ErrNotExist) {

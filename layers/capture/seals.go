@@ -13,7 +13,7 @@ func (m Ops) guardOf(st *state.State) (*originals.Guard, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.Count()+len(st.Purged.Ids) == 0 {
+	if s.Count()+len(st.Purged.Ids) == 0 && !s.Lost {
 		return nil, nil
 	}
 	g := &originals.Guard{M: originals.On(m.DB), Purged: st.Purged, Seals: s, Key: originals.On(m.DB).RollKey()}

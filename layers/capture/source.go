@@ -141,7 +141,7 @@ func (c *Capture) stage(ctx context.Context, st *state.State, s *refs.Stage) (er
 	}
 	defer file.Close()
 	if c.File, c.size = file, size; c.guard != nil {
-		if c.File, err = c.guard.Through(file, size); err != nil {
+		if c.File, err = c.guard.Through(c.src.SessionID(), file, size); err != nil {
 			return fmt.Errorf("read %s: %w", c.src.Path, err)
 		}
 	}

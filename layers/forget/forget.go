@@ -194,6 +194,20 @@ func (m Ops) ReadPending() (p pending, ok bool, err error) {
 	return p, ok, err
 }
 
+// RenewPending notes anew that something is being forgotten, when the note of it is damaged beyond repair: all projects are looked through, and what
+// was made of what goes is not made again. It returns where the damaged note is kept.
+func (m Ops) RenewPending() (kept string, err error) {
+	var p pending
+	if p.Projects, err = m.Refs.Projects(); err != nil {
+		return "", err
+	}
+	b, err := json.MarshalIndent(p, "", "  ")
+	if err != nil {
+		return "", err
+	}
+	return m.Refs.ReplaceNote(pendingFile, append(b, '\n'))
+}
+
 // finishForgetting drops the bytes of what the lanes do not hold any more, and makes again what was made of it. It reports
 // whether there was anything to do, and the names of what it made: without what is forgotten a text may come out as it was.
 func (m Ops) finishForgetting(ctx context.Context) (some bool, made []string, err error) {

@@ -22,6 +22,7 @@ type Seals struct {
 	Values  []SealedValue `json:"values,omitempty"`
 	Records []string      `json:"records,omitempty"` // messages without a uuid
 	Files   []string      `json:"files,omitempty"`   // overflow files
+	Lost    bool          `json:"lost,omitempty"`    // there were more: see [Ops.RenewSeals]
 }
 
 // ReadSeals returns what was forgotten here. Without it forgotten text would be taken in again, so a damaged file is an error and not an
@@ -132,13 +133,17 @@ func (g *Guard) Values(b []byte) [][2]int {
 	return Joined(out)
 }
 
-// whole reports whether a value of a transcript was forgotten, all of it.
-func (g *Guard) whole(v transcript.Value) bool {
-	if id := UuidOf(v); id != "" && len(g.Purged.Ids) > 0 {
+// whole reports whether a value of a session's transcript was forgotten, all of it, or is to be taken for that.
+func (g *Guard) whole(session string, v transcript.Value) bool {
+	id := UuidOf(v)
+	if id != "" && len(g.Purged.Parts) > 0 {
 		key := state.PurgeKey(id)
-		if g.Purged.Ids[key] || g.Purged.Parts[key] && len(g.Seals.Values) == 0 {
+		if g.Purged.Ids[key] || g.Purged.Parts[key] && (g.Seals.Lost || len(g.Seals.Values) == 0) {
 			return true
 		}
+	}
+	if id == "" && g.Seals.Lost && g.Purged.Place(session, v.N) {
+		return true
 	}
 	return len(g.Seals.Records) > 0 && slices.Contains(g.Seals.Records, g.M.SealRecord(v.Raw))
 }
@@ -171,14 +176,14 @@ type overlay struct {
 	bytes []byte
 }
 
-// Through returns a file of the given size as it may be taken in.
-func (g *Guard) Through(f SourceFile, size int64) (SourceFile, error) {
+// Through returns a session's file of the given size as it may be taken in.
+func (g *Guard) Through(session string, f SourceFile, size int64) (SourceFile, error) {
 	out := &guarded{SourceFile: f}
 	for v, err := range transcript.Whole(io.NewSectionReader(f, 0, size)) {
 		if err != nil {
 			return nil, err
 		}
-		if g.whole(v) {
+		if g.whole(session, v) {
 			out.over = append(out.over, overlay{v.Off, Placeholder(int(v.Size), v.Opaque)})
 			continue
 		}

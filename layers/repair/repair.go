@@ -34,6 +34,8 @@ type Repaired struct {
 	Left   []refs.Problem // what a check finds afterwards
 	Roots  []Root
 
+	Unsealed bool // the list of what was forgotten is damaged, and stays so without Forget
+
 	Stuck   bool // of what is lost is more than files: the store cannot go on before that is given up
 	GivenUp bool // what is lost, with Forget; not while a remote that may have it could not be asked
 }
@@ -74,6 +76,9 @@ func Repair(ctx context.Context, dir string, o state.Options, ro RepairOptions) 
 		if err != nil {
 			return out, err
 		}
+	}
+	if err := m.notes(ro, &out); err != nil {
+		return out, err
 	}
 	if losses, err = m.regain(ctx, losses, &out, ro.DryRun); err != nil {
 		return out, err

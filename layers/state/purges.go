@@ -60,6 +60,14 @@ func NewPurges(all []StoredPurge) *Purges {
 	return p
 }
 
+// Place reports whether a message without an id was forgotten at a place in a session.
+func (p *Purges) Place(session string, n int) bool {
+	key := PurgeKey(session)
+	return slices.ContainsFunc(p.Passages[key], func(i int) bool {
+		return slices.ContainsFunc(p.All[i].Body.Passages, func(x bodies.Passage) bool { return x.Session == key && x.ID == "" && x.N == n })
+	})
+}
+
 // Session reports whether a session was forgotten as a whole.
 func (p *Purges) Session(id string) bool { return len(p.sessions) > 0 && p.sessions[PurgeKey(id)] }
 

@@ -166,7 +166,8 @@ const (
 	noSpace     = 64 << 20
 )
 
-// reserve looks for the room that forgetting needs on a full disk. A whole one is not worth a line.
+// reserve looks for the room that forgetting needs on a full disk. A whole one is not worth a line. What the file holds means nothing, and how
+// many blocks it has cannot be told where a file system compresses: the mending allocates them in any case.
 func (x *Exam) reserve() {
 	const check = "reserve"
 	n, err := x.m.Repo().Reserve()

@@ -79,6 +79,11 @@ func runRepair(ctx context.Context, e *app.Env, fo fsckOptions) error {
 	case fo.forget && out.Stuck && !out.GivenUp:
 		e.Hint("mem remote rm NAME, if that is gone for good: nothing was given up that it may have")
 		return app.Exit(app.ExitPartial)
+	case out.Unsealed:
+		e.Warn("forgotten.json lists what is not to be captured again, and only this device has it: until it is whole, nothing is captured")
+		e.Hint("mem fsck --repair --forget goes on without its lost entries. Forgotten messages stay out; forgotten values, and files of " +
+			"tool results, come in again from the files that Claude Code still has: delete those first")
+		return app.Exit(app.ExitPartial)
 	case left && out.GivenUp:
 		e.Hint("mem import, for what Claude Code still has; mem forget SESSION, if it is gone for good")
 		return app.Exit(app.ExitPartial)

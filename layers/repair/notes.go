@@ -1,0 +1,44 @@
+package repair
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/memvcs/mem/layers/forget"
+	"github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/refs"
+)
+
+// The notes of a forgetting, of which one damaged byte is put right.
+const (
+	sealsNote   = "forgotten.json"
+	pendingNote = "forgetting.json"
+)
+
+// notes renews the notes of a forgetting that are damaged by more than a byte. That of one under way can be made again from what is here.
+// The list of what is not to be taken in again cannot: only with Forget it goes on without the entries that are lost.
+func (m Ops) notes(ro RepairOptions, out *Repaired) error {
+	for i := range out.Mended {
+		d := &out.Mended[i]
+		if d.Done != "" {
+			continue
+		}
+		var err error
+		switch {
+		case d.Where == pendingNote:
+			d.Done = "written again for all projects: what was to be made again is not"
+			if !ro.DryRun {
+				d.Kept, err = forget.On(m.DB).RenewPending()
+			}
+		case d.Where == sealsNote && ro.Forget:
+			var n int
+			n, d.Kept, err = originals.On(m.DB).RenewSeals(ro.DryRun)
+			d.Done = fmt.Sprintf("begun again with the %d entries that are readable", n)
+		}
+		if err != nil {
+			return fmt.Errorf("mend %s: %w", d.Where, err)
+		}
+	}
+	out.Unsealed = slices.ContainsFunc(out.Mended, func(d refs.Mending) bool { return d.Where == sealsNote && d.Done == "" })
+	return nil
+}
