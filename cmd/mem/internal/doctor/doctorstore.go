@@ -171,8 +171,8 @@ const (
 func (x *Exam) reserve() {
 	const check = "reserve"
 	n, err := x.m.Repo().Reserve()
-	if err == nil && n < refs.ReserveSize && x.Fix {
-		if err = x.m.Repo().KeepReserve(); err == nil {
+	if err == nil && x.Fix {
+		if err = x.m.Repo().KeepReserve(); err == nil && n < refs.ReserveSize {
 			x.fixed(check, "%s kept for forget and gc on a full disk", app.BytesText(refs.ReserveSize))
 			return
 		}
