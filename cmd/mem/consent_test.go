@@ -20,7 +20,7 @@ func TestConsentOnce(t *testing.T) {
 		e.Term.Stdin, e.Term.Stderr = true, true
 		list := []state.Project{{ID: "aaaa", Name: "shop"}, {ID: "bbbb", Name: "shop"}, {ID: "cccc", Name: "blog"}}
 		r := refs.Remote{Name: "origin", URL: "host:me/memory.git", Projects: map[refs.Project]refs.Pushed{"cccc": {}}}
-		consent := remotecmd.ConsentTo(e, list)
+		consent := remotecmd.ConsentTo(e, list, list)
 		for _, p := range list[:2] {
 			if got, err := consent(p, r); err != nil || got != answer {
 				t.Errorf("consent to %s is %v, %v, want %v", p.ID, got, err, answer)

@@ -93,12 +93,7 @@ func (t *Table) hideEstimates() error {
 		if !t.Columns[i].Estimate {
 			continue
 		}
-		for k, row := range t.rows {
-			if !t.isHeading(row) {
-				t.rows[k] = slices.Delete(row, i, i+1)
-			}
-		}
-		t.Columns = slices.Delete(t.Columns, i, i+1)
+		t.leaveOut(i)
 	}
 	return nil
 }
@@ -173,7 +168,7 @@ func cutFront(s string, width int) string {
 func (t *Table) painted(c Cell, text string) string {
 	style := t.e.Style()
 	switch {
-	case c.Bold > 0 && c.Bold <= len(text):
+	case c.Bold > 0 && c.Bold <= len(text) && strings.HasPrefix(text, c.Text()[:c.Bold]):
 		return style.Bold(text[:c.Bold]) + style.Dim(text[c.Bold:])
 	case c.Paint != nil:
 		return c.Paint(text)
@@ -181,35 +176,108 @@ func (t *Table) painted(c Cell, text string) string {
 	return text
 }
 
-// widths returns how wide each column is, so that a line fits the terminal if that can be.
+// Limits of a table on a narrow terminal.
+const (
+	longCell  = 24 // wider columns, such as those of long ids, give way first
+	shortCell = 16 // and to this much before columns are left out
+	leastCell = 12 // the column that shrinks has this much before columns are left out
+)
+
+// widths returns how wide each column is, so that a line fits the terminal. On a narrow one wide columns are cut, and then
+// columns are left out, the last first; the first two and the one that shrinks stay.
 func (t *Table) widths() []int {
-	widths := make([]int, len(t.Columns))
-	shrinks, total := len(t.Columns)-1, len(gap)*(len(t.Columns)-1)
+	screen := t.e.width()
+	widths, shrinks := t.natural()
+	if screen <= 0 {
+		return widths
+	}
+	for {
+		if t.fit(widths, shrinks, screen) <= 0 {
+			return widths
+		}
+		out := len(t.Columns) - 1
+		if out == shrinks {
+			out--
+		}
+		if out < 2 {
+			break
+		}
+		t.leaveOut(out)
+		widths, shrinks = t.natural()
+	}
+	over := t.over(widths, screen)
+	for _, least := range []int{8, 4} {
+		for i := range widths {
+			if i == 0 && least < 8 {
+				continue // ids
+			}
+			cut := min(max(0, widths[i]-least), max(0, over))
+			widths[i], over = widths[i]-cut, over-cut
+		}
+	}
+	return widths
+}
+
+// over returns how many columns of the screen are lacking.
+func (t *Table) over(widths []int, screen int) int {
+	total := len(gap) * (len(widths) - 1)
+	for _, w := range widths {
+		total += w
+	}
+	return total - screen
+}
+
+// fit cuts widths that are larger than they must be, and returns how many columns of the screen are lacking then.
+func (t *Table) fit(widths []int, shrinks, screen int) int {
+	over := t.over(widths, screen)
+	cut := func(i, least int) {
+		n := min(max(0, widths[i]-least), max(0, over))
+		widths[i], over = widths[i]-n, over-n
+	}
+	for i, c := range t.Columns {
+		if c.Most > 0 {
+			cut(i, c.Most)
+		}
+	}
+	for i := range widths {
+		if i != shrinks {
+			cut(i, longCell)
+		}
+	}
+	cut(shrinks, max(leastCell, displaywidth.String(t.Columns[shrinks].Name)))
+	for i := range widths {
+		if i != shrinks {
+			cut(i, shortCell)
+		}
+	}
+	return over
+}
+
+// natural returns how wide each column would be with room enough, and which one shrinks.
+func (t *Table) natural() (widths []int, shrinks int) {
+	widths, shrinks = make([]int, len(t.Columns)), len(t.Columns)-1
 	for i, c := range t.Columns {
 		widths[i] = displaywidth.String(c.Name)
 		for _, row := range t.rows {
-			if t.isHeading(row) {
-				continue
+			if !t.isHeading(row) {
+				widths[i] = max(widths[i], displaywidth.String(row[i].Text()))
 			}
-			widths[i] = max(widths[i], displaywidth.String(row[i].Text()))
 		}
-		total += widths[i]
 		if c.Shrinks {
 			shrinks = i
 		}
 	}
-	screen := t.e.width()
-	for i, c := range t.Columns {
-		if c.Most > 0 && screen > 0 && total > screen {
-			cut := min(max(0, widths[i]-c.Most), total-screen)
-			widths[i], total = widths[i]-cut, total-cut
+	return widths, shrinks
+}
+
+// leaveOut removes a column.
+func (t *Table) leaveOut(i int) {
+	for k, row := range t.rows {
+		if !t.isHeading(row) {
+			t.rows[k] = slices.Delete(row, i, i+1)
 		}
 	}
-	if screen > 0 && total > screen {
-		least := min(widths[shrinks], max(8, displaywidth.String(t.Columns[shrinks].Name)))
-		widths[shrinks] = max(least, widths[shrinks]-(total-screen))
-	}
-	return widths
+	t.Columns = slices.Delete(t.Columns, i, i+1)
 }
 
 // width returns how many columns the terminal has, 0 if it is not known.

@@ -188,7 +188,7 @@ func logEntries(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scop
 		found, err := m.Ledger().Entries(ctx, sc.Project.ID, n)
 		return found, in, err
 	}
-	projects, err := m.Trusted().Projects(ctx)
+	projects, err := names.Projects(ctx, m)
 	if err != nil {
 		return nil, in, err
 	}
@@ -258,7 +258,7 @@ func LogTable(e *app.Env, entries []refs.Entry, in LogScope, strangers app.Stran
 	}
 	columns := []app.Column{{Name: "commit"}, {Name: "when"}, {Name: "device"}}
 	if e.Opt.AllProjects {
-		columns = append(columns, app.Column{Name: "project", Most: 16})
+		columns = append(columns, app.Column{Name: "project", Most: 16, Tail: true})
 	}
 	t := e.Table(append(columns, app.Column{Name: "operation", Shrinks: true})...)
 	for _, en := range entries {

@@ -68,7 +68,7 @@ func runStats(ctx context.Context, e *app.Env, all bool) error {
 		projects := []state.Project{sc.Project}
 		if e.Opt.AllProjects {
 			var err error
-			if projects, err = m.Trusted().Projects(ctx); err != nil {
+			if projects, err = names.Projects(ctx, m); err != nil {
 				return names.StoreError(err)
 			}
 		}
@@ -146,8 +146,12 @@ func printCaches(e *app.Env, s stats.Stats) error {
 
 func printShares(e *app.Env, s stats.Stats) error {
 	t := section(e, "Storage by project, "+app.BytesText(s.Storage.Packs)+" in packs", "project", "stored")
+	var all []state.Project
 	for _, p := range s.Storage.Projects {
-		t.Row(app.Cell{Full: p.Name}, bytesCell(p.Stored))
+		all = append(all, state.Project{ID: refs.Project(p.Project), Name: p.Name})
+	}
+	for i, p := range s.Storage.Projects {
+		t.Row(app.Cell{Full: names.DistinctName(all[i], all)}, bytesCell(p.Stored))
 	}
 	return t.Flush()
 }

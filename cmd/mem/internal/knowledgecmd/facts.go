@@ -170,7 +170,7 @@ func printFacts(ctx context.Context, e *app.Env, m *layers.Memory, what string, 
 	}
 	columns := []app.Column{{Name: "fact"}, {Name: "kind"}, {Name: "verdict"}, {Name: "trust"}, {Name: "at"}}
 	if all {
-		columns = append(columns, app.Column{Name: "project", Most: 16})
+		columns = append(columns, app.Column{Name: "project", Most: 16, Tail: true})
 	}
 	t := e.Table(append(columns, app.Column{Name: "text", Shrinks: true})...)
 	for _, f := range list {

@@ -11,7 +11,7 @@ import (
 // ListedProjects returns the project of the user, or with --all-projects all.
 func ListedProjects(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope) ([]state.Project, error) {
 	if e.Opt.AllProjects {
-		return m.Trusted().Projects(ctx)
+		return Projects(ctx, m)
 	}
 	return []state.Project{sc.Project}, nil
 }

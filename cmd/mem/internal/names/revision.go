@@ -55,6 +55,27 @@ func mustKnow(ctx context.Context, e *app.Env, m *layers.Memory, p state.Project
 	return app.WithHint(app.Fatalf("cannot change to %s: there is no such directory, and no project of it in memory", e.Opt.Dir), "mem project list")
 }
 
+// Projects returns all projects, for lists and questions: two of one name have the start of their ids behind it.
+func Projects(ctx context.Context, m *layers.Memory) ([]state.Project, error) {
+	all, err := m.Trusted().Projects(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := slices.Clone(all)
+	for i, p := range all {
+		out[i].Name = DistinctName(p, all)
+	}
+	return out, nil
+}
+
+// DistinctName is the name of a project, with the start of its id if another one of the list has the same name.
+func DistinctName(p state.Project, list []state.Project) string {
+	if slices.ContainsFunc(list, func(q state.Project) bool { return q.ID != p.ID && q.Name == p.Name }) {
+		return p.Name + " " + string(p.ID[:min(8, len(p.ID))])
+	}
+	return p.Name
+}
+
 // ProjectNamed finds a project by its id or name, or by a directory of it that is named from the root.
 func ProjectNamed(ctx context.Context, e *app.Env, m *layers.Memory, name string) (state.Project, error) {
 	all, err := m.Trusted().Projects(ctx)
@@ -66,7 +87,8 @@ func ProjectNamed(ctx context.Context, e *app.Env, m *layers.Memory, name string
 	guest := m.Devices().WithDevice(ctx, name)
 	for _, p := range all {
 		names = append(names, p.Name)
-		if string(p.ID) == name || p.Name == name || p.Name == guest || len(name) >= 4 && strings.HasPrefix(string(p.ID), name) {
+		if string(p.ID) == name || p.Name == name || p.Name == guest || len(name) >= 4 && strings.HasPrefix(string(p.ID), name) ||
+			name == DistinctName(p, all) {
 			found = append(found, p)
 		}
 	}

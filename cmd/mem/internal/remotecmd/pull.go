@@ -375,7 +375,11 @@ func syncJSON(ctx context.Context, e *app.Env, m *layers.Memory, r refs.Remote) 
 	if err != nil {
 		return err
 	}
-	out, err := m.Sync().Push(ctx, sync.PushOptions{Remote: r, Projects: projects, DryRun: e.Opt.DryRun, Consent: ConsentTo(e, projects)})
+	known, err := m.Trusted().Projects(ctx)
+	if err != nil {
+		return err
+	}
+	out, err := m.Sync().Push(ctx, sync.PushOptions{Remote: r, Projects: projects, DryRun: e.Opt.DryRun, Consent: ConsentTo(e, projects, known)})
 	if err != nil {
 		return memory.TravelError(err)
 	}

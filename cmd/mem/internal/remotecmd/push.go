@@ -96,8 +96,12 @@ type pushedLane struct {
 }
 
 func runPush(ctx context.Context, e *app.Env, m *layers.Memory, r refs.Remote, projects []state.Project) error {
+	known, err := m.Trusted().Projects(ctx)
+	if err != nil {
+		return err
+	}
 	bar := e.ProgressBytes("pushing", 0)
-	out, err := m.Sync().Push(ctx, sync.PushOptions{Remote: r, Projects: projects, DryRun: e.Opt.DryRun, Progress: bar.Add, Consent: ConsentTo(e, projects)})
+	out, err := m.Sync().Push(ctx, sync.PushOptions{Remote: r, Projects: projects, DryRun: e.Opt.DryRun, Progress: bar.Add, Consent: ConsentTo(e, projects, known)})
 	bar.End()
 	var twin *sync.DivergedError
 	if errors.As(err, &twin) && !e.Opt.DryRun {
@@ -110,8 +114,9 @@ func runPush(ctx context.Context, e *app.Env, m *layers.Memory, r refs.Remote, p
 }
 
 // ConsentTo returns what asks whether a project may go to a remote. The answer is kept with the remote, so that it is asked once. Of
-// several projects that the remote does not have yet, all are listed and one answer is for all of them.
-func ConsentTo(e *app.Env, projects []state.Project) func(state.Project, refs.Remote) (bool, error) {
+// several projects that the remote does not have yet, all are listed and one answer is for all of them. Known are the projects in
+// memory, so that one can be told from another of the same name.
+func ConsentTo(e *app.Env, projects, known []state.Project) func(state.Project, refs.Remote) (bool, error) {
 	asked, answer := false, false
 	return func(p state.Project, r refs.Remote) (bool, error) {
 		if e.Opt.Yes || e.Opt.DryRun {
@@ -119,28 +124,20 @@ func ConsentTo(e *app.Env, projects []state.Project) func(state.Project, refs.Re
 		}
 		pending := slices.DeleteFunc(slices.Clone(projects), func(p state.Project) bool { _, sent := r.Projects[p.ID]; return sent })
 		if len(pending) < 2 {
-			return e.Ask("send the memory of project %s to %s (%s)?", p.Name, r.Name, r.URL)
+			return e.Ask("send the memory of project %s to %s (%s)?", names.DistinctName(p, known), r.Name, r.URL)
 		}
 		if asked {
 			return answer, nil
 		}
-		var names []string
+		var list []string
 		for _, p := range pending {
-			names = append(names, distinctName(p, pending))
+			list = append(list, names.DistinctName(p, known))
 		}
 		var err error
-		answer, err = e.Ask("send the memory of %d projects (%s) to %s (%s)?", len(names), strings.Join(names, ", "), r.Name, r.URL)
+		answer, err = e.Ask("send the memory of %d projects (%s) to %s (%s)?", len(list), strings.Join(list, ", "), r.Name, r.URL)
 		asked = err == nil
 		return answer, err
 	}
-}
-
-// distinctName is the name of a project, with its id if another one of the list has the same name.
-func distinctName(p state.Project, list []state.Project) string {
-	if slices.ContainsFunc(list, func(q state.Project) bool { return q.ID != p.ID && q.Name == p.Name }) {
-		return p.Name + " " + string(p.ID)
-	}
-	return p.Name
 }
 
 // pushAnswerOf counts what a push did.
@@ -292,7 +289,11 @@ func pushAgain(ctx context.Context, e *app.Env, m *layers.Memory, r refs.Remote,
 	if err != nil {
 		return err
 	}
-	out, err := m.Sync().Push(ctx, sync.PushOptions{Remote: r, Projects: projects, Consent: ConsentTo(e, projects)})
+	known, err := m.Trusted().Projects(ctx)
+	if err != nil {
+		return err
+	}
+	out, err := m.Sync().Push(ctx, sync.PushOptions{Remote: r, Projects: projects, Consent: ConsentTo(e, projects, known)})
 	if err != nil {
 		return memory.TravelError(err)
 	}

@@ -81,7 +81,7 @@ func runRevoke(ctx context.Context, e *app.Env, o revokeOptions) error {
 		}
 		projects := []state.Project{home}
 		if e.Opt.AllProjects && src.Kind != bodies.SessionSource {
-			if projects, err = m.Trusted().Projects(ctx); err != nil {
+			if projects, err = names.Projects(ctx, m); err != nil {
 				return err
 			}
 		}

@@ -105,7 +105,7 @@ func scanStored(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scop
 	projects := []state.Project{sc.Project}
 	if all {
 		var err error
-		if projects, err = m.Trusted().Projects(ctx); err != nil {
+		if projects, err = names.Projects(ctx, m); err != nil {
 			return nil, err
 		}
 	}
