@@ -16,7 +16,7 @@ import (
 const (
 	messageK1 = .9 // BM25 of messages: how soon a repeated word counts no more
 	messageB  = .4 // how much their length counts
-	sessionK1 = 2
+	sessionK1 = 3
 	sessionB  = .75
 
 	nextShare       = .25 // of the scores of the messages before and after
@@ -26,7 +26,7 @@ const (
 
 	bestShare   = .4 // of the best message in the score of a session
 	secondShare = .5 // of the second best in that
-	toolShare   = .7 // of a tool call there
+	toolShare   = .3 // of a tool call there
 
 	wholeInMessages = .5 // of an identifier, whose parts count too
 	wholeInSessions = .1
@@ -405,7 +405,7 @@ func classBoost(c index.Class) float32 {
 func classWeight(c index.Class) float32 {
 	switch c {
 	case index.Tool:
-		return .15
+		return .1
 	case index.About:
 		return 2
 	case index.Version:
