@@ -16,7 +16,7 @@ import (
 )
 
 // Version changes when the same records make other documents, so that indexes are built again.
-const Version = 1
+const Version = 2
 
 // A Unit is what a hit is.
 type Unit string

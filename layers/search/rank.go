@@ -2,6 +2,7 @@ package search
 
 import (
 	"cmp"
+	"iter"
 	"math"
 	"slices"
 	"sort"
@@ -292,8 +293,44 @@ type ranked struct {
 	score float32
 }
 
-func sortRanked(all []ranked) {
-	slices.SortFunc(all, func(a, b ranked) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.n, b.n)) })
+func byScore(a, b ranked) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.n, b.n)) }
+
+func sortRanked(all []ranked) { slices.SortFunc(all, byScore) }
+
+// bestFirst yields what sortRanked would, in that order, and orders only as much as is asked for.
+func bestFirst(all []ranked) iter.Seq[ranked] {
+	return func(yield func(ranked) bool) {
+		for i := len(all)/2 - 1; i >= 0; i-- {
+			sink(all, i)
+		}
+		for rest := all; len(rest) > 0; {
+			if !yield(rest[0]) {
+				return
+			}
+			last := len(rest) - 1
+			rest[0] = rest[last]
+			rest = rest[:last]
+			sink(rest, 0)
+		}
+	}
+}
+
+// sink restores the heap below element i.
+func sink(heap []ranked, i int) {
+	for {
+		k := 2*i + 1
+		if k >= len(heap) {
+			return
+		}
+		if k+1 < len(heap) && byScore(heap[k+1], heap[k]) < 0 {
+			k++
+		}
+		if byScore(heap[i], heap[k]) <= 0 {
+			return
+		}
+		heap[i], heap[k] = heap[k], heap[i]
+		i = k
+	}
 }
 
 // around returns the score of document i of a span with its neighbours'.
@@ -312,7 +349,7 @@ func (m *matcher) around(p *part, s index.Span, i int) float32 {
 	return m.score[doc] + before*at(-1) + nextShare*at(1) + secondNextShare*(at(-2)+at(2))
 }
 
-// rankMessages ranks documents.
+// rankMessages scores documents, in no order.
 func (m *matcher) rankMessages() []ranked {
 	var out []ranked
 	for i := range m.parts {
@@ -339,7 +376,6 @@ func (m *matcher) rankMessages() []ranked {
 			}
 		}
 	}
-	sortRanked(out)
 	return out
 }
 

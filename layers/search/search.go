@@ -1,7 +1,6 @@
 package search
 
 import (
-	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -56,7 +55,7 @@ type finder struct {
 	q Query
 }
 
-// candidates returns the documents that may be hits, the best first.
+// candidates returns the documents that may be hits, in no order.
 func (f *finder) candidates() []ranked {
 	if strings.TrimSpace(f.q.text()) == "" || f.q.exact() && len(queryTerms(f.q.text())) == 0 {
 		return f.newest()
@@ -64,7 +63,7 @@ func (f *finder) candidates() []ranked {
 	return f.rankMessages()
 }
 
-// newest returns all documents, those of the newest sessions first.
+// newest returns all documents; those of the newest sessions have the best scores.
 func (f *finder) newest() []ranked {
 	var out []ranked
 	for i := range f.parts {
@@ -81,13 +80,12 @@ func (f *finder) newest() []ranked {
 			}
 		}
 	}
-	slices.SortStableFunc(out, func(a, b ranked) int { return cmp.Compare(b.score, a.score) })
 	return out
 }
 
 // messages returns the documents that fit.
 func (f *finder) messages() (hits []Hit, err error) {
-	for _, r := range f.candidates() {
+	for r := range bestFirst(f.candidates()) {
 		if len(hits) == f.q.Limit {
 			break
 		}
@@ -189,7 +187,7 @@ type counted struct {
 func (f *finder) bestOf() (map[int]counted, error) {
 	best := map[int]counted{}
 	read := 0
-	for _, r := range f.candidates() {
+	for r := range bestFirst(f.candidates()) {
 		p, s := f.find(r.n)
 		if s.Session < 0 {
 			continue
@@ -226,7 +224,7 @@ func (f *finder) slow() bool {
 func (f *finder) files() (hits []Hit, err error) {
 	at := map[[2]string]int{}
 	read := 0
-	for _, r := range f.candidates() {
+	for r := range bestFirst(f.candidates()) {
 		p, _ := f.find(r.n)
 		if p.seg.Class(r.n-p.base) != index.Tool {
 			continue

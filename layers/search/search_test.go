@@ -106,33 +106,6 @@ func TestLoose(t *testing.T) {
 	}
 }
 
-// TestRecallShare checks that the share of a passage is what it has of the question, and is small if the question is about something else.
-func TestRecallShare(t *testing.T) {
-	t.Parallel()
-	c := corpus(t, map[string][]index.Doc{
-		"a": texts("The retry policy doubles the waiting time."), "b": texts("Paint the fence green."), "c": texts("Something else is here."),
-	})
-	for _, x := range []struct {
-		text    string
-		without string
-		atLeast float64
-		atMost  float64
-		none    bool
-	}{
-		{"how does the retry policy wait", "", .99, 1.01, false},
-		{"the retry policy of kubernetes ingress controllers", "", .1, .5, false},
-		{"the retry policy", "a", 0, 0, true},
-		{"yes", "", 0, 0, true},
-	} {
-		got, err := Recall(c, x.text, RecallOptions{Limit: 3, Without: []string{x.without}})
-		if err != nil || (len(got) == 0) != x.none {
-			t.Errorf("%q: %+v, %v", x.text, got, err)
-		} else if !x.none && (got[0].Share < x.atLeast || got[0].Share > x.atMost || got[0].Session.ID != "a") {
-			t.Errorf("%q: share %.2f of %s, want %.2f to %.2f", x.text, got[0].Share, got[0].Doc.Text, x.atLeast, x.atMost)
-		}
-	}
-}
-
 func TestSuggestOrder(t *testing.T) {
 	t.Parallel()
 	c := corpus(t, map[string][]index.Doc{

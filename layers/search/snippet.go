@@ -23,7 +23,7 @@ const lead = 40
 type Snippets struct {
 	q    Query
 	want map[string]bool
-	cut  terms.Cutter
+	cut  terms.Cutter // of the words that may be in want
 }
 
 // NewSnippets prepares to cut snippets for a query.
@@ -31,6 +31,7 @@ func NewSnippets(q Query) *Snippets {
 	s := &Snippets{q: q, want: map[string]bool{}}
 	for _, t := range queryTerms(q.text()) {
 		s.want[t.term] = true
+		s.cut.Begin(t.term)
 	}
 	return s
 }

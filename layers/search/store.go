@@ -3,7 +3,6 @@ package search
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -86,61 +85,6 @@ func (s *Searcher) Search(ctx context.Context, q Query) ([]Hit, error) {
 	return Search(s.corpora, q)
 }
 
-// Recall returns the passages of a project that fit a text best; see [search.Recall]. It uses the index as it is and never waits for one to be
-// built: of one that is behind the records only messages, and nothing if something was removed, revoked or distrusted since it was made.
-// Such an index is brought up to date, but not searched before the next time.
-func (m Ops) Recall(ctx context.Context, p refs.Project, text string, o RecallOptions) ([]Passage, error) {
-	r, err := index.Open(m.searchDir(p))
-	if err != nil {
-		return nil, unlessNoIndex(err)
-	}
-	defer r.Close()
-	if len(o.Classes) == 0 {
-		o.Classes = []index.Class{index.User, index.Assistant, index.Tool, index.Fact, index.Concept, index.Rule}
-	}
-	fresh, err := m.searchFresh(ctx, p, r.Key)
-	if err != nil {
-		return nil, err
-	}
-	if !fresh {
-		hides, err := m.searchHides(ctx, p)
-		if err != nil {
-			return nil, err
-		}
-		if _, was, _ := strings.Cut(r.Key, "\n\n"); was != hides {
-			return nil, m.UpdateSearch(ctx, p)
-		}
-		o.Classes = slices.DeleteFunc(slices.Clone(o.Classes), func(c index.Class) bool { return c > index.Note })
-		if len(o.Classes) == 0 {
-			return nil, nil
-		}
-	}
-	out, err := Recall([]Corpus{{Project: string(p), Reader: r}}, text, o)
-	return out, unlessNoIndex(err)
-}
-
-// unlessNoIndex returns nil for the error of an index that is not there or damaged: the next search builds it.
-func unlessNoIndex(err error) error {
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, index.ErrDamaged) {
-		return nil
-	}
-	return err
-}
-
-// searchHides names what keeps things of a project from being found.
-func (m Ops) searchHides(ctx context.Context, p refs.Project) (string, error) {
-	st, err := trust.On(m.DB).Bare(ctx, p)
-	if err != nil {
-		return "", err
-	}
-	trust, err := m.Trust(ctx)
-	if err != nil {
-		return "", err
-	}
-	b, err := json.Marshal([]any{st.Revokes, st.Sets, st.Purges, trust.Own, trust.Trusted})
-	return objects.Sum(b).String()[:32], err
-}
-
 func (m Ops) searchDir(p refs.Project) string { return m.CachePath("search", string(p)) }
 
 // corpus opens the index of a project.
@@ -191,7 +135,7 @@ func (m Ops) UpdateSearch(ctx context.Context, p refs.Project) error {
 // that parts of its compositions come from.
 func (m Ops) searchKey(ctx context.Context, projects []refs.Project) (string, error) {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d %d", Version, refine.Version)
+	b.WriteString(documentsVersion())
 	for _, p := range projects {
 		err := m.Refs.Look(ctx, p, func(tx *refs.Tx) error {
 			b.WriteString("\n" + string(p))
@@ -207,11 +151,13 @@ func (m Ops) searchKey(ctx context.Context, projects []refs.Project) (string, er
 	return b.String(), nil
 }
 
+// documentsVersion is the first line of the key of an index.
+func documentsVersion() string { return fmt.Sprintf("%d %d", Version, refine.Version) }
+
 // searchFresh reports whether an index with the key is one of the state that is.
 func (m Ops) searchFresh(ctx context.Context, p refs.Project, key string) (bool, error) {
-	key, _, _ = strings.Cut(key, "\n\n")
 	lines := strings.Split(key, "\n")
-	if len(lines) < 3 {
+	if len(lines) < 3 || lines[0] != documentsVersion() {
 		return false, nil
 	}
 	var projects []refs.Project
@@ -255,11 +201,6 @@ func (m Ops) searchPlan(ctx context.Context, p refs.Project) (index.Plan, error)
 	if s.plan.Key, err = m.searchKey(ctx, projects); err != nil { // before the rest is read: what comes meanwhile makes it stale
 		return s.plan, err
 	}
-	hides, err := m.searchHides(ctx, p)
-	if err != nil {
-		return s.plan, err
-	}
-	s.plan.Key += "\n\n" + hides
 	if s.st, err = trust.On(m.DB).Outline(ctx, p); err != nil {
 		return s.plan, err
 	}

@@ -126,3 +126,21 @@ func (d *decoder) doc(base int64) Doc {
 	x.Text = d.string()
 	return x
 }
+
+// skipDoc skips what doc reads.
+func (d *decoder) skipDoc() {
+	d.small()
+	d.fixed(1)
+	d.int()
+	switch d.fixed(1)[0] {
+	case 0:
+		d.fixed(16)
+	case 1:
+		d.bytes()
+	default:
+		d.failed = true
+	}
+	for range 3 { // name, file and text
+		d.bytes()
+	}
+}

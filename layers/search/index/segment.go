@@ -23,8 +23,10 @@ type Segment struct {
 	timesAt    int64
 	times      []byte
 
-	block []Doc // the block of texts read last
-	from  int   // document that it begins with
+	block []byte // the block of texts read last
+	base  int64  // of its times
+	docAt []int  // where each of its documents begins
+	from  int    // document that it begins with
 }
 
 type docBlock struct {
@@ -161,10 +163,11 @@ func (s *Segment) Doc(doc int) (Doc, error) {
 			return Doc{}, err
 		}
 	}
-	if doc-b.first >= len(s.block) {
+	if doc-b.first >= len(s.docAt) {
 		return Doc{}, ErrDamaged
 	}
-	return s.block[doc-b.first], nil
+	d := &decoder{b: s.block[s.docAt[doc-b.first]:]}
+	return d.doc(s.base), nil
 }
 
 func (s *Segment) readBlock(i int) error {
@@ -177,21 +180,20 @@ func (s *Segment) readBlock(i int) error {
 	if err != nil || n > biggest {
 		return ErrDamaged
 	}
-	text, err := s2.Decode(nil, raw)
-	if err != nil {
+	s.from = -1
+	if s.block, err = s2.Decode(s.block[:cap(s.block)], raw); err != nil {
 		return fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
-	d := &decoder{b: text}
-	base := d.int()
-	block := s.block[:0]
+	d := &decoder{b: s.block}
+	s.base, s.docAt = d.int(), s.docAt[:0]
 	for len(d.b) > 0 && !d.failed {
-		block = append(block, d.doc(base))
+		s.docAt = append(s.docAt, len(s.block)-len(d.b))
+		d.skipDoc()
 	}
 	if d.failed {
-		s.from = -1
 		return ErrDamaged
 	}
-	s.block, s.from = block, b.first
+	s.from = b.first
 	return nil
 }
 

@@ -25,7 +25,29 @@ const longest = 64
 type Cutter struct {
 	stems map[string]string
 	low   []byte
-	whole []byte
+	only  bool
+	first [128]bool
+}
+
+// Begin restricts c to terms that begin as the given one does, or with a letter beyond ASCII; further calls allow further ones. A stem
+// begins as its word does, so the other words need not be stemmed.
+func (c *Cutter) Begin(term string) {
+	c.only = true
+	if b := term[0]; b < utf8.RuneSelf {
+		c.first[b] = true
+	}
+}
+
+// skips reports whether no term that is asked for begins as w does.
+func (c *Cutter) skips(w string) bool {
+	if !c.only || w[0] >= utf8.RuneSelf {
+		return false
+	}
+	b := w[0]
+	if upper(b) {
+		b += 'a' - 'A'
+	}
+	return !c.first[b]
 }
 
 // rememberedStems is how many stems a Cutter keeps.
@@ -165,7 +187,7 @@ func digit(b byte) bool { return b >= '0' && b <= '9' }
 
 // plain yields the term of a word that is no identifier.
 func (c *Cutter) plain(w string, at int, yield func(Term)) {
-	if len(w) > longest {
+	if len(w) > longest || c.skips(w) {
 		return
 	}
 	low := c.lower(w)

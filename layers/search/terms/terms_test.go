@@ -72,3 +72,29 @@ func FuzzEach(f *testing.F) {
 		}
 	})
 }
+
+// TestBegin checks that a restricted Cutter finds every term of a query that an unrestricted one finds.
+func TestBegin(t *testing.T) {
+	t.Parallel()
+	text := "Dying skies: the Checkpoint IDs of getUserName were lying in layers/search.go, 日本語 and Äpfel; re-used checkpoints are checked."
+	terms := func(c *Cutter) (out []string) {
+		c.Each(text, func(x Term) { out = append(out, string(x.Text)) })
+		return out
+	}
+	all := terms(&Cutter{})
+	for _, want := range all {
+		var c Cutter
+		c.Begin(want)
+		count := func(list []string) (n int) {
+			for _, s := range list {
+				if s == want {
+					n++
+				}
+			}
+			return n
+		}
+		if got := terms(&c); count(got) != count(all) {
+			t.Errorf("%q: %d of %d places", want, count(got), count(all))
+		}
+	}
+}
