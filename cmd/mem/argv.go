@@ -4,8 +4,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/flags"
 )
 
 // An argv is a command line put in order.
@@ -74,7 +76,7 @@ func (p *parser) name(word string) error {
 	switch {
 	case c == nil && p.command == nil:
 		return p.unknownCommand(word, p.names())
-	case c == nil && (p.command.Action == nil || len(p.command.Commands) > 0 && p.command.ArgsUsage == ""):
+	case c == nil && (p.command.Action == nil || len(p.command.Subcommands) > 0 && p.command.ArgsUsage == ""):
 		return p.unknownCommand(word, subcommands(p.command))
 	case c == nil:
 		p.leaf = true
@@ -83,8 +85,8 @@ func (p *parser) name(word string) error {
 	}
 	p.command = c
 	p.path = append(p.path, c.Name)
-	p.leaf = len(c.Commands) == 0
-	if c.RawOperands {
+	p.leaf = len(c.Subcommands) == 0
+	if c.SkipFlagParsing {
 		p.operands, p.rest = p.rest, nil
 	}
 	return nil
@@ -94,11 +96,11 @@ func (p *parser) lookup(word string) *cli.Command {
 	if p.command == nil {
 		return p.find(word)
 	}
-	i := slices.IndexFunc(p.command.Commands, func(c *cli.Command) bool { return c.HasName(word) })
+	i := slices.IndexFunc(p.command.Subcommands, func(c *cli.Command) bool { return c.HasName(word) })
 	if i < 0 {
 		return nil
 	}
-	return p.command.Commands[i]
+	return p.command.Subcommands[i]
 }
 
 // long reads --name, --name=value, --name value or --no-name.
@@ -206,7 +208,7 @@ func (p *parser) end() error {
 	case p.command == nil:
 		return nil
 	case p.command.Action == nil:
-		return app.WithHint(app.Usagef("mem %s wants a subcommand: %s", p.commandLine(), cli.OrList(subcommands(p.command))),
+		return app.WithHint(app.Usagef("mem %s wants a subcommand: %s", p.commandLine(), flags.OrList(subcommands(p.command))),
 			"mem "+p.commandLine()+" -h")
 	}
 	scope := app.ScopeOf(p.command.Flags, false)
@@ -237,7 +239,7 @@ func (p *parser) scope() app.Scope {
 		return s
 	}
 	if !p.leaf {
-		for _, c := range p.command.Commands {
+		for _, c := range p.command.Subcommands {
 			s.Add(app.ScopeOf(c.Flags, false))
 		}
 	}
@@ -245,11 +247,11 @@ func (p *parser) scope() app.Scope {
 	return s
 }
 
-func (p *parser) commandLine() string { return strings.Join(p.path, " ") }
+func (a *argv) commandLine() string { return strings.Join(a.path, " ") }
 
 func subcommands(c *cli.Command) []string {
 	var names []string
-	for _, s := range c.Commands {
+	for _, s := range c.Subcommands {
 		if !s.Hidden {
 			names = append(names, s.Name)
 		}

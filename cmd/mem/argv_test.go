@@ -8,8 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/flags"
 )
 
 // A sample is a command with every kind of option, as it saw its command line.
@@ -28,28 +30,28 @@ type sample struct {
 }
 
 func (s *sample) commands() []*cli.Command {
-	act := func(_ context.Context, c *cli.Command) error {
-		s.ran = c.Name
+	act := func(c *cli.Context) error {
+		s.ran = strings.TrimPrefix(c.Command.HelpName, "mem ")
 		return nil
 	}
 	return []*cli.Command{
-		{Name: "log", ArgsUsage: "<rev>", Action: act, Flags: []*cli.Flag{
-			cli.Int(&s.number, "number,n", "show `N`"),
-			cli.Bool(&s.all, "all,a", ""),
-			cli.Bool(&s.grep, "grep,g", ""),
-			cli.String(&s.text, "text,S,ü", ""),
-			cli.Parsed(&s.long, "long", "", app.ParseWait),
-			cli.Repeated(&s.list, "list", ""),
-			cli.Choice(&s.format, "format,f", "print as `FORMAT`", "md", "jsonl"),
-			cli.Int(&s.max, "max-count", ""),
-			cli.Bool(&s.maximal, "max-imal", ""),
+		{Name: "log", ArgsUsage: "<rev>", Action: act, Flags: []cli.Flag{
+			flags.Int(&s.number, "number,n", "show `N`"),
+			flags.Bool(&s.all, "all,a", ""),
+			flags.Bool(&s.grep, "grep,g", ""),
+			flags.String(&s.text, "text,S,ü", ""),
+			flags.Parsed(&s.long, "long", "", app.ParseWait),
+			flags.Repeated(&s.list, "list", ""),
+			flags.Choice(&s.format, "format,f", "print as `FORMAT`", "md", "jsonl"),
+			flags.Int(&s.max, "max-count", ""),
+			flags.Bool(&s.maximal, "max-imal", ""),
 		}},
-		{Name: "keepit", Action: act, ArgsUsage: "[<rev>]", Commands: []*cli.Command{
-			{Name: "set", Action: act, Flags: []*cli.Flag{
-				cli.String(&s.text, "weight,w", "")}},
+		{Name: "keepit", Action: act, ArgsUsage: "[<rev>]", Subcommands: []*cli.Command{
+			{Name: "set", Action: act, Flags: []cli.Flag{
+				flags.String(&s.text, "weight,w", "")}},
 			{Name: "list", Aliases: []string{"ls"}, Action: act},
 		}},
-		{Name: "raw", RawOperands: true, Action: act},
+		{Name: "raw", SkipFlagParsing: true, Action: act},
 	}
 }
 
@@ -61,8 +63,7 @@ func runSample(args []string) (*sample, *app.Options, *argv, error) {
 	for _, c := range all {
 		names = append(names, c.Name)
 	}
-	flags := o.Flags(true)
-	p := parser{names: func() []string { return names }, globals: func() app.Scope { return app.ScopeOf(flags, true) }, find: func(name string) *cli.Command {
+	p := parser{names: func() []string { return names }, globals: app.GlobalScope, find: func(name string) *cli.Command {
 		i := slices.IndexFunc(all, func(c *cli.Command) bool { return c.HasName(name) })
 		if i < 0 {
 			return nil

@@ -4,8 +4,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/cmd/mem/internal/doctor"
 	"github.com/memvcs/mem/cmd/mem/internal/historycmd"
 	"github.com/memvcs/mem/cmd/mem/internal/hookcmd"
@@ -43,6 +44,16 @@ func (c command) changes(path []string) bool {
 // spans reports whether --all-projects has a meaning for the command at path.
 func (c command) spans(path []string) bool {
 	return len(path) > 0 && slices.Contains(c.across, strings.Join(path[1:], " "))
+}
+
+// build makes the command.
+func (c command) build(e *app.Env) *cli.Command {
+	made := c.make(e)
+	made.Category, made.Hidden = string(c.group), c.group == groupHidden
+	if c.alias != "" {
+		made.Aliases = []string{c.alias}
+	}
+	return made
 }
 
 // A group is a heading of "mem help".

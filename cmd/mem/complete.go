@@ -6,8 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/refs/config"
@@ -46,11 +47,11 @@ func filePlaceholders() []string { return []string{"file", "dir", "path"} }
 // ":file" where the shell should complete file names. It never fails: there is nobody to tell.
 func complete(e *app.Env) *cli.Command {
 	return &cli.Command{
-		Name:        "__complete",
-		Usage:       "print completions for a command line",
-		RawOperands: true,
-		Action: func(ctx context.Context, _ *cli.Command) error {
-			runComplete(ctx, e, e.Operands)
+		Name:            "__complete",
+		Usage:           "print completions for a command line",
+		SkipFlagParsing: true,
+		Action: func(c *cli.Context) error {
+			runComplete(c.Context, e, e.Operands)
 			return nil
 		},
 	}
@@ -84,7 +85,7 @@ func candidates(ctx context.Context, e *app.Env, before []string, typed string) 
 		if i < 0 {
 			return nil
 		}
-		return table[i].make(e)
+		return table[i].build(e)
 	}}
 	p.rest = before
 	for len(p.rest) > 0 {
@@ -113,7 +114,7 @@ func candidates(ctx context.Context, e *app.Env, before []string, typed string) 
 	}
 	var list []names.Candidate
 	if !p.leaf {
-		for _, c := range p.command.Commands {
+		for _, c := range p.command.Subcommands {
 			if !c.Hidden {
 				list = append(list, names.Candidate{Value: c.Name, About: c.Usage})
 			}
@@ -140,8 +141,7 @@ func heed(e *app.Env, global []string) {
 func valueCandidates(ctx context.Context, e *app.Env, o app.Option, prefix, typed string) []names.Candidate {
 	list := words(o.Choices)
 	if o.Choices == nil {
-		name, _ := o.Explained()
-		list = placeholderCandidates(ctx, e, name, typed)
+		list = placeholderCandidates(ctx, e, o.Value, typed)
 	}
 	for i := range list {
 		if list[i].Value != ":file" {
@@ -187,8 +187,7 @@ func optionCandidates(s app.Scope) []names.Candidate {
 	var list []names.Candidate
 	for _, name := range app.SortedKeys(s) {
 		if len(name) > 1 {
-			_, about := s[name].Explained()
-			list = append(list, names.Candidate{Value: "--" + name, About: about})
+			list = append(list, names.Candidate{Value: "--" + name, About: s[name].Usage})
 		}
 	}
 	return list
@@ -198,7 +197,7 @@ func completeCommand(e *app.Env, _ context.Context, _ string) []names.Candidate 
 	var list []names.Candidate
 	for _, c := range commands() {
 		if c.group != groupHidden {
-			list = append(list, names.Candidate{Value: c.name, About: c.make(e).Usage})
+			list = append(list, names.Candidate{Value: c.name, About: c.build(e).Usage})
 		}
 	}
 	return list

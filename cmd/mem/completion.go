@@ -1,11 +1,12 @@
 package main
 
 import (
-	"context"
 	"embed"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 )
 
@@ -24,7 +25,7 @@ func completion(e *app.Env) *cli.Command {
 		ArgsUsage: "<shell>",
 		Description: "The shell is bash, zsh, fish or powershell. Each script says in its first lines how to load it, such as\n" +
 			"source <(mem completion bash)",
-		Action: func(_ context.Context, c *cli.Command) error {
+		Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 1, 1); err != nil {
 				return err
 			}
@@ -36,7 +37,7 @@ func completion(e *app.Env) *cli.Command {
 func runCompletion(e *app.Env, shell string) error {
 	script, err := completionScripts.ReadFile("completion/mem." + shell)
 	if err != nil {
-		err := app.Usagef("there is no completion for %q: the shell is %s", shell, cli.OrList(shells()))
+		err := app.Usagef("there is no completion for %q: the shell is %s", shell, flags.OrList(shells()))
 		if near := term.Suggest(shell, shells()); len(near) > 0 {
 			return app.WithHint(err, app.DidYouMean("mem completion ", near))
 		}

@@ -14,8 +14,10 @@ import (
 	"strings"
 
 	"github.com/clipperhouse/displaywidth"
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	capturing "github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/transcript"
@@ -36,19 +38,19 @@ func demoCommand(e *app.Env) *cli.Command {
 		Usage: "show the whole journey on your newest sessions, in a throwaway memory",
 		Description: "Reads the newest sessions under ~/.claude (or CLAUDE_CONFIG_DIR) and changes nothing there. Without any, it uses the\n" +
 			"bundled sample. Each command is printed as it runs; the memory is deleted at the end, unless --keep names a directory.",
-		Flags: []*cli.Flag{
-			cli.String(&o.keep, "keep", "create the memory in `DIR` and keep it"),
-			cli.Bool(&o.sample, "sample", "use the bundled sample even if there are sessions"),
-			cli.Bool(&o.full, "full", "print the whole output of more commands"),
+		Flags: []cli.Flag{
+			flags.String(&o.keep, "keep", "create the memory in `DIR` and keep it"),
+			flags.Bool(&o.sample, "sample", "use the bundled sample even if there are sessions"),
+			flags.Bool(&o.full, "full", "print the whole output of more commands"),
 		},
-		Action: func(ctx context.Context, c *cli.Command) error {
+		Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 0, 0); err != nil {
 				return err
 			}
 			if e.Opt.JSON {
 				return app.WithHint(app.Usagef("mem demo has no option --json: it shows what people see"), "mem demo")
 			}
-			return runDemo(ctx, e, o)
+			return runDemo(c.Context, e, o)
 		},
 	}
 }

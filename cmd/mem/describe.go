@@ -4,8 +4,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/flags"
 )
 
 // A commandHelp describes one command for help, for --json and for completion.
@@ -82,7 +84,7 @@ func describe(e *app.Env, path []string, c *cli.Command) commandHelp {
 	}
 	d.Synopsis = "mem " + d.Command
 	switch {
-	case len(path) == 1 && len(c.Commands) > 0 && (c.Action != nil || table[i].bare != ""):
+	case len(path) == 1 && len(c.Subcommands) > 0 && (c.Action != nil || table[i].bare != ""):
 		d.Synopsis += " [<subcommand>]"
 	case c.Action == nil:
 		d.Synopsis += " <subcommand>"
@@ -106,7 +108,7 @@ func everything(e *app.Env) any {
 	all.Topics, all.Global = topics(), optionsHelp((&app.Options{}).Flags(true))
 	for _, row := range commands() {
 		if row.group != groupHidden {
-			all.Commands = append(all.Commands, describeAll(e, []string{row.name}, row.make(e))...)
+			all.Commands = append(all.Commands, describeAll(e, []string{row.name}, row.build(e))...)
 		}
 	}
 	return all
@@ -114,7 +116,7 @@ func everything(e *app.Env) any {
 
 func describeAll(e *app.Env, path []string, c *cli.Command) []commandHelp {
 	list := []commandHelp{describe(e, path, c)}
-	for _, s := range c.Commands {
+	for _, s := range c.Subcommands {
 		if !s.Hidden {
 			list = append(list, describeAll(e, append(slices.Clone(path), s.Name), s)...)
 		}
@@ -122,18 +124,21 @@ func describeAll(e *app.Env, path []string, c *cli.Command) []commandHelp {
 	return list
 }
 
-func optionsHelp(flags []*cli.Flag) []optionHelp {
-	list := []optionHelp{}
-	for _, f := range flags {
-		h := optionHelp{Name: f.Name, Choices: f.Choices, maybe: f.Implied != "" && f.Choices != nil}
-		h.Value, h.Usage = f.Explained()
-		if i := slices.IndexFunc(f.Aliases, func(n string) bool { return len(n) == 1 }); i >= 0 {
-			h.Short = f.Aliases[i]
+func optionsHelp(list []cli.Flag) []optionHelp {
+	out := []optionHelp{}
+	for _, f := range list {
+		k, names := flags.KindOf(f), f.Names()
+		h := optionHelp{
+			Name: names[0], Value: k.Value, Usage: k.Usage, Choices: k.Choices,
+			maybe: k.Implied != "" && k.Choices != nil,
 		}
-		if h.Value == "" && f.NeedsValue() {
+		if i := slices.IndexFunc(names[1:], func(n string) bool { return len(n) == 1 }); i >= 0 {
+			h.Short = names[1+i]
+		}
+		if h.Value == "" && k.NeedsValue() {
 			h.Value = "VALUE"
 		}
-		list = append(list, h)
+		out = append(out, h)
 	}
-	return list
+	return out
 }

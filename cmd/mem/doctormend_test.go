@@ -17,9 +17,11 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/cmd/mem/internal/doctor"
+	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/hookset"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/refs"
@@ -60,16 +62,16 @@ func checkLine(t *testing.T, all []*cli.Command, where, line string) {
 // checkMem checks that mem has a command and the options that follow it.
 func checkMem(t *testing.T, all []*cli.Command, where string, words []string) {
 	t.Helper()
-	commands, flags := all, []*cli.Flag(nil)
+	commands, known := all, []cli.Flag(nil)
 	for _, w := range words {
 		at := slices.IndexFunc(commands, func(c *cli.Command) bool { return c.HasName(w) })
 		switch name := strings.TrimLeft(w, "-"); {
 		case name != w:
-			if cli.Find(flags, name) == nil {
+			if flags.Find(known, name) == nil {
 				t.Errorf("%s: mem %s: no option %s", where, strings.Join(words, " "), w)
 			}
 		case at >= 0:
-			flags, commands = append(slices.Clone(flags), commands[at].Flags...), commands[at].Commands
+			known, commands = append(slices.Clone(known), commands[at].Flags...), commands[at].Subcommands
 		case len(commands) > 0:
 			t.Errorf("%s: mem %s: no command %s", where, strings.Join(words, " "), w)
 			return
@@ -119,7 +121,7 @@ func TestEveryFindingHasACommand(t *testing.T) {
 // everyCommand returns all commands of mem.
 func everyCommand() (out []*cli.Command) {
 	for _, c := range commands() {
-		out = append(out, c.make(&app.Env{}))
+		out = append(out, c.build(&app.Env{}))
 	}
 	return out
 }

@@ -5,8 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
 )
 
 // TestDocsExamples checks that each command that can be named has two examples and that the parser accepts each of them.
@@ -32,7 +33,7 @@ func TestDocsExamples(t *testing.T) {
 		for _, x := range list {
 			checkExample(t, e, x.Command)
 		}
-		for _, s := range c.Commands {
+		for _, s := range c.Subcommands {
 			if !s.Hidden {
 				check(append(slices.Clone(path), s.Name), s)
 			}
@@ -40,7 +41,7 @@ func TestDocsExamples(t *testing.T) {
 	}
 	for _, c := range commands() {
 		if !strings.HasPrefix(c.name, "__") {
-			check([]string{c.name}, c.make(e))
+			check([]string{c.name}, c.build(e))
 		}
 	}
 	for line := range strings.Lines(exampleLines) {
@@ -72,7 +73,7 @@ func checkExample(t *testing.T, e *app.Env, example string) {
 			for _, c := range table {
 				if c.name == name {
 					chosen = c
-					return c.make(e)
+					return c.build(e)
 				}
 			}
 			return nil

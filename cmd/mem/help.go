@@ -1,16 +1,18 @@
 package main
 
 import (
-	"context"
 	"embed"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/clipperhouse/displaywidth"
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 )
 
@@ -27,8 +29,8 @@ func help(e *app.Env) *cli.Command {
 		Name:      "help",
 		Usage:     "explain mem, a command or a topic",
 		ArgsUsage: "[<command>|<topic>]",
-		Flags:     []*cli.Flag{cli.Bool(&all, "all,a", "list all commands and topics")},
-		Action:    func(context.Context, *cli.Command) error { return runHelp(e, e.Operands, all) },
+		Flags:     []cli.Flag{flags.Bool(&all, "all,a", "list all commands and topics")},
+		Action:    func(*cli.Context) error { return runHelp(e, e.Operands, all) },
 	}
 }
 
@@ -76,14 +78,14 @@ func findCommand(e *app.Env, words []string) ([]string, *cli.Command) {
 	if i < 0 {
 		return nil, nil
 	}
-	c := table[i].make(e)
+	c := table[i].build(e)
 	path := []string{c.Name}
 	for _, w := range words[1:] {
-		j := slices.IndexFunc(c.Commands, func(s *cli.Command) bool { return s.HasName(w) })
+		j := slices.IndexFunc(c.Subcommands, func(s *cli.Command) bool { return s.HasName(w) })
 		if j < 0 {
 			return nil, nil
 		}
-		c = c.Commands[j]
+		c = c.Subcommands[j]
 		path = append(path, c.Name)
 	}
 	return path, c
@@ -120,102 +122,127 @@ func showHelp(e *app.Env, text string) error {
 	return err
 }
 
-// helpHead is what the help on mem itself starts with.
-const helpHead = "usage: mem <command> [<options>] [<operands>]\n\n" +
-	"Capture every Claude Code session; build smaller contexts from them.\n"
+// The templates of help, which urfave/cli fills in.
+const (
+	overviewTemplate = `usage: mem <command> [<options>] [<operands>]
+
+{{.Usage}}
+{{range ordered .VisibleCategories}}
+{{bold .Name}}
+{{commands .VisibleCommands}}{{end}}{{with topics}}
+{{bold "topics"}}
+{{.}}{{end}}
+`
+	commandTemplate = `usage: {{synopsis}}
+
+{{with examples}}{{.}}
+{{end}}{{.Usage}}
+{{with .Description}}
+{{.}}
+{{end}}{{with .VisibleCommands}}
+{{bold "subcommands"}}
+{{commands .}}{{end}}{{with own}}
+{{bold "options"}}
+{{options .}}{{end}}{{with global}}
+{{bold "options of every command:"}} {{.}}
+("mem help options" explains them)
+{{end}}`
+)
+
+// helpFuncs returns the functions that the templates use.
+func helpFuncs(e *app.Env) map[string]any {
+	return map[string]any{
+		"bold":    e.Style().Bold,
+		"ordered": orderedGroups,
+		"commands": func(list []*cli.Command) string {
+			return columns(list, func(c *cli.Command) (string, string) { return c.Name, c.Usage })
+		},
+		"options": func(list []optionHelp) string {
+			return columns(list, func(o optionHelp) (string, string) { return o.spelled(), o.Usage })
+		},
+		"topics": func() string { return "" },
+	}
+}
+
+// orderedGroups sorts the categories of commands in the order of [groups].
+func orderedGroups(list []cli.CommandCategory) []cli.CommandCategory {
+	order := groups()
+	slices.SortFunc(list, func(a, b cli.CommandCategory) int {
+		return slices.Index(order, group(a.Name())) - slices.Index(order, group(b.Name()))
+	})
+	return list
+}
 
 // helpOnCommon prints the commands that most users need.
 func helpOnCommon(e *app.Env) error {
-	var b strings.Builder
-	b.WriteString(helpHead)
-	listCommands(e, &b, func(c command) bool { return c.common })
-	b.WriteString("\n\"mem help -a\" lists all commands and topics, \"mem help <command>\" explains one.\n")
-	return showHelp(e, b.String())
+	return helpOnMany(e, overviewTemplate+"\"mem help -a\" lists all commands and topics, \"mem help <command>\" explains one.\n",
+		func(c command) bool { return c.common }, nil)
 }
 
 // helpOnAll prints all commands that are not hidden, in their groups, and the topics.
 func helpOnAll(e *app.Env) error {
-	var b strings.Builder
-	b.WriteString(helpHead)
-	listCommands(e, &b, func(c command) bool { return c.group != groupHidden })
-	var rows [][2]string
-	for _, t := range topics() {
-		rows = append(rows, [2]string{t, topicTitle(t)})
-	}
-	fmt.Fprintf(&b, "\n%s\n", e.Style().Bold("topics"))
-	columns(&b, rows)
-	b.WriteString("\n\"mem help <command>\" and \"mem help <topic>\" tell more.\n")
-	return showHelp(e, b.String())
+	return helpOnMany(e, overviewTemplate+"\"mem help <command>\" and \"mem help <topic>\" tell more.\n",
+		func(c command) bool { return c.group != groupHidden }, topics())
 }
 
-// listCommands writes the commands that are wanted, under the headings of their groups.
-func listCommands(e *app.Env, b *strings.Builder, wanted func(command) bool) {
-	table := commands()
-	for _, g := range groups() {
-		var rows [][2]string
-		for _, c := range table {
-			if c.group == g && wanted(c) {
-				rows = append(rows, [2]string{c.name, c.make(e).Usage})
-			}
-		}
-		if len(rows) > 0 {
-			fmt.Fprintf(b, "\n%s\n", e.Style().Bold(string(g)))
-			columns(b, rows)
+// helpOnMany prints the commands that are wanted, under the headings of their groups, and topics.
+func helpOnMany(e *app.Env, template string, wanted func(command) bool, topics []string) error {
+	mem := &cli.App{
+		Name: "mem", Usage: "Capture every Claude Code session; build smaller contexts from them.",
+		HideHelp: true, Writer: e.Out, Compiled: time.Unix(0, 0), CustomAppHelpTemplate: template,
+	}
+	for _, c := range commands() {
+		if wanted(c) {
+			mem.Commands = append(mem.Commands, c.build(e))
 		}
 	}
+	mem.Setup()
+	known := helpFuncs(e)
+	known["topics"] = func() string {
+		return columns(topics, func(t string) (string, string) { return t, topicTitle(t) })
+	}
+	var b strings.Builder
+	cli.HelpPrinterCustom(&b, mem.CustomAppHelpTemplate, mem, known)
+	return showHelp(e, b.String())
 }
 
 // helpOn prints what one command does: examples first.
 func helpOn(e *app.Env, path []string, c *cli.Command) error {
-	var b strings.Builder
-	style := e.Style()
 	d := describe(e, path, c)
-	fmt.Fprintf(&b, "usage: %s\n\n", d.Synopsis)
-	if writeExamples(&b, d.Examples); len(d.Examples) > 0 {
-		b.WriteByte('\n')
+	known := helpFuncs(e)
+	known["synopsis"] = func() string { return d.Synopsis }
+	known["examples"] = func() string {
+		var b strings.Builder
+		writeExamples(&b, d.Examples)
+		return b.String()
 	}
-	fmt.Fprintf(&b, "%s\n", d.Usage)
-	if c.Description != "" {
-		fmt.Fprintf(&b, "\n%s\n", c.Description)
-	}
-	var rows [][2]string
-	for _, s := range c.Commands {
-		if !s.Hidden {
-			rows = append(rows, [2]string{s.Name, s.Usage})
-		}
-	}
-	if len(rows) > 0 {
-		fmt.Fprintf(&b, "\n%s\n", style.Bold("subcommands"))
-		columns(&b, rows)
-	}
-	rows = nil
-	for _, o := range append(slices.Clone(d.Options), d.Changing...) {
-		rows = append(rows, [2]string{o.spelled(), o.Usage})
-	}
-	if len(rows) > 0 {
-		fmt.Fprintf(&b, "\n%s\n", style.Bold("options"))
-		columns(&b, rows)
-	}
-	if len(d.Global) > 0 {
+	known["own"] = func() []optionHelp { return append(slices.Clone(d.Options), d.Changing...) }
+	known["global"] = func() string {
 		var names []string
 		for _, o := range d.Global {
 			names = append(names, o.briefly())
 		}
-		fmt.Fprintf(&b, "\n%s %s\n(\"mem help options\" explains them)\n", style.Bold("options of every command:"), strings.Join(names, " "))
+		return strings.Join(names, " ")
 	}
+	var b strings.Builder
+	cli.HelpPrinterCustom(&b, commandTemplate, c, known)
 	return showHelp(e, b.String())
 }
 
-// columns writes rows as two columns.
-func columns(b *strings.Builder, rows [][2]string) {
+// columns writes a list as two columns; names of more than 28 columns do not widen the first.
+func columns[T any](list []T, row func(T) (name, about string)) string {
 	wide := 0
-	for _, r := range rows {
-		if w := displaywidth.String(r[0]); w <= 28 {
+	for _, x := range list {
+		name, _ := row(x)
+		if w := displaywidth.String(name); w <= 28 {
 			wide = max(wide, w)
 		}
 	}
-	for _, r := range rows {
-		pad := max(2, wide+3-displaywidth.String(r[0]))
-		fmt.Fprintf(b, "   %s%s%s\n", r[0], strings.Repeat(" ", pad), r[1])
+	var b strings.Builder
+	for _, x := range list {
+		name, about := row(x)
+		pad := max(2, wide+3-displaywidth.String(name))
+		fmt.Fprintf(&b, "   %s%s%s\n", name, strings.Repeat(" ", pad), about)
 	}
+	return b.String()
 }

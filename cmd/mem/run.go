@@ -8,8 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/refs/config"
 )
 
@@ -51,7 +52,7 @@ func dispatch(ctx context.Context, e *app.Env, args []string) error {
 				return nil
 			}
 			chosen = table[i]
-			return chosen.make(e)
+			return chosen.build(e)
 		},
 	}
 	line, err := p.normalise(args)
@@ -59,15 +60,19 @@ func dispatch(ctx context.Context, e *app.Env, args []string) error {
 		e.Opt.JSON = wantsJSON(args)
 		return line.explained(err)
 	}
-	if line.command == nil && !line.help {
-		line.command = &cli.Command{Action: func(ctx context.Context, _ *cli.Command) error { return runOverview(ctx, e) }}
+	switch {
+	case line.help:
+		return line.explained(invoke(ctx, e, command{name: "help"}, line.askHelp(help(e))))
+	case line.command == nil:
+		line.command = &cli.Command{Action: func(c *cli.Context) error { return runOverview(c.Context, e) }}
 		return line.explained(invoke(ctx, e, command{}, line))
 	}
-	if line.help {
-		line.operands, line.local = line.path, nil
-		chosen, line.command = command{name: "help"}, help(e)
-	}
 	return line.explained(invoke(ctx, e, chosen, line))
+}
+
+// askHelp returns the line that asks for help on the command of a.
+func (a *argv) askHelp(help *cli.Command) *argv {
+	return &argv{path: []string{help.Name}, command: help, global: a.global, operands: a.path}
 }
 
 // explained adds to an error about the line that says no more where to read on.
@@ -83,49 +88,73 @@ func (a *argv) explained(err error) error {
 
 // invoke runs a command with its options and operands.
 func invoke(ctx context.Context, e *app.Env, entry command, line *argv) error {
-	leaf := *line.command
-	leaf.Name = strings.Join(line.path, " ")
-	if entry.name == "help" {
-		leaf.Name = "help"
+	return appOf(e, entry, line).RunContext(ctx, line.words())
+}
+
+// words returns the line as urfave/cli reads it: the options of each command before its first operand, operands after "--".
+func (a *argv) words() []string {
+	words := slices.Concat([]string{"mem"}, a.global, a.path, a.local)
+	if !a.command.SkipFlagParsing {
+		words = append(words, "--")
 	}
-	if len(line.global) > 0 { // without, they are what they are
-		if err := setFlags(e.Opt.Flags(true), line.global); err != nil {
+	return append(words, a.operands...)
+}
+
+// appOf returns mem with only the command that line names, because an operand may have the name of another command. Help is
+// a command of our own, and [report] prints errors.
+func appOf(e *app.Env, entry command, line *argv) *cli.App {
+	mem := &cli.App{
+		Name: "mem", Flags: e.Opt.Flags(true), HideHelp: true, Compiled: time.Unix(0, 0),
+		Before:       func(*cli.Context) error { return permit(e, entry, line) },
+		OnUsageError: asUsage, ExitErrHandler: func(*cli.Context, error) {},
+		Reader: e.Stdin, Writer: e.Out, ErrWriter: e.Stderr,
+	}
+	leaf := *line.command
+	leaf.Subcommands, leaf.HideHelp, leaf.OnUsageError = nil, true, asUsage
+	leaf.Action = func(c *cli.Context) error {
+		if err := prepare(e, c, entry); err != nil {
 			return err
 		}
+		return line.command.Action(c)
 	}
+	if len(line.path) == 0 {
+		mem.Action = leaf.Action
+		return mem
+	}
+	top := &leaf
+	for _, name := range slices.Backward(line.path[:len(line.path)-1]) {
+		top = &cli.Command{Name: name, Subcommands: []*cli.Command{top}, HideHelp: true, OnUsageError: asUsage}
+	}
+	mem.Commands = []*cli.Command{top}
+	return mem
+}
+
+func asUsage(_ *cli.Context, err error, _ bool) error { return app.Usagef("%v", err) }
+
+// permit refuses the global options that the command of line does not have.
+func permit(e *app.Env, entry command, line *argv) error {
+	name := line.commandLine()
 	if !entry.changes(line.path) {
-		if err := mustWrite(leaf.Name, line.global); err != nil {
+		if err := mustWrite(name, line.global); err != nil {
 			return err
 		}
 	}
 	// With a project, names of sessions and versions may be those of other projects, too.
 	if e.Opt.AllProjects && e.Opt.Project == "" && entry.name != "help" && !entry.spans(line.path) {
-		return app.WithHint(app.Usagef("%s has no option --all-projects: it does not work on several projects", typed(leaf.Name)), typed(leaf.Name)+" -h")
+		err := app.Usagef("%s has no option --all-projects: it does not work on several projects", typed(name))
+		return app.WithHint(err, typed(name)+" -h")
 	}
-	if err := setFlags(leaf.Flags, line.local); err != nil {
-		return err
-	}
+	return nil
+}
+
+// prepare makes the global options and the operands of c take effect.
+func prepare(e *app.Env, c *cli.Context, entry command) error {
 	if err := settle(e); err != nil {
 		return err
 	}
-	e.Operands = line.operands
+	e.Operands = c.Args().Slice()
 	if !entry.plain && e.Interruptible != nil {
-		ctx = e.Interruptible(ctx)
-	}
-	return leaf.Action(ctx, &leaf)
-}
-
-// setFlags sets flags as args say, each of which is --name=value.
-func setFlags(flags []*cli.Flag, args []string) error {
-	for _, arg := range args {
-		name, val, _ := strings.Cut(strings.TrimPrefix(arg, "--"), "=")
-		f := cli.Find(flags, name)
-		if f == nil {
-			return app.Usagef("there is no option --%s", name)
-		}
-		if err := f.Set(val); err != nil {
-			return app.Usagef("option --%s cannot be %q: %v", name, val, err)
-		}
+		c.Context = e.Interruptible(c.Context)
 	}
 	return nil
 }

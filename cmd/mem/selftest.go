@@ -8,8 +8,10 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/proof"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/tokens"
@@ -45,14 +47,14 @@ func selftest(e *app.Env) *cli.Command {
 			"Prints each promise that held, and how often it was looked at. Takes less than a minute unless it is given more, and\n" +
 			"leaves nothing behind. The exit status is 1 if a promise was broken, 3 if the power cut that was asked for cannot be\n" +
 			"tried here: it needs Linux, root and mkfs.ext4.",
-		Flags: []*cli.Flag{
-			cli.Int(&o.kill, "kill", "kill `N` commands of a mixed load at random moments"),
-			cli.Int(&o.writers, "writers", "let `N` processes write at once"),
-			cli.Bool(&o.powercut, "powercut", fmt.Sprintf("cut the power of a disk of its own %d times", powerCuts)),
-			cli.Bool(&o.attacks, "attacks", "fetch forged data of untrusted devices (the default; --no-attacks skips it)"),
-			cli.String(&o.dir, "dir", "try the disk of `DIR` instead of that of the memory"),
+		Flags: []cli.Flag{
+			flags.Int(&o.kill, "kill", "kill `N` commands of a mixed load at random moments"),
+			flags.Int(&o.writers, "writers", "let `N` processes write at once"),
+			flags.Bool(&o.powercut, "powercut", fmt.Sprintf("cut the power of a disk of its own %d times", powerCuts)),
+			flags.Bool(&o.attacks, "attacks", "fetch forged data of untrusted devices (the default; --no-attacks skips it)"),
+			flags.String(&o.dir, "dir", "try the disk of `DIR` instead of that of the memory"),
 		},
-		Action: func(ctx context.Context, c *cli.Command) error {
+		Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 0, 0); err != nil {
 				return err
 			}
@@ -64,7 +66,7 @@ func selftest(e *app.Env) *cli.Command {
 			case o.kill == 0 && o.writers == 0 && !o.powercut && !o.attacks:
 				return app.Usagef("there is nothing to try with --kill 0 --writers 0 --no-attacks")
 			}
-			return runSelftest(ctx, e, o)
+			return runSelftest(c.Context, e, o)
 		},
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 )
 
@@ -21,7 +21,7 @@ func (p *parser) explain(err error, spelled string, others ...string) error {
 		for i, c := range unknown.Candidates {
 			unknown.Candidates[i] = "--" + c
 		}
-		return app.WithHint(app.Usagef("option %s is ambiguous: %s", spelled, cli.OrList(unknown.Candidates)), line+" -h")
+		return app.WithHint(app.Usagef("option %s is ambiguous: %s", spelled, flags.OrList(unknown.Candidates)), line+" -h")
 	}
 	scope := p.scope()
 	known := app.SortedKeys(scope)

@@ -1,10 +1,9 @@
 package main
 
 import (
-	"context"
+	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
 )
 
 // version is the command that says which mem this is.
@@ -12,7 +11,7 @@ func version(e *app.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "version",
 		Usage: "print the version; with -v, the build and the path",
-		Action: func(_ context.Context, c *cli.Command) error {
+		Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 0, 0); err != nil {
 				return err
 			}

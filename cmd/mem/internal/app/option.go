@@ -3,12 +3,15 @@ package app
 import (
 	"strings"
 
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/urfave/cli/v2"
+
+	"github.com/memvcs/mem/cmd/mem/internal/flags"
 )
 
-// An option is a flag and where it belongs.
+// An Option is a flag as the parser sees it.
 type Option struct {
-	*cli.Flag
+	flags.Kind
+	Name   string
 	Global bool // of mem, not of one command
 	Help   bool // -h
 }
@@ -22,16 +25,19 @@ func (s Scope) Add(more Scope) {
 	}
 }
 
-// ScopeOf returns flags by their names.
-func ScopeOf(flags []*cli.Flag, global bool) Scope {
+// ScopeOf returns the options that list describes, by their names.
+func ScopeOf(list []cli.Flag, global bool) Scope {
 	s := Scope{}
-	for _, f := range flags {
-		for _, name := range f.Names() {
-			s[name] = Option{Flag: f, Global: global}
+	for _, f := range list {
+		names := f.Names()
+		o := Option{Kind: flags.KindOf(f), Name: names[0], Global: global}
+		for _, name := range names {
+			s[name] = o
 		}
 	}
 	if global {
-		help := Option{Flag: cli.Bool(new(bool), "help", "explain the command"), Global: true, Help: true}
+		help := Option{Kind: flags.KindOf(cli.HelpFlag), Name: "help", Global: true, Help: true}
+		help.Usage = "explain the command"
 		s["help"], s["h"] = help, help
 	}
 	return s

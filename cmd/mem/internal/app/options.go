@@ -5,7 +5,9 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/urfave/cli/v2"
+
+	"github.com/memvcs/mem/cmd/mem/internal/flags"
 )
 
 // The options that every command takes.
@@ -26,31 +28,31 @@ type Options struct {
 }
 
 // Flags returns the global options. Those of a command that changes nothing lack -n and -y.
-func (o *Options) Flags(writes bool) []*cli.Flag {
-	flags := []*cli.Flag{
-		cli.String(&o.Dir, "C", "run as if started in `DIR`"),
-		cli.String(&o.MemDir, "mem-dir", "use the memory in `DIR`"),
-		cli.String(&o.Project, "project,p", "work on this `PROJECT`"),
-		cli.Bool(&o.AllProjects, "all-projects", "work on every project"),
-		cli.Repeated(&o.Set, "c", "use another setting in this run: `KEY=VALUE`"),
-		cli.Bool(&o.Quiet, "quiet,q", "print answers and errors, not what was done"),
-		cli.Bool(&o.Verbose, "verbose,v", "print more"),
-		cli.Bool(&o.NoPager, "no-pager", "do not start a pager"),
-		cli.Choice(&o.Color, "color", "use colour: `WHEN` is auto, always or never", "auto", "always", "never").Optional("always"),
-		cli.Bool(&o.JSON, "json", "print one JSON object"),
-		cli.Parsed(&o.LockTimeout, "lock-timeout", "wait `TIME` for another command to finish writing", ParseWait),
+func (o *Options) Flags(writes bool) []cli.Flag {
+	list := []cli.Flag{
+		flags.String(&o.Dir, "C", "run as if started in `DIR`"),
+		flags.String(&o.MemDir, "mem-dir", "use the memory in `DIR`"),
+		flags.String(&o.Project, "project,p", "work on this `PROJECT`"),
+		flags.Bool(&o.AllProjects, "all-projects", "work on every project"),
+		flags.Repeated(&o.Set, "c", "use another setting in this run: `KEY=VALUE`"),
+		flags.Bool(&o.Quiet, "quiet,q", "print answers and errors, not what was done"),
+		flags.Bool(&o.Verbose, "verbose,v", "print more"),
+		flags.Bool(&o.NoPager, "no-pager", "do not start a pager"),
+		flags.Choice(&o.Color, "color", "use colour: `WHEN` is auto, always or never", "auto", "always", "never").Optional("always"),
+		flags.Bool(&o.JSON, "json", "print one JSON object"),
+		flags.Parsed(&o.LockTimeout, "lock-timeout", "wait `TIME` for another command to finish writing", ParseWait),
 	}
 	if writes {
-		flags = append(flags, o.Changing()...)
+		list = append(list, o.Changing()...)
 	}
-	return flags
+	return list
 }
 
 // Changing returns the options of every command that changes something.
-func (o *Options) Changing() []*cli.Flag {
-	return []*cli.Flag{
-		cli.Bool(&o.DryRun, "dry-run,n", "only print what would be done"),
-		cli.Bool(&o.Yes, "yes,y", "do not ask"),
+func (o *Options) Changing() []cli.Flag {
+	return []cli.Flag{
+		flags.Bool(&o.DryRun, "dry-run,n", "only print what would be done"),
+		flags.Bool(&o.Yes, "yes,y", "do not ask"),
 	}
 }
 

@@ -5,7 +5,9 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/urfave/cli/v2"
+
+	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 )
 
@@ -32,8 +34,8 @@ type MissingValue struct {
 func (e *MissingValue) Error() string {
 	want := "a value"
 	if e.Option.Choices != nil {
-		want += ": " + cli.OrList(e.Option.Choices)
-	} else if name, _ := e.Option.Explained(); name != "" {
+		want += ": " + flags.OrList(e.Option.Choices)
+	} else if name := e.Option.Value; name != "" {
 		want += ": " + name
 	}
 	return fmt.Sprintf("option %s wants %s", e.Spelled, want)
@@ -49,20 +51,20 @@ func DidYouMean(prefix string, names []string) string {
 	for i, n := range names {
 		quoted[i] = fmt.Sprintf("%q", prefix+n)
 	}
-	return "did you mean " + cli.OrList(quoted) + "?"
+	return "did you mean " + flags.OrList(quoted) + "?"
 }
 
 // WantOperands checks how many operands c has and says what is wrong in the words of its usage line.
 // A most below 0 is no limit.
-func (e *Env) WantOperands(c *cli.Command, least, most int) error {
+func (e *Env) WantOperands(c *cli.Context, least, most int) error {
 	n := len(e.Operands)
 	if n >= least && (most < 0 || n <= most) {
 		return nil
 	}
-	name := "mem " + c.Name
+	name := c.Command.HelpName
 	what := "takes no operands"
-	if c.ArgsUsage != "" {
-		what = "wants " + c.ArgsUsage
+	if c.Command.ArgsUsage != "" {
+		what = "wants " + c.Command.ArgsUsage
 	}
 	if n == 0 {
 		return WithHint(Usagef("%s %s", name, what), name+" -h")

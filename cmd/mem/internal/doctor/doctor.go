@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/refs"
@@ -23,16 +25,16 @@ func Doctor(e *app.Env) *cli.Command {
 			"be done without harm: it makes the store private again, evicts what the cache has too much, and folds in notes that\n" +
 			"hooks left. Nothing is sent anywhere, and nobody is asked but with --remotes,\n" +
 			"which asks each remote what it has. The exit status is 1 if something failed.",
-		Flags: []*cli.Flag{cli.Bool(&fix, "fix", "mend what can be mended without harm"),
-			cli.Bool(&ask, "remotes", "ask the remotes whether they answer and what they have")},
-		Action: func(ctx context.Context, c *cli.Command) error {
+		Flags: []cli.Flag{flags.Bool(&fix, "fix", "mend what can be mended without harm"),
+			flags.Bool(&ask, "remotes", "ask the remotes whether they answer and what they have")},
+		Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 0, 0); err != nil {
 				return err
 			}
 			if e.Opt.DryRun && !fix {
 				return app.WithHint(app.Usagef("mem doctor changes nothing without --fix"), "mem doctor --fix -n")
 			}
-			return runDoctor(ctx, e, fix, ask)
+			return runDoctor(c.Context, e, fix, ask)
 		},
 	}
 }

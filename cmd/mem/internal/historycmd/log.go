@@ -8,8 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
@@ -30,19 +32,19 @@ func Log(e *app.Env) *cli.Command {
 			"one line; --all, --graph, --stat, --patch, -S and --json list each of them. With a session, version or composition it\n" +
 			"lists the operations that created, changed or used it; with HEAD~3, those up to that one. -S finds when memory forgot\n" +
 			"a text: the operations that added it to a session, version or composition, or removed it.",
-		Flags: []*cli.Flag{
-			cli.Bool(&o.Oneline, "oneline", "print the start of the commit and what was done"),
-			cli.Int(&o.Number, "number,n", "print the newest `N` only"),
-			cli.String(&o.Since, "since", "print what was done after `TIME`, such as 2026-01-15, 3d or \"2 weeks ago\""),
-			cli.Bool(&o.Graph, "graph", "draw which operations used the results of which"),
-			cli.Bool(&o.Stat, "stat", "say in numbers what each operation brought"),
-			cli.Bool(&o.Patch, "patch,p", "print how versions and compositions differ from those before"),
-			cli.Bool(&o.Handed, "handed", "list what hooks handed over, to which session and when"),
-			cli.Bool(&o.All, "all,a", "print each capture, not one line for a session and day"),
-			cli.Bool(&o.Undo, "undo", "list this device's operations and what undo and redo would do"),
-			cli.String(&o.Search, "S", "print the operations by which `TEXT` appeared or vanished"),
+		Flags: []cli.Flag{
+			flags.Bool(&o.Oneline, "oneline", "print the start of the commit and what was done"),
+			flags.Int(&o.Number, "number,n", "print the newest `N` only"),
+			flags.String(&o.Since, "since", "print what was done after `TIME`, such as 2026-01-15, 3d or \"2 weeks ago\""),
+			flags.Bool(&o.Graph, "graph", "draw which operations used the results of which"),
+			flags.Bool(&o.Stat, "stat", "say in numbers what each operation brought"),
+			flags.Bool(&o.Patch, "patch,p", "print how versions and compositions differ from those before"),
+			flags.Bool(&o.Handed, "handed", "list what hooks handed over, to which session and when"),
+			flags.Bool(&o.All, "all,a", "print each capture, not one line for a session and day"),
+			flags.Bool(&o.Undo, "undo", "list this device's operations and what undo and redo would do"),
+			flags.String(&o.Search, "S", "print the operations by which `TEXT` appeared or vanished"),
 		},
-		Action: func(ctx context.Context, c *cli.Command) error {
+		Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 0, 1); err != nil {
 				return err
 			}
@@ -56,12 +58,12 @@ func Log(e *app.Env) *cli.Command {
 				if e.Operand(0) != "" {
 					return app.WithHint(app.Usagef("mem log --undo takes no revision"), "mem log --undo")
 				}
-				return runOpLog(ctx, e, o.Number)
+				return runOpLog(c.Context, e, o.Number)
 			}
 			if o.Handed {
-				return tracecmd.RunHanded(ctx, e, o, e.Operand(0))
+				return tracecmd.RunHanded(c.Context, e, o, e.Operand(0))
 			}
-			return runLog(ctx, e, o, e.Operand(0), c.IsSet("number"))
+			return runLog(c.Context, e, o, e.Operand(0), c.IsSet("number"))
 		},
 	}
 }

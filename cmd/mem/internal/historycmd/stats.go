@@ -7,8 +7,10 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
@@ -36,20 +38,20 @@ func Stats(e *app.Env) *cli.Command {
 			"session. The cache and the latency of hooks are those of the whole store.\n\n" +
 			"With operands it estimates their tokens: an operand that names a file is that file, - is stdin, anything else is a\n" +
 			"revision. Of a transcript, only what a model reads counts. --by lists what models have cost, by UTC day, model or session.",
-		Flags: []*cli.Flag{
-			cli.Bool(&all, "all,a", fmt.Sprintf("list all sessions and versions, not only the %d largest", statsRows)),
-			cli.Choice(&by, "by", "list the cost of models by `WHAT`: day, model or session", "day", "model", "session"),
+		Flags: []cli.Flag{
+			flags.Bool(&all, "all,a", fmt.Sprintf("list all sessions and versions, not only the %d largest", statsRows)),
+			flags.Choice(&by, "by", "list the cost of models by `WHAT`: day, model or session", "day", "model", "session"),
 		},
-		Action: func(ctx context.Context, c *cli.Command) error {
+		Action: func(c *cli.Context) error {
 			switch {
 			case by != "" && len(e.Operands) > 0:
 				return app.WithHint(app.Usagef("option --by of mem stats takes no operand"), "mem stats --by "+by)
 			case by != "":
-				return versioncmd.RunCost(ctx, e, by)
+				return versioncmd.RunCost(c.Context, e, by)
 			case len(e.Operands) > 0:
-				return versioncmd.RunCount(ctx, e, e.Operands)
+				return versioncmd.RunCount(c.Context, e, e.Operands)
 			}
-			return runStats(ctx, e, all)
+			return runStats(c.Context, e, all)
 		},
 	}
 }

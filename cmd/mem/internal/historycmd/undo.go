@@ -8,8 +8,10 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
@@ -28,8 +30,8 @@ func Undo(e *app.Env) *cli.Command {
 			"the lists again, what was made is out of them, markers and facts are what they were. It adds to the history and\n" +
 			"deletes nothing, so \"mem redo\" does it again. What was captured stays: take it out of the lists with \"mem rm\".\n" +
 			"What another operation or device has changed since is left as it is. \"mem log --undo\" lists what can be undone.",
-		Action: func(ctx context.Context, c *cli.Command) error {
-			return doRevert(ctx, e, c, "undo", func(m *layers.Memory, ctx context.Context, p refs.Project, n int, dryRun bool) ([]history.Reverted, error) {
+		Action: func(c *cli.Context) error {
+			return doRevert(e, c, "undo", func(m *layers.Memory, ctx context.Context, p refs.Project, n int, dryRun bool) ([]history.Reverted, error) {
 				return m.History().Undo(ctx, p, n, dryRun)
 			})
 		},
@@ -43,8 +45,8 @@ func Redo(e *app.Env) *cli.Command {
 		Usage:       "redo an undone operation",
 		ArgsUsage:   "[<n>]",
 		Description: "Does the operation again that was undone last, or the last few. A new operation ends what can be done again.",
-		Action: func(ctx context.Context, c *cli.Command) error {
-			return doRevert(ctx, e, c, "redo", func(m *layers.Memory, ctx context.Context, p refs.Project, n int, dryRun bool) ([]history.Reverted, error) {
+		Action: func(c *cli.Context) error {
+			return doRevert(e, c, "redo", func(m *layers.Memory, ctx context.Context, p refs.Project, n int, dryRun bool) ([]history.Reverted, error) {
 				return m.History().Redo(ctx, p, n, dryRun)
 			})
 		},
@@ -53,7 +55,7 @@ func Redo(e *app.Env) *cli.Command {
 
 type reverter func(m *layers.Memory, ctx context.Context, p refs.Project, n int, dryRun bool) ([]history.Reverted, error)
 
-func doRevert(ctx context.Context, e *app.Env, c *cli.Command, verb string, revert reverter) error {
+func doRevert(e *app.Env, c *cli.Context, verb string, revert reverter) error {
 	if err := e.WantOperands(c, 0, 1); err != nil {
 		return err
 	}
@@ -67,7 +69,7 @@ func doRevert(ctx context.Context, e *app.Env, c *cli.Command, verb string, reve
 	if e.Opt.AllProjects {
 		return app.Usagef("mem %s works on one project", verb)
 	}
-	return runRevert(ctx, e, verb, n, revert)
+	return runRevert(c.Context, e, verb, n, revert)
 }
 
 // A revertedAnswer is an operation as undo and redo print it with --json.
@@ -132,19 +134,19 @@ func Op(e *app.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "op",
 		Usage: "list operations and what undo and redo would do",
-		Commands: []*cli.Command{{
+		Subcommands: []*cli.Command{{
 			Name: "log", Usage: "list the operations of this device, the newest first",
 			Description: "The column undo says what \"mem undo\" takes back next, what it can take back after that, what was undone, and whether\n" +
 				"\"mem redo\" can do it again. A capture, or the use of something by a session, cannot be undone.",
-			Flags: []*cli.Flag{cli.Int(&number, "number,n", "print the newest `N` only")},
-			Action: func(ctx context.Context, c *cli.Command) error {
+			Flags: []cli.Flag{flags.Int(&number, "number,n", "print the newest `N` only")},
+			Action: func(c *cli.Context) error {
 				if err := e.WantOperands(c, 0, 0); err != nil {
 					return err
 				}
 				if number < 0 {
 					return app.Usagef("option --number cannot be %d: want a whole number from 0", number)
 				}
-				return runOpLog(ctx, e, number)
+				return runOpLog(c.Context, e, number)
 			},
 		}},
 	}

@@ -11,8 +11,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/cmd/mem/internal/hookset"
 	"github.com/memvcs/mem/cmd/mem/internal/knowledgecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
@@ -38,7 +39,7 @@ func Hook(e *app.Env) *cli.Command {
 		Description: "Events are SessionStart, UserPromptSubmit, PostToolUse, PostToolUseFailure, SubagentStop, PreCompact, Stop and\n" +
 			"SessionEnd; session-start is the same. It never fails: what goes wrong is in cache/hooks.log of the memory. MEM_HOOK=off\n" +
 			"makes every hook return at once, MEM_CAPTURE=off keeps a session from being captured. See \"mem help capturing\".",
-		Action: func(_ context.Context, c *cli.Command) error {
+		Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 1, 1); err != nil {
 				return err
 			}

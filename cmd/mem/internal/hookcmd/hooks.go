@@ -8,8 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/hookset"
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/storecmd"
@@ -23,15 +25,15 @@ import (
 // HooksCommand is the command about the hooks in Claude Code's settings.
 func HooksCommand(e *app.Env) *cli.Command {
 	var scope, distill string
-	flags := func() []*cli.Flag {
-		return []*cli.Flag{cli.Choice(&scope, "scope", "whose settings: `WHOSE` is user, project or local", hookset.HookScopes()...)}
+	scoped := func() []cli.Flag {
+		return []cli.Flag{flags.Choice(&scope, "scope", "whose settings: `WHOSE` is user, project or local", hookset.HookScopes()...)}
 	}
-	action := func(run func(context.Context, string) error) func(context.Context, *cli.Command) error {
-		return func(ctx context.Context, c *cli.Command) error {
+	action := func(run func(context.Context, string) error) func(c *cli.Context) error {
+		return func(c *cli.Context) error {
 			if err := e.WantOperands(c, 0, 0); err != nil {
 				return err
 			}
-			return run(ctx, scope)
+			return run(c.Context, scope)
 		}
 	}
 	return &cli.Command{
@@ -43,13 +45,13 @@ func HooksCommand(e *app.Env) *cli.Command {
 			"for anything unless --distill turns that on: session tells Claude which messages have no facts, background distils a\n" +
 			"session when it ends. A terminal is asked once. uninstall restores the file byte for byte if it was not changed since.\n" +
 			"See \"mem help capturing\".",
-		Commands: []*cli.Command{
+		Subcommands: []*cli.Command{
 			{Name: "install", Usage: "write the hooks into the settings of Claude Code",
-				Flags:  append(flags(), cli.Choice(&distill, "distill", "how facts are asked for: `HOW` is off, session or background", distillWays()...)),
+				Flags:  append(scoped(), flags.Choice(&distill, "distill", "how facts are asked for: `HOW` is off, session or background", distillWays()...)),
 				Action: action(func(ctx context.Context, scope string) error { return runHooksInstall(ctx, e, scope, distill) })},
-			{Name: "uninstall", Usage: "remove the hooks", Flags: flags(), Action: action(func(ctx context.Context, scope string) error { return runHooksUninstall(ctx, e, scope) })},
-			{Name: "status", Usage: "show where hooks are installed and whether they work", Flags: flags(), Action: action(func(ctx context.Context, scope string) error { return runHooksStatus(ctx, e, scope) })},
-			{Name: "test", Usage: "run every hook once in a temporary memory", Flags: flags(), Action: action(func(ctx context.Context, scope string) error { return runHooksTest(ctx, e, scope) })},
+			{Name: "uninstall", Usage: "remove the hooks", Flags: scoped(), Action: action(func(ctx context.Context, scope string) error { return runHooksUninstall(ctx, e, scope) })},
+			{Name: "status", Usage: "show where hooks are installed and whether they work", Flags: scoped(), Action: action(func(ctx context.Context, scope string) error { return runHooksStatus(ctx, e, scope) })},
+			{Name: "test", Usage: "run every hook once in a temporary memory", Flags: scoped(), Action: action(func(ctx context.Context, scope string) error { return runHooksTest(ctx, e, scope) })},
 		},
 	}
 }

@@ -1,11 +1,11 @@
 package hookset
 
 import (
-	"context"
 	"path/filepath"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/hooks"
 )
 
@@ -16,7 +16,7 @@ func PluginPath(e *app.Env) *cli.Command {
 		Usage: "write the Claude Code plugin and print its path",
 		Description: "It is in the memory's directory, runs this program, and is brought up to date by each run:\n" +
 			"claude --plugin-dir \"$(mem plugin-path)\". \"mem hooks install\" does the same without a plugin; use one of the two.",
-		Action: func(_ context.Context, c *cli.Command) error {
+		Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 0, 0); err != nil {
 				return err
 			}

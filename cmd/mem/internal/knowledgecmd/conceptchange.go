@@ -9,8 +9,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	namess "github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/concepts"
@@ -30,30 +32,30 @@ type assignOptions struct {
 // conceptChanges are the subcommands that say what belongs where.
 func conceptChanges(e *app.Env) []*cli.Command {
 	var o assignOptions
-	topic := cli.Parsed(&o.topic, "topic,t", "what it is about, in 3 to 5 `WORDS`", shortText("a topic", 80))
-	summary := cli.Parsed(&o.summary, "summary", "sum the concept up in a `TEXT`", shortText("a summary", 1000))
-	reason := cli.Parsed(&o.reason, "reason", "`WHY` it belongs there", shortText("a reason", 500))
-	undo := func(usage string) *cli.Flag {
-		return cli.Bool(&o.undo, "undo", usage)
+	topic := flags.Parsed(&o.topic, "topic,t", "what it is about, in 3 to 5 `WORDS`", shortText("a topic", 80))
+	summary := flags.Parsed(&o.summary, "summary", "sum the concept up in a `TEXT`", shortText("a summary", 1000))
+	reason := flags.Parsed(&o.reason, "reason", "`WHY` it belongs there", shortText("a reason", 500))
+	undo := func(usage string) cli.Flag {
+		return flags.Bool(&o.undo, "undo", usage)
 	}
 	return []*cli.Command{
 		{Name: "assign", Usage: "assign sessions or exchanges to a concept", ArgsUsage: "<session|exchange>... [<concept>]",
 			Description: "An exchange is named by its id, e:9f2c61ab. What is said of an exchange goes before what is said of its session.",
-			Flags: []*cli.Flag{
-				cli.Parsed(&o.name, "new", "make a new concept called `NAME`", shortText("a name", 80)), topic, summary, reason,
-				cli.Bool(&o.none, "none", "take back what was said of them"),
+			Flags: []cli.Flag{
+				flags.Parsed(&o.name, "new", "make a new concept called `NAME`", shortText("a name", 80)), topic, summary, reason,
+				flags.Bool(&o.none, "none", "take back what was said of them"),
 			},
-			Action: func(ctx context.Context, c *cli.Command) error { return runAssign(ctx, e, c, o) }},
-		{Name: "rename", Usage: "rename or edit a concept", ArgsUsage: "<concept> [<name>]", Flags: []*cli.Flag{topic, summary},
-			Action: func(ctx context.Context, c *cli.Command) error {
+			Action: func(c *cli.Context) error { return runAssign(e, c, o) }},
+		{Name: "rename", Usage: "rename or edit a concept", ArgsUsage: "<concept> [<name>]", Flags: []cli.Flag{topic, summary},
+			Action: func(c *cli.Context) error {
 				if err := e.WantOperands(c, 1, 2); err != nil {
 					return err
 				}
-				return runRename(ctx, e, o, e.Operand(0), e.Operand(1), len(e.Operands) > 1)
+				return runRename(c.Context, e, o, e.Operand(0), e.Operand(1), len(e.Operands) > 1)
 			}},
 		{Name: "merge", Usage: "merge concepts into the last one named", ArgsUsage: "<concept>... <concept>",
-			Flags: []*cli.Flag{reason, undo("part the concepts again")},
-			Action: func(ctx context.Context, c *cli.Command) error {
+			Flags: []cli.Flag{reason, undo("part the concepts again")},
+			Action: func(c *cli.Context) error {
 				least := 2
 				if o.undo {
 					least = 1
@@ -61,22 +63,22 @@ func conceptChanges(e *app.Env) []*cli.Command {
 				if err := e.WantOperands(c, least, -1); err != nil {
 					return err
 				}
-				return runMerge(ctx, e, o, e.Operands)
+				return runMerge(c.Context, e, o, e.Operands)
 			}},
 		{Name: "split", Usage: "split a concept: move members to a new one", ArgsUsage: "<concept> <session|exchange>...",
-			Flags: []*cli.Flag{cli.Parsed(&o.name, "new", "call the new concept `NAME`", shortText("a name", 80)), topic, summary, reason},
-			Action: func(ctx context.Context, c *cli.Command) error {
+			Flags: []cli.Flag{flags.Parsed(&o.name, "new", "call the new concept `NAME`", shortText("a name", 80)), topic, summary, reason},
+			Action: func(c *cli.Context) error {
 				if err := e.WantOperands(c, 2, -1); err != nil {
 					return err
 				}
-				return runSplit(ctx, e, o, e.Operand(0), e.Operands[1:])
+				return runSplit(c.Context, e, o, e.Operand(0), e.Operands[1:])
 			}},
-		{Name: "rm", Usage: "delete concepts; their members become unassigned", ArgsUsage: "<concept>...", Flags: []*cli.Flag{undo("bring them back")},
-			Action: func(ctx context.Context, c *cli.Command) error {
+		{Name: "rm", Usage: "delete concepts; their members become unassigned", ArgsUsage: "<concept>...", Flags: []cli.Flag{undo("bring them back")},
+			Action: func(c *cli.Context) error {
 				if err := e.WantOperands(c, 1, -1); err != nil {
 					return err
 				}
-				return runConceptsRm(ctx, e, o, e.Operands)
+				return runConceptsRm(c.Context, e, o, e.Operands)
 			}},
 	}
 }
@@ -97,7 +99,7 @@ func shortText(what string, most int) func(string) (string, error) {
 	}
 }
 
-func runAssign(ctx context.Context, e *app.Env, c *cli.Command, o assignOptions) error {
+func runAssign(e *app.Env, c *cli.Context, o assignOptions) error {
 	names := e.Operands
 	concept := ""
 	switch {
@@ -122,8 +124,8 @@ func runAssign(ctx context.Context, e *app.Env, c *cli.Command, o assignOptions)
 	if o.summary != "" && o.name == "" {
 		return app.WithHint(app.Usagef("--summary goes with --new"), "mem concepts rename CONCEPT --summary TEXT")
 	}
-	return namess.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
-		members, p, err := members(ctx, e, m, sc, names)
+	return namess.WithMemory(c.Context, e, func(m *layers.Memory, sc state.Scope) error {
+		members, p, err := members(c.Context, e, m, sc, names)
 		if err != nil {
 			return err
 		}
@@ -132,14 +134,14 @@ func runAssign(ctx context.Context, e *app.Env, c *cli.Command, o assignOptions)
 			to.New = &concepts.Made{Name: o.name, Topic: o.topic, Summary: o.summary, Reason: o.reason}
 		}
 		if concept != "" {
-			if to.Concept, err = conceptNamed(ctx, e, m, p, concept); err != nil {
+			if to.Concept, err = conceptNamed(c.Context, e, m, p, concept); err != nil {
 				return err
 			}
 			if !to.Concept.Stands() {
 				return app.WithHint(app.Fatalf("%s does not stand any more", concept), "mem concepts list --all")
 			}
 		}
-		return assign(ctx, e, m, p, members, to)
+		return assign(c.Context, e, m, p, members, to)
 	})
 }
 

@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
@@ -26,28 +28,28 @@ func Concepts(e *app.Env) *cli.Command {
 		Description: "A concept is one job of the project, with all exchanges about it in any session. What belongs to it is decided by meaning, by\n" +
 			"whoever has read it; nothing is ever put together because of the files or words it shares. \"candidates\" prints what there is to\n" +
 			"decide, \"assign\" says what was decided.",
-		Commands: append([]*cli.Command{
-			{Name: "list", Usage: "list the concepts", Flags: []*cli.Flag{
-				cli.Bool(&all, "all,a", "also those that were merged or removed"),
-			}, Action: func(ctx context.Context, c *cli.Command) error {
+		Subcommands: append([]*cli.Command{
+			{Name: "list", Usage: "list the concepts", Flags: []cli.Flag{
+				flags.Bool(&all, "all,a", "also those that were merged or removed"),
+			}, Action: func(c *cli.Context) error {
 				if err := e.WantOperands(c, 0, 0); err != nil {
 					return err
 				}
-				return runConceptsList(ctx, e, all)
+				return runConceptsList(c.Context, e, all)
 			}},
-			{Name: "show", Usage: "print a concept with its exchanges", ArgsUsage: "<concept>", Action: func(ctx context.Context, c *cli.Command) error {
+			{Name: "show", Usage: "print a concept with its exchanges", ArgsUsage: "<concept>", Action: func(c *cli.Context) error {
 				if err := e.WantOperands(c, 1, 1); err != nil {
 					return err
 				}
-				return runConceptsShow(ctx, e, e.Operand(0))
+				return runConceptsShow(c.Context, e, e.Operand(0))
 			}},
 			{Name: "candidates", Usage: "print unassigned members and the instruction to assign them", ArgsUsage: "[<session>]",
 				Description: "Without a session: all exchanges of the project that nobody has assigned.",
-				Action: func(ctx context.Context, c *cli.Command) error {
+				Action: func(c *cli.Context) error {
 					if err := e.WantOperands(c, 0, 1); err != nil {
 						return err
 					}
-					return runConceptsCandidates(ctx, e, e.Operand(0))
+					return runConceptsCandidates(c.Context, e, e.Operand(0))
 				}},
 		}, conceptChanges(e)...),
 	}

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
@@ -37,20 +39,20 @@ func Distill(e *app.Env) *cli.Command {
 			"In the end it is shown what \"mem reflect\" finds. What it would make a rule of holds at once only if all the evidence is what the\n" +
 			"user said; else it is proposed (mem rules review). No rule is ended by it, and nothing the user asked for is dismissed.\n" +
 			"When a cap of the day is reached the exit status is 5, and what was saved stays.",
-		Flags: []*cli.Flag{
-			cli.Bool(&o.backlog, "backlog", "distil every session of the project that is not distilled"),
-			cli.Bool(&o.again, "again", "distil the whole session, as if nobody had"),
-			cli.Choice(&o.engine.Name, "engine", "let `NAME` do it: claude, anthropic, openai, command or replay", versioncmd.EngineNames()[1:]...),
-			cli.String(&o.engine.Model, "model", "let the engine ask the model `NAME`"),
+		Flags: []cli.Flag{
+			flags.Bool(&o.backlog, "backlog", "distil every session of the project that is not distilled"),
+			flags.Bool(&o.again, "again", "distil the whole session, as if nobody had"),
+			flags.Choice(&o.engine.Name, "engine", "let `NAME` do it: claude, anthropic, openai, command or replay", versioncmd.EngineNames()[1:]...),
+			flags.String(&o.engine.Model, "model", "let the engine ask the model `NAME`"),
 		},
-		Action: func(ctx context.Context, c *cli.Command) error {
+		Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 0, 1); err != nil {
 				return err
 			}
 			if o.backlog && len(e.Operands) > 0 {
 				return app.Usagef("--backlog is every session: name none")
 			}
-			return RunDistill(ctx, e, o, versioncmd.OrNewest(e.Operand(0)))
+			return RunDistill(c.Context, e, o, versioncmd.OrNewest(e.Operand(0)))
 		},
 	}
 }

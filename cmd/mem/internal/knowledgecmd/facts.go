@@ -7,8 +7,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
@@ -33,18 +35,18 @@ func Facts(e *app.Env) *cli.Command {
 		Description: "A fact is one sentence with the quotes that say it. \"mem facts draft\" prints what nobody distilled yet, with\n" +
 			"the instruction; \"mem facts save\" reads the answer and looks every quote up: what is not there is rejected, what cannot be\n" +
 			"told from it is marked as inferred. Nothing is edited in place: \"mem log\" shows every change.",
-		Commands: slices.Concat(factsLook(e), factsMake(e), factsChange(e)),
+		Subcommands: slices.Concat(factsLook(e), factsMake(e), factsChange(e)),
 	}
 }
 
-func (o *FactsOptions) flags() []*cli.Flag {
-	return []*cli.Flag{
-		cli.Parsed(&o.Kinds, "kind,k", "only facts of `KIND`: request, action, decision, issue, solution, preference; several with commas", ParseKinds),
-		cli.Choice(&o.verdict, "verdict", "only facts that are `VERDICT`: verified or inferred", "verified", "inferred"),
-		cli.Bool(&o.unverified, "unverified", "only facts that are not verified"),
-		cli.Bool(&o.Open, "open", "only issues that nothing has resolved"),
-		cli.Bool(&o.all, "all,a", "also facts that were superseded, refuted, removed or hidden by \"mem revoke\""),
-		cli.Int(&o.number, "number,n", "print the newest `N` only"),
+func (o *FactsOptions) flags() []cli.Flag {
+	return []cli.Flag{
+		flags.Parsed(&o.Kinds, "kind,k", "only facts of `KIND`: request, action, decision, issue, solution, preference; several with commas", ParseKinds),
+		flags.Choice(&o.verdict, "verdict", "only facts that are `VERDICT`: verified or inferred", "verified", "inferred"),
+		flags.Bool(&o.unverified, "unverified", "only facts that are not verified"),
+		flags.Bool(&o.Open, "open", "only issues that nothing has resolved"),
+		flags.Bool(&o.all, "all,a", "also facts that were superseded, refuted, removed or hidden by \"mem revoke\""),
+		flags.Int(&o.number, "number,n", "print the newest `N` only"),
 	}
 }
 
@@ -77,31 +79,31 @@ func factsLook(e *app.Env) []*cli.Command {
 	var o, found FactsOptions
 	var all bool
 	return []*cli.Command{
-		{Name: "list", Usage: "list facts, the newest first", ArgsUsage: "[<session>]", Flags: o.flags(), Action: func(ctx context.Context, c *cli.Command) error {
+		{Name: "list", Usage: "list facts, the newest first", ArgsUsage: "[<session>]", Flags: o.flags(), Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 0, 1); err != nil {
 				return err
 			}
-			return runFactsList(ctx, e, o, e.Operand(0))
+			return runFactsList(c.Context, e, o, e.Operand(0))
 		}},
-		{Name: "show", Usage: "print facts with their evidence", ArgsUsage: "<fact>|<session>", Action: func(ctx context.Context, c *cli.Command) error {
+		{Name: "show", Usage: "print facts with their evidence", ArgsUsage: "<fact>|<session>", Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 1, 1); err != nil {
 				return err
 			}
-			return runFactsShow(ctx, e, e.Operand(0))
+			return runFactsShow(c.Context, e, e.Operand(0))
 		}},
-		{Name: "search", Usage: "find facts by their words", ArgsUsage: "<word>...", Flags: found.flags(), Action: func(ctx context.Context, c *cli.Command) error {
+		{Name: "search", Usage: "find facts by their words", ArgsUsage: "<word>...", Flags: found.flags(), Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 1, 100); err != nil {
 				return err
 			}
-			return runFactsSearch(ctx, e, found, strings.Join(e.Operands, " "))
+			return runFactsSearch(c.Context, e, found, strings.Join(e.Operands, " "))
 		}},
 		{Name: "verify", Usage: "verify facts against the transcripts again", ArgsUsage: "[<fact>|<session>]...",
-			Flags: []*cli.Flag{cli.Bool(&all, "all", "check every fact of the project")},
-			Action: func(ctx context.Context, _ *cli.Command) error {
+			Flags: []cli.Flag{flags.Bool(&all, "all", "check every fact of the project")},
+			Action: func(c *cli.Context) error {
 				if all == (len(e.Operands) > 0) {
 					return app.WithHint(app.Usagef("say which facts to check: name them, or give --all"), "mem facts verify --all")
 				}
-				return runFactsVerify(ctx, e, e.Operands)
+				return runFactsVerify(c.Context, e, e.Operands)
 			}},
 		factsCheck(e),
 	}

@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
@@ -20,11 +21,11 @@ func factsCheck(e *app.Env) *cli.Command {
 		Name: "check", Usage: "measure the integrity and coverage of facts", ArgsUsage: "[<session>]",
 		Description: "Integrity is the share of facts that their quotes still prove. Coverage is the share of turns that a fact quotes or whose\n" +
 			"words the facts have; a turn is a prompt, or the last words of the model before the next one. No model is asked.",
-		Action: func(ctx context.Context, c *cli.Command) error {
+		Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 0, 1); err != nil {
 				return err
 			}
-			return runFactsCheck(ctx, e, e.Operand(0))
+			return runFactsCheck(c.Context, e, e.Operand(0))
 		},
 	}
 }

@@ -7,8 +7,10 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
@@ -26,15 +28,15 @@ type factsEditOptions struct {
 	supersedes, refutes, resolves []string
 }
 
-func (o *factsEditOptions) flags() []*cli.Flag {
-	return []*cli.Flag{
-		cli.Parsed(&o.kind, "kind,k", "it is a `KIND`: request, action, decision, issue, solution or preference", facts.ParseKind),
-		cli.Repeated(&o.evidence, "evidence,e", "a quote that says it: `REV:QUOTE`, such as 'abc1#234:use tabs'; may be repeated"),
-		cli.Repeated(&o.keywords, "keyword", "find it by `WORD`; may be repeated"),
-		cli.Repeated(&o.files, "file", "it is about `FILE`; may be repeated"),
-		cli.Repeated(&o.supersedes, "supersedes", "it takes the place of `FACT`; may be repeated"),
-		cli.Repeated(&o.refutes, "refutes", "it shows `FACT` to be wrong; may be repeated"),
-		cli.Repeated(&o.resolves, "resolves", "it puts an end to the issue `FACT`; may be repeated"),
+func (o *factsEditOptions) flags() []cli.Flag {
+	return []cli.Flag{
+		flags.Parsed(&o.kind, "kind,k", "it is a `KIND`: request, action, decision, issue, solution or preference", facts.ParseKind),
+		flags.Repeated(&o.evidence, "evidence,e", "a quote that says it: `REV:QUOTE`, such as 'abc1#234:use tabs'; may be repeated"),
+		flags.Repeated(&o.keywords, "keyword", "find it by `WORD`; may be repeated"),
+		flags.Repeated(&o.files, "file", "it is about `FILE`; may be repeated"),
+		flags.Repeated(&o.supersedes, "supersedes", "it takes the place of `FACT`; may be repeated"),
+		flags.Repeated(&o.refutes, "refutes", "it shows `FACT` to be wrong; may be repeated"),
+		flags.Repeated(&o.resolves, "resolves", "it puts an end to the issue `FACT`; may be repeated"),
 	}
 }
 
@@ -50,22 +52,22 @@ func factsChange(e *app.Env) []*cli.Command {
 	added.kind = facts.Decision
 	var undo, refuted, resolved bool
 	reason := ""
-	edit := append(edited.flags(), cli.String(&edited.text, "text", "it says `TEXT`"))
+	edit := append(edited.flags(), flags.String(&edited.text, "text", "it says `TEXT`"))
 	return []*cli.Command{
 		{Name: "add", Usage: "state a fact by hand", ArgsUsage: "<text>", Flags: added.flags(),
 			Description: "Its quotes are looked up as those of any other. A fact without evidence is stored as inferred, and\nsupersedes, refutes or resolves none that has some. It is a decision if no --kind is given.",
-			Action: func(ctx context.Context, c *cli.Command) error {
+			Action: func(c *cli.Context) error {
 				if err := e.WantOperands(c, 1, 1); err != nil {
 					return err
 				}
-				return runFactsAdd(ctx, e, added, e.Operand(0))
+				return runFactsAdd(c.Context, e, added, e.Operand(0))
 			}},
 		{Name: "edit", Usage: "correct, resolve or refute a fact", ArgsUsage: "<fact> [<text>]",
 			Flags: append(edit,
-				cli.Bool(&refuted, "refuted", "it turned out to be wrong (--no-refuted takes that back)"),
-				cli.Bool(&resolved, "resolved", "the issue is settled (--no-resolved takes that back)"),
-				cli.Parsed(&reason, "reason", "how it was resolved, or why it is wrong: `TEXT`", shortText("a reason", 500))),
-			Action: func(ctx context.Context, c *cli.Command) error {
+				flags.Bool(&refuted, "refuted", "it turned out to be wrong (--no-refuted takes that back)"),
+				flags.Bool(&resolved, "resolved", "the issue is settled (--no-resolved takes that back)"),
+				flags.Parsed(&reason, "reason", "how it was resolved, or why it is wrong: `TEXT`", shortText("a reason", 500))),
+			Action: func(c *cli.Context) error {
 				if err := e.WantOperands(c, 1, 2); err != nil {
 					return err
 				}
@@ -82,35 +84,35 @@ func factsChange(e *app.Env) []*cli.Command {
 					if edited.changes() {
 						return app.WithHint(app.Usagef("option --%s cannot be combined with an edit", way.flag), "use two commands")
 					}
-					return runFactsJudge(ctx, e, e.Operands[:1], way.says, way.value, reason)
+					return runFactsJudge(c.Context, e, e.Operands[:1], way.says, way.value, reason)
 				}
 				if reason != "" {
 					return app.Usagef("option --reason belongs to --resolved and --refuted")
 				}
-				return runFactsEdit(ctx, e, edited, e.Operand(0))
+				return runFactsEdit(c.Context, e, edited, e.Operand(0))
 			}},
 		{Name: "confirm", Usage: "confirm facts; only the user can", ArgsUsage: "<fact>...",
 			Description: "A confirmed fact is trusted as the user's own words: it may be the evidence of a rule. The command works at a terminal,\nnot in a session of Claude Code and not in a script.",
-			Flags:       []*cli.Flag{cli.Bool(&undo, "undo", "withdraw the confirmation")},
-			Action: func(ctx context.Context, c *cli.Command) error {
+			Flags:       []cli.Flag{flags.Bool(&undo, "undo", "withdraw the confirmation")},
+			Action: func(c *cli.Context) error {
 				if err := e.WantOperands(c, 1, 1000); err != nil {
 					return err
 				}
 				if !userHere(e) {
 					return app.WithCode(app.ExitNo, app.WithHint(errors.New("only the user can confirm a fact"), "type it at a terminal: "+term.Shell(append([]string{"mem", "facts", "confirm"}, e.Operands...)...)))
 				}
-				return runFactsJudge(ctx, e, e.Operands, facts.Confirms, !undo, "")
+				return runFactsJudge(c.Context, e, e.Operands, facts.Confirms, !undo, "")
 			}},
 		{Name: "rm", Usage: "remove facts; their records remain", ArgsUsage: "<fact>...",
-			Flags: []*cli.Flag{
-				cli.Bool(&undo, "undo", "put them back"),
-				cli.Parsed(&reason, "reason", "why: `TEXT`", shortText("a reason", 500)),
+			Flags: []cli.Flag{
+				flags.Bool(&undo, "undo", "put them back"),
+				flags.Parsed(&reason, "reason", "why: `TEXT`", shortText("a reason", 500)),
 			},
-			Action: func(ctx context.Context, c *cli.Command) error {
+			Action: func(c *cli.Context) error {
 				if err := e.WantOperands(c, 1, 1000); err != nil {
 					return err
 				}
-				return runFactsJudge(ctx, e, e.Operands, facts.Removes, !undo, reason)
+				return runFactsJudge(c.Context, e, e.Operands, facts.Removes, !undo, reason)
 			}},
 	}
 }

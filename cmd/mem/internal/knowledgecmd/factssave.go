@@ -9,8 +9,10 @@ import (
 	"io/fs"
 	"os"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
@@ -34,18 +36,18 @@ func factsMake(e *app.Env) []*cli.Command {
 	return []*cli.Command{
 		{Name: "draft", Usage: "print undistilled messages with the instruction", ArgsUsage: "[<session>]",
 			Description: "Without a session it is the newest one. A long session is printed part by part: what is saved is not printed again.",
-			Flags: []*cli.Flag{
-				cli.Parsed(&o.tokens, "tokens", "print at most about `T` tokens, such as 20k; 6k without it", versioncmd.ParseTokens),
-				cli.Parsed(&o.since, "since", "print what stands behind message `N`", versioncmd.NotNegative),
-				cli.Bool(&o.all, "all", "print also what was distilled"),
+			Flags: []cli.Flag{
+				flags.Parsed(&o.tokens, "tokens", "print at most about `T` tokens, such as 20k; 6k without it", versioncmd.ParseTokens),
+				flags.Parsed(&o.since, "since", "print what stands behind message `N`", versioncmd.NotNegative),
+				flags.Bool(&o.all, "all", "print also what was distilled"),
 			},
-			Action: func(ctx context.Context, c *cli.Command) error {
+			Action: func(c *cli.Context) error {
 				if err := e.WantOperands(c, 0, 1); err != nil {
 					return err
 				}
-				return runFactsDraft(ctx, e, o, versioncmd.OrNewest(e.Operand(0)))
+				return runFactsDraft(c.Context, e, o, versioncmd.OrNewest(e.Operand(0)))
 			}},
-		{Name: "schema", Usage: "print the JSON schema of what save reads", Action: func(_ context.Context, c *cli.Command) error {
+		{Name: "schema", Usage: "print the JSON schema of what save reads", Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 0, 0); err != nil {
 				return err
 			}
@@ -54,12 +56,12 @@ func factsMake(e *app.Env) []*cli.Command {
 		{Name: "save", Usage: "verify facts and save the valid ones", ArgsUsage: "[<file>]",
 			Description: "It reads one JSON object from the file, or from stdin. What is rejected is told with its reason, and the rest is saved; the\n" +
 				"exit status is 3 then, and 1 if nothing could be saved. Faults of the form name the field, and nothing is saved.",
-			Flags: []*cli.Flag{cli.String(&session, "session,s", "the facts are of `SESSION`, whatever the input says")},
-			Action: func(ctx context.Context, c *cli.Command) error {
+			Flags: []cli.Flag{flags.String(&session, "session,s", "the facts are of `SESSION`, whatever the input says")},
+			Action: func(c *cli.Context) error {
 				if err := e.WantOperands(c, 0, 1); err != nil {
 					return err
 				}
-				return runFactsSave(ctx, e, session, e.Operand(0))
+				return runFactsSave(c.Context, e, session, e.Operand(0))
 			}},
 	}
 }

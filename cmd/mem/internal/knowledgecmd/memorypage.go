@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
 	"github.com/memvcs/mem/layers"
@@ -28,14 +30,14 @@ func MemoryPage(e *app.Env) *cli.Command {
 		Usage: "print memory.md, the project summary",
 		Description: "Core decisions, the current state, recent context and known issues, computed from facts, concepts, rules and sessions. It is\n" +
 			"never longer than the budget: what matters least is left out, and it says how much. What only tools, files, the web or scripts said is not in it.",
-		Flags: []*cli.Flag{
-			cli.Parsed(&budget, "budget", "use at most `T` tokens, such as 2k (the default)", versioncmd.ParseTokens),
+		Flags: []cli.Flag{
+			flags.Parsed(&budget, "budget", "use at most `T` tokens, such as 2k (the default)", versioncmd.ParseTokens),
 		},
-		Action: func(ctx context.Context, c *cli.Command) error {
+		Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 0, 0); err != nil {
 				return err
 			}
-			return runMemory(ctx, e, budget)
+			return runMemory(c.Context, e, budget)
 		},
 	}
 }
@@ -84,19 +86,19 @@ func Export(e *app.Env) *cli.Command {
 		Usage: "write facts.json, concepts.json, semantic.json or memory.md",
 		Description: "The shapes are those that memory-keeper has, for programs that read them. Nothing is stored: they are computed. In semantic.json\n" +
 			"a rule is a pattern, a decision or preference is what it is, and any other fact is a fact; \"mem facts confirm\" sets validatedByUser.",
-		Flags: []*cli.Flag{
-			cli.Choice(&o.format, "format", "write `FORM`: facts, concepts, semantic or memory", "facts", "concepts", "semantic", "memory"),
-			cli.String(&o.out, "output,o", "write to the `PATH`, a file or directory, instead of standard output"),
-			cli.Bool(&o.force, "force,f", "replace a file that mem did not write"),
+		Flags: []cli.Flag{
+			flags.Choice(&o.format, "format", "write `FORM`: facts, concepts, semantic or memory", "facts", "concepts", "semantic", "memory"),
+			flags.String(&o.out, "output,o", "write to the `PATH`, a file or directory, instead of standard output"),
+			flags.Bool(&o.force, "force,f", "replace a file that mem did not write"),
 		},
-		Action: func(ctx context.Context, c *cli.Command) error {
+		Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 0, 0); err != nil {
 				return err
 			}
 			if o.format == "" {
 				return app.WithHint(app.Usagef("mem export wants a format"), "mem export --format facts", "mem export --format concepts", "mem export --format memory")
 			}
-			return runExport(ctx, e, o)
+			return runExport(c.Context, e, o)
 		},
 	}
 }

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
@@ -37,14 +39,14 @@ func Reflect(e *app.Env) *cli.Command {
 		Description: "Prints candidates with their evidence, and how to decide. Candidates are decisions of three independent sessions, problems that two\n" +
 			"have solved, what went well after many failures, changes to the heart of the project, what the user asked for in so many words,\n" +
 			"and rules that are contradicted or stale. Nothing becomes a rule by itself. That somebody has looked is recorded, but with -n.",
-		Flags: []*cli.Flag{
-			cli.String(&since, "since", "only with evidence after `TIME`, such as 2026-01-15, 3d or \"2 weeks ago\""),
+		Flags: []cli.Flag{
+			flags.String(&since, "since", "only with evidence after `TIME`, such as 2026-01-15, 3d or \"2 weeks ago\""),
 		},
-		Action: func(ctx context.Context, c *cli.Command) error {
+		Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 0, 0); err != nil {
 				return err
 			}
-			return runReflect(ctx, e, since)
+			return runReflect(c.Context, e, since)
 		},
 	}
 }

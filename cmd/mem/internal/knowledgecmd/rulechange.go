@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	namess "github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
@@ -30,41 +32,41 @@ type ruleOptions struct {
 // ruleChanges are the subcommands that make rules and do something to them.
 func ruleChanges(e *app.Env) []*cli.Command {
 	o := ruleOptions{kind: permanent.IsRule}
-	said := cli.String(&o.said, "said", "the user says so in the message `REV`, such as abc1#12")
-	reason := cli.Parsed(&o.reason, "reason", "`WHY`", shortText("a reason", 500))
-	problem := cli.Parsed(&o.problem, "problem", "the `PROBLEM` that it solves, or the feature that it is the logic of", shortText("a problem", 500))
-	evidence := func(usage string) *cli.Flag {
-		return cli.Repeated(&o.evidence, "evidence", usage)
+	said := flags.String(&o.said, "said", "the user says so in the message `REV`, such as abc1#12")
+	reason := flags.Parsed(&o.reason, "reason", "`WHY`", shortText("a reason", 500))
+	problem := flags.Parsed(&o.problem, "problem", "the `PROBLEM` that it solves, or the feature that it is the logic of", shortText("a problem", 500))
+	evidence := func(usage string) cli.Flag {
+		return flags.Repeated(&o.evidence, "evidence", usage)
 	}
-	each := func(act string) func(context.Context, *cli.Command) error {
-		return func(ctx context.Context, c *cli.Command) error {
+	each := func(act string) func(c *cli.Context) error {
+		return func(c *cli.Context) error {
 			if err := e.WantOperands(c, 1, -1); err != nil {
 				return err
 			}
-			return runActs(ctx, e, o, act, e.Operands)
+			return runActs(c.Context, e, o, act, e.Operands)
 		}
 	}
 	return []*cli.Command{
 		{Name: "add", Usage: "state a rule", ArgsUsage: "<text>",
 			Description: "It holds at once if the user types the command at a terminal, if --said names the message in which they say it, or if all its\n" +
 				"evidence is what the user said. Otherwise it is proposed, and promote makes it hold; without evidence only the user can.",
-			Flags: []*cli.Flag{
-				cli.Choice(&o.kind, "type", "of `TYPE` rule, solution or core_logic; rule without it", permanent.Types()...), problem,
-				cli.Repeated(&o.files, "file", "it is about `FILE`"),
+			Flags: []cli.Flag{
+				flags.Choice(&o.kind, "type", "of `TYPE` rule, solution or core_logic; rule without it", permanent.Types()...), problem,
+				flags.Repeated(&o.files, "file", "it is about `FILE`"),
 				evidence("it rests on the `FACT`, such as f:9f2c61ab"), said, reason,
 			},
-			Action: func(ctx context.Context, c *cli.Command) error {
+			Action: func(c *cli.Context) error {
 				if err := e.WantOperands(c, 1, 1); err != nil {
 					return err
 				}
-				return runRulesAdd(ctx, e, o, e.Operand(0))
+				return runRulesAdd(c.Context, e, o, e.Operand(0))
 			}},
 		{Name: "promote", Usage: "activate candidates or proposed rules", ArgsUsage: "<candidate|rule>...",
-			Flags: []*cli.Flag{
-				cli.Parsed(&o.text, "text", "say it in a better `TEXT`", shortText("a rule", 500)), problem,
-				cli.Choice(&o.kind, "type", "make it of another `TYPE`: rule, solution or core_logic", permanent.Types()...), said, reason,
+			Flags: []cli.Flag{
+				flags.Parsed(&o.text, "text", "say it in a better `TEXT`", shortText("a rule", 500)), problem,
+				flags.Choice(&o.kind, "type", "make it of another `TYPE`: rule, solution or core_logic", permanent.Types()...), said, reason,
 			},
-			Action: func(ctx context.Context, c *cli.Command) error {
+			Action: func(c *cli.Context) error {
 				if err := e.WantOperands(c, 1, -1); err != nil {
 					return err
 				}
@@ -74,23 +76,23 @@ func ruleChanges(e *app.Env) []*cli.Command {
 				if !c.IsSet("type") {
 					o.kind = ""
 				}
-				return runPromote(ctx, e, o, e.Operands)
+				return runPromote(c.Context, e, o, e.Operands)
 			}},
-		{Name: "dismiss", Usage: "dismiss candidates", ArgsUsage: "<candidate>...", Flags: []*cli.Flag{reason}, Action: func(ctx context.Context, c *cli.Command) error {
+		{Name: "dismiss", Usage: "dismiss candidates", ArgsUsage: "<candidate>...", Flags: []cli.Flag{reason}, Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 1, -1); err != nil {
 				return err
 			}
-			return runDismiss(ctx, e, o, e.Operands)
+			return runDismiss(c.Context, e, o, e.Operands)
 		}},
-		{Name: "validate", Usage: "confirm rules", ArgsUsage: "<rule>...", Flags: []*cli.Flag{said, reason}, Action: each(permanent.Validate)},
+		{Name: "validate", Usage: "confirm rules", ArgsUsage: "<rule>...", Flags: []cli.Flag{said, reason}, Action: each(permanent.Validate)},
 		{Name: "contradict", Usage: "report a contradicted rule; two reports start a review", ArgsUsage: "<rule>...",
-			Flags: []*cli.Flag{evidence("the `FACT` that speaks against it, such as f:9f2c61ab; it counts once"), reason}, Action: each(permanent.Contradict)},
-		{Name: "retire", Usage: "retire rules; promote restores them", ArgsUsage: "<rule>...", Flags: []*cli.Flag{said, reason}, Action: each(permanent.Retire)},
-		{Name: "review", Usage: "list rules under review, or add rules to the review", ArgsUsage: "[<rule>...]", Flags: []*cli.Flag{reason}, Action: func(ctx context.Context, _ *cli.Command) error {
+			Flags: []cli.Flag{evidence("the `FACT` that speaks against it, such as f:9f2c61ab; it counts once"), reason}, Action: each(permanent.Contradict)},
+		{Name: "retire", Usage: "retire rules; promote restores them", ArgsUsage: "<rule>...", Flags: []cli.Flag{said, reason}, Action: each(permanent.Retire)},
+		{Name: "review", Usage: "list rules under review, or add rules to the review", ArgsUsage: "[<rule>...]", Flags: []cli.Flag{reason}, Action: func(c *cli.Context) error {
 			if len(e.Operands) == 0 {
-				return runRulesList(ctx, e, "", []string{permanent.Review, permanent.Proposed}, false, "rules.review")
+				return runRulesList(c.Context, e, "", []string{permanent.Review, permanent.Proposed}, false, "rules.review")
 			}
-			return runActs(ctx, e, o, permanent.Question, e.Operands)
+			return runActs(c.Context, e, o, permanent.Question, e.Operands)
 		}},
 	}
 }

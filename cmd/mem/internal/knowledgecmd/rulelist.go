@@ -7,8 +7,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
@@ -29,12 +31,12 @@ func Rules(e *app.Env) *cli.Command {
 		Description: "A rule is something to hold to, the solution of a problem that comes back, or how the heart of the project works. \"mem reflect\" prints\n" +
 			"what may become one. A rule is trusted no more than the least trusted fact it rests on; what only tools, files, the web or scripts said\n" +
 			"needs the user's word: typed at a terminal, or a message that they typed in a session, with --said.",
-		Commands: append([]*cli.Command{
-			{Name: "list", Usage: "list the rules", Flags: []*cli.Flag{
-				cli.Choice(&kind, "type", "only of a `TYPE`: rule, solution or core_logic", permanent.Types()...),
-				cli.Choice(&state, "state", "only in a `STATE`: proposed, active, review or retired", permanent.States()...),
-				cli.Bool(&all, "all,a", "also those that were retired or hidden by \"mem revoke\""),
-			}, Action: func(ctx context.Context, c *cli.Command) error {
+		Subcommands: append([]*cli.Command{
+			{Name: "list", Usage: "list the rules", Flags: []cli.Flag{
+				flags.Choice(&kind, "type", "only of a `TYPE`: rule, solution or core_logic", permanent.Types()...),
+				flags.Choice(&state, "state", "only in a `STATE`: proposed, active, review or retired", permanent.States()...),
+				flags.Bool(&all, "all,a", "also those that were retired or hidden by \"mem revoke\""),
+			}, Action: func(c *cli.Context) error {
 				if err := e.WantOperands(c, 0, 0); err != nil {
 					return err
 				}
@@ -45,18 +47,18 @@ func Rules(e *app.Env) *cli.Command {
 				case all:
 					states = permanent.States()
 				}
-				return runRulesList(ctx, e, kind, states, all, "rules.list")
+				return runRulesList(c.Context, e, kind, states, all, "rules.list")
 			}},
-			{Name: "show", Usage: "print a rule with its evidence", ArgsUsage: "<rule>", Action: func(ctx context.Context, c *cli.Command) error {
+			{Name: "show", Usage: "print a rule with its evidence", ArgsUsage: "<rule>", Action: func(c *cli.Context) error {
 				if err := e.WantOperands(c, 1, 1); err != nil {
 					return err
 				}
-				return names.WithMemory(ctx, e, func(m *layers.Memory, sc layerstate.Scope) error {
-					r, err := rule(ctx, e, m, sc.Project, e.Operand(0))
+				return names.WithMemory(c.Context, e, func(m *layers.Memory, sc layerstate.Scope) error {
+					r, err := rule(c.Context, e, m, sc.Project, e.Operand(0))
 					if err != nil {
 						return err
 					}
-					return ShowRule(ctx, e, m, sc.Project, r)
+					return ShowRule(c.Context, e, m, sc.Project, r)
 				})
 			}},
 		}, ruleChanges(e)...),

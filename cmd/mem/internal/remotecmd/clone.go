@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
@@ -37,15 +39,15 @@ func Clone(e *app.Env) *cli.Command {
 		ArgsUsage: "<url>",
 		Description: "There must be no memory yet, or one that an interrupted clone of the same remote left: it is resumed. This machine becomes a new device; the lanes of the others are checked byte by byte, as in\n" +
 			"\"mem fetch\". The remote is called origin. An encrypted one needs its recovery key, or the word of a device that can read it.",
-		Flags: append([]*cli.Flag{
-			cli.String(&o.device, "device", "call this device `NAME` instead of by its host name"),
-			cli.Bool(&o.trust, "trust", "trust every device that the remote has: they are all yours"),
+		Flags: append([]cli.Flag{
+			flags.String(&o.device, "device", "call this device `NAME` instead of by its host name"),
+			flags.Bool(&o.trust, "trust", "trust every device that the remote has: they are all yours"),
 		}, o.seal.flags()...),
-		Action: func(ctx context.Context, c *cli.Command) error {
+		Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 1, 1); err != nil {
 				return err
 			}
-			return runClone(ctx, e, e.Operand(0), o)
+			return runClone(c.Context, e, e.Operand(0), o)
 		},
 	}
 }

@@ -4,8 +4,9 @@ import (
 	"context"
 	"errors"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/devices"
@@ -14,18 +15,18 @@ import (
 
 // Device is the command about the installations of mem that wrote in this memory.
 func Device(e *app.Env) *cli.Command {
-	list := func(ctx context.Context, c *cli.Command) error {
+	list := func(c *cli.Context) error {
 		if err := e.WantOperands(c, 0, 0); err != nil {
 			return err
 		}
-		return runDeviceList(ctx, e)
+		return runDeviceList(c.Context, e)
 	}
-	named := func(find func(*layers.Memory, context.Context, string) (state.Device, error), verb string, f func(context.Context, *layers.Memory, state.Device) error) func(context.Context, *cli.Command) error {
-		return func(ctx context.Context, c *cli.Command) error {
+	named := func(find func(*layers.Memory, context.Context, string) (state.Device, error), verb string, f func(context.Context, *layers.Memory, state.Device) error) func(c *cli.Context) error {
+		return func(c *cli.Context) error {
 			if err := e.WantOperands(c, 1, 1); err != nil {
 				return err
 			}
-			return runDevice(ctx, e, e.Operand(0), find, verb, f)
+			return runDevice(c.Context, e, e.Operand(0), find, verb, f)
 		}
 	}
 	return &cli.Command{
@@ -34,7 +35,7 @@ func Device(e *app.Env) *cli.Command {
 		Description: "Every installation of mem has an id, a name and a key with which it signs. What a device wrote that you do not trust is\n" +
 			"shown, and never put into a session or promoted. Compare fingerprints: \"mem device list\" on both machines.",
 		Action: list,
-		Commands: []*cli.Command{
+		Subcommands: []*cli.Command{
 			{Name: "list", Usage: "list the devices", Action: list},
 			{Name: "trust", Usage: "trust a device and use its data", ArgsUsage: "<device>", Action: named(func(m *layers.Memory, ctx context.Context, name string) (state.Device, error) {
 				return m.Devices().Device(ctx, name)
@@ -48,12 +49,12 @@ func Device(e *app.Env) *cli.Command {
 			})},
 			deviceDrop(e),
 			deviceApprove(e),
-			{Name: "rename", Usage: "rename a device", ArgsUsage: "<device> <name>", Action: func(ctx context.Context, c *cli.Command) error {
+			{Name: "rename", Usage: "rename a device", ArgsUsage: "<device> <name>", Action: func(c *cli.Context) error {
 				if err := e.WantOperands(c, 2, 2); err != nil {
 					return err
 				}
 				name := e.Operand(1)
-				return runDevice(ctx, e, e.Operand(0), func(m *layers.Memory, ctx context.Context, name string) (state.Device, error) {
+				return runDevice(c.Context, e, e.Operand(0), func(m *layers.Memory, ctx context.Context, name string) (state.Device, error) {
 					return m.Devices().Device(ctx, name)
 				}, "called "+name, func(ctx context.Context, m *layers.Memory, d state.Device) error {
 					return m.Devices().RenameDevice(ctx, d, name)

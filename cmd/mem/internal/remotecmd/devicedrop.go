@@ -4,8 +4,9 @@ import (
 	"context"
 	"errors"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/state"
@@ -23,11 +24,11 @@ func deviceDrop(e *app.Env) *cli.Command {
 		Description: "Ends the trust in the device, deletes its branches with all bytes that only they hold, and leaves it out of every fetch.\n" +
 			"Your own versions and compositions of its sessions stay. Remotes and other machines keep the data: \"mem device trust\"\n" +
 			"and \"mem pull\" bring it back from there.",
-		Action: func(ctx context.Context, c *cli.Command) error {
+		Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 1, 1); err != nil {
 				return err
 			}
-			return runDevice(ctx, e, e.Operand(0), func(m *layers.Memory, ctx context.Context, name string) (state.Device, error) {
+			return runDevice(c.Context, e, e.Operand(0), func(m *layers.Memory, ctx context.Context, name string) (state.Device, error) {
 				return m.Devices().Device(ctx, name)
 			}, "dropped", func(ctx context.Context, m *layers.Memory, d state.Device) error {
 				return dropDevice(ctx, e, m, d)

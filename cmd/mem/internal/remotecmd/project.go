@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
@@ -25,38 +27,38 @@ func Project(e *app.Env) *cli.Command {
 		Description: "A directory belongs to the project of its git repository: the same origin, or else the same first commit, is the\n" +
 			"same project on every machine. Without a repository it is the path; \"mem project link\" corrects it, and\n" +
 			"\"mem project unlink\" takes that back: what was captured meanwhile stays in the project that it was captured in.",
-		Commands: []*cli.Command{
-			{Name: "list", Usage: "list the projects in memory", Action: func(ctx context.Context, c *cli.Command) error {
+		Subcommands: []*cli.Command{
+			{Name: "list", Usage: "list the projects in memory", Action: func(c *cli.Context) error {
 				if err := e.WantOperands(c, 0, 0); err != nil {
 					return err
 				}
-				return runProjectList(ctx, e)
+				return runProjectList(c.Context, e)
 			}},
-			{Name: "show", Usage: "show the project of a directory", ArgsUsage: "[<dir>]", Action: func(ctx context.Context, c *cli.Command) error {
+			{Name: "show", Usage: "show the project of a directory", ArgsUsage: "[<dir>]", Action: func(c *cli.Context) error {
 				if err := e.WantOperands(c, 0, 1); err != nil {
 					return err
 				}
-				return runProjectShow(ctx, e, e.Path(e.Operand(0)))
+				return runProjectShow(c.Context, e, e.Path(e.Operand(0)))
 			}},
-			{Name: "link", Usage: "link a directory to a project on this device", ArgsUsage: "<project> [<dir>]", Action: func(ctx context.Context, c *cli.Command) error {
+			{Name: "link", Usage: "link a directory to a project on this device", ArgsUsage: "<project> [<dir>]", Action: func(c *cli.Context) error {
 				if err := e.WantOperands(c, 1, 2); err != nil {
 					return err
 				}
-				return runProjectLink(ctx, e, e.Operand(0), e.Path(e.Operand(1)))
+				return runProjectLink(c.Context, e, e.Operand(0), e.Path(e.Operand(1)))
 			}},
-			{Name: "unlink", Usage: "remove the link of a directory", ArgsUsage: "[<dir>]", Action: func(ctx context.Context, c *cli.Command) error {
+			{Name: "unlink", Usage: "remove the link of a directory", ArgsUsage: "[<dir>]", Action: func(c *cli.Context) error {
 				if err := e.WantOperands(c, 0, 1); err != nil {
 					return err
 				}
-				return runProjectUnlink(ctx, e, e.Path(e.Operand(0)))
+				return runProjectUnlink(c.Context, e, e.Path(e.Operand(0)))
 			}},
 			{Name: "share", Usage: "allow compositions of a pushed project to contain text of another", ArgsUsage: "<from> <with>",
-				Flags: []*cli.Flag{cli.Bool(&off, "off", "no more")},
-				Action: func(ctx context.Context, c *cli.Command) error {
+				Flags: []cli.Flag{flags.Bool(&off, "off", "no more")},
+				Action: func(c *cli.Context) error {
 					if err := e.WantOperands(c, 2, 2); err != nil {
 						return err
 					}
-					return runProjectShare(ctx, e, e.Operand(0), e.Operand(1), !off)
+					return runProjectShare(c.Context, e, e.Operand(0), e.Operand(1), !off)
 				}},
 		},
 	}

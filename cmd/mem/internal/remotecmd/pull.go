@@ -8,8 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/storecmd"
@@ -47,13 +48,13 @@ func Pull(e *app.Env) *cli.Command {
 }
 
 // fetching is what fetch and pull do; they tell of it in other words.
-func fetching(e *app.Env, what string) func(context.Context, *cli.Command) error {
-	return func(ctx context.Context, c *cli.Command) error {
+func fetching(e *app.Env, what string) func(c *cli.Context) error {
+	return func(c *cli.Context) error {
 		if err := e.WantOperands(c, 0, 1); err != nil {
 			return err
 		}
 		return withRemote(e, func(m *layers.Memory, r refs.Remote) error {
-			out, err := runFetch(ctx, e, m, r)
+			out, err := runFetch(c.Context, e, m, r)
 			if err != nil {
 				return memory.TravelError(err)
 			}
@@ -70,11 +71,11 @@ func Sync(e *app.Env) *cli.Command {
 		ArgsUsage: "[<remote>]",
 		Description: "It pushes every project that was pushed to the remote before, and the one of this directory. There is nothing to resolve: it\n" +
 			"can run whenever you like.",
-		Action: func(ctx context.Context, c *cli.Command) error {
+		Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 0, 1); err != nil {
 				return err
 			}
-			return withRemote(e, func(m *layers.Memory, r refs.Remote) error { return runSync(ctx, e, m, r) })
+			return withRemote(e, func(m *layers.Memory, r refs.Remote) error { return runSync(c.Context, e, m, r) })
 		},
 	}
 }

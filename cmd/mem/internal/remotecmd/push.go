@@ -7,8 +7,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
@@ -29,21 +31,21 @@ func Push(e *app.Env) *cli.Command {
 		Description: "The project of this directory, the one of --project, or with --all every one. Only this device's own lanes are\n" +
 			"sent, always forward, but to make a remote forget what \"mem forget\" took out here, and that only over exactly what it was\n" +
 			"known to have. Everything that goes out is searched for secrets first; a project with one stays here. The first push of a project to a remote asks once; a repository that anybody can read is refused.",
-		Flags: []*cli.Flag{cli.Bool(&all, "all", "push every project")},
-		Action: func(ctx context.Context, c *cli.Command) error {
+		Flags: []cli.Flag{flags.Bool(&all, "all", "push every project")},
+		Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 0, 1); err != nil {
 				return err
 			}
-			return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+			return names.WithMemory(c.Context, e, func(m *layers.Memory, sc state.Scope) error {
 				r, err := m.Sync().Remote(e.Operand(0))
 				if err != nil {
 					return memory.TravelError(err)
 				}
-				projects, err := projectsToPush(ctx, e, m, sc, all || e.Opt.AllProjects)
+				projects, err := projectsToPush(c.Context, e, m, sc, all || e.Opt.AllProjects)
 				if err != nil {
 					return err
 				}
-				return runPush(ctx, e, m, r, projects)
+				return runPush(c.Context, e, m, r, projects)
 			})
 		},
 	}

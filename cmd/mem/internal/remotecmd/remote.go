@@ -6,8 +6,9 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/layers"
@@ -16,18 +17,18 @@ import (
 
 // Remote is the command about the repositories that memory travels to.
 func Remote(e *app.Env) *cli.Command {
-	list := func(_ context.Context, c *cli.Command) error {
+	list := func(c *cli.Context) error {
 		if err := e.WantOperands(c, 0, 0); err != nil {
 			return err
 		}
 		return runRemoteList(e)
 	}
-	change := func(least int, f func(ctx context.Context, m *layers.Memory, args []string) error) func(context.Context, *cli.Command) error {
-		return func(ctx context.Context, c *cli.Command) error {
+	change := func(least int, f func(ctx context.Context, m *layers.Memory, args []string) error) func(c *cli.Context) error {
+		return func(c *cli.Context) error {
 			if err := e.WantOperands(c, least, least); err != nil {
 				return err
 			}
-			return changeRemote(ctx, e, e.Operands, f)
+			return changeRemote(c.Context, e, e.Operands, f)
 		}
 	}
 	return &cli.Command{
@@ -37,23 +38,23 @@ func Remote(e *app.Env) *cli.Command {
 			"what was made of them travel, unless you say --originals. Passwords are never stored: ssh uses your agent and keys,\n" +
 			"https asks git's credential helpers. With --encrypt the remote sees nothing but padded, encrypted segments: \"mem help encryption\".",
 		Action: list,
-		Commands: []*cli.Command{
+		Subcommands: []*cli.Command{
 			{Name: "list", Usage: "list the remotes", Action: list},
 			remoteAdd(e),
-			{Name: "recovery-key", Usage: "create a new recovery key for an encrypted remote; the old one becomes invalid", ArgsUsage: "[<name>]", Action: func(ctx context.Context, c *cli.Command) error {
+			{Name: "recovery-key", Usage: "create a new recovery key for an encrypted remote; the old one becomes invalid", ArgsUsage: "[<name>]", Action: func(c *cli.Context) error {
 				if err := e.WantOperands(c, 0, 1); err != nil {
 					return err
 				}
-				return runRecoveryKey(ctx, e, e.Operand(0))
+				return runRecoveryKey(c.Context, e, e.Operand(0))
 			}},
 			{Name: "rm", Usage: "remove a remote; its data is not deleted", ArgsUsage: "<name>", Action: change(1, func(ctx context.Context, m *layers.Memory, args []string) error { return remoteRemove(ctx, e, m, args) })},
 			{Name: "set-url", Usage: "change the URL of a remote", ArgsUsage: "<name> <url>", Action: change(2, func(ctx context.Context, m *layers.Memory, args []string) error { return remoteSetURL(ctx, e, m, args) })},
 			{Name: "rename", Usage: "rename a remote", ArgsUsage: "<old> <new>", Action: change(2, func(ctx context.Context, m *layers.Memory, args []string) error { return remoteRename(ctx, e, m, args) })},
-			{Name: "show", Usage: "compare a remote with this memory", ArgsUsage: "[<name>]", Action: func(ctx context.Context, c *cli.Command) error {
+			{Name: "show", Usage: "compare a remote with this memory", ArgsUsage: "[<name>]", Action: func(c *cli.Context) error {
 				if err := e.WantOperands(c, 0, 1); err != nil {
 					return err
 				}
-				return runRemoteShow(ctx, e, e.Operand(0))
+				return runRemoteShow(c.Context, e, e.Operand(0))
 			}},
 		},
 	}

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
@@ -35,12 +37,12 @@ func Revoke(e *app.Env) *cli.Command {
 			"on them, are out of lists and contexts, here and wherever the project is pulled, and so is what comes from it later, and so\n" +
 			"are compositions of other projects with a part that does. Nothing is deleted: lists show it with --all, and --undo, or \"mem\n" +
 			"undo\", brings it back. New compressions leave it out. Without a source it lists what is revoked.",
-		Flags: []*cli.Flag{
-			cli.String(&o.source, "source", "revoke `SOURCE`: a session, tool:NAME or host:NAME"),
-			cli.String(&o.reason, "reason", "say why: `TEXT` that stands where it is hidden"),
-			cli.Bool(&o.off, "undo", "believe the source again"),
+		Flags: []cli.Flag{
+			flags.String(&o.source, "source", "revoke `SOURCE`: a session, tool:NAME or host:NAME"),
+			flags.String(&o.reason, "reason", "say why: `TEXT` that stands where it is hidden"),
+			flags.Bool(&o.off, "undo", "believe the source again"),
 		},
-		Action: func(ctx context.Context, c *cli.Command) error {
+		Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 0, 1); err != nil {
 				return err
 			}
@@ -54,9 +56,9 @@ func Revoke(e *app.Env) *cli.Command {
 				if o.off || o.reason != "" {
 					return app.WithHint(app.Usagef("name the source"), "mem revoke lists those that are revoked")
 				}
-				return runRevocations(ctx, e)
+				return runRevocations(c.Context, e)
 			}
-			return runRevoke(ctx, e, o)
+			return runRevoke(c.Context, e, o)
 		},
 	}
 }

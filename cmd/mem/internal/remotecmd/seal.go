@@ -7,8 +7,10 @@ import (
 	"os"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/layers"
@@ -28,11 +30,11 @@ type sealOptions struct {
 }
 
 // flags are those that "remote add" and "clone" share.
-func (o *sealOptions) flags() []*cli.Flag {
-	return []*cli.Flag{
-		cli.String(&o.file, "recovery-key", "read the recovery key of an encrypted remote from `FILE`, - is standard input"),
-		cli.Bool(&o.originals, "originals", "let exact bytes travel too, with the secrets in them"),
-		cli.Bool(&o.raw, "yes-raw", "with --originals: also to a remote that is not encrypted"),
+func (o *sealOptions) flags() []cli.Flag {
+	return []cli.Flag{
+		flags.String(&o.file, "recovery-key", "read the recovery key of an encrypted remote from `FILE`, - is standard input"),
+		flags.Bool(&o.originals, "originals", "let exact bytes travel too, with the secrets in them"),
+		flags.Bool(&o.raw, "yes-raw", "with --originals: also to a remote that is not encrypted"),
 	}
 }
 
@@ -41,8 +43,8 @@ func remoteAdd(e *app.Env) *cli.Command {
 	var o sealOptions
 	return &cli.Command{
 		Name: "add", Usage: "add a remote", ArgsUsage: "<name> <url>",
-		Flags: append([]*cli.Flag{cli.Bool(&o.encrypt, "encrypt", "encrypt all that goes there; makes an empty repository an encrypted remote, or joins one")}, o.flags()...),
-		Action: func(ctx context.Context, c *cli.Command) error {
+		Flags: append([]cli.Flag{flags.Bool(&o.encrypt, "encrypt", "encrypt all that goes there; makes an empty repository an encrypted remote, or joins one")}, o.flags()...),
+		Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 2, 2); err != nil {
 				return err
 			}
@@ -51,7 +53,7 @@ func remoteAdd(e *app.Env) *cli.Command {
 				return err
 			}
 			defer m.Close()
-			j, err := runRemoteAdd(ctx, e, m, e.Operand(0), e.Operand(1), o)
+			j, err := runRemoteAdd(c.Context, e, m, e.Operand(0), e.Operand(1), o)
 			if err != nil {
 				return memory.TravelError(err)
 			}
@@ -221,12 +223,12 @@ func deviceApprove(e *app.Env) *cli.Command {
 	return &cli.Command{
 		Name: "approve", Usage: "allow another device to read an encrypted remote", ArgsUsage: "<request> [<name>]",
 		Description: "The request is what \"mem clone\" or \"mem pull\" prints on the other device. It can read all that is on the remote then.",
-		Flags:       []*cli.Flag{cli.String(&name, "remote", "the encrypted remote `NAME`, if there are several")},
-		Action: func(ctx context.Context, c *cli.Command) error {
+		Flags:       []cli.Flag{flags.String(&name, "remote", "the encrypted remote `NAME`, if there are several")},
+		Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 1, 2); err != nil {
 				return err
 			}
-			return runDeviceApprove(ctx, e, e.Operand(0), e.Operand(1), name)
+			return runDeviceApprove(c.Context, e, e.Operand(0), e.Operand(1), name)
 		},
 	}
 }

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"io"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/mcp"
 )
 
@@ -19,13 +21,13 @@ func McpCommand(e *app.Env) *cli.Command {
 		Description: "Reads calls on standard input and answers on standard output until the input ends. The tools are search, timeline, show,\n" +
 			"facts, suggest and compose. Removed, forgotten, revoked and untrusted data is not served. Without --write nothing is\n" +
 			"changed: compose prints its plan, and keepit_add does not exist.",
-		Flags: []*cli.Flag{cli.Bool(&write, "write", "add the tool keepit_add, and save what compose makes")},
-		Action: func(ctx context.Context, c *cli.Command) error {
+		Flags: []cli.Flag{flags.Bool(&write, "write", "add the tool keepit_add, and save what compose makes")},
+		Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 0, 0); err != nil {
 				return err
 			}
 			in, out := io.NopCloser(e.Stdin), writeNopCloser{e.Stdout}
-			err := mcp.Serve(ctx, served{e}, in, out, mcp.Options{Version: app.ThisBuild().Version, Write: write})
+			err := mcp.Serve(c.Context, served{e}, in, out, mcp.Options{Version: app.ThisBuild().Version, Write: write})
 			if errors.Is(err, io.EOF) || errors.Is(err, context.Canceled) {
 				return nil
 			}

@@ -8,9 +8,11 @@ import (
 	"runtime"
 	"strconv"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/cmd/mem/internal/doctor"
+	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/historycmd"
 	"github.com/memvcs/mem/cmd/mem/internal/hookcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/hookset"
@@ -40,16 +42,16 @@ func Serve(e *app.Env) *cli.Command {
 		Usage: "show the memory in a browser and serve the API",
 		Description: "Listens on 127.0.0.1 and prints an address that signs in one browser. Pages are under it, and the API for programs is\n" +
 			"under /api/memory; a program needs a token of \"mem token add\". With -p only that project is shown. Ctrl-C ends it.",
-		Flags: []*cli.Flag{
-			cli.Parsed(&o.port, "port", "listen on port `N`; without it on one that is free", parsePort),
-			cli.Bool(&o.open, "open", "open the address in the browser"),
-			cli.Bool(&o.readOnly, "read-only", "refuse every change"),
+		Flags: []cli.Flag{
+			flags.Parsed(&o.port, "port", "listen on port `N`; without it on one that is free", parsePort),
+			flags.Bool(&o.open, "open", "open the address in the browser"),
+			flags.Bool(&o.readOnly, "read-only", "refuse every change"),
 		},
-		Action: func(ctx context.Context, c *cli.Command) error {
+		Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 0, 0); err != nil {
 				return err
 			}
-			return runServe(ctx, e, o)
+			return runServe(c.Context, e, o)
 		},
 	}
 }

@@ -1,13 +1,13 @@
 package servecmd
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/cmd/mem/internal/web/guard"
@@ -19,8 +19,8 @@ func Token(e *app.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "token",
 		Usage: "manage tokens for programs that use the API of mem serve",
-		Commands: []*cli.Command{
-			{Name: "list", Usage: "list tokens by name", Action: func(_ context.Context, c *cli.Command) error {
+		Subcommands: []*cli.Command{
+			{Name: "list", Usage: "list tokens by name", Action: func(c *cli.Context) error {
 				if err := e.WantOperands(c, 0, 0); err != nil {
 					return err
 				}
@@ -28,13 +28,13 @@ func Token(e *app.Env) *cli.Command {
 			}},
 			{Name: "add", Usage: "create a token and print it", ArgsUsage: "<name>",
 				Description: "The token is printed once; only its hash is stored. A program sends it as \"Authorization: Bearer TOKEN\".",
-				Action: func(_ context.Context, c *cli.Command) error {
+				Action: func(c *cli.Context) error {
 					if err := e.WantOperands(c, 1, 1); err != nil {
 						return err
 					}
 					return runTokenAdd(e, e.Operand(0))
 				}},
-			{Name: "rm", Usage: "delete a token", ArgsUsage: "<name>", Action: func(_ context.Context, c *cli.Command) error {
+			{Name: "rm", Usage: "delete a token", ArgsUsage: "<name>", Action: func(c *cli.Context) error {
 				if err := e.WantOperands(c, 1, 1); err != nil {
 					return err
 				}

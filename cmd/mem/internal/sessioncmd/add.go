@@ -12,8 +12,10 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	namess "github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
@@ -37,11 +39,11 @@ func Add(e *app.Env) *cli.Command {
 		ArgsUsage: "<file|session>...",
 		Description: "A file is any session file of Claude Code; a session is named by its id or the start of it. A session that\n" +
 			"grew adds only what is new; one that was rewritten keeps both. Adding twice changes nothing.",
-		Flags: []*cli.Flag{
-			cli.Bool(&o.all, "all,A", "add every session of the project, or with --all-projects of all"),
-			cli.Bool(&o.update, "update,u", "add what is new of the sessions in memory"),
+		Flags: []cli.Flag{
+			flags.Bool(&o.all, "all,A", "add every session of the project, or with --all-projects of all"),
+			flags.Bool(&o.update, "update,u", "add what is new of the sessions in memory"),
 		},
-		Action: func(ctx context.Context, c *cli.Command) error {
+		Action: func(c *cli.Context) error {
 			least, most := 1, -1
 			if o.all || o.update {
 				least, most = 0, 0
@@ -49,7 +51,7 @@ func Add(e *app.Env) *cli.Command {
 			if err := e.WantOperands(c, least, most); err != nil {
 				return err
 			}
-			return runAdd(ctx, e, o, e.Operands)
+			return runAdd(c.Context, e, o, e.Operands)
 		},
 	}
 }

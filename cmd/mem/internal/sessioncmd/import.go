@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/layers"
 	capturing "github.com/memvcs/mem/layers/capture"
@@ -24,12 +26,12 @@ func ImportCommand(e *app.Env) *cli.Command {
 		ArgsUsage: "[<dir>]",
 		Description: "Without a directory it is ~/.claude, or CLAUDE_CONFIG_DIR. Subagents and overflow files of tool results come\n" +
 			"along, linked to their sessions. Importing again adds only what is new.",
-		Flags: []*cli.Flag{cli.Bool(&o.noL1, "no-l1", "capture only; derive L1 and count tokens when they are needed")},
-		Action: func(ctx context.Context, c *cli.Command) error {
+		Flags: []cli.Flag{flags.Bool(&o.noL1, "no-l1", "capture only; derive L1 and count tokens when they are needed")},
+		Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 0, 1); err != nil {
 				return err
 			}
-			return runImport(ctx, e, o, e.Operand(0))
+			return runImport(c.Context, e, o, e.Operand(0))
 		},
 	}
 }

@@ -8,8 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
@@ -43,17 +45,17 @@ func Ls(e *app.Env) *cli.Command {
 		Description: "The mark before a session says: * the newest in memory (@), M its file has changed since it was added, ? only a\n" +
 			"file and not in memory, D removed from the lists, R hidden by \"mem revoke\", ! captured by a device that is not trusted. Token\n" +
 			"counts are estimates.",
-		Flags: []*cli.Flag{
-			cli.Parsed(&o.month, "month", "list the sessions of `MONTH` only, such as 2026-01", term.ParseMonth),
-			cli.Bool(&o.untracked, "untracked,u", "list only what is not in memory"),
-			cli.Bool(&o.subagents, "subagents", "list the sessions of subagents too"),
-			cli.Bool(&o.removed, "removed", "list removed sessions too"),
-			cli.Bool(&o.all, "all,a", "list removed and hidden sessions and versions too"),
-			cli.Choice(&o.sort, "sort", "sort by `WHAT`: when or tokens", "when", "tokens"),
-			cli.Bool(&o.composed, "compositions", "list the compositions of the project instead"),
-			cli.Bool(&o.one, "1", "print the ids alone"),
+		Flags: []cli.Flag{
+			flags.Parsed(&o.month, "month", "list the sessions of `MONTH` only, such as 2026-01", term.ParseMonth),
+			flags.Bool(&o.untracked, "untracked,u", "list only what is not in memory"),
+			flags.Bool(&o.subagents, "subagents", "list the sessions of subagents too"),
+			flags.Bool(&o.removed, "removed", "list removed sessions too"),
+			flags.Bool(&o.all, "all,a", "list removed and hidden sessions and versions too"),
+			flags.Choice(&o.sort, "sort", "sort by `WHAT`: when or tokens", "when", "tokens"),
+			flags.Bool(&o.composed, "compositions", "list the compositions of the project instead"),
+			flags.Bool(&o.one, "1", "print the ids alone"),
 		},
-		Action: func(ctx context.Context, c *cli.Command) error {
+		Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 0, 1); err != nil {
 				return err
 			}
@@ -61,12 +63,12 @@ func Ls(e *app.Env) *cli.Command {
 				if o != (lsOptions{all: o.all}) {
 					return app.WithHint(app.Usagef("mem ls %s lists versions: of the options, only --all applies", session), "mem ls -h")
 				}
-				return versioncmd.RunVersions(ctx, e, session, o.all)
+				return versioncmd.RunVersions(c.Context, e, session, o.all)
 			}
 			if o.composed {
-				return runLsCompositions(ctx, e, o)
+				return runLsCompositions(c.Context, e, o)
 			}
-			return runLs(ctx, e, o)
+			return runLs(c.Context, e, o)
 		},
 	}
 }

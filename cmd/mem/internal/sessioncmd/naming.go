@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
@@ -22,11 +24,11 @@ func Mv(e *app.Env) *cli.Command {
 		ArgsUsage: "<rev> <name>",
 		Description: "A session gets another title; \"\" restores the title of its transcript. A composition and its earlier states get another\n" +
 			"name. The id of a session and the hash of a composition stay the same.",
-		Action: func(ctx context.Context, c *cli.Command) error {
+		Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 2, 2); err != nil {
 				return err
 			}
-			return runMv(ctx, e, e.Operand(0), e.Operand(1))
+			return runMv(c.Context, e, e.Operand(0), e.Operand(1))
 		},
 	}
 }
@@ -86,11 +88,11 @@ func Tag(e *app.Env) *cli.Command {
 		ArgsUsage: "[<name> [<rev>]]",
 		Description: "Without operands, lists the tags of the project. With a name, tags a session or a version, by default the newest session. A tag\n" +
 			"can be typed wherever a session or a version can.",
-		Flags: []*cli.Flag{
-			cli.Bool(&o.remove, "delete,d", "delete the tag"),
-			cli.Bool(&o.force, "force,f", "move a tag that exists"),
+		Flags: []cli.Flag{
+			flags.Bool(&o.remove, "delete,d", "delete the tag"),
+			flags.Bool(&o.force, "force,f", "move a tag that exists"),
 		},
-		Action: func(ctx context.Context, c *cli.Command) error {
+		Action: func(c *cli.Context) error {
 			least, most := 0, 2
 			if o.remove {
 				least, most = 1, 1
@@ -99,9 +101,9 @@ func Tag(e *app.Env) *cli.Command {
 				return err
 			}
 			if len(e.Operands) == 0 {
-				return runTagList(ctx, e)
+				return runTagList(c.Context, e)
 			}
-			return runTag(ctx, e, e.Operands, o)
+			return runTag(c.Context, e, e.Operands, o)
 		},
 	}
 }

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	namess "github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
@@ -26,21 +28,21 @@ func Rm(e *app.Env) *cli.Command {
 			"--older-than, --keep-last, --unused and --expired choose versions, of all sessions or of the one that is named. The\n" +
 			"newest version of each session stays, unless --keep-last says otherwise. Without a session, only versions that mem made\n" +
 			"for compositions and tiers are hidden, not those that you made with \"mem compress\".",
-		Flags: []*cli.Flag{
-			cli.String(&o.OlderThan, "older-than", "hide versions made and used last before `TIME`, such as 60d"),
-			cli.Int(&o.KeepLast, "keep-last", "hide all but the newest `N` versions of each session"),
-			cli.Bool(&o.Unused, "unused", "hide all but the newest version of each session"),
-			cli.Bool(&o.Expired, "expired", "hide versions that storage.compressionRetention does not keep"),
-			cli.Bool(&o.Force, "force,f", "hide what compositions use, too"),
+		Flags: []cli.Flag{
+			flags.String(&o.OlderThan, "older-than", "hide versions made and used last before `TIME`, such as 60d"),
+			flags.Int(&o.KeepLast, "keep-last", "hide all but the newest `N` versions of each session"),
+			flags.Bool(&o.Unused, "unused", "hide all but the newest version of each session"),
+			flags.Bool(&o.Expired, "expired", "hide versions that storage.compressionRetention does not keep"),
+			flags.Bool(&o.Force, "force,f", "hide what compositions use, too"),
 		},
-		Action: func(ctx context.Context, c *cli.Command) error {
+		Action: func(c *cli.Context) error {
 			if o.Expired || o.Unused || o.OlderThan != "" || c.IsSet("keep-last") {
-				return versioncmd.DoPrune(ctx, e, c, o)
+				return versioncmd.DoPrune(e, c, o)
 			}
 			if err := e.WantOperands(c, 1, -1); err != nil {
 				return err
 			}
-			return runRm(ctx, e, e.Operands, o.Force)
+			return runRm(c.Context, e, e.Operands, o.Force)
 		},
 	}
 }

@@ -13,8 +13,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
@@ -52,23 +54,23 @@ func Search(e *app.Env) *cli.Command {
 			"commands and errors, facts, concepts, rules, versions and compositions. A phrase in double quotes must stand in the text as it\n" +
 			"is; so must what a regular expression matches. A message of a hit is opened with \"mem show SESSION#N\". Outside of every known\n" +
 			"project, all projects are searched.",
-		Flags: []*cli.Flag{
-			cli.Repeated(&o.Patterns, "regexp,e", "the text must match `REGEXP`; repeat for several"),
-			cli.Repeated(&o.Files, "file", "the call must be about `FILE`: a name, the end of a path, or a pattern"),
-			cli.String(&o.Since, "since", "written at `TIME` or later, such as 2026-01-15, 3d or \"2 weeks ago\""),
-			cli.String(&o.Until, "until", "written before `TIME`"),
-			cli.String(&o.Topic, "topic", "in sessions with `TOPIC`"),
-			cli.String(&o.Keepit, "keepit", "with a marker of such a weight: `COND` is >=0.5, <0.8 or 1.00"),
-			cli.Repeated(&o.Roles, "role", "written by `ROLE`: user, assistant, tool or note"),
-			cli.String(&o.In, "in", "look in `LAYERS`: L1 (or original), L2, L3, L4, versions, compositions, separated by commas"),
-			cli.String(&o.Branch, "branch", "in sessions on this git `BRANCH`"),
-			cli.Choice(&o.By, "by", "a hit is a `UNIT`: message, session or file", "message", "session", "file"),
-			cli.Int(&o.Number, "number,n", "print the best `N` only; 0 prints all"),
-			cli.Int(&o.context, "context,C", "print `N` lines before and after each match"),
-			cli.Bool(&o.list, "list,l", "print the names of sessions only"),
-			cli.String(&o.batch, "batch", "answer each line of `FILE`, as one JSON array a line"),
+		Flags: []cli.Flag{
+			flags.Repeated(&o.Patterns, "regexp,e", "the text must match `REGEXP`; repeat for several"),
+			flags.Repeated(&o.Files, "file", "the call must be about `FILE`: a name, the end of a path, or a pattern"),
+			flags.String(&o.Since, "since", "written at `TIME` or later, such as 2026-01-15, 3d or \"2 weeks ago\""),
+			flags.String(&o.Until, "until", "written before `TIME`"),
+			flags.String(&o.Topic, "topic", "in sessions with `TOPIC`"),
+			flags.String(&o.Keepit, "keepit", "with a marker of such a weight: `COND` is >=0.5, <0.8 or 1.00"),
+			flags.Repeated(&o.Roles, "role", "written by `ROLE`: user, assistant, tool or note"),
+			flags.String(&o.In, "in", "look in `LAYERS`: L1 (or original), L2, L3, L4, versions, compositions, separated by commas"),
+			flags.String(&o.Branch, "branch", "in sessions on this git `BRANCH`"),
+			flags.Choice(&o.By, "by", "a hit is a `UNIT`: message, session or file", "message", "session", "file"),
+			flags.Int(&o.Number, "number,n", "print the best `N` only; 0 prints all"),
+			flags.Int(&o.context, "context,C", "print `N` lines before and after each match"),
+			flags.Bool(&o.list, "list,l", "print the names of sessions only"),
+			flags.String(&o.batch, "batch", "answer each line of `FILE`, as one JSON array a line"),
 		},
-		Action: func(ctx context.Context, c *cli.Command) error {
+		Action: func(c *cli.Context) error {
 			q, err := SearchQuery(e, o)
 			if err != nil {
 				return err
@@ -77,9 +79,9 @@ func Search(e *app.Env) *cli.Command {
 				if err := e.WantOperands(c, 0, 0); err != nil {
 					return err
 				}
-				return runSearchBatch(ctx, e, o, q)
+				return runSearchBatch(c.Context, e, o, q)
 			}
-			return runSearch(ctx, e, o, q)
+			return runSearch(c.Context, e, o, q)
 		},
 	}
 }

@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/knowledgecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
@@ -39,12 +41,12 @@ func Show(e *app.Env) *cli.Command {
 		ArgsUsage: "[<rev>]",
 		Description: "Without a revision it is the newest session of the project. --format text, md and jsonl print the content alone;\n" +
 			"without it what is known of the thing comes first. See \"mem help revisions\".",
-		Flags: []*cli.Flag{
-			cli.Choice(&o.format, "format", "print the content alone, as `FORM`: text, md, jsonl, or lean for a shorter L1", "text", "md", "jsonl", "lean"),
-			cli.Bool(&o.manifest, "manifest", "print the project as the seeds' manifest.json"),
-			cli.Bool(&o.raw, "raw", "do not make the text safe for a terminal"),
+		Flags: []cli.Flag{
+			flags.Choice(&o.format, "format", "print the content alone, as `FORM`: text, md, jsonl, or lean for a shorter L1", "text", "md", "jsonl", "lean"),
+			flags.Bool(&o.manifest, "manifest", "print the project as the seeds' manifest.json"),
+			flags.Bool(&o.raw, "raw", "do not make the text safe for a terminal"),
 		},
-		Action: func(ctx context.Context, c *cli.Command) error {
+		Action: func(c *cli.Context) error {
 			most := 1
 			if o.manifest {
 				most = 0
@@ -56,7 +58,7 @@ func Show(e *app.Env) *cli.Command {
 			if len(e.Operands) > 0 {
 				rev = e.Operand(0)
 			}
-			return runShow(ctx, e, o, rev)
+			return runShow(c.Context, e, o, rev)
 		},
 	}
 }

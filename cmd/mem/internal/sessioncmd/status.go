@@ -8,8 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/hookset"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
@@ -35,14 +37,14 @@ func Status(e *app.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "status",
 		Usage: "show new and changed sessions",
-		Flags: []*cli.Flag{
-			cli.Bool(&o.short, "short,s", "print a line a session"),
-			cli.Choice(&o.porcelain, "porcelain", "print lines for scripts, in a `FORM` that will not change: v1", "v1").Optional("v1"),
-			cli.Bool(&o.zero, "z", "end the lines of --porcelain with a NUL byte"),
-			cli.Bool(&o.exitCode, "exit-code", "exit with 1 if there is something to add"),
-			cli.Bool(&o.layers, "layers", "show the progress of facts, concepts and rules instead"),
+		Flags: []cli.Flag{
+			flags.Bool(&o.short, "short,s", "print a line a session"),
+			flags.Choice(&o.porcelain, "porcelain", "print lines for scripts, in a `FORM` that will not change: v1", "v1").Optional("v1"),
+			flags.Bool(&o.zero, "z", "end the lines of --porcelain with a NUL byte"),
+			flags.Bool(&o.exitCode, "exit-code", "exit with 1 if there is something to add"),
+			flags.Bool(&o.layers, "layers", "show the progress of facts, concepts and rules instead"),
 		},
-		Action: func(ctx context.Context, c *cli.Command) error {
+		Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 0, 0); err != nil {
 				return err
 			}
@@ -53,9 +55,9 @@ func Status(e *app.Env) *cli.Command {
 				if o != (statusOptions{layers: true}) {
 					return app.WithHint(app.Usagef("option --layers goes with no other option of mem status"), "mem status --layers")
 				}
-				return versioncmd.RunLayersStatus(ctx, e)
+				return versioncmd.RunLayersStatus(c.Context, e)
 			}
-			return runStatus(ctx, e, o)
+			return runStatus(c.Context, e, o)
 		},
 	}
 }

@@ -5,8 +5,10 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
 	"github.com/memvcs/mem/layers"
@@ -30,20 +32,20 @@ func SuggestCommand(e *app.Env) *cli.Command {
 		Description: "Lists the sessions that had to do with the files and topics, and of each what fits the budget: the original, a version,\n" +
 			"or a new version of so many tokens. Without files and topics it lists the newest. The list can be composed:\n" +
 			"mem suggest --topic retries | mem compose NAME -",
-		Flags: []*cli.Flag{
-			cli.Repeated(&o.files, "files,file", "the task is about `FILE`: a name, the end of a path, or a pattern; repeat or separate by commas"),
-			cli.Repeated(&o.topics, "topic", "the task is about `WORDS`; repeat for several topics"),
-			cli.Parsed(&o.budget, "budget", "suggest at most `T` tokens in all, such as 8k (the default)", versioncmd.ParseTokens),
-			cli.Int(&o.number, "number,n", "suggest at most `N` sessions"),
+		Flags: []cli.Flag{
+			flags.Repeated(&o.files, "files,file", "the task is about `FILE`: a name, the end of a path, or a pattern; repeat or separate by commas"),
+			flags.Repeated(&o.topics, "topic", "the task is about `WORDS`; repeat for several topics"),
+			flags.Parsed(&o.budget, "budget", "suggest at most `T` tokens in all, such as 8k (the default)", versioncmd.ParseTokens),
+			flags.Int(&o.number, "number,n", "suggest at most `N` sessions"),
 		},
-		Action: func(ctx context.Context, c *cli.Command) error {
+		Action: func(c *cli.Context) error {
 			if o.number < 1 {
 				return app.Usagef("option --number cannot be %d: want a whole number from 1", o.number)
 			}
 			if words := strings.TrimSpace(strings.Join(e.Operands, " ")); words != "" {
 				o.topics = append(o.topics, words)
 			}
-			return runSuggest(ctx, e, o)
+			return runSuggest(c.Context, e, o)
 		},
 	}
 }

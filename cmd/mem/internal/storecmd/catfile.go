@@ -6,8 +6,10 @@ import (
 	"io"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
@@ -31,11 +33,11 @@ func CatFile(e *app.Env) *cli.Command {
 		ArgsUsage: "<object>",
 		Description: "An object is named b3:HASH, or the start of it, or by any revision that names content. What is printed has been\n" +
 			"checked against its name.",
-		Flags: []*cli.Flag{
-			cli.Bool(&o.size, "size,s", "print its size only"),
-			cli.Bool(&o.exists, "exists,e", "print nothing; the exit status says whether it is there"),
+		Flags: []cli.Flag{
+			flags.Bool(&o.size, "size,s", "print its size only"),
+			flags.Bool(&o.exists, "exists,e", "print nothing; the exit status says whether it is there"),
 		},
-		Action: func(ctx context.Context, c *cli.Command) error {
+		Action: func(c *cli.Context) error {
 			if len(e.Operands) == 0 && e.Opt.Project != "" {
 				return app.WithHint(app.Usagef("mem cat-file wants <object>"), "-p is --project here; it prints without it: mem cat-file "+e.Opt.Project)
 			}
@@ -45,7 +47,7 @@ func CatFile(e *app.Env) *cli.Command {
 			if e.Opt.JSON && !o.size && !o.exists {
 				return app.WithHint(app.Usagef("mem cat-file prints the bytes of an object, which are no JSON"), term.Shell("mem", "cat-file", "-s", "--json", e.Operand(0)))
 			}
-			return runCatFile(ctx, e, o, e.Operand(0))
+			return runCatFile(c.Context, e, o, e.Operand(0))
 		},
 	}
 }

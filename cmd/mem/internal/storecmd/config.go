@@ -4,8 +4,9 @@ import (
 	"context"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/cmd/mem/internal/knowledgecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/refs/config"
@@ -18,26 +19,26 @@ func Config(e *app.Env) *cli.Command {
 		Usage: "read and change settings",
 		Description: "Settings live in config.json in the memory's directory. \"mem config list\" shows them all, with what is in\n" +
 			"force and where it comes from; -c KEY=VALUE changes one for a single run of any command.",
-		Commands: []*cli.Command{
-			{Name: "get", Usage: "print a setting", ArgsUsage: "<key>", Action: func(_ context.Context, c *cli.Command) error {
+		Subcommands: []*cli.Command{
+			{Name: "get", Usage: "print a setting", ArgsUsage: "<key>", Action: func(c *cli.Context) error {
 				if err := e.WantOperands(c, 1, 1); err != nil {
 					return err
 				}
 				return runConfigGet(e, e.Operand(0))
 			}},
-			{Name: "set", Usage: "change a setting", ArgsUsage: "<key> <value>", Action: func(ctx context.Context, c *cli.Command) error {
+			{Name: "set", Usage: "change a setting", ArgsUsage: "<key> <value>", Action: func(c *cli.Context) error {
 				if err := e.WantOperands(c, 2, 2); err != nil {
 					return err
 				}
-				return runConfigSet(ctx, e, e.Operand(0), e.Operand(1))
+				return runConfigSet(c.Context, e, e.Operand(0), e.Operand(1))
 			}},
-			{Name: "unset", Usage: "reset a setting to its default", ArgsUsage: "<key>", Action: func(ctx context.Context, c *cli.Command) error {
+			{Name: "unset", Usage: "reset a setting to its default", ArgsUsage: "<key>", Action: func(c *cli.Context) error {
 				if err := e.WantOperands(c, 1, 1); err != nil {
 					return err
 				}
-				return runConfigUnset(ctx, e, e.Operand(0))
+				return runConfigUnset(c.Context, e, e.Operand(0))
 			}},
-			{Name: "list", Usage: "list all settings and their sources", Action: func(_ context.Context, c *cli.Command) error {
+			{Name: "list", Usage: "list all settings and their sources", Action: func(c *cli.Context) error {
 				if err := e.WantOperands(c, 0, 0); err != nil {
 					return err
 				}

@@ -11,8 +11,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
@@ -43,13 +45,13 @@ func Forget(e *app.Env) *cli.Command {
 			"they are never taken in again. Of a session a part can go: its numbers of messages stay. -n lists what would go. A\n" +
 			"secret is looked for in every project, in all its spellings; read it from a pipe with --secret - so that it is in no\n" +
 			"history of a shell. See \"mem help forgetting\".",
-		Flags: []*cli.Flag{
-			cli.String(&o.match, "match", "forget the messages that match the regular expression `RE`"),
-			cli.String(&o.secret, "secret", "forget `VALUE` wherever it stands; - reads it from standard input"),
-			cli.String(&o.tool, "tool", "forget the results of the tool `NAME`"),
-			cli.String(&o.since, "since", "forget the messages of a `TIME`: FROM.. or FROM..TO or ..TO"),
+		Flags: []cli.Flag{
+			flags.String(&o.match, "match", "forget the messages that match the regular expression `RE`"),
+			flags.String(&o.secret, "secret", "forget `VALUE` wherever it stands; - reads it from standard input"),
+			flags.String(&o.tool, "tool", "forget the results of the tool `NAME`"),
+			flags.String(&o.since, "since", "forget the messages of a `TIME`: FROM.. or FROM..TO or ..TO"),
 		},
-		Action: func(ctx context.Context, c *cli.Command) error {
+		Action: func(c *cli.Context) error {
 			o.revs = e.Operands
 			ways := min(len(o.revs), 1)
 			for _, way := range []struct{ name, value string }{{"match", o.match}, {"secret", o.secret}, {"tool", o.tool}, {"since", o.since}} {
@@ -64,7 +66,7 @@ func Forget(e *app.Env) *cli.Command {
 			if ways != 1 {
 				return app.WithHint(app.Usagef("mem forget wants a revision, or one of --match, --secret, --tool and --since"), "mem forget -n @", "mem help forgetting")
 			}
-			return runForget(ctx, e, o)
+			return runForget(c.Context, e, o)
 		},
 	}
 }

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/repair"
@@ -42,16 +44,16 @@ func Fsck(e *app.Env) *cli.Command {
 			"again with all valid data.\n\n" +
 			"--reproduce runs the recipe of a version or composition again, or of all of the project, and compares every byte;\n" +
 			"recorded answers are used in place of models. The exit status is 1 if one differs, 3 if one cannot be reproduced.",
-		Flags: []*cli.Flag{
-			cli.Bool(&o.full, "full", "read and hash every byte"),
-			cli.Bool(&o.root, "root", "print only the root hash of each project"),
-			cli.Bool(&o.repair, "repair", "mend what is damaged"),
-			cli.String(&o.remote, "remote", "with --repair, bring what is missing from the remote `NAME` alone"),
-			cli.Bool(&o.forget, "forget", "with --repair, go on without what is lost for good"),
-			cli.Bool(&o.reproduce, "reproduce", "make versions and compositions once more"),
-			cli.Bool(&o.all, "all", "with --reproduce, those of every project"),
+		Flags: []cli.Flag{
+			flags.Bool(&o.full, "full", "read and hash every byte"),
+			flags.Bool(&o.root, "root", "print only the root hash of each project"),
+			flags.Bool(&o.repair, "repair", "mend what is damaged"),
+			flags.String(&o.remote, "remote", "with --repair, bring what is missing from the remote `NAME` alone"),
+			flags.Bool(&o.forget, "forget", "with --repair, go on without what is lost for good"),
+			flags.Bool(&o.reproduce, "reproduce", "make versions and compositions once more"),
+			flags.Bool(&o.all, "all", "with --reproduce, those of every project"),
 		},
-		Action: func(ctx context.Context, c *cli.Command) error {
+		Action: func(c *cli.Context) error {
 			most := 0
 			if o.reproduce && !o.all {
 				most = 1
@@ -72,15 +74,15 @@ func Fsck(e *app.Env) *cli.Command {
 			case e.Opt.DryRun && !o.repair:
 				return app.Usagef("--dry-run goes with --repair: without it mem fsck changes nothing")
 			case o.repair:
-				return runRepair(ctx, e, o)
+				return runRepair(c.Context, e, o)
 			case o.reproduce && (o.full || o.root):
 				return app.Usagef("--reproduce stands without --full and --root")
 			case o.all && !o.reproduce:
 				return app.Usagef("--all goes with --reproduce")
 			case o.reproduce:
-				return runReproduce(ctx, e, o, e.Operand(0))
+				return runReproduce(c.Context, e, o, e.Operand(0))
 			}
-			return runFsck(ctx, e, o)
+			return runFsck(c.Context, e, o)
 		},
 	}
 }

@@ -5,8 +5,9 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/refs"
@@ -21,11 +22,11 @@ func Gc(e *app.Env) *cli.Command {
 			"reading it; gc removes it at once, with what killed commands have left. No object is dropped. The cache is trimmed to\n" +
 			"storage.maxCacheSize.\n" +
 			"Never run \"git gc\" in the store while mem writes.",
-		Action: func(ctx context.Context, c *cli.Command) error {
+		Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 0, 0); err != nil {
 				return err
 			}
-			return runGC(ctx, e)
+			return runGC(c.Context, e)
 		},
 	}
 }

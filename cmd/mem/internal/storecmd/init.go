@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/layers"
 )
@@ -20,14 +22,14 @@ func Init(e *app.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "init",
 		Usage: "create an empty memory; safe to repeat",
-		Flags: []*cli.Flag{
-			cli.String(&o.device, "device", "call this device `NAME` instead of by its host name"),
+		Flags: []cli.Flag{
+			flags.String(&o.device, "device", "call this device `NAME` instead of by its host name"),
 		},
-		Action: func(ctx context.Context, c *cli.Command) error {
+		Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 0, 0); err != nil {
 				return err
 			}
-			return RunInit(ctx, e, o)
+			return RunInit(c.Context, e, o)
 		},
 	}
 }

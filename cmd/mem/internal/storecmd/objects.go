@@ -7,8 +7,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/state"
@@ -23,15 +25,15 @@ func HashObject(e *app.Env) *cli.Command {
 		Usage:       "print the BLAKE3 hash of a file",
 		ArgsUsage:   "<file>...",
 		Description: "The output is that of b3sum, and can be checked with b3sum --check. No memory is needed.",
-		Flags:       []*cli.Flag{cli.Bool(&stdin, "stdin", "name what comes from stdin")},
-		Action: func(ctx context.Context, c *cli.Command) error {
+		Flags:       []cli.Flag{flags.Bool(&stdin, "stdin", "name what comes from stdin")},
+		Action: func(c *cli.Context) error {
 			names := e.Operands
 			if stdin {
 				names = append([]string{"-"}, names...)
 			} else if err := e.WantOperands(c, 1, -1); err != nil {
 				return err
 			}
-			return runHashObject(ctx, e, names)
+			return runHashObject(c.Context, e, names)
 		},
 	}
 }
@@ -119,11 +121,11 @@ func LsObjects(e *app.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "ls-objects",
 		Usage: "list the names of all objects of the project",
-		Action: func(ctx context.Context, c *cli.Command) error {
+		Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 0, 0); err != nil {
 				return err
 			}
-			return runLsObjects(ctx, e)
+			return runLsObjects(c.Context, e)
 		},
 	}
 }

@@ -3,8 +3,10 @@ package storecmd
 import (
 	"context"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	namess "github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
@@ -19,12 +21,12 @@ func RevParse(e *app.Env) *cli.Command {
 		Usage:       "print the object or commit that a name resolves to",
 		ArgsUsage:   "<rev>...",
 		Description: "See \"mem help revisions\" for what can be named.",
-		Flags:       []*cli.Flag{cli.Bool(&explain, "explain", "say how the name was resolved")},
-		Action: func(ctx context.Context, c *cli.Command) error {
+		Flags:       []cli.Flag{flags.Bool(&explain, "explain", "say how the name was resolved")},
+		Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 1, -1); err != nil {
 				return err
 			}
-			return runRevParse(ctx, e, e.Operands, explain)
+			return runRevParse(c.Context, e, e.Operands, explain)
 		},
 	}
 }

@@ -7,8 +7,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
@@ -30,34 +32,34 @@ func Secrets(e *app.Env) *cli.Command {
 		Description: "Sessions are stored without the secrets that rules find in them: a placeholder such as ‹secret:github-token:1› stands in their\n" +
 			"place, and what stood there stays in originals.git, which never leaves this machine. No command here prints a secret.\n" +
 			"Rules of your own: mem config set redact.rule.NAME REGEXP. What is allowed: mem config unset redact.allow.NAME.",
-		Commands: []*cli.Command{
+		Subcommands: []*cli.Command{
 			{Name: "scan", Usage: "scan stored data with the newest rules", ArgsUsage: "[<rev>]",
-				Flags: []*cli.Flag{cli.Bool(&all, "all,a", "look at every project")},
-				Action: func(ctx context.Context, c *cli.Command) error {
+				Flags: []cli.Flag{flags.Bool(&all, "all,a", "look at every project")},
+				Action: func(c *cli.Context) error {
 					if err := e.WantOperands(c, 0, 1); err != nil {
 						return err
 					}
-					return runSecretsScan(ctx, e, e.Operand(0), all)
+					return runSecretsScan(c.Context, e, e.Operand(0), all)
 				}},
-			{Name: "list", Usage: "list secrets removed from a session or the project", ArgsUsage: "[<rev>]", Action: func(ctx context.Context, c *cli.Command) error {
+			{Name: "list", Usage: "list secrets removed from a session or the project", ArgsUsage: "[<rev>]", Action: func(c *cli.Context) error {
 				if err := e.WantOperands(c, 0, 1); err != nil {
 					return err
 				}
-				return runSecretsList(ctx, e, e.Operand(0))
+				return runSecretsList(c.Context, e, e.Operand(0))
 			}},
-			{Name: "rules", Usage: "list the rules", Action: func(_ context.Context, c *cli.Command) error {
+			{Name: "rules", Usage: "list the rules", Action: func(c *cli.Context) error {
 				if err := e.WantOperands(c, 0, 0); err != nil {
 					return err
 				}
 				return runSecretsRules(e)
 			}},
 			{Name: "allow", Usage: "ignore the findings of a rule, or one secret", ArgsUsage: "<rule or hash>",
-				Flags: []*cli.Flag{cli.String(&reason, "reason", "why, for `TEXT` in the settings")},
-				Action: func(ctx context.Context, c *cli.Command) error {
+				Flags: []cli.Flag{flags.String(&reason, "reason", "why, for `TEXT` in the settings")},
+				Action: func(c *cli.Context) error {
 					if err := e.WantOperands(c, 1, 1); err != nil {
 						return err
 					}
-					return runSecretsAllow(ctx, e, e.Operand(0), reason)
+					return runSecretsAllow(c.Context, e, e.Operand(0), reason)
 				}},
 		},
 	}

@@ -8,8 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	namess "github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
@@ -58,15 +60,15 @@ func Blame(e *app.Env) *cli.Command {
 		ArgsUsage: "<rev>",
 		Description: "Lines are those that \"mem show --format md\" prints. A line that no message supports is marked ??: nobody said it.\n" +
 			"CONF is how much of the line its messages hold, 100 if it stands there word for word.",
-		Flags: []*cli.Flag{
-			cli.Parsed(&o.lines, "lines,L", "print the lines `FROM,TO` only", parseLines),
-			cli.String(&o.reverse, "reverse", "print the lines that came from `REV`, a message such as abc1#234"),
+		Flags: []cli.Flag{
+			flags.Parsed(&o.lines, "lines,L", "print the lines `FROM,TO` only", parseLines),
+			flags.String(&o.reverse, "reverse", "print the lines that came from `REV`, a message such as abc1#234"),
 		},
-		Action: func(ctx context.Context, c *cli.Command) error {
+		Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 1, 1); err != nil {
 				return err
 			}
-			return runBlame(ctx, e, o, e.Operand(0))
+			return runBlame(c.Context, e, o, e.Operand(0))
 		},
 	}
 }

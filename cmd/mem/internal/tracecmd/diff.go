@@ -7,8 +7,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	namess "github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
@@ -34,21 +36,21 @@ func Diff(e *app.Env) *cli.Command {
 		Description: "Segments are aligned by the messages that they stand for, and words are compared where they share some. One version is\n" +
 			"compared with the original that it was made from, a composition with its state before, a session's newest version, or\n" +
 			"without operands the project's, with what was said since.",
-		Flags: []*cli.Flag{
-			cli.Bool(&o.text, "text", "compare the lines of both as Markdown, as diff -u does"),
-			cli.Bool(&o.stat, "stat", "print numbers, and the names of what was lost and gained"),
-			cli.Bool(&o.keepits, "keepit-only", "print markers whose fate changed"),
-			cli.Bool(&o.word, "word", "print what changed whole, with its words marked"),
-			cli.Bool(&o.exitCode, "exit-code", "exit with 1 if anything differs"),
+		Flags: []cli.Flag{
+			flags.Bool(&o.text, "text", "compare the lines of both as Markdown, as diff -u does"),
+			flags.Bool(&o.stat, "stat", "print numbers, and the names of what was lost and gained"),
+			flags.Bool(&o.keepits, "keepit-only", "print markers whose fate changed"),
+			flags.Bool(&o.word, "word", "print what changed whole, with its words marked"),
+			flags.Bool(&o.exitCode, "exit-code", "exit with 1 if anything differs"),
 		},
-		Action: func(ctx context.Context, c *cli.Command) error {
+		Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 0, 2); err != nil {
 				return err
 			}
 			if err := o.check(e.Opt.JSON); err != nil {
 				return err
 			}
-			return runDiff(ctx, e, o, e.Operands)
+			return runDiff(c.Context, e, o, e.Operands)
 		},
 	}
 }

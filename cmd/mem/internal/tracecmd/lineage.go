@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	namess "github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
@@ -24,18 +26,18 @@ func Lineage(e *app.Env) *cli.Command {
 		Usage:       "show inputs or outputs of a derivation",
 		ArgsUsage:   "<rev>",
 		Description: "Originals are at the top, compositions at the bottom. Without --up or --down a session shows what was made from it,\nanything else what it was made from.",
-		Flags: []*cli.Flag{
-			cli.Bool(&up, "up", "print what it was made from"),
-			cli.Bool(&down, "down", "print what was made from it"),
+		Flags: []cli.Flag{
+			flags.Bool(&up, "up", "print what it was made from"),
+			flags.Bool(&down, "down", "print what was made from it"),
 		},
-		Action: func(ctx context.Context, c *cli.Command) error {
+		Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 1, 1); err != nil {
 				return err
 			}
 			if up && down {
 				return app.Usagef("--up and --down cannot stand together")
 			}
-			return runLineage(ctx, e, e.Operand(0), up, down)
+			return runLineage(c.Context, e, e.Operand(0), up, down)
 		},
 	}
 }

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	namess "github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/concepts"
@@ -25,11 +27,11 @@ func WhyCommand(e *app.Env) *cli.Command {
 			"trusted author (user, assistant, tool), the device that recorded it, whether that device is trusted, and whether a\n" +
 			"source was revoked. --up and --down print derivations only: the inputs of a version or composition, and\n" +
 			"what was made from a session or version.",
-		Flags: []*cli.Flag{
-			cli.Bool(&up, "up", "print the inputs, the recipe and the tokens of each step"),
-			cli.Bool(&down, "down", "print what was made from it"),
+		Flags: []cli.Flag{
+			flags.Bool(&up, "up", "print the inputs, the recipe and the tokens of each step"),
+			flags.Bool(&down, "down", "print what was made from it"),
 		},
-		Action: func(ctx context.Context, c *cli.Command) error {
+		Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 1, 1); err != nil {
 				return err
 			}
@@ -37,9 +39,9 @@ func WhyCommand(e *app.Env) *cli.Command {
 			case up && down:
 				return app.Usagef("--up and --down exclude each other")
 			case up || down:
-				return runLineage(ctx, e, e.Operand(0), up, down)
+				return runLineage(c.Context, e, e.Operand(0), up, down)
 			}
-			return runWhy(ctx, e, e.Operand(0))
+			return runWhy(c.Context, e, e.Operand(0))
 		},
 	}
 }

@@ -10,8 +10,10 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
@@ -40,17 +42,17 @@ func Checkout(e *app.Env) *cli.Command {
 			"only with --force. -n lists the files. -o - writes to standard output. --files writes the files of its\n" +
 			"tool-results/ too, into the directory beside it where Claude Code looks for them. What a session of Claude Code\n" +
 			"checks out by itself counts as used by it, as what it was started from does: that brings old sessions nearer.",
-		Flags: []*cli.Flag{
-			cli.String(&o.out, "output,o", "write to `PATH`, a file or directory; - is standard output"),
-			cli.Choice(&o.format, "format", "write only `FORM`: md, jsonl, text or both", "md", "jsonl", "text", "both"),
-			cli.Bool(&o.files, "files", "with an original: also its tool-results/ files, beside it as Claude Code has them"),
-			cli.Bool(&o.force, "force,f", "replace files that mem did not write; write what rests on a revoked source or comes from an untrusted device"),
+		Flags: []cli.Flag{
+			flags.String(&o.out, "output,o", "write to `PATH`, a file or directory; - is standard output"),
+			flags.Choice(&o.format, "format", "write only `FORM`: md, jsonl, text or both", "md", "jsonl", "text", "both"),
+			flags.Bool(&o.files, "files", "with an original: also its tool-results/ files, beside it as Claude Code has them"),
+			flags.Bool(&o.force, "force,f", "replace files that mem did not write; write what rests on a revoked source or comes from an untrusted device"),
 		},
-		Action: func(ctx context.Context, c *cli.Command) error {
+		Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 1, 1); err != nil {
 				return err
 			}
-			return runCheckout(ctx, e, o, e.Operand(0))
+			return runCheckout(c.Context, e, o, e.Operand(0))
 		},
 	}
 }

@@ -11,8 +11,10 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
@@ -51,17 +53,17 @@ func Compose(e *app.Env) *cli.Command {
 		Description: "A session takes its original if that fits its share, else the version of the best score, else a new one. A\n" +
 			"version that is named is taken as it is. The whole never exceeds the budget. Write it out with \"mem checkout\".\n" +
 			"The revision - stands for those on standard input, one a line.",
-		Flags: []*cli.Flag{
-			cli.Parsed(&o.budget, "budget", "use at most `T` tokens, such as 16k (the default)", ParseTokens),
-			cli.Choice(&o.allocate, "allocate", "share the budget by `RULE`: equal, proportional, recency or inverse-recency", "equal", "proportional", "recency", "inverse-recency"),
-			cli.Parsed(&o.ratio, "prefer-ratio", "prefer versions of about `N`:1", parseRatio),
-			cli.Parsed(&o.freshness, "min-freshness", "take no version made for a distance of more than `N` sessions: 1 is current, 10 stale", positive("a distance", "3")),
-			cli.Bool(&o.auto, "auto", "take the newest sessions of the project when none are named"),
-			cli.Parsed(&o.recompress, "recompress", "compress `REV` anew whatever versions exist; without a value, every part", appendTo(&o.recompress)).Optional("all"),
-			cli.Choice(&o.engine.Name, "engine", "let `NAME` compress what must be: extract, claude, anthropic, openai, command or replay", EngineNames()...),
-			cli.String(&o.engine.Model, "model", "let the engine ask the model `NAME`"),
+		Flags: []cli.Flag{
+			flags.Parsed(&o.budget, "budget", "use at most `T` tokens, such as 16k (the default)", ParseTokens),
+			flags.Choice(&o.allocate, "allocate", "share the budget by `RULE`: equal, proportional, recency or inverse-recency", "equal", "proportional", "recency", "inverse-recency"),
+			flags.Parsed(&o.ratio, "prefer-ratio", "prefer versions of about `N`:1", parseRatio),
+			flags.Parsed(&o.freshness, "min-freshness", "take no version made for a distance of more than `N` sessions: 1 is current, 10 stale", positive("a distance", "3")),
+			flags.Bool(&o.auto, "auto", "take the newest sessions of the project when none are named"),
+			flags.Parsed(&o.recompress, "recompress", "compress `REV` anew whatever versions exist; without a value, every part", appendTo(&o.recompress)).Optional("all"),
+			flags.Choice(&o.engine.Name, "engine", "let `NAME` compress what must be: extract, claude, anthropic, openai, command or replay", EngineNames()...),
+			flags.String(&o.engine.Model, "model", "let the engine ask the model `NAME`"),
 		},
-		Action: func(ctx context.Context, c *cli.Command) error {
+		Action: func(c *cli.Context) error {
 			least := 2
 			if o.auto {
 				least = 1
@@ -73,7 +75,7 @@ func Compose(e *app.Env) *cli.Command {
 			if err != nil {
 				return err
 			}
-			return runCompose(ctx, e, o, e.Operand(0), revs)
+			return runCompose(c.Context, e, o, e.Operand(0), revs)
 		},
 	}
 }

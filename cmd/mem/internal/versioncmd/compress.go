@@ -9,8 +9,10 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
@@ -47,24 +49,24 @@ func Compress(e *app.Env) *cli.Command {
 			"Markers that survive are kept byte for byte. The same recipe again gives the version that exists.\n" +
 			"A version can be made smaller still; ratios are those to the original. --since compresses only what was said after\n" +
 			"the messages that a version covers.",
-		Flags: []*cli.Flag{
-			cli.Parsed(&o.ratio, "ratio,r", "make it `N` times smaller: 10 or 10:1", parseRatio),
-			cli.Parsed(&o.tokens, "tokens", "make it at most `T` tokens, such as 3000 or 3k", ParseTokens),
-			cli.Choice(&o.preset, "preset", "use the tiers of `NAME`: gentle, standard or aggressive", compress.Presets[:]...),
-			cli.Repeated(&o.tiers, "tier", "make a tier: `END:RATIO:LEVEL`, such as 25:10:moderate; repeat up to 100"),
-			cli.Choice(&o.level, "aggressiveness,a", "keep more or less: `LEVEL` is minimal, moderate or aggressive", "minimal", "light", "moderate", "aggressive"),
-			cli.Parsed(&o.distance, "distance", "decide the fate of markers as if `N` sessions ago", positive("a distance", "5")),
-			cli.Choice(&o.keepit, "keepit", "let markers `MODE`: decay, preserve-all or ignore", "decay", "preserve-all", "ignore"),
-			cli.Parsed(&o.skip, "skip", "leave out the first `N` messages", NotNegative),
-			cli.String(&o.since, "since", "compress only what was said since the version `REV`, such as v002"),
-			cli.Choice(&o.engine.Name, "engine", "let `NAME` write it: extract, claude, anthropic, openai, command or replay", EngineNames()...),
-			cli.String(&o.engine.Model, "model", "let the engine ask the model `NAME`"),
+		Flags: []cli.Flag{
+			flags.Parsed(&o.ratio, "ratio,r", "make it `N` times smaller: 10 or 10:1", parseRatio),
+			flags.Parsed(&o.tokens, "tokens", "make it at most `T` tokens, such as 3000 or 3k", ParseTokens),
+			flags.Choice(&o.preset, "preset", "use the tiers of `NAME`: gentle, standard or aggressive", compress.Presets[:]...),
+			flags.Repeated(&o.tiers, "tier", "make a tier: `END:RATIO:LEVEL`, such as 25:10:moderate; repeat up to 100"),
+			flags.Choice(&o.level, "aggressiveness,a", "keep more or less: `LEVEL` is minimal, moderate or aggressive", "minimal", "light", "moderate", "aggressive"),
+			flags.Parsed(&o.distance, "distance", "decide the fate of markers as if `N` sessions ago", positive("a distance", "5")),
+			flags.Choice(&o.keepit, "keepit", "let markers `MODE`: decay, preserve-all or ignore", "decay", "preserve-all", "ignore"),
+			flags.Parsed(&o.skip, "skip", "leave out the first `N` messages", NotNegative),
+			flags.String(&o.since, "since", "compress only what was said since the version `REV`, such as v002"),
+			flags.Choice(&o.engine.Name, "engine", "let `NAME` write it: extract, claude, anthropic, openai, command or replay", EngineNames()...),
+			flags.String(&o.engine.Model, "model", "let the engine ask the model `NAME`"),
 		},
-		Action: func(ctx context.Context, c *cli.Command) error {
+		Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 1, 1); err != nil {
 				return err
 			}
-			return runCompress(ctx, e, o, e.Operand(0))
+			return runCompress(c.Context, e, o, e.Operand(0))
 		},
 	}
 }

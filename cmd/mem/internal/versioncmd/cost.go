@@ -6,8 +6,10 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
@@ -24,14 +26,14 @@ func Cost(e *app.Env) *cli.Command {
 		Usage: "show what models have cost",
 		Description: "Every answer of a model is in the ledger, also one that was of no use. Days are those of UTC; the caps\n" +
 			"llm.maxTokensPerDay and llm.maxUSDPerDay count in the same way. What is compressed by extract costs nothing.",
-		Flags: []*cli.Flag{
-			cli.Choice(&by, "by", "add up by `WHAT`: day, model or session", "day", "model", "session"),
+		Flags: []cli.Flag{
+			flags.Choice(&by, "by", "add up by `WHAT`: day, model or session", "day", "model", "session"),
 		},
-		Action: func(ctx context.Context, c *cli.Command) error {
+		Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 0, 0); err != nil {
 				return err
 			}
-			return RunCost(ctx, e, by)
+			return RunCost(c.Context, e, by)
 		},
 	}
 }

@@ -8,8 +8,9 @@ import (
 	"os"
 	"runtime"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
@@ -27,11 +28,11 @@ func Count(e *app.Env) *cli.Command {
 		ArgsUsage: "<file|rev>...",
 		Description: "Of a transcript only what a model would read counts. There is no exact count without a model's own tokenizer:\n" +
 			"all counts are estimates. An operand that names a file is that file; - is stdin.",
-		Action: func(ctx context.Context, c *cli.Command) error {
+		Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 1, -1); err != nil {
 				return err
 			}
-			return RunCount(ctx, e, e.Operands)
+			return RunCount(c.Context, e, e.Operands)
 		},
 	}
 }

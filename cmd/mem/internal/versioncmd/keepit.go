@@ -6,8 +6,10 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	namess "github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
@@ -32,30 +34,30 @@ func Keepit(e *app.Env) *cli.Command {
 		Description: "A marker, ##keepit0.80## in what the user typed, keeps the text behind it word for word, up to the next marker,\n" +
 			"##/keepit## or the end of the message, as long as its weight reaches the threshold of a compression. set, add and rm change what counts from now on;\n" +
 			"transcripts and versions stay as they are.",
-		Commands: append(keepitChanges(e), []*cli.Command{
-			{Name: "list", Usage: "list the markers of a session or the project", ArgsUsage: "[<rev>]", Action: func(ctx context.Context, c *cli.Command) error {
+		Subcommands: append(keepitChanges(e), []*cli.Command{
+			{Name: "list", Usage: "list the markers of a session or the project", ArgsUsage: "[<rev>]", Action: func(c *cli.Context) error {
 				if err := e.WantOperands(c, 0, 1); err != nil {
 					return err
 				}
-				return runKeepitList(ctx, e, e.Operand(0))
+				return runKeepitList(c.Context, e, e.Operand(0))
 			}},
-			{Name: "show", Usage: "print markers and their fate by ratio and distance", ArgsUsage: "[<rev>] [<marker>]", Action: func(ctx context.Context, c *cli.Command) error {
+			{Name: "show", Usage: "print markers and their fate by ratio and distance", ArgsUsage: "[<rev>] [<marker>]", Action: func(c *cli.Context) error {
 				if err := e.WantOperands(c, 0, 2); err != nil {
 					return err
 				}
-				return runKeepitShow(ctx, e, e.Operands)
+				return runKeepitShow(c.Context, e, e.Operands)
 			}},
 			{Name: "preview", Usage: "show which markers a compression would keep", ArgsUsage: "[<rev>]",
-				Flags: []*cli.Flag{
-					cli.Parsed(&o.ratio, "ratio,r", "as if made `N` times smaller; 15 without it", positive("a ratio", "10")),
-					cli.Choice(&o.level, "aggressiveness,a", "as if made with `LEVEL`: minimal, moderate or aggressive", "minimal", "light", "moderate", "aggressive"),
-					cli.Parsed(&o.distance, "distance", "as if `N` sessions ago", positive("a distance", "5")),
+				Flags: []cli.Flag{
+					flags.Parsed(&o.ratio, "ratio,r", "as if made `N` times smaller; 15 without it", positive("a ratio", "10")),
+					flags.Choice(&o.level, "aggressiveness,a", "as if made with `LEVEL`: minimal, moderate or aggressive", "minimal", "light", "moderate", "aggressive"),
+					flags.Parsed(&o.distance, "distance", "as if `N` sessions ago", positive("a distance", "5")),
 				},
-				Action: func(ctx context.Context, c *cli.Command) error {
+				Action: func(c *cli.Context) error {
 					if err := e.WantOperands(c, 0, 1); err != nil {
 						return err
 					}
-					return runKeepitPreview(ctx, e, o, OrNewest(e.Operand(0)))
+					return runKeepitPreview(c.Context, e, o, OrNewest(e.Operand(0)))
 				}},
 		}...),
 	}

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
@@ -21,7 +23,7 @@ func keepitChanges(e *app.Env) []*cli.Command {
 	return []*cli.Command{
 		{Name: "set", Usage: "set the weight of a marker", ArgsUsage: "[<session>] <marker> <weight>",
 			Description: "The weight is a number from 0.00 to 1.00, or pinned (1.00), critical (0.90), important (0.75), notable (0.50),\nminor (0.25) or hint (0.10).",
-			Action: func(ctx context.Context, c *cli.Command) error {
+			Action: func(c *cli.Context) error {
 				if err := e.WantOperands(c, 2, 3); err != nil {
 					return err
 				}
@@ -30,34 +32,34 @@ func keepitChanges(e *app.Env) []*cli.Command {
 				if err != nil {
 					return app.Usagef("%v", err)
 				}
-				return changeKeepit(ctx, e, args[:len(args)-1], func(ctx context.Context, m *layers.Memory, rev state.Rev, id string) (state.Keepit, error) {
+				return changeKeepit(c.Context, e, args[:len(args)-1], func(ctx context.Context, m *layers.Memory, rev state.Rev, id string) (state.Keepit, error) {
 					return m.Markers().SetKeepit(ctx, rev, id, w, e.Opt.DryRun)
 				})
 			}},
 		{Name: "add", Usage: "mark a text that the user typed", ArgsUsage: "<rev> [<text>]",
 			Description: "The revision names one message, such as abc1#234. Without a text all that was typed in it is marked.",
-			Flags: []*cli.Flag{
-				cli.Parsed(&weight, "weight,w", "give it the weight `W`, such as 0.9 or critical; 0.80 without it", keepit.ParseTyped),
+			Flags: []cli.Flag{
+				flags.Parsed(&weight, "weight,w", "give it the weight `W`, such as 0.9 or critical; 0.80 without it", keepit.ParseTyped),
 			},
-			Action: func(ctx context.Context, c *cli.Command) error {
+			Action: func(c *cli.Context) error {
 				if err := e.WantOperands(c, 1, 2); err != nil {
 					return err
 				}
-				return runKeepitAdd(ctx, e, e.Operand(0), e.Operand(1), len(e.Operands) > 1, weight)
+				return runKeepitAdd(c.Context, e, e.Operand(0), e.Operand(1), len(e.Operands) > 1, weight)
 			}},
-		{Name: "rm", Usage: "remove a marker; its text is no longer pinned", ArgsUsage: "[<session>] <marker>", Action: func(ctx context.Context, c *cli.Command) error {
+		{Name: "rm", Usage: "remove a marker; its text is no longer pinned", ArgsUsage: "[<session>] <marker>", Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 1, 2); err != nil {
 				return err
 			}
-			return changeKeepit(ctx, e, e.Operands, func(ctx context.Context, m *layers.Memory, rev state.Rev, id string) (state.Keepit, error) {
+			return changeKeepit(c.Context, e, e.Operands, func(ctx context.Context, m *layers.Memory, rev state.Rev, id string) (state.Keepit, error) {
 				return m.Markers().RemoveKeepit(ctx, rev, id, e.Opt.DryRun)
 			})
 		}},
-		{Name: "lint", Usage: "find malformed markers", ArgsUsage: "[<rev>]", Action: func(ctx context.Context, c *cli.Command) error {
+		{Name: "lint", Usage: "find malformed markers", ArgsUsage: "[<rev>]", Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 0, 1); err != nil {
 				return err
 			}
-			return runKeepitLint(ctx, e, e.Operand(0))
+			return runKeepitLint(c.Context, e, e.Operand(0))
 		}},
 	}
 }

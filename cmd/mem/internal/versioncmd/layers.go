@@ -4,8 +4,9 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
@@ -20,18 +21,18 @@ func LayersCommand(e *app.Env) *cli.Command {
 		Usage: "show the progress of facts, concepts and rules",
 		Description: "L1 is the refined transcript, L2 facts, L3 concepts, L4 rules. L1 follows from the transcript: it is made when it is needed\n" +
 			"and kept in the cache; \"build\" makes what is lacking at once. The others are said by Claude, a model or you.",
-		Commands: []*cli.Command{
-			{Name: "status", Usage: "list the layers", Action: func(ctx context.Context, c *cli.Command) error {
+		Subcommands: []*cli.Command{
+			{Name: "status", Usage: "list the layers", Action: func(c *cli.Context) error {
 				if err := e.WantOperands(c, 0, 0); err != nil {
 					return err
 				}
-				return RunLayersStatus(ctx, e)
+				return RunLayersStatus(c.Context, e)
 			}},
-			{Name: "build", Usage: "build missing L1 transcripts", Action: func(ctx context.Context, c *cli.Command) error {
+			{Name: "build", Usage: "build missing L1 transcripts", Action: func(c *cli.Context) error {
 				if err := e.WantOperands(c, 0, 0); err != nil {
 					return err
 				}
-				return runLayersBuild(ctx, e)
+				return runLayersBuild(c.Context, e)
 			}},
 		},
 	}

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/hookset"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/layers"
@@ -26,12 +28,12 @@ func Next(e *app.Env) *cli.Command {
 		Usage: "print what the next session is given at its start",
 		Description: "The text is the one that the SessionStart hook hands over to a new session of this project now. --why prints a line for each of\n" +
 			"its lines: the part, who said it, the source and the reason. \"mem log --handed\" lists what was handed over before.",
-		Flags: []*cli.Flag{cli.Bool(&o.why, "why", "print the reason for each line instead")},
-		Action: func(ctx context.Context, c *cli.Command) error {
+		Flags: []cli.Flag{flags.Bool(&o.why, "why", "print the reason for each line instead")},
+		Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 0, 0); err != nil {
 				return err
 			}
-			return runNext(ctx, e, o)
+			return runNext(c.Context, e, o)
 		},
 	}
 }

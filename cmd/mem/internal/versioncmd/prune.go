@@ -6,8 +6,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
@@ -31,18 +33,18 @@ func Prune(e *app.Env) *cli.Command {
 		Usage:       "hide unused versions",
 		ArgsUsage:   "[<session>]",
 		Description: "The same as \"mem rm\" with these options; without one, the same as \"mem rm --expired\".",
-		Flags: []*cli.Flag{
-			cli.String(&o.OlderThan, "older-than", "hide versions made and used last before `TIME`, such as 60d"),
-			cli.Int(&o.KeepLast, "keep-last", "hide all but the newest `N` versions of each session"),
-			cli.Bool(&o.Unused, "unused", "hide all but the newest version of each session"),
-			cli.Bool(&o.Force, "force,f", "hide what compositions use, too"),
+		Flags: []cli.Flag{
+			flags.String(&o.OlderThan, "older-than", "hide versions made and used last before `TIME`, such as 60d"),
+			flags.Int(&o.KeepLast, "keep-last", "hide all but the newest `N` versions of each session"),
+			flags.Bool(&o.Unused, "unused", "hide all but the newest version of each session"),
+			flags.Bool(&o.Force, "force,f", "hide what compositions use, too"),
 		},
-		Action: func(ctx context.Context, c *cli.Command) error { return DoPrune(ctx, e, c, o) },
+		Action: func(c *cli.Context) error { return DoPrune(e, c, o) },
 	}
 }
 
 // DoPrune hides the versions that the options choose.
-func DoPrune(ctx context.Context, e *app.Env, c *cli.Command, o PruneOptions) error {
+func DoPrune(e *app.Env, c *cli.Context, o PruneOptions) error {
 	if err := e.WantOperands(c, 0, 1); err != nil {
 		return err
 	}
@@ -58,7 +60,7 @@ func DoPrune(ctx context.Context, e *app.Env, c *cli.Command, o PruneOptions) er
 		e.Hint("mem rm --older-than 60d, or mem config set storage.compressionRetention 90d")
 		return printPruned(e, nil, nil, false)
 	}
-	return runPrune(ctx, e, o, r, e.Operand(0))
+	return runPrune(c.Context, e, o, r, e.Operand(0))
 }
 
 // retention returns what the options say must stay, or else the setting; some is false if all must.

@@ -7,8 +7,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
@@ -25,9 +27,9 @@ type tierOptions struct{ weekly, monthly int }
 // Tier is the command that lets sessions age.
 func Tier(e *app.Env) *cli.Command {
 	var o tierOptions
-	flags := []*cli.Flag{
-		cli.Parsed(&o.weekly, "weekly", "summarise weeks after `AGE`, such as 7d, instead of the setting", parseDays),
-		cli.Parsed(&o.monthly, "monthly", "summarise months after `AGE`, such as 30d, instead of the setting", parseDays),
+	ages := []cli.Flag{
+		flags.Parsed(&o.weekly, "weekly", "summarise weeks after `AGE`, such as 7d, instead of the setting", parseDays),
+		flags.Parsed(&o.monthly, "monthly", "summarise months after `AGE`, such as 30d, instead of the setting", parseDays),
 	}
 	return &cli.Command{
 		Name:  "tier",
@@ -37,18 +39,18 @@ func Tier(e *app.Env) *cli.Command {
 			"Sessions of some age also get versions, and versions that grew superfluous are hidden. Originals are never touched,\n" +
 			"and \"mem undo\" brings back what is hidden. The settings autoDecay.* say at which age, and autoDecay.run whether it\n" +
 			"happens by itself.",
-		Commands: []*cli.Command{
-			{Name: "status", Usage: "show the tier of each session and what is due", Flags: flags, Action: func(ctx context.Context, c *cli.Command) error {
+		Subcommands: []*cli.Command{
+			{Name: "status", Usage: "show the tier of each session and what is due", Flags: ages, Action: func(c *cli.Context) error {
 				if err := e.WantOperands(c, 0, 0); err != nil {
 					return err
 				}
-				return runTierStatus(ctx, e, o)
+				return runTierStatus(c.Context, e, o)
 			}},
-			{Name: "run", Usage: "create the summaries that are due; safe to repeat", Flags: flags, Action: func(ctx context.Context, c *cli.Command) error {
+			{Name: "run", Usage: "create the summaries that are due; safe to repeat", Flags: ages, Action: func(c *cli.Context) error {
 				if err := e.WantOperands(c, 0, 0); err != nil {
 					return err
 				}
-				return runTier(ctx, e, o)
+				return runTier(c.Context, e, o)
 			}},
 		},
 	}

@@ -6,8 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/cli"
+	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
@@ -24,12 +26,12 @@ func Versions(e *app.Env) *cli.Command {
 		Name:      "versions",
 		Usage:     "list the versions of a session",
 		ArgsUsage: "[<session>]",
-		Flags:     []*cli.Flag{cli.Bool(&all, "all,a", "list hidden versions too")},
-		Action: func(ctx context.Context, c *cli.Command) error {
+		Flags:     []cli.Flag{flags.Bool(&all, "all,a", "list hidden versions too")},
+		Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 0, 1); err != nil {
 				return err
 			}
-			return RunVersions(ctx, e, OrNewest(e.Operand(0)), all)
+			return RunVersions(c.Context, e, OrNewest(e.Operand(0)), all)
 		},
 	}
 }
