@@ -50,7 +50,7 @@ func newRig(t testing.TB, change func(*api.World), extra map[string]string) *rig
 	store := filepath.Join(dir, "memory")
 	writeSample(t, claude, extra)
 	now := time.Date(2026, 2, 1, 12, 0, 0, 0, time.UTC)
-	m, err := layers.Init(t.Context(), store, "desk", state.Options{Now: func() time.Time { return now }, Rand: rand.Reader})
+	m, err := layers.Init(t.Context(), store, "desk", state.Options{Now: func() time.Time { return now }, Rand: rand.Reader, Caps: state.Caps{Tokens: -1, Micros: -1}})
 	must(t, err)
 	t.Cleanup(func() { must(t, m.Close()) })
 	sources, err := capture.Sources(claude)
