@@ -68,6 +68,7 @@ var bars = []bar{
 	{"session", "SessionStart", (*bench).barSession},
 	{"storm", "a thousand hooks at once", (*bench).barStorm},
 	{"memory", "peak memory of the commands", (*bench).barMemory},
+	{"web", "pages of mem serve, on real sessions and on 10,000", (*bench).barWeb},
 	{"travel", "push and clone of 500 MB against git", (*bench).barTravel},
 }
 
