@@ -36,6 +36,7 @@ type Env struct {
 	Term           Term
 	Secret         func() ([]byte, error)                // reads a line from the terminal that is not shown there
 	Interruptible  func(context.Context) context.Context // one that ends at the first interrupt; nil: interrupts kill
+	Yield          func()                                // lowers the priority of this process; nil: it cannot be lowered
 
 	Opt      Options  // the global options of this run
 	Operands []string // what the command works on
@@ -75,6 +76,7 @@ func OsEnv() Env {
 		Secret:     func() ([]byte, error) { return term.ReadPassword(int(os.Stdin.Fd())) },
 
 		Interruptible: interruptible,
+		Yield:         yieldPriority,
 		Term: Term{
 			Stdin:  term.IsTerminal(int(os.Stdin.Fd())),
 			Stdout: term.IsTerminal(int(os.Stdout.Fd())),

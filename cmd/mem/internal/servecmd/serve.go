@@ -71,6 +71,9 @@ func runServe(ctx context.Context, e *app.Env, o serveOptions) error {
 			return err
 		}
 		world.ReadOnly = o.readOnly
+		if e.Yield != nil { // hooks that capture a session must not wait for pages
+			e.Yield()
+		}
 		server, err := web.New(world)
 		if err != nil {
 			return err

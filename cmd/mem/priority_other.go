@@ -1,0 +1,6 @@
+//go:build !linux
+
+package main
+
+// yieldPriority does nothing here.
+func yieldPriority() {}
