@@ -1,6 +1,6 @@
 //go:build !linux
 
-package main
+package app
 
 // yieldPriority does nothing here.
 func yieldPriority() {}
