@@ -4,6 +4,7 @@ package main
 
 import (
 	"crypto/ed25519"
+	crand "crypto/rand"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -16,8 +17,11 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/cmd/mem/internal/proof"
+	"github.com/memvcs/mem/layers"
 	bodies "github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/objects/pack"
+	"github.com/memvcs/mem/refs/remote"
 )
 
 // A laneForger writes lanes of devices that nobody knows, validly signed, into a remote: all of them in one pack. What a lane holds follows
@@ -30,8 +34,59 @@ type laneForger struct {
 	seed    uint64
 	bound   uint64 // the largest clock of a lane that is taken
 
-	w    *pack.Writer
+	w    *pack.Writer // of the objects; nil: they are kept
+	kept []pack.Entry
 	refs []string
+}
+
+// seal pushes lanes to the encrypted remote "sealed" of a memory, as a member of it may: from a copy of the memory, each as it is. It returns
+// their names.
+func (f *laneForger) seal(memory, member string, numbers []uint64) (refs []string) {
+	f.t.Helper()
+	if err := copyPrivate(member, memory); err != nil {
+		f.t.Fatal(err)
+	}
+	m, err := layers.Open(member, state.Options{Now: time.Now, Rand: crand.Reader, LockTimeout: time.Minute, Workers: 1})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	defer m.Close()
+	r, err := m.Sync().Remote("sealed")
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	client, err := m.Sync().Client(f.t.Context(), r, nil)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	defer client.Close()
+	s, err := client.Open(f.t.Context(), remote.Receive)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	defer s.Close()
+	f.w = nil
+	for _, n := range numbers {
+		f.kept = nil
+		l := f.lane(n)
+		tip := f.write(l)
+		b := remote.Batch{Updates: []remote.Update{{Ref: l.Ref(), New: tip}}, Objects: len(f.kept), Entries: func(yield func(pack.Entry) error) error {
+			for _, e := range f.kept {
+				if err := yield(e); err != nil {
+					return err
+				}
+			}
+			return nil
+		}}
+		for _, e := range f.kept {
+			b.Size += int64(e.Size())
+		}
+		if err := s.Push(f.t.Context(), b); err != nil {
+			f.t.Fatalf("push lane %d to the encrypted remote: %v", n, err)
+		}
+		refs = append(refs, l.Ref())
+	}
+	return refs
 }
 
 // forge adds lanes to a remote.
@@ -151,18 +206,21 @@ func (f *laneForger) oddity(rng *rand.Rand, l *proof.ForgedLane) {
 func (f *laneForger) object(k pack.Kind, content []byte) pack.ID {
 	f.t.Helper()
 	e := pack.Encode(k, content, 1)
-	if err := f.w.Add(e); err != nil {
+	if f.w == nil {
+		f.kept = append(f.kept, e)
+	} else if err := f.w.Add(e); err != nil {
 		f.t.Fatal(err)
 	}
 	return e.ID
 }
 
 // write writes a lane, whose device signs it.
-func (f *laneForger) write(l proof.ForgedLane) {
+func (f *laneForger) write(l proof.ForgedLane) pack.ID {
 	f.t.Helper()
 	id, err := l.Write(func(k pack.Kind, content []byte) (pack.ID, error) { return f.object(k, content), nil })
 	if err != nil {
 		f.t.Fatal(err)
 	}
 	f.refs = append(f.refs, fmt.Sprintf("%s %s\n", id, l.Ref()))
+	return id
 }

@@ -412,13 +412,17 @@ func (f *fetcher) describe(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	names := map[refs.Project]string{}
 	for i := range f.out.Lanes {
 		l := &f.out.Lanes[i]
 		if l.Project == "" { // a branch of an encrypted remote that nobody can read
 			l.Name, l.By = "?", "?"
 			continue
 		}
-		l.Name = trust.On(f.m.DB).ProjectName(ctx, l.Project)
+		if names[l.Project] == "" { // it lists all lanes of the project
+			names[l.Project] = trust.On(f.m.DB).ProjectName(ctx, l.Project)
+		}
+		l.Name = names[l.Project]
 		l.By = l.Device[:8]
 		if j := slices.IndexFunc(devices, func(d state.Device) bool { return d.ID == l.Device }); j >= 0 {
 			l.By = devices[j].Name
