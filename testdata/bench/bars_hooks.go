@@ -19,6 +19,7 @@ func (b *bench) hookProbe(name, event, transcript string, prep func() error) (*p
 	payload, err := json.Marshal(map[string]any{
 		"session_id": strings.TrimSuffix(filepath.Base(transcript), ".jsonl"), "transcript_path": transcript, "cwd": "/home/dev/net",
 		"hook_event_name": event, "source": "startup", "tool_name": "Bash", "tool_input": map[string]string{"command": "ls"},
+		"prompt": "why does the parser of the configuration file reject an empty list of servers?",
 	})
 	if err != nil {
 		return nil, err
@@ -222,7 +223,7 @@ func (b *bench) barSession() ([]row, error) {
 		if !bytes.Contains(start.stdout, []byte("<mem-context")) {
 			return nil, fmt.Errorf("%s says %q", what, start.stdout)
 		}
-		rows = append(rows, absolute("session", what, "generated", start, hello, 100))
+		rows = append(rows, absolute("session", what, "generated", start, hello, 60))
 		p95, p50 = append(p95, start.p95()), append(p50, start.median())
 	}
 	d, least := atMost(1.5)

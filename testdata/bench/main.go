@@ -66,6 +66,8 @@ var bars = []bar{
 	{"refine", "L1 on one core", (*bench).barRefine},
 	{"hook", "hooks of tools and of Stop", (*bench).barHook},
 	{"session", "SessionStart", (*bench).barSession},
+	{"prompt", "UserPromptSubmit at 200 MB of sessions", (*bench).barPrompt},
+	{"search", "the search index of 193 MB of sessions, and queries", (*bench).barSearch},
 	{"storm", "a thousand hooks at once", (*bench).barStorm},
 	{"memory", "peak memory of the commands", (*bench).barMemory},
 	{"web", "pages of mem serve, on real sessions and on 10,000", (*bench).barWeb},
