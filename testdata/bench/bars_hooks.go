@@ -14,12 +14,15 @@ import (
 	"time"
 )
 
+// promptText is what the user types where nothing else is said.
+const promptText = "why does the parser of the configuration file reject an empty list of servers?"
+
 // hookProbe runs a hook of a session whose file is given, and takes its payload from a file.
 func (b *bench) hookProbe(name, event, transcript string, prep func() error) (*probe, error) {
 	payload, err := json.Marshal(map[string]any{
 		"session_id": strings.TrimSuffix(filepath.Base(transcript), ".jsonl"), "transcript_path": transcript, "cwd": "/home/dev/net",
 		"hook_event_name": event, "source": "startup", "tool_name": "Bash", "tool_input": map[string]string{"command": "ls"},
-		"prompt": "why does the parser of the configuration file reject an empty list of servers?",
+		"prompt": promptText,
 	})
 	if err != nil {
 		return nil, err
@@ -29,6 +32,24 @@ func (b *bench) hookProbe(name, event, transcript string, prep func() error) (*p
 		return nil, err
 	}
 	return &probe{name: name, in: file, prep: prep, argv: []string{b.mem, "hook", event}, env: []string{"CLAUDE_CODE_ENTRYPOINT=cli"}}, nil
+}
+
+// anew gives the hook a session of its own each time: nothing is handed over twice in a session.
+func (p *probe) anew() *probe {
+	n := 0
+	p.prep = func() error {
+		payload, err := os.ReadFile(p.in)
+		if err != nil {
+			return err
+		}
+		before, after := fmt.Sprintf("00000000-0000-4000-9000-%012d", n), fmt.Sprintf("00000000-0000-4000-9000-%012d", n+1)
+		if n == 0 {
+			before = "00000000-0000-4000-8000-000000000001"
+		}
+		n++
+		return os.WriteFile(p.in, bytes.ReplaceAll(payload, []byte(before), []byte(after)), 0o600)
+	}
+	return p
 }
 
 // hookProjects empties the directory in which Claude Code would keep the sessions.
@@ -214,7 +235,7 @@ func (b *bench) barSession() ([]row, error) {
 		if err != nil {
 			return nil, err
 		}
-		start.keep = true
+		start.anew().keep = true
 		hello := &probe{name: "hello", argv: []string{b.hello}}
 		if err := b.repeat(5, hello, start); err != nil {
 			return nil, err

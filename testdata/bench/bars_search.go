@@ -1,10 +1,13 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -131,6 +134,40 @@ func bytesBelow(dir string) (n int64, err error) {
 	return n, err
 }
 
+// typed makes the prompt of p the last text that a session has of its user.
+func typed(p *probe, file string) error {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	said := ""
+	for line := range bytes.Lines(text) {
+		var r struct {
+			Type    string
+			Message struct{ Content any }
+		}
+		if json.Unmarshal(line, &r) != nil || r.Type != "user" {
+			continue
+		}
+		if s, ok := r.Message.Content.(string); ok && len(s) > 20 {
+			said = s
+		}
+	}
+	if said == "" {
+		return fmt.Errorf("%s has no text of a user", file)
+	}
+	said = said[:min(len(said), 300)]
+	quoted, err := json.Marshal(strings.ToValidUTF8(said, ""))
+	if err != nil {
+		return err
+	}
+	payload, err := os.ReadFile(p.in)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(p.in, bytes.ReplaceAll(payload, []byte(`"`+promptText+`"`), quoted), 0o600)
+}
+
 // barPrompt measures UserPromptSubmit at 200 MB of sessions of one project.
 func (b *bench) barPrompt() ([]row, error) {
 	c, err := b.generated(200e6, 250)
@@ -164,11 +201,18 @@ func (b *bench) barPrompt() ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := typed(prompt, c.files[len(c.files)/2]); err != nil {
+		return nil, err
+	}
+	prompt.anew().keep = true
 	hello := &probe{name: "hello", argv: []string{b.hello}}
 	for range 8 {
 		if err := b.interleave(hello, prompt); err != nil {
 			return nil, err
 		}
+	}
+	if !bytes.Contains(prompt.stdout, []byte("<mem-context")) {
+		return nil, fmt.Errorf("no answer to the prompt: %q", prompt.stdout)
 	}
 	what := "UserPromptSubmit with 200 MB of sessions in memory"
 	d, least := atMost(10)
