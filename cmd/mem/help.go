@@ -24,13 +24,26 @@ var topicFiles embed.FS
 
 // help is the command that explains the others.
 func help(e *app.Env) *cli.Command {
-	var all bool
+	var all, man bool
+	var dir string
 	return &cli.Command{
 		Name:      "help",
 		Usage:     "explain mem, a command or a topic",
 		ArgsUsage: "[<command>|<topic>]",
-		Flags:     []cli.Flag{flags.Bool(&all, "all,a", "list all commands and topics")},
-		Action:    func(*cli.Context) error { return runHelp(e, e.Operands, all) },
+		Flags: []cli.Flag{
+			flags.Bool(&all, "all,a", "list all commands and topics"),
+			flags.Bool(&man, "man", "print the man page, of mem or of a command"),
+			flags.String(&dir, "man-dir", "write all man pages into `DIR`"),
+		},
+		Action: func(*cli.Context) error {
+			switch {
+			case dir != "":
+				return writeMan(e, dir)
+			case man:
+				return runMan(e, e.Operands)
+			}
+			return runHelp(e, e.Operands, all)
+		},
 	}
 }
 
