@@ -21,7 +21,7 @@ func TestManPages(t *testing.T) {
 		}
 		for _, f := range c.make(e).Flags {
 			if ok && !strings.Contains(page, roff(dashed(f.Names()[0]))) {
-				t.Errorf("%s does not name the option %s", name, f.Name)
+				t.Errorf("%s does not name the option %s", name, f.Names()[0])
 			}
 		}
 	}
