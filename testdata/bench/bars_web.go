@@ -205,7 +205,7 @@ func (b *bench) manySessions() (rows []row, err error) {
 	}
 	corpus := fmt.Sprintf("generated, %d sessions in one project", len(all))
 	for _, k := range []struct{ what, path string }{
-		{"Memory Browser", "/p/" + projects[0]}, {"Memory Browser, filtered", "/p/" + projects[0] + "?part=rows&q=cart"},
+		{"Memory Browser", "/p/" + projects[0]}, {"Memory Browser, filtered", "/p/" + projects[0] + "?part=rows&q=the"},
 	} {
 		got, err := s.measure([]string{k.path}, 60)
 		if err != nil {

@@ -7,12 +7,14 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	cdplog "github.com/chromedp/cdproto/log"
@@ -256,8 +258,20 @@ func TestBrowserJourney(t *testing.T) {
 
 	b.open(p + "/compose?name=ctx&budget=4000&part-1=" + sampleSession + "&version-1=v001")
 	b.until(`document.querySelector("#built").innerText.includes("of 4,000 tokens")`)
-	b.do(chromedp.Click(chromedp.CSS(`.actions button.primary`)))
+	downloads := t.TempDir()
+	protocol(b, browser.SetDownloadBehavior, browser.SetDownloadBehaviorParams{Behavior: "allow", DownloadPath: downloads})
+	b.do(chromedp.Click(chromedp.CSS(`.actions button[name=export][value=md]`)))
 	b.until(`location.pathname.endsWith("/c/ctx")`)
+	saved := filepath.Join(downloads, "ctx.md")
+	for range 200 {
+		if fi, err := os.Stat(saved); err == nil && fi.Size() > 100 {
+			break
+		}
+		time.Sleep(25 * time.Millisecond)
+	}
+	if text, err := os.ReadFile(saved); err != nil || len(text) < 100 {
+		t.Errorf("the browser has saved %d bytes, %v", len(text), err)
+	}
 
 	b.open("/compare?v=" + sampleSession + ":v001")
 	b.until(`document.querySelector("#matrix")`)

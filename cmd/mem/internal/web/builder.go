@@ -202,7 +202,11 @@ func (s *Server) createComposition(w http.ResponseWriter, r *http.Request) (stri
 		if err != nil {
 			return "", err
 		}
-		return "/p/" + string(done.Project.ID) + "/c/" + done.Composition.Name, nil
+		to := "/p/" + string(done.Project.ID) + "/c/" + done.Composition.Name
+		if export := r.PostForm.Get("export"); export == "md" || export == "jsonl" {
+			to += "?export=" + export
+		}
+		return to, nil
 	})
 	goTo(w, r, "/jobs/"+j.ID)
 	return "", page{}, nil
@@ -256,6 +260,9 @@ func (s *Server) compositionScreen(w http.ResponseWriter, r *http.Request) (stri
 	}
 	if format := r.URL.Query().Get("format"); format != "" {
 		return "", page{}, s.Write(ctx, w, rev, format, rev.Composition.Name)
+	}
+	if export := r.URL.Query().Get("export"); export == "md" || export == "jsonl" {
+		w.Header().Set("Refresh", "0; url=?format="+export) // the page stays, and the browser saves the file
 	}
 	b := compositionBody{Composition: rev.Composition, ID: compose.ID(rev.Hash), Hash: rev.Hash.String(), Raw: r.URL.Query().Get("view") == "source"}
 	if b.Text, err = s.Memory.Provenance().Markdown(ctx, rev); err != nil {

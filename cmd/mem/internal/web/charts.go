@@ -21,6 +21,16 @@ func bar(part, whole int, about string) template.HTML {
 		template.HTMLEscapeString(about), class, width))
 }
 
+// share draws how much of a whole something takes.
+func share(part, whole int64, what string) template.HTML {
+	const parts = 10_000
+	n := 0
+	if whole > 0 {
+		n = int(float64(part) / float64(whole) * parts)
+	}
+	return bar(n, parts, fmt.Sprintf("%s: %.1f %%", what, float64(n)*100/parts))
+}
+
 // A column is one bar of a chart.
 type column struct {
 	Name  string

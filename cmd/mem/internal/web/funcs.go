@@ -42,6 +42,7 @@ func (s *Server) funcs(p *pages) template.FuncMap {
 		"query":    url.QueryEscape,
 		"dollars":  func(d float64) string { return "$" + strconv.FormatFloat(d, 'f', 4, 64) },
 		"program":  func() string { return s.Program },
+		"share":    share,
 		"bar":      bar,
 		"marked":   marked,
 		"hitlink":  hitLink,

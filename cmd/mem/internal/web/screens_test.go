@@ -190,6 +190,10 @@ func TestJourneyByForms(t *testing.T) {
 	if body := r.get(p + "/compose?" + build.Encode()); !strings.Contains(body, "of 4,000 tokens") {
 		t.Errorf("the builder says %s", between(body, `id="built"`, "</div>"))
 	}
+	if body := r.get(p + "/compose?" + build.Encode()); !strings.Contains(body, `name="export" value="md"`) {
+		t.Error("the builder cannot export")
+	}
+	build.Set("export", "md")
 	a = r.post(p+"/compose", build)
 	job := a.header.Get("Location")
 	for range 500 {
@@ -198,8 +202,11 @@ func TestJourneyByForms(t *testing.T) {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	if to := a.header.Get("Location"); to != p+"/c/ctx" {
+	if to := a.header.Get("Location"); to != p+"/c/ctx?export=md" {
 		t.Fatalf("the job leads to %q: %.300s", to, a.body)
+	}
+	if page := r.do(http.MethodGet, p+"/c/ctx?export=md", "", nil); page.header.Get("Refresh") != "0; url=?format=md" {
+		t.Errorf("the page of an export: %v", page.header)
 	}
 	if text := r.get(p + "/c/ctx?format=md"); len(text) < 100 {
 		t.Errorf("the download is %q", text)

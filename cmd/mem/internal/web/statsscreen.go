@@ -18,7 +18,6 @@ type statsBody struct {
 	stats.Stats
 	ByMonth template.HTML
 	ByRatio template.HTML
-	ByKind  template.HTML
 }
 
 func (s *Server) statsScreen(_ http.ResponseWriter, r *http.Request) (string, page, error) {
@@ -37,13 +36,16 @@ func (s *Server) statsScreen(_ http.ResponseWriter, r *http.Request) (string, pa
 	for _, x := range b.Ratios {
 		ratios = append(ratios, column{strings.TrimSuffix(strings.NewReplacer("up to ", "≤", "above ", ">", " to ", "-").Replace(x.Ratio), ":1"), x.Versions})
 	}
-	var kinds []column
-	for _, k := range b.Storage.Kinds {
-		kinds = append(kinds, column{k.Kind, int(k.Stored)})
-	}
-	b.ByKind = chart("Bytes on disk by kind", kinds)
 	b.ByMonth, b.ByRatio = chart("Tokens of sessions by month", months), chart("Versions by ratio", ratios)
 	return "stats", page{Title: "Statistics", Tab: "stats", Project: p, Crumbs: projectCrumbs(p, "Statistics"), Body: b}, nil
+}
+
+// StoredBytes is the sum over all kinds.
+func (b statsBody) StoredBytes() (sum int64) {
+	for _, k := range b.Storage.Kinds {
+		sum += k.Stored
+	}
+	return sum
 }
 
 // A settingsBody lists every setting with where its value comes from.
