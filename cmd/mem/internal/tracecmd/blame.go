@@ -59,7 +59,8 @@ func Blame(e *app.Env) *cli.Command {
 		Usage:     "show the source messages of each line",
 		ArgsUsage: "<rev>",
 		Description: "Lines are those that \"mem show --format md\" prints. A line that no message supports is marked ??: nobody said it.\n" +
-			"CONF is how much of the line its messages hold, 100 if it stands there word for word.",
+			"CONF is how much of the line its messages hold, 100 if it stands there word for word.\n" +
+			"Of a hash of \"mem log --handed\", the sources of the lines that a hook handed over are printed.",
 		Flags: []cli.Flag{
 			flags.Parsed(&o.lines, "lines,L", "print the lines `FROM,TO` only", parseLines),
 			flags.String(&o.reverse, "reverse", "print the lines that came from `REV`, a message such as abc1#234"),
@@ -78,6 +79,9 @@ func runBlame(ctx context.Context, e *app.Env, o blameOptions, name string) erro
 	return namess.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
 		rev, err := namess.Resolve(ctx, e, m, sc, name)
 		if err != nil {
+			if h, handed, bad := handedLines(e, name); bad == nil && len(handed) > 0 {
+				return blameHanded(e, h, handed)
+			}
 			return err
 		}
 		lines, err := m.Provenance().Blame(ctx, rev)

@@ -2,6 +2,7 @@ package tracecmd
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
@@ -9,6 +10,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/hooks"
 	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/handover"
 	"github.com/memvcs/mem/layers/state"
 )
 
@@ -47,4 +49,57 @@ func RunHanded(ctx context.Context, e *app.Env, o LogOptions, session string) er
 		}
 		return nil
 	})
+}
+
+// shortestHanded is how many digits of a hash name what was handed over.
+const shortestHanded = 8
+
+// handedLines returns the lines that a hash of "mem log --handed" names, a text's or a line's, and the event that handed them over.
+func handedLines(e *app.Env, name string) (at hooks.Handed, lines []handover.Line, err error) {
+	if len(name) < shortestHanded || strings.Trim(name, "0123456789abcdef") != "" {
+		return at, nil, nil
+	}
+	dir, err := e.MemoryDir()
+	if err != nil {
+		return at, nil, err
+	}
+	all, err := hooks.ReadHanded(dir)
+	if err != nil {
+		return at, nil, err
+	}
+	for _, h := range slices.Backward(all) {
+		for _, l := range h.Lines {
+			if l.Source != "" && (strings.HasPrefix(l.Hash, name) || strings.HasPrefix(h.Hash, name)) {
+				lines = append(lines, l)
+			}
+		}
+		if len(lines) > 0 {
+			return h, lines, nil
+		}
+	}
+	return at, nil, nil
+}
+
+// sourceRev is the revision in the source of a line, which may say more: a weight, a confidence, the session of a fact.
+func sourceRev(source string) string {
+	source, _, _ = strings.Cut(source, ",")
+	source, _, _ = strings.Cut(source, " of ")
+	return source
+}
+
+// printHandedTo prints what handed lines over, and to which session.
+func printHandedTo(e *app.Env, h hooks.Handed) {
+	e.Printf("%s  %s  %s to %s\n", h.Hash, h.Time.UTC().Format("2006-01-02 15:04:05"), h.Event, e.Safe(term.ShortID(h.Session)))
+}
+
+// blameHanded prints the source of each line that was handed over.
+func blameHanded(e *app.Env, h hooks.Handed, lines []handover.Line) error {
+	if e.Opt.JSON {
+		return e.PrintJSON("blame", map[string]any{"handed": h.Hash, "session": h.Session, "time": h.Time, "lines": lines})
+	}
+	printHandedTo(e, h)
+	for _, l := range lines {
+		e.Printf("  %s  %s: %s %s\n", l.Hash[:min(8, len(l.Hash))], e.Safe(l.Section), e.Safe(l.Said), e.Safe(l.Source))
+	}
+	return nil
 }

@@ -26,7 +26,7 @@ func WhyCommand(e *app.Env) *cli.Command {
 		Description: "A rule rests on facts, facts on quotes of messages, versions and compositions on sessions. Each line shows the least\n" +
 			"trusted author (user, assistant, tool), the device that recorded it, whether that device is trusted, and whether a\n" +
 			"source was revoked. --up and --down print derivations only: the inputs of a version or composition, and\n" +
-			"what was made from a session or version.",
+			"what was made from a session or version. A hash of \"mem log --handed\" names a line that a hook handed over.",
 		Flags: []cli.Flag{
 			flags.Bool(&up, "up", "print the inputs, the recipe and the tokens of each step"),
 			flags.Bool(&down, "down", "print what was made from it"),
@@ -55,7 +55,22 @@ func runWhy(ctx context.Context, e *app.Env, name string) error {
 			}
 		}
 		if err != nil {
-			return err
+			h, lines, bad := handedLines(e, name)
+			if bad != nil {
+				return bad
+			}
+			if len(lines) == 0 {
+				return err
+			}
+			if len(lines) > 1 {
+				return app.WithHint(fmt.Errorf("%s names %d lines that were handed over: name one of them", name, len(lines)), "mem blame "+name)
+			}
+			if rev, err = namess.Resolve(ctx, e, m, sc, sourceRev(lines[0].Source)); err != nil {
+				return err
+			}
+			if !e.Opt.JSON {
+				printHandedTo(e, h)
+			}
 		}
 		r, err := m.Provenance().Why(ctx, rev)
 		if err != nil {
