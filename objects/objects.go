@@ -7,12 +7,9 @@ package objects
 
 import (
 	"bytes"
-	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
-	"iter"
 	"sync"
 
 	"github.com/zeebo/blake3"
@@ -30,17 +27,6 @@ var (
 
 // A Hash is the BLAKE3-256 of an object's bytes and so its name. The zero Hash names nothing.
 type Hash [Size]byte
-
-// A Store holds objects. Its methods may be called from several goroutines at once.
-type Store interface {
-	// Get opens the object h. The reader fails with [ErrCorrupt], at the latest at its end, if the
-	// bytes do not match h. The error wraps [ErrNotFound] if there is no such object.
-	Get(ctx context.Context, h Hash) (io.ReadCloser, error)
-	// Put stores what r holds and returns its name. Storing an object twice is a no-op.
-	Put(ctx context.Context, r io.Reader) (Hash, error)
-	// All yields the names of all objects in increasing order.
-	All(ctx context.Context) iter.Seq2[Hash, error]
-}
 
 // Sum returns the name of an object with the content b.
 func Sum(b []byte) (s Hash) {

@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/objects"
-	"github.com/memvcs/mem/objects/objectstest"
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/objects/stream"
 )
@@ -72,11 +71,6 @@ func (s txStore) All(ctx context.Context) iter.Seq2[objects.Hash, error] {
 		return func(yield func(objects.Hash, error) bool) { yield(objects.Hash{}, err) }
 	}
 	return all
-}
-
-func TestStore(t *testing.T) {
-	t.Parallel()
-	objectstest.Run(t, func(t *testing.T) objects.Store { return txStore{newRepo(t)} })
 }
 
 func mustClean(t *testing.T, r *Repo) Counts {

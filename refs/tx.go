@@ -34,8 +34,6 @@ type Tx struct {
 	ctx      context.Context
 }
 
-var _ objects.Store = (*Tx)(nil)
-
 // Project returns the project whose lanes these are.
 func (tx *Tx) Project() Project { return tx.project }
 
@@ -63,7 +61,8 @@ func (tx *Tx) Commit() string {
 	return tx.own().tip.String()
 }
 
-// Get opens an object of any of the lanes: a blob, or a point of growth of a stream.
+// Get opens an object of any of the lanes: a blob, or a point of growth of a stream. The reader fails with [objects.ErrCorrupt], at
+// the latest at its end, if the bytes do not match h. The error wraps [objects.ErrNotFound] if there is no such object.
 func (tx *Tx) Get(_ context.Context, h objects.Hash) (io.ReadCloser, error) {
 	for _, l := range tx.lanes {
 		rc, err := l.open(h)

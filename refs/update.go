@@ -281,7 +281,7 @@ func (tx *Tx) setAll(puts []put) error {
 	return nil
 }
 
-// Put stores an object of moderate size in this device's lane.
+// Put stores an object of moderate size in this device's lane and returns its name. Storing an object twice is a no-op.
 func (tx *Tx) Put(_ context.Context, r io.Reader) (objects.Hash, error) {
 	b, err := io.ReadAll(r)
 	if err != nil {

@@ -7,14 +7,12 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/hookcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
-	"github.com/memvcs/mem/cmd/mem/internal/term"
 )
 
 func main() { mainIn(app.OsEnv()) }
 
 // mainIn is main in a world.
 func mainIn(env app.Env) {
-	term.RoomyStack(false)
 	app.NeverExitTwo()
 	if event, store, ok := hookcmd.HookArgs(os.Args[1:]); ok {
 		env.Opt.MemDir = store

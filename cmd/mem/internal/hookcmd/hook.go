@@ -87,7 +87,6 @@ func RunHook(e *app.Env, event string) {
 	}
 	e.Growing = sync.OnceFunc(func() {
 		debug.SetGCPercent(-1) // from here on the limit alone decides: a collection in the middle would keep one of two processors
-		term.ReserveHeap(hookMemory * 2 / 3)
 	})
 	w := &hooks.World{
 		Stdin: e.Stdin, Stdout: e.Stdout, Getenv: e.Getenv, Now: e.Now, Uptime: e.Uptime, Pid: os.Getpid(), Store: store, Temp: os.TempDir(), Claude: claude,

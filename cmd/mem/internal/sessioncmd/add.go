@@ -195,19 +195,17 @@ func sourceAnywhere(e *app.Env, name string) (capturing.Source, error) {
 	return capturing.Source{}, missing
 }
 
-// tuneMemory sets the garbage collector up for capturing: almost all of the heap is buffers then. Of a
-// long file at most [captureMemory] is aimed at; what is short needs no collection at all.
-func tuneMemory(e *app.Env, sources []capturing.Source, size int64) {
+// tuneMemory sets the garbage collector up for capturing: almost all of the heap is buffers then. A long file aims at
+// [captureMemory] at most; a short one needs no collection at all.
+func tuneMemory(sources []capturing.Source, size int64) {
 	switch {
 	case size <= captureShort:
-		e.Growing = func() { term.ReserveHeap(captureMemory) }
 		debug.SetGCPercent(-1)
 		debug.SetMemoryLimit(3 * captureMemory)
 	case len(sources) == 1:
 		debug.SetMemoryLimit(captureMemory)
 	default:
-		e.Growing = func() { term.ReserveHeap(2 * captureMemory) } // GC percent stays at 100: collecting costs less than pages that were never used
-		debug.SetMemoryLimit(7 * captureMemory)                    // what is known of each file adds up when there are very many
+		debug.SetMemoryLimit(7 * captureMemory) // what is known of each file adds up when there are very many
 	}
 }
 
@@ -220,7 +218,7 @@ const (
 // any, works on what was stored.
 func addAll(ctx context.Context, e *app.Env, m *layers.Memory, op string, sources []capturing.Source, failed []error, then func([]capturing.Added) error) error {
 	size := totalSize(sources)
-	tuneMemory(e, sources, size)
+	tuneMemory(sources, size)
 	bar := e.ProgressBytes(op, size)
 	added, err := m.Capture().Add(ctx, sources, capturing.AddOptions{DryRun: e.Opt.DryRun, Op: op, Progress: bar.Add})
 	bar.End()

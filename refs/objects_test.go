@@ -1,5 +1,4 @@
-// Package objectstest checks that an [objects.Store] keeps its promises. Every store runs it.
-package objectstest
+package refs
 
 import (
 	"bytes"
@@ -14,15 +13,15 @@ import (
 	"github.com/memvcs/mem/objects"
 )
 
-// Run checks the stores that open returns, each of which must be empty and new.
-func Run(t *testing.T, open func(t *testing.T) objects.Store) {
-	t.Run("map", func(t *testing.T) { agreesWithMap(t, open(t)) })
-	t.Run("missing", func(t *testing.T) { missing(t, open(t)) })
-	t.Run("together", func(t *testing.T) { together(t, open(t)) })
+func TestObjects(t *testing.T) {
+	t.Parallel()
+	t.Run("map", func(t *testing.T) { agreesWithMap(t, txStore{newRepo(t)}) })
+	t.Run("missing", func(t *testing.T) { missingObject(t, txStore{newRepo(t)}) })
+	t.Run("together", func(t *testing.T) { putTogether(t, txStore{newRepo(t)}) })
 }
 
 // agreesWithMap does random operations on the store and on a map; both must tell the same.
-func agreesWithMap(t *testing.T, s objects.Store) {
+func agreesWithMap(t *testing.T, s txStore) {
 	ctx := context.Background()
 	rng := rand.New(rand.NewPCG(1, 2))
 	model := map[objects.Hash][]byte{}
@@ -31,7 +30,7 @@ func agreesWithMap(t *testing.T, s objects.Store) {
 		puts = 50
 	}
 	for range puts {
-		b := content(rng)
+		b := randomContent(rng)
 		h, err := s.Put(ctx, bytes.NewReader(b))
 		if err != nil {
 			t.Fatalf("Put(%d bytes): %v", len(b), err)
@@ -42,7 +41,7 @@ func agreesWithMap(t *testing.T, s objects.Store) {
 		model[h] = b
 	}
 	for h, want := range model {
-		if got := read(t, s, h); !bytes.Equal(got, want) {
+		if got := readObject(t, s, h); !bytes.Equal(got, want) {
 			t.Fatalf("Get(%s) = %d bytes, want %d", h, len(got), len(want))
 		}
 	}
@@ -58,8 +57,8 @@ func agreesWithMap(t *testing.T, s objects.Store) {
 	}
 }
 
-// content makes small, equal and large contents.
-func content(rng *rand.Rand) []byte {
+// randomContent makes small, equal and large contents.
+func randomContent(rng *rand.Rand) []byte {
 	n := rng.IntN(40)
 	if rng.IntN(20) == 0 {
 		n = rng.IntN(200_000)
@@ -71,14 +70,14 @@ func content(rng *rand.Rand) []byte {
 	return b
 }
 
-func missing(t *testing.T, s objects.Store) {
+func missingObject(t *testing.T, s txStore) {
 	_, err := s.Get(context.Background(), objects.Sum([]byte("nobody stored this")))
 	if !errors.Is(err, objects.ErrNotFound) {
 		t.Fatalf("Get of a missing object: %v, want ErrNotFound", err)
 	}
 }
 
-func together(t *testing.T, s objects.Store) {
+func putTogether(t *testing.T, s txStore) {
 	var wg sync.WaitGroup
 	for i := range 8 {
 		wg.Go(func() {
@@ -91,11 +90,11 @@ func together(t *testing.T, s objects.Store) {
 	}
 	wg.Wait()
 	for i := range 4 {
-		read(t, s, objects.Sum(bytes.Repeat([]byte{byte(i)}, 5000)))
+		readObject(t, s, objects.Sum(bytes.Repeat([]byte{byte(i)}, 5000)))
 	}
 }
 
-func read(t *testing.T, s objects.Store, h objects.Hash) []byte {
+func readObject(t *testing.T, s txStore, h objects.Hash) []byte {
 	t.Helper()
 	rc, err := s.Get(context.Background(), h)
 	if err != nil {
