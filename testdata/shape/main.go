@@ -1,6 +1,6 @@
 // Command shape prints the shape of the module, one row a package: a mirror for contributors, and no gate.
 //
-//	go run ./testdata/shape [-all] [PACKAGE...]
+//	go run ./testdata/shape [-all] [-list] [PACKAGE...]
 //
 // Tests are not counted. CONTRIBUTING.md says how to read the columns.
 package main
@@ -46,19 +46,21 @@ type row struct {
 	name      string
 	files     int
 	lines     int
-	exported  int    // package-level names and methods
-	methods   int    // of the type that has most
-	largest   string // that type
-	knot      int    // files of the largest set in which each needs each other, 1 if there is none
-	longest   int    // lines of the longest function
-	long      int    // functions over longFunc lines
-	branching int    // functions of a cyclomatic complexity over complex
-	wide      int    // functions with more than parameters parameters
-	overlong  int    // lines over longLine characters
+	exported  int      // package-level names and methods
+	methods   int      // of the type that has most
+	largest   string   // that type
+	knot      int      // files of the largest set in which each needs each other, 1 if there is none
+	longest   int      // lines of the longest function
+	long      int      // functions over longFunc lines
+	branching int      // functions of a cyclomatic complexity over complex
+	wide      int      // functions with more than parameters parameters
+	overlong  int      // lines over longLine characters
+	over      []string // the functions over a limit, one line each
 }
 
 func main() {
 	all := flag.Bool("all", false, "count the programs of testdata, too")
+	each := flag.Bool("list", false, "list the functions over a limit instead")
 	flag.Parse()
 	patterns := flag.Args()
 	if len(patterns) == 0 {
@@ -67,13 +69,13 @@ func main() {
 	if *all {
 		patterns = append(patterns, "./testdata/...")
 	}
-	if err := run(os.Stdout, patterns); err != nil {
+	if err := run(os.Stdout, patterns, *each); err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(1)
 	}
 }
 
-func run(w io.Writer, patterns []string) error {
+func run(w io.Writer, patterns []string, each bool) error {
 	packages, exports, err := list(patterns)
 	if err != nil {
 		return err
@@ -87,6 +89,9 @@ func run(w io.Writer, patterns []string) error {
 		rows = append(rows, r)
 	}
 	slices.SortFunc(rows, func(a, b row) int { return b.lines - a.lines })
+	if each {
+		return writeEach(w, rows)
+	}
 	return write(w, rows)
 }
 
@@ -206,11 +211,16 @@ func (r *row) countFunctions(fset *token.FileSet, files []*ast.File) {
 			if lines > longFunc {
 				r.long++
 			}
-			if fn.Type.Params.NumFields() > parameters {
+			params, paths := fn.Type.Params.NumFields(), complexity(fn)
+			if params > parameters {
 				r.wide++
 			}
-			if complexity(fn) > complex {
+			if paths > complex {
 				r.branching++
+			}
+			if lines > longFunc || params > parameters || paths > complex {
+				r.over = append(r.over, fmt.Sprintf("%d lines\t%d parameters\tcomplexity %d\t  %s  %s",
+					lines, params, paths, fn.Name.Name, fset.Position(fn.Pos())))
 			}
 		}
 	}
@@ -292,6 +302,17 @@ func visit(i int, needs []map[int]bool, seen map[int]bool) {
 			visit(j, needs, seen)
 		}
 	}
+}
+
+// writeEach lists the functions over a limit.
+func writeEach(w io.Writer, rows []row) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	for _, r := range rows {
+		for _, line := range r.over {
+			fmt.Fprintln(t, line+"\t")
+		}
+	}
+	return t.Flush()
 }
 
 func write(w io.Writer, rows []row) error {
