@@ -1,6 +1,8 @@
 package hooks
 
 import (
+	"fmt"
+
 	"github.com/memvcs/mem/hooks/settings"
 )
 
@@ -28,13 +30,24 @@ func Purposes(s Settings) []Purpose {
 	if s.Distill {
 		end, endCosts = end+"; a model distils the session", "tokens of that model, within llm.maxTokensPerDay"
 	}
+	start, startCosts := "captures what earlier sessions left", "at most 3 s"
+	compact, compactCosts := "captures; names pinned text to the compaction", capture
+	if s.ContextSize > 0 {
+		start, startCosts = start+"; hands over context", fmt.Sprintf("input tokens of at most %d characters; at most 3 s", s.ContextSize)
+		compact, compactCosts = "captures; hands over what a compaction loses", fmt.Sprintf("input tokens of at most %d characters", s.ContextSize)
+	}
+	prompt, promptCosts := "marks where an exchange begins", capture
+	if s.Recall && s.PromptSize > 0 {
+		prompt += "; hands over what fits the prompt"
+		promptCosts = fmt.Sprintf("input tokens of at most %d characters, if anything fits", s.PromptSize)
+	}
 	return []Purpose{
-		{settings.SessionStart, "captures what earlier sessions left; hands over context", "input tokens of that context; at most 3 s"},
-		{settings.UserPromptSubmit, "marks where an exchange begins", capture},
+		{settings.SessionStart, start, startCosts},
+		{settings.UserPromptSubmit, prompt, promptCosts},
 		{settings.PostToolUse, tool, toolCosts},
 		{settings.PostToolUseFailure, tool, toolCosts},
 		{settings.SubagentStop, "captures the subagent", capture},
-		{settings.PreCompact, "captures; names pinned text to the compaction", capture},
+		{settings.PreCompact, compact, compactCosts},
 		{settings.Stop, stop, stopCosts},
 		{settings.SessionEnd, end, endCosts},
 	}
