@@ -41,6 +41,7 @@ func Log(e *app.Env) *cli.Command {
 			flags.Bool(&o.Patch, "patch,p", "print how versions and compositions differ from those before"),
 			flags.Bool(&o.Handed, "handed", "list what hooks handed over, to which session and when"),
 			flags.Bool(&o.All, "all,a", "print each capture, not one line for a session and day"),
+			flags.String(&o.Format, "format", "print each operation by a Go `TEMPLATE`, such as '{{.commit}} {{.subject}}'"),
 			flags.Bool(&o.Undo, "undo", "list this device's operations and what undo and redo would do"),
 			flags.String(&o.Search, "S", "print the operations by which `TEXT` appeared or vanished"),
 		},
@@ -106,6 +107,9 @@ func runLog(ctx context.Context, e *app.Env, o tracecmd.LogOptions, rev string, 
 		if e.Opt.JSON {
 			return logJSON(e, o, found, in, &details{}, strangers)
 		}
+		if o.Format != "" {
+			return formatLog(e, o, found, in, &details{}, strangers)
+		}
 		printed, err := PrintLog(e, o, found, in, strangers)
 		if err == nil && !printed && (!limited || o.Number > 0) {
 			sayNothingLogged(e, sc, o, rev)
@@ -126,10 +130,13 @@ func logDetails(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scop
 	if limited {
 		entries = entries[:min(o.Number, len(entries))]
 	}
-	if e.Opt.JSON {
+	if e.Opt.JSON || o.Format != "" {
 		strangers, err := names.Strangers(ctx, e, m)
 		if err != nil {
 			return err
+		}
+		if o.Format != "" && !e.Opt.JSON {
+			return formatLog(e, o, Each(entries), in, d, strangers)
 		}
 		return logJSON(e, o, Each(entries), in, d, strangers)
 	}
@@ -351,6 +358,20 @@ func logJSON(e *app.Env, o tracecmd.LogOptions, found iter.Seq[*refs.Entry], in 
 			}
 		}
 	})
+}
+
+// formatLog prints each entry by the template of --format.
+func formatLog(e *app.Env, o tracecmd.LogOptions, found iter.Seq[*refs.Entry], in LogScope, d *details, strangers app.Strangers) error {
+	f, err := e.ParseFormat(o.Format)
+	if err != nil {
+		return err
+	}
+	for en := range found {
+		if err := f.Print(d.answer(o, en, in, strangers)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (d *details) answer(o tracecmd.LogOptions, en *refs.Entry, in LogScope, strangers app.Strangers) operationAnswer {

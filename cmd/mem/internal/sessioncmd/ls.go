@@ -33,6 +33,7 @@ type lsOptions struct {
 	sort      string
 	one       bool
 	composed  bool
+	format    string
 }
 
 // Ls is the command that lists sessions.
@@ -54,6 +55,7 @@ func Ls(e *app.Env) *cli.Command {
 			flags.Choice(&o.sort, "sort", "sort by `WHAT`: when or tokens", "when", "tokens"),
 			flags.Bool(&o.composed, "compositions", "list the compositions of the project instead"),
 			flags.Bool(&o.one, "1", "print the ids alone"),
+			flags.String(&o.format, "format", "print each session by a Go `TEMPLATE`, such as '{{.id}} {{.title}}'"),
 		},
 		Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 0, 1); err != nil {
@@ -97,6 +99,12 @@ func runLs(ctx context.Context, e *app.Env, o lsOptions) error {
 		switch {
 		case e.Opt.JSON:
 			return lsJSON(e, sc, items)
+		case o.format != "":
+			f, err := e.ParseFormat(o.format)
+			for i := 0; err == nil && i < len(items); i++ {
+				err = f.Print(sessionAnswerOf(items[i]))
+			}
+			return err
 		case o.one:
 			for _, it := range items {
 				e.Printf("%s\n", e.Safe(it.name()))

@@ -1,6 +1,7 @@
 package tracecmd
 
 type LogOptions struct {
+	Format  string
 	Oneline bool
 	Number  int
 	Since   string
