@@ -273,6 +273,7 @@ func statusJSON(e *app.Env, r StatusReport) error {
 		Stored    int             `json:"stored"`
 		Clean     bool            `json:"clean"`
 		Newest    string          `json:"newest,omitempty"`
+		Messages  *int            `json:"newest_messages,omitempty"` // of the newest session
 		Changed   []sessionAnswer `json:"changed"`
 		Untracked []sessionAnswer `json:"untracked"`
 		Elsewhere int             `json:"untracked_elsewhere,omitempty"` // untracked sessions of other projects
@@ -281,7 +282,7 @@ func statusJSON(e *app.Env, r StatusReport) error {
 		Layers    *layersAnswer   `json:"layers,omitempty"`
 	}{Elsewhere: len(r.Elsewhere), Strangers: r.Untrusted, Revoked: r.revoked, Project: r.project.Name, Stored: r.Stored, Clean: r.clean(), Changed: []sessionAnswer{}, Untracked: []sessionAnswer{}}
 	if r.Newest != nil {
-		answer.Newest = r.Newest.ID
+		answer.Newest, answer.Messages = r.Newest.ID, &r.Newest.Messages
 	}
 	for _, it := range r.Changed {
 		answer.Changed = append(answer.Changed, sessionAnswerOf(it))

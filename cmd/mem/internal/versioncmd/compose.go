@@ -257,6 +257,7 @@ type composeAnswer struct {
 	Budget  int             `json:"budget"`
 	Tokens  int             `json:"tokens"`
 	Frame   int             `json:"frame"` // of the tokens: headings, sources and tags
+	Count   int             `json:"messages"` // of composed.jsonl; 0 for what is not composed yet
 	Counter string          `json:"counter"`
 	Hash    string          `json:"hash"`
 	Parts   []composePicked `json:"parts"`
@@ -278,6 +279,7 @@ type composePicked struct {
 func ComposeAnswer(e *app.Env, req derive.ComposeRequest, d derive.Composed) composeAnswer {
 	a := composeAnswer{Frame: frameTokens(d), Project: d.Project.Name, Name: req.Name, Budget: req.Budget, Tokens: d.Plan.Total, Parts: []composePicked{}, Existed: d.Existed, DryRun: e.Opt.DryRun, Receipt: d.Receipt}
 	if d.Composition != nil {
+		a.Count = d.Composition.Messages
 		a.Tokens, a.Counter, a.Hash = d.Composition.Tokens, d.Composition.Counter, d.Composition.Derivation.Output.String()
 	}
 	for i, p := range d.Plan.Picks {
@@ -358,7 +360,11 @@ func printComposed(e *app.Env, req derive.ComposeRequest, d derive.Composed) err
 	default:
 		total = d.Composition.Tokens
 	}
-	e.Did("[%s] %s %s  ~%s of %s tokens, %d part%s\n", e.Safe(d.Project.Name), verb, e.Safe(req.Name), tokens.Commas(total), tokens.Commas(req.Budget), len(req.Parts), term.Plural(len(req.Parts)))
+	what := term.Count(len(req.Parts), "part")
+	if d.Composition != nil {
+		what += ", " + term.Count(d.Composition.Messages, "message")
+	}
+	e.Did("[%s] %s %s  ~%s of %s tokens, %s\n", e.Safe(d.Project.Name), verb, e.Safe(req.Name), tokens.Commas(total), tokens.Commas(req.Budget), what)
 	switch r := d.Receipt; {
 	case e.Opt.DryRun && r.Requests > 0:
 		e.Printf("  %s, about %s tokens in and %s out, %s\n", term.Count(r.Requests, "request"), tokens.Commas(r.Usage.Input), tokens.Commas(r.Usage.Output), engines.FormatDollars(r.Usage.Micros))

@@ -18,6 +18,7 @@ import (
 	"github.com/memvcs/mem/layers/concepts"
 	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/tokens"
 )
 
 // sampleSession is the session of the sample that has markers.
@@ -422,5 +423,46 @@ func TestCompareCompositions(t *testing.T) {
 	}
 	if body = r.get("/compare?v=ctx"); !strings.Contains(body, "<h2>Parts</h2>") {
 		t.Error("a composition alone is not compared with its state before")
+	}
+}
+
+// TestCounts compares the counts of messages that the pages and the API show with those of the records.
+func TestCounts(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil, nil)
+	r.fill()
+	st, err := r.world.Memory.Trusted().Outline(t.Context(), r.project.ID)
+	must(t, err)
+	var list api.SessionList
+	r.api(http.MethodGet, "/projects/"+string(r.project.ID)+"/sessions?limit=100", nil, &list, 200)
+	listed := map[string]int{}
+	for _, s := range list.Sessions {
+		listed[s.ID] = s.Messages
+	}
+	for _, id := range r.ids {
+		want := st.Session(id).Now().Scan.Messages
+		var file struct {
+			Messages int `json:"originalMessages"`
+		}
+		r.api(http.MethodGet, "/sessions/"+id+"/versions", nil, &file, 200)
+		if listed[id] != want || file.Messages != want {
+			t.Errorf("%s has %d messages, the list says %d, the versions %d", id, want, listed[id], file.Messages)
+		}
+		text := fmt.Sprintf("<dt>Messages</dt><dd>%s</dd>", tokens.Commas(want))
+		if page := r.get("/s/" + api.SessionName(st.Session(id))); !strings.Contains(page, text) {
+			t.Errorf("the page of %s lacks %s", id, text)
+		}
+	}
+	for _, v := range st.Versions {
+		text := fmt.Sprintf("<dt>Messages</dt><dd>%s → %s</dd>", tokens.Commas(v.MessagesIn), tokens.Commas(v.MessagesOut))
+		if page := r.get("/s/" + api.SessionName(st.Session(v.Session)) + "/v/" + v.Label); !strings.Contains(page, text) {
+			t.Errorf("the page of %s:%s lacks %s", v.Session, v.Label, text)
+		}
+	}
+	for _, c := range st.Compositions {
+		text := fmt.Sprintf("<dt>Messages</dt><dd>%s</dd>", tokens.Commas(c.Messages))
+		if page := r.get("/p/" + string(r.project.ID) + "/c/" + c.Name); !strings.Contains(page, text) {
+			t.Errorf("the page of %s lacks %s", c.Name, text)
+		}
 	}
 }
