@@ -3,6 +3,7 @@ package checkout
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -20,6 +21,7 @@ import (
 	"github.com/memvcs/mem/layers/refine"
 	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/layers/worktree"
 	"github.com/memvcs/mem/refs"
 )
@@ -378,7 +380,23 @@ func (m Ops) writeManifest(ctx context.Context, rev state.Rev, dir string, w io.
 	if err != nil {
 		return err
 	}
-	manifest, err := c.Manifest(compose.Meta{CreatedAt: rev.Composition.Time, OutputFile: filepath.Join(dir, "composed.md")})
+	st, err := trust.On(m.DB).Outline(ctx, rev.Project.ID)
+	if err != nil {
+		return err
+	}
+	meta := compose.Meta{CreatedAt: rev.Composition.Time, OutputFile: filepath.Join(dir, "composed.md"), Recompress: map[string]compose.Recompressed{}}
+	for _, p := range rev.Composition.Parts {
+		r := st.Recompression(p)
+		if r == nil {
+			continue
+		}
+		settings, err := json.Marshal(r.Settings)
+		if err != nil {
+			return err
+		}
+		meta.Recompress[p.Output.String()] = compose.Recompressed{Settings: settings, Reason: r.Reason}
+	}
+	manifest, err := c.Manifest(meta)
 	if err != nil {
 		return err
 	}

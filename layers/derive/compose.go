@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/memvcs/mem/layers/checkout"
 	"github.com/memvcs/mem/layers/compose"
@@ -73,6 +74,7 @@ type composing struct {
 	mats    []markers.Material
 	without [][][2]int // messages of each part whose calls of tools are left out
 	out     compose.Composition
+	reasons map[int]string // of the parts that were compressed for it: why
 	receipt engines.Receipt
 	short   error // a [*compose.BudgetError]: not all that survives has room
 }
@@ -104,7 +106,7 @@ func (m Ops) ComposeParts(ctx context.Context, req ComposeRequest) (*composing, 
 	if err := trusted.On(m.DB).MayCompose(ctx, req.Project, from); err != nil {
 		return nil, Composed{}, err
 	}
-	c := &composing{m: m, req: req, counter: m.Largest(req.Parts)}
+	c := &composing{m: m, req: req, counter: m.Largest(req.Parts), reasons: map[int]string{}}
 	c.out = compose.Composition{Name: req.Name, Budget: req.Budget}
 	ask := compose.Request{Budget: req.Budget, Strategy: req.Strategy, Ratio: req.Ratio, Stalest: req.Stalest}
 	for i, p := range req.Parts {
@@ -263,7 +265,9 @@ func (c *composing) take(ctx context.Context, i int, pick compose.Pick, limit in
 		part.Hash, part.Tokens = pick.Version.Hash, pick.Version.Tokens
 		part.Segments, err = c.segments(ctx, rev.Project.ID, part.Hash)
 	default:
-		err = c.compress(ctx, i, limit, pick.Distance)
+		if err = c.compress(ctx, i, limit, pick.Distance); err == nil {
+			c.reasons[i] = string(records.CleanTitle(strings.Replace(pick.Why, "would compress", "compressed", 1)))
+		}
 	}
 	return err
 }
@@ -290,7 +294,7 @@ func (c *composing) Save(ctx context.Context, done Composed) (Composed, error) {
 		}
 	}
 	for i, p := range c.out.Parts {
-		comp.Parts = append(comp.Parts, records.CompositionPart{Project: c.req.Parts[i].Rev.Project.ID, Session: p.Session, Label: p.Version, Output: p.Hash, Tokens: p.Tokens})
+		comp.Parts = append(comp.Parts, records.CompositionPart{Project: c.req.Parts[i].Rev.Project.ID, Session: p.Session, Label: p.Version, Output: p.Hash, Tokens: p.Tokens, Reason: c.reasons[i]})
 		plan.Parts = append(plan.Parts, p.Session+":"+p.Version)
 		comp.Derivation.Inputs = append(comp.Derivation.Inputs, p.Hash)
 	}

@@ -3,14 +3,12 @@ package history
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"strings"
 	"time"
 
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/compose"
-	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/records"
@@ -29,7 +27,8 @@ type Manifest struct {
 	DisplayName  string                         `json:"displayName"`
 	CreatedAt    string                         `json:"createdAt"`
 	LastModified string                         `json:"lastModified"`
-	Sessions     map[string]ManifestSession     `json:"sessions"` // encoding/json sorts the keys
+	LastAccessed string                         `json:"lastAccessed"` // when a session was last captured or used
+	Sessions     map[string]ManifestSession     `json:"sessions"`     // encoding/json sorts the keys
 	Compositions map[string]ManifestComposition `json:"compositions"`
 	Settings     ManifestSettings               `json:"settings"`
 }
@@ -58,9 +57,10 @@ type ManifestSession struct {
 
 // ManifestMetadata is a SessionMetadata of the seeds.
 type ManifestMetadata struct {
-	Branch  string `json:"gitBranch,omitempty"`
-	Project string `json:"projectName,omitempty"`
-	Client  string `json:"claudeVersion,omitempty"`
+	Branch  string   `json:"gitBranch,omitempty"`
+	Project string   `json:"projectName,omitempty"`
+	Client  string   `json:"claudeVersion,omitempty"`
+	Topics  []string `json:"primaryTopics,omitempty"` // of its facts, the most frequent first
 }
 
 // A ManifestMarker is a KeepitMarker of the seeds, and the number of its message.
@@ -85,37 +85,29 @@ type ManifestPosition struct {
 
 // A ManifestVersion is a CompressionRecord of the seeds.
 type ManifestVersion struct {
-	VersionID string         `json:"versionId"`
-	File      string         `json:"file"`
-	CreatedAt string         `json:"createdAt"`
-	Settings  ManifestRecipe `json:"settings"`
-	Tokens    int            `json:"outputTokens"`
-	Messages  int            `json:"outputMessages"`
-	Ratio     float64        `json:"compressionRatio"`
-	Keepit    ManifestKeepit `json:"keepitStats"`
-	Source    string         `json:"sourceVersion,omitempty"`
+	VersionID string                 `json:"versionId"`
+	File      string                 `json:"file"`
+	CreatedAt string                 `json:"createdAt"`
+	Settings  records.RecipeSettings `json:"settings"`
+	Tokens    int                    `json:"outputTokens"`
+	Messages  int                    `json:"outputMessages"`
+	Ratio     float64                `json:"compressionRatio"`
+	Keepit    records.KeepitStats    `json:"keepitStats"`
+	Source    string                 `json:"sourceVersion,omitempty"`
 }
 
-// A ManifestRecipe is a CompressionSettings of the seeds; what wrote the version stands for the model.
-type ManifestRecipe struct {
-	records.VersionSettings
-	Skip  int            `json:"skipFirstMessages"` // 0, too, which the record leaves out
-	Tiers []ManifestTier `json:"customTiers,omitempty"`
-	Model string         `json:"model"`
+// ManifestVersions is the seeds' versions.json of a session.
+type ManifestVersions struct {
+	SessionID        string            `json:"sessionId"`
+	OriginalFile     string            `json:"originalFile"`
+	OriginalTokens   int               `json:"originalTokens"`
+	OriginalMessages int               `json:"originalMessages"`
+	Versions         []ManifestVersion `json:"versions"`
 }
 
-// A ManifestTier is a TierConfig of the seeds.
-type ManifestTier struct {
-	End            int    `json:"endPercent"`
-	Ratio          int    `json:"compactionRatio"`
-	Aggressiveness string `json:"aggressiveness"`
-}
-
-// ManifestKeepit is a keepitStats of the seeds: weights counts the kept markers by weight.
-type ManifestKeepit struct {
-	Preserved  int            `json:"preserved"`
-	Summarised int            `json:"summarized"`
-	Weights    map[string]int `json:"weights"`
+// Versions returns the versions of s in the shape of the seeds' versions.json.
+func (s ManifestSession) Versions() ManifestVersions {
+	return ManifestVersions{s.SessionID, s.OriginalFile, s.OriginalTokens, s.OriginalMessages, s.Compressions}
 }
 
 // A ManifestComposition is a ComposedContextRecord of the seeds.
@@ -132,10 +124,11 @@ type ManifestComposition struct {
 
 // A ManifestComponent is a CompositionComponent of the seeds.
 type ManifestComponent struct {
-	SessionID string `json:"sessionId"`
-	VersionID string `json:"versionId"`
-	Order     int    `json:"order"`
-	Tokens    int    `json:"tokenContribution"`
+	SessionID  string                 `json:"sessionId"`
+	VersionID  string                 `json:"versionId"`
+	Order      int                    `json:"order"`
+	Tokens     int                    `json:"tokenContribution"`
+	Recompress *records.Recompression `json:"recompress,omitempty"`
 }
 
 // Manifest returns the manifest of a project. It has no place for a device, so it leaves out what only devices have that are not trusted.
@@ -149,12 +142,16 @@ func (m Ops) Manifest(ctx context.Context, p state.Project, settings ManifestSet
 		Sessions: map[string]ManifestSession{}, Compositions: map[string]ManifestComposition{},
 	}
 	known := capture.On(m.DB).KnownTokens(p.ID)
-	var first, last time.Time
+	topics, err := m.topics(ctx, p.ID, st)
+	if err != nil {
+		return out, err
+	}
+	var first, last, accessed time.Time
 	for _, s := range st.Sessions {
 		if s.Deleted || s.Guest != "" {
 			continue
 		}
-		entry, err := m.manifestSession(ctx, state.Rev{Kind: state.IsSession, Project: p, Session: s}, st, known)
+		entry, err := m.manifestSession(ctx, state.Rev{Kind: state.IsSession, Project: p, Session: s}, st, known, topics)
 		if err != nil {
 			return out, err
 		}
@@ -163,13 +160,14 @@ func (m Ops) Manifest(ctx context.Context, p state.Project, settings ManifestSet
 			first = t
 		}
 		last = later(last, s.Now().Time)
+		accessed = later(accessed, s.LastAccess())
 		if out.OriginalPath == "" {
 			out.OriginalPath = s.Now().Scan.Cwd
 		}
 	}
 	for _, c := range st.Compositions {
 		if !c.Deleted && !st.FromStranger(c.Device) {
-			out.Compositions[c.Name] = ManifestCompositionOf(c)
+			out.Compositions[c.Name] = ManifestCompositionOf(st, c)
 			last = later(last, c.Time)
 		}
 	}
@@ -178,7 +176,7 @@ func (m Ops) Manifest(ctx context.Context, p state.Project, settings ManifestSet
 			last = later(last, v.Time)
 		}
 	}
-	out.CreatedAt, out.LastModified = stampText(first), stampText(last)
+	out.CreatedAt, out.LastModified, out.LastAccessed = stampText(first), stampText(last), stampText(accessed)
 	return out, nil
 }
 
@@ -188,7 +186,11 @@ func (m Ops) ManifestOf(ctx context.Context, rev state.Rev) (ManifestSession, er
 	if err != nil {
 		return ManifestSession{}, err
 	}
-	return m.manifestSession(ctx, state.Rev{Kind: state.IsSession, Project: rev.Project, Session: rev.Session}, st, capture.On(m.DB).KnownTokens(rev.Project.ID))
+	topics, err := m.topics(ctx, rev.Project.ID, st)
+	if err != nil {
+		return ManifestSession{}, err
+	}
+	return m.manifestSession(ctx, state.Rev{Kind: state.IsSession, Project: rev.Project, Session: rev.Session}, st, capture.On(m.DB).KnownTokens(rev.Project.ID), topics)
 }
 
 func later(a, b time.Time) time.Time {
@@ -205,14 +207,14 @@ func stampText(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-func (m Ops) manifestSession(ctx context.Context, rev state.Rev, st *state.State, known map[objects.Hash]int) (ManifestSession, error) {
+func (m Ops) manifestSession(ctx context.Context, rev state.Rev, st *state.State, known map[objects.Hash]int, topics map[string][]string) (ManifestSession, error) {
 	s, now := rev.Session, rev.Session.Now()
 	tokens, _ := markers.On(m.DB).Tokens(now, known)
 	out := ManifestSession{
 		SessionID: s.ID, OriginalFile: s.Source(), OriginalTokens: tokens, OriginalMessages: now.Scan.Messages,
 		First: stampText(now.Scan.First), Last: stampText(now.Scan.Last),
 		RegisteredAt: stampText(s.Points[0].Time), LastAccessed: stampText(s.LastAccess()),
-		Metadata: ManifestMetadata{now.Scan.Branch, st.Name, now.Scan.Version},
+		Metadata: ManifestMetadata{now.Scan.Branch, st.Name, now.Scan.Version, topics[s.ID]},
 		Markers:  []ManifestMarker{}, Compressions: []ManifestVersion{},
 	}
 	for _, v := range st.OwnVersionsOf(s) {
@@ -273,40 +275,28 @@ func (m Ops) saidIn(ctx context.Context, rev state.Rev, marks []state.Keepit) (m
 
 // ManifestVersionOf returns a version as a manifest has it.
 func ManifestVersionOf(v *records.Version) (ManifestVersion, error) {
-	plan, err := v.Plan()
+	stats, err := v.KeepitStats()
 	if err != nil {
-		return ManifestVersion{}, fmt.Errorf("version %s: %w", v.Label, err)
+		return ManifestVersion{}, err
 	}
-	weights := map[string]int{}
-	for _, s := range plan.Summarised {
-		weights[s.Weight.String()] += 0
-	}
-	for _, s := range plan.Kept {
-		weights[s.Weight.String()]++
-	}
-	settings := ManifestRecipe{VersionSettings: v.Settings, Skip: v.Settings.Skip, Model: v.Engine}
-	for _, text := range strings.Fields(v.Settings.Tiers) {
-		t, err := compress.ParseTier(text)
-		if err != nil {
-			return ManifestVersion{}, fmt.Errorf("version %s: %w", v.Label, err)
-		}
-		settings.Preset = "custom"
-		settings.Tiers = append(settings.Tiers, ManifestTier{t.End, t.Ratio, t.Level.String()})
+	settings, err := v.Compression()
+	if err != nil {
+		return ManifestVersion{}, err
 	}
 	return ManifestVersion{
 		VersionID: v.Label, File: v.FileName(), CreatedAt: stampText(v.Time), Settings: settings, Tokens: v.TokensOut,
-		Messages: v.MessagesOut, Ratio: v.Ratio, Keepit: ManifestKeepit{v.Preserved, v.Summarised, weights}, Source: v.Source,
+		Messages: v.MessagesOut, Ratio: v.Ratio, Keepit: stats, Source: v.Source,
 	}, nil
 }
 
-// ManifestCompositionOf returns a composition as a manifest has it.
-func ManifestCompositionOf(c *records.Composition) ManifestComposition {
+// ManifestCompositionOf returns a composition of the project of st as a manifest has it.
+func ManifestCompositionOf(st *state.State, c *records.Composition) ManifestComposition {
 	out := ManifestComposition{
 		ID: compose.ID(c.Derivation.Output), Name: c.Name, CreatedAt: stampText(c.Time), Components: []ManifestComponent{},
 		OutputFile: c.Name + "/composed.md", Tokens: c.Tokens, Messages: c.Messages, UsedIn: append([]string{}, c.Used.By...),
 	}
 	for i, p := range c.Parts {
-		out.Components = append(out.Components, ManifestComponent{p.Session, p.Label, i, p.Tokens})
+		out.Components = append(out.Components, ManifestComponent{p.Session, p.Label, i, p.Tokens, st.Recompression(p)})
 	}
 	return out
 }

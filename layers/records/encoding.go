@@ -152,6 +152,7 @@ func (k *Composition) Code(c *Codec) {
 		Word(c, &p.Label)
 		c.Hash(&p.Output)
 		Number(c, &p.Tokens)
+		Word(c, &p.Reason)
 	})
 	codeDerivation(c, &k.Derivation)
 	Number(c, &k.Tokens)

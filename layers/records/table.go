@@ -174,6 +174,9 @@ func checkComposition(b *Composition) error {
 		if err := errors.Join(wantProjects(p.Project), wantSessions(p.Session)); err != nil {
 			return err
 		}
+		if _, err := ParseTitle(p.Reason); err != nil && p.Reason != "" {
+			return err
+		}
 	}
 	return nil
 }

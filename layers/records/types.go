@@ -224,6 +224,7 @@ type CompositionPart struct {
 	Label   string       `json:"label"` // of the version, or "original"
 	Output  objects.Hash `json:"output"`
 	Tokens  int          `json:"tokens"`
+	Reason  string       `json:"recompressed,omitempty"` // why a version was made for the composition
 }
 
 // SetBody assigns a value to a field of a thing; the last one in the order of records wins.

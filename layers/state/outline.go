@@ -16,7 +16,7 @@ import (
 // neither depends on the other.
 
 // stateVersion is the version of both files; another one is rebuilt.
-const stateVersion = 17
+const stateVersion = 18
 
 // A bulk is what the outline leaves out of one record.
 type Bulk struct {

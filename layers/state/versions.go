@@ -95,3 +95,20 @@ func (st *State) LackingOf(made []*records.Composition, sets []records.SetBody) 
 		return slices.ContainsFunc(st.Versions, func(v *records.Version) bool { return v.Deleted && v.ID.String() == id })
 	})
 }
+
+// Recompression returns how and why a part of a composition was compressed for it, nil if it was not, or if its version is not of this
+// project or no longer there.
+func (st *State) Recompression(p records.CompositionPart) *records.Recompression {
+	if p.Reason == "" {
+		return nil
+	}
+	for _, v := range st.AllVersionsOf(p.Session) {
+		if v.Derivation.Output != p.Output {
+			continue
+		}
+		if settings, err := v.Compression(); err == nil {
+			return &records.Recompression{Settings: settings, Reason: p.Reason}
+		}
+	}
+	return nil
+}

@@ -65,7 +65,7 @@ func Ls(e *app.Env) *cli.Command {
 				if o != (lsOptions{all: o.all}) {
 					return app.WithHint(app.Usagef("mem ls %s lists versions: of the options, only --all applies", session), "mem ls -h")
 				}
-				return versioncmd.RunVersions(c.Context, e, session, o.all)
+				return versioncmd.RunVersions(c.Context, e, session, versioncmd.VersionsOptions{All: o.all})
 			}
 			if o.composed {
 				return runLsCompositions(c.Context, e, o)

@@ -248,7 +248,7 @@ func describeContent(ctx context.Context, e *app.Env, m *layers.Memory, rev stat
 	switch rev.Kind {
 	case state.IsSession:
 		s.Branch = rev.Session.Now().Scan.Branch
-		st, err := m.Trusted().Outline(ctx, rev.Project.ID)
+		st, err := m.Trusted().State(ctx, rev.Project.ID)
 		if err != nil {
 			return err
 		}
@@ -256,8 +256,8 @@ func describeContent(ctx context.Context, e *app.Env, m *layers.Memory, rev stat
 		if err != nil {
 			return err
 		}
-		for _, v := range st.OwnVersionsOf(rev.Session) {
-			s.Versions = append(s.Versions, versioncmd.VersionAnswerOf(st, v, strangers))
+		if s.Versions, err = versioncmd.VersionAnswers(st, st.OwnVersionsOf(rev.Session), strangers); err != nil {
+			return err
 		}
 		if len(rev.Session.Markers()) == 0 {
 			return nil

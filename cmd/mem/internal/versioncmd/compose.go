@@ -256,7 +256,7 @@ type composeAnswer struct {
 	Name    string          `json:"name"`
 	Budget  int             `json:"budget"`
 	Tokens  int             `json:"tokens"`
-	Frame   int             `json:"frame"` // of the tokens: headings, sources and tags
+	Frame   int             `json:"frame"`    // of the tokens: headings, sources and tags
 	Count   int             `json:"messages"` // of composed.jsonl; 0 for what is not composed yet
 	Counter string          `json:"counter"`
 	Hash    string          `json:"hash"`

@@ -2,6 +2,7 @@ package versioncmd
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,19 +20,28 @@ import (
 	"github.com/memvcs/mem/layers/tokens"
 )
 
+// VersionsOptions are the options of [Versions].
+type VersionsOptions struct {
+	All      bool
+	Manifest bool
+}
+
 // Versions is the command that lists the versions of a session.
 func Versions(e *app.Env) *cli.Command {
-	all := false
+	var o VersionsOptions
 	return &cli.Command{
 		Name:      "versions",
 		Usage:     "list the versions of a session",
 		ArgsUsage: "[<session>]",
-		Flags:     []cli.Flag{flags.Bool(&all, "all,a", "list hidden versions too")},
+		Flags: []cli.Flag{
+			flags.Bool(&o.All, "all,a", "list hidden versions too"),
+			flags.Bool(&o.Manifest, "manifest", "print the versions as the seeds' versions.json"),
+		},
 		Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 0, 1); err != nil {
 				return err
 			}
-			return RunVersions(c.Context, e, OrNewest(e.Operand(0)), all)
+			return RunVersions(c.Context, e, OrNewest(e.Operand(0)), o)
 		},
 	}
 }
@@ -46,41 +56,49 @@ func OrNewest(rev string) string {
 
 // A versionAnswer is a version as --json prints it.
 type VersionAnswer struct {
-	Label       string                 `json:"label"`
-	Hash        string                 `json:"hash"`
-	Device      string                 `json:"device"`
-	Settings    bodies.VersionSettings `json:"settings"`
-	TokensIn    int                    `json:"tokens_in"`
-	TokensOut   int                    `json:"tokens_out"`
-	Method      string                 `json:"method"`
-	Ratio       float64                `json:"ratio"`
-	MessagesIn  int                    `json:"messages_in"`
-	MessagesOut int                    `json:"messages_out"`
-	Kept        int                    `json:"keepits_kept"`
-	Keepits     int                    `json:"keepits"`
-	Created     string                 `json:"created"`
-	Engine      string                 `json:"engine"`
-	UsedBy      []string               `json:"used_by"`
-	UsedIn      []string               `json:"usedInSessions"`
-	Accessed    string                 `json:"lastAccessed,omitempty"`
-	For         string                 `json:"for,omitempty"`       // tier or composition: mem made it for that
-	Hidden      bool                   `json:"hidden,omitempty"`    // by rm, prune, undo or the tiers
-	Revoked     string                 `json:"revoked,omitempty"`   // why it is hidden
-	Stranger    string                 `json:"untrusted,omitempty"` // the device that made it, if it is not trusted
+	Label       string                `json:"label"`
+	Hash        string                `json:"hash"`
+	Device      string                `json:"device"`
+	Settings    bodies.RecipeSettings `json:"settings"`
+	Stats       bodies.KeepitStats    `json:"keepitStats"`
+	TokensIn    int                   `json:"tokens_in"`
+	TokensOut   int                   `json:"tokens_out"`
+	Method      string                `json:"method"`
+	Ratio       float64               `json:"ratio"`
+	MessagesIn  int                   `json:"messages_in"`
+	MessagesOut int                   `json:"messages_out"`
+	Kept        int                   `json:"keepits_kept"`
+	Keepits     int                   `json:"keepits"`
+	Created     string                `json:"created"`
+	Engine      string                `json:"engine"`
+	UsedBy      []string              `json:"used_by"`
+	UsedIn      []string              `json:"usedInSessions"`
+	Accessed    string                `json:"lastAccessed,omitempty"`
+	For         string                `json:"for,omitempty"`       // tier or composition: mem made it for that
+	Hidden      bool                  `json:"hidden,omitempty"`    // by rm, prune, undo or the tiers
+	Revoked     string                `json:"revoked,omitempty"`   // why it is hidden
+	Stranger    string                `json:"untrusted,omitempty"` // the device that made it, if it is not trusted
 }
 
-func RunVersions(ctx context.Context, e *app.Env, name string, all bool) error {
+func RunVersions(ctx context.Context, e *app.Env, name string, o VersionsOptions) error {
 	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
 		rev, err := names.ResolveSession(ctx, e, m, sc, name)
 		if err != nil {
 			return err
 		}
-		st, err := m.Trusted().Outline(ctx, rev.Project.ID)
+		if o.Manifest {
+			return versionsManifest(ctx, e, m, rev)
+		}
+		load := m.Trusted().Outline
+		if e.Opt.JSON {
+			load = m.Trusted().State // with the plans, for keepitStats
+		}
+		st, err := load(ctx, rev.Project.ID)
 		if err != nil {
 			return err
 		}
 		list := st.VersionsOf(rev.Session.ID)
-		if all {
+		if o.All {
 			list = st.AllVersionsOf(rev.Session.ID)
 		}
 		strangers, err := names.Strangers(ctx, e, m)
@@ -160,17 +178,45 @@ func versionsJSON(e *app.Env, st *state.State, rev state.Rev, list []*bodies.Ver
 		Project  string          `json:"project"`
 		Versions []VersionAnswer `json:"versions"`
 	}{rev.Session.ID, rev.Project.Name, []VersionAnswer{}}
-	for _, v := range list {
-		answer.Versions = append(answer.Versions, VersionAnswerOf(st, v, strangers))
+	var err error
+	if answer.Versions, err = VersionAnswers(st, list, strangers); err != nil {
+		return err
 	}
 	return e.PrintJSON("versions", answer)
 }
 
-func VersionAnswerOf(st *state.State, v *bodies.Version, strangers app.Strangers) VersionAnswer {
-	return VersionAnswer{
-		Label: v.Label, Hash: v.Derivation.Output.String(), Device: v.Device, Settings: v.Settings, TokensIn: v.TokensIn, TokensOut: v.TokensOut,
-		Method: v.Counter, Ratio: v.Ratio, MessagesIn: v.MessagesIn, MessagesOut: v.MessagesOut, Kept: v.Preserved, Keepits: v.Preserved + v.Summarised,
-		Created: term.TimeText(v.Time), Engine: v.Engine, UsedBy: append([]string{}, st.UsedBy(v)...),
-		UsedIn: append([]string{}, v.Used.By...), Accessed: term.TimeText(v.Used.Last), For: v.For, Hidden: v.Deleted, Revoked: v.Revoked, Stranger: strangers.Of(v.Device),
+// VersionAnswers returns the versions of a list as --json prints them. The state is complete.
+func VersionAnswers(st *state.State, list []*bodies.Version, strangers app.Strangers) ([]VersionAnswer, error) {
+	out := []VersionAnswer{}
+	for _, v := range list {
+		settings, err := v.Compression()
+		if err != nil {
+			return nil, err
+		}
+		stats, err := v.KeepitStats()
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, VersionAnswer{
+			Label: v.Label, Hash: v.Derivation.Output.String(), Device: v.Device, Settings: settings, Stats: stats,
+			TokensIn: v.TokensIn, TokensOut: v.TokensOut, Method: v.Counter, Ratio: v.Ratio, MessagesIn: v.MessagesIn, MessagesOut: v.MessagesOut,
+			Kept: v.Preserved, Keepits: v.Preserved + v.Summarised, Created: term.TimeText(v.Time), Engine: v.Engine,
+			UsedBy: append([]string{}, st.UsedBy(v)...), UsedIn: append([]string{}, v.Used.By...), Accessed: term.TimeText(v.Used.Last),
+			For: v.For, Hidden: v.Deleted, Revoked: v.Revoked, Stranger: strangers.Of(v.Device),
+		})
 	}
+	return out, nil
+}
+
+// versionsManifest prints the versions of a session in the shape of the seeds' versions.json.
+func versionsManifest(ctx context.Context, e *app.Env, m *layers.Memory, rev state.Rev) error {
+	man, err := m.History().ManifestOf(ctx, rev)
+	if err != nil {
+		return err
+	}
+	b, err := json.MarshalIndent(man.Versions(), "", "  ")
+	if err != nil {
+		return err
+	}
+	return e.WriteJSON(append(term.EscapeJSON(b), '\n'))
 }

@@ -72,7 +72,7 @@ func (s *API) apiCompositions(c *call) (reply, error) {
 	}
 	out := CompositionList{Compositions: []history.ManifestComposition{}, Next: next}
 	for _, one := range page {
-		out.Compositions = append(out.Compositions, history.ManifestCompositionOf(one))
+		out.Compositions = append(out.Compositions, history.ManifestCompositionOf(st, one))
 	}
 	return ok(out)
 }
@@ -276,8 +276,12 @@ func (s *API) apiComposition(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	st, err := s.Memory.Trusted().Outline(c, rev.Project.ID)
+	if err != nil {
+		return reply{}, err
+	}
 	x := rev.Composition
-	return ok(CompositionDetails{history.ManifestCompositionOf(x), string(rev.Project.ID), x.Budget, x.Strategy, rev.Hash.String(), text})
+	return ok(CompositionDetails{history.ManifestCompositionOf(st, x), string(rev.Project.ID), x.Budget, x.Strategy, rev.Hash.String(), text})
 }
 
 func (s *API) apiDeleteComposition(c *call) (reply, error) {

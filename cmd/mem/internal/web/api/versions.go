@@ -17,7 +17,7 @@ import (
 func versionEndpoints() []endpoint {
 	made := map[int]any{http.StatusOK: history.ManifestVersion{}, http.StatusCreated: history.ManifestVersion{}, http.StatusAccepted: JobAnswer{}}
 	return []endpoint{
-		{http.MethodGet, "/sessions/{sessionId}/versions", "List compression versions", nil, nil, answers(versionsFile{}), (*API).apiVersions},
+		{http.MethodGet, "/sessions/{sessionId}/versions", "List compression versions", nil, nil, answers(history.ManifestVersions{}), (*API).apiVersions},
 		{http.MethodPost, "/sessions/{sessionId}/versions", "Create new compression: 201, 200 if the same recipe was used before, 202 and a job with a model", nil,
 			CompressionSettings{}, made, (*API).apiCompress},
 		{http.MethodPost, "/sessions/{sessionId}/versions/preview", "Preview a compression: nothing is written and no model is asked", nil,
@@ -251,15 +251,6 @@ func previewOf(d derive.Compressed) compressionPreview {
 	return out
 }
 
-// A versionsFile is the seeds' versions.json.
-type versionsFile struct {
-	SessionID        string                    `json:"sessionId"`
-	OriginalFile     string                    `json:"originalFile"`
-	OriginalTokens   int                       `json:"originalTokens"`
-	OriginalMessages int                       `json:"originalMessages"`
-	Versions         []history.ManifestVersion `json:"versions"`
-}
-
 func (s *API) apiVersions(c *call) (reply, error) {
 	rev, err := s.Session(c, c.r.PathValue("sessionId"))
 	if err != nil {
@@ -269,7 +260,7 @@ func (s *API) apiVersions(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return ok(versionsFile{man.SessionID, man.OriginalFile, man.OriginalTokens, man.OriginalMessages, man.Compressions})
+	return ok(man.Versions())
 }
 
 // A VersionContent is a version with its text.

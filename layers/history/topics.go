@@ -1,0 +1,47 @@
+package history
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/refs"
+)
+
+// topicsMax is the number of topics that the manifest lists of a session.
+const topicsMax = 5
+
+// topics returns the topics of the exchanges of each session, the most frequent first, those of untrusted devices and of revoked sources
+// left out.
+func (m Ops) topics(ctx context.Context, p refs.Project, st *state.State) (map[string][]string, error) {
+	records, err := m.Upper(ctx, p)
+	if err != nil || len(records) == 0 {
+		return nil, err
+	}
+	known, err := trust.On(m.DB).KnownFacts(ctx, p, records)
+	if err != nil {
+		return nil, err
+	}
+	counts := map[string]map[string]int{}
+	for _, x := range known.Exchanges {
+		if x.Topic == "" || x.Revoked != "" || st.FromStranger(x.Device) {
+			continue
+		}
+		if counts[x.Session] == nil {
+			counts[x.Session] = map[string]int{}
+		}
+		counts[x.Session][x.Topic]++
+	}
+	out := map[string][]string{}
+	for session, of := range counts {
+		var list []string
+		for topic := range of {
+			list = append(list, topic)
+		}
+		slices.SortFunc(list, func(a, b string) int { return cmp.Or(cmp.Compare(of[b], of[a]), cmp.Compare(a, b)) })
+		out[session] = list[:min(topicsMax, len(list))]
+	}
+	return out, nil
+}
