@@ -80,8 +80,7 @@ func (o *outgoing) commit(id pack.ID) error {
 	if err != nil {
 		return err
 	}
-	text := c.Name + "\n" + c.Email + "\n" + c.Message
-	if err := o.visit(Piece{Kind: "commit", Commit: id.String(), Size: int64(len(text)), Content: strings.NewReader(text)}); err != nil {
+	if err := o.visit(messageOf(id, c)); err != nil {
 		return err
 	}
 	now, err := laneAt(o.git, id, o.device)
@@ -99,6 +98,12 @@ func (o *outgoing) commit(id pack.ID) error {
 	return now.root.walkNew(o.git, old, nil, func(path []string, blob pack.ID) error {
 		return o.blob(now, id.String(), path, blob)
 	})
+}
+
+// messageOf returns the message of a commit with its author.
+func messageOf(id pack.ID, c gitstore.Commit) Piece {
+	text := c.Name + "\n" + c.Email + "\n" + c.Message
+	return Piece{Kind: "commit", Commit: id.String(), Size: int64(len(text)), Content: strings.NewReader(text)}
 }
 
 // blob visits a blob, or notes that a stream has grown by it.

@@ -21,14 +21,14 @@ type Kept struct {
 	Places int
 }
 
-// keep counts one more place.
-func (v *Prover) keep(device, kind string) {
+// keep counts some more places.
+func (v *Prover) keep(device, kind string, places int) {
 	i := slices.IndexFunc(v.Out.Kept, func(k Kept) bool { return k.Device == device && k.Kind == kind })
 	if i < 0 {
 		i = len(v.Out.Kept)
 		v.Out.Kept = append(v.Out.Kept, Kept{Device: device, Kind: kind})
 	}
-	v.Out.Kept[i].Places++
+	v.Out.Kept[i].Places += places
 }
 
 // sortKept orders what was counted, this device's first.
@@ -57,7 +57,7 @@ func (v *Prover) metadata(l refs.Lane, piece refs.Piece) (found bool, err error)
 	if piece.Kind == "commit" {
 		found = secret || v.o.Match.Match(b)
 		if found && own {
-			v.keep(l.Device, "commit")
+			v.keep(l.Device, "commit", 1)
 			return false, nil
 		}
 		return found, nil // it goes when the lane of that device begins anew
@@ -71,7 +71,7 @@ func (v *Prover) metadata(l refs.Lane, piece refs.Piece) (found bool, err error)
 		return secret, nil
 	}
 	if stays(r, holds) {
-		v.keep(l.Device, r.Kind)
+		v.keep(l.Device, r.Kind, 1)
 		return false, nil
 	}
 	return true, nil

@@ -2,14 +2,17 @@ package forget
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/markers"
@@ -48,10 +51,8 @@ func (m Ops) Prove(ctx context.Context, o ForgetOptions, gone []string, said []r
 	if err != nil {
 		return v.Out, err
 	}
-	for _, l := range lanes {
-		if err := v.Lane(ctx, l); err != nil {
-			return v.Out, err
-		}
+	if err := v.lanes(ctx, lanes); err != nil {
+		return v.Out, err
 	}
 	if err := v.hidden(ctx); err != nil {
 		return v.Out, err
@@ -106,9 +107,38 @@ func (m Ops) AllLanes() ([]refs.Lane, error) {
 	return lanes, err
 }
 
+// lanes looks at lanes, as many at once as there are processors.
+func (v *Prover) lanes(ctx context.Context, lanes []refs.Lane) error {
+	each := make([]Prover, len(lanes))
+	errs := make([]error, len(lanes))
+	free := make(chan struct{}, runtime.GOMAXPROCS(0))
+	var wait sync.WaitGroup
+	for i, l := range lanes {
+		free <- struct{}{}
+		wait.Go(func() {
+			defer func() { <-free }()
+			each[i] = Prover{M: v.M, o: v.o, Needles: v.Needles, Out: Proof{Others: map[string]int{}}}
+			errs[i] = each[i].Lane(ctx, l)
+		})
+	}
+	wait.Wait()
+	for i := range each {
+		out := each[i].Out
+		v.Out.Bytes += out.Bytes
+		v.Out.Left = append(v.Out.Left, out.Left...)
+		for d, n := range out.Others {
+			v.Out.Others[d] += n
+		}
+		for _, k := range out.Kept {
+			v.keep(k.Device, k.Kind, k.Places)
+		}
+	}
+	return cmp.Or(errs...)
+}
+
 // Lane looks at everything that a lane leads to, streams decompressed.
 func (v *Prover) Lane(ctx context.Context, l refs.Lane) error {
-	return v.M.Refs.Outgoing(ctx, l, func(string) bool { return false }, func(piece refs.Piece) error {
+	return v.M.Refs.Contents(ctx, l, func(piece refs.Piece) error {
 		var found bool
 		var err error
 		if piece.Kind == "record" || piece.Kind == "commit" {

@@ -1,0 +1,41 @@
+package refs
+
+import (
+	"context"
+
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/objects/pack"
+)
+
+// Contents calls visit for everything that a lane holds: the message of each commit with its author, every blob of its tip, and all of
+// every stream. A lane only grows, so its tip has all that its commits brought: no older directory is read. An error of visit ends it.
+func (r *Repo) Contents(ctx context.Context, l Lane, visit func(Piece) error) error {
+	tip, err := r.memory.Ref(l.Ref())
+	if err != nil || tip.IsZero() {
+		return err
+	}
+	o := outgoing{ctx: ctx, git: r.memory, device: l.Device, visit: visit, streams: map[objects.Hash]*growing{}}
+	for id := tip; !id.IsZero(); {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		c, err := r.memory.Commit(id)
+		if err == nil {
+			err = visit(messageOf(id, c))
+		}
+		if err != nil {
+			return err
+		}
+		id = c.Parent
+	}
+	now, err := laneAt(r.memory, tip, l.Device)
+	if err == nil {
+		err = now.root.walkNew(r.memory, nil, nil, func(path []string, blob pack.ID) error {
+			return o.blob(now, tip.String(), path, blob)
+		})
+	}
+	if err != nil {
+		return err
+	}
+	return o.content()
+}
