@@ -141,10 +141,16 @@ func (v *Prover) Lane(ctx context.Context, l refs.Lane) error {
 	return v.M.Refs.Contents(ctx, l, func(piece refs.Piece) error {
 		var found bool
 		var err error
-		if piece.Kind == "record" || piece.Kind == "commit" {
+		words := piece.Kind == "object" || piece.Kind == "stream"
+		switch {
+		case piece.Kind == "record" || piece.Kind == "commit":
 			found, err = v.metadata(l, piece)
-		} else {
-			found, err = v.findsIn(piece.Content, piece.Kind == "object" || piece.Kind == "stream")
+		case piece.Size <= originals.WindowSize: // a window is no cheaper
+			var b []byte
+			b, err = io.ReadAll(piece.Content)
+			found = err == nil && v.finds(b, words)
+		default:
+			found, err = v.findsIn(piece.Content, words)
 		}
 		if err != nil || !found {
 			return err
