@@ -93,7 +93,7 @@ func imports() map[string]string {
 		"cmd/mem/internal/names":        "cmd/mem/internal/app cmd/mem/internal/memory cmd/mem/internal/term layers layers/capture layers/facts layers/keepit layers/originals layers/records layers/revision layers/state layers/tokens refs/config",
 		"cmd/mem/internal/web/guard":    "cmd/mem/internal/web/api",
 		"cmd/mem/internal/hookset":      "cmd/mem/internal/app cmd/mem/internal/names cmd/mem/internal/term hooks hooks/settings layers/keepit layers/state refs/config",
-		"cmd/mem/internal/tracecmd":     "cmd/mem/internal/app cmd/mem/internal/flags cmd/mem/internal/memory cmd/mem/internal/names cmd/mem/internal/term hooks layers layers/concepts layers/handover layers/history layers/keepit layers/provenance layers/state layers/tokens layers/trace",
+		"cmd/mem/internal/tracecmd":     "cmd/mem/internal/app cmd/mem/internal/flags cmd/mem/internal/memory cmd/mem/internal/names cmd/mem/internal/term hooks layers layers/concepts layers/history layers/keepit layers/provenance layers/state layers/tokens layers/trace",
 		"cmd/mem/internal/web":          "cmd/mem/internal/web/api cmd/mem/internal/web/guard layers/capture layers/checkout layers/compose layers/compress layers/concepts layers/derive layers/facts layers/history layers/keepit layers/knowledge layers/markers layers/permanent layers/provenance layers/records layers/refine layers/revision layers/search/index layers/state layers/stats layers/sync layers/tokens layers/trace refs refs/config",
 		"cmd/mem/internal/versioncmd":   "cmd/mem/internal/app cmd/mem/internal/flags cmd/mem/internal/hookset cmd/mem/internal/memory cmd/mem/internal/names cmd/mem/internal/term layers layers/capture layers/checkout layers/compose layers/compress layers/derive layers/engines layers/handover layers/keepit layers/knowledge layers/markers layers/records layers/revision layers/state layers/tier layers/tokens layers/worktree refs/config",
 		"cmd/mem/internal/historycmd":   "cmd/mem/internal/app cmd/mem/internal/flags cmd/mem/internal/memory cmd/mem/internal/names cmd/mem/internal/term cmd/mem/internal/tracecmd cmd/mem/internal/versioncmd hooks layers layers/engines layers/history layers/provenance layers/revision layers/state layers/stats layers/tokens refs",
@@ -126,6 +126,7 @@ func outside() map[string]string {
 		"github.com/kljensen/snowball":           "layers/compress layers/facts layers/search/terms",
 		"filippo.io/age":                         "refs/sealed",
 		"golang.org/x/sys":                       "refs",
+		"github.com/tailscale/hujson":            "hooks/settings",
 		"github.com/yuin/goldmark":               "cmd/mem/internal/web",
 		"github.com/modelcontextprotocol/go-sdk": "cmd/mem/internal/mcp",
 	}

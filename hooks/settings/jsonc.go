@@ -2,8 +2,11 @@ package settings
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tailscale/hujson"
 )
 
 // A node is a value in a text of JSON with comments and trailing commas, as editors and Claude Code take it: where it stands,
@@ -12,6 +15,7 @@ type node struct {
 	start, end int    // of the value
 	Kind       byte   // '{', '[', '"' or 'v' for a number or a word
 	items      []item // of an object or an array
+	value      hujson.Value
 }
 
 // An item is a member of an object or an element of an array.
@@ -30,177 +34,88 @@ type TextError struct {
 
 func (e *TextError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.What) }
 
-// maxNesting is how deep values may nest.
-const maxNesting = 200
+// maxNesting is how deep values may nest; mostValues bounds what the recursive parser is given at all.
+const (
+	maxNesting = 200
+	mostValues = 100_000
+)
 
-type textParser struct {
-	b   []byte
-	pos int
+// ParseText reads a text that holds one value. It returns nil for a text of white space and comments.
+func ParseText(b []byte) (*node, error) {
+	text := bytes.TrimPrefix(b, []byte("\uFEFF"))
+	if bytes.Count(text, []byte("["))+bytes.Count(text, []byte("{")) > mostValues {
+		return nil, &TextError{1, "too many values"}
+	}
+	v, err := hujson.Parse(text)
+	if err != nil { // perhaps a comment without a newline at the end
+		if v, again := hujson.Parse(append(slices.Clone(text), '\n')); again == nil {
+			return newNode(v, len(b)-len(text), 0)
+		}
+		if onlyComments(text) {
+			return nil, nil
+		}
+		return nil, textError(err)
+	}
+	return newNode(v, len(b)-len(text), 0)
 }
 
-// ParseText reads a text that holds one value. Nothing but white space and comments is an empty object at its end.
-func ParseText(b []byte) (*node, error) {
-	p := &textParser{b: b, pos: len(b) - len(bytes.TrimPrefix(b, []byte("\uFEFF")))}
-	if err := p.space(); err != nil {
-		return nil, err
+// onlyComments reports whether text is white space and comments: it becomes a value if one follows.
+func onlyComments(text []byte) bool {
+	v, err := hujson.Parse(slices.Concat(text, []byte("\n0")))
+	return err == nil && v.StartOffset > len(text)
+}
+
+// textError takes the line out of the message of hujson, which has it nowhere else.
+func textError(err error) error {
+	var line, column int
+	if _, scan := fmt.Sscanf(err.Error(), "hujson: line %d, column %d:", &line, &column); scan != nil {
+		return err
 	}
-	if p.pos == len(b) {
-		return nil, nil
+	_, what, _ := strings.Cut(err.Error(), fmt.Sprintf("column %d: ", column))
+	return &TextError{line, what}
+}
+
+// newNode returns v as a node. Offsets count from shift bytes before the text that was parsed.
+func newNode(v hujson.Value, shift, depth int) (*node, error) {
+	if depth > maxNesting {
+		return nil, &TextError{1, "too deep"}
 	}
-	n, err := p.value(0)
-	if err != nil {
-		return nil, err
-	}
-	if err := p.space(); err != nil {
-		return nil, err
-	}
-	if p.pos < len(b) {
-		return nil, p.fail("something stands behind the end")
+	n := &node{start: shift + v.StartOffset, end: shift + v.EndOffset, Kind: 'v', value: v}
+	var err error
+	switch x := v.Value.(type) {
+	case *hujson.Object:
+		n.Kind = '{'
+		for i, m := range x.Members {
+			it := item{key: m.Name.Value.(hujson.Literal).String(), start: shift + m.Name.StartOffset}
+			if err = n.add(it, m.Value, i == len(x.Members)-1, shift, depth); err != nil {
+				return nil, err
+			}
+		}
+	case *hujson.Array:
+		n.Kind = '['
+		for i, e := range x.Elements {
+			it := item{start: shift + e.StartOffset}
+			if err = n.add(it, e, i == len(x.Elements)-1, shift, depth); err != nil {
+				return nil, err
+			}
+		}
+	case hujson.Literal:
+		if x.Kind() == '"' {
+			n.Kind = '"'
+		}
 	}
 	return n, nil
 }
 
-func (p *textParser) fail(what string) error {
-	return &TextError{1 + bytes.Count(p.b[:min(p.pos, len(p.b))], []byte("\n")), what}
-}
-
-// at returns the byte at the position, 0 at the end.
-func (p *textParser) at(offset int) byte {
-	if p.pos+offset < len(p.b) {
-		return p.b[p.pos+offset]
+// add appends an item with the value v, which is the last one or not.
+func (n *node) add(it item, v hujson.Value, last bool, shift, depth int) (err error) {
+	it.comma = -1
+	if !last || v.AfterExtra != nil {
+		it.comma = shift + v.EndOffset + len(v.AfterExtra)
 	}
-	return 0
-}
-
-// space passes white space and comments.
-func (p *textParser) space() error {
-	for p.pos < len(p.b) {
-		switch c := p.b[p.pos]; {
-		case c == ' ' || c == '\t' || c == '\n' || c == '\r':
-			p.pos++
-		case c == '/' && p.at(1) == '/':
-			end := bytes.IndexByte(p.b[p.pos:], '\n')
-			if end < 0 {
-				end = len(p.b) - p.pos
-			}
-			p.pos += end
-		case c == '/' && p.at(1) == '*':
-			end := bytes.Index(p.b[p.pos+2:], []byte("*/"))
-			if end < 0 {
-				return p.fail("a comment does not end")
-			}
-			p.pos += end + 4
-		default:
-			return nil
-		}
-	}
-	return nil
-}
-
-func (p *textParser) value(depth int) (*node, error) {
-	if depth > maxNesting {
-		return nil, p.fail("too deep")
-	}
-	n := &node{start: p.pos, Kind: p.at(0)}
-	var err error
-	switch n.Kind {
-	case '{', '[':
-		err = p.list(n, depth)
-	case '"':
-		_, err = p.text()
-	default:
-		n.Kind = 'v'
-		err = p.word()
-	}
-	n.end = p.pos
-	return n, err
-}
-
-// word passes a number, true, false or null.
-func (p *textParser) word() error {
-	start := p.pos
-	for p.pos < len(p.b) && bytes.IndexByte([]byte(" \t\r\n,]}:/\"{["), p.b[p.pos]) < 0 {
-		p.pos++
-	}
-	if !json.Valid(p.b[start:p.pos]) {
-		p.pos = start
-		return p.fail("not a value")
-	}
-	return nil
-}
-
-// text passes a string and returns what it says.
-func (p *textParser) text() (s string, err error) {
-	start := p.pos
-	for p.pos++; p.pos < len(p.b) && p.b[p.pos] != '"'; p.pos++ {
-		if p.b[p.pos] == '\\' {
-			p.pos++
-		}
-	}
-	if p.pos >= len(p.b) {
-		p.pos = start
-		return "", p.fail("a string does not end")
-	}
-	p.pos++
-	if json.Unmarshal(p.b[start:p.pos], &s) != nil {
-		p.pos = start
-		return "", p.fail("not a string")
-	}
-	return s, nil
-}
-
-// list reads an object or an array.
-func (p *textParser) list(n *node, depth int) error {
-	closer := n.Kind + 2 // of '{' and '[' alike
-	p.pos++
-	for {
-		if err := p.space(); err != nil {
-			return err
-		}
-		if p.at(0) == closer {
-			p.pos++
-			return nil
-		}
-		if k := len(n.items); k > 0 && n.items[k-1].comma < 0 {
-			return p.fail("a comma is missing")
-		}
-		it, err := p.item(n.Kind == '{', depth)
-		if err != nil {
-			return err
-		}
-		if err := p.space(); err != nil {
-			return err
-		}
-		if it.comma = -1; p.at(0) == ',' {
-			it.comma = p.pos
-			p.pos++
-		}
-		n.items = append(n.items, it)
-	}
-}
-
-func (p *textParser) item(member bool, depth int) (it item, err error) {
-	it.start = p.pos
-	if member {
-		if p.at(0) != '"' {
-			return it, p.fail("not a member")
-		}
-		if it.key, err = p.text(); err != nil {
-			return it, err
-		}
-		if err := p.space(); err != nil {
-			return it, err
-		}
-		if p.at(0) != ':' {
-			return it, p.fail("a colon is missing")
-		}
-		p.pos++
-		if err := p.space(); err != nil {
-			return it, err
-		}
-	}
-	it.Value, err = p.value(depth + 1)
-	return it, err
+	it.Value, err = newNode(v, shift, depth+1)
+	n.items = append(n.items, it)
+	return err
 }
 
 // Member returns the item with a key, the last one if there are several, as JavaScript has it.
@@ -225,21 +140,8 @@ func (n *node) once(key string) bool {
 }
 
 // Plain returns the value without comments and trailing commas.
-func (n *node) Plain(b []byte) []byte {
-	switch n.Kind {
-	case '{', '[':
-		out := []byte{n.Kind}
-		for i, it := range n.items {
-			if i > 0 {
-				out = append(out, ',')
-			}
-			if n.Kind == '{' {
-				key, _ := json.Marshal(it.key) // a string always encodes
-				out = append(append(out, key...), ':')
-			}
-			out = append(out, it.Value.Plain(b)...)
-		}
-		return append(out, n.Kind+2)
-	}
-	return b[n.start:n.end]
+func (n *node) Plain() []byte {
+	v := n.value.Clone()
+	v.Minimize()
+	return v.Pack()
 }

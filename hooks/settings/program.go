@@ -70,7 +70,7 @@ func (h Handler) program() (p Program, e Event, ok bool) {
 // ours returns the hook of mem in a text.
 func ours(b []byte, n *node) (f Found, ok bool) {
 	var h Handler
-	if n.Kind != '{' || json.Unmarshal(n.Plain(b), &h) != nil {
+	if n.Kind != '{' || json.Unmarshal(n.Plain(), &h) != nil {
 		return f, false
 	}
 	f.Program, f.Answers, ok = h.program()
