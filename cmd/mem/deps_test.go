@@ -120,6 +120,7 @@ func outside() map[string]string {
 		"github.com/urfave/cli/v2":               "cmd/mem cmd/mem/internal/app cmd/mem/internal/doctor cmd/mem/internal/flags cmd/mem/internal/historycmd cmd/mem/internal/hookcmd cmd/mem/internal/hookset cmd/mem/internal/knowledgecmd cmd/mem/internal/remotecmd cmd/mem/internal/servecmd cmd/mem/internal/sessioncmd cmd/mem/internal/storecmd cmd/mem/internal/tracecmd cmd/mem/internal/versioncmd",
 		"golang.org/x/term":                      "cmd/mem/internal/app",
 		"github.com/clipperhouse/displaywidth":   "cmd/mem cmd/mem/internal/app",
+		"github.com/dustin/go-humanize":          "cmd/mem/internal/app",
 		"github.com/gofrs/flock":                 "refs refs/config hooks cmd/mem/internal/proof layers/search/index",
 		"github.com/klauspost/compress":          "objects/pack objects/stream layers/search/index",
 		"github.com/tidwall/gjson":               "layers/refine layers/revision",

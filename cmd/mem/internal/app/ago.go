@@ -4,29 +4,29 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/dustin/go-humanize"
 )
+
+const day = 24 * time.Hour
+
+// ages returns the steps in which the age of something is told.
+func ages() []humanize.RelTimeMagnitude {
+	return []humanize.RelTimeMagnitude{
+		{D: time.Second, Format: "%d seconds %s", DivBy: time.Second}, {D: 2 * time.Second, Format: "1 second %s", DivBy: 1},
+		{D: time.Minute, Format: "%d seconds %s", DivBy: time.Second}, {D: 2 * time.Minute, Format: "1 minute %s", DivBy: 1},
+		{D: time.Hour, Format: "%d minutes %s", DivBy: time.Minute}, {D: 2 * time.Hour, Format: "1 hour %s", DivBy: 1},
+		{D: day, Format: "%d hours %s", DivBy: time.Hour}, {D: 2 * day, Format: "1 day %s", DivBy: 1},
+		{D: 14 * day, Format: "%d days %s", DivBy: day}, {D: 60 * day, Format: "%d weeks %s", DivBy: 7 * day},
+		{D: 730 * day, Format: "%d months %s", DivBy: 30 * day}, {D: 1 << 62, Format: "%d years %s", DivBy: 365 * day},
+	}
+}
 
 // Ago says how long before now t was, as a person would. The piped form of a time is RFC 3339 in UTC.
 func Ago(now, t time.Time) string {
-	d := now.Sub(t)
-	if d < 0 {
+	if now.Before(t) {
 		return "in the future"
 	}
-	day := 24 * time.Hour
-	for _, u := range []struct {
-		below, unit time.Duration
-		name        string
-	}{
-		{time.Minute, time.Second, "second"}, {time.Hour, time.Minute, "minute"}, {day, time.Hour, "hour"},
-		{14 * day, day, "day"}, {60 * day, 7 * day, "week"}, {730 * day, 30 * day, "month"}, {1 << 62, 365 * day, "year"},
-	} {
-		if d < u.below {
-			n := int(d / u.unit)
-			return fmt.Sprintf("%d %s%s ago", n, u.name, term.Plural(n))
-		}
-	}
-	return t.UTC().Format(time.DateOnly)
+	return humanize.CustomRelTime(t, now, "ago", "", ages())
 }
 
 // TimeCell is a time in a table.
@@ -54,11 +54,11 @@ func (e *Env) DateText(t time.Time) string { return e.Local(t).Format("Mon Jan 2
 // SpanText is from when to when something went on, for people.
 func (e *Env) SpanText(first, last time.Time) string {
 	first, last = e.Local(first), e.Local(last)
-	const day, minute = "2 Jan 2006", "15:04"
-	if first.Format(day) == last.Format(day) {
-		return first.Format(day+" "+minute) + " - " + last.Format(minute)
+	const date, minute = "2 Jan 2006", "15:04"
+	if first.Format(date) == last.Format(date) {
+		return first.Format(date+" "+minute) + " - " + last.Format(minute)
 	}
-	return first.Format(day+" "+minute) + " - " + last.Format(day+" "+minute)
+	return first.Format(date+" "+minute) + " - " + last.Format(date+" "+minute)
 }
 
 // BytesText writes a number of bytes for people.
