@@ -60,6 +60,7 @@ type detail struct {
 	Keepits    []state.Keepit
 	Untrusted  bool
 	InComposed []string
+	Adding     *adding // of a session that is not in memory
 }
 
 // openMonths is how many months the list shows open, and mostRows how many sessions it shows in all; those of the other months are
@@ -245,7 +246,11 @@ func (s *Server) wanted(r *http.Request, composed map[string][]string) (func(his
 func (s *Server) detail(ctx context.Context, p state.Project, st *state.State, it history.Item) (*detail, error) {
 	d := &detail{Item: it, Name: it.ID}
 	if it.Session == nil {
-		return d, nil
+		var err error
+		if it.Path != "" {
+			d.Adding, err = s.adding(ctx, it.Path)
+		}
+		return d, err
 	}
 	d.Name, d.Untrusted = api.SessionName(it.Session), it.Session.Guest != ""
 	d.Rev = state.Rev{Kind: state.IsSession, Project: p, Session: it.Session}

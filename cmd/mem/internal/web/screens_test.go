@@ -466,3 +466,35 @@ func TestCounts(t *testing.T) {
 		}
 	}
 }
+
+// TestAdding looks at what the page tells of a session before it is added, and adds it.
+func TestAdding(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil, nil)
+	const id = "0d0d0d0d-0000-4000-8000-000000000001"
+	line := func(n int, text string) string {
+		return fmt.Sprintf(`{"uuid":"u%d","sessionId":"%s","cwd":"/home/dev/shop","timestamp":"2026-01-25T10:0%d:00Z","type":"user","message":{"role":"user","content":%q}}`+"\n", n, id, n, text)
+	}
+	file := filepath.Join(r.world.Claude, "projects", "-home-dev-shop", id+".jsonl")
+	must(t, os.WriteFile(file, []byte(line(1, "Begin. ##keepit1.00## Never float.")+line(2, "##keepit0.80## Say why.")+line(3, "##keepit0.25## And how.")), 0o600))
+	p := "/p/" + string(r.project.ID)
+	body := between(r.get(p+"?s="+id), `id="details"`, "</aside>")
+	for _, want := range []string{"<dt>Messages</dt><dd>3</dd>", "25 Jan 2026 10:01", "25 Jan 2026 10:03", "Keepit markers: 3", "##keepit1.00##</code> 1 <span class=\"dim\">Pinned",
+		"##keepit0.80##</code> 1 <span class=\"dim\">Important", "##keepit0.25##</code> 1 <span class=\"dim\">Minor", "Cancel"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the card lacks %q: %s", want, body)
+		}
+	}
+	if n := regexp.MustCompile(`<dt>Tokens</dt><dd>([0-9]+)</dd>`).FindStringSubmatch(body); n == nil || n[1] == "0" {
+		t.Errorf("the card has no tokens: %v", n)
+	}
+	if a := r.do(http.MethodGet, "/s/"+id, "", nil); a.status != 404 {
+		t.Errorf("looking has added the session: %d", a.status)
+	}
+	if a := r.post(p+"/add", url.Values{"id": {id}, "back": {p + "?s=" + id}}); a.status != 303 {
+		t.Fatalf("add: %d %.300s", a.status, a.body)
+	}
+	if body = r.get(p + "?s=" + id); !strings.Contains(body, "Create compression") {
+		t.Error("the session is not in memory")
+	}
+}

@@ -1,0 +1,78 @@
+package web
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"os"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/markers"
+)
+
+// An adding is what a session that is only a file would bring into memory.
+type adding struct {
+	Messages    int
+	Tokens      int
+	Estimated   bool // tokens are taken from the size: the file is too large to be counted for a page
+	First, Last time.Time
+	Markers     int
+	Weights     []weightCount // the heaviest first
+}
+
+// A weightCount is how many markers have a weight, with the name of its band.
+type weightCount struct {
+	Weight keepit.Weight
+	Name   string
+	Count  int
+}
+
+// mostCounted is up to which size the tokens of a file are counted.
+const mostCounted = 8 << 20
+
+// adding reads a file as a capture would, and stores nothing.
+func (s *Server) adding(ctx context.Context, path string) (*adding, error) {
+	got, err := s.Memory.Capture().Add(ctx, []capture.Source{capture.SourceOf(path)}, capture.AddOptions{Op: "add", DryRun: true})
+	if err != nil || len(got) == 0 {
+		return nil, err
+	}
+	now := got[0].Now
+	out := &adding{Messages: now.Scan.Messages, First: now.Scan.First, Last: now.Scan.Last, Markers: len(now.Markers)}
+	for _, m := range now.Markers {
+		i := slices.IndexFunc(out.Weights, func(w weightCount) bool { return w.Weight == m.Weight })
+		if i < 0 {
+			i = len(out.Weights)
+			out.Weights = append(out.Weights, weightCount{Weight: m.Weight, Name: bandOf(m.Weight)})
+		}
+		out.Weights[i].Count++
+	}
+	slices.SortFunc(out.Weights, func(a, b weightCount) int { return cmp.Compare(b.Weight, a.Weight) })
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	if len(b) > mostCounted {
+		out.Estimated = true
+		b = b[:bytes.LastIndexByte(b[:mostCounted], '\n')+1]
+	}
+	n, err := markers.CountBytes(ctx, b, now.Scan.Model, runtime.GOMAXPROCS(0))
+	out.Tokens = n.Tokens
+	if out.Estimated && len(b) > 0 {
+		out.Tokens = int(int64(n.Tokens) * now.Size / int64(len(b)))
+	}
+	return out, err
+}
+
+// bandOf names a weight as the seeds do.
+func bandOf(w keepit.Weight) string {
+	for _, p := range weightPresets() {
+		if w >= p.Weight {
+			return p.Name
+		}
+	}
+	return "Minor"
+}
