@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -496,5 +497,37 @@ func TestAdding(t *testing.T) {
 	}
 	if body = r.get(p + "?s=" + id); !strings.Contains(body, "Create compression") {
 		t.Error("the session is not in memory")
+	}
+}
+
+// TestNames renames and tags a session by its forms.
+func TestNames(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil, nil)
+	s := "/s/" + sampleSession
+	name := func(want int, form url.Values) {
+		t.Helper()
+		if a := r.post(s+"/names", form); a.status != want {
+			t.Fatalf("%v: %d, want %d: %.300s", form, a.status, want, a.body)
+		}
+	}
+	name(303, url.Values{"do": {"title"}, "title": {"Cents, at last"}})
+	for _, at := range []string{s, "/", "/p/" + string(r.project.ID)} {
+		if body := r.get(at); !strings.Contains(body, "Cents, at last") {
+			t.Errorf("%s does not show the new title", at)
+		}
+	}
+	name(303, url.Values{"do": {"tag"}, "tag": {"money"}})
+	if body := r.get("/s/money"); !strings.Contains(body, `<span class="tag">money</span>`) {
+		t.Error("the tag does not lead to the session")
+	}
+	name(400, url.Values{"do": {"tag"}, "tag": {"two words"}})
+	if a := r.post("/s/"+r.ids[0]+"/names", url.Values{"do": {"tag"}, "tag": {"money"}}); r.ids[0] != sampleSession && a.status != 409 {
+		t.Errorf("a tag that is taken: %d %.300s", a.status, a.body)
+	}
+	name(303, url.Values{"untag": {"money"}})
+	name(303, url.Values{"do": {"title"}, "title": {""}})
+	if body := r.get(s); strings.Contains(body, "Cents, at last") || strings.Contains(body, `<span class="tag">money</span>`) {
+		t.Error("the names are still there")
 	}
 }

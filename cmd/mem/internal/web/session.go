@@ -3,12 +3,15 @@ package web
 import (
 	"cmp"
 	"context"
+	"errors"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
 	"github.com/memvcs/mem/layers/facts"
 	"github.com/memvcs/mem/layers/history"
+	"github.com/memvcs/mem/layers/naming"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 )
@@ -139,5 +142,38 @@ func (s *Server) dropSession(w http.ResponseWriter, r *http.Request) (string, pa
 		return name, p, err
 	}
 	goTo(w, r, "/p/"+string(rev.Project.ID))
+	return "", page{}, nil
+}
+
+// nameSession gives a session a title or a tag, or removes a tag.
+func (s *Server) nameSession(w http.ResponseWriter, r *http.Request) (string, page, error) {
+	ctx := r.Context()
+	rev, err := s.Session(ctx, r.PathValue("session"))
+	if err != nil {
+		return "", page{}, err
+	}
+	title, tag := strings.TrimSpace(r.PostFormValue("title")), strings.TrimSpace(r.PostFormValue("tag"))
+	switch untag := r.PostFormValue("untag"); {
+	case untag != "":
+		err = s.Memory.Naming().Untag(ctx, rev.Project, untag)
+	case r.PostFormValue("do") == "title":
+		if _, wrong := records.ParseTitle(title); wrong != nil && title != "" {
+			return "", page{}, api.BadRequest("title: " + wrong.Error())
+		}
+		err = s.Memory.Naming().Retitle(ctx, rev, title)
+	default:
+		if _, wrong := records.ParseName(tag); wrong != nil {
+			return "", page{}, api.BadRequest("tag: " + wrong.Error())
+		}
+		err = s.Memory.Naming().Tag(ctx, rev, tag, false)
+	}
+	if errors.Is(err, naming.ErrTaken) || errors.Is(err, naming.ErrNoTag) {
+		return "", page{}, api.NewProblem(http.StatusConflict, "conflict", err.Error())
+	}
+	if err != nil {
+		return "", page{}, err
+	}
+	s.Events.Changed()
+	goTo(w, r, "/s/"+api.SessionName(rev.Session))
 	return "", page{}, nil
 }

@@ -52,6 +52,15 @@ if (document.body.dataset.live !== "off" && $("header nav")) {
   addEventListener("pagehide", () => source.close());
 }
 
+// How much is selected where versions are deleted.
+document.addEventListener("change", () => {
+  const shown = $("#selected");
+  if (!shown) return;
+  const on = all("input[data-tokens]:checked");
+  const sum = on.reduce((n, box) => n + Number(box.dataset.tokens), 0);
+  shown.textContent = on.length ? `${on.length} selected, ${sum.toLocaleString("en")} tokens` : "";
+});
+
 // Keyboard: / and Ctrl-K search, ? help, j and k move in a list, g and a letter go to a screen, Esc leaves a field or dialog.
 let going = false;
 
