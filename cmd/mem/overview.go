@@ -87,7 +87,8 @@ func (o overview) commands(r sessioncmd.StatusReport) []example {
 		}
 	}
 	unseen := o.New + o.Changed
-	add(o.Stored == 0 && unseen == 0, "mem import", "capture every session that Claude Code has")
+	add(r.Moved != "", r.Moved, "this directory moved: its sessions are of that project")
+	add(o.Stored == 0 && unseen == 0 && r.Moved == "", "mem import", "capture every session that Claude Code has")
 	add(unseen > 0, "mem add -A", fmt.Sprintf("capture %s", changesText(o.New, o.Changed)))
 	add(!o.Hooks, "mem hooks install", "capture from now on, and brief each new session")
 	for _, name := range app.SortedKeys(r.Untrusted) {

@@ -68,6 +68,8 @@ type StatusReport struct {
 	Stored             int
 	Newest             *Listed
 	Changed, Untracked []Listed
+	Moved              string // the command that links this directory to the project that it was part of, if it moved
+	movedName          string
 	Elsewhere          []Listed        // untracked sessions of other projects
 	debt               *knowledge.Debt // nil if it is about several projects, or nothing is in memory
 	Untrusted          map[string]int  // sessions of devices that are not trusted, by name
@@ -132,6 +134,16 @@ func SessionsReport(ctx context.Context, e *app.Env, m *layers.Memory, sc state.
 			r.Newest = &items[i]
 		}
 	}
+	if r.Stored == 0 && !e.Opt.AllProjects {
+		p, ok, err := movedFrom(ctx, e, m, sc)
+		if err != nil {
+			return r, err
+		}
+		if ok {
+			r.Moved = linkTo(p)
+			r.movedName = p.Name
+		}
+	}
 	return r, nil
 }
 
@@ -194,6 +206,9 @@ func longStatus(e *app.Env, r StatusReport) {
 	statusPart(e, "Untracked sessions:", `use "mem add <session>" or "mem add -A"`, r.Untracked, func(it Listed) string {
 		return fmt.Sprintf("%s, %s", app.BytesText(it.Bytes), app.Ago(e.Now(), it.Last))
 	})
+	if r.Moved != "" {
+		e.Printf("\nThe session files of this directory are of project %s, whose directory is gone  (use \"%s\")\n", e.Safe(r.movedName), e.Safe(r.Moved))
+	}
 	if len(r.Elsewhere) > 0 {
 		e.Printf("\n%s  (use \"mem import\" or \"mem status --all-projects\")\n", elsewhereText(r.Elsewhere))
 	}

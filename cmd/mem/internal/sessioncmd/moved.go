@@ -1,0 +1,66 @@
+package sessioncmd
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/layers"
+	capturing "github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/transcript"
+)
+
+// movedFrom returns the project that the directory of the user was part of before it moved, if its session files say so: they
+// name a directory that is not there any more, and memory has its project. A directory with git needs no such help.
+func movedFrom(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope) (state.Project, bool, error) {
+	var none state.Project
+	if !strings.HasPrefix(sc.Project.Identity, "path ") {
+		return none, false, nil
+	}
+	claude, err := e.ClaudeDir()
+	if err != nil {
+		return none, false, nil // no home, so no session files
+	}
+	files, err := filepath.Glob(filepath.Join(claude, "projects", capturing.ClientDir(e.Dir), "*.jsonl"))
+	if err != nil {
+		return none, false, nil // a name that is no pattern has no session files
+	}
+	for _, name := range files {
+		cwd := cwdOf(name)
+		if cwd == "" || cwd == e.Dir {
+			continue
+		}
+		if _, err := os.Stat(cwd); err == nil {
+			continue
+		}
+		p, _, err := m.Projects().Locate(ctx, cwd)
+		if err != nil {
+			return none, false, err
+		}
+		if has, err := m.Projects().HasProject(ctx, p.ID); err != nil || has && p.ID != sc.Project.ID {
+			return p, has, err
+		}
+	}
+	return none, false, nil
+}
+
+// cwdOf returns the directory that a session file names first, "" if it names none or cannot be read.
+func cwdOf(name string) string {
+	f, err := os.Open(name)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	cwd, err := transcript.Cwd(f)
+	if err != nil {
+		return ""
+	}
+	return cwd
+}
+
+// linkTo is the command that gives the directory of the user to a project.
+func linkTo(p state.Project) string { return term.Shell("mem", "project", "link", string(p.ID[:8])) }
