@@ -4,9 +4,12 @@ import (
 	"context"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/compose"
 	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/refs"
 )
@@ -41,7 +44,7 @@ func (m Ops) Suggest(ctx context.Context, r SuggestRequest) ([]Suggested, error)
 		return nil, err
 	}
 	all = all[:min(len(all), r.Limit)]
-	left := r.Budget - r.Budget/20 // the frame of a composition takes some
+	left := r.Budget - r.Budget/20 - frameOf(all)
 	var out []Suggested
 	for i, x := range all {
 		one, err := m.suggested(ctx, x, left, max(left/(len(all)-i), left/2))
@@ -55,6 +58,15 @@ func (m Ops) Suggest(ctx context.Context, r SuggestRequest) ([]Suggested, error)
 		out = append(out, one)
 	}
 	return out, nil
+}
+
+// frameOf bounds the tokens that a composition of sessions needs for its headings, with a third more for models that count more.
+func frameOf(all []Suggestion) int {
+	var parts []compose.Part
+	for _, x := range all {
+		parts = append(parts, compose.Part{Session: x.Session.ID, Project: x.Project, Title: x.Session.Title, Date: time.Unix(x.Session.Last, 0).UTC()})
+	}
+	return compose.Reserve(tokens.For(""), "suggested", parts) * 4 / 3
 }
 
 // leastSuggested is how many tokens are worth suggesting.
