@@ -38,8 +38,8 @@ func (m Ops) Retitle(ctx context.Context, rev state.Rev, title string) error {
 	return m.say(ctx, rev, "mv "+rev.Session.Name(), "mv", body)
 }
 
-// Tag gives a session or a version a tag. The error wraps [ErrTaken] if something else has the tag and force is not set.
-func (m Ops) Tag(ctx context.Context, rev state.Rev, name string, force bool) error {
+// Tag gives a session or a version a tag; a dry run only checks. The error wraps [ErrTaken] if something else has the tag and force is not set.
+func (m Ops) Tag(ctx context.Context, rev state.Rev, name string, force, dryRun bool) error {
 	if _, err := records.ParseName(name); err != nil {
 		return err
 	}
@@ -64,11 +64,14 @@ func (m Ops) Tag(ctx context.Context, rev state.Rev, name string, force bool) er
 			return fmt.Errorf("tag %s: %w by %s", name, ErrTaken, state.NameOf(t.Rev(rev.Project)))
 		}
 	}
+	if dryRun {
+		return nil
+	}
 	return m.say(ctx, rev, "tag "+name+"  "+what, "tag", records.NameBody{Target: target, Field: records.FieldTag, Name: name})
 }
 
-// Untag removes a tag of a project. The error wraps [ErrNoTag] if nothing has it.
-func (m Ops) Untag(ctx context.Context, p state.Project, name string) error {
+// Untag removes a tag of a project; a dry run only checks. The error wraps [ErrNoTag] if nothing has it.
+func (m Ops) Untag(ctx context.Context, p state.Project, name string, dryRun bool) error {
 	st, err := trust.On(m.DB).Outline(ctx, p.ID)
 	if err != nil {
 		return err
@@ -79,6 +82,9 @@ func (m Ops) Untag(ctx context.Context, p state.Project, name string) error {
 			target, _, err := rev.Target()
 			if err != nil {
 				return err
+			}
+			if dryRun {
+				return nil
 			}
 			return m.say(ctx, rev, "tag -d "+name, "tag", records.NameBody{Target: target, Field: records.FieldTag, Name: name, Removed: true})
 		}

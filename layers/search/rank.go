@@ -349,12 +349,23 @@ func (m *matcher) around(p *part, s index.Span, i int) float32 {
 	return m.score[doc] + before*at(-1) + nextShare*at(1) + secondNextShare*(at(-2)+at(2))
 }
 
+// titled appends the first message that the user typed of a session of which only the title, the branch or a topic matches.
+func (m *matcher) titled(out []ranked, p *part, s index.Span) []ranked {
+	for k := range s.Count {
+		if p.seg.Class(s.First+k) == index.User && m.allows(p, s.First+k) {
+			return append(out, ranked{p.base + s.First + k, sessionShare * m.session[p.scope+s.Session] * classBoost(index.User)})
+		}
+	}
+	return out
+}
+
 // rankMessages scores documents, in no order.
 func (m *matcher) rankMessages() []ranked {
 	var out []ranked
 	for i := range m.parts {
 		p := &m.parts[i]
 		for _, s := range p.spans {
+			found := len(out)
 			for k := range s.Count {
 				class := p.seg.Class(s.First + k)
 				if class == index.About || !m.allows(p, s.First+k) {
@@ -373,6 +384,9 @@ func (m *matcher) rankMessages() []ranked {
 					v += sessionShare * v // it is its own surroundings
 				}
 				out = append(out, ranked{p.base + s.First + k, v * classBoost(class)})
+			}
+			if len(out) == found && s.Session >= 0 && m.session[p.scope+s.Session] > 0 {
+				out = m.titled(out, p, s)
 			}
 		}
 	}

@@ -157,19 +157,22 @@ func runTag(ctx context.Context, e *app.Env, operands []string, o tagOptions) er
 		var rev state.Rev
 		var err error
 		switch {
-		case o.remove && e.Opt.DryRun:
-			return nil
 		case o.remove:
-			err = m.Naming().Untag(ctx, sc.Project, name)
+			if err = m.Naming().Untag(ctx, sc.Project, name, e.Opt.DryRun); err == nil && e.Opt.DryRun {
+				e.Say("would delete tag %s", e.Safe(name))
+			}
 		default:
 			of := "@"
 			if len(operands) > 1 {
 				of = operands[1]
 			}
 			var revs []state.Rev
-			if revs, err = names.ResolveAll(ctx, e, m, sc, []string{of}); err == nil && !e.Opt.DryRun {
-				rev = revs[0]
-				err = m.Naming().Tag(ctx, rev, name, o.force)
+			if revs, err = names.ResolveAll(ctx, e, m, sc, []string{of}); err != nil {
+				break
+			}
+			rev = revs[0]
+			if err = m.Naming().Tag(ctx, rev, name, o.force, e.Opt.DryRun); err == nil && e.Opt.DryRun {
+				e.Say("would tag %s as %s", e.Safe(state.NameOf(rev)), e.Safe(name))
 			}
 		}
 		switch {

@@ -21,6 +21,9 @@ import (
 func showVersion(ctx context.Context, e *app.Env, m *layers.Memory, rev state.Rev, s shown) error {
 	v := rev.Version
 	names.HeadLine(e, "version "+names.Label(v), "b3:"+rev.Hash.Short())
+	if v.Deleted {
+		names.Field(e, "Hidden", "not in the lists; \"mem undo\" restores it, \"mem log --undo\" lists what can be undone")
+	}
 	names.Field(e, "Source", sourceOf(v, s.From, s.To))
 	names.Field(e, "Recipe", fmt.Sprintf("%s, keepit %s distance %d, skip %d", names.ModeOf(v), v.Settings.Keepit, v.Settings.Distance, v.Settings.Skip))
 	names.Field(e, "Key", fmt.Sprintf("%s of %s/%d", v.Derivation.Key().String()[:16], v.Derivation.Recipe.Step, v.Derivation.Recipe.Version))
