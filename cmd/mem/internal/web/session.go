@@ -155,7 +155,7 @@ func (s *Server) nameSession(w http.ResponseWriter, r *http.Request) (string, pa
 	title, tag := strings.TrimSpace(r.PostFormValue("title")), strings.TrimSpace(r.PostFormValue("tag"))
 	switch untag := r.PostFormValue("untag"); {
 	case untag != "":
-		err = s.Memory.Naming().Untag(ctx, rev.Project, untag)
+		err = s.Memory.Naming().Untag(ctx, rev.Project, untag, false)
 	case r.PostFormValue("do") == "title":
 		if _, wrong := records.ParseTitle(title); wrong != nil && title != "" {
 			return "", page{}, api.BadRequest("title: " + wrong.Error())
@@ -165,7 +165,7 @@ func (s *Server) nameSession(w http.ResponseWriter, r *http.Request) (string, pa
 		if _, wrong := records.ParseName(tag); wrong != nil {
 			return "", page{}, api.BadRequest("tag: " + wrong.Error())
 		}
-		err = s.Memory.Naming().Tag(ctx, rev, tag, false)
+		err = s.Memory.Naming().Tag(ctx, rev, tag, false, false)
 	}
 	if errors.Is(err, naming.ErrTaken) || errors.Is(err, naming.ErrNoTag) {
 		return "", page{}, api.NewProblem(http.StatusConflict, "conflict", err.Error())
