@@ -18,9 +18,9 @@ import (
 // jsonPage is the page that TestDocsJSON keeps: go test ./cmd/mem -run TestDocsJSON -update writes it.
 var jsonPage = filepath.Join("..", "..", "docs", "json.md")
 
-// jsonJourney are the commands whose answers are the examples of docs/json.md, one after the other in one memory. Those that
-// begin with "!" may fail, those that begin with "." print nothing; RULE and ORIGINAL are replaced by what commands before them
-// printed.
+// jsonJourney are the commands whose answers are the examples of docs/json.md, one after the other in one memory.
+// Those that begin with "!" may fail, those that begin with "." print nothing; RULE and ORIGINAL are replaced by
+// what commands before them printed.
 const jsonJourney = `
 !ls
 init --device desk
@@ -143,8 +143,8 @@ help log
 version
 `
 
-// jsonElsewhere are the schemas that need a model, a second person, a long run or a listening server, with the script that checks
-// them.
+// jsonElsewhere are the schemas that need a model, a second person, a long run or a listening server, with the
+// script that checks them.
 func jsonElsewhere() map[string]string {
 	return map[string]string{
 		"device.approve": "encrypt", "remote.recovery-key": "encrypt", "distill": "distill", "selftest": "selftest", "serve": "serve",
@@ -389,7 +389,8 @@ today. Lists are cut to their first element, long texts end in "...".
 		fmt.Fprintf(&b, "\n## %s\n\n    mem --json %s\n\n```json\n%s\n```\n", heading, x.command, x.answer)
 	}
 	elsewhere := jsonElsewhere()
-	b.WriteString("\n## Other schemas\n\nThese need a model, another person, a long run or a server; the script that is named shows each.\n\n")
+	b.WriteString("\n## Other schemas\n\n" +
+		"These need a model, another person, a long run or a server; the script that is named shows each.\n\n")
 	for _, name := range slices.Sorted(maps.Keys(elsewhere)) {
 		if elsewhere[name] != "" && examples[name].answer == nil {
 			fmt.Fprintf(&b, "- `mem.%s/v1`: `cmd/mem/testdata/script/%s.txtar`\n", name, elsewhere[name])

@@ -9,8 +9,8 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 )
 
-// manPages returns the man pages by their file names: mem.1, mem-vcs.1, which is the same page under a name that is not the
-// kernel's mem(4), and one for each command, mem-log.1.
+// manPages returns the man pages by their file names: mem.1, mem-vcs.1, which is the same page under a name that
+// is not the kernel's mem(4), and one for each command, mem-log.1.
 func manPages(e *app.Env) map[string]string {
 	first := manOfMem(e)
 	pages := map[string]string{"mem.1": first, "mem-vcs.1": strings.Replace(first, ".TH MEM 1", ".TH MEM-VCS 1", 1)}
@@ -46,8 +46,8 @@ func manOfMem(e *app.Env) string {
 		if err != nil {
 			panic("mem: " + err.Error()) // as in topics
 		}
-		title, body, _ := strings.Cut(string(text), "\n")
-		fmt.Fprintf(&b, ".SH %s\n.nf\n%s\n%s\n.fi\n", roff(strings.ToUpper(t)), roff(title), roff(strings.TrimRight(body, "\n")))
+		page := strings.TrimRight(string(text), "\n")
+		fmt.Fprintf(&b, ".SH %s\n.nf\n%s\n.fi\n", roff(strings.ToUpper(t)), roff(page))
 	}
 	return b.String()
 }
@@ -93,7 +93,8 @@ func manOption(b *strings.Builder, o optionHelp) {
 	fmt.Fprintf(b, ".TP\n.B %s\n%s\n", roff(strings.TrimSpace(o.spelled())), roff(o.Usage))
 }
 
-// roff escapes text for a man page: backslashes, dashes, and points and quotes at the start of a line, which would be requests.
+// roff escapes text for a man page: backslashes, dashes, and points and quotes at the start of a line, which would
+// be requests.
 func roff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(text)
 	lines := strings.Split(text, "\n")

@@ -18,7 +18,8 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// An overview is what mem alone prints: where the memory of this directory stands, and the commands that make sense now.
+// An overview is what mem alone prints: where the memory of this directory stands, and the commands that make
+// sense now.
 type overview struct {
 	Memory   bool               `json:"memory"`            // whether there is one
 	Project  string             `json:"project,omitempty"` // of this directory
@@ -137,7 +138,8 @@ func (o overview) lines(e *app.Env) []string {
 		if o.Stored == 0 {
 			return []string{first, "There is no memory yet, and no session of Claude Code."}
 		}
-		return []string{first, fmt.Sprintf("There is no memory yet. Claude Code has %s in %s.", term.Count(o.Stored, "session"), term.Count(o.projects, "project"))}
+		return []string{first, fmt.Sprintf("There is no memory yet. Claude Code has %s in %s.",
+			term.Count(o.Stored, "session"), term.Count(o.projects, "project"))}
 	}
 	head := fmt.Sprintf("project %s: %s in memory", o.Project, term.Count(o.Stored, "session"))
 	if o.newest != nil {

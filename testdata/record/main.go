@@ -72,7 +72,8 @@ func picture(text string) []byte {
 	}
 	width, height := int(float64(wide)*charWidth)+2*margin, titleBar+len(lines)*lineHeight+margin
 	var b bytes.Buffer
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" xml:space="preserve" width="%d" height="%d" viewBox="0 0 %d %d" role="img">`+"\n", width, height, width, height)
+	b.WriteString(`<svg xmlns="http://www.w3.org/2000/svg" xml:space="preserve" role="img" `)
+	fmt.Fprintf(&b, `width="%d" height="%d" viewBox="0 0 %d %d">`+"\n", width, height, width, height)
 	b.WriteString("<title>mem demo in a terminal</title>\n" +
 		"<style>text{font:13px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;fill:#d8dee9;white-space:pre}" +
 		".b{font-weight:bold;fill:#fff}.d{fill:#8b949e}.y{fill:#e3b341}.g{fill:#7ee787}.r{fill:#ff7b72}.c{fill:#79c0ff}" +
@@ -90,7 +91,8 @@ func picture(text string) []byte {
 		if plain(line) == "" {
 			continue
 		}
-		fmt.Fprintf(&b, `<text class="l" style="animation-delay:%.2fs" x="%d" y="%d">%s</text>`+"\n", at, margin, titleBar+(i+1)*lineHeight-4, spans(line))
+		fmt.Fprintf(&b, `<text class="l" style="animation-delay:%.2fs" `, at)
+		fmt.Fprintf(&b, `x="%d" y="%d">%s</text>`+"\n", margin, titleBar+(i+1)*lineHeight-4, spans(line))
 	}
 	b.WriteString("</svg>\n")
 	return b.Bytes()

@@ -17,8 +17,8 @@ type Format struct {
 	tmpl *template.Template
 }
 
-// ParseFormat reads a template of --format: Go's, whose fields are the members of --json. \n, \t and \0 in it are a line feed, a tab
-// and a NUL.
+// ParseFormat reads a template of --format: Go's, whose fields are the members of --json. \n, \t and \0 in it are
+// a line feed, a tab and a NUL.
 func (e *Env) ParseFormat(text string) (*Format, error) {
 	text = strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\0`, "\x00").Replace(text)
 	tmpl, err := template.New("--format").Option("missingkey=error").Funcs(template.FuncMap{"short": term.ShortID}).Parse(text)

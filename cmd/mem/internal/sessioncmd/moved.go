@@ -14,8 +14,9 @@ import (
 	"github.com/memvcs/mem/layers/transcript"
 )
 
-// movedFrom returns the project that the directory of the user was part of before it moved, if its session files say so: they
-// name a directory that is not there any more, and memory has its project. A directory with git needs no such help.
+// movedFrom returns the project that the directory of the user was part of before it moved, if its session files
+// say so: they name a directory that is not there any more, and memory has its project. A directory with git needs
+// no such help.
 func movedFrom(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope) (state.Project, bool, error) {
 	var none state.Project
 	if !strings.HasPrefix(sc.Project.Identity, "path ") {
