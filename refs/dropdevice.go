@@ -8,8 +8,8 @@ import (
 	"github.com/memvcs/mem/objects/gitstore"
 )
 
-// DropDevice deletes every branch of another device in both repositories. The bytes of its lanes go with [Repo.Sweep]. When it is
-// interrupted it can be done again.
+// DropDevice deletes every branch of another device in both repositories. The bytes of its lanes go with
+// [Repo.Sweep]. When it is interrupted it can be done again.
 func (r *Repo) DropDevice(ctx context.Context, device string) error {
 	unlock, err := r.alone(ctx)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// A Kept counts the places in a lane that hold what was forgotten and keep it: the name, identity and directory of a project, the place of a
-// transcript, and commit messages about them.
+// A Kept counts the places in a lane that hold what was forgotten and keep it: the name, identity and directory of a
+// project, the place of a transcript, and commit messages about them.
 type Kept struct {
 	Device string
 	Kind   string // of the record, or "commit"
@@ -23,7 +23,8 @@ type Kept struct {
 
 // keep counts some more places.
 func (v *Prover) keep(device, kind string, places int) {
-	i := slices.IndexFunc(v.Out.Kept, func(k Kept) bool { return k.Device == device && k.Kind == kind })
+	same := func(k Kept) bool { return k.Device == device && k.Kind == kind }
+	i := slices.IndexFunc(v.Out.Kept, same)
 	if i < 0 {
 		i = len(v.Out.Kept)
 		v.Out.Kept = append(v.Out.Kept, Kept{Device: device, Kind: kind})
@@ -42,7 +43,8 @@ func (v *Prover) sortKept() {
 	})
 }
 
-// metadata looks at a record or the message of a commit. A place that no forgetting changes is counted apart: found is false.
+// metadata looks at a record or the message of a commit. A place that no forgetting changes is counted apart: found
+// is false.
 func (v *Prover) metadata(l refs.Lane, piece refs.Piece) (found bool, err error) {
 	b, err := io.ReadAll(piece.Content)
 	if err != nil {
@@ -77,7 +79,8 @@ func (v *Prover) metadata(l refs.Lane, piece refs.Piece) (found bool, err error)
 	return true, nil
 }
 
-// stays reports whether a record that holds a text keeps it: it is about a project, or only tells where a transcript was.
+// stays reports whether a record that holds a text keeps it: it is about a project, or only tells where a transcript
+// was.
 func stays(r refs.Record, holds func([]byte) bool) bool {
 	if r.Kind != records.KindSession {
 		return slices.Contains(unforgettable, r.Kind)

@@ -15,8 +15,9 @@ const (
 	pendingNote = "forgetting.json"
 )
 
-// notes renews the notes of a forgetting that are damaged by more than a byte. That of one under way can be made again from what is here.
-// The list of what is not to be taken in again cannot: only with Forget it goes on without the entries that are lost.
+// notes renews the notes of a forgetting that are damaged by more than a byte. That of one under way can be made
+// again from what is here. The list of what is not to be taken in again cannot: only with Forget it goes on without
+// the entries that are lost.
 func (m Ops) notes(ro RepairOptions, out *Repaired) error {
 	for i := range out.Mended {
 		d := &out.Mended[i]

@@ -12,8 +12,8 @@ import (
 	"github.com/memvcs/mem/objects/pack"
 )
 
-// Remove deletes a branch, loose and packed. When it returns nil, that is on stable storage and [Repo.Known] does not list the branch.
-// Its commits stay. Removing a branch that does not exist is a no-op.
+// Remove deletes a branch, loose and packed. When it returns nil, that is on stable storage and [Repo.Known] does
+// not list the branch. Its commits stay. Removing a branch that does not exist is a no-op.
 func (r *Repo) Remove(ctx context.Context, ref string) error {
 	if err := r.remove(ctx, ref); err != nil {
 		return fmt.Errorf("delete branch %s: %w", ref, err)
