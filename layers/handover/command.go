@@ -107,12 +107,3 @@ func plainArgs(w []string) string {
 	}
 	return ""
 }
-
-// CommandName returns s as a command if it can be nothing else, "" otherwise.
-func CommandName(s string) string {
-	w := strings.Fields(s)
-	if len(w) == 0 || len(w) > 12 || len(s) > 3*maxWord || slices.ContainsFunc(w, func(s string) bool { return !word(s) }) {
-		return ""
-	}
-	return strings.Join(w, " ")
-}

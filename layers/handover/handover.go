@@ -7,7 +7,7 @@
 // source, who said it and why it was chosen.
 //
 // Nothing that only a tool printed is quoted. Names of files, commands and tests pass a pattern that can be nothing but a name
-// ([FileName], [CommandName], [TestName], [BranchName]); free text is what the user typed or the model wrote.
+// ([FileName], [TestName], [BranchName]); free text is what the user typed or the model wrote.
 package handover
 
 import (

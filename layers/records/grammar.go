@@ -70,12 +70,6 @@ func ParseLabel(s string) (Label, error) {
 	return Label(s), nil
 }
 
-// Number returns the number of a label.
-func (l Label) Number() int {
-	n, _ := strconv.Atoi(strings.TrimPrefix(string(l), "v")) // it was parsed
-	return n
-}
-
 // A ConceptLabel is the label of a concept, c001, in the form of a [Label].
 type ConceptLabel string
 

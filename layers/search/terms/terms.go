@@ -53,9 +53,6 @@ func (c *Cutter) skips(w string) bool {
 // rememberedStems is how many stems a Cutter keeps.
 const rememberedStems = 1 << 16
 
-// Stop reports whether a word in lower case has no term.
-func Stop(word string) bool { return stopWords[word] }
-
 // A Term is a term of a text.
 type Term struct {
 	Text       []byte // only good until the next term
