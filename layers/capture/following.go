@@ -129,7 +129,7 @@ func (c *Capture) take(ctx context.Context, p refs.Project, base *records.Point)
 // it has taken that one's place again. A copy at another path takes nothing's place.
 func (c *Capture) isBack(base *records.Point) bool {
 	last := c.known.Last(c.M.Refs.Device().ID)
-	return base.Generation != last.Generation && c.known.Source() == c.src.Path
+	return base.Generation != last.Generation && c.known.Source() == cmp.Or(c.src.Origin, c.src.Path)
 }
 
 // generations returns the newest snapshot of each generation that this device has stored, newest first.

@@ -2,6 +2,7 @@ package capture
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 	"github.com/memvcs/mem/layers/secrets"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/transcript"
+	"github.com/memvcs/mem/layers/transcript/agents"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/stream"
 	"github.com/memvcs/mem/refs"
@@ -32,12 +34,20 @@ type Source struct {
 	Parent string   // the session whose subagent wrote it, if any
 	Files  []string // overflow files of tool results that belong to it
 	Cwd    string   // where its session works, if the file does not say so yet
+	ID     string   // of its session; empty if the name of the file says it
+	Origin string   // the file that Path was made from, if another agent wrote it
 	unread error    // why Files are not known
 	dir    string   // where its session worked
 }
 
 // SessionID returns the id of the session that the file holds: its name without ".jsonl", see [records.SessionOf].
 func (s Source) SessionID() string {
+	if s.ID != "" {
+		return string(records.SessionOf(s.ID))
+	}
+	if id := agents.RolloutID(s.Path); id != "" {
+		return id
+	}
 	return string(records.SessionOf(strings.TrimSuffix(filepath.Base(s.Path), ".jsonl")))
 }
 
@@ -146,8 +156,8 @@ func (c *Capture) stage(ctx context.Context, st *state.State, s *refs.Stage) (er
 		}
 	}
 	c.Rules = secrets.On(c.M.DB).RulesIn(c.src.dir)
-	c.snap = records.Snapshot{Session: c.src.SessionID(), Source: c.src.Path, Parent: c.src.Parent, Rules: c.Rules.ID}
-	if c.known = st.Session(c.snap.Session); c.known != nil && c.known.Source() == c.src.Path {
+	c.snap = records.Snapshot{Session: c.src.SessionID(), Source: cmp.Or(c.src.Origin, c.src.Path), Parent: c.src.Parent, Rules: c.Rules.ID}
+	if c.known = st.Session(c.snap.Session); c.known != nil && c.known.Source() == c.snap.Source {
 		c.snap.Source = "" // as before
 	}
 	end, err := c.closedEnd()

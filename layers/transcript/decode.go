@@ -3,6 +3,8 @@ package transcript
 import (
 	"fmt"
 	"time"
+
+	"github.com/memvcs/mem/layers/transcript/agents"
 )
 
 // Decode reads the record v. The error wraps [ErrOpaque] for an opaque value. A field of an unexpected type counts as missing.
@@ -21,12 +23,15 @@ func decode(v Value, whole bool) (Message, error) {
 		return m, fmt.Errorf("message %d: %w", v.N, ErrOpaque)
 	}
 	var message, attachment []byte
+	agent := ""
 	err := members(v.Raw, func(key, value []byte) bool {
 		switch string(key) {
 		case "message":
 			message = value
 		case "attachment":
 			attachment = value
+		case "agent":
+			agent = quoted(value)
 		default:
 			m.set(key, value)
 		}
@@ -34,6 +39,13 @@ func decode(v Value, whole bool) (Message, error) {
 	})
 	if err != nil {
 		return m, fmt.Errorf("message %d: %w", v.N, err)
+	}
+	if message == nil {
+		if rec := agents.Record(v.Raw, m.Type, agent); rec != nil {
+			own, err := decode(Value{N: v.N, Raw: rec}, whole)
+			own.Raw = v.Raw
+			return own, err
+		}
 	}
 	if m.TS != "" {
 		if t, err := time.Parse(time.RFC3339, m.TS); err == nil {
@@ -132,4 +144,21 @@ func (m *Message) fill(raw []byte, whole bool) {
 		}
 		return true
 	})
+}
+
+// Foreign reports whether a value may be one of another agent than Claude Code.
+func Foreign(raw []byte) bool {
+	kind, agent, message := "", "", false
+	_ = members(raw, func(key, value []byte) bool { // what is no object is of no agent
+		switch string(key) {
+		case "type":
+			kind = quoted(value)
+		case "agent":
+			agent = quoted(value)
+		case "message":
+			message = true
+		}
+		return true
+	})
+	return !message && agents.Of(kind, agent) != nil
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strings"
 	"time"
+
+	"github.com/memvcs/mem/layers/transcript/agents"
 )
 
 // headLimit is how much of one value a [Scanner] looks at. Boundaries and numbers are right for values of any
@@ -60,7 +62,7 @@ func (sc *Scanner) Summary() Summary {
 // A record is what the top-level members of an object say, not decoded.
 type record struct {
 	typ, timestamp, session, agent, cwd, branch, version, uuid []byte
-	message, title, leaf, entrypoint                           []byte
+	message, title, leaf, entrypoint, program                  []byte
 	size                                                       int64  // of message, behind the limit too
 	begun                                                      []byte // of message, what is before the limit, if it ends behind it
 	meta, sidechain, compact                                   bool
@@ -73,6 +75,27 @@ func (sc *Scanner) record(raw []byte, fields []field, late func(i int) []byte) {
 		c.Marked++
 	}
 	r := members1(raw, fields, late)
+	if r.message == nil && r.begun == nil && len(raw) < headLimit {
+		if rec := agents.Record(raw, string(r.typ), string(r.program)); rec != nil {
+			sc.foreign(rec)
+			return
+		}
+	}
+	sc.own(raw, r)
+}
+
+// foreign takes a record that stands for the value of another agent.
+func (sc *Scanner) foreign(rec []byte) {
+	var m machine
+	m.reset()
+	if _, verdict := m.feed(rec); verdict == done {
+		sc.own(rec, members1(rec, m.fields[:m.n], func(int) []byte { return nil }))
+	}
+}
+
+// own takes a record whose members are r.
+func (sc *Scanner) own(raw []byte, r record) {
+	c := &sc.carry
 	if len(r.timestamp) > 0 {
 		if t, err := time.Parse(time.RFC3339, string(r.timestamp)); err == nil {
 			if c.First.IsZero() {
@@ -140,6 +163,8 @@ func members1(raw []byte, fields []field, late func(i int) []byte) record {
 			r.timestamp = bare(v)
 		case "sessionId":
 			r.session = v
+		case "agent":
+			r.program = bare(v)
 		case "agentId":
 			r.agent = v
 		case "cwd":

@@ -161,7 +161,7 @@ func (t *Traces) Extend(ctx context.Context, r io.Reader, src records.Origin) er
 			return err
 		}
 		t.Values = base + v.N
-		if v.Opaque || !bytes.Contains(v.Raw, []byte(`"tool_`)) {
+		if v.Opaque || !bytes.Contains(v.Raw, []byte(`"tool_`)) && !transcript.Foreign(v.Raw) {
 			continue
 		}
 		msg, err := transcript.Decode(v)
@@ -309,7 +309,7 @@ func (m Ops) Tools(ctx context.Context, p refs.Project) ([]string, error) {
 				if err != nil {
 					return err
 				}
-				if v.Opaque || !bytes.Contains(v.Raw, []byte(`"tool_use"`)) {
+				if v.Opaque || !bytes.Contains(v.Raw, []byte(`"tool_use"`)) && !transcript.Foreign(v.Raw) {
 					continue
 				}
 				msg, err := transcript.Decode(v)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"github.com/urfave/cli/v2"
 
@@ -13,9 +14,13 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/layers"
 	capturing "github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/transcript/agents"
 )
 
-type importOptions struct{ noL1 bool }
+type importOptions struct {
+	noL1  bool
+	agent string
+}
 
 // ImportCommand is the command that captures everything Claude Code has.
 func ImportCommand(e *app.Env) *cli.Command {
@@ -25,8 +30,13 @@ func ImportCommand(e *app.Env) *cli.Command {
 		Usage:     "capture all sessions that Claude Code has, or those under a directory",
 		ArgsUsage: "[<dir>]",
 		Description: "Without a directory it is ~/.claude, or CLAUDE_CONFIG_DIR. Subagents and overflow files of tool results come\n" +
-			"along, linked to their sessions. Importing again adds only what is new.",
-		Flags: []cli.Flag{flags.Bool(&o.noL1, "no-l1", "capture only; derive L1 and count tokens when they are needed")},
+			"along, linked to their sessions. Importing again adds only what is new. With --agent it is ~/.codex (CODEX_HOME),\n" +
+			"~/.gemini, or ~/.local/share/opencode (XDG_DATA_HOME). A Codex session is stored as its file is. Gemini and OpenCode\n" +
+			"keep no stream of records: one is made from their files, which are stored with the session, byte for byte.",
+		Flags: []cli.Flag{
+			flags.Bool(&o.noL1, "no-l1", "capture only; derive L1 and count tokens when they are needed"),
+			flags.Choice(&o.agent, "agent", "capture the sessions of another `AGENT`: codex, gemini or opencode", agents.Names()...),
+		},
 		Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 0, 1); err != nil {
 				return err
@@ -37,21 +47,28 @@ func ImportCommand(e *app.Env) *cli.Command {
 }
 
 func runImport(ctx context.Context, e *app.Env, o importOptions, dir string) error {
-	if dir == "" {
-		var err error
-		if dir, err = e.ClaudeDir(); err != nil {
+	dir, err := importDir(e, o.agent, dir)
+	if err != nil {
+		return err
+	}
+	temp := ""
+	if o.agent != "" {
+		if temp, err = os.MkdirTemp("", "mem-import-"); err != nil {
 			return err
 		}
+		defer os.RemoveAll(temp)
 	}
-	dir = e.Path(dir)
 	return names.WithStore(e, func(m *layers.Memory) error {
-		sources, err := capturing.Sources(dir)
+		sources, err := importSources(ctx, e, m, importFrom{o.agent, dir, temp})
 		if errors.Is(err, os.ErrNotExist) {
 			return app.WithHint(fmt.Errorf("import: %w", err), "name the directory that holds session files (*.jsonl)")
 		}
 		failed, fatal := splitErrors(err)
 		if fatal != nil {
 			return fmt.Errorf("import %s: %w", dir, fatal)
+		}
+		if len(sources) == 0 && len(failed) == 0 && o.agent != "" {
+			return app.WithHint(app.Fatalf("there are no sessions of %s under %s", o.agent, dir), "name the directory that holds them")
 		}
 		if len(sources) == 0 && len(failed) == 0 {
 			return app.WithHint(app.Fatalf("there are no session files (*.jsonl) under %s", dir), "name the directory that holds them")
@@ -65,6 +82,46 @@ func runImport(ctx context.Context, e *app.Env, o importOptions, dir string) err
 			return errors.Join(m.Derive().Derive(ctx, added, bar.Add), m.Capture().CountAdded(ctx, added))
 		})
 	})
+}
+
+// importDir returns the directory to import from: the one that is named, or that of the agent.
+func importDir(e *app.Env, agent, dir string) (string, error) {
+	var err error
+	switch {
+	case dir != "":
+	case agent == "codex":
+		if dir = e.Getenv("CODEX_HOME"); dir == "" {
+			dir, err = e.UnderHome(".codex", "CODEX_HOME")
+		}
+	case agent == "gemini":
+		dir, err = e.UnderHome(".gemini", "HOME")
+	case agent == "opencode":
+		if dir = e.Getenv("XDG_DATA_HOME"); dir == "" {
+			dir, err = e.UnderHome(filepath.Join(".local", "share"), "XDG_DATA_HOME")
+		}
+		dir = filepath.Join(dir, "opencode")
+	default:
+		dir, err = e.ClaudeDir()
+	}
+	return e.Path(dir), err
+}
+
+// importFrom is whose sessions are imported, from where, with a directory for what is made of them.
+type importFrom struct{ agent, dir, temp string }
+
+func importSources(ctx context.Context, e *app.Env, m *layers.Memory, from importFrom) ([]capturing.Source, error) {
+	if from.agent == "" {
+		return capturing.Sources(from.dir)
+	}
+	directories := []string{e.Dir}
+	paths, err := m.Projects().Paths(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range paths {
+		directories = append(directories, p.Path)
+	}
+	return capturing.AgentSources(from.agent, from.dir, from.temp, directories)
 }
 
 func totalAdded(added []capturing.Added) (n int64) {

@@ -1,0 +1,66 @@
+package capture
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/transcript/agents"
+)
+
+// AgentSources finds the sessions of another agent under dir. A session that is no stream of values is written into temp as one, and
+// its own files belong to it as overflow files do. Directories are what Gemini's hashes of directories are looked up in.
+func AgentSources(name, dir, temp string, directories []string) (out []Source, err error) {
+	a := agents.ByName(name)
+	if a == nil {
+		return nil, fmt.Errorf("no agent is called %q", name)
+	}
+	sessions, err := a.Sessions(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range sessions {
+		if len(s.Files) == 0 {
+			out = append(out, Source{Path: s.Path, ID: s.ID, Cwd: s.Cwd})
+			continue
+		}
+		if s.Cwd == "" {
+			s.Cwd = geminiDirectory(s.Path, directories)
+		}
+		path := filepath.Join(temp, string(records.SessionOf(s.ID))+".jsonl")
+		if err := writeValues(a, s, path); err != nil {
+			return nil, fmt.Errorf("read %s: %w", s.Path, err)
+		}
+		out = append(out, Source{Path: path, ID: s.ID, Origin: s.Path, Cwd: s.Cwd, Files: s.Files})
+	}
+	return out, nil
+}
+
+// geminiDirectory returns the directory whose hash a chat lies below, or else the one that Gemini keeps for it.
+func geminiDirectory(chat string, directories []string) string {
+	project := filepath.Dir(filepath.Dir(chat))
+	for _, dir := range directories {
+		if agents.GeminiProject(dir) == filepath.Base(project) {
+			return dir
+		}
+	}
+	return project
+}
+
+func writeValues(a agents.Agent, s agents.Session, path string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	for value, err := range a.Values(s) {
+		if err == nil {
+			_, err = f.Write(value)
+		}
+		if err != nil {
+			return errors.Join(err, f.Close())
+		}
+	}
+	return f.Close()
+}

@@ -1,0 +1,166 @@
+// Package agents reads the sessions of coding agents other than Claude Code: Codex CLI, Gemini CLI and OpenCode.
+//
+// A session of any agent is stored as a stream of JSON values, one a line. Codex writes such a stream itself, so its file is the
+// original. Gemini writes one JSON document a session and OpenCode one file a message part; their [Agent.Values] are lines made from
+// these files, which contain each part of them as it is, and the files themselves are stored with the session, byte for byte.
+//
+// [Record] turns a value into the record that Claude Code would have written for it: a prompt, an answer, the call of a tool, its
+// result. Everything above package transcript reads that and knows one format. The tools of the agents are given the names and the
+// input of Claude Code's tools where they do the same, so that commands, edits and to-do lists count as such. A value that is not
+// understood becomes a record without a message; its bytes stay in the session.
+package agents
+
+import (
+	"encoding/json"
+	"fmt"
+	"iter"
+	"strings"
+)
+
+// An Agent is one program and its format.
+type Agent interface {
+	// Detect reports whether the top-level members of a value are those of this agent: its type and the agent that it names.
+	Detect(kind, agent string) bool
+	// Values yields the values of a session from its files, in order.
+	Values(s Session) iter.Seq2[[]byte, error]
+	// Message returns what a value says, as a record of Claude Code.
+	Message(value []byte) Rec
+	// Sessions lists the sessions under the agent's directory, in the order of their files.
+	Sessions(dir string) ([]Session, error)
+}
+
+// A Session is the files of one session.
+type Session struct {
+	ID    string
+	Path  string   // the file that is the session, or names it
+	Files []string // further files; empty if Path is a stream of values
+	Cwd   string   // where it works, if a file says so
+}
+
+// Names are the agents that can be imported, sorted.
+func Names() []string { return []string{"codex", "gemini", "opencode"} }
+
+// ByName returns the agent of that name, nil if there is none.
+func ByName(name string) Agent {
+	switch name {
+	case "codex":
+		return Codex{}
+	case "gemini":
+		return Gemini{}
+	case "opencode":
+		return OpenCode{}
+	}
+	return nil
+}
+
+// Of returns the agent whose value has these members, nil if it is none of ours.
+func Of(kind, agent string) Agent {
+	for _, name := range Names() {
+		if a := ByName(name); a.Detect(kind, agent) {
+			return a
+		}
+	}
+	return nil
+}
+
+// Record returns the record of Claude Code for a value with these members, nil if the value is of no agent here.
+func Record(value []byte, kind, agent string) []byte {
+	a := Of(kind, agent)
+	if a == nil {
+		return nil
+	}
+	b, err := json.Marshal(a.Message(value))
+	if err != nil {
+		return nil // only raw JSON of the value can be at fault, which then says nothing
+	}
+	return b
+}
+
+// A Rec is a record as Claude Code writes it.
+type Rec struct {
+	Type      string   `json:"type"`
+	Subtype   string   `json:"subtype,omitempty"`
+	Timestamp string   `json:"timestamp,omitempty"`
+	Session   string   `json:"sessionId,omitempty"`
+	Cwd       string   `json:"cwd,omitempty"`
+	Branch    string   `json:"gitBranch,omitempty"`
+	Version   string   `json:"version,omitempty"` // of the agent: "codex 0.65.0"
+	UUID      string   `json:"uuid,omitempty"`
+	Meta      bool     `json:"isMeta,omitempty"`
+	Compact   bool     `json:"isCompactSummary,omitempty"`
+	Title     string   `json:"customTitle,omitempty"`
+	Message   *Message `json:"message,omitempty"`
+}
+
+// A Message is what was said, called or returned.
+type Message struct {
+	Role    string  `json:"role"`
+	ID      string  `json:"id,omitempty"`
+	Model   string  `json:"model,omitempty"`
+	Content []Block `json:"content"`
+}
+
+// A Block is one part of a message.
+type Block struct {
+	Type    string          `json:"type"`
+	Text    string          `json:"text,omitempty"`
+	ID      string          `json:"id,omitempty"`
+	Name    string          `json:"name,omitempty"`
+	Input   json.RawMessage `json:"input,omitempty"`
+	Of      string          `json:"tool_use_id,omitempty"`
+	Content string          `json:"content,omitempty"`
+	IsError bool            `json:"is_error,omitempty"`
+}
+
+// user is what the user, or the agent in the user's name, said.
+func user(texts ...string) *Message { return said("user", texts) }
+
+// answer is what the model said.
+func answer(texts ...string) *Message { return said("assistant", texts) }
+
+func said(role string, texts []string) *Message {
+	m := &Message{Role: role}
+	for _, t := range texts {
+		if strings.TrimSpace(t) != "" {
+			m.Content = append(m.Content, Block{Type: "text", Text: t})
+		}
+	}
+	if len(m.Content) == 0 {
+		return nil
+	}
+	return m
+}
+
+// call is the call of a tool.
+func call(id, name string, input any) Block {
+	raw, ok := input.(json.RawMessage)
+	if !ok {
+		raw = object(input)
+	}
+	if len(raw) == 0 {
+		raw = json.RawMessage("{}")
+	}
+	return Block{Type: "tool_use", ID: id, Name: name, Input: raw}
+}
+
+// result is the result of a tool. An exit status that is not 0 stands in front, as Claude Code has it.
+func result(id, text string, failed bool, status int) Block {
+	if status != 0 {
+		text, failed = fmt.Sprintf("Exit code %d\n%s", status, text), true
+	}
+	return Block{Type: "tool_result", Of: id, Content: text, IsError: failed}
+}
+
+func object(v any) json.RawMessage {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return nil // strings and maps of them always can
+	}
+	return b
+}
+
+// A todo is an item of the list that a model keeps.
+type todo struct {
+	Content string `json:"content"`
+	Status  string `json:"status"`
+}
