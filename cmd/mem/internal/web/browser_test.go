@@ -285,7 +285,7 @@ func TestBrowserJourney(t *testing.T) {
 	b.open(p + "/history")
 	b.until(`document.querySelector("button[value=undo]").innerText.includes("compose ctx")`)
 	b.do(chromedp.Click(chromedp.CSS("button[value=undo]")))
-	b.until(`document.querySelector("button[value=redo]")`)
+	b.until(`document.readyState === "complete" && document.querySelector("button[value=redo]")`)
 	b.do(chromedp.KeyEvent("?"))
 	b.until(`document.querySelector("dialog[open]")`)
 	b.do(chromedp.KeyEvent("\x1b"))
